@@ -1,0 +1,134 @@
+package schema
+
+import "strings"
+
+// Kind is the shape of a column's values.
+type Kind int
+
+// The kinds, each with the Go type of its values in a row. NULL is nil.
+const (
+	KindString Kind = iota // string
+	KindInt                // int64
+	KindReal               // float64
+	KindBool               // bool
+	KindTime               // time.Time, UTC, stored in microseconds
+	KindList               // []string, []int64, []float64, or [][]any for a list of structs
+	KindMap                // map[string]string or map[string]float64
+	KindStruct             // []any, one value a child; only inside a list
+)
+
+// Column is a column of a table, or a part of one: the element of a list, the key and value of a map, a field of a
+// struct. IDs are Parquet field ids: stable for ever, numbered per table.
+type Column struct {
+	ID       int
+	Name     string
+	Kind     Kind
+	Children []*Column // of a list: element; a map: key, value; a struct: its fields
+	Required bool
+	Derived  bool   // left out of the digest
+	Unit     string // stored unit; UnitOfRow where the row says it; empty where there is none
+	Doc      string
+}
+
+// UnitOfRow marks columns whose unit stands in the row's own unit column.
+const UnitOfRow = "of the row"
+
+// SQLType is the column's DuckDB type.
+func (c *Column) SQLType() string {
+	switch c.Kind {
+	case KindInt:
+		return "BIGINT"
+	case KindReal:
+		return "DOUBLE"
+	case KindBool:
+		return "BOOLEAN"
+	case KindTime:
+		return "TIMESTAMP WITH TIME ZONE"
+	case KindList:
+		return c.Children[0].SQLType() + "[]"
+	case KindMap:
+		return "MAP(" + c.Children[0].SQLType() + ", " + c.Children[1].SQLType() + ")"
+	case KindStruct:
+		fields := make([]string, len(c.Children))
+		for i, f := range c.Children {
+			fields[i] = `"` + f.Name + `" ` + f.SQLType()
+		}
+		return "STRUCT(" + strings.Join(fields, ", ") + ")"
+	default:
+		return "VARCHAR"
+	}
+}
+
+// Table is a table of the store: its columns in the order of the format.
+type Table struct {
+	Name    string
+	Columns []*Column
+}
+
+// Column finds a top-level column by name.
+func (t *Table) Column(name string) (*Column, bool) {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return nil, false
+}
+
+// number gives the columns their ids the way Iceberg numbers a new table: all top-level columns from 1, then their
+// children in column order, a column's direct children before what is inside them.
+func (t *Table) number() {
+	next := 1
+	for _, c := range t.Columns {
+		c.ID = next
+		next++
+	}
+	for _, c := range t.Columns {
+		next = numberChildren(c, next)
+	}
+}
+
+func numberChildren(c *Column, next int) int {
+	for _, child := range c.Children {
+		child.ID = next
+		next++
+	}
+	for _, child := range c.Children {
+		next = numberChildren(child, next)
+	}
+	return next
+}
+
+// Field ids of what a live file nests in a run's row. A nested column has its id in its own table plus the base.
+const (
+	nestedSamplesID = 100_000
+	nestedOpsID     = 200_000
+	nestedElementID = 99_999 // of the list's element, plus the base
+)
+
+// LiveColumns are the columns of a live file: those of runs, then `samples` and `ops`, lists of structs with the
+// columns of those tables less run_id.
+func LiveColumns() []*Column {
+	columns := append([]*Column{}, Runs.Columns...)
+	return append(columns, nested(Samples, nestedSamplesID), nested(Ops, nestedOpsID))
+}
+
+func nested(t *Table, base int) *Column {
+	element := &Column{ID: base + nestedElementID, Name: "element", Kind: KindStruct, Required: true}
+	for _, c := range t.Columns {
+		if c.Name != "run_id" {
+			element.Children = append(element.Children, shifted(c, base))
+		}
+	}
+	return &Column{ID: base, Name: t.Name, Kind: KindList, Children: []*Column{element}}
+}
+
+func shifted(c *Column, base int) *Column {
+	copied := *c
+	copied.ID += base
+	copied.Children = nil
+	for _, child := range c.Children {
+		copied.Children = append(copied.Children, shifted(child, base))
+	}
+	return &copied
+}

@@ -1,0 +1,113 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"unicode/utf16"
+)
+
+// identityVersion opens the hashed text of every point_id.
+const identityVersion = "v1"
+
+// axisAliases are the other names of the axes that have a column of their own. The columns' names stand for
+// themselves. Filters and sweep files both go by this table.
+var axisAliases = map[string]string{
+	"bs": "batch_size", "batch": "batch_size",
+	"seq": "seq_len", "sequence_length": "seq_len",
+	"prec": "precision", "dtype": "precision",
+}
+
+// axisColumns are the columns of runs that an axis of a sweep may fill; every other axis is a parameter.
+var axisColumns = []string{"batch_size", "seq_len", "precision", "backend", "model"}
+
+// AxisName resolves the name of an axis: an alias gives its column, every other name itself. A name that is taken by
+// a column which no axis fills is refused.
+func AxisName(name string) (string, error) {
+	if column, ok := axisAliases[name]; ok {
+		return column, nil
+	}
+	if slices.Contains(axisColumns, name) {
+		return name, nil
+	}
+	if _, taken := Runs.Column(name); taken {
+		return "", fmt.Errorf("%q is the name of a column of runs: call the axis something else", name)
+	}
+	return name, nil
+}
+
+// IsAxisColumn tells whether an axis of that (resolved) name has a column of its own; otherwise it is a parameter.
+func IsAxisColumn(name string) bool { return slices.Contains(axisColumns, name) }
+
+// CanonicalAlias gives the column that a short name stands for (bs, seq, dtype), or the name itself.
+func CanonicalAlias(name string) string {
+	if column, ok := axisAliases[name]; ok {
+		return column
+	}
+	return name
+}
+
+// PointID identifies what a run measures: the hex of the first 16 bytes of SHA-256 over "v1" and the sorted
+// (key, canonical text) pairs of benchmark, variant, backend, model, precision, batch_size, seq_len and the
+// parameters, whose keys are prefixed "param.". Every text is preceded by its length in bytes as a 64-bit big-endian
+// number. What is absent is left out. Neither the suite nor anything about the machine, the code or the schedule
+// belongs to it.
+func PointID(r *Run) string {
+	fields := map[string]string{}
+	put := func(key, text string) {
+		if text != "" {
+			fields[key] = text
+		}
+	}
+	put("benchmark", r.Benchmark)
+	put("variant", r.Variant)
+	put("backend", r.Backend)
+	put("model", r.Model)
+	put("precision", r.Precision)
+	if r.BatchSize != nil {
+		put("batch_size", strconv.FormatInt(*r.BatchSize, 10))
+	}
+	if r.SeqLen != nil {
+		put("seq_len", strconv.FormatInt(*r.SeqLen, 10))
+	}
+	for name, text := range r.Params {
+		fields["param."+name] = text
+	}
+	h := sha256.New()
+	h.Write([]byte(identityVersion))
+	for _, key := range sortedKeys(fields) {
+		writeText(h, key)
+		writeText(h, fields[key])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+type byteWriter interface{ Write([]byte) (int, error) }
+
+// writeText writes a text preceded by its length, so that no two lists of texts give the same bytes. Writing to a
+// hash cannot fail.
+func writeText(w byteWriter, text string) {
+	_, _ = w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
+	_, _ = w.Write([]byte(text))
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// sortedUTF16 sorts keys by their UTF-16 code units, as RFC 8785 asks.
+func sortedUTF16(m map[string]any) []string {
+	keys := sortedKeys(m)
+	slices.SortFunc(keys, func(a, b string) int {
+		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
+	})
+	return keys
+}

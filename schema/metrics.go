@@ -1,0 +1,55 @@
+package schema
+
+// Scale is how two values of a metric are compared.
+type Scale string
+
+// The scales: by their ratio, or, for metrics that may be 0, by their difference.
+const (
+	ScaleRatio      Scale = "ratio"
+	ScaleDifference Scale = "difference"
+)
+
+// MetricKind describes a metric that NeuroLens knows by name.
+type MetricKind struct {
+	Name    string
+	Unit    string // stored unit
+	Better  Better
+	Scale   Scale
+	Meaning string
+}
+
+// PrimaryMetric is the metric that a run is about unless its sweep says otherwise.
+const PrimaryMetric = "latency"
+
+// MetricKinds are the metrics with a fixed meaning. A benchmark may add others.
+var MetricKinds = []MetricKind{
+	{"latency", "ns", BetterLower, ScaleRatio, "time of one iteration"},
+	{"cpu_user", "ns", BetterLower, ScaleRatio, "user CPU time of one iteration, of the process and its waited-for children"},
+	{"cpu_system", "ns", BetterLower, ScaleRatio, "system CPU time of one iteration, of the process and its waited-for children"},
+	{"peak_memory", "B", BetterLower, ScaleRatio, "largest resident peak of any one process"},
+	{"peak_memory_cgroup", "B", BetterLower, ScaleRatio, "peak of the control group, page cache included"},
+	{"device_memory_peak", "B", BetterLower, ScaleRatio, "peak of the memory allocated on the device"},
+	{"ttft", "ns", BetterLower, ScaleRatio, "time to the first token"},
+	{"tpot", "ns", BetterLower, ScaleRatio, "time per output token after the first"},
+	{"itl", "ns", BetterLower, ScaleRatio, "time between two tokens"},
+	{"throughput", "1/s", BetterHigher, ScaleRatio, "items per second"},
+	{"bandwidth", "B/s", BetterHigher, ScaleRatio, "bytes moved per second"},
+	{"compute", "flop/s", BetterHigher, ScaleRatio, "floating-point operations per second"},
+	{"energy", "mJ", BetterLower, ScaleRatio, "energy of one iteration"},
+	{"power", "mW", BetterLower, ScaleRatio, "power drawn"},
+	{"temperature", "Cel", BetterLower, ScaleDifference, "temperature of the device"},
+	{"clock_sm", "MHz", BetterHigher, ScaleRatio, "clock of the multiprocessors"},
+	{"accuracy", "ratio", BetterHigher, ScaleDifference, "share of right answers"},
+	{"max_error", "ratio", BetterLower, ScaleDifference, "largest error against the reference"},
+	{"rmse", "ratio", BetterLower, ScaleDifference, "root mean square error against the reference"},
+}
+
+// KindOfMetric finds a metric by name.
+func KindOfMetric(name string) (MetricKind, bool) {
+	for _, k := range MetricKinds {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return MetricKind{}, false
+}

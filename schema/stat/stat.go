@@ -1,0 +1,103 @@
+// Package stat is the statistics of NeuroLens: pure functions of samples, without input or output.
+//
+// Quantiles are Hyndman-Fan type 7 (Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American
+// Statistician 50, 1996): the default of NumPy and R, quantile_cont of DuckDB.
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// SummaryVersion is the version of the rules in Summarize. A summary computed by other rules has another version.
+const SummaryVersion = 1
+
+// Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
+// x[floor h]). It is NaN where there are no samples or p is not in 0..1.
+func Quantile(sorted []float64, p float64) float64 {
+	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
+		return math.NaN()
+	}
+	h := float64(len(sorted)-1) * p
+	i := int(h)
+	if i+1 >= len(sorted) {
+		return sorted[i]
+	}
+	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+}
+
+// Summarize describes samples in the order they were taken. A field that they cannot give is nil: all but N and
+// Version where a sample is not finite, StdDev of one sample, LogMedian unless all are positive.
+func Summarize(values []float64) schema.Summary {
+	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(SummaryVersion))}
+	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
+		return s
+	}
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	mean, deviation := moments(sorted)
+
+	s.First = new(values[0])
+	s.Min, s.Max, s.Mean = new(sorted[0]), new(sorted[len(sorted)-1]), finite(mean)
+	if len(sorted) > 1 {
+		s.StdDev = finite(deviation)
+	}
+	s.P25, s.P50, s.P75 = new(Quantile(sorted, .25)), new(Quantile(sorted, .50)), new(Quantile(sorted, .75))
+	s.P90, s.P95, s.P99 = new(Quantile(sorted, .90)), new(Quantile(sorted, .95)), new(Quantile(sorted, .99))
+	s.MAD = new(medianDeviation(sorted, *s.P50))
+	if sorted[0] > 0 {
+		s.LogMedian = new(logMedian(sorted))
+	}
+	return s
+}
+
+func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
+
+// finite is nil where a sum of finite samples overflowed.
+func finite(v float64) *float64 {
+	if notFinite(v) {
+		return nil
+	}
+	return &v
+}
+
+// moments are the mean and the sample standard deviation, by Welford's recurrence (Technometrics 4, 1962), which does
+// not cancel where the samples are large and close together.
+func moments(values []float64) (mean, deviation float64) {
+	var squares float64
+	for i, v := range values {
+		delta := v - mean
+		mean += delta / float64(i+1)
+		squares += delta * (v - mean)
+	}
+	return mean, math.Sqrt(squares / float64(len(values)-1))
+}
+
+// medianDeviation is the median absolute deviation from the median.
+func medianDeviation(sorted []float64, median float64) float64 {
+	deviations := make([]float64, len(sorted))
+	for i, v := range sorted {
+		deviations[i] = math.Abs(v - median)
+	}
+	slices.Sort(deviations)
+	return Quantile(deviations, .5)
+}
+
+// logMedian is the median of the natural logarithms: with an even count not the logarithm of the median.
+func logMedian(sorted []float64) float64 {
+	n := len(sorted)
+	return (math.Log(sorted[(n-1)/2]) + math.Log(sorted[n/2])) / 2
+}
+
+// Complete fills in the summary of every metric that has samples. Summaries of metrics without samples, which only
+// imported runs have, stay as they are.
+func Complete(r *schema.Run) {
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		if m.Ticks != nil || m.Reals != nil {
+			m.Summary = Summarize(m.Values())
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is how a run ended.
+type Status string
+
+// The statuses of a run.
+const (
+	StatusOK          Status = "ok"
+	StatusError       Status = "error"        // the benchmark or its validation said so
+	StatusTimeout     Status = "timeout"      // a stage met its deadline and was killed
+	StatusCrashed     Status = "crashed"      // ended by a signal, or without a result
+	StatusOOM         Status = "oom"          // out of memory
+	StatusUnsupported Status = "unsupported"  // this combination does not exist here
+	StatusSkipped     Status = "skipped"      // planned not to run
+	StatusOutputLimit Status = "output_limit" // wrote more output than allowed
+	StatusCancelled   Status = "cancelled"    // by the user
+	StatusUnkillable  Status = "unkillable"   // a process survived SIGKILL
+	StatusLost        Status = "lost"         // its supervisor died
+)
+
+// Statuses are all statuses.
+var Statuses = []Status{
+	StatusOK, StatusError, StatusTimeout, StatusCrashed, StatusOOM, StatusUnsupported, StatusSkipped,
+	StatusOutputLimit, StatusCancelled, StatusUnkillable, StatusLost,
+}
+
+// Failed tells whether the status is one that a user has to look at (exit code 4).
+func (s Status) Failed() bool {
+	return s != StatusOK && s != StatusUnsupported && s != StatusSkipped
+}
+
+// Stage is a part of a run.
+type Stage string
+
+// The stages of a run, in order.
+const (
+	StageBuild    Stage = "build"
+	StageSetup    Stage = "setup"
+	StageWarmup   Stage = "warmup"
+	StageMeasure  Stage = "measure"
+	StageValidate Stage = "validate"
+	StageTeardown Stage = "teardown"
+	StageProfile  Stage = "profile"
+)
+
+// StageNames are all stages in order.
+var StageNames = []Stage{
+	StageBuild, StageSetup, StageWarmup, StageMeasure, StageValidate, StageTeardown, StageProfile,
+}
+
+// Purpose tells runs that are compared from passes of a profiler, which never are.
+type Purpose string
+
+// The purposes of a run.
+const (
+	PurposeMeasure Purpose = "measure"
+	PurposeProfile Purpose = "profile"
+)
+
+// Executor is how a run was executed; the backend, in contrast, is the word for what computes.
+type Executor string
+
+// The executors.
+const (
+	ExecutorBuiltin  Executor = "builtin"
+	ExecutorCommand  Executor = "command"
+	ExecutorPython   Executor = "python"
+	ExecutorONNXRT   Executor = "onnxrt"
+	ExecutorTorch    Executor = "torch"
+	ExecutorTensorRT Executor = "tensorrt"
+)
+
+var executors = []Executor{
+	ExecutorBuiltin, ExecutorCommand, ExecutorPython, ExecutorONNXRT, ExecutorTorch, ExecutorTensorRT,
+}
+
+// Better is the direction in which a metric improves.
+type Better string
+
+// The directions; the zero value is not known.
+const (
+	BetterLower  Better = "lower"
+	BetterHigher Better = "higher"
+)
+
+// Level is what one sample is a measurement of.
+type Level string
+
+// The levels of a sample.
+const (
+	LevelIteration Level = "iteration"
+	LevelProcess   Level = "process"
+	LevelRequest   Level = "request"
+	LevelToken     Level = "token"
+	LevelInterval  Level = "interval"
+)
+
+var levels = []Level{LevelIteration, LevelProcess, LevelRequest, LevelToken, LevelInterval}
+
+// TimeSource says where StartedAt comes from.
+type TimeSource string
+
+// The sources of a start time.
+const (
+	TimeClock TimeSource = "clock" // this machine's clock
+	TimeFile  TimeSource = "file"  // the modification time of an imported file
+	TimeNaive TimeSource = "naive" // a time without a zone, taken as UTC
+)
+
+// oneOf refuses a value outside a closed list; the zero value passes where empty is allowed.
+func oneOf[T ~string](what string, value T, all []T, empty bool) error {
+	if (value == "" && empty) || slices.Contains(all, value) {
+		return nil
+	}
+	words := make([]string, len(all))
+	for i, w := range all {
+		words[i] = string(w)
+	}
+	return fmt.Errorf("%s %q: want one of %s", what, value, strings.Join(words, " "))
+}

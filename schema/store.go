@@ -1,0 +1,129 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+)
+
+// Format is the version of the store directory that this code reads and writes. Version 0 may still change.
+const Format = 0
+
+// Names in a store directory.
+const (
+	HeaderFile = "neurolens.json"
+	LiveDir    = "live"
+	TmpDir     = "tmp"
+	OwnerFile  = "owner.json"
+
+	parquetSuffix = ".parquet"
+)
+
+// What can be wrong with a store. Errors about a store wrap one of these.
+var (
+	ErrNoStore = errors.New("there is none here; bench or ingest creates one")
+	ErrFormat  = errors.New("unknown store format")
+	ErrDamaged = errors.New("the store is damaged")
+)
+
+// Header is the content of neurolens.json. It is written once and never changed.
+type Header struct {
+	Format  int       `json:"format"`
+	StoreID string    `json:"store_id"`
+	Created time.Time `json:"created"`
+}
+
+// headerFile is the header with the hash of its JSON text without that hash.
+type headerFile struct {
+	Header
+	SHA256 string `json:"sha256"`
+}
+
+// Encode prints the header as it stands in neurolens.json: one JSON object with a hash of itself.
+func (h Header) Encode() ([]byte, error) {
+	sum, err := h.hash()
+	if err != nil {
+		return nil, err
+	}
+	b, err := json.Marshal(headerFile{h, sum})
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", HeaderFile, err)
+	}
+	return append(b, '\n'), nil
+}
+
+func (h Header) hash() (string, error) {
+	b, err := json.Marshal(h)
+	if err != nil {
+		return "", fmt.Errorf("encoding %s: %w", HeaderFile, err)
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// DecodeHeader reads what Encode prints. The error wraps ErrFormat or ErrDamaged.
+func DecodeHeader(b []byte) (Header, error) {
+	var version struct {
+		Format *int `json:"format"`
+	}
+	if err := json.Unmarshal(b, &version); err != nil || version.Format == nil {
+		return Header{}, fmt.Errorf("%w: %s is not a store header", ErrDamaged, HeaderFile)
+	}
+	if *version.Format != Format {
+		return Header{}, fmt.Errorf("%w: %s says format %d, this version knows format %d", ErrFormat, HeaderFile, *version.Format, Format)
+	}
+	var file headerFile
+	if err := json.Unmarshal(b, &file); err != nil {
+		return Header{}, fmt.Errorf("%w: %s: %w", ErrDamaged, HeaderFile, err)
+	}
+	if sum, err := file.Header.hash(); err != nil || sum != file.SHA256 {
+		return Header{}, fmt.Errorf("%w: %s does not match its own hash", ErrDamaged, HeaderFile)
+	}
+	return file.Header, nil
+}
+
+// ReadHeader reads the header of a store directory. The error wraps ErrNoStore where there is no store.
+func ReadHeader(store fs.FS) (Header, error) {
+	b, err := fs.ReadFile(store, HeaderFile)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return Header{}, ErrNoStore
+	case err != nil:
+		return Header{}, err
+	}
+	return DecodeHeader(b)
+}
+
+// LiveFile is the name of a file that holds one finished run.
+type LiveFile struct {
+	Segment ULID // of the writing process
+	Run     ULID
+}
+
+// Path is the file's path in the store.
+func (f LiveFile) Path() string {
+	return path.Join(LiveDir, f.Segment.String(), f.Run.String()+parquetSuffix)
+}
+
+// ParseLiveFile reads what Path gives.
+func ParseLiveFile(name string) (LiveFile, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 || parts[0] != LiveDir || !strings.HasSuffix(parts[2], parquetSuffix) {
+		return LiveFile{}, fmt.Errorf("%q is not the name of a live file", name)
+	}
+	segment, err := ParseULID(parts[1])
+	if err != nil {
+		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
+	}
+	run, err := ParseULID(strings.TrimSuffix(parts[2], parquetSuffix))
+	if err != nil {
+		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
+	}
+	return LiveFile{segment, run}, nil
+}

@@ -1,0 +1,74 @@
+package schema
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// crockford is the alphabet of a ULID: base 32 without I, L, O and U.
+const crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// ulidLength is the length of a ULID's text: 10 characters of time, 16 of randomness.
+const ulidLength = 26
+
+// ULID is a 128-bit identifier that sorts by time: 48 bits of Unix milliseconds, 80 random bits.
+type ULID [16]byte
+
+// NewULID makes a ULID of a time, cut to milliseconds; the zero time gives 0.
+func NewULID(t time.Time) ULID {
+	var random [10]byte
+	_, _ = rand.Read(random[:]) // never fails, by its documentation
+	return ULIDFrom(t, random)
+}
+
+// ULIDFrom makes a ULID of a time and 80 given bits.
+func ULIDFrom(t time.Time, bits [10]byte) ULID {
+	var u ULID
+	var ms uint64
+	if !t.IsZero() {
+		ms = uint64(max(t.UnixMilli(), 0))
+	}
+	binary.BigEndian.PutUint64(u[:8], ms<<16)
+	copy(u[6:], bits[:])
+	return u
+}
+
+// String prints the 26 characters of the identifier.
+func (u ULID) String() string {
+	high, low := binary.BigEndian.Uint64(u[:8]), binary.BigEndian.Uint64(u[8:])
+	var s [ulidLength]byte
+	for i := ulidLength - 1; i >= 0; i-- {
+		s[i] = crockford[low&31]
+		low = low>>5 | high<<59
+		high >>= 5
+	}
+	return string(s[:])
+}
+
+// ParseULID reads what String prints; nothing else (no lower case, no other length).
+func ParseULID(s string) (ULID, error) {
+	if len(s) != ulidLength || s[0] > '7' {
+		return ULID{}, fmt.Errorf("%q is not a ULID", s)
+	}
+	var high, low uint64
+	for i := range len(s) {
+		digit := strings.IndexByte(crockford, s[i])
+		if digit < 0 {
+			return ULID{}, fmt.Errorf("%q is not a ULID", s)
+		}
+		high = high<<5 | low>>59
+		low = low<<5 | uint64(digit)
+	}
+	var u ULID
+	binary.BigEndian.PutUint64(u[:8], high)
+	binary.BigEndian.PutUint64(u[8:], low)
+	return u, nil
+}
+
+// Time is the time in the identifier, in UTC.
+func (u ULID) Time() time.Time {
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(u[:8]) >> 16)).UTC()
+}

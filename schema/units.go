@@ -1,0 +1,133 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// unit is a unit as people write it: so many of a stored unit.
+type unit struct {
+	stored string
+	factor float64
+}
+
+// units are the spellings that are understood on entry. The stored unit of each dimension has factor 1.
+var units = map[string]unit{
+	"ns": {"ns", 1}, "us": {"ns", 1e3}, "µs": {"ns", 1e3}, "μs": {"ns", 1e3}, "ms": {"ns", 1e6}, "s": {"ns", 1e9},
+	"min": {"ns", 60e9}, "m": {"ns", 60e9}, "h": {"ns", 3600e9},
+	"B": {"B", 1}, "kB": {"B", 1e3}, "MB": {"B", 1e6}, "GB": {"B", 1e9}, "TB": {"B", 1e12},
+	"KiB": {"B", 1 << 10}, "MiB": {"B", 1 << 20}, "GiB": {"B", 1 << 30}, "TiB": {"B", 1 << 40},
+	"mJ": {"mJ", 1}, "J": {"mJ", 1e3}, "kJ": {"mJ", 1e6},
+	"mW": {"mW", 1}, "W": {"mW", 1e3}, "kW": {"mW", 1e6},
+	"MHz": {"MHz", 1}, "GHz": {"MHz", 1e3}, "kHz": {"MHz", 1e-3}, "Hz": {"MHz", 1e-6},
+	"Cel": {"Cel", 1}, "°C": {"Cel", 1}, "C": {"Cel", 1},
+	"1/s": {"1/s", 1}, "/s": {"1/s", 1},
+	"B/s": {"B/s", 1}, "kB/s": {"B/s", 1e3}, "MB/s": {"B/s", 1e6}, "GB/s": {"B/s", 1e9}, "TB/s": {"B/s", 1e12},
+	"flop/s": {"flop/s", 1}, "Gflop/s": {"flop/s", 1e9}, "Tflop/s": {"flop/s", 1e12},
+	"ratio": {"ratio", 1}, "%": {"ratio", 0.01},
+}
+
+// StoredUnit gives the stored unit of a unit as people write it, and how many of it that is (ms: ns, 1e6). A unit
+// that is not known stands for itself: known is false.
+func StoredUnit(name string) (stored string, factor float64, known bool) {
+	u, ok := units[name]
+	if !ok {
+		return name, 1, false
+	}
+	return u.stored, u.factor, true
+}
+
+var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(\D.*)?$`)
+
+// Quantity is a number with its unit, in the stored unit; Unit is empty for a bare number.
+type Quantity struct {
+	Value float64
+	Unit  string
+}
+
+// ParseQuantity reads a number with or without a unit (1.5ms, 64 MiB, 80%, 1e3). A unit that is not known is an
+// error, as are hexadecimal, infinite and not-a-number values.
+func ParseQuantity(s string) (Quantity, error) {
+	m := quantity.FindStringSubmatch(s)
+	if m == nil {
+		return Quantity{}, fmt.Errorf("%q is not a number", s)
+	}
+	value, err := strconv.ParseFloat(m[1], 64)
+	if err != nil {
+		return Quantity{}, fmt.Errorf("%q is out of range", s)
+	}
+	name := strings.TrimSpace(m[2])
+	if name == "" {
+		return Quantity{Value: value}, nil
+	}
+	stored, factor, known := StoredUnit(name)
+	if !known {
+		return Quantity{}, fmt.Errorf("%q: unit %q is not known", s, name)
+	}
+	return Quantity{Value: value * factor, Unit: stored}, nil
+}
+
+// String prints the value for a machine: the shortest digits that give it back, then the stored unit.
+func (q Quantity) String() string {
+	return strings.TrimSpace(strconv.FormatFloat(q.Value, 'g', -1, 64) + " " + q.Unit)
+}
+
+// printed are the units that people are shown, largest first, by stored unit.
+var printed = map[string][]string{
+	"ns":     {"s", "ms", "µs", "ns"},
+	"B":      {"TiB", "GiB", "MiB", "KiB", "B"},
+	"mJ":     {"kJ", "J", "mJ"},
+	"mW":     {"kW", "W", "mW"},
+	"MHz":    {"GHz", "MHz"},
+	"B/s":    {"TB/s", "GB/s", "MB/s", "kB/s", "B/s"},
+	"flop/s": {"Tflop/s", "Gflop/s", "flop/s"},
+	"ratio":  {"%"},
+}
+
+// ForPeople prints a value of a stored unit with three significant digits in the unit that suits it: 1.42 ms,
+// 3.10 GiB. A unit that is not known is printed as it is.
+func ForPeople(value float64, storedUnit string) string {
+	name, factor := storedUnit, 1.0
+	for _, candidate := range printed[storedUnit] {
+		name, factor = candidate, units[candidate].factor
+		if math.Abs(roundTo3(value/factor)) >= 1 {
+			break
+		}
+	}
+	if value == 0 {
+		name, factor = storedUnit, 1
+	}
+	digits := threeDigits(value / factor)
+	if name == "" || name == "ratio" {
+		return digits
+	}
+	return digits + " " + name
+}
+
+// threeDigits prints with three significant digits, and integers of more digits whole.
+func threeDigits(v float64) string {
+	switch a := math.Abs(roundTo3(v)); {
+	case v == 0 || math.IsNaN(v) || math.IsInf(v, 0):
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case a >= 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a >= 10:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a >= 1:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	default:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+}
+
+// roundTo3 rounds to three significant digits: what would print as 1000 µs counts as 1 ms.
+func roundTo3(v float64) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
+	if err != nil {
+		return v
+	}
+	return rounded
+}
