@@ -1,0 +1,190 @@
+package probe
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/NVIDIA/go-nvml/pkg/nvml"
+)
+
+// deviceGetter is a fact of one GPU and the function of the library that it comes from.
+type deviceGetter struct {
+	name   string
+	symbol string
+	get    func(nvml.Device) (string, nvml.Return)
+}
+
+// deviceGetters are read once a session; what changes during a run belongs to the telemetry.
+var deviceGetters = []deviceGetter{
+	{"name", "nvmlDeviceGetName", nvml.Device.GetName},
+	{"uuid", "nvmlDeviceGetUUID", nvml.Device.GetUUID},
+	{"vbios", "nvmlDeviceGetVbiosVersion", nvml.Device.GetVbiosVersion},
+	{"pci", "nvmlDeviceGetPciInfo_v3", pciBus},
+	{"pcie.generation_max", "nvmlDeviceGetMaxPcieLinkGeneration", decimal(nvml.Device.GetMaxPcieLinkGeneration)},
+	{"pcie.width_max", "nvmlDeviceGetMaxPcieLinkWidth", decimal(nvml.Device.GetMaxPcieLinkWidth)},
+	{"pcie.width", "nvmlDeviceGetCurrPcieLinkWidth", decimal(nvml.Device.GetCurrPcieLinkWidth)},
+	{"memory", "nvmlDeviceGetMemoryInfo", func(d nvml.Device) (string, nvml.Return) {
+		memory, ret := d.GetMemoryInfo()
+		return strconv.FormatUint(memory.Total, 10), ret
+	}},
+	{"compute_capability", "nvmlDeviceGetCudaComputeCapability", func(d nvml.Device) (string, nvml.Return) {
+		major, minor, ret := d.GetCudaComputeCapability()
+		return fmt.Sprintf("%d.%d", major, minor), ret
+	}},
+	{"power_limit", "nvmlDeviceGetEnforcedPowerLimit", decimal(nvml.Device.GetEnforcedPowerLimit)},
+	{"power_limit_default", "nvmlDeviceGetPowerManagementDefaultLimit", decimal(nvml.Device.GetPowerManagementDefaultLimit)},
+	{"clock_sm_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_SM)},
+	{"clock_memory_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_MEM)},
+	{"clock_sm_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_SM)},
+	{"clock_memory_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_MEM)},
+	{"persistence", "nvmlDeviceGetPersistenceMode", func(d nvml.Device) (string, nvml.Return) {
+		state, ret := d.GetPersistenceMode()
+		return enabled(state), ret
+	}},
+	{"compute_mode", "nvmlDeviceGetComputeMode", computeMode},
+	{"mig", "nvmlDeviceGetMigMode", func(d nvml.Device) (string, nvml.Return) {
+		current, _, ret := d.GetMigMode()
+		return strconv.FormatBool(current == nvml.DEVICE_MIG_ENABLE), ret
+	}},
+	{"ecc", "nvmlDeviceGetEccMode", func(d nvml.Device) (string, nvml.Return) {
+		current, _, ret := d.GetEccMode()
+		return enabled(current), ret
+	}},
+}
+
+// driver is the library, each function of which may be missing. The binding leaves its functions unresolved until
+// they are called, so a program linked with -z now, or started with LD_BIND_NOW set, does not start at all;
+// go build -ldflags=-extldflags=-Wl,-z,lazy undoes the former.
+type driver struct {
+	nvml.Interface
+	facts *facts
+}
+
+// askDriver reads what the driver says about its devices. library empty is the one that is installed.
+func askDriver(library string) Devices {
+	var options []nvml.LibraryOption
+	if library != "" {
+		options = append(options, nvml.WithLibraryPath(library))
+	}
+	d := driver{nvml.New(options...), newFacts()}
+	if ret := d.Init(); ret != nvml.SUCCESS {
+		d.facts.miss("gpu", why(ret))
+	} else {
+		d.read()
+	}
+	return Devices{Facts: d.facts.known, Missing: d.facts.missing}
+}
+
+// has tells whether the library has one of the functions. Calling one that it lacks ends the process.
+func (d driver) has(symbols ...string) bool {
+	for _, symbol := range symbols {
+		if d.Extensions().LookupSymbol(symbol) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// note keeps a value, or the reason why there is none.
+func (d driver) note(name, value string, ret nvml.Return) {
+	if ret != nvml.SUCCESS {
+		d.facts.miss(name, why(ret))
+		return
+	}
+	d.facts.set(name, value)
+}
+
+func (d driver) read() {
+	version, ret := "", nvml.ERROR_FUNCTION_NOT_FOUND
+	if d.has("nvmlSystemGetDriverVersion") {
+		version, ret = d.SystemGetDriverVersion()
+	}
+	d.note("gpu.driver", version, ret)
+
+	cuda, ret := 0, nvml.ERROR_FUNCTION_NOT_FOUND
+	if d.has("nvmlSystemGetCudaDriverVersion") {
+		cuda, ret = d.SystemGetCudaDriverVersion()
+	}
+	d.note("gpu.cuda", fmt.Sprintf("%d.%d", cuda/1000, cuda%1000/10), ret)
+
+	count, ret := 0, nvml.ERROR_FUNCTION_NOT_FOUND
+	if d.has("nvmlDeviceGetCount_v2", "nvmlDeviceGetCount") {
+		count, ret = d.DeviceGetCount()
+	}
+	d.note("gpu.count", strconv.Itoa(count), ret)
+	if ret != nvml.SUCCESS {
+		return
+	}
+	for i := range count {
+		d.readDevice(i)
+	}
+}
+
+func (d driver) readDevice(index int) {
+	prefix := fmt.Sprintf("gpu.%d", index)
+	var device nvml.Device
+	ret := nvml.ERROR_FUNCTION_NOT_FOUND
+	if d.has("nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex") {
+		device, ret = d.DeviceGetHandleByIndex(index)
+	}
+	if ret != nvml.SUCCESS {
+		d.facts.miss(prefix, why(ret))
+		return
+	}
+	for _, getter := range deviceGetters {
+		value, ret := "", nvml.ERROR_FUNCTION_NOT_FOUND
+		if d.has(getter.symbol) {
+			value, ret = getter.get(device)
+		}
+		d.note(prefix+"."+getter.name, value, ret)
+	}
+}
+
+// why puts a code of the library into one of the four words. Its own texts come from a function that may be
+// missing too.
+func why(ret nvml.Return) string {
+	switch ret {
+	case nvml.ERROR_LIBRARY_NOT_FOUND, nvml.ERROR_DRIVER_NOT_LOADED:
+		return absent
+	case nvml.ERROR_NO_PERMISSION:
+		return permission
+	case nvml.ERROR_TIMEOUT:
+		return timeout
+	}
+	return unsupported
+}
+
+func decimal[T int | uint32](get func(nvml.Device) (T, nvml.Return)) func(nvml.Device) (string, nvml.Return) {
+	return func(d nvml.Device) (string, nvml.Return) {
+		n, ret := get(d)
+		return fmt.Sprint(n), ret
+	}
+}
+
+func clock(
+	get func(nvml.Device, nvml.ClockType) (uint32, nvml.Return), kind nvml.ClockType,
+) func(nvml.Device) (string, nvml.Return) {
+	return decimal(func(d nvml.Device) (uint32, nvml.Return) { return get(d, kind) })
+}
+
+func enabled(state nvml.EnableState) string { return strconv.FormatBool(state == nvml.FEATURE_ENABLED) }
+
+func pciBus(d nvml.Device) (string, nvml.Return) {
+	info, ret := d.GetPciInfo()
+	end := 0
+	for end < len(info.BusId) && info.BusId[end] != 0 {
+		end++
+	}
+	return string(info.BusId[:end]), ret
+}
+
+func computeMode(d nvml.Device) (string, nvml.Return) {
+	mode, ret := d.GetComputeMode()
+	names := map[nvml.ComputeMode]string{
+		nvml.COMPUTEMODE_DEFAULT:           "default",
+		nvml.COMPUTEMODE_EXCLUSIVE_THREAD:  "exclusive_thread",
+		nvml.COMPUTEMODE_PROHIBITED:        "prohibited",
+		nvml.COMPUTEMODE_EXCLUSIVE_PROCESS: "exclusive_process",
+	}
+	return names[mode], ret
+}

@@ -1,0 +1,110 @@
+// Package probe reads the environment that benchmarks run in: the processor and its settings, memory, limits of
+// the container, kernel, GPUs, the state of the code, the variables that libraries listen to.
+//
+// Every fact is a text under a dotted name. A fact that is not known is absent and its reason is given: absent
+// (this machine has no such thing), permission, unsupported (this system cannot say, or said something that
+// makes no sense) or timeout. Nothing is guessed. Values have the stored units of the metrics: bytes, mW, MHz,
+// Cel; cgroup.cpu_max counts processors.
+//
+// The package changes no setting, starts no process but git and this program itself, writes no file, and reports
+// no variable of the environment that it does not know. It does not look for hardware of other makers than
+// NVIDIA's beyond the processor.
+package probe
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Options say what Read reads.
+type Options struct {
+	Root    fs.FS                             // holds proc, sys, etc; nil is this system's
+	Machine string                            // the name that the user gave this machine; empty: a fingerprint
+	Dir     string                            // whose state in git is read; empty: the working directory
+	Environ []string                          // key=value, as os.Environ gives them
+	Version string                            // of NeuroLens
+	GPU     func(ctx context.Context) Devices // normally GPU; nil: GPUs are not looked for
+}
+
+// Read describes this machine and the code in opts.Dir. It takes some milliseconds plus a git status, and never
+// longer than a few seconds. It starts processes: not to be called while somebody reaps all children.
+func Read(ctx context.Context, opts Options) schema.Env {
+	if opts.Root == nil {
+		opts.Root = systemRoot()
+	}
+	host, code, devices := newFacts(), newFacts(), newFacts()
+	var wait sync.WaitGroup
+	wait.Go(func() { readGit(ctx, opts.Dir, code) })
+	wait.Go(func() { readDevices(ctx, opts.GPU, devices) })
+	readHost(opts, host)
+	wait.Wait()
+	host.merge(code)
+	host.merge(devices)
+	readMachine(opts.Machine, host)
+	return host.env()
+}
+
+// Volatile reads the facts that change from one run to the next, which takes about a tenth of a millisecond:
+// load, pressure, frequency and temperature. What is not known is left out. root nil is this system's.
+func Volatile(root fs.FS) map[string]string {
+	if root == nil {
+		root = systemRoot()
+	}
+	f := newFacts()
+	readFiles(root, volatileFiles, f)
+	f.put("cpu.temperature")(temperature(root))
+	return f.known
+}
+
+// readHost reads all that files and this process know.
+func readHost(opts Options, f *facts) {
+	readFiles(opts.Root, files, f)
+	readFiles(opts.Root, volatileFiles, f)
+	readDistinct(opts.Root, f)
+	readCPU(opts.Root, f)
+	readCgroup(opts.Root, f)
+	readContainer(opts, f)
+	readVirtualization(opts.Root, f)
+	readEnviron(opts.Environ, f)
+	f.put("cpu.temperature")(temperature(opts.Root))
+	f.put("host.name")(os.Hostname())
+	f.put("host.id")(hostID(opts.Root))
+	f.set("os.name", runtime.GOOS)
+	f.set("go.version", runtime.Version())
+	f.set("neurolens.version", opts.Version)
+	if runtime.GOOS != "linux" {
+		f.set("cpu.threads", strconv.Itoa(runtime.NumCPU()))
+	}
+}
+
+// env gives the facts, those with a column of their own also there.
+func (f *facts) env() schema.Env {
+	env := schema.Env{
+		HostID:        f.known["host.id"],
+		Machine:       f.known["machine"],
+		Hostname:      f.known["host.name"],
+		OS:            f.known["os.name"],
+		OSKernel:      f.known["os.kernel"],
+		CPUModel:      f.known["cpu.model"],
+		CPUCount:      f.integer("cpu.threads"),
+		MemoryBytes:   f.integer("memory.total"),
+		GPUName:       deviceName(f.deviceNames()),
+		GPUCount:      f.integer("gpu.count"),
+		DriverVersion: f.known["gpu.driver"],
+		CUDAVersion:   f.known["gpu.cuda"],
+		GitCommit:     f.known["git.commit"],
+		GitBranch:     f.known["git.branch"],
+		Facts:         f.known,
+		Missing:       f.missing,
+	}
+	if dirty, err := strconv.ParseBool(f.known["git.dirty"]); err == nil {
+		env.GitDirty = &dirty
+	}
+	return env
+}

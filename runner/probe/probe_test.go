@@ -1,0 +1,321 @@
+package probe
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestMain lets the test binary be the process that asks the driver, and some that behave badly.
+func TestMain(m *testing.M) {
+	if code, handled := Main(os.Args[1:]); handled {
+		os.Exit(code)
+	}
+	if len(os.Args) == 3 && os.Args[1] == "misbehave" {
+		switch os.Args[2] {
+		case "hang":
+			time.Sleep(time.Hour)
+		case "garbage":
+			fmt.Println(`{"facts":{}} and more`)
+		case "foreign":
+			fmt.Println(`{"facts":{"machine":"lab3"}}`)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// server is a machine with two sockets of two cores of two threads, in a container.
+var server = map[string]string{
+	"proc/cpuinfo": "processor\t: 0\nmodel name\t: AMD EPYC 7B13 64-Core Processor\nmicrocode\t: 0xa0011d1\n" +
+		"flags\t\t: fpu avx2 fma avx512f hypervisor\n\nprocessor\t: 1\nmodel name\t: another\n",
+	"proc/cmdline":                                            "quiet isolcpus=2,3 api_key=hunter2",
+	"proc/loadavg":                                            "0.25 0.10 0.05 1/200 4242",
+	"proc/meminfo":                                            "MemTotal:       16209336 kB\nMemFree: 1 kB\nSwapTotal:  0 kB\n",
+	"proc/pressure/cpu":                                       "some avg10=1.50 avg60=0.39 avg300=2.88 total=28986467\n",
+	"proc/self/cgroup":                                        "0::/kubepods.slice/pod1\n",
+	"proc/self/status":                                        "Name:\tneurolens\nCpus_allowed_list:\t2-3\nMems_allowed_list:\t0\n",
+	"proc/sys/kernel/osrelease":                               "6.18.44\n",
+	"proc/sys/kernel/randomize_va_space":                      "2\n",
+	"etc/machine-id":                                          "0123456789abcdef0123456789abcdef\n",
+	"etc/os-release":                                          "NAME=Debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n",
+	"sys/class/dmi/id/sys_vendor":                             "QEMU\n",
+	"sys/class/hwmon/hwmon0/name":                             "nvme\n",
+	"sys/class/hwmon/hwmon0/temp1_input":                      "99000\n",
+	"sys/class/hwmon/hwmon1/name":                             "k10temp\n",
+	"sys/class/hwmon/hwmon1/temp1_input":                      "41250\n",
+	"sys/class/hwmon/hwmon1/temp3_input":                      "44500\n",
+	"sys/class/hwmon/hwmon1/temp4_input":                      "39000\n",
+	"sys/class/hwmon/hwmon1/temp3_label":                      "Tccd1\n",
+	"sys/devices/system/cpu/isolated":                         "\n",
+	"sys/devices/system/cpu/nohz_full":                        "(null)\n",
+	"sys/devices/system/cpu/online":                           "0-7\n",
+	"sys/devices/system/cpu/smt/active":                       "1\n",
+	"sys/devices/system/node/online":                          "0-1\n",
+	"sys/fs/cgroup/cgroup.controllers":                        "cpu memory\n",
+	"sys/fs/cgroup/kubepods.slice/cpu.max":                    "300000 100000\n",
+	"sys/fs/cgroup/kubepods.slice/pod1/cpu.max":               "150000 100000\n",
+	"sys/fs/cgroup/memory.max":                                "max\n",
+	"sys/kernel/mm/transparent_hugepage/enabled":              "always [madvise] never\n",
+	"sys/fs/cgroup/kubepods.slice/memory.max":                 "8589934592\n",
+	"sys/fs/cgroup/kubepods.slice/pod1/memory.max":            "17179869184\n",
+	"sys/fs/cgroup/kubepods.slice/cpuset.cpus.effective":      "2-3\n",
+	"sys/devices/system/cpu/cpu0/cache/index0/level":          "1\n",
+	"sys/devices/system/cpu/cpu0/cache/index0/type":           "Data\n",
+	"sys/devices/system/cpu/cpu0/cache/index0/size":           "32K\n",
+	"sys/devices/system/cpu/cpu0/cache/index1/level":          "3\n",
+	"sys/devices/system/cpu/cpu0/cache/index1/type":           "Unified\n",
+	"sys/devices/system/cpu/cpu0/cache/index1/size":           "32M\n",
+	"sys/devices/system/cpu/cpufreq/policy0/scaling_governor": "performance\n",
+	"sys/devices/system/cpu/cpufreq/policy1/scaling_governor": "powersave\n",
+	"sys/devices/system/cpu/cpufreq/policy2/scaling_governor": "performance\n",
+	"sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq": "3540000\n",
+	"sys/devices/system/cpu/cpufreq/policy0/scaling_cur_freq": "2596136\n",
+	"sys/devices/system/cpu/intel_pstate/no_turbo":            "1\n",
+	"sys/devices/system/cpu/cpu0/topology/core_cpus_list":     "0,4\n",
+	"sys/devices/system/cpu/cpu1/topology/core_cpus_list":     "1,5\n",
+	"sys/devices/system/cpu/cpu2/topology/core_cpus_list":     "2,6\n",
+	"sys/devices/system/cpu/cpu3/topology/core_cpus_list":     "3,7\n",
+	"sys/devices/system/cpu/cpu0/topology/core_siblings_list": "0-1,4-5\n",
+	"sys/devices/system/cpu/cpu2/topology/core_siblings_list": "2-3,6-7\n",
+	"sys/devices/system/cpu/vulnerabilities/meltdown":         "Not affected\n",
+	"sys/devices/system/cpu/vulnerabilities/spectre_v1":       "Mitigation: barriers\n",
+}
+
+func tree(files map[string]string) fstest.MapFS {
+	root := fstest.MapFS{}
+	for name, text := range files {
+		root[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return root
+}
+
+// noGPU is what a machine without a driver says.
+func noGPU(context.Context) Devices { return Devices{Missing: map[string]string{"gpu": absent}} }
+
+func readTree(t *testing.T, root fs.FS) schema.Env {
+	t.Helper()
+	return Read(t.Context(), Options{
+		Root: root, Dir: t.TempDir(), Version: "0.1", GPU: noGPU,
+		Environ: []string{"OMP_NUM_THREADS=4", "HOME=/root", "CUDA_TOKEN=abc", "MKL_DEBUG=", "LD_PRELOADED=x"},
+	})
+}
+
+func TestReadKnowsAServer(t *testing.T) {
+	env := readTree(t, tree(server))
+	want := map[string]string{
+		"aslr":                "2",
+		"cgroup.cpu_max":      "1.5",
+		"cgroup.cpuset":       "2-3",
+		"cgroup.memory_max":   "8589934592",
+		"cgroup.version":      "2",
+		"container":           "kubernetes",
+		"container.evidence":  "/proc/self/cgroup",
+		"cpu.affinity":        "2-3",
+		"cpu.boost":           "false",
+		"cpu.cache.l1d":       "32768",
+		"cpu.cache.l3":        "33554432",
+		"cpu.cores":           "4",
+		"cpu.frequency":       "2596.136",
+		"cpu.frequency_max":   "3540",
+		"cpu.governor":        "performance,powersave",
+		"cpu.isa":             "fma avx2 avx512f",
+		"cpu.isolated":        "none",
+		"cpu.microcode":       "0xa0011d1",
+		"cpu.mitigations":     "spectre_v1=Mitigation: barriers",
+		"cpu.model":           "AMD EPYC 7B13 64-Core Processor",
+		"cpu.nohz_full":       "none",
+		"cpu.smt":             "true",
+		"cpu.sockets":         "2",
+		"cpu.temperature":     "44.5",
+		"cpu.threads":         "8",
+		"env.CUDA_TOKEN":      "<hidden>",
+		"env.OMP_NUM_THREADS": "4",
+		"go.version":          runtime.Version(),
+		"load.1m":             "0.25",
+		"machine.source":      "fingerprint",
+		"memory.swap":         "0",
+		"memory.total":        "16598360064",
+		"neurolens.version":   "0.1",
+		"numa.affinity":       "0",
+		"numa.nodes":          "2",
+		"os.cmdline":          "quiet isolcpus=2,3 api_key=<hidden>",
+		"os.distribution":     "Debian GNU/Linux 12 (bookworm)",
+		"os.kernel":           "6.18.44",
+		"os.name":             runtime.GOOS,
+		"psi.cpu_some_avg10":  "1.5",
+		"system.vendor":       "QEMU",
+		"thp":                 "madvise",
+		"virtualization":      "qemu",
+	}
+	got := maps.Clone(env.Facts)
+	for _, name := range []string{"host.name", "host.id", "machine"} {
+		delete(got, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if got[name] != want[name] {
+			t.Errorf("%s = %q (missing %q), want %q", name, got[name], env.Missing[name], want[name])
+		}
+		delete(got, name)
+	}
+	if len(got) > 0 {
+		t.Errorf("unexpected facts: %v", got)
+	}
+	checkColumns(t, env)
+}
+
+func checkColumns(t *testing.T, env schema.Env) {
+	t.Helper()
+	hostname, _ := os.Hostname()
+	for _, c := range [][2]string{
+		{env.CPUModel, "AMD EPYC 7B13 64-Core Processor"},
+		{env.OS, runtime.GOOS},
+		{env.OSKernel, "6.18.44"},
+		{env.Hostname, hostname},
+		{env.HostID, saltedID},
+		{env.Machine, env.Facts["machine"]},
+		{fmt.Sprint(*env.CPUCount, *env.MemoryBytes), "8 16598360064"},
+		{fmt.Sprint(env.GPUCount, env.GPUName, env.GitDirty), "<nil><nil>"},
+		{env.Missing["gpu"] + env.Missing["git.commit"], absent + absent},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("column: got %q, want %q", c[0], c[1])
+		}
+	}
+}
+
+// An empty tree has a reason for everything that is asked for, whatever is there.
+func TestReadGivesReasons(t *testing.T) {
+	full, empty := readTree(t, tree(server)), readTree(t, fstest.MapFS{})
+	for name := range full.Facts {
+		own := strings.HasPrefix(name, "env.") || strings.HasPrefix(name, "cpu.cache.") ||
+			slices.Contains([]string{"go.version", "neurolens.version", "os.name", "host.name", "machine.source"}, name)
+		if !own && empty.Missing[name] != absent {
+			t.Errorf("%s: reason %q, want %s", name, empty.Missing[name], absent)
+		}
+	}
+	denied := readTree(t, refusing{tree(server), "proc/meminfo", fs.ErrPermission})
+	for _, name := range []string{"memory.total", "memory.swap", "machine"} {
+		if denied.Missing[name] != permission {
+			t.Errorf("%s: reason %q, want %s", name, denied.Missing[name], permission)
+		}
+	}
+	for name := range denied.Missing {
+		if _, known := denied.Facts[name]; known {
+			t.Errorf("%s is both known and missing", name)
+		}
+	}
+}
+
+// refusing is a tree in which one file cannot be opened.
+type refusing struct {
+	fs.FS
+	path string
+	err  error
+}
+
+func (r refusing) Open(name string) (fs.File, error) {
+	if name == r.path {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: r.err}
+	}
+	return r.FS.Open(name)
+}
+
+func TestFactsKeepTheFirstValueAndReason(t *testing.T) {
+	f := newFacts()
+	f.miss("a", permission)
+	f.miss("a", absent)
+	f.set("b", "1")
+	f.set("b", "2")
+	f.miss("b", timeout)
+	f.set("c", strings.Repeat("x", longest-1)+"\u00e9")
+	if f.missing["a"] != permission || f.known["b"] != "1" || f.missing["b"] != "" {
+		t.Errorf("b is %q, missing %v", f.known["b"], f.missing)
+	}
+	if got := f.known["c"]; len(got) != longest-1 {
+		t.Errorf("a long value keeps %d bytes, want %d: no half letters", len(got), longest-1)
+	}
+}
+
+func TestVolatileIsSmall(t *testing.T) {
+	want := map[string]string{
+		"load.1m": "0.25", "psi.cpu_some_avg10": "1.5", "cpu.frequency": "2596.136", "cpu.temperature": "44.5",
+	}
+	if got := Volatile(tree(server)); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestReadThisMachine(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux describes itself in files")
+	}
+	env := Read(t.Context(), Options{Environ: os.Environ(), GPU: GPU})
+	if env.Machine == "" && env.Missing["machine"] == "" || env.OSKernel == "" || env.CPUCount == nil || env.MemoryBytes == nil {
+		t.Errorf("this machine: %+v", env)
+	}
+}
+
+func TestContainerOfVersion1Cgroups(t *testing.T) {
+	env := readTree(t, tree(map[string]string{
+		"proc/self/cgroup":                                      "4:memory:/docker/abc\n3:cpuset:/\n1:cpu,cpuacct:/docker/abc\n0::/\n",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes":            "9223372036854771712\n",
+		"sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes": "1073741824\n",
+		"sys/fs/cgroup/cpu/cpu.cfs_quota_us":                    "-1\n",
+		"sys/fs/cgroup/cpu/cpu.cfs_period_us":                   "100000\n",
+		"sys/fs/cgroup/cpuset/cpuset.cpus":                      "0-3\n",
+	}))
+	for name, want := range map[string]string{
+		"cgroup.version": "1", "cgroup.memory_max": "1073741824", "cgroup.cpu_max": "max", "cgroup.cpuset": "0-3",
+		"container": "docker",
+	} {
+		if env.Facts[name] != want {
+			t.Errorf("%s = %q, want %q", name, env.Facts[name], want)
+		}
+	}
+	env = readTree(t, tree(map[string]string{
+		"proc/self/cgroup":                           "4:memory:/\n",
+		"sys/fs/cgroup/memory/memory.limit_in_bytes": "9223372036854771712\n",
+	}))
+	if got := env.Facts["cgroup.memory_max"]; got != unlimited {
+		t.Errorf("the largest number is no limit: got %q, want %s", got, unlimited)
+	}
+}
+
+func TestVirtualization(t *testing.T) {
+	for _, c := range []struct{ flags, product, want string }{
+		{"fpu", "KVM", "none"}, // the flag decides
+		{"fpu hypervisor", "KVM Virtual Machine", "kvm"},
+		{"fpu hypervisor", "", "vm"},
+		{"fpu hypervisor", "Standard PC", "vm"},
+	} {
+		env := readTree(t, tree(map[string]string{
+			"proc/cpuinfo": "flags\t: " + c.flags + "\n", "sys/class/dmi/id/product_name": c.product,
+		}))
+		if got := env.Facts["virtualization"]; got != c.want {
+			t.Errorf("%+v: got %q", c, got)
+		}
+	}
+}
+
+func BenchmarkRead(b *testing.B) {
+	for b.Loop() {
+		Read(b.Context(), Options{Environ: os.Environ(), GPU: GPU})
+	}
+}
+
+func BenchmarkVolatile(b *testing.B) {
+	for b.Loop() {
+		Volatile(nil)
+	}
+}

@@ -1,0 +1,9 @@
+package probe
+
+import (
+	"io/fs"
+	"os"
+)
+
+// systemRoot is the file tree that holds this system's proc, sys and etc.
+func systemRoot() fs.FS { return os.DirFS("/") }
