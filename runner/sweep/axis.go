@@ -1,0 +1,244 @@
+package sweep
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxAxes bounds the parameters of one point.
+const maxAxes = 64
+
+var axisName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// builtinPrefix marks a model that is no file.
+const builtinPrefix = "builtin:"
+
+// labels are the axes that stand at the top of a file, outermost first.
+var labels = []string{"benchmark", "model", "backend", "variant"}
+
+// axis is a name and the values that it takes. What is fixed is an axis with one value.
+type axis struct {
+	name   string // of a column, or of a parameter
+	at     field
+	values []value
+	// label: a word at the top of the file that says what is measured; a command need not use it.
+	label bool
+	// replaced by the command line, which then has the last word over include, exclude and baseline too.
+	replaced bool
+}
+
+// value is one value of an axis.
+type value struct {
+	text string // canonical
+	path string // of a model's file, as written
+	at   field
+}
+
+// filled is what stands for {axis}: of a model its file, where it has one.
+func (v *value) filled() string {
+	if v.path != "" {
+		return v.path
+	}
+	return v.text
+}
+
+// readAxes reads every axis of the file and of the command line, outermost first: benchmark, model, backend and
+// variant, then params and grid in the order of the file, then what -P adds.
+func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
+	var axes []axis
+	for _, name := range labels {
+		if f := d.keys[name]; f.given() {
+			a, err := readAxis(name, f)
+			if err != nil {
+				return nil, err
+			}
+			a.label = f.Kind != yaml.SequenceNode
+			axes = append(axes, a)
+		}
+	}
+	var params []member
+	if f := d.keys["params"]; f.given() {
+		var err error
+		if params, err = f.members("params."); err != nil {
+			return nil, err
+		}
+	}
+	for _, m := range params {
+		if m.value.Kind == yaml.SequenceNode {
+			return nil, m.value.errorf("want one value, got a list: an axis belongs under grid")
+		}
+	}
+	for _, m := range slices.Concat(params, grid) {
+		a, err := newAxis(m.key, m.value, axes)
+		if err != nil {
+			return nil, err
+		}
+		axes = append(axes, a)
+	}
+	return overrideAxes(axes, o.Params)
+}
+
+// newAxis reads an axis whose name people chose.
+func newAxis(name string, f field, others []axis) (axis, error) {
+	if !axisName.MatchString(name) {
+		return axis{}, f.errorf("want a name of letters, digits, _ and -")
+	}
+	column, err := schema.AxisName(name)
+	if err != nil {
+		return axis{}, f.errorf("%v", err)
+	}
+	if other := slices.IndexFunc(others, func(a axis) bool { return a.name == column }); other >= 0 {
+		return axis{}, f.errorf("%s is already on line %d", column, others[other].at.line)
+	}
+	if len(others) == maxAxes {
+		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
+	}
+	return readAxis(column, f)
+}
+
+// readAxis reads the values of an axis: a list, or one value.
+func readAxis(name string, f field) (axis, error) {
+	if f.Kind == yaml.MappingNode && !schema.IsAxisColumn(name) { // a model may be one, a number says so itself
+		return axis{}, f.want("a value or a list")
+	}
+	a := axis{name: name, at: f}
+	seen := map[string]int{}
+	for _, item := range f.items() {
+		v, err := readValue(name, item)
+		if err != nil {
+			return axis{}, err
+		}
+		if first, twice := seen[v.text]; twice {
+			return axis{}, v.twice(&a.values[first])
+		}
+		seen[v.text] = len(a.values)
+		a.values = append(a.values, v)
+	}
+	if len(a.values) == 0 {
+		return axis{}, f.errorf("has no values")
+	}
+	return a, nil
+}
+
+// twice explains a value that is equal to an earlier one.
+func (v *value) twice(first *value) error {
+	switch {
+	case v.path != first.path:
+		return v.at.errorf("%s and %s are both called %s: give model.name", shorten(first.filled()),
+			shorten(v.filled()), shorten(v.text))
+	case v.at.got() == first.at.got():
+		return v.at.errorf("%s is there twice", v.at.got())
+	}
+	return v.at.errorf("%s and %s are the same value", first.at.got(), v.at.got())
+}
+
+// readValue reads one value of an axis, as its column asks.
+func readValue(name string, f field) (value, error) {
+	var text string
+	var err error
+	switch name {
+	case "batch_size", "seq_len":
+		var n int64
+		n, err = f.integer(1, math.MaxInt64, "a number or a list")
+		text = strconv.FormatInt(n, 10)
+	case "precision":
+		if text, err = schema.CanonicalPrecision(f.Value); err != nil {
+			err = f.want("one of " + strings.Join(schema.Precisions, " "))
+		}
+	case "model":
+		return readModel(f)
+	case "benchmark", "backend", "variant":
+		text, err = f.text()
+	default:
+		text, err = f.canonical()
+	}
+	return value{text: text, at: f}, err
+}
+
+// readModel reads a path, builtin:NAME, or a map of name and path.
+func readModel(f field) (value, error) {
+	if f.Kind != yaml.MappingNode {
+		text, err := f.text()
+		if err != nil {
+			return value{}, err
+		}
+		if strings.HasPrefix(text, builtinPrefix) {
+			return value{text: text, at: f}, nil
+		}
+		return value{text: filepath.Base(text), path: text, at: f}, nil
+	}
+	keys, err := f.known("model.", []string{"name", "path"})
+	if err != nil {
+		return value{}, err
+	}
+	v := value{at: f}
+	if path := keys["path"]; path.given() {
+		if v.path, err = path.text(); err != nil {
+			return value{}, err
+		}
+		if strings.HasPrefix(v.path, builtinPrefix) {
+			return value{}, path.errorf("want a file, got %s: write model: %s", v.path, v.path)
+		}
+		v.text = filepath.Base(v.path)
+	}
+	if name := keys["name"]; name.given() {
+		if v.text, err = name.text(); err != nil {
+			return value{}, err
+		}
+		if strings.HasPrefix(v.text, builtinPrefix) {
+			return value{}, name.errorf("want a name, got %s: write model: %s", v.text, v.text)
+		}
+	}
+	if v.text == "" {
+		return value{}, f.errorf("want a name, a path, or both")
+	}
+	return v, nil
+}
+
+// overrideAxes replaces and adds axes as -P says.
+func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
+	by := map[string]string{} // column to the name it was given
+	for _, name := range slices.Sorted(maps.Keys(params)) {
+		option := origin{name: "-P " + name}
+		f, err := option.load([]byte("[" + params[name] + "]"))
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range f.items() {
+			if item.Kind != yaml.ScalarNode {
+				return nil, item.want("values separated by commas")
+			}
+		}
+		column := schema.CanonicalAlias(name)
+		if other, twice := by[column]; twice {
+			return nil, f.errorf("is -P %s too", other)
+		}
+		by[column] = name
+		at := slices.IndexFunc(axes, func(a axis) bool { return a.name == column })
+		var a axis
+		if at < 0 && !slices.Contains(labels, name) {
+			a, err = newAxis(name, f, axes)
+		} else {
+			a, err = readAxis(column, f)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.replaced = true
+		if at < 0 {
+			axes = append(axes, a)
+		} else {
+			axes[at] = a
+		}
+	}
+	return axes, nil
+}

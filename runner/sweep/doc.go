@@ -1,0 +1,67 @@
+// Package sweep reads a sweep file: YAML to the points that it stands for, and to the order in which they are to be
+// launched. It starts no process and opens no file but the one it is given.
+//
+//	suite: attention                  # default: the file's name without its extension
+//	backend: onnxrt
+//	model: ./models/encoder.onnx
+//	grid:                             # every combination is a point: 3 x 2 x 2
+//	  batch_size: [1, 2, 4]
+//	  seq_len: [64, 128]
+//	  precision: [fp32, fp16]
+//	repeats: 5                        # runs of each point
+//	tags: {experiment: smoke}
+//
+// # What runs
+//
+// The key that is there decides. `command: [prog, --batch, "{batch_size}"]` is any program, started without a shell,
+// one process an iteration. Else `backend` says builtin, onnxrt, torch or tensorrt, and `model` is a file,
+// builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one of its
+// operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's name
+// is its own, else the file's base name; the benchmark's is `benchmark`, else the program's base name, else the
+// model's. With `command`, backend and model are only words to record.
+//
+// # Points
+//
+// `grid` holds the axes; a value stands for a list of one. batch_size (bs, batch), seq_len (seq, sequence_length),
+// precision (prec, dtype), backend and model fill the column of that name; any other axis is a parameter. `params`
+// are parameters with one value. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
+//
+//	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists
+//	include:                          # further points; axes that an entry does not name take all their values
+//	  - {batch_size: 64, precision: fp16}
+//	exclude:                          # points that are not to run; it has the last word, over include too
+//	  - {seq_len: 128, precision: [fp32, fp64]}
+//
+// The points of the grid come first, in the order written, the last axis moving fastest, then those of include. Points
+// that are to be compared run next to one another: those which differ only in the axis that `baseline: axis=value`
+// names, else in variant. See Sweep.Launches.
+//
+// # Launching
+//
+//	warmup: 10                        # iterations before the measurement; with command 1
+//	iterations: 100                   # exact; not given: until the executor's own count or the budget is reached
+//	budget: 10s                       # ends the measurement well
+//	timeouts: {setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s}    # kill
+//	timeout: 15s                      # timeouts.measure alone
+//	timeout_multiplier: 1
+//	env: {OMP_NUM_THREADS: "{threads}"}
+//	cwd: build/{variant}
+//	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
+//
+// With command, the deadlines of warmup and measure are 10m by default and hold for each process. In command, wrapper,
+// env and cwd, {axis} is the value at the point, of a model its file; {{ and }} are braces. `repeats` and `tags` may
+// stand in grid as well and win there.
+//
+// # Values
+//
+// A value becomes canonical text: 1.0 is 1, 1e3 is 1000, float32 is fp32, lists are JSON. What YAML would change
+// silently is refused: leading zeros, digits with _, hexadecimal, numbers beyond 64 bits, nan; in quotes they are text.
+//
+// # What is refused
+//
+// The first thing that is wrong ends the reading, with `file:line: what is wrong` and what to do: an unknown or doubled
+// key; a value of the wrong type; an empty list; a value or a point that is there twice; an axis named like a column
+// that no axis fills; an axis that the command would not see; an exclude that removes nothing; two models of one name;
+// more than 100,000 launches, counted before anything is expanded. So are merge keys, tags, a second document, files
+// beyond 1 MiB and aliases that expand beyond 200,000 values.
+package sweep

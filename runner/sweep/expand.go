@@ -1,0 +1,124 @@
+package sweep
+
+import (
+	"strconv"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// expansion makes the points of a sweep.
+type expansion struct {
+	origin
+	settings settings
+	grid     *grid
+	program  *program
+
+	points  []Point
+	blocks  [][]int
+	blockOf map[string]int
+	lines   map[string]int // by point_id
+	removed []int          // by entry of exclude
+}
+
+func (e *expansion) expand() (*Sweep, error) {
+	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, make([]int, len(e.grid.exclude))
+	if err := e.add(nil, e.grid.line); err != nil {
+		return nil, err
+	}
+	for i := range e.grid.include {
+		entry := &e.grid.include[i]
+		if err := e.add(entry, entry.at.line); err != nil {
+			return nil, err
+		}
+	}
+	for i, n := range e.removed {
+		if x := e.grid.exclude[i]; n == 0 && !e.grid.namesReplaced(x) {
+			return nil, x.at.errorf("removes no point")
+		}
+	}
+	if len(e.points) == 0 {
+		return nil, e.grid.exclude[0].at.errorf("leaves no point")
+	}
+	return &Sweep{
+		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags,
+		Points: e.points, blocks: e.blocks,
+	}, nil
+}
+
+// add makes the points of the grid, or of an entry of include. exclude has the last word over both.
+func (e *expansion) add(from *entry, line int) error {
+	return e.grid.rows(from, func(row []*value) error {
+		p, err := e.point(row)
+		if err != nil {
+			return err
+		}
+		if first, twice := e.lines[p.PointID]; twice {
+			return from.at.errorf("the point %s is there already, from line %d", e.grid.describe(row), first)
+		}
+		e.lines[p.PointID], p.Line = line, line
+		excluded := false
+		for i := range e.grid.exclude {
+			if e.grid.exclude[i].matches(row) {
+				excluded = true
+				e.removed[i]++
+			}
+		}
+		if excluded {
+			return nil
+		}
+		block := e.grid.block(row)
+		if _, known := e.blockOf[block]; !known {
+			e.blockOf[block] = len(e.blocks)
+			e.blocks = append(e.blocks, nil)
+		}
+		b := e.blockOf[block]
+		e.blocks[b] = append(e.blocks[b], len(e.points))
+		e.points = append(e.points, p)
+		return nil
+	})
+}
+
+// point makes the point of a row.
+func (e *expansion) point(row []*value) (Point, error) {
+	p := Point{
+		Warmup: e.settings.warmup, Iterations: e.settings.iterations,
+		Budget: e.settings.budget, Timeouts: e.settings.timeouts,
+	}
+	var backend *value
+	for i, v := range row {
+		switch e.grid.axes[i].name {
+		case "benchmark":
+			p.Benchmark = v.text
+		case "variant":
+			p.Variant = v.text
+		case "backend":
+			p.Backend, backend = v.text, v
+		case "model":
+			p.Model, p.ModelPath = v.text, v.path
+		case "precision":
+			p.Precision = v.text
+		case "batch_size":
+			p.BatchSize = v.integer()
+		case "seq_len":
+			p.SeqLen = v.integer()
+		default:
+			if p.Params == nil {
+				p.Params = map[string]string{}
+			}
+			p.Params[e.grid.axes[i].name] = v.text
+		}
+	}
+	if err := e.program.launch(&p, row, backend); err != nil {
+		return Point{}, err
+	}
+	var run schema.Run
+	p.Fill(&run)
+	p.PointID = schema.PointID(&run)
+	return p, nil
+}
+
+// integer is the value of an axis that readValue has found to be one.
+func (v *value) integer() *int64 {
+	n, _ := strconv.ParseInt(v.text, 10, 64)
+	return &n
+}

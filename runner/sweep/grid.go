@@ -1,0 +1,295 @@
+package sweep
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxEntries bounds include and exclude.
+const maxEntries = 1000
+
+// grid is everything that decides which points there are and which are neighbours.
+type grid struct {
+	axes     []axis
+	dims     [][]int // axes that move together, outermost first; most stand alone
+	compared int     // the dimension whose values make a block; -1: none
+	line     int     // where the grid is in the file
+	include  []entry
+	exclude  []entry
+}
+
+// entry is one entry of include or exclude.
+type entry struct {
+	at      field
+	values  map[int][]value // by axis
+	filters []filter        // the same, to match a point with
+}
+
+// filter holds of a point whose value of an axis is one of some texts.
+type filter struct {
+	axis  int
+	texts map[string]bool
+}
+
+// readGrid reads the axes and what selects among their combinations.
+func readGrid(d *document, members []member, o Overrides) (*grid, error) {
+	axes, err := readAxes(d, members, o)
+	if err != nil {
+		return nil, err
+	}
+	g := &grid{axes: axes, line: 1}
+	if f := d.keys["grid"]; f.given() {
+		g.line = f.line
+	}
+	if err := g.readZip(d.keys["zip"]); err != nil {
+		return nil, err
+	}
+	if err := g.readBaseline(d.keys["baseline"]); err != nil {
+		return nil, err
+	}
+	if g.include, err = g.readEntries(d.keys["include"]); err != nil {
+		return nil, err
+	}
+	if g.exclude, err = g.readEntries(d.keys["exclude"]); err != nil {
+		return nil, err
+	}
+	// What the command line says about an axis replaces all that the file says about it.
+	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
+	for _, e := range g.include {
+		if err := g.checkInclude(e); err != nil {
+			return nil, err
+		}
+	}
+	return g, g.checkModels()
+}
+
+// index finds an axis by its name or an alias.
+func (g *grid) index(f field, name string) (int, error) {
+	column := schema.CanonicalAlias(name)
+	names := make([]string, len(g.axes))
+	for i, a := range g.axes {
+		if a.name == column {
+			return i, nil
+		}
+		names[i] = a.name
+	}
+	if near := nearest(name, names); near != "" {
+		return 0, f.errorf("%s is no axis of this sweep: did you mean %s?", shorten(name), near)
+	}
+	return 0, f.errorf("%s is no axis of this sweep", shorten(name))
+}
+
+// readZip reads the axes that move together, one list or a list of lists, and arranges the dimensions.
+func (g *grid) readZip(f field) error {
+	var groups [][]int
+	if f.given() {
+		lists := []field{f}
+		if len(f.Content) > 0 && f.Content[0].Kind == yaml.SequenceNode {
+			lists = f.items()
+		}
+		for _, list := range lists {
+			group, err := g.zipped(list, slices.Concat(groups...))
+			if err != nil {
+				return err
+			}
+			groups = append(groups, group)
+		}
+	}
+	placed := map[int]bool{}
+	for i := range g.axes {
+		if placed[i] {
+			continue
+		}
+		dim := []int{i}
+		for _, group := range groups {
+			if slices.Contains(group, i) {
+				dim = group
+			}
+		}
+		for _, axis := range dim {
+			placed[axis] = true
+		}
+		g.dims = append(g.dims, dim)
+	}
+	return nil
+}
+
+// zipped reads one list of axes that move together.
+func (g *grid) zipped(f field, taken []int) ([]int, error) {
+	if f.Kind != yaml.SequenceNode || len(f.Content) < 2 {
+		return nil, f.errorf("want a list of two or more axes that move together")
+	}
+	var group []int
+	for _, item := range f.items() {
+		name, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		i, err := g.index(item, name)
+		if err != nil {
+			return nil, err
+		}
+		if slices.Contains(taken, i) || slices.Contains(group, i) {
+			return nil, item.errorf("axis %s is there twice", name)
+		}
+		group = append(group, i)
+	}
+	if err := g.sameLength(f, group, func(i int) []value { return g.axes[i].values }); err != nil {
+		return nil, err
+	}
+	return group, nil
+}
+
+// sameLength checks that axes which move together have equally many values.
+func (g *grid) sameLength(f field, group []int, values func(axis int) []value) error {
+	first := group[0]
+	for _, i := range group[1:] {
+		if a, b := len(values(first)), len(values(i)); a != b {
+			return f.errorf("axes that move together need equally many values: %s has %d, %s has %d",
+				g.axes[first].name, a, g.axes[i].name, b)
+		}
+	}
+	return nil
+}
+
+// readBaseline finds the axis that is compared: the one that baseline names, else variant.
+func (g *grid) readBaseline(f field) error {
+	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
+		return slices.ContainsFunc(dim, func(i int) bool { return g.axes[i].name == "variant" })
+	})
+	if !f.given() {
+		return nil
+	}
+	text, err := f.text()
+	if err != nil {
+		return err
+	}
+	name, word, found := strings.Cut(text, "=")
+	if !found {
+		return f.errorf("want axis=value, got %s", f.got())
+	}
+	i, err := g.index(f, name)
+	if err != nil {
+		return err
+	}
+	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
+	if g.axes[i].replaced {
+		return nil
+	}
+	literal, err := f.load([]byte(word))
+	if err != nil {
+		return f.errorf("%q is no value of axis %s", word, name)
+	}
+	literal.line, literal.what = f.line, f.what
+	v, err := readValue(g.axes[i].name, literal)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == v.text }) {
+		return f.errorf("axis %s has no value %s", name, shorten(v.text))
+	}
+	return nil
+}
+
+// readEntries reads include or exclude: a list of maps from axes to a value or several.
+func (g *grid) readEntries(f field) ([]entry, error) {
+	if !f.given() {
+		return nil, nil
+	}
+	if f.Kind != yaml.SequenceNode {
+		return nil, f.want("a list of maps")
+	}
+	if len(f.Content) > maxEntries {
+		return nil, f.errorf("more than %d entries", maxEntries)
+	}
+	var entries []entry
+	for _, item := range f.items() {
+		members, err := item.members(f.what + ": axis ")
+		if err != nil {
+			return nil, err
+		}
+		if len(members) == 0 {
+			return nil, item.errorf("an entry names no axis")
+		}
+		e := entry{at: item, values: map[int][]value{}}
+		for _, m := range members {
+			i, err := g.index(item, m.key)
+			if err != nil {
+				return nil, err
+			}
+			if _, twice := e.values[i]; twice {
+				return nil, item.errorf("axis %s is there twice", g.axes[i].name)
+			}
+			a, err := readAxis(g.axes[i].name, m.value)
+			if err != nil {
+				return nil, err
+			}
+			e.values[i] = a.values
+			texts := map[string]bool{}
+			for _, v := range a.values {
+				texts[v.text] = true
+			}
+			e.filters = append(e.filters, filter{i, texts})
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// checkInclude checks what an entry of include has to have beyond one of exclude.
+func (g *grid) checkInclude(e entry) error {
+	for _, dim := range g.dims {
+		var named []int
+		for _, i := range dim {
+			if _, ok := e.values[i]; ok {
+				named = append(named, i)
+			}
+		}
+		if len(named) == 0 {
+			continue
+		}
+		if len(named) < len(dim) {
+			missing := slices.IndexFunc(dim, func(i int) bool { return !slices.Contains(named, i) })
+			return e.at.errorf("%s moves together with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
+		}
+		if err := g.sameLength(e.at, dim, func(i int) []value { return e.values[i] }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkModels refuses two files of one name, which would be one model in the store.
+func (g *grid) checkModels() error {
+	i := slices.IndexFunc(g.axes, func(a axis) bool { return a.name == "model" })
+	if i < 0 {
+		return nil
+	}
+	first := map[string]*value{}
+	for _, a := range g.axes[i].values {
+		first[a.text] = &a
+	}
+	for _, e := range g.include {
+		for _, v := range e.values[i] {
+			other, known := first[v.text]
+			if known && other.path != v.path {
+				return v.twice(other)
+			}
+			first[v.text] = &v
+		}
+	}
+	return nil
+}
+
+func (g *grid) namesReplaced(e entry) bool {
+	for i := range e.values {
+		if g.axes[i].replaced {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,136 @@
+package sweep
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// What would take for ever is refused by counting. That the counts stand in the message shows that nothing was made
+// first; points and rows of these sizes would not fit in memory.
+func TestBombs(t *testing.T) {
+	check := func(src, want string) {
+		t.Helper()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Parse("sweep.yaml", []byte(src), Overrides{})
+		runtime.ReadMemStats(&after)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+		if n := after.Mallocs - before.Mallocs; n > 4*maxNodes {
+			t.Errorf("%d allocations for %s", n, want)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 3*maxText {
+			t.Errorf("%d bytes for %s", n, want)
+		}
+	}
+	numbers := func(n int) string {
+		var list strings.Builder
+		for i := range n {
+			fmt.Fprintf(&list, "%d,", i+1)
+		}
+		return "[" + list.String() + "]"
+	}
+	thousand := numbers(1000)
+	check(tiny+"grid: {a: "+thousand+", b: "+thousand+", c: "+thousand+"}",
+		"sweep.yaml:3: 1000000000 launches (points x repeats): want at most 100000")
+	check(tiny+"grid: {a: "+thousand+"}\nrepeats: 101",
+		"sweep.yaml:3: 101000 launches (points x repeats): want at most 100000")
+	check(tiny+"grid: {a: "+thousand+", b: "+numbers(60)+"}\ninclude: [{a: 0}, {b: "+numbers(41)+"}]",
+		"sweep.yaml:3: 101060 launches (points x repeats): want at most 100000")
+	var grid strings.Builder
+	for i := range maxAxes - 2 { // backend and model are two
+		fmt.Fprintf(&grid, "  a%d: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n", i)
+	}
+	check(tiny+"grid:\n"+grid.String(), "sweep.yaml:3: 1e+62 launches (points x repeats): want at most 100000")
+	check(tiny+"grid:\n"+grid.String()+"  more: 1",
+		fmt.Sprintf("sweep.yaml:%d: axis more: more than 64 axes and parameters", 2+maxAxes))
+
+	bomb := "a: &a [x, x, x, x, x, x, x, x, x]\n"
+	for c := 'b'; c <= 'i'; c++ {
+		refs := strings.Repeat(fmt.Sprintf("*%c, ", c-1), 9)
+		bomb += fmt.Sprintf("%c: &%c [%s]\n", c, c, refs)
+	}
+	check(bomb, "sweep.yaml:1: more than 200000 values, aliases expanded")
+	check("a: &x [*x]", "sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
+	check("a: &x [*x, *x]", "sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
+	check(strings.Repeat("[", 100)+strings.Repeat("]", 100),
+		"sweep.yaml:1: nested deeper than 64, or an alias inside what it stands for")
+	check(strings.Repeat("#", maxFile+1), "sweep.yaml: larger than 1024 KiB")
+	check("a: ["+strings.Repeat("1,", maxNodes)+"]", "sweep.yaml:1: more than 200000 values, aliases expanded")
+	check(tiny+"exclude: ["+strings.Repeat("{a: 1},", maxEntries+1)+"]", "sweep.yaml:3: exclude: more than 1000 entries")
+	check("command: [a, '{k}', "+strings.Repeat("x,", 50_000)+"]\ngrid: {k: "+thousand+"}",
+		"sweep.yaml:1: the points take more than 128 MiB: fewer points or shorter texts")
+}
+
+// The largest sweep that is taken.
+func TestLargest(t *testing.T) {
+	var list strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&list, "%d,", i+1)
+	}
+	src := "command: [prog, '{a}', '{b}', x]\nrepeats: 10\ngrid:\n  b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n  a: [" + list.String() + "]"
+	s := parse(t, src, Overrides{})
+	if n := len(s.Launches()); n != maxLaunches {
+		t.Errorf("%d launches, want %d", n, maxLaunches)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		tiny,
+		tiny + "grid: {bs: [1, 2], k: [x, 1.0, [1, {a: b}]]}\nzip: [bs, k]",
+		tiny + "variant: [a, b]\ngrid: {k: &a [1, 2], j: *a}\ninclude: [{k: 3}]\nexclude: [{k: 1, j: 2}]\nrepeats: 3",
+		"command: [a, '{k}', '{{}}']\nwrapper: [n, '{j}']\n" +
+			"grid: {k: [1, 2], j: 3}\nenv: {A: '{k}'}\ncwd: /x/{j}\ntags: {a: 1}",
+		tiny + "warmup: 1\niterations: 2\nbudget: 1s\ntimeout: 2s\ntimeouts: {setup: 1m}\ntimeout_multiplier: 1e-3",
+		"backend: torch\nmodel: [a.pt, {name: x, path: y}]\nparams: {p: 007}\nbaseline: model=x",
+		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
+	} {
+		f.Add([]byte(src), "k", "5,'6'")
+	}
+	f.Fuzz(func(t *testing.T, src []byte, axis, values string) {
+		for _, o := range []Overrides{{}, {Params: map[string]string{axis: values}}} {
+			s, err := Parse("sweep.yaml", src, o)
+			if err != nil {
+				text, given := err.Error(), string(src)+axis+values
+				if strings.Contains(text, "\n") || strings.Contains(text, "%") && !strings.Contains(given, "%") {
+					t.Errorf("error %q is no line, or has a format gone wrong", text)
+				}
+				continue
+			}
+			if n := len(s.Points) * s.Repeats; n == 0 || n > maxLaunches {
+				t.Fatalf("%d launches", n)
+			}
+			checkSweep(t, s)
+			for i := range s.Points {
+				checkText(t, &s.Points[i])
+			}
+		}
+	})
+}
+
+// checkText checks that a store takes what a point says and a kernel its arguments.
+func checkText(t *testing.T, p *Point) {
+	t.Helper()
+	texts := append([]string{p.Benchmark, p.Variant, p.Backend, p.Model, p.ModelPath, p.Dir}, p.Command...)
+	for name, text := range p.Params {
+		texts = append(texts, name, text)
+		if schema.IsAxisColumn(name) {
+			t.Errorf("parameter %q has a column of its own", name)
+		}
+	}
+	for name, text := range p.Env {
+		texts = append(texts, name, text)
+	}
+	for _, text := range texts {
+		if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+			t.Errorf("text %q", text)
+		}
+	}
+}

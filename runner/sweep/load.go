@@ -1,0 +1,182 @@
+package sweep
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// What a file may hold. A sweep that a person wrote is far below; what is above is a mistake or a bomb.
+const (
+	maxFile  = 1 << 20 // bytes
+	maxNodes = 200_000 // values, aliases expanded
+	maxDepth = 64
+)
+
+// Read reads the sweep file at path. See Parse.
+func Read(path string, o Overrides) (*Sweep, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the sweep: %w", err)
+	}
+	defer file.Close()
+	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // Parse refuses what is longer
+	if err != nil {
+		return nil, fmt.Errorf("reading the sweep: %w", err)
+	}
+	return Parse(path, src, o)
+}
+
+// origin is where a text comes from: a file, whose errors have lines, or an option of the command line.
+type origin struct {
+	name  string
+	lines bool
+}
+
+// errorf makes an error of one line that a terminal can show, whatever the text in it.
+func (o origin) errorf(line int, format string, args ...any) error {
+	where := o.name
+	if o.lines && line > 0 {
+		where = fmt.Sprintf("%s:%d", o.name, line)
+	}
+	return errors.New(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, where+": "+fmt.Sprintf(format, args...)))
+}
+
+// load gives the one value of a YAML text with its aliases expanded.
+func (o origin) load(src []byte) (field, error) {
+	if len(src) > maxFile {
+		return field{}, o.errorf(0, "larger than %d KiB", maxFile>>10)
+	}
+	src = bytes.TrimPrefix(src, []byte("\ufeff"))
+	if err := o.checkText(src); err != nil {
+		return field{}, err
+	}
+	var documents []*yaml.Node
+	loader, err := yaml.NewLoader(bytes.NewReader(src))
+	if err != nil {
+		return field{}, o.errorf(0, "%v", err)
+	}
+	for {
+		var document yaml.Node
+		err := loader.Load(&document)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return field{}, o.syntaxError(err, 1+bytes.Count(bytes.TrimSpace(src), []byte("\n")))
+		}
+		documents = append(documents, &document)
+		if len(documents) > 1 {
+			return field{}, o.errorf(document.Line, "a second document: one sweep a file")
+		}
+	}
+	if len(documents) == 0 || documents[0].Content[0].ShortTag() == "!!null" {
+		return field{}, o.errorf(0, "empty")
+	}
+	r := resolver{origin: o, left: maxNodes}
+	root, err := r.resolve(documents[0].Content[0], 0)
+	if err != nil {
+		return field{}, err
+	}
+	return field{root, o, "", root.Line}, nil
+}
+
+// checkText refuses bytes that no text has, before YAML does so without a position.
+func (o origin) checkText(src []byte) error {
+	for at := 0; at < len(src); {
+		r, size := utf8.DecodeRune(src[at:])
+		control := r < ' ' && !strings.ContainsRune("\t\n\r", r) || r == 0x7f
+		if control || r == utf8.RuneError && size == 1 {
+			line := 1 + bytes.Count(src[:at], []byte("\n"))
+			return o.errorf(line, "byte 0x%02x is no text: want YAML in UTF-8", src[at])
+		}
+		at += size
+	}
+	return nil
+}
+
+// syntaxError says what YAML says, on one of the file's lines: what is not closed is missed after the last.
+func (o origin) syntaxError(err error, lines int) error {
+	var detail *yaml.LoadError
+	if errors.As(err, &detail) {
+		return o.errorf(min(detail.Mark.Line, lines), "YAML: %s", detail.Message)
+	}
+	return o.errorf(0, "YAML: %v", err)
+}
+
+// resolver copies a tree of nodes, with every alias replaced by what it stands for.
+type resolver struct {
+	origin
+	left int // nodes
+}
+
+func (r *resolver) resolve(n *yaml.Node, depth int) (*yaml.Node, error) {
+	if r.left--; r.left < 0 {
+		return nil, r.errorf(n.Line, "more than %d values, aliases expanded", maxNodes)
+	}
+	if depth > maxDepth {
+		return nil, r.errorf(n.Line, "nested deeper than %d, or an alias inside what it stands for", maxDepth)
+	}
+	if n.Kind == yaml.AliasNode {
+		target, err := r.resolve(n.Alias, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		target.Line = n.Line
+		return target, nil
+	}
+	if err := r.check(n); err != nil {
+		return nil, err
+	}
+	c := *n
+	c.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		resolved, err := r.resolve(child, depth+1)
+		if err != nil {
+			return nil, err
+		}
+		c.Content[i] = resolved
+	}
+	return &c, nil
+}
+
+// check refuses what YAML allows and a sweep file does not.
+func (r *resolver) check(n *yaml.Node) error {
+	if n.Style&yaml.TaggedStyle != 0 {
+		return r.errorf(n.Line, "tag %s: write the value without a tag, or quote it", n.Tag)
+	}
+	if strings.ContainsRune(n.Value, 0) {
+		return r.errorf(n.Line, "a text cannot hold a NUL byte")
+	}
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	seen := map[string]int{}
+	for key := range slices.Chunk(n.Content, 2) {
+		k := key[0]
+		if k.Kind != yaml.ScalarNode {
+			return r.errorf(k.Line, "a key has to be a word")
+		}
+		if k.ShortTag() == "!!merge" {
+			return r.errorf(k.Line, "merge keys (<<) are not supported: write the keys out")
+		}
+		if line, twice := seen[k.Value]; twice {
+			return r.errorf(k.Line, "key %s is already on line %d", k.Value, line)
+		}
+		seen[k.Value] = k.Line
+	}
+	return nil
+}

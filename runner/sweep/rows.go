@@ -1,0 +1,107 @@
+package sweep
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxLaunches bounds the points of a sweep times its repeats.
+const maxLaunches = 100_000
+
+// valuesOf are the values of an axis in the grid, or those that an entry of include gives it.
+func (g *grid) valuesOf(e *entry, axis int) []value {
+	if e != nil {
+		if values, ok := e.values[axis]; ok {
+			return values
+		}
+	}
+	return g.axes[axis].values
+}
+
+// count multiplies, before anything is expanded. A real, because it has to hold any product.
+func (g *grid) count(e *entry) float64 {
+	points := 1.0
+	for _, dim := range g.dims {
+		points *= float64(len(g.valuesOf(e, dim[0])))
+	}
+	return points
+}
+
+// checkSize refuses more launches than anyone waits for.
+func (g *grid) checkSize(o origin, repeats int) error {
+	launches := g.count(nil)
+	for i := range g.include {
+		launches += g.count(&g.include[i])
+	}
+	if launches *= float64(repeats); launches > maxLaunches {
+		amount := fmt.Sprintf("%.0f", launches)
+		if launches > 1e15 {
+			amount = fmt.Sprintf("%.1g", launches)
+		}
+		return o.errorf(g.line, "%s launches (points x repeats): want at most %d", amount, maxLaunches)
+	}
+	return nil
+}
+
+// rows calls yield with every combination of the grid, or of an entry of include, the last dimension moving fastest.
+// A row holds a value for each axis.
+func (g *grid) rows(e *entry, yield func(row []*value) error) error {
+	at := make([]int, len(g.dims))
+	for {
+		row := make([]*value, len(g.axes))
+		for d, dim := range g.dims {
+			for _, axis := range dim {
+				row[axis] = &g.valuesOf(e, axis)[at[d]]
+			}
+		}
+		if err := yield(row); err != nil {
+			return err
+		}
+		d := len(at) - 1
+		for ; d >= 0; d-- {
+			if at[d]++; at[d] < len(g.valuesOf(e, g.dims[d][0])) {
+				break
+			}
+			at[d] = 0
+		}
+		if d < 0 {
+			return nil
+		}
+	}
+}
+
+// matches tells whether an entry of exclude removes a row.
+func (e *entry) matches(row []*value) bool {
+	for _, f := range e.filters {
+		if !f.texts[row[f.axis].text] {
+			return false
+		}
+	}
+	return true
+}
+
+// block names the row's coordinates apart from the compared dimension: rows of one block have the same name.
+func (g *grid) block(row []*value) string {
+	var name strings.Builder
+	for d, dim := range g.dims {
+		if d == g.compared {
+			continue
+		}
+		for _, axis := range dim {
+			name.WriteString(row[axis].text)
+			name.WriteByte(0) // no text holds one
+		}
+	}
+	return name.String()
+}
+
+// describe names a point as people write it.
+func (g *grid) describe(row []*value) string {
+	var words []string
+	for i, a := range g.axes {
+		if len(a.values) > 1 {
+			words = append(words, a.name+"="+shorten(row[i].text))
+		}
+	}
+	return strings.Join(words, " ")
+}

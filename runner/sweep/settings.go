@@ -1,0 +1,220 @@
+package sweep
+
+import (
+	"maps"
+	"math"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
+const maxCount = 10_000_000
+
+// Deadlines and counts where the file says nothing. A process needs a shorter warm-up and more time than an iteration.
+const (
+	defaultWarmup        = 10
+	defaultWarmupCommand = 1
+	defaultBudget        = 10 * time.Second
+)
+
+func defaultTimeouts(command bool) Timeouts {
+	t := Timeouts{
+		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
+		Validate: 15 * time.Second, Teardown: 10 * time.Second,
+	}
+	if command {
+		t.Warmup, t.Measure = 10*time.Minute, 10*time.Minute
+	}
+	return t
+}
+
+// settings are what all points have in common.
+type settings struct {
+	suite      string
+	tags       map[string]string
+	repeats    int
+	warmup     int
+	iterations int
+	budget     time.Duration
+	timeouts   Timeouts
+}
+
+func readSettings(d *document, o Overrides) (settings, error) {
+	var s settings
+	for _, read := range []func(*document, Overrides) error{
+		s.readSuite, s.readTags, s.readCounts, s.readBudget, s.readTimeouts,
+	} {
+		if err := read(d, o); err != nil {
+			return settings{}, err
+		}
+	}
+	return s, nil
+}
+
+func (s *settings) readSuite(d *document, o Overrides) error {
+	if f := d.keys["suite"]; f.given() {
+		var err error
+		if s.suite, err = f.text(); err != nil {
+			return err
+		}
+	} else {
+		base := filepath.Base(d.file.name)
+		s.suite = strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+	}
+	if o.Suite != "" {
+		s.suite = o.Suite
+		return checkOption("--suite", o.Suite)
+	}
+	return nil
+}
+
+func (s *settings) readTags(d *document, o Overrides) error {
+	tags := map[string]string{}
+	if f := d.keys["tags"]; f.given() {
+		members, err := f.members("tags.")
+		if err != nil {
+			return err
+		}
+		for _, m := range members {
+			if tags[m.key], err = m.value.scalar(); err != nil {
+				return err
+			}
+		}
+	}
+	for key, text := range o.Tags {
+		if err := checkOption("--tag", key+text); err != nil {
+			return err
+		}
+	}
+	maps.Copy(tags, o.Tags)
+	if len(tags) > 0 {
+		s.tags = tags
+	}
+	return nil
+}
+
+// checkOption refuses bytes of the command line that no store takes.
+func checkOption(option, text string) error {
+	if !utf8.ValidString(text) {
+		return origin{name: option}.errorf(0, "want UTF-8, got %q", text)
+	}
+	return nil
+}
+
+func (s *settings) readCounts(d *document, o Overrides) error {
+	s.warmup = defaultWarmup
+	if d.keys["command"].given() {
+		s.warmup = defaultWarmupCommand
+	}
+	s.repeats = 1
+	for _, c := range []struct {
+		name     string
+		least    int
+		override *int
+		to       *int
+	}{
+		{"repeats", 1, o.Repeats, &s.repeats},
+		{"warmup", 0, o.Warmup, &s.warmup},
+		{"iterations", 1, o.Iterations, &s.iterations},
+	} {
+		if f := d.keys[c.name]; f.given() {
+			n, err := f.integer(int64(c.least), maxCount, "a number")
+			if err != nil {
+				return err
+			}
+			*c.to = int(n)
+		}
+		if c.override == nil {
+			continue
+		}
+		if *c.to = *c.override; *c.to < c.least || *c.to > maxCount {
+			return origin{name: "--" + c.name}.errorf(0, "want a whole number from %d to %d, got %d",
+				c.least, maxCount, *c.to)
+		}
+	}
+	return nil
+}
+
+func (s *settings) readBudget(d *document, o Overrides) error {
+	s.budget = defaultBudget
+	if f := d.keys["budget"]; f.given() {
+		var err error
+		if s.budget, err = f.duration(); err != nil {
+			return err
+		}
+	}
+	if o.Budget == nil {
+		return nil
+	}
+	s.budget = *o.Budget
+	if err := checkDuration(s.budget); err != nil {
+		return origin{name: "--budget"}.errorf(0, "%v", err)
+	}
+	return nil
+}
+
+func (s *settings) readTimeouts(d *document, o Overrides) error {
+	s.timeouts = defaultTimeouts(d.keys["command"].given())
+	stages := []struct {
+		stage schema.Stage
+		to    *time.Duration
+	}{
+		{schema.StageSetup, &s.timeouts.Setup},
+		{schema.StageWarmup, &s.timeouts.Warmup},
+		{schema.StageMeasure, &s.timeouts.Measure},
+		{schema.StageValidate, &s.timeouts.Validate},
+		{schema.StageTeardown, &s.timeouts.Teardown},
+	}
+	var names []string
+	for _, d := range stages {
+		names = append(names, string(d.stage))
+	}
+	given := map[string]field{}
+	if f := d.keys["timeouts"]; f.given() {
+		var err error
+		if given, err = f.known("timeouts.", names); err != nil {
+			return err
+		}
+	}
+	if f := d.keys["timeout"]; f.given() {
+		if measure := given["measure"]; measure.given() {
+			return f.errorf("is timeouts.measure, which is on line %d", measure.line)
+		}
+		given["measure"] = f
+	}
+	multiplier, err := readMultiplier(d.keys["timeout_multiplier"], o.TimeoutMultiplier)
+	if err != nil {
+		return err
+	}
+	for _, d := range stages {
+		if f := given[string(d.stage)]; f.given() {
+			if *d.to, err = f.duration(); err != nil {
+				return err
+			}
+		}
+		*d.to = time.Duration(math.Ceil(float64(*d.to) * multiplier)) // at least a nanosecond: 0 would be no deadline
+	}
+	return nil
+}
+
+// readMultiplier gives what deadlines are multiplied with.
+func readMultiplier(f field, override *float64) (float64, error) {
+	multiplier := 1.0
+	if f.given() {
+		var err error
+		if multiplier, err = f.multiplier(); err != nil {
+			return 0, err
+		}
+	}
+	if override == nil {
+		return multiplier, nil
+	}
+	if err := checkMultiplier(*override); err != nil {
+		return 0, origin{name: "--timeout-multiplier"}.errorf(0, "%v", err)
+	}
+	return *override, nil
+}

@@ -1,0 +1,308 @@
+package sweep
+
+import (
+	"fmt"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// parse reads a sweep that has to be good.
+func parse(t *testing.T, src string, o Overrides) *Sweep {
+	t.Helper()
+	s, err := Parse("sweep.yaml", []byte(src), o)
+	if err != nil {
+		t.Fatalf("%v, in\n%s", err, src)
+	}
+	return s
+}
+
+// words describes a point by the fields that are set, short enough for a golden list.
+func words(p *Point) string {
+	var words []string
+	for _, w := range []string{p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision} {
+		if w != "" {
+			words = append(words, w)
+		}
+	}
+	for _, n := range []*int64{p.BatchSize, p.SeqLen} {
+		if n != nil {
+			words = append(words, fmt.Sprint(*n))
+		}
+	}
+	var params []string
+	for name, text := range p.Params {
+		params = append(params, name+"="+text)
+	}
+	slices.Sort(params)
+	return strings.Join(append(words, params...), " ")
+}
+
+func points(s *Sweep) []string {
+	var all []string
+	for i := range s.Points {
+		all = append(all, words(&s.Points[i]))
+	}
+	return all
+}
+
+func equal(t *testing.T, got, want any) {
+	t.Helper()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%v\nwant\n%v", got, want)
+	}
+}
+
+// tiny is the beginning of a sweep that needs nothing else.
+const tiny = "backend: builtin\nmodel: builtin:x\n"
+
+func TestGuideExample(t *testing.T) {
+	s, err := Read("../../fixtures/sweeps/000-neurolens.yaml", Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, bs := range []int{1, 2, 4} {
+		for _, seq := range []int{64, 128} {
+			for _, prec := range []string{"fp32", "fp16"} {
+				want = append(want, fmt.Sprintf("add.onnx onnxrt add.onnx %s %d %d", prec, bs, seq))
+			}
+		}
+	}
+	equal(t, points(s), want)
+	equal(t, s.Suite, "000-neurolens")
+	equal(t, s.Repeats, 1)
+	equal(t, s.Tags, map[string]string{"experiment": "smoke", "note": "initial sweep"})
+	equal(t, s.Points[0], Point{
+		PointID: s.Points[0].PointID, Line: 3,
+		Benchmark: "add.onnx", Backend: "onnxrt", Model: "add.onnx", Precision: "fp32",
+		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
+		Executor: schema.ExecutorONNXRT, ModelPath: "./tmp/add.onnx",
+		Warmup: 10, Budget: 10 * time.Second,
+		Timeouts: Timeouts{30 * time.Second, 15 * time.Second, 15 * time.Second, 15 * time.Second, 10 * time.Second},
+	})
+}
+
+// Every sweep of the repository can be read, and its points are what FORMAT.md calls points.
+func TestFixtures(t *testing.T) {
+	files, err := filepath.Glob("../../fixtures/sweeps/*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"000-neurolens": 12, "quickstart": 32, "command": 4, "operations": 40}
+	for _, file := range files {
+		s, err := Read(file, Overrides{})
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		equal(t, fmt.Sprint(name, " ", len(s.Points)), fmt.Sprint(name, " ", want[name]))
+		checkSweep(t, s)
+	}
+	if len(files) < len(want) {
+		t.Errorf("%d sweeps, want %d", len(files), len(want))
+	}
+}
+
+// checkSweep holds for every sweep that Parse accepts.
+func checkSweep(t *testing.T, s *Sweep) {
+	t.Helper()
+	ids := map[string]bool{}
+	for i := range s.Points {
+		p := &s.Points[i]
+		var run schema.Run
+		p.Fill(&run)
+		if want := schema.PointID(&run); p.PointID != want {
+			t.Errorf("point %d has the id %s, its fields give %s", i, p.PointID, want)
+		}
+		if ids[p.PointID] {
+			t.Errorf("point_id %s is there twice", p.PointID)
+		}
+		ids[p.PointID] = true
+		if p.Benchmark == "" || p.Executor == "" || (p.Executor == schema.ExecutorCommand) != (len(p.Command) > 0) {
+			t.Errorf("point %d cannot be launched: %+v", i, p)
+		}
+	}
+	launched := map[*Point]int{}
+	launches := s.Launches()
+	for i, l := range launches {
+		launched[l.Point]++
+		if i > 0 && l.Block == launches[i-1].Block && l.Position != launches[i-1].Position+1 {
+			t.Errorf("launch %d has position %d after %d", i, l.Position, launches[i-1].Position)
+		}
+	}
+	for i := range s.Points {
+		if n := launched[&s.Points[i]]; n != s.Repeats {
+			t.Errorf("point %d is launched %d times, want %d", i, n, s.Repeats)
+		}
+	}
+}
+
+func TestExpansion(t *testing.T) {
+	check := func(name, src string, want ...string) {
+		t.Run(name, func(t *testing.T) {
+			s := parse(t, src, Overrides{})
+			equal(t, points(s), want)
+			checkSweep(t, s)
+		})
+	}
+	b := func(rest string) string { return "builtin:x builtin builtin:x" + rest }
+	check("nothing but a model", tiny, b(""))
+	check("the last axis moves fastest", tiny+"grid: {b: [1, 2], a: [x, y]}",
+		b(" a=x b=1"), b(" a=y b=1"), b(" a=x b=2"), b(" a=y b=2"))
+	check("aliases fill columns", tiny+"grid: {bs: 2, seq: [8], dtype: half}", b(" fp16 2 8"))
+	check("lists at the top are outermost", `
+benchmark: [GELU, Swish]
+backend: builtin
+variant: [a, b]
+grid: {bs: [1, 2]}`,
+		"GELU a builtin 1", "GELU a builtin 2", "GELU b builtin 1", "GELU b builtin 2",
+		"Swish a builtin 1", "Swish a builtin 2", "Swish b builtin 1", "Swish b builtin 2")
+	check("params come before the grid", tiny+"grid: {a: [1, 2]}\nparams: {z: 5}", b(" a=1 z=5"), b(" a=2 z=5"))
+	check("zip", tiny+"grid: {h: [1, 2], bs: [1, 2], n: [3, 4]}\nzip: [h, n]",
+		b(" 1 h=1 n=3"), b(" 2 h=1 n=3"), b(" 1 h=2 n=4"), b(" 2 h=2 n=4"))
+	check("two zips", tiny+"grid: {a: [1, 2], b: [3, 4], c: [5, 6], d: [7, 8]}\nzip: [[a, d], [c, b]]",
+		b(" a=1 b=3 c=5 d=7"), b(" a=1 b=4 c=6 d=7"), b(" a=2 b=3 c=5 d=8"), b(" a=2 b=4 c=6 d=8"))
+	check("include takes all values of what it does not name", tiny+`
+grid: {a: [1, 2], c: [x, y]}
+include: [{a: 9}, {a: [3, 4], c: z}]`,
+		b(" a=1 c=x"), b(" a=1 c=y"), b(" a=2 c=x"), b(" a=2 c=y"),
+		b(" a=9 c=x"), b(" a=9 c=y"), b(" a=3 c=z"), b(" a=4 c=z"))
+	check("include of axes that move together", tiny+`
+grid: {a: [1, 2], c: [x, y]}
+zip: [a, c]
+include: [{a: [3, 4], c: [v, w]}]`,
+		b(" a=1 c=x"), b(" a=2 c=y"), b(" a=3 c=v"), b(" a=4 c=w"))
+	check("exclude has the last word", tiny+`
+grid: {a: [1, 2], c: [x, y]}
+include: [{a: 3}]
+exclude: [{a: [2, 3], c: y}, {a: 1.0, c: x}]`,
+		b(" a=1 c=y"), b(" a=2 c=x"), b(" a=3 c=x"))
+	check("aliases and anchors", tiny+"params: {p: &v 7}\ngrid: {a: &l [1, 2], c: *l, d: *v}\nexclude: [{a: *l, c: 2}]",
+		b(" a=1 c=1 d=7 p=7"), b(" a=2 c=1 d=7 p=7"))
+	check("a model with a name", "backend: torch\nmodel: [a/net.pt, {name: other, path: b/net.pt}, builtin:tiny]",
+		"net.pt torch net.pt", "other torch other", "builtin:tiny torch builtin:tiny")
+	check("repeats and tags in grid", tiny+"grid: {a: 1, repeats: 2, tags: {k: v}}\nrepeats: 7", b(" a=1"))
+}
+
+func TestGridWins(t *testing.T) {
+	s := parse(t, tiny+"tags: {a: 1}\ngrid: {repeats: 2, tags: {b: 2}}\nrepeats: 7", Overrides{})
+	equal(t, s.Repeats, 2)
+	equal(t, s.Tags, map[string]string{"b": "2"})
+}
+
+func TestCanonicalText(t *testing.T) {
+	check := func(yaml, want string) {
+		t.Helper()
+		s := parse(t, tiny+"params: {p: "+yaml+"}", Overrides{})
+		equal(t, s.Points[0].Params["p"], want)
+	}
+	check("1.0", "1")
+	check("1e3", "1000")
+	check("1e-7", "1e-7")
+	check("1e21", "1e+21")
+	check("123456789.5", "123456789.5")
+	check("+5", "5")
+	check("-0", "0")
+	check(".5", "0.5")
+	check("9223372036854775807", "9223372036854775807")
+	check("True", "true")
+	check("2026-11-01", "2026-11-01")
+	check("yes", "yes")
+	check("1:30", "1:30")
+	check(`"007"`, "007")
+	check(`'1_000'`, "1_000")
+	check(`"1.0"`, "1.0")
+	check(`"nan"`, "nan")
+	check(`""`, "")
+	check(`"{a}"`, "{a}")
+	list := parse(t, tiny+`grid: {p: [[1.0, "<a>", {z: null, b: [true]}], {k: 0.50}]}`, Overrides{})
+	equal(t, points(list), []string{
+		`builtin:x builtin builtin:x p=[1,"<a>",{"b":[true],"z":null}]`, `builtin:x builtin builtin:x p={"k":0.5}`,
+	})
+}
+
+func TestCommand(t *testing.T) {
+	s := parse(t, `
+wrapper: [numactl, "--cpunodebind={node}"]
+command: ["./bin/{variant}", --bs, "{batch}", 4, '{{"a": {node}}}', ""]
+variant: [a, b]
+backend: cuda
+model: {name: mlp}
+env: {N: "{node}", FIXED: 1.0, E: ""}
+cwd: /tmp/{node}
+grid: {batch_size: 8, node: [0, 1]}
+exclude: [{variant: b, node: 1}]
+`, Overrides{})
+	equal(t, points(s), []string{"a a cuda mlp 8 node=0", "a a cuda mlp 8 node=1", "b b cuda mlp 8 node=0"})
+	p := s.Points[1]
+	equal(t, p.Executor, schema.ExecutorCommand)
+	equal(t, p.Command, []string{"numactl", "--cpunodebind=1", "./bin/a", "--bs", "8", "4", `{"a": 1}`, ""})
+	equal(t, p.Env, map[string]string{"N": "1", "FIXED": "1", "E": ""})
+	equal(t, p.Dir, "/tmp/1")
+	equal(t, p.Warmup, 1)
+	equal(t, p.Timeouts.Measure, 10*time.Minute)
+	equal(t, p.Timeouts.Warmup, 10*time.Minute)
+
+	file := parse(t, "command: [run, '{model}']\nmodel: [d/a.onnx, {name: b, path: d/a.onnx}, {name: c}]", Overrides{})
+	for i, want := range []string{"d/a.onnx", "d/a.onnx", "c"} {
+		equal(t, file.Points[i].Command, []string{"run", want})
+	}
+	equal(t, parse(t, "command: /bin/true", Overrides{}).Points[0].Command, []string{"/bin/true"})
+}
+
+func TestSettings(t *testing.T) {
+	s := parse(t, tiny+`
+suite: s
+warmup: 0
+iterations: 7
+budget: 1m30s
+timeout: 2s
+timeouts: {setup: 4s, teardown: 500ms}
+timeout_multiplier: 1.5
+`, Overrides{})
+	p := s.Points[0]
+	equal(t, []int{p.Warmup, p.Iterations}, []int{0, 7})
+	equal(t, p.Budget, 90*time.Second)
+	equal(t, p.Timeouts, Timeouts{
+		6 * time.Second, 22500 * time.Millisecond, 3 * time.Second, 22500 * time.Millisecond, 750 * time.Millisecond,
+	})
+	equal(t, s.Suite, "s")
+}
+
+func TestOverrides(t *testing.T) {
+	src := tiny + `
+grid: {a: [1, 2], c: [x, y]}
+exclude: [{a: 2, c: x}]
+include: [{a: 3, c: x}, {c: z}]
+baseline: a=1
+iterations: 9
+tags: {k: v, keep: this}
+timeout_multiplier: 3
+`
+	s := parse(t, src, Overrides{
+		Suite: "other", Repeats: new(2), Warmup: new(0), Iterations: new(5), Budget: new(time.Second),
+		TimeoutMultiplier: new(2.0), Tags: map[string]string{"k": "w"},
+		Params: map[string]string{"a": `7, "07",`, "bs": "4", "z": "1.0"},
+	})
+	// The include that names a is gone, and so is the check of exclude: the command line replaces the axis.
+	b := "builtin:x builtin builtin:x 4 "
+	equal(t, points(s), []string{
+		b + "a=7 c=x z=1", b + "a=7 c=y z=1", b + "a=07 c=x z=1", b + "a=07 c=y z=1", b + "a=7 c=z z=1", b + "a=07 c=z z=1",
+	})
+	p := s.Points[0]
+	equal(t, []int{s.Repeats, p.Warmup, p.Iterations}, []int{2, 0, 5})
+	equal(t, p.Budget, time.Second)
+	equal(t, p.Timeouts.Measure, 30*time.Second)
+	equal(t, s.Suite, "other")
+	equal(t, s.Tags, map[string]string{"k": "w", "keep": "this"})
+
+	s = parse(t, tiny, Overrides{Params: map[string]string{"model": "builtin:y", "variant": "v"}})
+	equal(t, points(s), []string{"builtin:y v builtin builtin:y"})
+}
