@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// verifyHash checks a file against the hash that it carries of itself.
+func verifyHash(content []byte) error {
+	at := bytes.LastIndex(content, []byte(hashSlot))
+	if at < 0 || at+len(hashSlot)+len(emptyHash) > len(content) {
+		return errors.New("no hash in the file")
+	}
+	blank := bytes.Clone(content)
+	said := string(content[at+len(hashSlot):][:len(emptyHash)])
+	copy(blank[at+len(hashSlot):], emptyHash)
+	if sum := sha256.Sum256(blank); said != hex.EncodeToString(sum[:]) {
+		return errors.New("the file differs from its hash")
+	}
+	return nil
+}
+
+// checkStore reads a whole store and gives how often each run is in it. Any file that is torn, damaged, misnamed or
+// out of place is an error.
+func checkStore(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	listed, err := schema.List(os.DirFS(dir))
+	if err != nil {
+		t.Fatalf("listing the store: %v", err)
+	}
+	runs := map[string]int{}
+	for _, f := range listed {
+		content, err := os.ReadFile(filepath.Join(dir, f.Path()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := verifyHash(content); err != nil {
+			t.Fatalf("%s: %v", f.Path(), err)
+		}
+		if !bytes.Contains(content, []byte(f.Run.String())) {
+			t.Fatalf("%s holds another run", f.Path())
+		}
+		runs[f.Run.String()]++
+	}
+	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
+		_, liveErr := schema.ParseLiveFile(name)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() || name == schema.HeaderFile || liveErr == nil:
+			return nil
+		case path.Dir(name) == schema.TmpDir && strings.HasSuffix(name, tempSuffix):
+			return nil
+		case path.Base(name) == schema.OwnerFile && strings.HasPrefix(name, schema.LiveDir+"/"):
+			return nil
+		}
+		return fmt.Errorf("%s does not belong in a store", name)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+// snapshot gives the content of every file below a directory, and the time it was changed.
+func snapshot(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&all, name, info.Mode(), info.ModTime())
+		if e.IsDir() {
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		fmt.Fprintf(&all, "%x\n", content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func newStore(t testing.TB) (*Store, string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return store, dir
+}
+
+func mustAppend(t testing.TB, s *Store, runs ...schema.Run) {
+	t.Helper()
+	for _, r := range runs {
+		if err := s.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

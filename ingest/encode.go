@@ -1,0 +1,122 @@
+package ingest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/parquet-go/parquet-go"
+)
+
+// Keys of the metadata in the footer of every file.
+const (
+	formatKey = "neurolens.format" // schema.Format
+	writerKey = "neurolens.writer" // version of the program that wrote the file
+	hashKey   = "neurolens.sha256" // SHA-256 of the file, in hex, taken with 64 characters 0 in this place
+)
+
+// hashSlot is what stands before the hash in the footer: its key, then the header of a Thrift string (field 2 of
+// KeyValue, type 8) and its length, 64.
+const hashSlot = hashKey + "\x18\x40"
+
+var emptyHash = strings.Repeat("0", 2*sha256.Size)
+
+// maxWriters bounds the writers kept. A sweep needs two or three: one for runs that are ok, one for those that are not.
+const maxWriters = 8
+
+// encoder makes live files. Making a parquet.Writer costs more than using it, so it keeps one for each shape.
+type encoder struct {
+	writers map[string]*liveWriter
+	out     bytes.Buffer
+}
+
+type liveWriter struct {
+	fields []*field
+	leaves leaves
+	writer *parquet.GenericWriter[any]
+}
+
+// encode gives the live file of a run. The bytes are good until the next call.
+func (e *encoder) encode(r *schema.Run) ([]byte, error) {
+	row := liveRow(r)
+	shape := shapeOf(row)
+	w, known := e.writers[shape.key()]
+	if !known {
+		if len(e.writers) >= maxWriters {
+			clear(e.writers)
+		}
+		w = newLiveWriter(shape)
+		e.writers[shape.key()] = w
+	}
+	e.out.Reset()
+	if err := w.write(row, &e.out); err != nil {
+		delete(e.writers, shape.key()) // what it holds now is not known
+		return nil, fmt.Errorf("encoding as parquet: %w", err)
+	}
+	return e.out.Bytes(), putHash(e.out.Bytes())
+}
+
+func newLiveWriter(s shape) *liveWriter {
+	fields := s.fields()
+	return &liveWriter{fields, newLeaves(fields), parquet.NewGenericWriter[any](nil,
+		parquet.NewSchema("run", group(fields)),
+		parquet.DataPageVersion(2),
+		parquet.DataPageStatistics(false), // those of the column chunk say the same
+		parquet.WriteBufferSize(0),        // it is written to memory
+		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
+		parquet.KeyValueMetadata(writerKey, writerVersion()),
+		parquet.KeyValueMetadata(hashKey, emptyHash),
+	)}
+}
+
+func (w *liveWriter) write(row []any, out *bytes.Buffer) error {
+	w.leaves.reset()
+	for _, f := range w.fields {
+		w.leaves.put(f, row[f.place], level{})
+	}
+	w.reset(out)
+	for i, column := range w.writer.ColumnWriters() {
+		if _, err := column.WriteRowValues(w.leaves[i]); err != nil {
+			return err
+		}
+	}
+	return w.writer.Close()
+}
+
+// reset makes the writer ready for the next file. Its row groups of the last file share the paths of the columns with
+// it, and its Reset clears what they have (parquet-go v0.32.0, issue 602); every file but the first would have columns
+// without a name, which DuckDB reads and Spark does not. So the paths are taken out of the row groups first.
+func (w *liveWriter) reset(out *bytes.Buffer) {
+	for _, group := range w.writer.File().Metadata().RowGroups {
+		for i := range group.Columns {
+			group.Columns[i].MetaData.PathInSchema = nil
+		}
+	}
+	w.writer.Reset(out)
+}
+
+// putHash writes the hash of a whole file into its place. The checksums of pages leave headers, footer and statistics
+// uncovered, and a flipped bit in a statistic makes readers pass over the run in silence.
+func putHash(file []byte) error {
+	at := bytes.LastIndex(file, []byte(hashSlot+emptyHash))
+	if at < 0 {
+		return fmt.Errorf("encoding as parquet: no place for %s in the footer", hashKey)
+	}
+	sum := sha256.Sum256(file)
+	hex.Encode(file[at+len(hashSlot):], sum[:])
+	return nil
+}
+
+// writerVersion is the version of the running program as Go's build recorded it.
+func writerVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
+}

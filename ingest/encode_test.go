@@ -1,0 +1,138 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+)
+
+func newEncoder() *encoder { return &encoder{writers: map[string]*liveWriter{}} }
+
+// TestFlippedBits finds every single changed bit of a file, wherever it is.
+func TestFlippedBits(t *testing.T) {
+	run := smallRun()
+	content, err := newEncoder().encode(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := verifyHash(content); err != nil {
+		t.Fatal(err)
+	}
+	for i := range content {
+		for _, mask := range []byte{0x01, 0x10, 0x80, 0xff} {
+			content[i] ^= mask
+			if verifyHash(content) == nil {
+				t.Fatalf("byte %d of %d changed by %#x is not found", i, len(content), mask)
+			}
+			content[i] ^= mask
+		}
+	}
+}
+
+// TestDeterministic encodes one run with new and used writers. Appending a run again relies on equal bytes.
+func TestDeterministic(t *testing.T) {
+	e := newEncoder()
+	run := fullRun()
+	first, err := e.encode(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first = bytes.Clone(first)
+	for _, e := range []*encoder{e, e, newEncoder()} {
+		other := realisticRun()
+		if _, err := e.encode(&other); err != nil {
+			t.Fatal(err)
+		}
+		again, err := e.encode(&run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(first, again) {
+			t.Fatalf("the same run gives %d bytes, then %d others", len(first), len(again))
+		}
+	}
+}
+
+// TestPageChecksums changes a bit of the samples, which a reader that checks pages finds without the hash of the file.
+func TestPageChecksums(t *testing.T) {
+	run := smallRun()
+	content, err := newEncoder().encode(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, chunk := range file.Metadata().RowGroups[0].Columns {
+		m := chunk.MetaData
+		content[m.DataPageOffset+m.TotalCompressedSize-1] ^= 1
+	}
+	row := []parquet.Row{nil}
+	if n, err := parquet.NewReader(bytes.NewReader(content)).ReadRows(row); !errors.Is(err, parquet.ErrCorrupted) {
+		t.Errorf("read %d rows with error %v, want corrupted", n, err)
+	}
+}
+
+// TestWritersBounded encodes runs of many shapes.
+func TestWritersBounded(t *testing.T) {
+	e := newEncoder()
+	for i := range 4 * maxWriters {
+		run := smallRun()
+		for bit, field := range []*string{&run.Suite, &run.Error, &run.Signal, &run.ErrorKind, &run.SessionID} {
+			if i>>bit&1 == 1 {
+				*field = "x"
+			}
+		}
+		if _, err := e.encode(&run); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(e.writers); n > maxWriters {
+			t.Fatalf("%d writers are kept, want at most %d", n, maxWriters)
+		}
+	}
+}
+
+// TestProfile holds the encodings of a live file: what FORMAT.md promises of it.
+func TestProfile(t *testing.T) {
+	run := fullRun()
+	content, err := newEncoder().encode(&run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(content), int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]string{formatKey: strconv.Itoa(schema.Format), writerKey: writerVersion()} {
+		if got, _ := file.Lookup(key); got != want {
+			t.Errorf("metadata %s is %q, want %q", key, got, want)
+		}
+	}
+	groups := file.Metadata().RowGroups
+	if len(groups) != 1 || groups[0].NumRows != 1 {
+		t.Fatalf("%d row groups, want one of one row", len(groups))
+	}
+	for _, chunk := range groups[0].Columns {
+		m := chunk.MetaData
+		path := fmt.Sprint(m.PathInSchema)
+		want := format.Plain
+		if m.Type == format.Int64 && m.PathInSchema[len(m.PathInSchema)-1] == "element" {
+			want = format.DeltaBinaryPacked
+		}
+		if m.Codec != format.Uncompressed {
+			t.Errorf("%s has codec %v", path, m.Codec)
+		}
+		for _, s := range m.EncodingStats {
+			if s.PageType != format.DataPageV2 || s.Encoding != want {
+				t.Errorf("%s has a page of type %v, encoding %v; want %v", path, s.PageType, s.Encoding, want)
+			}
+		}
+	}
+}

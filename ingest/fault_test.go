@@ -1,0 +1,244 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// faultyFiles fail one operation, or all from one on until healed.
+type faultyFiles struct {
+	osFiles
+	fault   error
+	at      int  // how many operations go well before
+	late    bool // the operation happens, and is reported as failed all the same
+	lasting bool // so do all after it, until healed
+	trace   []string
+	healed  bool
+	hit     bool
+	unsync  int // how many fsyncs failed
+}
+
+// do runs an operation or lets it fail.
+func (f *faultyFiles) do(name string, operation func() error) error {
+	f.trace = append(f.trace, name)
+	if f.healed || len(f.trace) <= f.at || f.hit && !f.lasting {
+		return operation()
+	}
+	f.hit = true
+	if strings.HasPrefix(name, "sync") {
+		f.unsync++
+	}
+	if f.late {
+		_ = operation()
+	}
+	return f.fault
+}
+
+func (f *faultyFiles) Open(name string) (opened fs.File, err error) {
+	err = f.do("read "+name, func() error { opened, err = f.osFiles.Open(name); return err })
+	return opened, err
+}
+
+func (f *faultyFiles) makeRoot() error { return f.do("make root", f.osFiles.makeRoot) }
+
+func (f *faultyFiles) makeDir(name string) error {
+	return f.do("mkdir "+name, func() error { return f.osFiles.makeDir(name) })
+}
+
+func (f *faultyFiles) create(name string) (file, error) {
+	var opened file
+	err := f.do("create "+name, func() (err error) { opened, err = f.osFiles.create(name); return err })
+	return &faultyFile{opened, name, f}, err
+}
+
+func (f *faultyFiles) openDir(name string) (file, error) {
+	var opened file
+	err := f.do("open "+name, func() (err error) { opened, err = f.osFiles.openDir(name); return err })
+	return &faultyFile{opened, name, f}, err
+}
+
+func (f *faultyFiles) link(from, to string) error {
+	return f.do("link "+from+" "+to, func() error { return f.osFiles.link(from, to) })
+}
+
+func (f *faultyFiles) rename(from, to string) error {
+	return f.do("rename "+from+" "+to, func() error { return f.osFiles.rename(from, to) })
+}
+
+func (f *faultyFiles) remove(name string) error {
+	return f.do("remove "+name, func() error { return f.osFiles.remove(name) })
+}
+
+type faultyFile struct {
+	file
+	name  string
+	files *faultyFiles
+}
+
+// Write fails with half of the content written.
+func (f *faultyFile) Write(content []byte) (n int, err error) {
+	err = f.files.do("write "+f.name, func() error { n, err = f.file.Write(content); return err })
+	if err != nil && n == 0 {
+		n, _ = f.file.Write(content[:len(content)/2])
+	}
+	return n, err
+}
+
+func (f *faultyFile) Sync() error { return f.files.do("sync "+f.name, f.file.Sync) }
+
+// Close closes in any case, as the system does.
+func (f *faultyFile) Close() error {
+	err := f.file.Close()
+	return f.files.do("close "+f.name, func() error { return err })
+}
+
+// TestFaults lets every file operation of a short session fail in turn. After each failure the store lists cleanly,
+// every run in it is whole, every acknowledged run is there; and once the cause is gone the session can be completed.
+func TestFaults(t *testing.T) {
+	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT, syscall.EPERM} {
+		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
+			t.Run(fmt.Sprintf("%v, %s", fault, mode), func(t *testing.T) {
+				t.Parallel()
+				files.fault = fault
+				for failSession(t, files) {
+					files.at++
+				}
+				if files.at < 40 {
+					t.Errorf("a session of %d file operations does not write much", files.at)
+				}
+			})
+		}
+	}
+}
+
+// failSession creates a store and appends two runs, and tells whether an operation failed.
+func failSession(t *testing.T, files faultyFiles) bool {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	files.osFiles, _ = newOSFiles(dir)
+
+	if err := initStore(&files); err != nil {
+		checkError(t, err, &files)
+		if _, err := schema.List(os.DirFS(dir)); err != nil && !errors.Is(err, schema.ErrNoStore) {
+			t.Fatalf("operation %d, store after Init failed: %v", files.at, err)
+		}
+		files.healed = true
+		if err := initStore(&files); err != nil {
+			t.Fatalf("operation %d, second Init: %v", files.at, err)
+		}
+	}
+	store, err := openStore(dir, &files)
+	if err != nil {
+		checkError(t, err, &files)
+		return true
+	}
+	defer store.Close()
+
+	runs := []schema.Run{smallRun(), smallRun()}
+	var failed []schema.Run
+	for _, r := range runs {
+		unsync := files.unsync
+		err := store.Append(r)
+		there := checkStore(t, dir)
+		if err == nil && files.unsync > unsync {
+			t.Fatalf("operation %d: acknowledged though an fsync failed", files.at)
+		}
+		if err != nil {
+			checkError(t, err, &files)
+			failed = append(failed, r)
+		} else if there[r.RunID] != 1 {
+			t.Fatalf("operation %d: acknowledged, but in the store %d times", files.at, there[r.RunID])
+		}
+	}
+	files.healed = true
+	mustAppend(t, store, failed...)
+	there := checkStore(t, dir)
+	if len(there) != 2 || there[runs[0].RunID] != 1 || there[runs[1].RunID] != 1 {
+		t.Fatalf("operation %d: the store has %v", files.at, there)
+	}
+	return files.hit
+}
+
+func checkError(t *testing.T, err error, files *faultyFiles) {
+	t.Helper()
+	missing := files.fault == syscall.ENOENT && errors.Is(err, schema.ErrNoStore) // for a header that is not there
+	twice := files.late && errors.Is(err, fs.ErrExist)                            // for what was done after all
+	if !files.hit || !errors.Is(err, files.fault) && !missing && !twice {
+		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
+	}
+	if strings.Contains(err.Error(), "\n") {
+		t.Fatalf("an error of more than one line: %v", err)
+	}
+}
+
+// TestOrder holds the order of operations that the acknowledgement rests on.
+func TestOrder(t *testing.T) {
+	_, dir := newStore(t)
+	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	store, err := openStore(dir, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	run := smallRun()
+	mustAppend(t, store, run)
+	segment := store.segment.path()
+	first := strings.Join(files.trace, "\n")
+	for _, sync := range []string{"sync .", "sync " + schema.LiveDir} {
+		if at := strings.Index(first, sync+"\n"); at < strings.Index(first, "mkdir "+segment) || at > strings.Index(first, "link ") {
+			t.Errorf("%q does not stand between making the segment and its first link:\n%s", sync, first)
+		}
+	}
+
+	files.trace = nil
+	run = smallRun()
+	mustAppend(t, store, run)
+	temp := strings.TrimPrefix(files.trace[0], "create ")
+	want := []string{
+		"create " + temp, "write " + temp, "sync " + temp, "close " + temp,
+		"link " + temp + " " + segment + "/" + run.RunID + ".parquet", "sync " + segment, "remove " + temp,
+	}
+	if !slices.Equal(files.trace, want) {
+		t.Errorf("operations\n got %q\nwant %q", files.trace, want)
+	}
+}
+
+// TestNoLinks appends to a file system without hard links.
+func TestNoLinks(t *testing.T) {
+	_, dir := newStore(t)
+	store, err := openStore(dir, noLinkFiles{must(newOSFiles(dir))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	run := smallRun()
+	mustAppend(t, store, run, smallRun())
+	mustAppend(t, store, run) // the same one again
+	if there := checkStore(t, dir); len(there) != 2 {
+		t.Errorf("the store has %v, want 2 runs", there)
+	}
+	run.Error = "another"
+	if err := store.Append(run); err == nil {
+		t.Error("another run with the same id was taken")
+	}
+}
+
+type noLinkFiles struct{ osFiles }
+
+func (noLinkFiles) link(_, _ string) error { return syscall.EPERM }
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,115 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// files are the operations of a file system that writing to a store needs. Names are slash-separated and relative to
+// the store directory. Every one may fail; none is repeated on the same descriptor after it failed.
+type files interface {
+	fs.FS
+	makeRoot() error                  // the store directory and its parents, durable
+	makeDir(name string) error        // fs.ErrExist where it is there
+	create(name string) (file, error) // a new file for writing; fs.ErrExist where it is there
+	openDir(name string) (file, error)
+	link(from, to string) error   // fs.ErrExist where `to` is there
+	rename(from, to string) error // replaces `to`
+	remove(name string) error
+}
+
+// file is a file open for writing, or a directory to Sync.
+type file interface {
+	io.WriteCloser
+	Sync() error
+}
+
+// osFiles are the files below a directory of the operating system.
+type osFiles struct {
+	fs.FS
+	root string // absolute, so that a later change of the working directory does not matter
+}
+
+func newOSFiles(dir string) (osFiles, error) {
+	root, err := filepath.Abs(dir)
+	if err != nil {
+		return osFiles{}, err
+	}
+	return osFiles{os.DirFS(root), root}, nil
+}
+
+func (f osFiles) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+func (f osFiles) makeRoot() error { return makeParents(f.root) }
+
+// makeParents is os.MkdirAll with an fsync after each directory made, so that a power cut cannot take the way to a
+// run that was acknowledged.
+func makeParents(dir string) error {
+	err := os.Mkdir(dir, 0o777)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := makeParents(filepath.Dir(dir)); err != nil {
+			return err
+		}
+		err = os.Mkdir(dir, 0o777)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(osFiles{root: filepath.Dir(dir)}, ".")
+}
+
+func (f osFiles) makeDir(name string) error { return os.Mkdir(f.path(name), 0o777) }
+
+func (f osFiles) create(name string) (file, error) {
+	opened, err := os.OpenFile(f.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return nil, err // not a nil *os.File in an interface
+	}
+	return opened, nil
+}
+
+func (f osFiles) openDir(name string) (file, error) {
+	opened, err := os.Open(f.path(name))
+	if err != nil {
+		return nil, err
+	}
+	return directory{opened}, nil
+}
+
+func (f osFiles) link(from, to string) error   { return os.Link(f.path(from), f.path(to)) }
+func (f osFiles) rename(from, to string) error { return os.Rename(f.path(from), f.path(to)) }
+func (f osFiles) remove(name string) error     { return os.Remove(f.path(name)) }
+
+// directory is an open directory.
+type directory struct{ *os.File }
+
+// Sync makes the names in the directory durable. File systems that know no such operation (some network and user
+// space ones) say EINVAL or ENOTSUP; there the names are as durable as they get.
+func (d directory) Sync() error {
+	err := d.File.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
+	}
+	return err
+}
+
+func syncDir(f files, name string) error {
+	dir, err := f.openDir(name)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(dir.Sync(), dir.Close())
+}
+
+// noLinks tells whether an error of link says that the file system has no hard links (exFAT, some network ones).
+func noLinks(err error) bool {
+	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
+}

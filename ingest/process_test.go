@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Where these are set, the test binary is a process that appends so many runs to a store and prints the ids of those
+// that were acknowledged.
+const (
+	childStore = "NEUROLENS_INGEST_CHILD"
+	childRuns  = "NEUROLENS_INGEST_RUNS"
+)
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(childStore); dir != "" {
+		if err := appendRuns(dir, os.Getenv(childRuns)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func appendRuns(dir, count string) error {
+	n, err := strconv.Atoi(count)
+	if err != nil {
+		return err
+	}
+	store, err := Open(dir)
+	if err != nil {
+		return err
+	}
+	for i := range n {
+		run := smallRun()
+		if i%2 == 0 {
+			run = realisticRun()
+		}
+		if err := store.Append(run); err != nil {
+			return err
+		}
+		fmt.Println(run.RunID) // one write: whole or not there
+	}
+	return store.Close()
+}
+
+// child starts a process that appends; its output are the ids acknowledged.
+func child(t *testing.T, dir string, runs int) (*exec.Cmd, io.Reader) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), childStore+"="+dir, fmt.Sprintf("%s=%d", childRuns, runs))
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// TestKill ends appending processes with SIGKILL at random moments. NEUROLENS_TORTURE=1 does it 200 times.
+func TestKill(t *testing.T) {
+	kills := 30
+	if os.Getenv("NEUROLENS_TORTURE") != "" {
+		kills = 200
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	_, dir := newStore(t)
+	acked := 0
+	for range kills {
+		cmd, out := child(t, dir, 1_000_000)
+		lines := bufio.NewScanner(out)
+		var ids []string
+		for range 1 + random.IntN(10) {
+			if !lines.Scan() {
+				t.Fatalf("the child ended by itself after %d runs", len(ids))
+			}
+			ids = append(ids, lines.Text())
+		}
+		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Millisecond)))) // about two runs
+		_ = cmd.Process.Kill()
+		for lines.Scan() {
+			ids = append(ids, lines.Text())
+		}
+		_ = cmd.Wait()
+
+		there := checkStore(t, dir)
+		for _, id := range ids {
+			if there[id] != 1 {
+				t.Fatalf("run %q was acknowledged and is in the store %d times", id, there[id])
+			}
+		}
+		acked += len(ids)
+	}
+	t.Logf("%d kills, %d runs acknowledged, %d in the store", kills, acked, len(checkStore(t, dir)))
+}
+
+// TestProcesses appends from 8 processes at once.
+func TestProcesses(t *testing.T) {
+	const processes, runs = 8, 50
+	_, dir := newStore(t)
+	ids := make(chan string, processes*runs)
+	var wg sync.WaitGroup
+	for range processes {
+		cmd, out := child(t, dir, runs)
+		wg.Go(func() {
+			for lines := bufio.NewScanner(out); lines.Scan(); {
+				ids <- lines.Text()
+			}
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("child: %v", err)
+			}
+		})
+	}
+	wg.Wait()
+	close(ids)
+	checkAll(t, dir, ids, processes*runs)
+}
+
+// TestGoroutines appends from 8 goroutines to one Store at once.
+func TestGoroutines(t *testing.T) {
+	const goroutines, runs = 8, 25
+	store, dir := newStore(t)
+	ids := make(chan string, goroutines*runs)
+	var wg sync.WaitGroup
+	for range goroutines {
+		wg.Go(func() {
+			for range runs {
+				run := smallRun()
+				if err := store.Append(run); err != nil {
+					t.Error(err)
+				}
+				ids <- run.RunID
+			}
+		})
+	}
+	wg.Wait()
+	close(ids)
+	checkAll(t, dir, ids, goroutines*runs)
+}
+
+func checkAll(t *testing.T, dir string, ids <-chan string, want int) {
+	t.Helper()
+	there := checkStore(t, dir)
+	if len(there) != want {
+		t.Errorf("%d runs in the store, want %d", len(there), want)
+	}
+	for id := range ids {
+		if there[id] != 1 {
+			t.Errorf("run %s is in the store %d times", id, there[id])
+		}
+	}
+}

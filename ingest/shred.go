@@ -1,0 +1,127 @@
+package ingest
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/parquet-go/parquet-go"
+)
+
+// level says where a value stands among lists and optional columns, in the terms of Dremel (Melnik and others, VLDB
+// 2010), which are those of Parquet.
+type level struct {
+	repetition int // which of the surrounding lists goes on with this value; 0: none, a new row
+	definition int // how many optional and repeated columns around it are there
+	depth      int // how many lists are around it
+}
+
+// leaves are the values of one row, leaf by leaf.
+type leaves [][]parquet.Value
+
+func newLeaves(fields []*field) leaves {
+	last := fields[len(fields)-1]
+	return make(leaves, last.leaf+last.leaves)
+}
+
+// reset keeps the memory for the next row.
+func (v leaves) reset() {
+	for i := range v {
+		v[i] = v[i][:0]
+	}
+}
+
+// put adds the value of a column, one of the types that schema.Kind names.
+func (v leaves) put(f *field, value any, l level) {
+	if value == nil {
+		v.null(f, l)
+		return
+	}
+	if f.fields == nil {
+		v.leaf(f, leafValue(value), l)
+		return
+	}
+	if !f.Required {
+		l.definition++
+	}
+	switch value := value.(type) {
+	case []any:
+		for _, part := range f.fields {
+			v.put(part, value[part.place], l)
+		}
+	case [][]any:
+		v.repeated(f, len(value), l, func(i int, l level) { v.put(f.fields[0], value[i], l) })
+	case []string:
+		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.ValueOf(value[i]), l) })
+	case []int64:
+		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.Int64Value(value[i]), l) })
+	case []float64:
+		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.DoubleValue(value[i]), l) })
+	case map[string]string:
+		putMap(v, f, value, l)
+	case map[string]float64:
+		putMap(v, f, value, l)
+	}
+}
+
+// putMap adds the entries by key, so that equal runs give equal files.
+func putMap[T any](v leaves, f *field, m map[string]T, l level) {
+	keys := slices.Sorted(maps.Keys(m))
+	v.repeated(f, len(keys), l, func(i int, l level) {
+		v.leaf(f.fields[0], parquet.ValueOf(keys[i]), l)
+		v.leaf(f.fields[1], leafValue(m[keys[i]]), l)
+	})
+}
+
+// repeated calls put for each of n entries of a list or map with the level of the entry.
+func (v leaves) repeated(f *field, n int, l level, put func(i int, l level)) {
+	if n == 0 {
+		v.null(f, l) // there, but empty: the definition level tells it from NULL
+		return
+	}
+	entry := level{l.repetition, l.definition + 1, l.depth + 1}
+	for i := range n {
+		put(i, entry)
+		entry.repetition = entry.depth
+	}
+}
+
+func (v leaves) leaf(f *field, value parquet.Value, l level) {
+	if !f.Required {
+		l.definition++
+	}
+	v[f.leaf] = append(v[f.leaf], value.Level(l.repetition, l.definition, f.leaf))
+}
+
+// null adds what stands for a column that ends at this level to each of its leaves.
+func (v leaves) null(f *field, l level) {
+	for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
+		v[leaf] = append(v[leaf], parquet.NullValue().Level(l.repetition, l.definition, leaf))
+	}
+}
+
+func leafValue(value any) parquet.Value {
+	if t, ok := value.(time.Time); ok {
+		return parquet.Int64Value(t.UnixMicro())
+	}
+	return parquet.ValueOf(value)
+}
+
+// liveRow gives the values of a run in the order of schema.LiveColumns.
+func liveRow(r *schema.Run) []any {
+	row := schema.RunRow(r, schema.DigestOf(r))
+	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))
+}
+
+// nestedRows is nil, which is NULL, where there are none.
+func nestedRows[T any](items []T, row func(*T) []any) any {
+	if len(items) == 0 {
+		return nil
+	}
+	rows := make([][]any, len(items))
+	for i := range items {
+		rows[i] = row(&items[i])
+	}
+	return rows
+}

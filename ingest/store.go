@@ -1,0 +1,161 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Store appends runs to a store directory. Its methods may be called from many goroutines; any number of processes
+// may have the same store open.
+type Store struct {
+	dir   string // as the user wrote it
+	files files
+
+	mu      sync.Mutex
+	encoder encoder
+	segment *segment // nil before the first run
+	closed  bool
+}
+
+// Init makes a store of a directory that is empty or not there, with its parents. A directory that is a store stays
+// as it is. The error wraps schema.ErrFormat or schema.ErrDamaged for a store that this version cannot write.
+func Init(dir string) error {
+	files, err := newOSFiles(dir)
+	if err == nil {
+		err = initStore(files)
+	}
+	if err != nil {
+		return fmt.Errorf("creating store %s: %w", dir, err)
+	}
+	return nil
+}
+
+func initStore(files files) error {
+	if err := files.makeRoot(); err != nil {
+		return err
+	}
+	// What others make is listed before the header is looked for: they make the header first.
+	entries, err := fs.ReadDir(files, ".")
+	if err != nil {
+		return err
+	}
+	if _, err := schema.ReadHeader(files); !errors.Is(err, schema.ErrNoStore) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != schema.TmpDir { // left by an Init that was cut short
+			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
+		}
+	}
+	now := time.Now().UTC()
+	header, err := schema.Header{Format: schema.Format, StoreID: schema.NewULID(now).String(), Created: now}.Encode()
+	if err != nil {
+		return err
+	}
+	err = publish(files, schema.HeaderFile, header)
+	if errors.Is(err, fs.ErrExist) {
+		_, err = schema.ReadHeader(files) // another process was first
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(files, ".")
+}
+
+// Open opens a store for appending and writes nothing yet. The error wraps schema.ErrNoStore, schema.ErrFormat or
+// schema.ErrDamaged, or is one of the file system.
+func Open(dir string) (*Store, error) {
+	files, err := newOSFiles(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	return openStore(dir, files)
+}
+
+func openStore(dir string, files files) (*Store, error) {
+	if _, err := schema.ReadHeader(files); err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	return &Store{dir: dir, files: files, encoder: encoder{writers: map[string]*liveWriter{}}}, nil
+}
+
+// Append stores a run, with the summaries of its samples. When it returns nil, the run is acknowledged: its file and
+// the name of its file have been fsynced. When it returns an error, the run is absent or whole, and the same run may
+// be appended again. A run that does not validate is refused.
+func (s *Store) Append(run schema.Run) error {
+	if err := run.Validate(); err != nil {
+		return fmt.Errorf("appending to store %s: %w", s.dir, err)
+	}
+	run.Metrics = slices.Clone(run.Metrics) // the caller's stay as they are
+	stat.Complete(&run)
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.append(&run); err != nil {
+		return fmt.Errorf("appending run %s to store %s: %w", run.RunID, s.dir, err)
+	}
+	return nil
+}
+
+func (s *Store) append(run *schema.Run) error {
+	if s.closed {
+		return errors.New("the store is closed")
+	}
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return err
+	}
+	content, err := s.encoder.encode(run)
+	if err != nil {
+		return err
+	}
+	temp, err := writeTemp(s.files, content)
+	if err != nil {
+		return err
+	}
+	// By then the file has its name, or will not get one. Where this fails, the next writer removes it after a day.
+	defer func() { _ = s.files.remove(temp) }()
+
+	err = s.addToSegment(temp, id, content)
+	if errors.Is(err, errGone) {
+		s.leaveSegment()
+		err = s.addToSegment(temp, id, content)
+	}
+	return err
+}
+
+func (s *Store) addToSegment(temp string, run schema.ULID, content []byte) error {
+	if s.segment == nil {
+		now := time.Now()
+		removeOldTemps(s.files, now)
+		segment, err := newSegment(s.files, now)
+		if err != nil {
+			return err
+		}
+		s.segment = segment
+	}
+	return s.segment.add(temp, run, content)
+}
+
+func (s *Store) leaveSegment() {
+	s.segment.close()
+	s.segment = nil
+}
+
+// Close ends appending. A second Close does nothing.
+func (s *Store) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.segment != nil {
+		s.leaveSegment()
+	}
+	s.closed = true
+	return nil
+}

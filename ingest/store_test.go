@@ -1,0 +1,249 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestInitTwice(t *testing.T) {
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	before := snapshot(t, dir)
+	if err := Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	if snapshot(t, dir) != before {
+		t.Error("a second Init changed the store")
+	}
+}
+
+func TestInitMakesParents(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b", "store")
+	if err := Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := schema.List(os.DirFS(dir)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInitAgain finishes what a process that died in Init began.
+func TestInitAgain(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, schema.TmpDir), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := Init(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestRefused opens and creates stores where that must not work, and finds everything as it was.
+func TestRefused(t *testing.T) {
+	later := `{"format":7,"store_id":"x","planets":9}`
+	_, good := newStore(t)
+	header, err := os.ReadFile(filepath.Join(good, schema.HeaderFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(header, []byte(`"store_id":"0`), []byte(`"store_id":"1`), 1)
+
+	for name, test := range map[string]struct {
+		file, content    string
+		initErr, openErr error
+	}{
+		"later version": {schema.HeaderFile, later, schema.ErrFormat, schema.ErrFormat},
+		"empty header":  {schema.HeaderFile, "", schema.ErrDamaged, schema.ErrDamaged},
+		"torn header":   {schema.HeaderFile, string(header[:len(header)/2]), schema.ErrDamaged, schema.ErrDamaged},
+		"changed":       {schema.HeaderFile, string(changed), schema.ErrDamaged, schema.ErrDamaged},
+		"no store":      {"thesis.tex", "text", nil, schema.ErrNoStore},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, test.file), []byte(test.content), 0o666); err != nil {
+				t.Fatal(err)
+			}
+			before := snapshot(t, dir)
+			if err := Init(dir); err == nil || test.initErr != nil && !errors.Is(err, test.initErr) {
+				t.Errorf("Init: %v, want %v", err, test.initErr)
+			}
+			if _, err := Open(dir); !errors.Is(err, test.openErr) {
+				t.Errorf("Open: %v, want %v", err, test.openErr)
+			}
+			if snapshot(t, dir) != before {
+				t.Error("something changed")
+			}
+		})
+	}
+}
+
+func TestErrorTexts(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	store, _ := newStore(t)
+	store.files = &faultyFiles{osFiles: store.files.(osFiles), fault: syscall.ENOSPC}
+	run := smallRun()
+	invalid := smallRun()
+	invalid.Status = "fine"
+	_, openErr := Open(dir)
+
+	for _, test := range []struct {
+		err  error
+		want []string
+	}{
+		{Init(filepath.Join(file, "store")), []string{"creating store " + file, "not a directory"}},
+		{Init(dir), []string{"creating store " + dir, "not empty", "no store"}},
+		{openErr, []string{"opening store " + dir, "there is none here"}},
+		{store.Append(run), []string{"appending run " + run.RunID + " to store " + store.dir, "no space left on device"}},
+		{store.Append(invalid), []string{"appending to store " + store.dir, invalid.RunID, `status "fine"`}},
+	} {
+		if test.err == nil {
+			t.Errorf("no error, want %q", test.want)
+			continue
+		}
+		for _, part := range test.want {
+			if text := test.err.Error(); !strings.Contains(text, part) || strings.Contains(text, "\n") {
+				t.Errorf("error %q, want one line with %q", text, part)
+			}
+		}
+	}
+}
+
+func TestUnwritable(t *testing.T) {
+	if os.Geteuid() == 0 {
+		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "unprivileged") {
+			t.Fatal("unprivileged: required, and this is root")
+		}
+		t.Skip("unprivileged: root writes everywhere (TestFaults has EACCES for every operation)")
+	}
+	store, dir := newStore(t)
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o777)
+	before := snapshot(t, dir)
+	if err := store.Append(smallRun()); !errors.Is(err, syscall.EACCES) {
+		t.Errorf("Append: %v, want EACCES", err)
+	}
+	if snapshot(t, dir) != before {
+		t.Error("something changed")
+	}
+}
+
+func TestOpenWritesNothing(t *testing.T) {
+	_, dir := newStore(t)
+	before := snapshot(t, dir)
+	store, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if err := store.Append(smallRun()); err == nil {
+		t.Error("Append to a closed store worked")
+	}
+	if snapshot(t, dir) != before {
+		t.Error("something changed")
+	}
+}
+
+// TestRelativeLink writes through a symbolic link with a relative path, and goes on when the working directory changes.
+func TestRelativeLink(t *testing.T) {
+	_, dir := newStore(t)
+	t.Chdir(t.TempDir())
+	if err := os.Symlink(dir, "link"); err != nil {
+		t.Fatal(err)
+	}
+	if err := Init("link"); err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open("link")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	t.Chdir(t.TempDir())
+	mustAppend(t, store, smallRun())
+	if there := checkStore(t, dir); len(there) != 1 {
+		t.Errorf("the store has %v", there)
+	}
+}
+
+// TestAppendAgain appends what is there: the same run is acknowledged again, another one of its id is refused.
+func TestAppendAgain(t *testing.T) {
+	store, dir := newStore(t)
+	run := smallRun()
+	mustAppend(t, store, run, run)
+	other := run
+	other.Error = "another"
+	if err := store.Append(other); err == nil || !strings.Contains(err.Error(), "holds another run") {
+		t.Errorf("another run with the same id: %v", err)
+	}
+	if there := checkStore(t, dir); len(there) != 1 {
+		t.Errorf("the store has %v", there)
+	}
+	if run.Metrics[0].Summary != (schema.Summary{}) {
+		t.Error("Append changed the caller's run")
+	}
+}
+
+// TestSegmentGone takes the segment away between two runs, as sealing does.
+func TestSegmentGone(t *testing.T) {
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	away := filepath.Join(dir, "trash")
+	if err := os.Rename(filepath.Join(dir, filepath.FromSlash(store.segment.path())), away); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, store, smallRun(), smallRun())
+	if err := os.RemoveAll(away); err != nil {
+		t.Fatal(err)
+	}
+	if there := checkStore(t, dir); len(there) != 2 {
+		t.Errorf("the store has %v", there)
+	}
+}
+
+func TestOldTemps(t *testing.T) {
+	store, dir := newStore(t)
+	tmp := filepath.Join(dir, schema.TmpDir)
+	name := func() string { return schema.NewULID(time.Now()).String() }
+	dead, young, other := name()+tempSuffix, name()+tempSuffix, name()
+	ages := map[string]time.Duration{
+		dead: 25 * time.Hour, young: 23 * time.Hour, other: 48 * time.Hour, "notes.part": 48 * time.Hour,
+	}
+	for name, age := range ages {
+		if err := os.WriteFile(filepath.Join(tmp, name), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(tmp, name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustAppend(t, store, smallRun())
+	for name := range ages {
+		if _, err := os.Stat(filepath.Join(tmp, name)); (err == nil) == (name == dead) {
+			t.Errorf("%s after an append: %v", name, err)
+		}
+	}
+	if entries, err := os.ReadDir(tmp); err != nil || len(entries) != len(ages)-1 {
+		t.Errorf("%d files are left in tmp, want %d", len(entries), len(ages)-1)
+	}
+}
