@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
@@ -45,83 +44,79 @@ func DigestOf(r *Run) string {
 // digestRow adds the row's values in column order. The columns left out of a digest are the derived ones and, for
 // runs, warnings; derived ones count where a metric has nothing else.
 func digestRow(h hash.Hash, table byte, columns []*Column, row []any, withDerived bool) {
+	var b []byte
 	for i, c := range columns {
 		skipped := c.Derived && !withDerived || table == digestRuns && c.Name == "warnings"
 		if row[i] == nil || skipped {
 			continue
 		}
-		head := binary.BigEndian.AppendUint32([]byte{table}, uint32(c.ID))
-		_, _ = h.Write(append(head, digestValue(row[i])...))
+		b = binary.BigEndian.AppendUint32(append(b, table), uint32(c.ID))
+		b = appendValue(b, row[i])
 	}
+	_, _ = h.Write(b) // a hash takes everything
 }
 
-// digestValue is the kind byte of a value and its content.
-func digestValue(value any) []byte {
+// appendValue adds the kind byte of a value and its content.
+func appendValue(b []byte, value any) []byte {
 	switch v := value.(type) {
 	case nil:
-		return []byte{'n'}
+		return append(b, 'n')
 	case string:
-		return lengthed('s', v)
+		return appendText(b, v)
 	case int64:
-		return binary.BigEndian.AppendUint64([]byte{'i'}, uint64(v))
+		return appendInteger(b, v)
 	case float64:
-		return binary.BigEndian.AppendUint64([]byte{'r'}, realBits(v))
+		return appendReal(b, v)
 	case bool:
 		if v {
-			return []byte{'b', 1}
+			return append(b, 'b', 1)
 		}
-		return []byte{'b', 0}
+		return append(b, 'b', 0)
 	case time.Time:
-		return binary.BigEndian.AppendUint64([]byte{'t'}, uint64(v.UnixMicro()))
+		return binary.BigEndian.AppendUint64(append(b, 't'), uint64(v.UnixMicro()))
 	case []string:
-		return digestList(v)
+		return appendList(b, v, appendText)
 	case []int64:
-		return digestList(v)
+		return appendList(b, v, appendInteger)
 	case []float64:
-		return digestList(v)
-	case [][]any:
-		return digestStructs(v)
+		return appendList(b, v, appendReal)
+	case [][]any: // a struct is the list of its fields, NULL ones included
+		return appendList(b, v, func(b []byte, fields []any) []byte { return appendList(b, fields, appendValue) })
 	case map[string]string:
-		return digestMap(v)
+		return appendMap(b, v, appendText)
 	case map[string]float64:
-		return digestMap(v)
+		return appendMap(b, v, appendReal)
 	}
 	// Rows are made by RunRow, MetricRow and OpRow alone: another type is a mistake in this package.
 	panic(fmt.Sprintf("digest of %T", value))
 }
 
-func lengthed(kind byte, s string) []byte {
-	return append(binary.BigEndian.AppendUint64([]byte{kind}, uint64(len(s))), s...)
+func appendText(b []byte, s string) []byte {
+	return append(binary.BigEndian.AppendUint64(append(b, 's'), uint64(len(s))), s...)
 }
 
-func counted(kind byte, n int) *bytes.Buffer {
-	return bytes.NewBuffer(binary.BigEndian.AppendUint64([]byte{kind}, uint64(n)))
+func appendInteger(b []byte, i int64) []byte {
+	return binary.BigEndian.AppendUint64(append(b, 'i'), uint64(i))
 }
 
-func digestList[T any](list []T) []byte {
-	b := counted('l', len(list))
+func appendReal(b []byte, f float64) []byte {
+	return binary.BigEndian.AppendUint64(append(b, 'r'), realBits(f))
+}
+
+func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
+	b = binary.BigEndian.AppendUint64(append(b, 'l'), uint64(len(list)))
 	for _, element := range list {
-		b.Write(digestValue(element))
+		b = add(b, element)
 	}
-	return b.Bytes()
+	return b
 }
 
-// digestStructs writes each struct as the list of its fields, NULL ones included.
-func digestStructs(list [][]any) []byte {
-	b := counted('l', len(list))
-	for _, fields := range list {
-		b.Write(digestList(fields))
-	}
-	return b.Bytes()
-}
-
-func digestMap[V any](m map[string]V) []byte {
-	b := counted('m', len(m))
+func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []byte {
+	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
 	for _, key := range sortedKeys(m) {
-		b.Write(lengthed('s', key))
-		b.Write(digestValue(m[key]))
+		b = add(appendText(b, key), m[key])
 	}
-	return b.Bytes()
+	return b
 }
 
 // realBits are the IEEE 754 bits, with one NaN for all.
