@@ -1,0 +1,160 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestMain(m *testing.M) {
+	if code, handled := Main(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(m.Run())
+}
+
+func parse(t *testing.T, text string) *sweep.Sweep {
+	t.Helper()
+	s, err := sweep.Parse("test.yaml", []byte(text), sweep.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+const smallSweep = `
+backend: builtin
+model: builtin:tiny_linear
+grid: {batch_size: [1, 2], precision: [fp32, fp16], dim: 4}
+repeats: 2
+warmup: 1
+iterations: 3
+tags: {note: small}
+baseline: precision=fp32
+`
+
+// TestRunHandsOverEveryLaunch: each run is valid, says where it stood in the session, and has what was measured.
+func TestRunHandsOverEveryLaunch(t *testing.T) {
+	s := parse(t, smallSweep)
+	var runs []schema.Run
+	var observed, stages int
+	result, err := Run(t.Context(), s, Options{
+		Version: "test", Machine: "lab3", Sweep: "test.yaml",
+		Observe: func(e Event) {
+			if e.Run != nil {
+				observed++
+			} else if e.Progress != nil && e.Progress.Stage != "" {
+				stages++
+			}
+		},
+	}, func(r schema.Run) error { runs = append(runs, r); return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(runs) != 8 || observed != 8 || stages == 0 || result.Runs() != 8 || result.Failed() != 0 {
+		t.Fatalf("%d runs, %d observed, %d stages, %+v", len(runs), observed, stages, result)
+	}
+	launches := s.Launches()
+	for i, r := range runs {
+		if err := r.Validate(); err != nil {
+			t.Error(err)
+		}
+		l := launches[i]
+		if r.PointID != l.Point.PointID || *r.RepeatIndex != int64(l.Repeat) || *r.BlockIndex != int64(l.Block) || *r.PositionIndex != int64(l.Position) {
+			t.Errorf("run %d is not launch %d: %+v", i, i, r)
+		}
+		if r.SessionID != result.Session || r.Suite != "test" || r.Tags["note"] != "small" || r.Env.Machine != "lab3" || r.Env.Facts["sweep.file"] != "test.yaml" {
+			t.Errorf("run %d lacks what its session says: %+v", i, r)
+		}
+		checkMeasured(t, &r)
+	}
+}
+
+func checkMeasured(t *testing.T, r *schema.Run) {
+	t.Helper()
+	if r.Precision == "fp16" {
+		if r.Status != schema.StatusUnsupported || r.Primary != "" || r.Error == "" {
+			t.Errorf("fp16 is %s (%s), with %d metrics", r.Status, r.Error, len(r.Metrics))
+		}
+		return
+	}
+	m := r.Metric("latency")
+	if r.Status != schema.StatusOK || r.Primary != "latency" || m == nil || len(m.Ticks) != 3 || len(m.WarmupTicks) != 1 || m.Unit != "ns" {
+		t.Errorf("fp32 is %s (%s): %+v", r.Status, r.Error, m)
+	}
+	if r.Stages.Setup == nil || r.Stages.Measure == nil || r.Work.Flops == nil || r.Applied["precision"] != "fp32" {
+		t.Errorf("stages %+v, work %+v, applied %v", r.Stages, r.Work, r.Applied)
+	}
+}
+
+func TestRunEndsWhenARunCannotBeKept(t *testing.T) {
+	full := errors.New("disk full")
+	kept := 0
+	result, err := Run(t.Context(), parse(t, smallSweep), Options{}, func(schema.Run) error {
+		if kept == 2 {
+			return full
+		}
+		kept++
+		return nil
+	})
+	if !errors.Is(err, full) || result.Runs() != 2 {
+		t.Errorf("%v after %d runs", err, result.Runs())
+	}
+}
+
+func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := parse(t, "command: [sleep, \"{s}\"]\ngrid: {s: [0, 600, 601]}\nwarmup: 0\niterations: 1\n")
+	var statuses []schema.Status
+	_, err := Run(ctx, s, Options{Observe: func(e Event) {
+		if e.Index == 1 && e.Progress != nil && e.Progress.Stage == schema.StageMeasure {
+			cancel()
+		}
+	}}, func(r schema.Run) error { statuses = append(statuses, r.Status); return nil })
+	if err != nil || len(statuses) != 2 || statuses[0] != schema.StatusOK || statuses[1] != schema.StatusCancelled {
+		t.Errorf("%v, %v", statuses, err)
+	}
+}
+
+func TestExecutorsOfOtherVersionsAreUnsupported(t *testing.T) {
+	s := parse(t, "backend: onnxrt\nmodel: ./add.onnx\ngrid: {batch_size: 1}\n")
+	var got schema.Run
+	if _, err := Run(t.Context(), s, Options{}, func(r schema.Run) error { got = r; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != schema.StatusUnsupported || got.Executor != schema.ExecutorONNXRT || !strings.Contains(got.Error, "onnxrt") {
+		t.Errorf("%s: %s", got.Status, got.Error)
+	}
+	if err := got.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWhatWasNotAppliedIsNotMeasured: the samples of another configuration are not stored under this one.
+func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
+	p := &sweep.Point{Benchmark: "b", Precision: "fp32", BatchSize: new(int64(8)), Params: map[string]string{"dim": "64"}, Executor: schema.ExecutorBuiltin}
+	for name, c := range map[string]struct {
+		applied map[string]string
+		want    schema.Status
+	}{
+		"all":            {map[string]string{"batch_size": "8", "precision": "fp32", "param.dim": "64", "compute": "fp64"}, schema.StatusOK},
+		"nothing said":   {nil, schema.StatusOK},
+		"another batch":  {map[string]string{"batch_size": "4"}, schema.StatusUnsupported},
+		"another param":  {map[string]string{"param.dim": "32"}, schema.StatusUnsupported},
+		"not said of it": {map[string]string{"seq_len": "1"}, schema.StatusOK},
+	} {
+		o := task.Outcome{Status: schema.StatusOK, StartedAt: time.Now(), Applied: c.applied, Metrics: []schema.Metric{{Name: "latency"}}}
+		checkApplied(p, &o)
+		if o.Status != c.want || (o.Metrics == nil) != (c.want != schema.StatusOK) {
+			t.Errorf("%s: %s (%s), %d metrics", name, o.Status, o.Error, len(o.Metrics))
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package task
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// floorMargin is how far, in B, a peak of wait4 must be above the supervisor's own to be the process's: the
+// kernel's counters of resident memory are approximate.
+const floorMargin = 1 << 20
+
+// command is the loop of executor command, in the supervisor: one process an iteration.
+type command struct {
+	*supervisor
+	path    string
+	argv    []string
+	samples *sampleMap
+	columns [commandColumns][]int64
+	stage   schema.Stage
+	seen    bool // a process had a peak above the floor
+}
+
+// iteration is what one process took.
+type iteration struct {
+	latency time.Duration
+	usage   syscall.Rusage
+}
+
+// runCommand measures the command and says how it ended.
+func (s *supervisor) runCommand() {
+	_ = s.worker.Close()
+	runtime.LockOSThread() // a trace belongs to a thread, and the clock is not read on another one
+	debug.SetGCPercent(-1) // the loop allocates next to nothing
+	c := &command{supervisor: s, argv: s.job.Command}
+	var err error
+	if c.samples, err = mapSamples(s.dir); err != nil {
+		s.fail(fmt.Errorf("mapping samples: %w", err))
+		return
+	}
+	for i := range c.columns {
+		c.columns[i] = c.samples.column(i)
+	}
+	c.begin(schema.StageSetup)
+	if c.path, err = lookPath(c.argv[0], s.attr.Env); err != nil {
+		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
+		return
+	}
+	s.sender.send(event{Event: eventFact, Key: "command.path", Value: c.path})
+	if failed := c.run(); failed != nil {
+		s.sender.send(*failed)
+		return
+	}
+	s.sender.send(event{Event: eventResult, At: s.sender.now()})
+}
+
+// run does the warm-up and the measurement. The event says what failed.
+func (c *command) run() *event {
+	job := c.job
+	if job.Warmup > 0 {
+		c.begin(schema.StageWarmup)
+	}
+	for i := range job.Warmup {
+		if i == job.Warmup-1 && !c.seen && c.trace() {
+			break // the last warm-up iteration is done
+		}
+		if failed := c.iterate(i, i); failed != nil {
+			return failed
+		}
+	}
+	c.begin(schema.StageMeasure)
+	began := time.Now()
+	for i := range job.Iterations {
+		if job.Budget > 0 && i > 0 && time.Since(began) >= job.Budget {
+			break
+		}
+		if failed := c.iterate(job.Warmup+i, i); failed != nil {
+			return failed
+		}
+	}
+	return nil
+}
+
+// begin begins a stage.
+func (c *command) begin(stage schema.Stage) {
+	c.stage = stage
+	at := c.sender.now()
+	c.samples.begin(stage, at)
+	c.sender.send(event{Event: eventStage, Stage: stage, At: at})
+}
+
+// iterate runs process index of the stage and stores it in a row.
+func (c *command) iterate(row, index int) *event {
+	c.clearOutput()
+	c.samples.begin(c.stage, c.sender.now())
+	it, status, err := c.time()
+	if failed := c.failure(index, status, err); failed != nil {
+		return failed
+	}
+	if floor, ok := peakMemory("self"); ok {
+		c.samples.set(offFloor, floor+floorMargin)
+		c.seen = c.seen || maxRSS(&it.usage) > floor+floorMargin
+	}
+	c.columns[columnCPUUser][row] = it.usage.Utime.Nano() / int64(time.Microsecond)
+	c.columns[columnCPUSystem][row] = it.usage.Stime.Nano() / int64(time.Microsecond)
+	c.columns[columnPeakMemory][row] = maxRSS(&it.usage)
+	c.samples.count(row, int64(it.latency))
+	return nil
+}
+
+// time runs one process, from before the fork until it is reaped.
+func (c *command) time() (it iteration, status syscall.WaitStatus, err error) {
+	began := time.Now()
+	pid, err := c.start(c.path, c.argv, &c.attr)
+	if err != nil {
+		return it, 0, err
+	}
+	status = c.wait(pid, &it.usage)
+	it.latency = time.Since(began)
+	c.reaped()
+	return it, status, nil
+}
+
+// failure is the event of a process that did not end well, or wrote too much.
+func (c *command) failure(index int, status syscall.WaitStatus, err error) *event {
+	failed := event{Event: eventError, Stage: c.stage}
+	failed.ExitCode, failed.Signal = endOf(status)
+	what := fmt.Sprintf("process %d of %s", index+1, c.stage)
+	switch {
+	case err != nil:
+		if !c.started {
+			failed.Stage = schema.StageSetup
+		}
+		failed.Kind, failed.Message = kindStart, fmt.Sprintf("starting %q: %v", c.path, err)
+		failed.ExitCode = nil
+	case failed.Signal != "":
+		failed.Kind, failed.Message = kindSignal, fmt.Sprintf("%s: killed by %s", what, failed.Signal)
+	case status.ExitStatus() != 0:
+		failed.Kind, failed.Message = kindExit, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
+	case c.output() > c.job.OutputLimit:
+		failed.Kind = kindOutputLimit
+		failed.Message = fmt.Sprintf("%s: wrote %d B, more than %d B", what, c.output(), c.job.OutputLimit)
+	default:
+		return nil
+	}
+	return &failed
+}
+
+// trace runs a warm-up iteration under ptrace, for a peak of memory that wait4 cannot tell. It tells whether that
+// worked; if not, the iteration has to be repeated.
+func (c *command) trace() bool {
+	c.clearOutput()
+	c.samples.begin(c.stage, c.sender.now())
+	peak, reason := c.tracedPeak(c.path, c.argv)
+	if reason != "" {
+		c.sender.send(event{Event: eventFact, Key: "peak_memory.ptrace", Missing: reason})
+		return false
+	}
+	c.samples.set(offPeak, peak)
+	return true
+}
+
+// clearOutput empties the files of output, so that each process has the whole limit.
+func (c *command) clearOutput() {
+	for _, fd := range c.attr.Files[1:] {
+		_ = syscall.Ftruncate(int(fd), 0)
+	}
+}
+
+// output is the size of the larger one of the files of output.
+func (c *command) output() (size int64) {
+	for _, fd := range c.attr.Files[1:] {
+		var st syscall.Stat_t
+		if syscall.Fstat(int(fd), &st) == nil {
+			size = max(size, st.Size)
+		}
+	}
+	return size
+}
+
+// lookPath finds a program as a shell does, in the PATH that the program itself will see. A name with a slash is
+// relative to the working directory of the benchmark.
+func lookPath(name string, env []string) (string, error) {
+	for _, entry := range env {
+		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
+			if err := os.Setenv("PATH", path); err != nil {
+				return "", err
+			}
+		}
+	}
+	if strings.Contains(name, "/") {
+		return name, nil
+	}
+	return exec.LookPath(name)
+}

@@ -1,0 +1,348 @@
+package task
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestCommandOK(t *testing.T) {
+	spec := shell("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo out; echo err >&2")
+	spec.Warmup, spec.Iterations = 2, 4
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	latency := metric(t, o, "latency")
+	if len(latency.Ticks) != 4 || len(latency.WarmupTicks) != 1 || latency.Level != schema.LevelProcess {
+		t.Errorf("latency: %+v", latency) // the other warm-up iteration was traced
+	}
+	user, system := metric(t, o, "cpu_user"), metric(t, o, "cpu_system")
+	if len(user.Ticks) != 4 || user.Tick != 1000 || len(system.Ticks) != 4 {
+		t.Errorf("cpu: %+v %+v", user, system)
+	}
+	cpu := (sumOf(user.Ticks) + sumOf(system.Ticks)) * 1000
+	if wall := sumOf(latency.Ticks); cpu < wall/20 || cpu > wall*11/10 {
+		t.Errorf("%d ns of CPU in %d ns of a busy loop", cpu, wall)
+	}
+	if o.StderrTail != "err\n" || !strings.HasSuffix(o.Facts["command.path"], "/sh") {
+		t.Errorf("tail %q, facts %v", o.StderrTail, o.Facts)
+	}
+}
+
+func TestCommandIterations(t *testing.T) {
+	spec := commandSpec("true")
+	spec.Iterations, spec.Warmup = 0, 0
+	o := runSpec(t, t.Context(), spec, nil)
+	if n := len(metric(t, o, "latency").Ticks); n != 10 {
+		t.Errorf("%d samples, want the default 10", n)
+	}
+	if o.Missing["peak_memory"] != "below floor" {
+		t.Errorf("missing: %v", o.Missing) // without a warm-up nothing was traced
+	}
+	spec.Budget = time.Nanosecond
+	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 1 {
+		t.Errorf("%d samples without a budget to speak of, want 1", n)
+	}
+}
+
+func TestCommandEnds(t *testing.T) {
+	counter := filepath.Join(t.TempDir(), "count")
+	third := "echo >> " + counter + "; [ $(wc -l < " + counter + ") -lt 3 ] || " // from the third process on
+	for _, c := range []struct {
+		name    string
+		spec    Spec
+		status  schema.Status
+		stage   schema.Stage
+		kind    string
+		samples int
+		text    string
+	}{
+		{"exit", shell(third + "exit 7"), schema.StatusError, schema.StageMeasure, "exit", 2, "process 3 of measure: exit status 7"},
+		{"signal", shell(third + "kill -SEGV $$"), schema.StatusCrashed, schema.StageMeasure, "signal", 2, "SIGSEGV"},
+		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than 8388608 B"},
+		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "", 2, "one process of measure took more than 1s; raise timeouts.measure"},
+		{"absent", commandSpec("no-such-program"), schema.StatusError, schema.StageSetup, "start", -1, "no-such-program"},
+		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},
+		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: "/nonexistent"}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
+		{"NUL", commandSpec("true", "a\x00b"), schema.StatusError, schema.StageSetup, "start", -1, "invalid argument"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_ = os.Remove(counter)
+			c.spec.Iterations, c.spec.OutputLimit = 5, 8<<20
+			c.spec.Deadlines.Measure = time.Second
+			o := runSpec(t, t.Context(), c.spec, nil)
+			check(t, o, c.status, c.stage, c.kind)
+			if !strings.Contains(o.Error, c.text) {
+				t.Errorf("error %q: want %q in it", o.Error, c.text)
+			}
+			if c.name == "exit" && (o.ExitCode == nil || *o.ExitCode != 7) {
+				t.Errorf("exit code %v: want 7", o.ExitCode)
+			}
+			if c.samples >= 0 {
+				if n := len(metric(t, o, "latency").Ticks); n != c.samples {
+					t.Errorf("%d samples, want %d", n, c.samples)
+				}
+			} else if len(o.Metrics) > 0 {
+				t.Errorf("metrics without a measurement: %+v", o.Metrics)
+			}
+		})
+	}
+}
+
+// TestDeadlineIsOfOneProcess: together the processes take longer than the deadline.
+func TestDeadlineIsOfOneProcess(t *testing.T) {
+	spec := commandSpec("sleep", "0.3")
+	spec.Iterations, spec.Deadlines.Measure = 6, time.Second
+	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
+}
+
+func TestCommandEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "tell")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho $A $B $(pwd -P) >&2\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	real, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("A", "old")
+	for _, argv0 := range []string{"tell", "./tell"} { // by the PATH of the command, and in its directory
+		spec := commandSpec(argv0)
+		spec.Env = []string{"A=first", "B=b", "A=new", "PATH=" + dir + ":" + os.Getenv("PATH")}
+		spec.Dir = dir
+		o := runSpec(t, t.Context(), spec, nil)
+		check(t, o, schema.StatusOK, "", "")
+		if want := "new b " + real + "\n"; o.StderrTail != want {
+			t.Errorf("%q, want %q", o.StderrTail, want)
+		}
+	}
+}
+
+// TestCommandInheritsNothing: a command has no descriptor that another child of the test has not, and standard
+// input is empty.
+func TestCommandInheritsNothing(t *testing.T) {
+	script := "ls /proc/self/fd | tr '\\n' ' ' >&2; cat >&2"
+	var want strings.Builder
+	plain := exec.Command("sh", "-c", script)
+	plain.Stderr = &want
+	if err := plain.Run(); err != nil {
+		t.Fatal(err)
+	}
+	o := runSpec(t, t.Context(), shell(script), nil)
+	check(t, o, schema.StatusOK, "", "")
+	if o.StderrTail != want.String() {
+		t.Errorf("descriptors %q, want %q", o.StderrTail, want.String())
+	}
+}
+
+func TestPeakMemory(t *testing.T) {
+	python := need(t, "python3")
+	big := commandSpec(python, "-I", "-S", "-c", "x = bytearray(200 << 20)")
+	big.Warmup, big.Iterations = 1, 3
+	o := runSpec(t, t.Context(), big, nil)
+	check(t, o, schema.StatusOK, "", "")
+	peak := metric(t, o, "peak_memory")
+	if len(peak.Ticks) != 3 || slices.Min(peak.Ticks) < 200<<20 || slices.Max(peak.Ticks) > 300<<20 {
+		t.Errorf("peak_memory of 200 MiB: %v", peak.Ticks)
+	}
+	if o.Facts["peak_memory.source"] != "wait4" {
+		t.Errorf("facts: %v", o.Facts)
+	}
+}
+
+// TestOOM: the cgroup here is a file that the benchmark itself writes before it ends.
+func TestOOM(t *testing.T) {
+	p := testPool(t)
+	root := t.TempDir()
+	events := filepath.Join(root, "sys/fs/cgroup/memory.events")
+	for _, file := range []string{events, filepath.Join(root, "proc/self/cgroup")} {
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("0::/\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := p.root
+	p.root = os.DirFS(root)
+	defer func() { p.root = old }()
+	for _, c := range []struct {
+		count, end string
+		status     schema.Status
+		kind       string
+	}{
+		{"1", "kill -KILL $$", schema.StatusOOM, "oom"},
+		{"1", "exit 137", schema.StatusOOM, "oom"},
+		{"1", "exit 1", schema.StatusError, "exit"},
+		{"1", "kill -SEGV $$", schema.StatusCrashed, "signal"},
+		{"0", "kill -KILL $$", schema.StatusCrashed, "signal"},
+	} {
+		if err := os.WriteFile(events, []byte("oom_kill 0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := runSpec(t, t.Context(), shell("echo oom_kill "+c.count+" > "+events+"; "+c.end), nil)
+		check(t, o, c.status, schema.StageMeasure, c.kind)
+	}
+}
+
+// TestPeakMemoryBelowFloor: wait4 says of a small process what its parent takes; the truth comes from ptrace.
+func TestPeakMemoryBelowFloor(t *testing.T) {
+	for _, spec := range []Spec{commandSpec("true"), shell("(true; true) | cat; true")} {
+		spec.Warmup = 1
+		o := runSpec(t, t.Context(), spec, nil)
+		check(t, o, schema.StatusOK, "", "")
+		if reason := o.Missing["peak_memory.ptrace"]; reason == "permission" {
+			t.Skip("ptrace is refused here")
+		}
+		peak := metric(t, o, "peak_memory")
+		if len(peak.Ticks) != 1 || peak.Ticks[0] < 100<<10 || peak.Ticks[0] > 6<<20 {
+			t.Errorf("peak_memory of %v: %v", spec.Command, peak.Ticks)
+		}
+		if o.Facts["peak_memory.source"] != "ptrace" {
+			t.Errorf("facts: %v", o.Facts)
+		}
+	}
+}
+
+// TestTraceIsDiscarded: what does not bear ptrace is measured without.
+func TestTraceIsDiscarded(t *testing.T) {
+	spec := shell("grep -q '^TracerPid:.0$' /proc/$$/status")
+	spec.Warmup = 1
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	if n := len(metric(t, o, "latency").WarmupTicks); n != 1 {
+		t.Errorf("%d warm-up samples, want 1: it was repeated", n)
+	}
+	if o.Missing["peak_memory"] != "below floor" || o.Missing["peak_memory.ptrace"] == "" {
+		t.Errorf("missing: %v", o.Missing)
+	}
+	need(t, "setsid")
+	spec = shell(daemon)
+	spec.Warmup = 1
+	o = runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	if !strings.Contains(o.Missing["peak_memory.ptrace"], "left processes") || len(o.Warnings) != 1 {
+		t.Errorf("missing: %v, warnings: %v", o.Missing, o.Warnings)
+	}
+}
+
+// TestTimeoutWhileTracing: the supervisor cannot reap then, and the runner does it.
+func TestTimeoutWhileTracing(t *testing.T) {
+	need(t, "setsid")
+	spec := shell(daemon + "; sleep 600")
+	spec.Warmup, spec.Deadlines.Warmup = 1, 500*time.Millisecond
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusTimeout, schema.StageWarmup, "")
+}
+
+// TestNothingStartsAfterTheKill: a process that the loop started during the kill would sleep on.
+func TestNothingStartsAfterTheKill(t *testing.T) {
+	for range 15 {
+		stop := filepath.Join(t.TempDir(), "stop")
+		spec := shell("[ ! -e " + stop + " ] || sleep 600")
+		spec.Iterations = 100_000
+		ctx, cancel := context.WithCancel(t.Context())
+		o := runSpec(t, ctx, spec, func(p Progress) {
+			if p.Done > 5 && ctx.Err() == nil {
+				time.Sleep(time.Duration(rand.Int64N(int64(2 * time.Millisecond))))
+				cancel()
+				if err := os.WriteFile(stop, nil, 0o600); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+		check(t, o, schema.StatusCancelled, schema.StageMeasure, "")
+	}
+}
+
+// TestStoppedSupervisor: a supervisor that does not answer is killed, and its work is done by the runner.
+func TestStoppedSupervisor(t *testing.T) {
+	p := testPool(t)
+	p.killWait = time.Second
+	defer func() { p.killWait = killWait }()
+	spec := builtin("hang")
+	spec.Deadlines.Measure = time.Second
+	stopped := false
+	o := runSpec(t, t.Context(), spec, func(progress Progress) {
+		if progress.Stage == schema.StageMeasure && !stopped {
+			stopped = true
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for pid := range p.known {
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+			}
+		}
+	})
+	check(t, o, schema.StatusTimeout, schema.StageMeasure, "")
+	if n := len(metric(t, o, "latency").Ticks); n != 15 {
+		t.Errorf("%d samples, want 15", n)
+	}
+}
+
+// TestSeveralAtOnce: the death of one supervisor concerns neither another run nor a child that others started.
+func TestSeveralAtOnce(t *testing.T) {
+	need(t, "setsid")
+	p := testPool(t)
+	dir, mark := t.TempDir(), newMark()
+	t.Setenv("TMPDIR", dir)
+	bystander := exec.Command("sleep", "1.5")
+	if err := bystander.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	outcomes := make([]Outcome, 4)
+	for i := range outcomes {
+		spec := builtin("torture")
+		spec.Iterations, spec.Env = 500, []string{markKey + "=" + mark}
+		if i == 0 {
+			spec.Env = append(spec.Env, "VICTIM=1")
+		}
+		all.Go(func() {
+			var err error
+			if outcomes[i], err = p.Run(t.Context(), spec, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	awaitDaemon(t, mark)
+	victim := 0
+	await(t, "the victim", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		for pid := range p.known {
+			argv := strings.Split(cmdline(pid), "\x00")
+			if j, err := loadJob(argv[min(2, len(argv)-1)]); err == nil && slices.Contains(j.Env, "VICTIM=1") {
+				victim = pid
+			}
+		}
+		return victim != 0
+	})
+	_ = syscall.Kill(victim, syscall.SIGKILL)
+	all.Wait()
+	for i, o := range outcomes {
+		want := schema.StatusOK
+		if i == 0 {
+			want = schema.StatusLost
+		}
+		if o.Status != want {
+			t.Errorf("run %d: %s %s, want %s", i, o.Status, o.Error, want)
+		}
+	}
+	if err := bystander.Wait(); err != nil {
+		t.Errorf("bystander: %v", err)
+	}
+	if left := survivors(mark); len(left) > 0 {
+		t.Errorf("survivors: %v", left)
+	}
+	checkEmpty(t, dir)
+}

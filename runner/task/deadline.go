@@ -1,0 +1,85 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// arm sets the timer to the deadline.
+func (r *run) arm() { r.timer.Reset(time.Until(r.deadline())) }
+
+func (r *run) deadline() time.Time { return r.since.wall.Add(r.spec.Deadlines.of(r.stage)) }
+
+// strike is called by the timer.
+func (r *run) strike() {
+	switch r.phase {
+	case phaseRunning:
+		if !r.movedOn() {
+			at := r.deadline()
+			r.stop(cause{status: schema.StatusTimeout, text: r.timeoutText(), at: at})
+		}
+	case phaseKilling:
+		r.phase = phaseTakeover
+		_ = r.cmd.Process.Kill()
+		r.timer.Reset(r.job.KillWait / 2)
+	case phaseTakeover:
+		r.left, r.over = 1, true // the supervisor itself
+	case phaseDraining:
+		r.over = true
+	}
+}
+
+// headerStage is the stage that runs, and when it or its process began, as the header of the samples has it: there
+// a stage may have begun without an event, or before its event was read.
+func (r *run) headerStage() (stage schema.Stage, began moment) {
+	number, at := r.samples.progress()
+	if number < stageNumber(r.stage) || number > stageNumber(schema.StageTeardown) {
+		return r.stage, r.began
+	}
+	return schema.StageNames[number-1], r.at(r.measurer(), at)
+}
+
+// movedOn tells whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
+func (r *run) movedOn() bool {
+	stage, began := r.headerStage()
+	switch {
+	case stage != r.stage:
+		r.enter(stage, began)
+		return true
+	case stage == schema.StageSetup || !r.spec.perProcess() || began.sender <= r.since.sender:
+		return false
+	}
+	r.since = began
+	r.arm()
+	return true
+}
+
+// measurer is the stream whose sender measures.
+func (r *run) measurer() int {
+	if r.spec.perProcess() {
+		return fromSupervisor
+	}
+	return fromWorker
+}
+
+func (r *run) timeoutText() string {
+	what := string(r.stage)
+	if r.spec.perProcess() && (r.stage == schema.StageWarmup || r.stage == schema.StageMeasure) {
+		what = "one process of " + what
+	}
+	return fmt.Sprintf("%s took more than %s; raise timeouts.%s", what, short(r.spec.Deadlines.of(r.stage)), r.stage)
+}
+
+// short is a duration without the zeros at its end: 10m, not 10m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if cut, ok := strings.CutSuffix(text, zero); ok {
+			text = cut + zero[:1]
+		}
+	}
+	return text
+}

@@ -1,0 +1,150 @@
+package task
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// proto is the version of the protocol; the three processes are the same file, so another one is a mix-up.
+const proto = 1
+
+// maxLine is the longest event in B, with its newline.
+const maxLine = 1 << 20
+
+// event is one line on a descriptor for events. PROTOCOL.md says which fields belong to which event.
+type event struct {
+	Event    string            `json:"event"`
+	Proto    int               `json:"proto,omitempty"`
+	At       int64             `json:"at,omitempty"`
+	Stage    schema.Stage      `json:"stage,omitempty"`
+	Kind     string            `json:"kind,omitempty"`
+	Message  string            `json:"message,omitempty"`
+	Key      string            `json:"key,omitempty"`
+	Value    string            `json:"value,omitempty"`
+	Missing  string            `json:"missing,omitempty"`
+	ExitCode *int64            `json:"exit_code,omitempty"`
+	Signal   string            `json:"signal,omitempty"`
+	Applied  map[string]string `json:"applied,omitempty"`
+	Bytes    *int64            `json:"bytes,omitempty"`
+	Flops    *float64          `json:"flops,omitempty"`
+	Items    *float64          `json:"items,omitempty"`
+	Killed   int               `json:"killed,omitempty"`
+	Left     int               `json:"left,omitempty"`
+}
+
+// The events.
+const (
+	eventHello       = "hello"
+	eventStage       = "stage"
+	eventFact        = "fact"
+	eventUnsupported = "unsupported"
+	eventError       = "error"
+	eventResult      = "result"
+	eventExit        = "exit"
+	eventDone        = "done"
+)
+
+// The kinds of error that this package itself gives.
+const (
+	kindStart       = "start"
+	kindExit        = "exit"
+	kindSignal      = "signal"
+	kindOutputLimit = "output_limit"
+	kindSetup       = "setup"
+	kindValidate    = "validate"
+	kindPanic       = "panic"
+	kindProtocol    = "protocol"
+)
+
+// sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed
+// the descriptor, and the header of the sample file says the essential again.
+type sender struct {
+	w     io.Writer
+	began time.Time
+}
+
+func (s *sender) send(e event) {
+	e.Message = cut(e.Message, offRows-offText)
+	line, err := json.Marshal(e)
+	if err != nil || len(line) >= maxLine {
+		return
+	}
+	_, _ = s.w.Write(append(line, '\n'))
+}
+
+// now is the time since the sender began, in ns.
+func (s *sender) now() int64 { return int64(time.Since(s.began)) }
+
+// cut shortens a text for an event, the file's header or a terminal.
+func cut(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	for limit > 0 && text[limit]&0xc0 == 0x80 {
+		limit--
+	}
+	return text[:limit]
+}
+
+// parseEvent reads one line. What is not an object with an event is an error; an event that nobody knows is not.
+func parseEvent(line []byte) (event, error) {
+	var e event
+	if err := json.Unmarshal(line, &e); err != nil {
+		return event{}, fmt.Errorf("event %q: %w", cut(string(line), 80), err)
+	}
+	switch {
+	case e.Event == "":
+		return event{}, fmt.Errorf("event %q: want a field event", cut(string(line), 80))
+	case e.Event == eventHello && e.Proto != proto:
+		return event{}, fmt.Errorf("protocol %d: want %d", e.Proto, proto)
+	case e.Event == eventStage && stageNumber(e.Stage) == 0:
+		return event{}, fmt.Errorf("stage %q: want one of %v", e.Stage, schema.StageNames)
+	}
+	return e, nil
+}
+
+// wholeLines splits at newlines and drops what follows the last one: a sender that was killed while it wrote.
+func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	if i := bytes.IndexByte(data, '\n'); i >= 0 {
+		return i + 1, data[:i], nil
+	}
+	if atEOF {
+		return len(data), nil, nil
+	}
+	return 0, nil, nil
+}
+
+// readEvents hands each event to handle until the end of r. It stops at the first line that is none.
+func readEvents(r io.Reader, handle func(event)) error {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(make([]byte, 0, 4096), maxLine)
+	lines.Split(wholeLines)
+	for lines.Scan() {
+		e, err := parseEvent(lines.Bytes())
+		if err != nil {
+			return err
+		}
+		handle(e)
+	}
+	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+		return fmt.Errorf("event of more than %d B", maxLine)
+	}
+	return nil // a read error is the end of the pipe, and what that means the caller knows
+}
+
+// stageNumber is the number of a stage in the file of samples; 0 if it is none.
+func stageNumber(stage schema.Stage) int64 {
+	for i, s := range schema.StageNames {
+		if s == stage {
+			return int64(i + 1)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,160 @@
+package task
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// tailSize is the most of the end of standard error that an Outcome carries, in B.
+const tailSize = 4 << 10
+
+// outcome is what the end of a run means.
+func (r *run) outcome() Outcome {
+	o := Outcome{StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: r.tail()}
+	r.judge(&o)
+	if r.left > 0 {
+		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
+		o.Error = fmt.Sprintf("%d processes survive SIGKILL", r.left)
+	}
+	if o.Status == schema.StatusOK {
+		o.Stage = ""
+		if r.done.Killed > 0 {
+			o.Warnings = append(o.Warnings, fmt.Sprintf("%d processes were still running at the end and were killed", r.done.Killed))
+		}
+	}
+	if r.result != nil {
+		o.Applied = r.result.Applied
+		o.Work = schema.Work{Bytes: r.result.Bytes, Flops: r.result.Flops, Items: r.result.Items}
+	} else if o.Status == schema.StatusOK {
+		o.Warnings = append(o.Warnings, "the benchmark closed a descriptor of its worker: what was applied is not known")
+	}
+	r.metrics(&o)
+	return o
+}
+
+// stamp is a time as a run stores it.
+func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
+
+// judge sets the status and what belongs to it.
+func (r *run) judge(o *Outcome) {
+	o.Stage = r.stage
+	switch {
+	case r.cause != nil:
+		o.Status, o.Stage, o.ErrorKind, o.Error = r.cause.status, r.cause.stage, r.cause.kind, r.cause.text
+	case r.done == nil:
+		o.Status, o.ErrorKind = schema.StatusLost, string(schema.StatusLost)
+		o.Error = fmt.Sprintf("the supervisor ended: %s", describe(endOf(r.death)))
+	case r.garbage != nil: // read when all had ended
+		o.Status, o.ErrorKind, o.Error = schema.StatusError, kindProtocol, r.garbage.Error()
+	case r.failed != nil:
+		r.judgeFailure(o, r.failed)
+	default:
+		r.judgeEnd(o)
+	}
+	if !killed(o) {
+		return
+	}
+	if n, ok := oomKills(r.pool.root); ok && n > r.oomKills {
+		o.Status, o.ErrorKind = schema.StatusOOM, string(schema.StatusOOM)
+		o.Error = "out of memory, the kernel killed a process: " + o.Error
+	}
+}
+
+// killed tells whether somebody else killed the benchmark, or, as a shell says it, a part of it.
+func killed(o *Outcome) bool {
+	switch o.ErrorKind {
+	case kindSignal:
+		return o.Signal == unix.SignalName(unix.SIGKILL)
+	case kindExit:
+		return o.ExitCode != nil && *o.ExitCode == exitKilled
+	}
+	return false
+}
+
+// judgeFailure judges a run of which somebody said what failed.
+func (r *run) judgeFailure(o *Outcome, e *event) {
+	o.Status, o.ErrorKind, o.Error = schema.StatusError, e.Kind, e.Message
+	if e.Stage != "" {
+		o.Stage = e.Stage
+	}
+	o.ExitCode, o.Signal = e.ExitCode, e.Signal
+	switch {
+	case e.Event == eventUnsupported:
+		o.Status = schema.StatusUnsupported
+	case e.Kind == kindOutputLimit:
+		o.Status = schema.StatusOutputLimit
+	case e.Signal != "":
+		o.Status, o.ErrorKind = schema.StatusCrashed, kindSignal
+	}
+	if e.ExitCode == nil && r.exit != nil {
+		o.ExitCode = r.exit.ExitCode
+	}
+}
+
+// judgeEnd judges a run by how its worker ended. Where the worker's events got lost, the header of the samples
+// says the essential.
+func (r *run) judgeEnd(o *Outcome) {
+	state, kind, message := r.samples.end()
+	if r.exit != nil {
+		o.ExitCode, o.Signal = r.exit.ExitCode, r.exit.Signal
+	}
+	clean := r.exit == nil && r.spec.perProcess() || o.ExitCode != nil && *o.ExitCode == 0
+	switch {
+	case o.Signal != "":
+		o.Status, o.ErrorKind, o.Error = schema.StatusCrashed, kindSignal, "killed by "+o.Signal
+	case state == stateError && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = schema.StatusError, kind, message
+	case state == stateUnsupported && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = schema.StatusUnsupported, kind, message
+	case clean && r.output() > r.job.OutputLimit:
+		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit
+		o.Error = fmt.Sprintf("wrote %d B, more than %d B", r.output(), r.job.OutputLimit)
+	case clean && (r.result != nil || state == stateResult):
+		o.Status = schema.StatusOK
+	default:
+		o.Status, o.ErrorKind = schema.StatusCrashed, kindExit
+		o.Error = fmt.Sprintf("ended without a result: %s", describe(o.ExitCode, o.Signal))
+		if r.result != nil {
+			o.Error = fmt.Sprintf("ended badly after its result: %s", describe(o.ExitCode, o.Signal))
+		}
+	}
+}
+
+// describe says how a process ended.
+func describe(code *int64, signal string) string {
+	switch {
+	case signal != "":
+		return "killed by " + signal
+	case code != nil:
+		return fmt.Sprintf("exit status %d", *code)
+	}
+	return "not known how"
+}
+
+// tail is the end of standard error.
+func (r *run) tail() string {
+	info, err := r.stderr.Stat()
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(info.Size(), tailSize))
+	n, _ := r.stderr.ReadAt(b, info.Size()-int64(len(b)))
+	return cutFront(strings.ToValidUTF8(string(b[:n]), "\ufffd"), tailSize)
+}
+
+// cutFront keeps the end of a text.
+func cutFront(text string, limit int) string {
+	if len(text) <= limit {
+		return text
+	}
+	text = text[len(text)-limit:]
+	for text != "" && text[0]&0xc0 == 0x80 {
+		text = text[1:]
+	}
+	return text
+}

@@ -1,0 +1,188 @@
+package task
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// run is the runner's side of one run.
+type run struct {
+	pool   *Pool
+	spec   Spec
+	job    job
+	report func(Progress)
+
+	dir            string
+	samples        *sampleReader
+	stdout, stderr *os.File
+	cmd            *exec.Cmd               // the supervisor
+	orders         *os.File                // its life line
+	streams        [streams]*os.File       // events
+	messages       chan message            // of both streams
+	exited         chan syscall.WaitStatus // of the supervisor
+	quit           chan struct{}           // the run is over
+	timer          *time.Timer             // of the phase
+	phase          phase
+	over           bool
+
+	launched time.Time
+	epoch    [streams]time.Time // when a sender's clock was 0; zero until it said hello
+	stage    schema.Stage
+	began    moment // of the stage
+	since    moment // of the stage, or of the process in it that runs now: what the deadline counts from
+	stages   schema.Stages
+	reported int
+
+	// What is known of the end.
+	cause    *cause // why the runner ended the run
+	warmup   int    // samples
+	measured int
+	garbage  error  // what was no event
+	failed   *event // unsupported or error
+	result   *event
+	exit     *event // of the worker
+	done     *event
+	death    syscall.WaitStatus // of the supervisor
+	dead     bool
+	left     int // processes that survive SIGKILL
+	ended    [streams]bool
+	facts    map[string]string
+	missing  map[string]string
+	oomKills int64 // of the cgroup, before the start
+}
+
+// cause is why the runner ended a run.
+type cause struct {
+	status     schema.Status
+	kind, text string
+	stage      schema.Stage
+	at         time.Time // the deadline, where it was one
+}
+
+// The streams of events.
+const (
+	fromSupervisor = iota
+	fromWorker
+	streams
+)
+
+// message is what a stream brought: an event, or its end with the reason if it was not the proper one.
+type message struct {
+	from  int
+	event event
+	end   bool
+	err   error
+}
+
+// prepare makes the run directory.
+func (r *run) prepare() error {
+	var err error
+	if r.dir, err = os.MkdirTemp("", "neurolens-run-"); err != nil {
+		return err
+	}
+	text, err := json.Marshal(r.job)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, jobFile), text, 0o600); err != nil {
+		return err
+	}
+	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
+		return err
+	}
+	for _, f := range []struct {
+		file **os.File
+		name string
+	}{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}} {
+		*f.file, err = os.OpenFile(filepath.Join(r.dir, f.name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove closes and removes what prepare made.
+func (r *run) remove() {
+	if r.samples != nil {
+		_ = r.samples.close()
+	}
+	for _, f := range []*os.File{r.stdout, r.stderr} {
+		_ = f.Close() // of nil too
+	}
+	if r.dir != "" {
+		_ = os.RemoveAll(r.dir)
+	}
+}
+
+// launch starts the supervisor, and the goroutines that listen to it.
+func (r *run) launch() error {
+	ordersRead, orders, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	passed := []*os.File{ordersRead}
+	defer func() {
+		for _, f := range passed {
+			_ = f.Close()
+		}
+	}()
+	r.orders = orders
+	for i := range r.streams {
+		read, write, err := os.Pipe()
+		if err != nil {
+			r.hangUp()
+			return err
+		}
+		r.streams[i], passed = read, append(passed, write)
+	}
+	r.cmd = &exec.Cmd{
+		Path: r.pool.self, Args: []string{os.Args[0], roleSupervise, r.dir}, Stderr: r.stderr, ExtraFiles: passed,
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	r.oomKills, _ = oomKills(r.pool.root)
+	r.facts, r.missing = map[string]string{}, map[string]string{}
+	r.launched = time.Now()
+	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
+	if err := r.pool.start(r.cmd); err != nil {
+		r.hangUp()
+		return fmt.Errorf("%s: %w", r.pool.self, err)
+	}
+	r.listen()
+	return nil
+}
+
+// hangUp closes the runner's ends of the pipes.
+func (r *run) hangUp() {
+	_ = r.orders.Close()
+	for _, f := range r.streams {
+		_ = f.Close()
+	}
+}
+
+// listen starts the goroutines that feed follow; they end when r.quit is closed and the pipes are.
+func (r *run) listen() {
+	r.messages = make(chan message)
+	r.exited = make(chan syscall.WaitStatus, 1)
+	r.quit = make(chan struct{})
+	send := func(m message) {
+		select {
+		case r.messages <- m:
+		case <-r.quit:
+		}
+	}
+	for i, f := range r.streams {
+		go func() {
+			err := readEvents(f, func(e event) { send(message{from: i, event: e}) })
+			send(message{from: i, end: true, err: err})
+		}()
+	}
+	go func() { r.exited <- r.pool.wait(r.cmd) }()
+}

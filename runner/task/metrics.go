@@ -1,0 +1,53 @@
+package task
+
+import "github.com/neurolens/neurolens/schema"
+
+// metrics turns the samples into metrics.
+func (r *run) metrics(o *Outcome) {
+	add := func(name, clock string, tick float64, column int) {
+		if r.measured+r.warmup == 0 {
+			return
+		}
+		m := schema.Metric{
+			Name: name, Unit: "ns", Better: schema.BetterLower, Clock: clock, Level: r.spec.level(), Tick: tick,
+			Ticks: r.samples.rows(column, r.job.Warmup, r.measured),
+		}
+		if r.warmup > 0 {
+			m.WarmupTicks = r.samples.rows(column, 0, r.warmup)
+		}
+		o.Metrics = append(o.Metrics, m)
+	}
+	add("latency", "monotonic", 1, columnLatency)
+	if r.spec.perProcess() {
+		add("cpu_user", "rusage", 1000, columnCPUUser)
+		add("cpu_system", "rusage", 1000, columnCPUSystem)
+	}
+	r.peakMemory(o)
+}
+
+// peakMemory adds the metric of that name: of each process where wait4 can tell, else the one that was measured
+// apart, else the reason why there is none.
+func (r *run) peakMemory(o *Outcome) {
+	m := schema.Metric{Name: "peak_memory", Unit: "B", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1}
+	source := "worker"
+	if r.spec.perProcess() {
+		source = "ptrace"
+		floor := r.samples.word(offFloor)
+		for _, peak := range r.samples.rows(columnPeakMemory, r.job.Warmup, r.measured) {
+			if floor != unset && peak > floor {
+				source = "wait4"
+				m.Ticks = append(m.Ticks, peak)
+			}
+		}
+	}
+	if peak := r.samples.word(offPeak); m.Ticks == nil && peak != unset && r.measured > 0 {
+		m.Ticks = []int64{peak}
+	}
+	switch {
+	case m.Ticks != nil:
+		o.Metrics = append(o.Metrics, m)
+		o.Facts["peak_memory.source"] = source
+	case r.measured > 0 && r.spec.perProcess():
+		o.Missing["peak_memory"] = "below floor"
+	}
+}

@@ -1,0 +1,55 @@
+package task
+
+import (
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Outcome is how a run ended and what came out of it. Nil and empty are not known, as in schema.Run.
+type Outcome struct {
+	Status    schema.Status
+	Stage     schema.Stage // where the run ended, unless ok
+	ErrorKind string
+	Error     string
+	ExitCode  *int64
+	Signal    string // SIGSEGV
+
+	StartedAt time.Time // UTC
+	Stages    schema.Stages
+	Metrics   []schema.Metric
+	Applied   map[string]string // builtin: the configuration read back
+	Facts     map[string]string
+	Missing   map[string]string // why a fact or a metric is not there
+	Work      schema.Work
+	Warnings  []string
+	// StderrTail is the end of what the benchmark wrote on standard error, at most 4 KiB of valid UTF-8. Of a
+	// command it is that of the last process.
+	StderrTail string
+}
+
+// Progress is where a run stands. Total is how many iterations the stage takes at most; 0 in a stage without.
+type Progress struct {
+	Stage       schema.Stage
+	Done, Total int
+}
+
+// Work is one point that a WorkerFunc prepared.
+type Work struct {
+	Iterate  func()            // one iteration; what is measured
+	Applied  map[string]string // the configuration read back
+	Work     schema.Work       // what one iteration processes
+	Validate func() error      // checks the result after the measurement; nil where there is nothing to check
+}
+
+// WorkerFunc prepares the point that config describes. An *Unsupported in the error makes the run unsupported;
+// any other error makes it an error of kind setup. It runs in the worker process.
+type WorkerFunc func(config map[string]string) (*Work, error)
+
+// Unsupported says that a combination does not exist here, which is no failure.
+type Unsupported struct {
+	Kind, Reason string
+}
+
+// Error gives the reason.
+func (e *Unsupported) Error() string { return e.Reason }

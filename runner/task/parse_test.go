@@ -1,0 +1,217 @@
+package task
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestReadEvents(t *testing.T) {
+	read := func(text string) (names []string, err error) {
+		err = readEvents(strings.NewReader(text), func(e event) { names = append(names, e.Event) })
+		return names, err
+	}
+	hello, stage := `{"event":"hello","proto":1}`+"\n", `{"event":"stage","stage":"measure","at":5}`+"\n"
+	for _, c := range []struct {
+		text string
+		want []string
+		ok   bool
+	}{
+		{"", nil, true},
+		{hello + stage, []string{"hello", "stage"}, true},
+		{hello + `{"event":"moon","phase":{"x":[1]}}` + "\n", []string{"hello", "moon"}, true},
+		{hello + stage[:20], []string{"hello"}, true}, // the sender was killed
+		{hello + "\n" + stage, []string{"hello"}, false},
+		{`{"event":"hello","proto":2}` + "\n", nil, false},
+		{`{"event":"stage","stage":"lunch"}` + "\n", nil, false},
+		{`{"event":7}` + "\n", nil, false},
+		{`[]` + "\n", nil, false},
+		{`{}` + "\n", nil, false},
+		{hello + strings.Repeat("x", maxLine) + "\n", []string{"hello"}, false},
+	} {
+		if got, err := read(c.text); !reflect.DeepEqual(got, c.want) || (err == nil) != c.ok {
+			t.Errorf("%.60q: %q, %v", c.text, got, err)
+		}
+	}
+}
+
+func TestSendCuts(t *testing.T) {
+	var b bytes.Buffer
+	s := sender{w: &b}
+	s.send(event{Event: eventError, Message: strings.Repeat("é", maxLine)})
+	s.send(event{Event: eventFact, Value: strings.Repeat("x", maxLine)}) // dropped, not torn
+	n := 0
+	err := readEvents(&b, func(e event) {
+		if n++; !utf8.ValidString(e.Message) || len(e.Message) > offRows {
+			t.Errorf("message of %d B", len(e.Message))
+		}
+	})
+	if n != 1 || err != nil {
+		t.Errorf("%d events, %v", n, err)
+	}
+}
+
+func FuzzParseEvent(f *testing.F) {
+	f.Add([]byte(`{"event":"stage","stage":"measure","at":5}`))
+	f.Add([]byte(`{"event":"result","applied":{"a":"b"},"items":1e3}`))
+	f.Add([]byte(`{"event":"exit","exit_code":-1}`))
+	f.Add([]byte("\x00{}"))
+	f.Fuzz(func(t *testing.T, line []byte) {
+		e, err := parseEvent(line)
+		if err == nil && (e.Event == "" || e.Event == eventStage && stageNumber(e.Stage) == 0) {
+			t.Errorf("%q: %+v", line, e)
+		}
+	})
+}
+
+func FuzzParseShape(f *testing.F) {
+	f.Add(shape{columns: 4, capacity: 12, warmup: 2}.header())
+	f.Add([]byte("NLSAMPLE"))
+	f.Fuzz(func(t *testing.T, head []byte) {
+		s, err := parseShape(head)
+		if err != nil {
+			return
+		}
+		if again, err := parseShape(s.header()); err != nil || again != s {
+			t.Errorf("%+v became %+v: %v", s, again, err)
+		}
+		if s.size() < offRows || s.warmup > s.capacity || s.capacity > MaxRows {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// FuzzDamagedSamples: whatever a benchmark does to the file, the runner reads something.
+func FuzzDamagedSamples(f *testing.F) {
+	f.Add(shape{columns: 1, capacity: 3, warmup: 1}.header())
+	f.Add(bytes.Repeat([]byte{0xff}, offRows+24))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r := &sampleReader{f: closer{bytes.NewReader(file)}, shape: shape{columns: 1, capacity: 3, warmup: 1}}
+		warmup, measured := r.counts()
+		if warmup > 1 || measured > 2 || len(r.rows(0, 1, measured)) > measured {
+			t.Errorf("%d and %d rows", warmup, measured)
+		}
+		if stage, at := r.progress(); stage < 0 || at < 0 {
+			t.Errorf("progress %d %d", stage, at)
+		}
+		if _, kind, message := r.end(); !utf8.ValidString(kind + message) {
+			t.Errorf("text %q %q", kind, message)
+		}
+	})
+}
+
+type closer struct{ *bytes.Reader }
+
+func (closer) Close() error { return nil }
+
+func FuzzOOMKills(f *testing.F) {
+	f.Add("0::/a/b\n", "low 0\noom_kill 3\n")
+	f.Add("4:memory:/\n0::/\n", "oom_kill -3\n")
+	f.Fuzz(func(t *testing.T, groups, events string) {
+		root := fstest.MapFS{
+			"proc/self/cgroup":                 {Data: []byte(groups)},
+			"sys/fs/cgroup/a/b/memory.events":  {Data: []byte(events)},
+			"sys/fs/cgroup/memory/oom_control": {Data: []byte(events)},
+		}
+		if n, ok := oomKills(root); ok && n < 0 {
+			t.Errorf("%q %q: %d", groups, events, n)
+		}
+	})
+}
+
+func TestOOMKills(t *testing.T) {
+	for _, c := range []struct {
+		groups, file, text string
+		want               int64
+		ok                 bool
+	}{
+		{"0::/user.slice/x\n", "sys/fs/cgroup/user.slice/x/memory.events", "low 0\noom 4\noom_kill 3\n", 3, true},
+		{"0::/x\n", "sys/fs/cgroup/memory.events", "oom_kill 5\n", 5, true}, // a container's root
+		{"9:name=systemd:/\n4:memory:/a\n0::/\n", "sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", 2, true},
+		{"4:cpu:/a\n", "sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill 2\n", 0, false},
+		{"0::/x\n", "elsewhere", "oom_kill 5\n", 0, false},
+		{"nonsense\n", "elsewhere", "", 0, false},
+	} {
+		n, ok := oomKills(fstest.MapFS{"proc/self/cgroup": {Data: []byte(c.groups)}, c.file: {Data: []byte(c.text)}})
+		if n != c.want || ok != c.ok {
+			t.Errorf("%q %s: %d %t, want %d %t", c.groups, c.file, n, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestSamplesRoundTrip(t *testing.T) {
+	dir := t.TempDir()
+	s := shape{columns: 4, capacity: 7, warmup: 2}
+	r, err := createSamples(filepath.Join(dir, samplesFile), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	m, err := mapSamples(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, n := r.counts(); w != 0 || n != 0 || r.word(offFloor) != unset || r.word(offPeak) != unset {
+		t.Errorf("a new file has %d and %d rows", w, n)
+	}
+	m.count(0, 11) // row 1 stays empty: a traced iteration
+	for row := 2; row < 5; row++ {
+		m.column(columnCPUUser)[row] = int64(row)
+		m.count(row, int64(10*row))
+	}
+	m.begin(schema.StageMeasure, 12345)
+	m.finish(stateError, "validate", "result 3: want 4")
+	if w, n := r.counts(); w != 1 || n != 3 {
+		t.Errorf("%d and %d rows, want 1 and 3", w, n)
+	}
+	if got := r.rows(columnLatency, 2, 3); !reflect.DeepEqual(got, []int64{20, 30, 40}) {
+		t.Errorf("latencies %v", got)
+	}
+	if got := r.rows(columnCPUUser, 2, 3); !reflect.DeepEqual(got, []int64{2, 3, 4}) {
+		t.Errorf("user times %v", got)
+	}
+	if stage, at := r.progress(); stage != stageNumber(schema.StageMeasure) || at != 12345 {
+		t.Errorf("progress %d %d", stage, at)
+	}
+	if state, kind, message := r.end(); state != stateError || kind != "validate" || message != "result 3: want 4" {
+		t.Errorf("end %d %q %q", state, kind, message)
+	}
+	// the layout that PROTOCOL.md promises
+	raw, err := os.ReadFile(filepath.Join(dir, samplesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(raw[:8]) != "NLSAMPLE" || raw[8] != 1 || raw[12] != 4 || raw[16] != 7 || raw[24] != 2 ||
+		raw[39] != 4 || raw[56] != 2 || raw[60] != 25 || string(raw[64:72]) != "validate" || raw[4096+2*8] != 20 ||
+		raw[4096+7*8+2*8] != 2 || len(raw) != 4096+8*4*7 {
+		t.Errorf("layout: % x", raw[:128])
+	}
+	if err := os.Truncate(filepath.Join(dir, samplesFile), 5000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := mapSamples(dir); err == nil {
+		t.Error("a short file was mapped")
+	}
+}
+
+func TestEnviron(t *testing.T) {
+	got := environ([]string{"A=1", "B=2"}, []string{"C=3", "A=4", "C=5=6"})
+	if want := []string{"A=4", "B=2", "C=5=6"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+func TestMainLeavesOthersAlone(t *testing.T) {
+	for _, argv := range [][]string{nil, {"neurolens"}, {"neurolens", "ls"}, {"neurolens", "ls", "a"}, {"neurolens", roleSupervise}} {
+		if code, handled := Main(argv, nil); handled {
+			t.Errorf("%q was handled, exit %d", argv, code)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package task
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// killWait is how long a killed tree may take to be gone.
+const killWait = 10 * time.Second
+
+// Pool runs tasks, several at once if asked to. There is one in a process: it is a subreaper, and takes what comes to
+// it from another session, and is not one of its supervisors, for the orphan of a supervisor that died.
+type Pool struct {
+	self     string // this program, to be started again
+	killWait time.Duration
+	root     fs.FS // where the cgroup is looked up
+
+	// mu is held to start a supervisor and to sweep, so that a sweep knows every supervisor.
+	mu    sync.Mutex
+	known map[int]bool // supervisors that are not reaped
+}
+
+// New makes this process a subreaper and returns its Pool. The program's main must call Main.
+func New() (*Pool, error) {
+	self, err := selfPath()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
+	if err := becomeSubreaper(); err != nil {
+		return nil, err
+	}
+	return &Pool{self: self, killWait: killWait, root: os.DirFS("/"), known: map[int]bool{}}, nil
+}
+
+// Run runs a point once and returns when nothing of it is left. progress, if not nil, is called from this goroutine
+// when a stage begins and a few times a second. If ctx ends, the tree is killed and the Outcome is cancelled, with
+// the samples it has. An error is the runner's own trouble, such as no room for the run directory, or a Spec that
+// makes no sense; whatever happens to the benchmark is an Outcome.
+func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Outcome, error) {
+	spec, err := spec.filled()
+	if err != nil {
+		return Outcome{}, err
+	}
+	if progress == nil {
+		progress = func(Progress) {}
+	}
+	if ctx.Err() != nil {
+		return Outcome{
+			Status: schema.StatusCancelled, Stage: schema.StageSetup, StartedAt: stamp(time.Now()), Error: cancelledText,
+		}, nil
+	}
+	r := &run{pool: p, spec: spec, job: spec.job(p.killWait), report: progress}
+	if err := r.prepare(); err != nil {
+		r.remove()
+		return Outcome{}, fmt.Errorf("preparing a run: %w", err)
+	}
+	defer r.remove()
+	if err := r.launch(); err != nil {
+		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
+	}
+	r.follow(ctx)
+	return r.outcome(), nil
+}
+
+// Close kills and reaps what supervisors that died have left. No Run may be going on.
+func (p *Pool) Close() error {
+	if left := p.sweep(); left > 0 {
+		return fmt.Errorf("sweeping orphans: %d processes survive SIGKILL", left)
+	}
+	return nil
+}
+
+// start starts a supervisor.
+func (p *Pool) start(cmd *exec.Cmd) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	p.known[cmd.Process.Pid] = true
+	return nil
+}
+
+// wait reaps a supervisor and gives how it ended.
+func (p *Pool) wait(cmd *exec.Cmd) syscall.WaitStatus {
+	err := cmd.Wait()
+	p.mu.Lock()
+	delete(p.known, cmd.Process.Pid) // only now may its number be that of an orphan
+	p.mu.Unlock()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.Sys().(syscall.WaitStatus)
+	}
+	return 0
+}
+
+// sweep kills and reaps orphans and gives how many survive that.
+func (p *Pool) sweep() (left int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return sweepOrphans(p.known, p.killWait/2)
+}

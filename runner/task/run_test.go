@@ -1,0 +1,248 @@
+package task
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestBuiltinOK(t *testing.T) {
+	var stages []schema.Stage
+	o := runSpec(t, t.Context(), builtin("ok"), func(p Progress) {
+		if len(stages) == 0 || stages[len(stages)-1] != p.Stage {
+			stages = append(stages, p.Stage)
+		}
+	})
+	check(t, o, schema.StatusOK, "", "")
+	m := metric(t, o, "latency")
+	if len(m.Ticks) != 40 || len(m.WarmupTicks) != 5 || m.Level != schema.LevelIteration {
+		t.Errorf("latency: %+v", m)
+	}
+	for _, v := range m.Ticks {
+		if v < 200_000 {
+			t.Errorf("latency %d ns of an iteration that sleeps 200 us", v)
+		}
+	}
+	if o.Applied["precision"] != "fp32" || o.Work.Items == nil || *o.Work.Items != 4 {
+		t.Errorf("applied %v, work %+v", o.Applied, o.Work)
+	}
+	if peak := metric(t, o, "peak_memory"); len(peak.Ticks) != 1 || peak.Ticks[0] < 1<<20 {
+		t.Errorf("peak_memory: %+v", peak)
+	}
+	s := o.Stages
+	if s.Setup == nil || s.Warmup == nil || s.Measure == nil || s.Teardown == nil || s.Validate != nil {
+		t.Errorf("stages: %+v", s)
+	} else if sum := sumOf(m.Ticks); *s.Measure < sum {
+		t.Errorf("measure took %d ns, its iterations %d ns", *s.Measure, sum)
+	}
+	if o.ExitCode == nil || *o.ExitCode != 0 || o.Error != "" || len(o.Warnings) > 0 {
+		t.Errorf("%+v", o)
+	}
+	if len(stages) == 0 || stages[0] != schema.StageSetup {
+		t.Errorf("progress through %v", stages)
+	}
+}
+
+func sumOf(ticks []int64) (sum int64) {
+	for _, v := range ticks {
+		sum += v
+	}
+	return sum
+}
+
+// TestBuiltinEnds goes through the ways in which a worker ends badly. Each has warm-up 5, and misbehaves in
+// iteration 16 of the measurement, unless it says otherwise.
+func TestBuiltinEnds(t *testing.T) {
+	fast := Deadlines{Measure: 2 * time.Second, Validate: 300 * time.Millisecond}
+	for _, c := range []struct {
+		do      string
+		status  schema.Status
+		stage   schema.Stage
+		kind    string
+		samples int
+		text    string
+	}{
+		{"exit", schema.StatusCrashed, schema.StageMeasure, "exit", 15, "ended without a result: exit status 0"},
+		{"kill", schema.StatusCrashed, schema.StageMeasure, "signal", 15, "killed by SIGKILL"},
+		{"segv", schema.StatusCrashed, schema.StageMeasure, "signal", 15, "killed by SIGSEGV"},
+		{"panic", schema.StatusError, schema.StageMeasure, "panic", 15, "oh no"},
+		{"garbage", schema.StatusError, schema.StageMeasure, "protocol", 15, "not an event"},
+		{"last garbage", schema.StatusError, schema.StageMeasure, "protocol", 15, "{}"},
+		{"long line", schema.StatusError, schema.StageMeasure, "protocol", 15, "more than 1048576 B"},
+		{"half a line", schema.StatusCrashed, schema.StageMeasure, "signal", 15, "SIGKILL"},
+		{"unknown event", schema.StatusOK, "", "", 40, ""},
+		{"refuse", schema.StatusError, schema.StageSetup, "setup", -1, "no such thing"},
+		{"unsupported", schema.StatusUnsupported, schema.StageSetup, "precision", -1, "no fp16 here"},
+		{"invalid", schema.StatusError, schema.StageValidate, "validate", 40, "result 3: want 4"},
+		{"hang in validate", schema.StatusTimeout, schema.StageValidate, "", 40, "raise timeouts.validate"},
+		{"stderr", schema.StatusCrashed, schema.StageMeasure, "exit", 15, "exit status 3"},
+		{"nonsense", schema.StatusError, schema.StageSetup, "setup", -1, "nonsense"},
+	} {
+		t.Run(c.do, func(t *testing.T) {
+			spec := builtin(c.do)
+			spec.Deadlines = fast
+			o := runSpec(t, t.Context(), spec, nil)
+			check(t, o, c.status, c.stage, c.kind)
+			if !strings.Contains(o.Error, c.text) {
+				t.Errorf("error %q: want %q in it", o.Error, c.text)
+			}
+			if c.samples < 0 {
+				if len(o.Metrics) > 0 {
+					t.Errorf("metrics without a measurement: %+v", o.Metrics)
+				}
+			} else if n := len(metric(t, o, "latency").Ticks); n != c.samples {
+				t.Errorf("%d samples, want %d", n, c.samples)
+			}
+		})
+	}
+}
+
+func TestTimeoutKeepsSamples(t *testing.T) {
+	spec := builtin("hang")
+	spec.Deadlines.Measure = 500 * time.Millisecond
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusTimeout, schema.StageMeasure, "")
+	if n := len(metric(t, o, "latency").Ticks); n != 15 {
+		t.Errorf("%d samples, want 15", n)
+	}
+	if want := "measure took more than 500ms; raise timeouts.measure"; o.Error != want {
+		t.Errorf("error %q, want %q", o.Error, want)
+	}
+	if o.Facts["runner.kill_delay_ns"] == "" {
+		t.Errorf("facts: %v", o.Facts)
+	}
+	if o.Stages.Measure == nil || *o.Stages.Measure < int64(spec.Deadlines.Measure) {
+		t.Errorf("stages: %+v", o.Stages)
+	}
+}
+
+func TestTimeoutInSetup(t *testing.T) {
+	spec := builtin("hang in setup")
+	spec.Deadlines.Setup = 400 * time.Millisecond
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusTimeout, schema.StageSetup, "")
+}
+
+func TestStderrTail(t *testing.T) {
+	o := runSpec(t, t.Context(), builtin("stderr"), nil)
+	if !strings.HasSuffix(o.StderrTail, "last line\n") || strings.Contains(o.StderrTail, "first line") {
+		t.Errorf("tail %q", o.StderrTail)
+	}
+	if len(o.StderrTail) > tailSize || !utf8.ValidString(o.StderrTail) {
+		t.Errorf("tail of %d B, valid %t", len(o.StderrTail), utf8.ValidString(o.StderrTail))
+	}
+}
+
+// TestLostControlChannel: a benchmark that closes descriptors is as good as any other.
+func TestLostControlChannel(t *testing.T) {
+	o := runSpec(t, t.Context(), builtin("close"), nil)
+	check(t, o, schema.StatusOK, "", "")
+	if len(metric(t, o, "latency").Ticks) != 40 || len(o.Warnings) != 1 {
+		t.Errorf("%+v", o)
+	}
+	// the deadline is that of the stage that the header names, not of the last one that an event named
+	spec := builtin("close")
+	spec.Warmup, spec.Iterations = 200, 1500
+	spec.Deadlines.Warmup, spec.Deadlines.Measure = time.Second, 60*time.Second
+	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusOK, "", "")
+}
+
+func TestFloodIsBounded(t *testing.T) {
+	spec := builtin("flood")
+	spec.OutputLimit = 8 << 20
+	o := runSpec(t, t.Context(), spec, nil)
+	if o.Status != schema.StatusOutputLimit || o.ErrorKind != "output_limit" || o.Stage == "" {
+		t.Fatalf("%+v", o)
+	}
+}
+
+func TestDaemonIsKilledAndSaid(t *testing.T) {
+	need(t, "setsid")
+	o := runSpec(t, t.Context(), builtin("daemon"), nil)
+	check(t, o, schema.StatusOK, "", "")
+	if len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "still running") {
+		t.Errorf("warnings: %v", o.Warnings)
+	}
+	spec := builtin("daemon and hang")
+	spec.Deadlines.Measure = 400 * time.Millisecond
+	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusTimeout, schema.StageMeasure, "")
+}
+
+func TestBudget(t *testing.T) {
+	spec := builtin("slow")
+	spec.Iterations, spec.Budget = 0, 20*time.Millisecond
+	o := runSpec(t, t.Context(), spec, nil)
+	check(t, o, schema.StatusOK, "", "")
+	if n := len(metric(t, o, "latency").Ticks); n < 1 || n > 20 {
+		t.Errorf("%d samples of at least 1 ms in a budget of 20 ms", n)
+	}
+	spec.Budget = time.Nanosecond
+	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 1 {
+		t.Errorf("%d samples without a budget to speak of, want 1", n)
+	}
+	spec.Budget = time.Hour
+	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 100 {
+		t.Errorf("%d samples, want the default 100", n)
+	}
+	spec.Iterations, spec.Budget = 7, time.Nanosecond // a number given is exact
+	if n := len(metric(t, runSpec(t, t.Context(), spec, nil), "latency").Ticks); n != 7 {
+		t.Errorf("%d samples, want 7", n)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	spec := builtin("slow")
+	spec.Iterations = 100_000
+	seen := 0
+	o := runSpec(t, ctx, spec, func(p Progress) {
+		if p.Stage == schema.StageMeasure && p.Done > 0 {
+			seen = max(seen, p.Done)
+			cancel()
+		}
+	})
+	check(t, o, schema.StatusCancelled, schema.StageMeasure, "")
+	if n := len(metric(t, o, "latency").Ticks); n < seen {
+		t.Errorf("%d samples, %d were seen", n, seen)
+	}
+	o = runSpec(t, ctx, spec, nil)
+	check(t, o, schema.StatusCancelled, schema.StageSetup, "")
+}
+
+func TestRefusedSpecs(t *testing.T) {
+	for _, spec := range []Spec{
+		{},
+		{Executor: schema.ExecutorTorch},
+		{Executor: schema.ExecutorCommand},
+		{Executor: schema.ExecutorBuiltin, Iterations: MaxRows + 1},
+		{Executor: schema.ExecutorBuiltin, Warmup: 1, Iterations: MaxRows},
+		{Executor: schema.ExecutorBuiltin, Warmup: -1},
+		{Executor: schema.ExecutorBuiltin, Budget: -1},
+		{Executor: schema.ExecutorBuiltin, Deadlines: Deadlines{Measure: -1}},
+	} {
+		if o, err := testPool(t).Run(t.Context(), spec, nil); err == nil {
+			t.Errorf("%+v ran: %+v", spec, o)
+		}
+	}
+}
+
+func TestNoRunDirectory(t *testing.T) {
+	t.Setenv("TMPDIR", "/nonexistent")
+	if o, err := testPool(t).Run(t.Context(), builtin("ok"), nil); err == nil {
+		t.Errorf("ran: %+v", o)
+	}
+}
+
+func TestShort(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		10 * time.Minute: "10m", time.Hour: "1h", 90 * time.Second: "1m30s", 10 * time.Second: "10s", time.Hour + time.Second: "1h0m1s",
+	} {
+		if got := short(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}

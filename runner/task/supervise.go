@@ -1,0 +1,210 @@
+package task
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The orders that a supervisor reads.
+const orderKill = "kill"
+
+// exitKilled is the exit status of a shell whose command was killed by SIGKILL, and of a supervisor that had to leave
+// the reaping to the runner.
+const exitKilled = 137
+
+// supervisor owns every process of one run.
+type supervisor struct {
+	dir    string
+	job    *job
+	sender sender
+	attr   syscall.ProcAttr // of what it starts
+	worker *os.File         // events of the worker, to be passed on
+
+	// mu is held to start a process, and taken for good by whoever ends the run: after that nothing is started.
+	mu      sync.Mutex
+	leader  leader
+	started bool        // at least one process was started
+	tracing atomic.Bool // a thread of this process traces; its wait must stay the only one
+	once    sync.Once   // finish
+}
+
+// leader is the process that a supervisor started last. It leads a process group.
+type leader struct {
+	pid   int
+	alive bool // not reaped
+}
+
+// supervise is the role of the supervisor.
+func supervise(dir string) int {
+	for fd := fdOrders; fd <= fdPassedEvents; fd++ {
+		syscall.CloseOnExec(fd)
+	}
+	s := &supervisor{
+		dir:    dir,
+		sender: sender{w: os.NewFile(fdSupervisorEvents, "events"), began: time.Now()},
+		worker: os.NewFile(fdPassedEvents, "worker events"),
+	}
+	if err := becomeSubreaper(); err != nil {
+		return s.refuse(err)
+	}
+	s.sender.send(event{Event: eventHello, Proto: proto, At: s.sender.now()})
+	var err error
+	if s.job, err = loadJob(dir); err != nil {
+		return s.refuse(err)
+	}
+	if s.attr, err = s.procAttr(); err != nil {
+		return s.refuse(err)
+	}
+	ended := make(chan os.Signal, 1) // a handler is not inherited by what is started; ignoring a signal would be
+	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
+	go func() {
+		<-ended
+		s.killAll()
+		s.exit(exitKilled)
+	}()
+	go s.obey(os.NewFile(fdOrders, "orders"))
+	if s.job.Executor == schema.ExecutorCommand {
+		s.runCommand()
+	} else {
+		s.runWorker()
+	}
+	s.finish()
+	select {} // obey ends this process when the runner needs it no longer
+}
+
+// refuse ends a supervisor that cannot begin.
+func (s *supervisor) refuse(err error) int {
+	s.sender.send(event{Event: eventError, Kind: kindStart, Message: fmt.Sprintf("starting the supervisor: %v", err)})
+	s.sender.send(event{Event: eventDone})
+	return 1
+}
+
+// procAttr opens the files of what it starts.
+func (s *supervisor) procAttr() (syscall.ProcAttr, error) {
+	attr := syscall.ProcAttr{
+		Dir: s.job.Dir, Env: environ(os.Environ(), s.job.Env), Sys: &syscall.SysProcAttr{Setpgid: true},
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return attr, err
+	}
+	attr.Files = []uintptr{null.Fd()}
+	for _, name := range []string{stdoutFile, stderrFile} {
+		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return attr, err
+		}
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	return attr, nil
+}
+
+// obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.
+func (s *supervisor) obey(orders *os.File) {
+	lines := bufio.NewScanner(orders)
+	for lines.Scan() {
+		if lines.Text() == orderKill {
+			go s.finish()
+		}
+	}
+	s.finish()
+	s.exit(0)
+}
+
+// finish kills what is left, once, and says so.
+func (s *supervisor) finish() {
+	s.once.Do(func() {
+		killed, left := s.killAll()
+		s.sender.send(event{Event: eventDone, Killed: killed, Left: left})
+	})
+}
+
+// killAll kills everything below and keeps anything from being started. During a trace it cannot reap, as that
+// would steal the stops that the tracing thread waits for: then it ends this process, with which all that is
+// traced dies (PTRACE_O_EXITKILL), and the runner reaps.
+func (s *supervisor) killAll() (killed, left int) {
+	s.mu.Lock() // for good
+	if s.tracing.Load() {
+		s.exit(exitKilled)
+	}
+	return killBelow(s.leader, s.job.KillWait)
+}
+
+// exit removes the run directory, whose files the runner holds open, and ends this process.
+func (s *supervisor) exit(code int) {
+	_ = os.RemoveAll(s.dir)
+	os.Exit(code)
+}
+
+// start starts one process, unless the run ends: then it never returns.
+func (s *supervisor) start(path string, argv []string, attr *syscall.ProcAttr) (pid int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if pid, err = syscall.ForkExec(path, argv, attr); err == nil {
+		s.leader = leader{pid: pid, alive: true}
+		s.started = true
+	}
+	return pid, err
+}
+
+// wait waits for a process. The caller reads the clock and then calls reaped.
+func (s *supervisor) wait(pid int, usage *syscall.Rusage) (status syscall.WaitStatus) {
+	for {
+		if _, err := syscall.Wait4(pid, &status, 0, usage); err != syscall.EINTR {
+			return status
+		}
+	}
+}
+
+// reaped notes that the process that was started last is reaped. If the run ends, it never returns: somebody else
+// may have reaped it and then its status is not known.
+func (s *supervisor) reaped() {
+	s.mu.Lock()
+	s.leader.alive = false
+	s.mu.Unlock()
+}
+
+// runWorker starts the worker and says how it ended.
+func (s *supervisor) runWorker() {
+	self, err := selfPath()
+	if err != nil {
+		s.fail(fmt.Errorf("starting the worker: %w", err))
+		return
+	}
+	s.attr.Files = append(s.attr.Files, s.worker.Fd())
+	pid, err := s.start(self, []string{os.Args[0], roleWorker, s.dir}, &s.attr)
+	if err != nil {
+		s.fail(fmt.Errorf("starting the worker in %q: %w", s.job.Dir, err))
+		return
+	}
+	_ = s.worker.Close() // now its end is the worker's end
+	status := s.wait(pid, nil)
+	s.reaped()
+	ended := event{Event: eventExit}
+	ended.ExitCode, ended.Signal = endOf(status)
+	s.sender.send(ended)
+}
+
+// fail reports that nothing could be started.
+func (s *supervisor) fail(err error) {
+	s.sender.send(event{Event: eventError, Kind: kindStart, Message: err.Error()})
+}
+
+// endOf is the exit code, or the name of the signal, of a process that ended.
+func endOf(status syscall.WaitStatus) (code *int64, name string) {
+	if status.Signaled() {
+		return nil, unix.SignalName(status.Signal())
+	}
+	return new(int64(status.ExitStatus())), ""
+}

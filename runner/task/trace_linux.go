@@ -1,0 +1,127 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// traceOptions make every process and thread below the first one traced too, stop each where it ends, and kill
+// all if the tracer ends.
+const traceOptions = unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_TRACEVFORK |
+	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
+
+// tracedPeak runs one process under ptrace and gives the largest resident memory, in B, that any one process of its
+// tree had when it ended. A reason says why there is none. The caller is locked to its thread.
+func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, reason string) {
+	attr, sys := s.attr, *s.attr.Sys
+	sys.Ptrace = true
+	attr.Sys = &sys
+	s.tracing.Store(true)
+	defer s.tracing.Store(false)
+	pid, err := s.start(path, argv, &attr)
+	if err != nil {
+		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
+			return 0, "permission"
+		}
+		return 0, fmt.Sprintf("starting under ptrace: %v", err)
+	}
+	t := &tracer{pid: pid, live: map[int]bool{pid: true}}
+	if err := t.attach(); err != nil {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+		t.follow()
+		s.reaped()
+		return 0, fmt.Sprintf("tracing: %v", err)
+	}
+	t.follow()
+	s.reaped()
+	switch {
+	case t.status != 0:
+		return 0, "did not end well under ptrace"
+	case t.left:
+		return 0, "left processes behind under ptrace"
+	case t.peak == 0:
+		return 0, "absent"
+	}
+	return t.peak, ""
+}
+
+// tracer follows the tree below one process.
+type tracer struct {
+	pid    int
+	live   map[int]bool // threads that are traced
+	status syscall.WaitStatus
+	peak   int64
+	left   bool // something was running when the first process had ended
+}
+
+// attach takes the stop of the first exec.
+func (t *tracer) attach() error {
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(t.pid, &status, 0, nil); err != nil {
+		return err
+	}
+	if !status.Stopped() {
+		delete(t.live, t.pid)
+		return fmt.Errorf("not stopped at exec: status %#x", uint32(status))
+	}
+	if err := syscall.PtraceSetOptions(t.pid, traceOptions); err != nil {
+		return err
+	}
+	return syscall.PtraceCont(t.pid, 0)
+}
+
+// follow handles stops until nothing is traced any more. What is left when the first process ends is killed.
+func (t *tracer) follow() {
+	for len(t.live) > 0 {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, unix.WALL, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return
+		case status.Stopped():
+			t.stopped(pid, status)
+		default:
+			delete(t.live, pid)
+			if pid == t.pid {
+				t.status, t.left = status, len(t.live) > 0
+			}
+		}
+		if t.left {
+			for pid := range t.live {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+	}
+}
+
+// stopped notes what a stop tells and lets the thread go on, with its signal if it is one of the program's own.
+func (t *tracer) stopped(pid int, status syscall.WaitStatus) {
+	t.live[pid] = true
+	signal := 0
+	switch cause := status.TrapCause(); cause {
+	case unix.PTRACE_EVENT_EXIT:
+		if peak, ok := peakMemory(strconv.Itoa(pid)); ok {
+			t.peak = max(t.peak, peak)
+		}
+	case unix.PTRACE_EVENT_FORK, unix.PTRACE_EVENT_VFORK, unix.PTRACE_EVENT_CLONE, unix.PTRACE_EVENT_EXEC:
+		other, err := syscall.PtraceGetEventMsg(pid)
+		switch {
+		case err != nil:
+		case cause != unix.PTRACE_EVENT_EXEC:
+			t.live[int(other)] = true // it may stop for the first time only after its parent ended
+		case int(other) != pid:
+			delete(t.live, int(other)) // a thread took over the number of its process
+		}
+	default:
+		// SIGSTOP is how a new thread begins to be traced
+		if stop := status.StopSignal(); stop != syscall.SIGTRAP && stop != syscall.SIGSTOP {
+			signal = int(stop)
+		}
+	}
+	_ = syscall.PtraceCont(pid, signal)
+}

@@ -1,0 +1,152 @@
+package task
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// selfPath starts this very file again, also after it was replaced or removed.
+func selfPath() (string, error) { return "/proc/self/exe", nil }
+
+// becomeSubreaper makes orphans below this process its children.
+func becomeSubreaper() error {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("becoming a subreaper: %w", err)
+	}
+	return nil
+}
+
+// children are the children of all threads of this process, zombies included. The list of a kernel may miss one
+// while others end; whoever needs certainty asks again.
+func children() []int {
+	lists, _ := filepath.Glob("/proc/self/task/*/children")
+	var pids []int
+	for _, list := range lists {
+		text, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread ended
+		}
+		for _, field := range bytes.Fields(text) {
+			if pid, err := strconv.Atoi(string(field)); err == nil {
+				pids = append(pids, pid)
+			}
+		}
+	}
+	return pids
+}
+
+// pause lets the kernel finish what a kill began.
+const pause = 200 * time.Microsecond
+
+// killBelow kills and reaps everything below this process, which must be a subreaper and must not start anything
+// any more. leader is the process that it started last. killed counts the processes that were still running, left
+// those that are there after wait.
+func killBelow(leader leader, wait time.Duration) (killed, left int) {
+	deadline := time.Now().Add(wait)
+	if !reapAny() { // what ended by itself is not killed
+		return 0, 0
+	}
+	if leader.alive { // else its number may be another's by now
+		_ = syscall.Kill(-leader.pid, syscall.SIGKILL)
+	}
+	seen := map[int]bool{}
+	for {
+		pids := children()
+		for _, pid := range pids {
+			if syscall.Kill(pid, syscall.SIGKILL) == nil {
+				seen[pid] = true
+			}
+		}
+		if !reapAny() {
+			return len(seen), 0
+		}
+		if time.Now().After(deadline) {
+			return len(seen), max(len(pids), 1)
+		}
+		time.Sleep(pause)
+	}
+}
+
+// reapAny reaps what has ended and tells whether there are children left.
+func reapAny() bool {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|unix.WALL, nil)
+		switch {
+		case err == syscall.EINTR:
+		case err != nil:
+			return false
+		case pid == 0:
+			return true
+		}
+	}
+}
+
+// sweepOrphans kills and reaps the processes that came to this process, a subreaper, from below a supervisor that
+// died, each by its own pid. It leaves alone what it was told of, and what is of this process's own session: a
+// supervisor leads a session of its own, and no process below it can come back into ours.
+func sweepOrphans(known map[int]bool, wait time.Duration) (left int) {
+	session, _ := unix.Getsid(0)
+	deadline := time.Now().Add(wait)
+	for empty := 0; empty < 2; {
+		left = 0
+		for _, pid := range children() {
+			if known[pid] {
+				continue
+			}
+			if sid, err := unix.Getsid(pid); err != nil || sid == session {
+				continue
+			}
+			left++
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_, _ = syscall.Wait4(pid, nil, syscall.WNOHANG|unix.WALL, nil)
+		}
+		if left > 0 {
+			empty = 0
+			if time.Now().After(deadline) {
+				return left
+			}
+		} else {
+			empty++
+		}
+		time.Sleep(pause)
+	}
+	return 0
+}
+
+// peakMemory is the largest resident memory, in B, that a process (self, or a pid) has had since its last exec.
+// wait4 and getrusage do not tell: their peak includes that of the parent at the time of the fork.
+func peakMemory(process string) (int64, bool) {
+	text, err := os.ReadFile("/proc/" + process + "/status")
+	if err != nil {
+		return 0, false
+	}
+	return parsePeak(text)
+}
+
+// parsePeak finds the line `VmHWM:   1176 kB`.
+func parsePeak(status []byte) (int64, bool) {
+	_, after, ok := bytes.Cut(status, []byte("\nVmHWM:"))
+	if !ok {
+		return 0, false
+	}
+	line, _, _ := bytes.Cut(after, []byte("\n"))
+	number, ok := bytes.CutSuffix(bytes.TrimSpace(line), []byte(" kB"))
+	if !ok {
+		return 0, false
+	}
+	kib, err := strconv.ParseInt(string(number), 10, 64)
+	if err != nil || kib < 0 || kib > 1<<50 {
+		return 0, false
+	}
+	return kib << 10, true
+}
+
+// maxRSS is what wait4 says about the peak, in B.
+func maxRSS(usage *syscall.Rusage) int64 { return usage.Maxrss << 10 }
