@@ -1,0 +1,173 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// app is what every command works with: its streams, its surroundings, and the global flags.
+type app struct {
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	now            func() time.Time
+	terminal       bool // stdout is one
+	errTerminal    bool // stderr is one
+	width          int  // columns of stdout
+
+	stores []string
+	format string
+	json   bool
+}
+
+// The exit codes, as the README documents them.
+const (
+	exitOK         = 0
+	exitInput      = 2 // usage, sweep, SQL or input error; nothing was started
+	exitRunsFailed = 4 // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore      = 5 // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther      = 6 // anything else, a bug included
+)
+
+// usageError is a command line, or a file named on it, that makes no sense.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+// storeError is a store that cannot be used.
+type storeError struct{ error }
+
+func (e storeError) Unwrap() error { return e.error }
+
+// errRunsFailed ends a sweep in which runs failed. The summary has said so already.
+var errRunsFailed = errors.New("")
+
+// exitCode maps an error to the exit code of the process; it is the only place that does.
+func exitCode(err error) int {
+	var usage usageError
+	var store storeError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errRunsFailed):
+		return exitRunsFailed
+	case errors.As(err, &usage), errors.Is(err, query.ErrInput):
+		return exitInput
+	case errors.As(err, &store), errors.Is(err, schema.ErrNoStore), errors.Is(err, schema.ErrFormat), errors.Is(err, schema.ErrDamaged),
+		errors.Is(err, fs.ErrPermission):
+		return exitStore
+	}
+	return exitOther
+}
+
+func newRootCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "neurolens",
+		Short: "Run benchmark sweeps, keep every run, answer questions over them",
+		Long: `NeuroLens runs benchmark sweeps, appends every run with its environment and raw
+samples to an append-only Parquet store, and answers questions over it.
+
+Exit status: 0 done; 2 usage, sweep, SQL or input error, nothing was started;
+4 finished, but some runs failed; 5 store missing, unreadable, damaged,
+unwritable or of an unknown version; 6 anything else; 130, 143 interrupted,
+what finished is stored.
+
+NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noArguments,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.CompletionOptions.HiddenDefaultCmd = false
+
+	flags := cmd.PersistentFlags()
+	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default ./runs_store)")
+	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
+	flags.BoolVar(&a.json, "json", false, "the same as --format json")
+	cmd.MarkFlagsMutuallyExclusive("format", "json")
+
+	for _, c := range []*cobra.Command{
+		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a),
+		newEnvCommand(a), newStoreCommand(a), newVersionCommand(a),
+	} {
+		cmd.AddCommand(c)
+	}
+	return cmd
+}
+
+// noArguments is cobra.NoArgs with the exit code of a usage error, and a hint at what was meant.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return usageErrorf("%s: there is no command %q; did you mean %s", cmd.CommandPath(), args[0], strings.Join(near, " or "))
+	}
+	return usageErrorf("%s: there is no command %q", cmd.CommandPath(), args[0])
+}
+
+// arguments asks for between least and most arguments.
+func arguments(least, most int, what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return usageErrorf("%s: want %s, got %d arguments", cmd.Name(), what, len(args))
+		}
+		return nil
+	}
+}
+
+// readStores are the stores that a reading command answers from.
+func (a *app) readStores() []string {
+	if len(a.stores) > 0 {
+		return a.stores
+	}
+	if dir := a.getenv("NEUROLENS_STORE"); dir != "" {
+		return []string{dir}
+	}
+	return []string{"." + string(os.PathSeparator) + "runs_store"}
+}
+
+// writeStore is the one store that a writing command appends to.
+func (a *app) writeStore() (string, error) {
+	stores := a.readStores()
+	if len(stores) > 1 {
+		return "", usageErrorf("--store: want one store to write to, got %d", len(stores))
+	}
+	return stores[0], nil
+}
+
+// open opens the stores for reading.
+func (a *app) open(cmd *cobra.Command) (*query.DB, error) {
+	return query.Open(cmd.Context(), a.readStores(), query.Options{})
+}
+
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+func usageErrorf(format string, args ...any) error {
+	return usageError{fmt.Errorf(format, args...)}
+}
+
+// count prints a number of things with the right ending: 1 run, 1,204 runs.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return thousands(n) + " " + noun + "s"
+}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestREADME runs every `$ neurolens` command of the README's console blocks, in order, in a directory of its own. Each
+// has to succeed, and to print what does not depend on the machine: the header of the table, and the line that counts.
+func TestREADME(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(fixtures(t), filepath.Join(dir, "fixtures")); err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
+		t.Fatal(err)
+	}
+	ran := 0
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		for _, example := range strings.Split("\n"+block[1], "\n$ ")[1:] {
+			command, output, _ := strings.Cut(example, "\n")
+			checkExample(t, dir, command, output)
+			ran++
+		}
+	}
+	if ran < 7 {
+		t.Errorf("the README has %d commands", ran)
+	}
+}
+
+func checkExample(t *testing.T, dir, command, output string) {
+	t.Helper()
+	// A run's id differs every time: the newest one stands for it.
+	command = regexp.MustCompile(`show [0-9A-Z]{8}`).ReplaceAllString(command, `show "$(neurolens ls --limit 1 --columns run_id --format csv | tail -n 1)"`)
+	cmd := exec.Command("sh", "-c", command)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), programRole+"=1", "NEUROLENS_FORMAT=table", "NEUROLENS_MACHINE=lab3", "TZ=UTC")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	got, err := cmd.Output()
+	if err != nil {
+		t.Errorf("%s: %v\n%s%s", command, err, got, stderr.String())
+		return
+	}
+	printed := map[string]bool{}
+	for line := range strings.SplitSeq(string(got), "\n") {
+		printed[shape(line)] = true
+	}
+	for line := range strings.SplitSeq(output, "\n") {
+		if steady.MatchString(line) && !printed[shape(line)] {
+			t.Errorf("%s: the README shows\n%s\nit prints\n%s", command, line, got)
+		}
+	}
+}
+
+// steady are the lines that are the same on every machine, but for numbers and the width of columns.
+var steady = regexp.MustCompile(`^ *[A-Z][A-Z0-9 ×+:]+$|^[0-9,]+ (of|run|row|point|file)|^[0-9]+ fact|^samples of|^configuration$|^stages$|^next `)
+
+// shape is a line without its numbers and with single spaces.
+func shape(line string) string {
+	return strings.Join(strings.Fields(regexp.MustCompile(`[0-9]`).ReplaceAllString(line, "")), " ")
+}

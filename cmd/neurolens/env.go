@@ -1,0 +1,64 @@
+package main
+
+import (
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/probe"
+)
+
+func newEnvCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "env",
+		Short: "Print what bench would store about this machine",
+		Long: `Print the manifest of this machine's environment as bench stores it with every run:
+each fact with its value, or the reason why it is not known.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd) },
+	}
+}
+
+func runEnv(a *app, cmd *cobra.Command) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	env := probe.Read(cmd.Context(), probe.Options{
+		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
+	})
+	t := query.Table{Columns: []query.Column{
+		{Name: "fact", Type: query.TypeText}, {Name: "value", Type: query.TypeText}, {Name: "missing", Type: query.TypeText},
+	}}
+	all := map[string][]any{}
+	for name, value := range env.Facts {
+		all[name] = []any{name, value, nil}
+	}
+	for name, reason := range env.Missing {
+		all[name] = []any{name, nil, reason}
+	}
+	for _, name := range sortedNames(all) {
+		t.Rows = append(t.Rows, all[name])
+	}
+	return a.print(format, t, func() view { return factsView(t) })
+}
+
+// factsView shows what is known as name and value, and what is not in one line a reason.
+func factsView(t query.Table) view {
+	v := view{columns: []viewColumn{{header: "FACT"}, {header: "VALUE"}}}
+	unknown := map[string][]string{}
+	for _, row := range t.Rows {
+		if reason, ok := row[2].(string); ok {
+			unknown[reason] = append(unknown[reason], machineText(row[0]))
+			continue
+		}
+		v.rows = append(v.rows, []cell{{text: machineText(row[0])}, {text: machineText(row[1])}})
+	}
+	for _, reason := range sortedNames(unknown) {
+		v.below = append(v.below, reason+gap+strings.Join(unknown[reason], " "))
+	}
+	v.below = append(v.below, count(len(v.rows), "fact")+" known, "+thousands(len(t.Rows)-len(v.rows))+" not")
+	return v
+}

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+type exportOptions struct {
+	dest      string
+	filter    string
+	format    query.Format
+	table     string
+	overwrite bool
+}
+
+func newExportCommand(a *app) *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export DEST|- [FILTER...]",
+		Short: "Write runs and samples as Parquet, CSV or JSON lines",
+		Long: `Write the runs that match, and their samples, as files in the directory DEST, or
+one table to standard output (-). --format is parquet (the default), csv or
+jsonl. The directory gets runs, samples and, where there are any, ops; --table
+chooses one of runs, samples, samples_long, ops.`,
+		Example: `  neurolens export notebook/ suite=quickstart
+  neurolens export - --format csv status=ok > runs.csv`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usageErrorf("export: want a directory or - for standard output")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.dest, o.filter = args[0], strings.Join(args[1:], " ")
+			var err error
+			if o.format, err = exportFormat(a); err != nil {
+				return err
+			}
+			return runExport(a, cmd, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.table, "table", "", "runs, samples, samples_long or ops (with -: runs)")
+	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace files that exist")
+	return cmd
+}
+
+// exportFormat is the file format asked for with --format; NEUROLENS_FORMAT is about what is printed.
+func exportFormat(a *app) (query.Format, error) {
+	format := query.Format(a.format)
+	if a.json {
+		return "", usageErrorf("export: --json is one document; want --format jsonl")
+	}
+	switch format {
+	case "":
+		return query.FormatParquet, nil
+	case query.FormatParquet, query.FormatCSV, query.FormatJSONL:
+		return format, nil
+	}
+	return "", usageErrorf("export: --format %q: want parquet, csv or jsonl", a.format)
+}
+
+func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
+	if o.dest == "-" && o.format == query.FormatParquet && a.terminal {
+		return usageErrorf("export: Parquet does not belong on a terminal: give a directory, or redirect the output")
+	}
+	db, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	done, err := db.Export(cmd.Context(), query.ExportRequest{
+		Dest: o.dest, Format: o.format, Table: o.table, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.stdout,
+	})
+	if err != nil {
+		return err
+	}
+	a.reportNotNumbers(done.NotNumbers)
+	if o.dest == "-" {
+		return nil
+	}
+	format, err := (&app{getenv: a.getenv, terminal: a.terminal}).outputFormat()
+	if err != nil {
+		return err
+	}
+	t := query.Table{Columns: []query.Column{
+		{Name: "path", Type: query.TypeText}, {Name: "table_name", Type: query.TypeText}, {Name: "rows", Type: query.TypeInteger},
+	}}
+	for _, f := range done.Files {
+		t.Rows = append(t.Rows, []any{filepath.ToSlash(f.Path), f.Table, f.Rows})
+	}
+	return a.print(format, t, func() view { return a.exportView(t) })
+}
+
+func (a *app) exportView(t query.Table) view {
+	v := view{columns: []viewColumn{{header: "FILE"}, {header: "ROWS", right: true}}, below: []string{count(len(t.Rows), "file")}}
+	for _, row := range t.Rows {
+		rows, _ := row[2].(int64)
+		v.rows = append(v.rows, []cell{{text: textAt(t, row, "path")}, {text: thousands(int(rows))}})
+	}
+	return v
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/neurolens/neurolens/"
+
+// law names, for every package, the packages of this module and the parts of the standard library's surroundings that
+// its own code (tests apart) may import. A package under one of these follows the longest match.
+var law = []struct {
+	pkg      string
+	internal []string // prefixes of packages of this module
+	external []string // prefixes of modules; nil is the standard library alone
+}{
+	{"schema", nil, nil},
+	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
+	{"ingest", []string{"schema"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
+	{"query", []string{"schema"}, []string{"github.com/duckdb/duckdb-go"}},
+	{"runner", []string{"schema", "runner"}, []string{"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml"}},
+	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
+		"github.com/spf13/cobra", "golang.org/x/term", "github.com/mattn/go-runewidth",
+	}},
+}
+
+// TestImportLaw: data flows one way, and only the command joins the packages.
+func TestImportLaw(t *testing.T) {
+	root := filepath.Join("..", "..")
+	found := map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
+			return filepath.SkipDir
+		}
+		if d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		pkg, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		found[filepath.ToSlash(pkg)] = true
+		checkFile(t, path, filepath.ToSlash(pkg))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range law {
+		if !found[rule.pkg] {
+			t.Errorf("the law has a rule for %s, which does not exist", rule.pkg)
+		}
+	}
+}
+
+func checkFile(t *testing.T, path, pkg string) {
+	t.Helper()
+	rule := -1
+	for i, r := range law {
+		if under(pkg, r.pkg) && (rule < 0 || len(r.pkg) > len(law[rule].pkg)) {
+			rule = i
+		}
+	}
+	if rule < 0 {
+		t.Errorf("%s: package %s is not in the law", path, pkg)
+		return
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, spec := range file.Imports {
+		name, _ := strconv.Unquote(spec.Path.Value)
+		if !allowed(name, law[rule].internal, law[rule].external) {
+			t.Errorf("%s: package %s may not import %s", path, pkg, name)
+		}
+	}
+}
+
+func allowed(name string, internal, external []string) bool {
+	if own, ok := strings.CutPrefix(name, module); ok {
+		return slices.ContainsFunc(internal, func(p string) bool { return under(own, p) })
+	}
+	if first, _, _ := strings.Cut(name, "/"); !strings.Contains(first, ".") {
+		return true // the standard library
+	}
+	return slices.ContainsFunc(external, func(p string) bool { return under(name, p) })
+}
+
+func under(name, prefix string) bool {
+	return name == prefix || strings.HasPrefix(name, prefix+"/")
+}
+
+// TestTopLevel: nothing stands at the top of the repository that the README does not explain.
+func TestTopLevel(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := []string{"cmd", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "runs_store"}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") && !slices.Contains(known, e.Name()) {
+			t.Errorf("%s stands at the top level", e.Name())
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// lsColumns are what ls asks for unless told otherwise.
+var lsColumns = []string{
+	"run_id", "started_at", "session_id", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
+	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
+}
+
+// lsTableLimit is how many runs a table shows unless told otherwise.
+const lsTableLimit = 20
+
+type lsOptions struct {
+	filter  string
+	since   time.Time
+	until   time.Time
+	columns []string
+	sort    []string
+	limit   int
+}
+
+type lsFlags struct {
+	backend, model, gpu, precision string
+	batch, seq                     int64
+	tags                           []string
+	since, day                     string
+	columns, sort                  []string
+	limit                          int
+}
+
+func newLsCommand(a *app) *cobra.Command {
+	var f lsFlags
+	cmd := &cobra.Command{
+		Use:   "ls [FILTER...]",
+		Short: "List runs",
+		Long: `List runs, newest first.
+
+A filter is words joined by AND: key=value, key!=value, key>=8, key~regex,
+key=1,8 for any of several, p99<1.5ms with a unit, tag.k=v, param.k=v,
+session=last, key=null; with "or", "not" and parentheses. A key that is no
+column is a parameter. Quote words with < or > against the shell.
+
+A table shows the newest 20; every other format shows all.`,
+		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
+  neurolens ls 'p99<1.5ms' dim=64,128`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			format, err := a.outputFormat()
+			if err != nil {
+				return err
+			}
+			o, err := f.options(a, cmd, args)
+			if err != nil {
+				return err
+			}
+			if !cmd.Flags().Changed("limit") && format == formatTable {
+				o.limit = lsTableLimit
+			}
+			return runLs(a, cmd, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.backend, "backend", "", "as backend=`NAME`")
+	flags.StringVar(&f.model, "model", "", "as model=`NAME`")
+	flags.StringVar(&f.gpu, "gpu", "", "as gpu_name=`NAME`")
+	flags.StringVar(&f.precision, "precision", "", "as precision=`NAME`")
+	flags.Int64Var(&f.batch, "batch", 0, "as batch_size=`N`")
+	flags.Int64Var(&f.seq, "seq", 0, "as seq_len=`N`")
+	flags.StringArrayVar(&f.tags, "tag", nil, "as tag.`KEY=VALUE`; repeatable")
+	flags.StringVar(&f.since, "since", "", "since `WHEN`: the last 90s 30m 12h 7d 2w, or from 2026-11-01")
+	flags.StringVar(&f.day, "day", "", "runs of one `DAY`, YYYY-MM-DD in UTC")
+	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES` in formats for programs, or all")
+	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
+	flags.IntVar(&f.limit, "limit", 0, "at most `N` runs; 0 for all (a table: 20)")
+	return cmd
+}
+
+// options turns flags and words into one request.
+func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit}
+	if f.limit < 0 {
+		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
+	}
+	if len(f.columns) == 0 {
+		o.columns = lsColumns
+	}
+	if slices.Equal(f.columns, []string{"all"}) {
+		o.columns = nil
+	}
+	var err error
+	if f.since != "" {
+		if o.since, err = parseSince(f.since, a.now()); err != nil {
+			return o, err
+		}
+	}
+	if f.day != "" {
+		day, err := time.Parse(time.DateOnly, f.day)
+		if err != nil {
+			return o, usageErrorf("--day %q: want YYYY-MM-DD", f.day)
+		}
+		if day.After(o.since) {
+			o.since = day
+		}
+		o.until = day.AddDate(0, 0, 1)
+	}
+	return o, nil
+}
+
+// words are the filter words that the flags stand for.
+func (f *lsFlags) words(cmd *cobra.Command) []string {
+	var words []string
+	for _, w := range []struct{ flag, key, value string }{
+		{"backend", "backend", f.backend},
+		{"model", "model", f.model},
+		{"gpu", "gpu_name", f.gpu},
+		{"precision", "precision", f.precision},
+		{"batch", "batch_size", strconv.FormatInt(f.batch, 10)},
+		{"seq", "seq_len", strconv.FormatInt(f.seq, 10)},
+	} {
+		if cmd.Flags().Changed(w.flag) {
+			words = append(words, w.key+"="+quoted(w.value))
+		}
+	}
+	for _, tag := range f.tags {
+		key, value, _ := strings.Cut(tag, "=")
+		words = append(words, "tag."+key+"="+quoted(value))
+	}
+	return words
+}
+
+// quoted makes a filter value of a text as it is, unless it is a plain word, which may be an alias.
+func quoted(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
+	})
+	if plain {
+		return s
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// parseSince reads how long ago (90s 30m 12h 7d 2w), or a date or time in local time.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	if n := len(s); n > 1 && units[s[n-1]] > 0 {
+		if f, err := strconv.ParseFloat(s[:n-1], 64); err == nil && f >= 0 && f*float64(units[s[n-1]]) < 1<<62 {
+			return now.Add(-time.Duration(f * float64(units[s[n-1]]))), nil
+		}
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usageErrorf("--since %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", s)
+}
+
+func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	db, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	if forPeople(format) {
+		o.columns = lsColumns
+	}
+	list, err := db.List(cmd.Context(), query.ListRequest{
+		Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit,
+	})
+	if err != nil {
+		return err
+	}
+	a.reportNotNumbers(list.NotNumbers)
+	return a.print(format, list.Table, func() view { return a.lsView(list, o) })
+}
+
+// reportNotNumbers says how many values an ordering had to pass over.
+func (a *app) reportNotNumbers(keys map[string]int) {
+	for _, key := range sortedNames(keys) {
+		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, count(keys[key], "value")+" "+isAre(keys[key]))
+	}
+}
+
+func isAre(n int) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func (a *app) lsView(list query.Listing, o lsOptions) view {
+	t := list.Table
+	v := view{below: []string{lsCount(len(t.Rows), list.Total, o)}}
+	if len(t.Rows) == 0 {
+		return v
+	}
+	constants, varying := axes(t, append(slices.Clone(identityColumns), "machine"))
+	v.above = heading(constants)
+	v.columns = []viewColumn{{header: "RUN"}, {header: "WHEN " + a.offset()}}
+	for _, x := range varying {
+		v.columns = append(v.columns, axisColumn(x))
+	}
+	v.columns = append(v.columns,
+		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "N", right: true, drop: 1}, viewColumn{header: "STATUS"})
+	for i, row := range t.Rows {
+		cells := []cell{{text: shortRun(textAt(t, row, "run_id"))}, {text: a.when(at(t, row, "started_at"))}}
+		for _, x := range varying {
+			cells = append(cells, axisCell(x, i))
+		}
+		status, unit := schema.Status(textAt(t, row, "status")), textAt(t, row, "unit")
+		median, p99 := unknown, unknown
+		if status == schema.StatusOK {
+			median, p99 = quantity(at(t, row, "p50"), unit), quantity(at(t, row, "p99"), unit)
+		}
+		samples := unknown
+		if n, ok := at(t, row, "n_samples").(int64); ok {
+			samples = thousands(int(n))
+		}
+		v.rows = append(v.rows, append(cells, cell{text: median}, cell{text: p99}, cell{text: samples}, cell{string(status), status.Failed()}))
+	}
+	return v
+}
+
+// lsCount is the line that counts everything.
+func lsCount(shown, total int, o lsOptions) string {
+	order := "newest first"
+	if len(o.sort) > 0 {
+		order = "by " + strings.Join(o.sort, ", ")
+	}
+	switch {
+	case total == 0 && o.filter == "" && o.since.IsZero():
+		return "no runs in this store"
+	case total == 0:
+		return "no run matches"
+	case shown < total:
+		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", thousands(shown), count(total, "run"), order)
+	}
+	return count(total, "run") + ", " + order
+}

@@ -1,0 +1,103 @@
+// Command neurolens runs benchmark sweeps, keeps every run in an append-only Parquet store and answers questions over
+// it. It is the only place that joins the packages: one short file a command, and output.go, through which every
+// result is printed.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+	"golang.org/x/term"
+
+	"github.com/neurolens/neurolens/runner"
+)
+
+func main() {
+	if code, handled := runner.Main(os.Args); handled {
+		os.Exit(code)
+	}
+	os.Exit(Main(os.Args[1:]))
+}
+
+// Main runs one command line with the process's streams and gives its exit code.
+func Main(args []string) int {
+	// Box drawing and Greek letters are one column wide on the terminals that show these tables.
+	runewidth.DefaultCondition.EastAsianWidth = false
+	a := &app{
+		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
+		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())), width: 80,
+	}
+	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
+		a.width = w
+	}
+	return a.run(args)
+}
+
+// run executes one command line until it is done or the user interrupts it.
+func (a *app) run(args []string) int {
+	ctx, stop := withSignals(context.Background())
+	defer stop()
+	cmd := newRootCommand(a)
+	cmd.SetArgs(args)
+	cmd.SetOut(a.stdout)
+	cmd.SetErr(a.stderr)
+	err := cmd.ExecuteContext(ctx)
+	if code := interrupted(ctx); code != 0 {
+		return code
+	}
+	if err != nil {
+		printError(a.stderr, err)
+	}
+	return exitCode(err)
+}
+
+// signalled is the cause of a context that a signal ended.
+type signalled struct{ signal syscall.Signal }
+
+func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
+
+// withSignals gives a context that the first SIGINT or SIGTERM ends. A second one ends the process at once: the
+// supervisors of running benchmarks notice and clean up.
+func withSignals(parent context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for first := true; ; first = false {
+			select {
+			case s := <-signals:
+				number, _ := s.(syscall.Signal)
+				if !first {
+					os.Exit(128 + int(number))
+				}
+				cancel(signalled{number})
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() { signal.Stop(signals); close(done); cancel(nil) }
+}
+
+// interrupted is the exit code of a command that a signal ended, or 0.
+func interrupted(ctx context.Context) int {
+	if s, ok := context.Cause(ctx).(signalled); ok {
+		return 128 + int(s.signal)
+	}
+	return 0
+}
+
+// version is that of the next release.
+const version = "0.1.0"
+
+func printError(w interface{ Write([]byte) (int, error) }, err error) {
+	if message := err.Error(); message != "" {
+		fmt.Fprintf(w, "neurolens: %s\n", message)
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/neurolens/neurolens/runner"
+)
+
+// programRole is the variable that makes the test binary the program.
+const programRole = "NEUROLENS_TEST_PROGRAM"
+
+// TestMain makes the test binary the program: testscript runs it as `neurolens`, and the runner starts it again as
+// supervisor, worker and GPU probe.
+func TestMain(m *testing.M) {
+	if code, handled := runner.Main(os.Args); handled {
+		os.Exit(code)
+	}
+	if os.Getenv(programRole) != "" {
+		main()
+	}
+	testscript.Main(m, map[string]func(){"neurolens": main})
+}
+
+// TestScripts runs testdata/script: commands with their output on both streams and their exit codes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("TZ", "UTC")
+			e.Setenv("NEUROLENS_MACHINE", "lab3")
+			e.Setenv("FIXTURES", fixtures(t))
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": cmdExits,
+			"same":  cmdSame,
+			"lines": cmdLines,
+		},
+		UpdateScripts: os.Getenv("NEUROLENS_UPDATE") != "",
+	})
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The formats of a result. table and md are for people: units that suit the value, short ids, local time. The others
+// are for programs: stored units, full ids, RFC 3339 times, every row.
+const (
+	formatTable = "table"
+	formatPlain = "plain"
+	formatJSON  = "json"
+	formatJSONL = "jsonl"
+	formatCSV   = "csv"
+	formatMD    = "md"
+)
+
+var formats = []string{formatTable, formatPlain, formatJSON, formatJSONL, formatCSV, formatMD}
+
+// outputFormat is the format asked for, else the one that suits where stdout goes.
+func (a *app) outputFormat() (string, error) {
+	switch format := a.format; {
+	case a.json:
+		return formatJSON, nil
+	case format == "" && a.getenv("NEUROLENS_FORMAT") != "":
+		return knownFormat("NEUROLENS_FORMAT", a.getenv("NEUROLENS_FORMAT"))
+	case format != "":
+		return knownFormat("--format", format)
+	case a.terminal:
+		return formatTable, nil
+	}
+	return formatPlain, nil
+}
+
+func knownFormat(source, format string) (string, error) {
+	if !slices.Contains(formats, format) {
+		return "", usageErrorf("%s %q: want one of %s", source, format, strings.Join(formats, " "))
+	}
+	return format, nil
+}
+
+// forPeople tells whether a format shows a view rather than the table itself.
+func forPeople(format string) bool { return format == formatTable || format == formatMD }
+
+// print writes a result in a format. people makes the view that table and md show.
+func (a *app) print(format string, t query.Table, people func() view) error {
+	var b bytes.Buffer
+	var err error
+	switch format {
+	case formatTable:
+		people().render(&b, a.width, a.color())
+	case formatMD:
+		people().renderMarkdown(&b)
+	case formatPlain:
+		printPlain(&b, t)
+	case formatCSV:
+		err = printCSV(&b, t)
+	case formatJSON:
+		err = printJSON(&b, t)
+	case formatJSONL:
+		err = printJSONL(&b, t)
+	}
+	if err != nil {
+		return fmt.Errorf("printing as %s: %w", format, err)
+	}
+	if _, err := a.stdout.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("writing to standard output: %w", err)
+	}
+	return nil
+}
+
+func (a *app) color() bool { return a.terminal && a.getenv("NO_COLOR") == "" }
+
+// printPlain writes tab-separated lines under a header of column names. A tab or a line break inside a value is
+// written as \t or \n, so that every row is one line.
+func printPlain(w io.Writer, t query.Table) {
+	escape := strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+	cells := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		cells[i] = c.Name
+	}
+	fmt.Fprintln(w, strings.Join(cells, "\t"))
+	for _, row := range t.Rows {
+		for i, v := range row {
+			cells[i] = escape.Replace(machineText(v))
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
+	}
+}
+
+func printCSV(w io.Writer, t query.Table) error {
+	out := csv.NewWriter(w)
+	record := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		record[i] = c.Name
+	}
+	if err := out.Write(record); err != nil {
+		return err
+	}
+	for _, row := range t.Rows {
+		for i, v := range row {
+			record[i] = machineText(v)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func printJSON(w *bytes.Buffer, t query.Table) error {
+	w.WriteString("[")
+	for i, row := range t.Rows {
+		if i > 0 {
+			w.WriteString(",")
+		}
+		w.WriteString("\n  ")
+		if err := writeObject(w, t.Columns, row); err != nil {
+			return err
+		}
+	}
+	if len(t.Rows) > 0 {
+		w.WriteString("\n")
+	}
+	w.WriteString("]\n")
+	return nil
+}
+
+func printJSONL(w *bytes.Buffer, t query.Table) error {
+	for _, row := range t.Rows {
+		if err := writeObject(w, t.Columns, row); err != nil {
+			return err
+		}
+		w.WriteString("\n")
+	}
+	return nil
+}
+
+// writeObject writes a row as a JSON object with its keys in column order. NULL is null.
+func writeObject(w *bytes.Buffer, columns []query.Column, row []any) error {
+	w.WriteByte('{')
+	for i, c := range columns {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		key, err := jsonText(c.Name)
+		if err != nil {
+			return err
+		}
+		value, err := jsonText(row[i])
+		if err != nil {
+			return fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		w.WriteString(key + ": " + value)
+	}
+	w.WriteByte('}')
+	return nil
+}
+
+// machineText is a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,
+// lists and maps as JSON, nothing for NULL.
+func machineText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		return schema.CanonicalFloat(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	}
+	text, err := jsonText(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return text
+}
+
+// jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity".
+func jsonText(v any) (string, error) {
+	if t, ok := v.(time.Time); ok {
+		v = t.UTC().Format(time.RFC3339Nano)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(finite(v)); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+func finite(v any) any {
+	switch v := v.(type) {
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return "NaN"
+		case math.IsInf(v, 1):
+			return "Infinity"
+		case math.IsInf(v, -1):
+			return "-Infinity"
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = finite(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = finite(v[k])
+		}
+		return out
+	}
+	return v
+}

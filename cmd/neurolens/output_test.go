@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mattn/go-runewidth"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+func everyType() query.Table {
+	return query.Table{
+		Columns: []query.Column{
+			{Name: "run_id", Type: query.TypeText},
+			{Name: "n", Type: query.TypeInteger},
+			{Name: "p50", Unit: "of the row", Type: query.TypeReal},
+			{Name: "unit", Type: query.TypeText},
+			{Name: "dirty", Type: query.TypeBoolean},
+			{Name: "at_time", Type: query.TypeTime},
+			{Name: "list", Type: query.TypeList},
+			{Name: "params", Type: query.TypeMap},
+			{Name: "setup_ns", Unit: "ns", Type: query.TypeInteger},
+		},
+		Rows: [][]any{
+			{"a\tb\nc\"<", int64(math.MaxInt64), 1.5e6, "ns", true, time.Date(2026, 11, 21, 6, 45, 12, 345e6, time.UTC), []any{1.5, nil, math.Inf(1)}, map[string]any{"dim": "64"}, int64(0)},
+			{"", int64(0), math.NaN(), nil, nil, nil, nil, nil, nil},
+		},
+	}
+}
+
+func printed(t *testing.T, format string, table query.Table) string {
+	t.Helper()
+	var out bytes.Buffer
+	a := &app{stdout: &out, width: 200, getenv: func(string) string { return "" }, now: time.Now}
+	if err := a.print(format, table, func() view { return a.tableView(table) }); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestPlainIsOneLineARow(t *testing.T) {
+	got := printed(t, formatPlain, everyType())
+	want := "run_id\tn\tp50\tunit\tdirty\tat_time\tlist\tparams\tsetup_ns\n" +
+		`a\tb\nc"<` + "\t9223372036854775807\t1500000\tns\ttrue\t2026-11-21T06:45:12.345Z\t[1.5,null,\"Infinity\"]\t{\"dim\":\"64\"}\t0\n" +
+		"\t0\tNaN\t\t\t\t\t\t\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestJSONKeepsOrderNumbersAndNull(t *testing.T) {
+	got := printed(t, formatJSON, everyType())
+	var rows []map[string]any
+	dec := json.NewDecoder(strings.NewReader(got))
+	dec.UseNumber()
+	if err := dec.Decode(&rows); err != nil {
+		t.Fatalf("%v in\n%s", err, got)
+	}
+	if rows[0]["n"] != json.Number("9223372036854775807") || rows[0]["run_id"] != "a\tb\nc\"<" || rows[1]["p50"] != "NaN" {
+		t.Errorf("rows are %v", rows)
+	}
+	if v, ok := rows[1]["dirty"]; !ok || v != nil {
+		t.Errorf("NULL is %v, %v", v, ok)
+	}
+	if !strings.Contains(got, `{"run_id": "a\tb\nc\"<", "n": `) {
+		t.Errorf("keys are not in column order:\n%s", got)
+	}
+	lines := strings.Split(strings.TrimSpace(printed(t, formatJSONL, everyType())), "\n")
+	if len(lines) != 2 || !json.Valid([]byte(lines[0])) || !json.Valid([]byte(lines[1])) {
+		t.Errorf("JSON lines are\n%s", strings.Join(lines, "\n"))
+	}
+	if got := printed(t, formatJSON, query.Table{}); got != "[]\n" {
+		t.Errorf("no rows print as %q", got)
+	}
+}
+
+func TestCSVReadsBack(t *testing.T) {
+	records, err := csv.NewReader(strings.NewReader(printed(t, formatCSV, everyType()))).ReadAll()
+	if err != nil || len(records) != 3 || records[1][0] != "a\tb\nc\"<" || records[2][3] != "" {
+		t.Errorf("records are %q, %v", records, err)
+	}
+}
+
+func TestTableShowsUnitsAndUnknown(t *testing.T) {
+	got := printed(t, formatTable, everyType())
+	for _, want := range []string{"1.50 ms", "–", "2 rows", "a b c\"<"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if md := printed(t, formatMD, everyType()); !strings.Contains(md, "| run_id | n |") || !strings.Contains(md, "|---|---:|") {
+		t.Errorf("Markdown is\n%s", md)
+	}
+}
+
+// TestViewNeverWraps: at any width every line fits, and the columns that matter most stay.
+func TestViewNeverWraps(t *testing.T) {
+	v := view{
+		above:   []string{"quickstart · builtin · tiny_linear · lab3"},
+		columns: []viewColumn{{header: "RUN"}, {header: "BS", right: true}, {header: "P99", right: true, drop: 2}, {header: "STATUS", drop: 0}},
+		rows:    [][]cell{{{text: "M9F3QA7K"}, {text: "16"}, {text: "131 µs"}, {text: "ok"}}, {{text: "B2X8N4TE"}, {text: "8"}, {text: "–"}, {"timeout", true}}},
+		below:   []string{"unsupported  builtin has fp32 and fp64, and this sentence is long enough to need two lines or three"},
+	}
+	for width := 26; width < 100; width++ {
+		var b bytes.Buffer
+		v.render(&b, width, false)
+		for line := range strings.SplitSeq(b.String(), "\n") {
+			if runewidth.StringWidth(line) > width {
+				t.Errorf("at %d columns: %q", width, line)
+			}
+		}
+		if !strings.Contains(b.String(), "M9F3QA7K") || !strings.Contains(b.String(), "timeout") {
+			t.Errorf("at %d columns the run or its status is gone:\n%s", width, b.String())
+		}
+		if strings.Contains(b.String(), "\x1b") {
+			t.Error("colour without colour")
+		}
+	}
+	var b bytes.Buffer
+	v.render(&b, 80, true)
+	if strings.Count(b.String(), red) != 1 {
+		t.Errorf("one failure, %d reds", strings.Count(b.String(), red))
+	}
+	v.rows[0][0].text = "a\x1b[2Jb"
+	b.Reset()
+	v.render(&b, 80, false)
+	if strings.Contains(b.String(), "\x1b") {
+		t.Error("a value steers the terminal")
+	}
+}
+
+func TestParseSince(t *testing.T) {
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for s, want := range map[string]time.Time{
+		"7d": now.AddDate(0, 0, -7), "90s": now.Add(-90 * time.Second), "1.5h": now.Add(-90 * time.Minute), "2w": now.AddDate(0, 0, -14),
+		"2026-11-01T10:00:00Z": time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC),
+		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
+	} {
+		if got, err := parseSince(s, now); err != nil || !got.Equal(want) {
+			t.Errorf("%s is %v, %v; want %v", s, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "d", "7", "7y", "-1d", "1e99d", "nand", "yesterday"} {
+		if got, err := parseSince(bad, now); err == nil {
+			t.Errorf("%q is %v", bad, got)
+		}
+	}
+}
+
+func TestThousands(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1204: "1,204", 1000000: "1,000,000"} {
+		if got := thousands(n); got != want {
+			t.Errorf("%d prints as %s", n, got)
+		}
+	}
+}
+
+func TestQuotedAndShellQuoted(t *testing.T) {
+	for in, want := range map[string]string{"fp32": "fp32", "a b": `"a b"`, `x"y\`: `"x\"y\\"`, "": `""`} {
+		if got := quoted(in); got != want {
+			t.Errorf("%q quotes as %s, want %s", in, got, want)
+		}
+	}
+	for in, want := range map[string]string{"a/b.yaml": "a/b.yaml", "a b": "'a b'", "it's": `'it'\''s'`} {
+		if got := shellQuoted(in); got != want {
+			t.Errorf("%q quotes as %s, want %s", in, got, want)
+		}
+	}
+}

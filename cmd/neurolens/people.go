@@ -1,0 +1,222 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// shortRun is what people see of a run id, and may type.
+func shortRun(id string) string {
+	if len(id) <= 8 {
+		return id
+	}
+	return id[len(id)-8:]
+}
+
+// when prints a time for people, in local time.
+func (a *app) when(v any) string {
+	t, ok := v.(time.Time)
+	if !ok {
+		return unknown
+	}
+	t, now := t.Local(), a.now().Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return "today " + t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// offset is the offset of local time from UTC, for the header above times.
+func (a *app) offset() string { return a.now().Local().Format("-07:00") }
+
+// quantity prints a value of a stored unit for people; NULL is unknown.
+func quantity(v any, unit string) string {
+	switch v := v.(type) {
+	case float64:
+		return schema.ForPeople(v, unit)
+	case int64:
+		return schema.ForPeople(float64(v), unit)
+	}
+	return unknown
+}
+
+// anyText prints a value of a column for people.
+func (a *app) anyText(c query.Column, v any, rowUnit string) string {
+	switch v := v.(type) {
+	case nil:
+		return unknown
+	case time.Time:
+		return v.Local().Format("2006-01-02 15:04:05 -07:00")
+	case float64, int64:
+		switch {
+		case c.Unit == schema.UnitOfRow && rowUnit != "":
+			return quantity(v, rowUnit)
+		case c.Unit != "" && c.Unit != schema.UnitOfRow:
+			return quantity(v, c.Unit)
+		}
+		return machineText(v)
+	case string:
+		return strings.NewReplacer("\n", " ", "\t", " ").Replace(v)
+	}
+	return machineText(v)
+}
+
+// tableView shows a table as it is, under its own column names.
+func (a *app) tableView(t query.Table) view {
+	v := view{below: []string{count(len(t.Rows), "row")}}
+	for _, c := range t.Columns {
+		right := c.Type == query.TypeInteger || c.Type == query.TypeReal
+		v.columns = append(v.columns, viewColumn{header: c.Name, right: right})
+	}
+	unit := t.Index("unit")
+	for _, row := range t.Rows {
+		rowUnit := ""
+		if unit >= 0 {
+			rowUnit, _ = row[unit].(string)
+		}
+		cells := make([]cell, len(row))
+		for i, value := range row {
+			cells[i].text = a.anyText(t.Columns[i], value, rowUnit)
+		}
+		v.rows = append(v.rows, cells)
+	}
+	return v
+}
+
+// axis is something in which the rows of a listing differ, or agree.
+type axis struct {
+	name   string
+	values []string // one a row; empty where it is NULL
+}
+
+// identityColumns are the columns in which listings look for axes, besides the parameters.
+var identityColumns = []string{"suite", "benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
+
+var axisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "precision": "PREC"}
+
+// axes splits what a listing is over: the constants, said once, and the axes in which rows differ.
+func axes(t query.Table, columns []string) (constants []string, varying []axis) {
+	var all []axis
+	for _, name := range columns {
+		if i := t.Index(name); i >= 0 {
+			all = append(all, axisOf(t, name, func(row []any) any { return row[i] }))
+		}
+	}
+	if i := t.Index("params"); i >= 0 {
+		for _, name := range parameterNames(t, i) {
+			all = append(all, axisOf(t, name, func(row []any) any {
+				params, _ := row[i].(map[string]any)
+				return params[name]
+			}))
+		}
+	}
+	for _, x := range all {
+		switch first := x.values[0]; {
+		case slices.ContainsFunc(x.values, func(v string) bool { return v != first }):
+			varying = append(varying, x)
+		case first != "":
+			constants = appendConstant(constants, x.name, first)
+		}
+	}
+	return constants, varying
+}
+
+func axisOf(t query.Table, name string, value func([]any) any) axis {
+	x := axis{name: name}
+	for _, row := range t.Rows {
+		x.values = append(x.values, machineText(value(row)))
+	}
+	return x
+}
+
+func parameterNames(t query.Table, column int) []string {
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		params, _ := row[column].(map[string]any)
+		for name := range params {
+			seen[name] = true
+		}
+	}
+	return sortedNames(seen)
+}
+
+func sortedNames[V any](m map[string]V) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// appendConstant adds a value that all rows share. One that repeats an earlier one (a benchmark named by its model) is
+// not said again.
+func appendConstant(constants []string, name, value string) []string {
+	switch name {
+	case "suite", "benchmark", "variant", "backend", "model", "precision", "machine":
+	case "batch_size":
+		value = "bs=" + value
+	case "seq_len":
+		value = "seq=" + value
+	default:
+		value = name + "=" + value
+	}
+	if slices.Contains(constants, value) {
+		return constants
+	}
+	return append(constants, value)
+}
+
+// axisColumn is the column of an axis in a view.
+func axisColumn(x axis) viewColumn {
+	numbers := !slices.ContainsFunc(x.values, func(v string) bool {
+		_, err := schema.CanonicalNumber(v)
+		return v != "" && err != nil
+	})
+	header := axisHeaders[x.name]
+	if header == "" {
+		header = strings.ToUpper(x.name)
+	}
+	return viewColumn{header: header, right: numbers}
+}
+
+func axisCell(x axis, row int) cell {
+	if x.values[row] == "" {
+		return cell{text: unknown}
+	}
+	return cell{text: x.values[row]}
+}
+
+// heading joins what is said once above a table.
+func heading(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	return []string{strings.Join(parts, " · ")}
+}
+
+// at is a value of a row by column name; NULL where there is no such column.
+func at(t query.Table, row []any, name string) any {
+	if i := t.Index(name); i >= 0 {
+		return row[i]
+	}
+	return nil
+}
+
+func textAt(t query.Table, row []any, name string) string {
+	s, _ := at(t, row, name).(string)
+	return s
+}
+
+func percent(v any) string {
+	f, ok := v.(float64)
+	if !ok {
+		return unknown
+	}
+	return fmt.Sprintf("%.1f %%", 100*f)
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// BenchmarkProcess measures whole processes over a store of 1,000 live runs of 1,000 samples each, in turns with a
+// process that only opens DuckDB, and reports how many times as long they take (medians).
+//
+//	go test ./cmd/neurolens -run XXX -bench Process -benchtime 40x
+func BenchmarkProcess(b *testing.B) {
+	dir := b.TempDir()
+	program, bare := filepath.Join(dir, "neurolens"), filepath.Join(dir, "bare")
+	for path, pkg := range map[string]string{program: ".", bare: "./testdata/bare"} {
+		if out, err := exec.Command("go", "build", "-o", path, pkg).CombinedOutput(); err != nil {
+			b.Fatalf("building %s: %v\n%s", pkg, err, out)
+		}
+	}
+	store := filepath.Join(dir, "store")
+	fillStore(b, store, 1000, 1000)
+
+	commands := []struct {
+		name string
+		argv []string
+	}{
+		{"bare", []string{bare}},
+		{"ls", []string{program, "ls", "--store", store, "--format", "table"}},
+		{"filter", []string{program, "ls", "--store", store, "--format", "table", "p99>1ns", "batch_size>=2"}},
+		{"filter-param", []string{program, "ls", "--store", store, "--format", "table", "dim=64"}},
+		{"query", []string{program, "query", "--store", store, "SELECT batch_size, median(p50) FROM runs GROUP BY ALL ORDER BY ALL"}},
+		{"version", []string{program, "version"}},
+	}
+	times := make([][]float64, len(commands))
+	for b.Loop() {
+		for i, c := range commands {
+			begin := time.Now()
+			if out, err := exec.Command(c.argv[0], c.argv[1:]...).CombinedOutput(); err != nil {
+				b.Fatalf("%v: %v\n%s", c.argv, err, out)
+			}
+			times[i] = append(times[i], float64(time.Since(begin)))
+		}
+	}
+	floor := median(times[0])
+	b.ReportMetric(floor/1e6, "bare-ms")
+	for i, c := range commands[1:] {
+		b.ReportMetric(median(times[i+1])/floor, c.name+"/bare")
+	}
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// fillStore appends runs of a quickstart-like sweep, with the environment of this machine and made-up samples, a
+// second apart.
+func fillStore(tb testing.TB, dir string, runs, samples int) {
+	tb.Helper()
+	if err := ingest.Init(dir); err != nil {
+		tb.Fatal(err)
+	}
+	store, err := ingest.Open(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	env := probe.Read(context.Background(), probe.Options{Environ: os.Environ(), Version: version, Machine: "lab3"})
+	start := time.Now().Add(-time.Duration(runs) * time.Second).Truncate(time.Millisecond)
+	session := schema.NewULID(start).String()
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range runs {
+		if err := store.Append(madeUpRun(random, start.Add(time.Duration(i)*time.Second), session, env, i, samples)); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		tb.Fatal(err)
+	}
+}
+
+func madeUpRun(random *rand.Rand, at time.Time, session string, env schema.Env, i, samples int) schema.Run {
+	r := schema.Run{
+		RunID: schema.NewULID(at).String(), SessionID: session, Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
+		RepeatIndex: new(int64(i / 32)), BlockIndex: new(int64(i)), PositionIndex: new(int64(0)),
+		Suite: "quickstart", Benchmark: "tiny_linear", Executor: schema.ExecutorBuiltin, Backend: "builtin", Model: "builtin:tiny_linear",
+		Precision: []string{"fp32", "fp64"}[i%2], BatchSize: new(int64(1 << (i / 2 % 4))), SeqLen: new(int64(64 << (i / 8 % 2))),
+		Params: map[string]string{"dim": strconv.Itoa(64 << (i / 16 % 2))}, Tags: map[string]string{"note": "made up"},
+		StartedAt: at, TimeSource: schema.TimeClock, Status: schema.StatusOK, Env: env, Primary: schema.PrimaryMetric,
+	}
+	ticks := make([]int64, samples)
+	for j := range ticks {
+		ticks[j] = int64(1e6 * (1 + .05*random.NormFloat64()) * float64(int(1)<<(i/2%4)))
+	}
+	r.Metrics = []schema.Metric{
+		{Name: schema.PrimaryMetric, Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: ticks},
+		{Name: "peak_memory", Unit: "B", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{32 << 20}},
+	}
+	r.PointID = schema.PointID(&r)
+	return r
+}
+
+// TestLargeListing lists 2,000 runs in every format, whole, and 20 of them as a table.
+func TestLargeListing(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "store")
+	fillStore(t, dir, 2000, 3)
+	for format, want := range map[string]int{formatPlain: 2001, formatCSV: 2001, formatJSONL: 2000, formatTable: 25} {
+		var out, errs countingWriter
+		a := &app{stdout: &out, stderr: &errs, getenv: func(string) string { return "" }, now: time.Now, width: 80}
+		if code := a.run([]string{"ls", "--store", dir, "--format", format}); code != 0 || errs.lines > 0 {
+			t.Errorf("%s: exit %d, %d lines of errors", format, code, errs.lines)
+		}
+		if out.lines != want {
+			t.Errorf("%s: %d lines, want %d", format, out.lines, want)
+		}
+	}
+}
+
+type countingWriter struct{ lines int }
+
+func (w *countingWriter) Write(p []byte) (int, error) {
+	for _, c := range p {
+		if c == '\n' {
+			w.lines++
+		}
+	}
+	return len(p), nil
+}
+
+// TestMadeUpRunsAreValid keeps the benchmark honest: the runs it measures are ones that a store takes.
+func TestMadeUpRunsAreValid(t *testing.T) {
+	r := madeUpRun(rand.New(rand.NewPCG(1, 2)), time.Now().Truncate(time.Millisecond), "", schema.Env{}, 3, 5)
+	if err := r.Validate(); err != nil {
+		t.Error(fmt.Errorf("made-up run: %w", err))
+	}
+}

@@ -1,0 +1,331 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func newShowCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "show RUN",
+		Short: "Show one run: samples, metrics, configuration, environment, stages",
+		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run has.
+Formats for programs print the run's row, every column of it.`,
+		Args: arguments(1, 1, "one run id"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runShow(a, cmd, args[0]) },
+	}
+}
+
+func runShow(a *app, cmd *cobra.Command, id string) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	db, err := a.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	detail, err := db.Show(cmd.Context(), id)
+	if err != nil {
+		return err
+	}
+	if !forPeople(format) {
+		return a.print(format, detail.Run, nil)
+	}
+	before, err := previousEnv(cmd, db, detail)
+	if err != nil {
+		return err
+	}
+	return a.print(format, detail.Run, func() view { return a.showView(detail, before) })
+}
+
+// previousEnv is the environment of the newest earlier run on the same machine, or nil.
+func previousEnv(cmd *cobra.Command, db *query.DB, d query.Detail) (map[string]any, error) {
+	run := d.Run.Rows[0]
+	machine, started := textAt(d.Run, run, "machine"), at(d.Run, run, "started_at")
+	until, ok := started.(time.Time)
+	if machine == "" || !ok {
+		return nil, nil
+	}
+	list, err := db.List(cmd.Context(), query.ListRequest{
+		Filter: "machine=" + quoted(machine) + " session!=" + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
+	})
+	if err != nil || len(list.Rows) == 0 {
+		return nil, err
+	}
+	env, _ := list.Rows[0][0].(map[string]any)
+	return env, nil
+}
+
+// page collects the sections of show, each under its title.
+type page struct{ lines []string }
+
+func (p *page) section(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.lines = append(p.lines, "", title)
+	for _, line := range lines {
+		p.lines = append(p.lines, gap+line)
+	}
+}
+
+// pairs are lines of name and value, aligned.
+func pairs(rows [][2]string) []string {
+	width := 0
+	for _, row := range rows {
+		width = max(width, len(row[0]))
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = pad(row[0], width, false) + gap + strings.NewReplacer("\n", " ", "\t", " ").Replace(row[1])
+	}
+	return lines
+}
+
+func (a *app) showView(d query.Detail, before map[string]any) view {
+	t, run := d.Run, d.Run.Rows[0]
+	p := &page{lines: a.headline(t, run)}
+	if len(d.Metrics.Rows) > 0 {
+		p.section("samples of "+textAt(d.Metrics, d.Metrics.Rows[0], "metric"), sampleLines(d.Metrics, d.Metrics.Rows[0]))
+		p.section("other metrics", metricLines(d.Metrics))
+	}
+	p.section("configuration", configurationLines(t, run))
+	p.section("environment", a.environmentLines(t, run, before))
+	p.section("stages", stageLines(t, run))
+	p.section("standard error, its end", stderrLines(t, run))
+	p.section("again", againLines(t, run))
+	return view{below: p.lines}
+}
+
+// headline is what the run is and how it ended.
+func (a *app) headline(t query.Table, run []any) []string {
+	constants, _ := axes(query.Table{Columns: t.Columns, Rows: [][]any{run}}, append(slices.Clone(identityColumns), "machine"))
+	lines := append([]string{textAt(t, run, "run_id")}, heading(constants)...)
+	status := textAt(t, run, "status")
+	if stage := textAt(t, run, "stage"); stage != "" {
+		status += " in " + stage
+	}
+	if reason := textAt(t, run, "error"); reason != "" {
+		status += ": " + firstLine(reason)
+	}
+	started := unknown
+	if at, ok := at(t, run, "started_at").(time.Time); ok {
+		started = at.Local().Format("2006-01-02 15:04:05 -07:00")
+	}
+	lines = append(lines, status+" · "+started)
+	if warnings, _ := at(t, run, "warnings").([]any); len(warnings) > 0 {
+		for _, w := range warnings {
+			lines = append(lines, warningText(machineText(w)))
+		}
+	}
+	return lines
+}
+
+// sampleLines are a histogram in eight lines and the summary of the primary metric.
+func sampleLines(t query.Table, row []any) []string {
+	unit := textAt(t, row, "unit")
+	var values []float64
+	list, _ := at(t, row, "values").([]any)
+	for _, v := range list {
+		if f, ok := v.(float64); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
+			values = append(values, f)
+		}
+	}
+	lines := histogram(values, unit)
+	var words []string
+	for _, c := range []struct{ name, column string }{
+		{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"},
+	} {
+		words = append(words, c.name+" "+quantity(at(t, row, c.column), unit))
+	}
+	n, _ := at(t, row, "n_samples").(int64)
+	lines = append(lines, "n "+thousands(int(n))+gap+strings.Join(words, gap))
+	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+gap+"clock "+orUnknown(textAt(t, row, "clock"))+gap+
+		"spread "+spread(at(t, row, "mad"), at(t, row, "p50")))
+}
+
+// histogram draws eight bars of equal width in value, from the smallest sample to the largest.
+func histogram(values []float64, unit string) []string {
+	const bins, width = 8, 40
+	if len(values) < 2 || slices.Min(values) == slices.Max(values) {
+		return nil
+	}
+	low, high := slices.Min(values), slices.Max(values)
+	var counts [bins]int
+	for _, v := range values {
+		counts[min(int(float64(bins)*((v-low)/(high-low))), bins-1)]++
+	}
+	largest := slices.Max(counts[:])
+	lines := make([]string, bins)
+	for i, n := range counts {
+		from := schema.ForPeople(low+(high-low)*float64(i)/bins, unit)
+		blocks := (n*width + largest - 1) / largest // a bin with a sample has a bar
+		lines[i] = fmt.Sprintf("%s  %s %d", pad(from, 9, true), strings.Repeat("█", blocks), n)
+	}
+	return lines
+}
+
+func spread(mad, median any) string {
+	m, ok1 := mad.(float64)
+	p, ok2 := median.(float64)
+	if !ok1 || !ok2 || p == 0 {
+		return unknown
+	}
+	return percent(1.4826 * m / p)
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return unknown
+	}
+	return s
+}
+
+func metricLines(t query.Table) []string {
+	var rows [][2]string
+	for _, row := range t.Rows[1:] {
+		unit := textAt(t, row, "unit")
+		n, _ := at(t, row, "n_samples").(int64)
+		rows = append(rows, [2]string{
+			textAt(t, row, "metric"),
+			fmt.Sprintf("%s  min %s  max %s  n %d", quantity(at(t, row, "p50"), unit), quantity(at(t, row, "min"), unit), quantity(at(t, row, "max"), unit), n),
+		})
+	}
+	return pairs(rows)
+}
+
+// configurationLines are the settings asked for, with what was applied where the worker read it back.
+func configurationLines(t query.Table, run []any) []string {
+	applied, _ := at(t, run, "applied").(map[string]any)
+	rows := [][2]string{{"executor", orUnknown(textAt(t, run, "executor"))}}
+	asked := map[string]string{}
+	for _, name := range identityColumns[1:] {
+		if v := at(t, run, name); v != nil {
+			asked[name] = machineText(v)
+		}
+	}
+	params, _ := at(t, run, "params").(map[string]any)
+	for name, v := range params {
+		asked["param."+name] = machineText(v)
+	}
+	for _, name := range sortedNames(asked) {
+		rows = append(rows, [2]string{name, asked[name]})
+	}
+	for _, name := range sortedNames(applied) {
+		if asked[name] != machineText(applied[name]) {
+			rows = append(rows, [2]string{name, machineText(applied[name]) + " (applied)"})
+		}
+	}
+	tags, _ := at(t, run, "tags").(map[string]any)
+	for _, name := range sortedNames(tags) {
+		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})
+	}
+	return append(pairs(rows), "point "+textAt(t, run, "point_id"))
+}
+
+// environmentLines are first what differs from the previous session on this machine, then what people look for.
+func (a *app) environmentLines(t query.Table, run []any, before map[string]any) []string {
+	env, _ := at(t, run, "env").(map[string]any)
+	var lines []string
+	if before != nil {
+		for _, name := range sortedNames(env) {
+			if old, ok := before[name]; ok && old != env[name] && !volatileFact(name) {
+				lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, machineText(old), machineText(env[name])))
+			}
+		}
+		if len(lines) == 0 {
+			lines = append(lines, "the same as in the previous session on this machine")
+		}
+	}
+	var rows [][2]string
+	for _, name := range []string{
+		"hostname", "os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "driver_version", "git_commit", "git_branch", "git_dirty",
+	} {
+		i := t.Index(name)
+		if run[i] != nil {
+			rows = append(rows, [2]string{name, a.anyText(t.Columns[i], run[i], "")})
+		}
+	}
+	for _, name := range []string{"cpu.governor", "load.1m"} {
+		if v, ok := env[name]; ok {
+			rows = append(rows, [2]string{name, machineText(v)})
+		}
+	}
+	missing, _ := at(t, run, "env_missing").(map[string]any)
+	lines = append(lines, pairs(rows)...)
+	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", count(len(env), "fact"), len(missing)))
+}
+
+// volatileFact tells facts that differ from run to run and say nothing about a change of the machine.
+func volatileFact(name string) bool {
+	group, _, _ := strings.Cut(name, ".")
+	return slices.Contains([]string{"load", "psi", "runner"}, group) || name == "cpu.frequency" || name == "cpu.temperature"
+}
+
+func stageLines(t query.Table, run []any) []string {
+	var rows [][2]string
+	for _, stage := range schema.StageNames {
+		if v, ok := at(t, run, string(stage)+"_ns").(int64); ok {
+			rows = append(rows, [2]string{string(stage), quantity(v, "ns")})
+		}
+	}
+	return pairs(rows)
+}
+
+func stderrLines(t query.Table, run []any) []string {
+	env, _ := at(t, run, "env").(map[string]any)
+	tail, _ := env["runner.stderr_tail"].(string)
+	if tail = strings.TrimSpace(tail); tail == "" {
+		return nil
+	}
+	return strings.Split(strings.Map(printable, tail), "\n")
+}
+
+// againLines are the command that runs the point again.
+func againLines(t query.Table, run []any) []string {
+	env, _ := at(t, run, "env").(map[string]any)
+	file, _ := env["sweep.file"].(string)
+	if file == "" {
+		return nil
+	}
+	command := "neurolens bench " + shellQuoted(file)
+	for _, name := range []string{"batch_size", "seq_len", "precision"} {
+		if v := at(t, run, name); v != nil {
+			command += " -P " + name + "=" + machineText(v)
+		}
+	}
+	params, _ := at(t, run, "params").(map[string]any)
+	for _, name := range sortedNames(params) {
+		command += " -P " + shellQuoted(name+"="+machineText(params[name]))
+	}
+	return []string{command + " --repeats 1"}
+}
+
+// shellQuoted is a word that a shell reads as it is.
+func shellQuoted(s string) string {
+	if quoted(s) == s || !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// printable keeps what a benchmark wrote from steering the terminal.
+func printable(r rune) rune {
+	if r == '\n' || r >= ' ' && r != 0x7f {
+		return r
+	}
+	if r == '\t' {
+		return ' '
+	}
+	return '·'
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// summary is what bench says at its end.
+type summary struct {
+	dir     string
+	sweep   *sweep.Sweep
+	elapsed time.Duration
+	result  runner.Result
+}
+
+// summaryPatience is how long the summary may take after an interrupt.
+const summaryPatience = 5 * time.Second
+
+// printSummary prints one row a point of the session, in the order of the sweep file, also after an interrupt or an
+// error: it answers from the store, so that what it shows is what was kept.
+func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
+	if s.result.Runs() == 0 {
+		return nil
+	}
+	ctx := cmd.Context()
+	if ctx.Err() != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
+		defer cancel()
+	}
+	db, err := query.Open(ctx, []string{s.dir}, query.Options{})
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	t, err := db.Points(ctx, "session="+s.result.Session)
+	if err != nil {
+		return err
+	}
+	position := map[string]int{}
+	for i := range s.sweep.Points {
+		position[s.sweep.Points[i].PointID] = i
+	}
+	slices.SortStableFunc(t.Rows, func(x, y []any) int {
+		return position[textAt(t, x, "point_id")] - position[textAt(t, y, "point_id")]
+	})
+	return a.print(format, t, func() view { return a.summaryView(t, s) })
+}
+
+// summaryView is the table at the end of bench.
+func (a *app) summaryView(t query.Table, s summary) view {
+	constants, varying := axes(t, identityColumns)
+	title := append([]string{s.sweep.Suite}, constants...)
+	v := view{
+		above: []string{
+			strings.Join(slices.Compact(title), " · "),
+			fmt.Sprintf("session %s · %s · %s", shortRun(s.result.Session), statusCounts(s.result), schema.ForPeople(float64(s.elapsed), "ns")),
+		},
+	}
+	for _, x := range varying {
+		v.columns = append(v.columns, axisColumn(x))
+	}
+	v.columns = append(v.columns,
+		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "SPREAD", right: true, drop: 3},
+		viewColumn{header: "RUNS × N", right: true, drop: 1}, viewColumn{header: ""})
+	notes := map[string]string{}
+	for i, row := range t.Rows {
+		var cells []cell
+		for _, x := range varying {
+			cells = append(cells, axisCell(x, i))
+		}
+		unit := textAt(t, row, "unit")
+		words, failed := pointNotes(t, row, notes)
+		v.rows = append(v.rows, append(cells,
+			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
+			cell{text: runsTimesSamples(t, row)}, cell{words, failed}))
+	}
+	for _, word := range sortedNames(notes) {
+		v.below = append(v.below, pad(word, 11, false)+gap+notes[word])
+	}
+	if len(notes) > 0 {
+		v.below = append(v.below, "")
+	}
+	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "", "next  "+a.nextCommand(s.dir))
+	return v
+}
+
+// nextCommand is the one to type next.
+func (a *app) nextCommand(dir string) string {
+	command := "neurolens ls session=last"
+	if len(a.stores) > 0 {
+		command += " --store " + shellQuoted(dir)
+	}
+	return command
+}
+
+// statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
+func statusCounts(r runner.Result) string {
+	var parts []string
+	for _, status := range schema.Statuses {
+		if n := r.Statuses[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), status))
+		}
+	}
+	return count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+}
+
+// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41-100.
+func runsTimesSamples(t query.Table, row []any) string {
+	runs, _ := at(t, row, "ok_runs").(int64)
+	least, ok := at(t, row, "samples_min").(int64)
+	most, _ := at(t, row, "samples_max").(int64)
+	switch {
+	case runs == 0 || !ok:
+		return unknown
+	case least == most:
+		return fmt.Sprintf("%s × %s", thousands(int(runs)), thousands(int(least)))
+	}
+	return fmt.Sprintf("%s × %s-%s", thousands(int(runs)), thousands(int(least)), thousands(int(most)))
+}
+
+// pointNotes are the words in a point's row: how runs that are not ok ended, and the warnings. Each word is explained
+// once below the table.
+func pointNotes(t query.Table, row []any, notes map[string]string) (words string, failed bool) {
+	var all []string
+	statuses, _ := at(t, row, "statuses").(map[string]any)
+	runs, _ := at(t, row, "runs").(int64)
+	for _, status := range schema.Statuses {
+		n, _ := statuses[string(status)].(int64)
+		if n == 0 || status == schema.StatusOK {
+			continue
+		}
+		failed = failed || status.Failed()
+		word := string(status)
+		if n < runs {
+			word = fmt.Sprintf("%d %s", n, status)
+		}
+		all = append(all, word)
+	}
+	failures, _ := at(t, row, "failures").([]any)
+	for _, f := range failures {
+		failure, _ := f.(map[string]any)
+		status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"]))
+		if notes[status] == "" {
+			notes[status] = reason
+		}
+	}
+	warnings, _ := at(t, row, "warnings").([]any)
+	for _, w := range warnings {
+		word := machineText(w)
+		all = append(all, word)
+		notes[word] = warningMeanings[word]
+	}
+	return strings.Join(all, ", "), failed
+}
+
+// warningMeanings explain the words of warning, each with what to do.
+var warningMeanings = map[string]string{
+	"load":   "more wanted to run than there are processors when a run began; stop other work, run again",
+	"spread": "in some run the middle half of the samples is wider than 10 % of their median; more iterations, less other work",
+}
+
+// warningText is a word of warning with its meaning.
+func warningText(word string) string {
+	if meaning := warningMeanings[word]; meaning != "" {
+		return word + ": " + meaning
+	}
+	return word
+}

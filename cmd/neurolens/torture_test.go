@@ -1,0 +1,249 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// tortureSweep measures a script that leaves a daemon behind in every iteration: double-forked, in a session of its
+// own, deaf to SIGTERM.
+const tortureSweep = `suite: torture
+benchmark: torture
+command: [sh, daemon.sh, "{n}"]
+grid:
+  n: [1, 2, 3]
+repeats: 2
+warmup: 0
+iterations: 3
+`
+
+const tortureScript = `(setsid sh -c 'trap "" TERM HUP INT; sleep 1000; sleep 1000' &)
+sleep 0.02
+`
+
+// TestTorture kills one of runner, supervisor and worker with SIGKILL at a random moment of a sweep, again and again on
+// one store. Afterwards no process of the sweep is left, every run that the runner had reported is in the store, every
+// run of the store can be read, and a run whose supervisor was killed before it was done is lost. NEUROLENS_TORTURE=1 kills 200 times.
+func TestTorture(t *testing.T) {
+	rounds := 15
+	if os.Getenv("NEUROLENS_TORTURE") != "" {
+		rounds = 200
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"sweep.yaml": tortureSweep, "daemon.sh": tortureScript} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	acknowledged := map[string]bool{}
+	killed := map[string]int{}
+	lost := 0
+	for round := range rounds {
+		victim := []string{"runner", "supervisor", "worker"}[round%3]
+		tortured := newTortured(t, dir, random)
+		hit := tortured.kill(victim)
+		if hit {
+			killed[victim]++
+		}
+		tortured.wait()
+		for _, id := range tortured.acknowledged() {
+			acknowledged[id] = true
+		}
+		if hit && victim == "supervisor" {
+			n := tortured.reported("lost")
+			// One that had said that its run was done, with nothing left below it, has lost nothing.
+			if n != 1 && (n != 0 || tortured.reported("[0-9.]+ ms  median of 3") != 6) {
+				t.Errorf("round %d: the supervisor was killed and %d runs are lost:\n%s", round, n, tortured.stderr.String())
+			}
+			lost += n
+		}
+		tortured.checkNothingLeft(round)
+	}
+	t.Logf("killed %v, %d runs acknowledged", killed, len(acknowledged))
+	if killed["supervisor"]-lost > 1+rounds/20 {
+		t.Errorf("%d supervisors were killed, only %d runs are lost", killed["supervisor"], lost)
+	}
+	checkStore(t, filepath.Join(dir, "runs_store"), acknowledged, lost)
+}
+
+// tortured is one sweep that is going to lose a process.
+type tortured struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	stderr bytes.Buffer
+	mark   string // in the environment of every process of the sweep
+	random *rand.Rand
+}
+
+func newTortured(t *testing.T, dir string, random *rand.Rand) *tortured {
+	t.Helper()
+	s := &tortured{t: t, random: random, mark: fmt.Sprintf("NEUROLENS_TORTURE_MARK=%d", random.Uint64())}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command(self, "bench", "sweep.yaml")
+	s.cmd.Dir = dir
+	s.cmd.Env = append(os.Environ(), s.mark, programRole+"=1")
+	s.cmd.Stderr = &s.stderr
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// kill waits a random while and kills the process of that role, which may be gone by then: false.
+func (s *tortured) kill(role string) bool {
+	time.Sleep(time.Duration(100+s.random.IntN(500)) * time.Millisecond)
+	for range 200 {
+		if pid := s.pid(role); pid > 0 {
+			return syscall.Kill(pid, syscall.SIGKILL) == nil
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return false
+}
+
+// pid finds a process by its place in the tree.
+func (s *tortured) pid(role string) int {
+	runner := s.cmd.Process.Pid
+	if role == "runner" {
+		return runner
+	}
+	for _, supervisor := range childrenOf(runner) {
+		line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", supervisor))
+		if !bytes.Contains(line, []byte("__supervise")) {
+			continue
+		}
+		if role == "supervisor" {
+			return supervisor
+		}
+		for _, worker := range childrenOf(supervisor) {
+			if line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", worker)); bytes.Contains(line, []byte("daemon.sh")) {
+				return worker
+			}
+		}
+	}
+	return 0
+}
+
+func childrenOf(pid int) []int {
+	var pids []int
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, list := range lists {
+		text, _ := os.ReadFile(list)
+		for _, field := range strings.Fields(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+func (s *tortured) wait() {
+	done := make(chan struct{})
+	go func() { _ = s.cmd.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(time.Minute):
+		_ = s.cmd.Process.Kill()
+		s.t.Fatalf("the sweep hangs:\n%s", s.stderr.String())
+	}
+}
+
+var reportedRun = regexp.MustCompile(`^ *\d+/\d+  ([0-9A-Z]{8})  .*  repeat \d+  (.*)$`)
+
+// acknowledged are the ids of the runs that the runner reported as kept.
+func (s *tortured) acknowledged() []string {
+	var ids []string
+	lines := bufio.NewScanner(bytes.NewReader(s.stderr.Bytes()))
+	for lines.Scan() {
+		if m := reportedRun.FindStringSubmatch(lines.Text()); m != nil {
+			ids = append(ids, m[1])
+		}
+	}
+	return ids
+}
+
+// reported counts the runs that were reported with a status.
+func (s *tortured) reported(status string) int {
+	return len(regexp.MustCompile(`(?m)  repeat \d+  `+status+`(\b|$)`).FindAll(s.stderr.Bytes(), -1))
+}
+
+// checkNothingLeft waits for the end of every process that has the mark in its environment.
+func (s *tortured) checkNothingLeft(round int) {
+	s.t.Helper()
+	for patience := 1500; ; patience-- {
+		left := s.marked()
+		if len(left) == 0 {
+			return
+		}
+		if patience == 0 {
+			s.t.Fatalf("round %d: these survive: %v", round, left)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func (s *tortured) marked() []string {
+	var found []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, file := range files {
+		environ, err := os.ReadFile(file)
+		if err == nil && bytes.Contains(environ, []byte(s.mark)) {
+			line, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
+			found = append(found, filepath.Base(filepath.Dir(file))+" "+strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return found
+}
+
+func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int) {
+	t.Helper()
+	ctx := context.Background()
+	db, err := query.Open(ctx, []string{dir}, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	runs, err := db.SQL(ctx, "SELECT run_id, status FROM runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SQL(ctx, "SELECT count(*), sum(value) FROM samples_long"); err != nil {
+		t.Fatal(err)
+	}
+	statuses := map[string]int{}
+	for _, row := range runs.Rows {
+		delete(acknowledged, shortRun(row[0].(string)))
+		statuses[row[1].(string)]++
+	}
+	if len(acknowledged) > 0 {
+		t.Errorf("acknowledged, but not in the store: %v", sortedNames(acknowledged))
+	}
+	t.Logf("%d runs in the store: %v", len(runs.Rows), statuses)
+	if statuses["lost"] != lost {
+		t.Errorf("%d runs are stored as lost, %d were reported", statuses["lost"], lost)
+	}
+}

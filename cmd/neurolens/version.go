@@ -1,0 +1,68 @@
+package main
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func newVersionCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of NeuroLens and of what it is built with",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			format, err := a.outputFormat()
+			if err != nil {
+				return err
+			}
+			t := versionTable()
+			return a.print(format, t, func() view { return a.pairsView(t) })
+		},
+	}
+}
+
+func versionTable() query.Table {
+	t := query.Table{Columns: []query.Column{{Name: "fact", Type: query.TypeText}, {Name: "value", Type: query.TypeText}}}
+	add := func(fact, value string) { t.Rows = append(t.Rows, []any{fact, value}) }
+	add("neurolens", version)
+	add("store_format", machineText(int64(schema.Format)))
+	add("go", runtime.Version())
+	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return t
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			add("commit", s.Value)
+		case "vcs.modified":
+			add("modified", s.Value)
+		}
+	}
+	for _, m := range info.Deps {
+		switch m.Path {
+		case "github.com/duckdb/duckdb-go/v2", "github.com/parquet-go/parquet-go":
+			add(m.Path, m.Version)
+		}
+	}
+	return t
+}
+
+// pairsView shows facts and their values without a header or a count.
+func (a *app) pairsView(t query.Table) view {
+	var v view
+	width := 0
+	for _, row := range t.Rows {
+		width = max(width, len(machineText(row[0])))
+	}
+	for _, row := range t.Rows {
+		v.below = append(v.below, pad(machineText(row[0]), width, false)+gap+a.anyText(t.Columns[1], row[1], ""))
+	}
+	return v
+}

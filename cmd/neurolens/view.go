@@ -1,0 +1,186 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/mattn/go-runewidth"
+)
+
+// unknown stands where a value is not known.
+const unknown = "–"
+
+// view is what people see of a result: lines above, a table, lines below.
+type view struct {
+	above   []string
+	columns []viewColumn
+	rows    [][]cell
+	below   []string
+}
+
+// viewColumn is a column of a view. Where the table is too wide, the column with the largest drop goes first; 0 stays.
+type viewColumn struct {
+	header string
+	right  bool
+	drop   int
+}
+
+type cell struct {
+	text   string
+	failed bool // a failure: red where there is colour
+}
+
+const (
+	gap        = "  "
+	red, plain = "\x1b[31m", "\x1b[0m"
+)
+
+// render writes the view for a terminal of so many columns. Nothing wraps: columns go in their order, then the
+// longest texts are cut.
+func (v view) render(w io.Writer, width int, color bool) {
+	for _, line := range v.above {
+		for _, part := range wrapped(line, width) {
+			fmt.Fprintln(w, part)
+		}
+	}
+	if len(v.rows) > 0 {
+		if len(v.above) > 0 {
+			fmt.Fprintln(w)
+		}
+		v.renderTable(w, width, color)
+		if len(v.below) > 0 {
+			fmt.Fprintln(w)
+		}
+	}
+	for _, line := range v.below {
+		for _, part := range wrapped(line, width) {
+			fmt.Fprintln(w, part)
+		}
+	}
+}
+
+func (v view) renderTable(w io.Writer, width int, color bool) {
+	shown, widths := v.fit(width)
+	line := make([]string, len(shown))
+	for i, c := range shown {
+		line[i] = pad(v.columns[c].header, widths[c], v.columns[c].right)
+	}
+	fmt.Fprintln(w, strings.TrimRight(strings.Join(line, gap), " "))
+	for _, row := range v.rows {
+		for i, c := range shown {
+			line[i] = pad(cut(row[c].text, widths[c]), widths[c], v.columns[c].right)
+			if row[c].failed && color {
+				line[i] = red + line[i] + plain
+			}
+		}
+		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, gap), " "))
+	}
+}
+
+// fit chooses the columns that are shown and how wide each is.
+func (v view) fit(width int) (shown []int, widths []int) {
+	widths = make([]int, len(v.columns))
+	for i, c := range v.columns {
+		shown = append(shown, i)
+		widths[i] = runewidth.StringWidth(c.header)
+		for _, row := range v.rows {
+			widths[i] = max(widths[i], runewidth.StringWidth(row[i].text))
+		}
+	}
+	total := func() int {
+		sum := len(gap) * (len(shown) - 1)
+		for _, c := range shown {
+			sum += widths[c]
+		}
+		return sum
+	}
+	for total() > width {
+		first := slices.MaxFunc(shown, func(a, b int) int { return v.columns[a].drop - v.columns[b].drop })
+		if v.columns[first].drop == 0 {
+			break
+		}
+		shown = slices.DeleteFunc(shown, func(c int) bool { return c == first })
+	}
+	for total() > width {
+		widest := slices.MaxFunc(shown, func(a, b int) int { return widths[a] - widths[b] })
+		if widths[widest] <= runewidth.StringWidth(v.columns[widest].header) || widths[widest] <= 4 {
+			break
+		}
+		widths[widest]--
+	}
+	return shown, widths
+}
+
+// renderMarkdown writes the view as GitHub's Markdown, with every column.
+func (v view) renderMarkdown(w io.Writer) {
+	escape := strings.NewReplacer("|", `\|`, "\n", " ")
+	for _, line := range v.above {
+		fmt.Fprintf(w, "%s\n\n", line)
+	}
+	if len(v.rows) > 0 {
+		header, rule := "|", "|"
+		for _, c := range v.columns {
+			header += " " + escape.Replace(c.header) + " |"
+			if c.right {
+				rule += "---:|"
+			} else {
+				rule += "---|"
+			}
+		}
+		fmt.Fprintf(w, "%s\n%s\n", header, rule)
+		for _, row := range v.rows {
+			line := "|"
+			for _, c := range row {
+				line += " " + escape.Replace(c.text) + " |"
+			}
+			fmt.Fprintln(w, line)
+		}
+		fmt.Fprintln(w)
+	}
+	for _, line := range v.below {
+		if line != "" {
+			fmt.Fprintf(w, "%s\n\n", line)
+		}
+	}
+}
+
+func pad(s string, width int, right bool) string {
+	if right {
+		return runewidth.FillLeft(s, width)
+	}
+	return runewidth.FillRight(s, width)
+}
+
+func cut(s string, width int) string {
+	return runewidth.Truncate(strings.Map(printable, s), width, "…")
+}
+
+// wrapped breaks a line at spaces, with the rest indented under its first column of text. What is meant to be copied
+// (commands, indented by the caller) is never broken.
+func wrapped(line string, width int) []string {
+	line = strings.Map(printable, line)
+	if runewidth.StringWidth(line) <= width || strings.Contains(line, "neurolens ") {
+		return []string{line}
+	}
+	indent := ""
+	if i := strings.Index(line, gap); i >= 0 {
+		rest := strings.TrimLeft(line[i:], " ")
+		indent = strings.Repeat(" ", runewidth.StringWidth(line[:len(line)-len(rest)]))
+	}
+	var lines []string
+	current := ""
+	for word := range strings.SplitSeq(line, " ") {
+		switch {
+		case current == "" && len(lines) == 0:
+			current = word
+		case runewidth.StringWidth(current)+1+runewidth.StringWidth(word) > width && strings.TrimSpace(current) != "":
+			lines = append(lines, strings.TrimRight(current, " "))
+			current = indent + word
+		default:
+			current += " " + word
+		}
+	}
+	return append(lines, current)
+}

@@ -1,0 +1,67 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// hashSlot stands before the hash that every file carries of itself, as FORMAT.md says.
+var hashSlot = []byte("neurolens.sha256\x18\x40")
+
+// vanished finds a file that is no longer there.
+func vanished(files []file) (file, bool) {
+	for _, f := range files {
+		if _, err := os.Lstat(f.path); errors.Is(err, fs.ErrNotExist) {
+			return f, true
+		}
+	}
+	return file{}, false
+}
+
+// blame turns an error of DuckDB that comes from a file into one that names it and wraps schema.ErrDamaged or, where
+// the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file,
+// which is slow, but happens only where a question could not be answered.
+func (db *DB) blame(ctx context.Context, cause error, files []file) error {
+	for _, f := range files {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		err := checkFile(f.path)
+		if err == nil && strings.HasSuffix(cause.Error(), damageMark+f.path) {
+			err = fmt.Errorf("%w: it holds another run than its name says", schema.ErrDamaged)
+		}
+		if err != nil {
+			s := db.stores[f.store]
+			return storeError(s.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(f.path, s.path+"/"), err))
+		}
+	}
+	return cause
+}
+
+// checkFile compares a file with its own hash.
+func checkFile(path string) error {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	at := bytes.LastIndex(content, hashSlot) + len(hashSlot)
+	if at < len(hashSlot) || at+hex.EncodedLen(sha256.Size) > len(content) {
+		return fmt.Errorf("%w: it is not a file of a store", schema.ErrDamaged)
+	}
+	slot := content[at : at+hex.EncodedLen(sha256.Size)]
+	want := string(slot)
+	copy(slot, strings.Repeat("0", len(slot)))
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want {
+		return fmt.Errorf("%w: the file does not match its own hash", schema.ErrDamaged)
+	}
+	return nil
+}

@@ -1,0 +1,83 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// ErrInput is what errors wrap that are the asker's to mend: a filter, an SQL text, a column or a destination.
+// Their message is one line and says on its own what is wrong.
+var ErrInput = errors.New("input")
+
+// inputErr is an ErrInput whose message does not say so.
+type inputErr string
+
+func (e inputErr) Error() string        { return string(e) }
+func (e inputErr) Is(target error) bool { return target == ErrInput }
+
+func input(format string, args ...any) error {
+	return inputErr(fmt.Sprintf(format, args...))
+}
+
+// engineError gives an error of DuckDB as it is wanted by callers: the context's own error where that ended the
+// query, else one line.
+func engineError(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &engineErr{message: oneLine(err.Error()), kind: kindOf(err), cause: err}
+}
+
+// engineErr is an error of DuckDB; kind is its class.
+type engineErr struct {
+	message string
+	kind    duckdb.ErrorType
+	cause   error
+}
+
+func (e *engineErr) Error() string { return e.message }
+func (e *engineErr) Unwrap() error { return e.cause }
+
+func kindOf(err error) duckdb.ErrorType {
+	var duck *duckdb.Error
+	if errors.As(err, &duck) {
+		return duck.Type
+	}
+	return duckdb.ErrorTypeInvalid
+}
+
+// classPrefix is what DuckDB puts before its messages: "Binder Error: ".
+var classPrefix = regexp.MustCompile(`^(?:[A-Za-z]+ )*(?:Error|error): `)
+
+// oneLine keeps what a message says: its lines up to the list of candidate functions or the picture of the statement,
+// without the error class.
+func oneLine(message string) string {
+	var kept []string
+	for line := range strings.Lines(message) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "LINE ") || strings.HasPrefix(line, "Candidate functions") {
+			break
+		}
+		if line != "" {
+			kept = append(kept, line)
+		}
+	}
+	text := classPrefix.ReplaceAllString(strings.Join(kept, " "), "")
+	return strings.TrimSuffix(lowerFirst(text), ".")
+}
+
+// lowerFirst makes the first letter lower case, unless the word is all capitals (SQL) or a name.
+func lowerFirst(s string) string {
+	if len(s) < 2 || s[1] < 'a' || s[1] > 'z' {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}

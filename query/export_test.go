@@ -1,0 +1,193 @@
+package query_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// elsewhere asks a DuckDB that knows nothing of stores.
+func elsewhere(t *testing.T, text string) string {
+	t.Helper()
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("SET TimeZone = 'UTC'"); err != nil {
+		t.Fatal(err)
+	}
+	var answer any
+	if err := db.QueryRow(text).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return fmt.Sprint(answer)
+}
+
+func TestExportDirectory(t *testing.T) {
+	db := open(t, newStore(t, append(manyRuns(4), everything())...))
+	ctx := context.Background()
+	for _, format := range []query.Format{query.FormatParquet, query.FormatCSV, query.FormatJSONL} {
+		dest := t.TempDir() + "/new/dir"
+		done, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: format})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf("[{%[1]s/runs.%[2]s runs 5} {%[1]s/samples.%[2]s samples 7} {%[1]s/ops.%[2]s ops 1}]", dest, format)
+		if got := fmt.Sprint(done.Files); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		names, err := filepath.Glob(dest + "/*")
+		if hidden, _ := filepath.Glob(dest + "/.*"); err != nil || len(names) != 3 || len(hidden) != 0 {
+			t.Errorf("%s: left %v %v, %v", format, names, hidden, err)
+		}
+		read := map[query.Format]string{query.FormatParquet: "read_parquet", query.FormatCSV: "read_csv", query.FormatJSONL: "read_json"}[format]
+		from := fmt.Sprintf(" FROM %s('%s/runs.%s')", read, dest, format)
+		if got := elsewhere(t, "SELECT concat_ws('|', count(*), count(p50), sum(epoch_us(started_at)), max(error))"+from); got != "5|5|"+startSum()+"|it's \"odd\"\nvery" {
+			t.Errorf("%s: got %s", format, got)
+		}
+		_, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format})
+		wantInput(t, err, "runs."+string(format)+" is there already")
+		done, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
+		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
+			t.Errorf("%s: %v, %v", format, done, err)
+		}
+		if _, err := os.Stat(dest + "/ops." + string(format)); err == nil {
+			t.Errorf("%s: the ops of the earlier export are still there", format)
+		}
+	}
+}
+
+// startSum is the sum of the start times of the test's runs in microseconds.
+func startSum() string {
+	sum := int64(0)
+	for _, n := range []int64{0, 1, 2, 3, 300} {
+		sum += start.UnixMicro() + n*1_000_000
+	}
+	return fmt.Sprint(sum)
+}
+
+// TestExportParquet: what comes back is what the views have, types and all.
+func TestExportParquet(t *testing.T) {
+	db := open(t, newStore(t, append(manyRuns(2), everything())...))
+	ctx := context.Background()
+	dest := t.TempDir()
+	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
+		if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := db.SQL(ctx, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := elsewhere(t, "SELECT [count(*)::VARCHAR, md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR))] FROM '"+dest+"/"+table+".parquet' AS x")
+		if want := fmt.Sprint(r.Rows[0]); got != want {
+			t.Errorf("%s: got %s, want %s", table, got, want)
+		}
+	}
+}
+
+func TestExportStdout(t *testing.T) {
+	odd := newRun(0, 0, func(r *schema.Run) {
+		r.Error, r.Suite, r.Tags = "a,\"b\"\nc", "", map[string]string{"k": `v"w`}
+		r.Metrics = []schema.Metric{{Name: "loss", Unit: "ratio", Reals: []float64{1.5, math.NaN(), math.Inf(-1)}}}
+	})
+	db := open(t, newStore(t, odd))
+	ctx := context.Background()
+	export := func(format query.Format, table string) string {
+		var out bytes.Buffer
+		done, err := db.Export(ctx, query.ExportRequest{Dest: "-", Format: format, Table: table, Stdout: &out})
+		if err != nil || len(done.Files) != 1 || done.Files[0].Path != "-" {
+			t.Fatalf("%v, %v", done, err)
+		}
+		return out.String()
+	}
+	records, err := csv.NewReader(strings.NewReader(export(query.FormatCSV, ""))).ReadAll()
+	if err != nil || len(records) != 2 {
+		t.Fatalf("%v, %v", records, err)
+	}
+	for column, want := range map[string]string{
+		"error": odd.Error, "suite": "", "tags": `{"k":"v\"w"}`, "started_at": "2026-11-21T06:45:12.345678Z", "batch_size": "1", "warnings": "",
+	} {
+		if got := records[1][slices.Index(records[0], column)]; got != want {
+			t.Errorf("csv, %s: got %q, want %q", column, got, want)
+		}
+	}
+	var row map[string]any
+	if err := json.Unmarshal([]byte(export(query.FormatJSONL, "runs")), &row); err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string]any{
+		"error": odd.Error, "suite": nil, "tags": map[string]any{"k": `v"w`}, "started_at": "2026-11-21T06:45:12.345678Z", "batch_size": 1.0,
+	} {
+		if fmt.Sprint(row[column]) != fmt.Sprint(want) {
+			t.Errorf("jsonl, %s: got %v, want %v", column, row[column], want)
+		}
+	}
+	if err := json.Unmarshal([]byte(export(query.FormatJSONL, "samples")), &row); err != nil || fmt.Sprint(row["values"]) != "[1.5 <nil> <nil>]" {
+		t.Errorf("got %v, %v", row["values"], err)
+	}
+	if got := export(query.FormatCSV, "samples_long"); !strings.HasSuffix(got, ",0,1.5\n"+odd.RunID+",loss,ratio,1,nan\n"+odd.RunID+",loss,ratio,2,-inf\n") {
+		t.Errorf("got %s", got)
+	}
+	if got := export(query.FormatParquet, "ops"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {
+		t.Errorf("not a Parquet file: %.20q", got)
+	}
+}
+
+// TestExportOrder: rows are in the order of the runs, and of the metrics and samples in them.
+func TestExportOrder(t *testing.T) {
+	db := open(t, newStore(t, append(manyRuns(9), everything())...))
+	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
+		dest := t.TempDir()
+		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
+			t.Fatal(err)
+		}
+		text := "SELECT list(" + order + ") = list_sort(list(" + order + ")) FROM '" + dest + "/" + table + ".parquet'"
+		if got := elsewhere(t, text); got != "true" {
+			t.Errorf("%s is not in order", table)
+		}
+	}
+}
+
+func TestExportRefusals(t *testing.T) {
+	store := newStore(t, manyRuns(1)...)
+	db := open(t, store)
+	link := t.TempDir() + "/link"
+	if err := os.Symlink(store+"/live", link); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, store)
+	for _, c := range []struct {
+		req  query.ExportRequest
+		want string
+	}{
+		{query.ExportRequest{Dest: store, Format: "csv"}, "is inside the store"},
+		{query.ExportRequest{Dest: store + "/new/x", Format: "csv"}, "is inside the store"},
+		{query.ExportRequest{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
+		{query.ExportRequest{Dest: link + "/x", Format: "csv"}, "is inside the store"},
+		{query.ExportRequest{Format: "csv"}, "a destination is missing"},
+		{query.ExportRequest{Dest: "-", Format: "xml"}, `format "xml": want parquet, csv or jsonl`},
+		{query.ExportRequest{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
+		{query.ExportRequest{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
+	} {
+		_, err := db.Export(context.Background(), c.req)
+		wantInput(t, err, c.want)
+	}
+	if after := snapshot(t, store); after != before {
+		t.Error("the store was changed")
+	}
+}

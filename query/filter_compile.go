@@ -1,0 +1,295 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// condition is a compiled filter: SQL over columns of runs with parameters, never text of a user.
+type condition struct {
+	text       string // empty: every run
+	args       []any
+	columns    []*schema.Column // that the text reads
+	notNumbers []notNumber
+	regexes    []string // that DuckDB has to accept too
+	ranked     bool     // the text reads session_rank, over all runs: 1 is the newest session
+	unsure     []unsure
+}
+
+// notNumber counts the values of a key that an ordering cannot use.
+type notNumber struct {
+	key  string
+	text string // SQL: this row has such a value
+}
+
+// unsure is what may be a slip of the pen. It is looked at only when nothing matches, for that needs a look at all runs.
+type unsure struct {
+	word   *word
+	offset int
+	field  field
+	unit   string // in place of the field: a unit that is not known
+}
+
+// compiler makes a condition of a filter.
+type compiler struct {
+	condition
+	lookup lookup
+	seen   map[string]bool // columns
+	places map[any]string  // parameters by value
+}
+
+// lookup finds the ids that the value of run= or session= stands for; none is not an error.
+type lookup func(key, value string) ([]string, error)
+
+// compileFilter makes a condition of a filter's text. Errors wrap ErrInput, or are the lookup's.
+func compileFilter(text string, ids lookup) (condition, error) {
+	n, err := parseFilter(text)
+	if err != nil || n == nil {
+		return condition{}, err
+	}
+	c := &compiler{lookup: ids, seen: map[string]bool{}, places: map[any]string{}}
+	if c.text, err = c.node(n); err != nil {
+		return condition{}, err
+	}
+	return c.condition, nil
+}
+
+func (c *compiler) node(n *node) (string, error) {
+	if n.kind == tokenWord {
+		return c.word(n.word)
+	}
+	parts := make([]string, len(n.parts))
+	for i, part := range n.parts {
+		var err error
+		if parts[i], err = c.node(part); err != nil {
+			return "", err
+		}
+	}
+	switch n.kind {
+	case tokenNot:
+		return not(parts[0]), nil
+	case tokenAnd:
+		return "(" + strings.Join(parts, " AND ") + ")", nil
+	default:
+		return "(" + strings.Join(parts, " OR ") + ")", nil
+	}
+}
+
+// not is the exact complement, NULL included.
+func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
+
+func (c *compiler) word(w *word) (string, error) {
+	f := fieldOf(w.key)
+	op, negated := strings.CutPrefix(w.op, "!")
+	var text string
+	var err error
+	switch op {
+	case "=":
+		text, err = c.equal(w, f)
+	case "~":
+		text, err = c.match(w, f)
+	default:
+		text, err = c.order(w, f)
+	}
+	if err != nil {
+		return "", err
+	}
+	if f.bare {
+		c.unsure = append(c.unsure, unsure{word: w, offset: w.offset, field: f})
+	}
+	if negated {
+		text = not(text)
+	}
+	return text, nil
+}
+
+func (w *word) fail(v value, format string, args ...any) error {
+	return inputError(w.text, v.offset, format, args...)
+}
+
+// bind makes a value a parameter and gives its place in the SQL text.
+func (c *compiler) bind(v any) string {
+	place, ok := c.places[v]
+	if !ok {
+		c.args = append(c.args, v)
+		place = "$" + strconv.Itoa(len(c.args))
+		switch v.(type) {
+		case string:
+			place += "::VARCHAR"
+		case int64:
+			place += "::BIGINT"
+		case float64:
+			place += "::DOUBLE"
+		}
+		c.places[v] = place
+	}
+	return place
+}
+
+func (c *compiler) read(column *schema.Column) string {
+	if !c.seen[column.Name] {
+		c.seen[column.Name] = true
+		c.columns = append(c.columns, column)
+	}
+	return identifier(column.Name)
+}
+
+// expression is the SQL of a field.
+func (c *compiler) expression(f field) string {
+	if f.entry == "" {
+		return c.read(f.column)
+	}
+	return c.read(f.column) + "[" + c.bind(f.entry) + "]"
+}
+
+// equal compiles = with its values, one of which has to be equal.
+func (c *compiler) equal(w *word, f field) (string, error) {
+	x := c.expression(f)
+	var alternatives []string
+	for _, v := range w.values {
+		if v.text == "null" && !v.quoted {
+			alternatives = append(alternatives, x+" IS NULL")
+			continue
+		}
+		text, err := c.equalTo(w, f, v)
+		if err != nil {
+			return "", err
+		}
+		alternatives = append(alternatives, text)
+	}
+	return "(" + strings.Join(alternatives, " OR ") + ")", nil
+}
+
+func (c *compiler) equalTo(w *word, f field, v value) (string, error) {
+	x := c.expression(f)
+	if back, ok := lastButN(v.text); ok && w.key == keySession {
+		c.ranked = true
+		return "(" + x + " IS NOT NULL AND session_rank = " + c.bind(int64(back)+1) + ")", nil
+	}
+	switch f.kind() {
+	case schema.KindInt, schema.KindReal:
+		return c.compare(w, f, "=", v)
+	case schema.KindBool:
+		if v.quoted || v.text != "true" && v.text != "false" {
+			return "", w.fail(v, "want true, false or null")
+		}
+		return x + " = " + v.text, nil
+	case schema.KindList:
+		if f.column.Children[0].Kind != schema.KindString {
+			return "", w.fail(v, "%s holds more than text: only null can be asked for", f.column.Name)
+		}
+		return "list_contains(" + x + ", " + c.bind(v.text) + ")", nil
+	case schema.KindMap:
+		return "", w.fail(v, "%s holds several values: say which, as in %s.name=...", w.key, prefixOf(f.column.Name))
+	case schema.KindTime:
+		return "", w.fail(v, "compare a time with < <= > or >=")
+	}
+	texts, err := c.texts(w, f, v)
+	if err != nil {
+		return "", err
+	}
+	if len(texts) == 0 {
+		return "false", nil
+	}
+	places := make([]string, len(texts))
+	for i, text := range texts {
+		places[i] = c.bind(text)
+	}
+	return x + " IN (" + strings.Join(places, ", ") + ")", nil
+}
+
+func prefixOf(column string) string {
+	for prefix, name := range mapPrefixes {
+		if name == column {
+			return prefix
+		}
+	}
+	return column
+}
+
+// texts are the texts that a value stands for.
+func (c *compiler) texts(w *word, f field, v value) ([]string, error) {
+	switch {
+	case w.key == keyRun, w.key == keySession:
+		ids, err := c.lookup(w.key, v.text)
+		if errors.Is(err, ErrInput) {
+			return nil, w.fail(v, "%v", err)
+		}
+		return ids, err
+	case v.quoted:
+		return []string{v.text}, nil
+	case f.entry != "":
+		if canonical := canonicalText(v.text); canonical != v.text {
+			return []string{v.text, canonical}, nil
+		}
+	case f.column.Name == "precision":
+		if canonical, err := schema.CanonicalPrecision(v.text); err == nil {
+			return []string{canonical}, nil
+		}
+	}
+	return []string{v.text}, nil
+}
+
+// match compiles ~ . Go's parser sees the expression first, since it knows where a mistake is.
+func (c *compiler) match(w *word, f field) (string, error) {
+	v := w.values[0]
+	list := f.kind() == schema.KindList && f.column.Children[0].Kind == schema.KindString
+	if f.kind() != schema.KindString && !list {
+		return "", w.fail(v, "a regular expression is for text, %s is none", w.key)
+	}
+	if w.key == keyRun || w.key == keySession {
+		return "", w.fail(v, "%s takes = and != only; %s_id takes a regular expression", w.key, w.key)
+	}
+	if _, err := regexp.Compile(v.text); err != nil {
+		var bad *syntax.Error
+		if errors.As(err, &bad) {
+			v.offset += max(strings.Index(v.text, bad.Expr), 0)
+			return "", w.fail(v, "%s: %s", bad.Code, brief(bad.Expr))
+		}
+		return "", w.fail(v, "%v", err)
+	}
+	c.regexes = append(c.regexes, v.text)
+	x := c.expression(f)
+	if list {
+		return "len(list_filter(" + x + ", lambda t: regexp_matches(t, " + c.bind(v.text) + "))) > 0", nil
+	}
+	return "regexp_matches(" + x + ", " + c.bind(v.text) + ")", nil
+}
+
+// order compiles < <= > >= .
+func (c *compiler) order(w *word, f field) (string, error) {
+	v := w.values[0]
+	switch f.kind() {
+	case schema.KindInt, schema.KindReal:
+		return c.compare(w, f, w.op, v)
+	case schema.KindTime:
+		t, err := parseTime(v.text)
+		if err != nil {
+			return "", w.fail(v, "%v", err)
+		}
+		return fmt.Sprintf("epoch_us(%s) %s %s", c.expression(f), w.op, c.bind(t.UnixMicro())), nil
+	case schema.KindString:
+		return c.orderText(w, f, v)
+	default:
+		return "", w.fail(v, "%s has no order", w.key)
+	}
+}
+
+func (c *compiler) orderText(w *word, f field, v value) (string, error) {
+	if w.key == keyRun || w.key == keySession {
+		return "", w.fail(v, "%s takes = and != only; started_at has an order", w.key)
+	}
+	n, err := c.number(w, f, v)
+	if err != nil {
+		return "", err
+	}
+	x := c.expression(f)
+	c.notNumbers = append(c.notNumbers, notNumber{w.key, fmt.Sprintf("(%s IS NOT NULL AND %s IS NULL)", x, num(x))})
+	return fmt.Sprintf("%s %s %s", num(x), w.op, c.bind(n.Value)), nil
+}

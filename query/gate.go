@@ -1,0 +1,135 @@
+package query
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxQueryBytes is the longest SQL text that is looked at.
+const maxQueryBytes = 256 << 10
+
+// gate lets one SELECT pass. It never runs the text: DuckDB's parser turns it into a tree, which it does for SELECT
+// alone. renamed are the names that the text gives to things other than the columns of that name.
+func (c *conn) gate(ctx context.Context, text string) (renamed map[string]bool, err error) {
+	switch {
+	case len(text) > maxQueryBytes:
+		return nil, input("query: longer than %d bytes", maxQueryBytes)
+	case !utf8.ValidString(text):
+		return nil, input("query: not UTF-8 (offset %d)", invalidAt(text))
+	case strings.ContainsRune(text, 0):
+		return nil, input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
+	}
+	row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{text}})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		return nil, input("query: %v", err)
+	}
+	serialized, _ := row[0].(string)
+	var tree struct {
+		Error      bool   `json:"error"`
+		Type       string `json:"error_type"`
+		Message    string `json:"error_message"`
+		Position   string `json:"position"`
+		Statements []any  `json:"statements"`
+	}
+	if err := json.Unmarshal([]byte(serialized), &tree); err != nil {
+		return nil, input("query: %v", err)
+	}
+	switch n := len(tree.Statements); {
+	case tree.Error && tree.Type == "parser":
+		return nil, input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
+	case tree.Error:
+		return nil, input("query: only one SELECT is allowed here, this is %s", statementWord(text))
+	case n == 0:
+		return nil, input("query: a SELECT is missing")
+	case n > 1:
+		return nil, input("query: only one SELECT is allowed here, these are %d", n)
+	}
+	renamed = map[string]bool{}
+	collectNames(tree.Statements[0], renamed)
+	return renamed, nil
+}
+
+func offsetOf(position string) string {
+	if _, err := strconv.Atoi(position); err != nil {
+		return ""
+	}
+	return " (offset " + position + ")"
+}
+
+// statementWord names what a text begins with: COPY, SET ... Comments before it are passed over.
+func statementWord(text string) string {
+	for {
+		text = strings.TrimLeft(text, " \t\r\n;(")
+		switch {
+		case strings.HasPrefix(text, "--"):
+			_, text, _ = strings.Cut(text, "\n")
+		case strings.HasPrefix(text, "/*"):
+			_, text, _ = strings.Cut(text, "*/")
+		default:
+			end := strings.IndexFunc(text, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') && r != '_' })
+			if end < 0 {
+				end = len(text)
+			}
+			return describeStatement(strings.ToUpper(text[:end]))
+		}
+	}
+}
+
+func describeStatement(word string) string {
+	switch word {
+	case "":
+		return "something else"
+	case "SELECT", "WITH", "FROM", "VALUES":
+		return "more than that"
+	default:
+		return brief(word)
+	}
+}
+
+// collectNames gathers from a statement's tree the names that it gives to expressions which are not the column of that
+// name, wherever in it they are.
+func collectNames(node any, names map[string]bool) {
+	switch n := node.(type) {
+	case []any:
+		for _, child := range n {
+			collectNames(child, names)
+		}
+	case map[string]any:
+		if alias, _ := n["alias"].(string); alias != "" && lastName(n) != alias {
+			names[alias] = true
+		}
+		// A set operation takes its names from its first part and its values from all.
+		if n["type"] == "SET_OPERATION_NODE" {
+			for name := range units {
+				names[name] = true
+			}
+		}
+		for key, child := range n {
+			if list, ok := child.([]any); ok && slices.Contains([]string{"column_name_alias", "aliases"}, key) {
+				for _, name := range list {
+					if text, ok := name.(string); ok {
+						names[text] = true
+					}
+				}
+			}
+			collectNames(child, names)
+		}
+	}
+}
+
+// lastName is the column that a reference names; empty for every other expression.
+func lastName(node map[string]any) string {
+	names, _ := node["column_names"].([]any)
+	if node["class"] != "COLUMN_REF" || len(names) == 0 {
+		return ""
+	}
+	name, _ := names[len(names)-1].(string)
+	return name
+}

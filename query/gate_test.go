@@ -1,0 +1,47 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzGate: every text is an ErrInput of one line, or passes as what DuckDB itself calls a SELECT.
+func FuzzGate(f *testing.F) {
+	for _, text := range []string{
+		"SELECT 1", "FROM runs", "WITH x AS (SELECT 1) FROM x", "VALUES (1)", "COPY runs TO 'x'", "SELECT 1; SELECT 2", "", ";", "/*", "--", "PIVOT runs ON x",
+		"SELECT 'a;b'", "DESCRIBE runs", "SELECT $1", "SELECT ?", "SELECT 1 UNION SELECT 2 AS x", "select \"a\"\"b\" as \"p50\"", "SELEC", "(SELECT 1)",
+	} {
+		f.Add(text)
+	}
+	e, err := openEngine(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	ctx := context.Background()
+	c, err := e.connect(ctx)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := errors.Join(c.Close(), e.close()); err != nil {
+			f.Error(err)
+		}
+	})
+	f.Fuzz(func(t *testing.T, text string) {
+		_, err := c.gate(ctx, text)
+		if err != nil {
+			if !errors.Is(err, ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
+				t.Fatalf("%q: %q", text, err)
+			}
+			return
+		}
+		// As a subquery it parses exactly where it is a query. DESCRIBE and its like are queries too, but stand alone.
+		row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{"SELECT * FROM (" + text + "\n)"}})
+		if err != nil || !strings.HasPrefix(row[0].(string), `{"error":false`) && !strings.Contains(text, ";") {
+			t.Fatalf("%q passes: %v, %v", text, row, err)
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestListNewestFirst(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(7)...))
+	l, err := db.List(context.Background(), query.ListRequest{Limit: 3, Columns: []string{"repeat_index", "started_at", "p50", "unit", "params", "variant"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.Total != 7 || len(l.Rows) != 3 {
+		t.Fatalf("%d rows of %d, want 3 of 7", len(l.Rows), l.Total)
+	}
+	want := []any{int64(6), start.Add(6 * time.Second), 100_070.0, "ns", map[string]any{"dim": "64"}, nil}
+	if got := fmt.Sprintf("%#v", l.Rows[0]); got != fmt.Sprintf("%#v", want) {
+		t.Errorf("got %s\nwant %#v", got, want)
+	}
+	columns := []query.Column{
+		{Name: "repeat_index", Type: query.TypeInteger},
+		{Name: "started_at", Type: query.TypeTime},
+		{Name: "p50", Unit: schema.UnitOfRow, Type: query.TypeReal},
+		{Name: "unit", Type: query.TypeText},
+		{Name: "params", Type: query.TypeMap},
+		{Name: "variant", Type: query.TypeText},
+	}
+	if !slices.Equal(l.Columns, columns) {
+		t.Errorf("got columns %v, want %v", l.Columns, columns)
+	}
+}
+
+func TestListOrderAndBounds(t *testing.T) {
+	runs := manyRuns(10) // batch_size 1 2 4 8 16 1 2 4 8 16, dim 64 128 256 ...
+	runs = append(runs, newRun(10, 0, func(r *schema.Run) {
+		r.Status, r.BatchSize, r.StartedAt, r.TimeSource = schema.StatusTimeout, nil, time.Time{}, ""
+		r.Params, r.SessionID = nil, sessionID(0)
+	}))
+	db := open(t, newStore(t, runs...))
+	at := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
+	for _, c := range []struct {
+		req  query.ListRequest
+		want []int
+	}{
+		{query.ListRequest{}, []int{9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 10}},
+		{query.ListRequest{Limit: 2}, []int{9, 8}},
+		{query.ListRequest{Sort: []string{"batch_size", "-p50"}}, []int{5, 0, 6, 1, 7, 2, 8, 3, 9, 4, 10}},
+		{query.ListRequest{Sort: []string{"-bs"}, Limit: 3}, []int{9, 4, 8}},
+		{query.ListRequest{Sort: []string{"-dim"}, Limit: 4}, []int{8, 5, 2, 7}},
+		{query.ListRequest{Sort: []string{"session", "param.dim"}, Limit: 3}, []int{10, 9, 6}},
+		{query.ListRequest{Since: at(8)}, []int{9, 8}},
+		{query.ListRequest{Since: at(2), Until: at(4)}, []int{3, 2}},
+		{query.ListRequest{Until: at(1)}, []int{0}},
+		{query.ListRequest{Since: at(3), Filter: "batch_size=16"}, []int{9, 4}},
+		{query.ListRequest{Filter: "status=timeout"}, []int{10}},
+		{query.ListRequest{Filter: "status!=ok or started_at<2026-11-21T06:45:13Z"}, []int{0, 10}},
+		{query.ListRequest{Filter: "started_at=null"}, []int{10}},
+		{query.ListRequest{Filter: "p50>=100.1us p50<0.2ms"}, []int{9}},
+		{query.ListRequest{Filter: "machine=lab3 tag.who=me env.governor~^perf bs=8"}, []int{8, 3}},
+		{query.ListRequest{Filter: "dim=64.0 bs>=2"}, []int{9, 6, 3}},
+	} {
+		if got := ids(t, db, c.req); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: got %v, want %v", c.req, got, c.want)
+		}
+	}
+}
+
+func TestListSessionsAndRuns(t *testing.T) {
+	// The newest session made the oldest runs: an import.
+	runs := manyRuns(6)
+	for i := range runs {
+		runs[i].SessionID = sessionID(3 - i/2)
+	}
+	runs = append(runs, newRun(6, 1, func(r *schema.Run) { r.SessionID = "" }))
+	db := open(t, newStore(t, runs...))
+	for _, c := range []struct {
+		filter string
+		want   []int
+	}{
+		{"session=last", []int{1, 0}},
+		{"session=last~2", []int{5, 4}},
+		{"session=last~3", nil},
+		{"session=last,last~1", []int{3, 2, 1, 0}},
+		{"session!=last", []int{6, 5, 4, 3, 2}},
+		{"session=null", []int{6}},
+		{"session=" + sessionID(2), []int{3, 2}},
+		{"session=" + sessionID(2)[18:], []int{3, 2}},
+		{"session_id=" + sessionID(2), []int{3, 2}},
+		{"run=" + runs[4].RunID, []int{4}},
+		{"run=" + runs[4].RunID[20:] + "," + runs[1].RunID, []int{4, 1}},
+		{"run=zzzzzz", nil},
+		{"session=zzzzzz", nil},
+	} {
+		if got := ids(t, db, query.ListRequest{Filter: c.filter}); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.filter, got, c.want)
+		}
+	}
+	// Within bounds that leave the last session out, last is still the last of all.
+	if got := ids(t, db, query.ListRequest{Filter: "session=last", Since: start.Add(2 * time.Second)}); got != nil {
+		t.Errorf("got %v, want none", got)
+	}
+	_, err := db.List(context.Background(), query.ListRequest{Filter: "run=0"})
+	wantInput(t, err, "filter: run=0  (offset 4): 0 begins or ends the ids of 7 runs: ")
+	_, err = db.List(context.Background(), query.ListRequest{Filter: "session=01"})
+	wantInput(t, err, "begins or ends the ids of 3 sessions: ")
+}
+
+func TestListUnknownNames(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(3)...))
+	ctx := context.Background()
+	for _, c := range []struct {
+		req  query.ListRequest
+		want string
+	}{
+		{query.ListRequest{Filter: "status=ok dmi=64"}, `filter: dmi=64  (offset 10): there is no column and no run has a parameter "dmi"; did you mean dim?`},
+		{query.ListRequest{Filter: "bacth_size=64"}, `did you mean batch_size?`},
+		{query.ListRequest{Filter: "xyzzy>=64"}, `no run has a parameter "xyzzy"`},
+		{query.ListRequest{Filter: "p50<1.5mss"}, `filter: p50<1.5mss  (offset 4): unit "mss" is not known, and no run has it`},
+		{query.ListRequest{Sort: []string{"-dmi"}}, `did you mean dim?`},
+		{query.ListRequest{Sort: []string{"params"}}, `sort: "params" has no order`},
+		{query.ListRequest{Sort: []string{"-"}}, `sort: "-" has no order`},
+		{query.ListRequest{Columns: []string{"values"}}, `columns: runs has no column "values"`},
+		{query.ListRequest{Filter: "status~(?<x>ok){1001}"}, `filter: `},
+	} {
+		_, err := db.List(ctx, c.req)
+		wantInput(t, err, c.want)
+	}
+	for _, filter := range []string{"dim=4711", "param.xyzzy=1", "status=nope", "not xyzzy=1 status=error"} {
+		l, err := db.List(ctx, query.ListRequest{Filter: filter})
+		if filter == "not xyzzy=1 status=error" {
+			wantInput(t, err, "xyzzy")
+			continue
+		}
+		if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
+			t.Errorf("%s: %d runs, %d columns, %v; want an empty listing", filter, l.Total, len(l.Columns), err)
+		}
+	}
+}
+
+func TestCustomUnit(t *testing.T) {
+	db := open(t, newStore(t, newRun(0, 0, func(r *schema.Run) {
+		r.Metrics = []schema.Metric{{Name: "tokens", Unit: "tok/J", Reals: []float64{5}, Summary: schema.Summary{P50: new(5.0)}}}
+		r.Primary = "tokens"
+	})))
+	for filter, want := range map[string][]int{"p50>=5tok/J": {0}, "p50<5tok/J": nil, "p50>=5ns": nil} {
+		if got := ids(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", filter, got, want)
+		}
+	}
+}
+
+func TestEmptyStore(t *testing.T) {
+	db := open(t, newStore(t))
+	ctx := context.Background()
+	l, err := db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}})
+	if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
+		t.Errorf("List: %d runs, %d columns, %v", l.Total, len(l.Columns), err)
+	}
+	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 5, "ops": 10} {
+		r, err := db.SQL(ctx, "SELECT * FROM "+table)
+		if err != nil || len(r.Rows) != 0 || len(r.Columns) != want {
+			t.Errorf("%s: %d rows, %d columns, %v; want %d columns", table, len(r.Rows), len(r.Columns), err, want)
+		}
+	}
+	if p, err := db.Points(ctx, ""); err != nil || len(p.Rows) != 0 || p.Index("median") < 0 {
+		t.Errorf("Points: %v, %v", p, err)
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(3)...))
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := db.List(ctx, query.ListRequest{Filter: "status=ok"}); !errors.Is(err, context.Canceled) {
+		t.Errorf("List: %v", err)
+	}
+	ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	_, err := db.SQL(ctx, "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE hash(a.range, b.range) = 1")
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("SQL: %v", err)
+	}
+}

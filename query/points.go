@@ -1,0 +1,70 @@
+package query
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Points summarises the runs of purpose measure that match, one row for each point (and side of an A/B session), in the
+// order of their first runs. Runs of every session and machine that match are taken together.
+//
+// Columns: point_id, side, benchmark, variant, backend, model, precision, batch_size, seq_len, params; runs (all of
+// them), ok_runs; statuses, a map of status to number of runs; samples_min and samples_max, the smallest and largest
+// n_samples of an ok run; metric, unit, better; median, p99, spread; warnings, all different ones; failures, the
+// different {status, stage, error_kind, error} of the runs that are not ok. The numbers of a point are, over its ok runs,
+//
+//	SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+//	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
+//
+// and NULL where these runs differ in metric or unit.
+func (db *DB) Points(ctx context.Context, filter string) (Table, error) {
+	columns, err := runColumns(pointsColumns)
+	if err != nil {
+		return Table{}, err
+	}
+	var t Table
+	err = db.ask(ctx, func(c *conn, all []file) error {
+		ch := &chooser{conn: c, all: all}
+		found, err := ch.choose(ctx, question{filter: filter})
+		if err != nil {
+			return err
+		}
+		t, err = c.table(ctx, statement{text: pointsSQL(scan(found.files, columns, "purpose = 'measure'"))})
+		return err
+	})
+	if err != nil {
+		return Table{}, err
+	}
+	t.setUnits(nil)
+	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
+	t.Columns[t.Index("spread")].Unit = "ratio"
+	return t, nil
+}
+
+// pointsColumns are the columns of runs that pointsSQL reads.
+var pointsColumns = []string{
+	"run_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
+	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mad",
+}
+
+// pointsSQL is what Points describes, of a subquery of runs of purpose measure.
+func pointsSQL(runs string) string {
+	return `WITH points AS (SELECT point_id, side,
+	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
+	min("precision") AS "precision", min(batch_size) AS batch_size, min(seq_len) AS seq_len, any_value(params) AS params,
+	count(*) AS runs, count(*) FILTER (ok) AS ok_runs, histogram(status) AS statuses,
+	min(n_samples) FILTER (ok) AS samples_min, max(n_samples) FILTER (ok) AS samples_max,
+	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
+	median(p50) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
+	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
+	coalesce(list_sort(list(DISTINCT {'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), [])
+		AS failures,
+	count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS comparable, min(run_id) AS first_run
+	FROM (SELECT *, status = 'ok' AS ok FROM ` + runs + `) GROUP BY point_id, side)
+SELECT * EXCLUDE (comparable, first_run) REPLACE (
+	CASE WHEN comparable THEN metric END AS metric, CASE WHEN comparable THEN unit END AS unit,
+	CASE WHEN comparable THEN better END AS better, CASE WHEN comparable THEN median END AS median,
+	CASE WHEN comparable THEN p99 END AS p99, CASE WHEN comparable THEN spread END AS spread
+) FROM points ORDER BY first_run`
+}

@@ -1,0 +1,160 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+func TestPoints(t *testing.T) {
+	point := func(n int, base int64, batch int64, edit func(*schema.Run)) schema.Run {
+		return newRun(n, base, func(r *schema.Run) {
+			r.BatchSize, r.Params = new(batch), nil
+			if edit != nil {
+				edit(r)
+			}
+		})
+	}
+	failed := func(status schema.Status, text string) func(*schema.Run) {
+		return func(r *schema.Run) {
+			r.Status, r.Stage, r.ErrorKind, r.Error = status, schema.StageMeasure, "deadline", text
+			r.Warnings = []string{"noisy", "drift"}
+		}
+	}
+	db := open(t, newStore(
+		t,
+		point(0, 1000, 16, func(r *schema.Run) { r.Warnings = []string{"drift"} }),
+		point(1, 5000, 2, nil), point(2, 3000, 16, nil), point(3, 9000, 16, nil), point(4, 4000, 16, nil),
+		point(5, 0, 16, failed(schema.StatusTimeout, "took more than 15 s")),
+		point(6, 0, 16, failed(schema.StatusTimeout, "took more than 15 s")),
+		point(7, 0, 4, failed(schema.StatusUnsupported, "not here")),
+		point(8, 1, 2, func(r *schema.Run) { r.Purpose = schema.PurposeProfile }),
+		point(9, 1, 2, func(r *schema.Run) { r.SessionID = sessionID(0) }),
+	))
+	ctx := context.Background()
+	p, err := db.Points(ctx, "session=last")
+	if err != nil {
+		t.Fatal(err)
+	}
+	get := func(row int, name string) string { return fmt.Sprint(p.Rows[row][p.Index(name)]) }
+	for _, c := range []struct {
+		row        int
+		name, want string
+	}{
+		{0, "batch_size", "16"},
+		{0, "runs", "6"},
+		{0, "ok_runs", "4"},
+		{0, "statuses", "map[ok:4 timeout:2]"},
+		{0, "samples_min", "5"},
+		{0, "samples_max", "5"},
+		{0, "unit", "ns"},
+		{0, "metric", "latency"},
+		{0, "better", "lower"},
+		{0, "median", "3510"},
+		{0, "warnings", "[drift noisy]"},
+		{0, "failures", "[map[error:took more than 15 s error_kind:deadline stage:measure status:timeout]]"},
+		{1, "batch_size", "2"},
+		{1, "runs", "1"},
+		{1, "median", "5010"},
+		{1, "warnings", "[]"},
+		{1, "failures", "[]"},
+		{2, "batch_size", "4"},
+		{2, "ok_runs", "0"},
+		{2, "median", "<nil>"},
+		{2, "unit", "<nil>"},
+		{2, "statuses", "map[unsupported:1]"},
+	} {
+		if got := get(c.row, c.name); got != c.want {
+			t.Errorf("point %d, %s: got %s, want %s", c.row, c.name, got, c.want)
+		}
+	}
+	if len(p.Rows) != 3 {
+		t.Errorf("%d points, want 3", len(p.Rows))
+	}
+	for name, unit := range map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio", "runs": ""} {
+		if got := p.Columns[p.Index(name)].Unit; got != unit {
+			t.Errorf("unit of %s: got %q, want %q", name, got, unit)
+		}
+	}
+	// The numbers, again as documented, and again in Go.
+	sql, err := db.SQL(ctx, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+		FROM runs WHERE point_id = '`+get(0, "point_id")+`' AND purpose = 'measure' AND status = 'ok'`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []float64{overRuns(func(s schema.Summary) float64 { return *s.P50 }), overRuns(func(s schema.Summary) float64 { return *s.P99 }), overRuns(func(s schema.Summary) float64 { return 1.4826 * *s.MAD / *s.P50 })}
+	for i, name := range []string{"median", "p99", "spread"} {
+		got := p.Rows[0][p.Index(name)].(float64)
+		if got != sql.Rows[0][i].(float64) || math.Abs(got-want[i]) > 1e-12*got {
+			t.Errorf("%s: got %v, by SQL %v, want %v", name, got, sql.Rows[0][i], want[i])
+		}
+	}
+}
+
+// overRuns is the median over the four ok runs of the test's first point.
+func overRuns(number func(schema.Summary) float64) float64 {
+	var all []float64
+	for _, base := range []float64{1000, 3000, 9000, 4000} {
+		all = append(all, number(stat.Summarize([]float64{base, base + 10, base + 20, base + 1000, base + 5})))
+	}
+	slices.Sort(all)
+	return stat.Quantile(all, 0.5)
+}
+
+// TestPointsOfDifferentUnits: numbers of different units have no median.
+func TestPointsOfDifferentUnits(t *testing.T) {
+	same := func(r *schema.Run) { r.BatchSize, r.Params = nil, nil }
+	db := open(t, newStore(t, newRun(0, 1000, same), newRun(1, 0, func(r *schema.Run) {
+		same(r)
+		m := schema.Metric{Name: "throughput", Unit: "1/s", Reals: []float64{1, 2}}
+		m.Summary = stat.Summarize(m.Reals)
+		r.Metrics, r.Primary = []schema.Metric{m}, m.Name
+	})))
+	p, err := db.Points(context.Background(), "")
+	if err != nil || len(p.Rows) != 1 {
+		t.Fatalf("%v, %v", p.Rows, err)
+	}
+	for _, name := range []string{"metric", "unit", "median", "p99", "spread"} {
+		if got := p.Rows[0][p.Index(name)]; got != nil {
+			t.Errorf("%s: got %v, want NULL", name, got)
+		}
+	}
+}
+
+func TestShow(t *testing.T) {
+	runs := append(manyRuns(3), everything())
+	store := newStore(t, runs...)
+	db := open(t, store)
+	ctx := context.Background()
+	id := runs[3].RunID
+	for _, text := range []string{id, id[18:], strings.ToLower(id[:12])} {
+		d, err := db.Show(ctx, text)
+		if err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		var metrics []string
+		for _, row := range d.Metrics.Rows {
+			metrics = append(metrics, row[d.Metrics.Index("metric")].(string))
+		}
+		if d.Store != store || d.Ops != 1 || len(d.Run.Rows) != 1 || d.Run.Rows[0][0] != id || !slices.Equal(metrics, []string{"latency", "loss", "peak_memory"}) {
+			t.Errorf("%s: got %s, %d ops, %v, %v", text, d.Store, d.Ops, d.Run.Rows[0][0], metrics)
+		}
+		values := d.Metrics.Rows[0][d.Metrics.Index("values")].([]any)
+		if len(values) != 1000 || values[0] != float64(runs[3].Metrics[0].Ticks[0]) {
+			t.Errorf("%s: %d values, first %v", text, len(values), values[0])
+		}
+	}
+	_, err := db.Show(ctx, "01M")
+	wantInput(t, err, "run: 01M begins or ends the ids of 4 runs: 01M")
+	for _, text := range []string{"", "XXXX", "'; --", query.ErrInput.Error()} {
+		_, err = db.Show(ctx, text)
+		wantInput(t, err, "run: no run has the id")
+	}
+}

@@ -1,0 +1,226 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+func TestSQL(t *testing.T) {
+	runs := append(manyRuns(5), everything())
+	db := open(t, newStore(t, runs...))
+	for _, c := range []struct{ text, want string }{
+		{"SELECT batch_size, count(*) AS n, median(p50) FROM runs WHERE suite = 'quick start' GROUP BY ALL ORDER BY ALL", "[[1 1 100010] [2 1 100020] [4 1 100030] [8 1 100040] [16 1 100050]]"},
+		{"SELECT i, value FROM samples_long WHERE run_id = '" + runs[0].RunID + "' ORDER BY i", "[[0 100000] [1 100010] [2 100020] [3 101000] [4 100005]]"},
+		{`SELECT metric, "values" FROM samples WHERE metric = 'loss'`, "[[loss [0.5 -1]]]"},
+		{`SELECT tick, ticks, values FROM samples WHERE metric = 'peak_memory'`, "[[1 [52428800] [5.24288e+07]]]"},
+		{"SELECT name, counters, kernels FROM ops", "[[MatMul map[dram:1.5] [k1]]]"},
+		{"SELECT num('1e3'), num(' 7'), num('1_000'), num('nan'), num('1e400'), num('x'), num(2.5), num(NULL)", "[[1000 <nil> <nil> <nil> <nil> <nil> 2.5 <nil>]]"},
+		{"SELECT params['dim'] FROM runs WHERE num(params['dim']) > 200", "[[256]]"},
+		{"SELECT date_trunc('day', min(started_at)) FROM runs", "[[2026-11-21 00:00:00 +0000 UTC]]"},
+		{"SELECT current_setting('TimeZone')", "[[UTC]]"},
+		{"WITH x AS (SELECT 1 AS a) FROM x", "[[1]]"},
+		{"VALUES (1, 'a'), (2, NULL)", "[[1 a] [2 <nil>]]"},
+		{"SELECT count(*) > 50 FROM duckdb_settings()", "[[true]]"},
+		{"/* a */ SELECT 1 -- b\n;", "[[1]]"},
+		{"DESCRIBE SELECT run_id FROM runs", "[[run_id VARCHAR YES <nil> <nil> <nil>]]"},
+	} {
+		r, err := db.SQL(context.Background(), c.text)
+		if err != nil || fmt.Sprint(r.Rows) != c.want {
+			t.Errorf("%s\n got %v, %v\nwant %s", c.text, r.Rows, err, c.want)
+		}
+	}
+}
+
+// TestSQLTypes: every type of DuckDB becomes one of ours.
+func TestSQLTypes(t *testing.T) {
+	db := open(t, newStore(t))
+	for _, c := range []struct {
+		expression string
+		kind       query.Type
+		want       any
+	}{
+		{"NULL", query.TypeInteger, nil},
+		{"true", query.TypeBoolean, true},
+		{"1::TINYINT", query.TypeInteger, int64(1)},
+		{"255::UTINYINT", query.TypeInteger, int64(255)},
+		{"sum(9::BIGINT)", query.TypeInteger, int64(9)},
+		{"170141183460469231731687303715884105727::HUGEINT", query.TypeText, "170141183460469231731687303715884105727"},
+		{"18446744073709551615::UBIGINT", query.TypeText, "18446744073709551615"},
+		{"18446744073709551615::UBIGINT % 10", query.TypeInteger, int64(5)},
+		{"0.10", query.TypeReal, 0.1},
+		{"-12345678901234567890.5::DECIMAL(30,1)", query.TypeReal, -12345678901234567890.5},
+		{"1.5::FLOAT", query.TypeReal, 1.5},
+		{"'-inf'::DOUBLE", query.TypeReal, math.Inf(-1)},
+		{"'ü'", query.TypeText, "ü"},
+		{"'ab\\xFF'::BLOB", query.TypeText, "6162ff"},
+		{"'101'::BIT", query.TypeText, "101"},
+		{"'b'::ENUM('a', 'b')", query.TypeText, "b"},
+		{"'6f1c5a44-0000-4000-8000-000000000001'::UUID", query.TypeText, "6f1c5a44-0000-4000-8000-000000000001"},
+		{"DATE '2026-11-21'", query.TypeText, "2026-11-21"},
+		{"TIME '06:45:12.5'", query.TypeText, "06:45:12.5"},
+		{"TIMETZ '06:45:12+02'", query.TypeText, "06:45:12+02:00"},
+		{"TIMESTAMP '2026-11-21 06:45:12.345678'", query.TypeTime, start},
+		{"TIMESTAMPTZ '2026-11-21 08:45:12.345678+02'", query.TypeTime, start},
+		{"TIMESTAMP_MS '2026-11-21 06:45:12'", query.TypeTime, start.Truncate(time.Second)},
+		{"INTERVAL '14 months 3 days 1.5 seconds'", query.TypeText, "14 months 3 days 1.5s"},
+		{"INTERVAL 0 SECOND", query.TypeText, "0s"},
+		{"[1, NULL, 3]", query.TypeList, []any{int64(1), nil, int64(3)}},
+		{"array_value(1.5::DOUBLE, 2)", query.TypeList, []any{1.5, 2.0}},
+		{"[18446744073709551615::UBIGINT]", query.TypeList, []any{"18446744073709551615"}},
+		{"{'a': [1], 'b': NULL}", query.TypeMap, map[string]any{"a": []any{int64(1)}, "b": nil}},
+		{"MAP {1: 'x'}", query.TypeMap, map[string]any{"1": "x"}},
+		{"[{'a': DATE '2026-11-21'}]::STRUCT(a DATE)[]", query.TypeList, nil},
+		{`'{"a": [1, null]}'::JSON`, query.TypeText, `{"a":[1,null]}`},
+		{"union_value(n := 5)", query.TypeText, "5"},
+	} {
+		r, err := db.SQL(context.Background(), "SELECT "+c.expression)
+		if err != nil {
+			t.Errorf("%s: %v", c.expression, err)
+			continue
+		}
+		if c.expression == "[{'a': DATE '2026-11-21'}]::STRUCT(a DATE)[]" {
+			c.want = []any{map[string]any{"a": time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)}}
+		}
+		if r.Columns[0].Type != c.kind || !reflect.DeepEqual(r.Rows[0][0], c.want) {
+			t.Errorf("%s: got %s %#v, want %s %#v", c.expression, r.Columns[0].Type, r.Rows[0][0], c.kind, c.want)
+		}
+	}
+}
+
+// TestSQLUnits: a column of the views has its unit as long as it is that column.
+func TestSQLUnits(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(1)...))
+	for _, c := range []struct{ text, want string }{
+		{"SELECT p50, unit, measure_ns FROM runs", "of the row||ns"},
+		{"SELECT r.p50, unit, memory_bytes FROM runs r", "of the row||B"},
+		{"SELECT p50, measure_ns FROM runs", "|ns"},
+		{"SELECT p50 AS p50, unit FROM runs", "of the row|"},
+		{"SELECT measure_ns AS p50, unit FROM runs", "|"},
+		{"SELECT p50, 'ns' AS unit FROM runs", "|"},
+		{"SELECT count(*) AS measure_ns FROM runs", ""},
+		{"SELECT measure_ns FROM (SELECT 1 AS measure_ns)", ""},
+		{"WITH x(measure_ns) AS (SELECT 1) SELECT measure_ns FROM x", ""},
+		{"SELECT measure_ns FROM (VALUES (1)) AS x(measure_ns)", ""},
+		{"SELECT measure_ns FROM runs UNION ALL SELECT 1", ""},
+		{"SELECT * EXCLUDE (run_id, metric) FROM samples_long", "||of the row"},
+		{"SELECT start_ns, duration_ns FROM ops", "ns|ns"},
+	} {
+		r, err := db.SQL(context.Background(), c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		var units []string
+		for _, column := range r.Columns {
+			units = append(units, column.Unit)
+		}
+		if got := strings.Join(units, "|"); got != c.want {
+			t.Errorf("%s: got units %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// TestGate: what is not one SELECT over the views is refused in one line, with nothing read, made or changed.
+func TestGate(t *testing.T) {
+	store := newStore(t, manyRuns(3)...)
+	live := liveFiles(t, store)[0]
+	here := t.TempDir()
+	t.Chdir(here)
+	outside := t.TempDir() + "/secret.csv"
+	if err := os.WriteFile(outside, []byte("a,b\n1,2\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	parquet := t.TempDir()
+	db := open(t, store)
+	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: parquet, Format: query.FormatParquet}); err != nil {
+		t.Fatal(err)
+	}
+	before := snapshot(t, store) + snapshot(t, here)
+	const one = "query: only one SELECT is allowed here, "
+	for _, c := range []struct{ text, want string }{
+		{"COPY runs TO 'x.csv'", one + "this is COPY"},
+		{"COPY runs TO '" + live + "'", one + "this is COPY"},
+		{"-- SELECT\n/* x */ COPY (SELECT 1) TO 'x.csv'", one + "this is COPY"},
+		{"ATTACH 'x.db'", one + "this is ATTACH"},
+		{"ATTACH ':memory:' AS x", one + "this is ATTACH"},
+		{"set enable_external_access = true", one + "this is SET"},
+		{"PRAGMA enable_profiling", one + "this is PRAGMA"},
+		{"CREATE TABLE x AS SELECT 1", one + "this is CREATE"},
+		{"INSERT INTO runs VALUES (1)", one + "this is INSERT"},
+		{"EXPLAIN SELECT 1", one + "this is EXPLAIN"},
+		{"EXPORT DATABASE 'x'", one + "this is EXPORT"},
+		{"INSTALL httpfs", one + "this is INSTALL"},
+		{"LOAD httpfs", one + "this is LOAD"},
+		{"DROP VIEW runs", one + "this is DROP"},
+		{"CALL pragma_version()", one + "this is CALL"},
+		{"BEGIN", one + "this is BEGIN"},
+		{"SELECT 1; SELECT 2", one + "these are 2"},
+		{"SELECT 1; COPY runs TO 'x.csv'", one + "this is more than that"},
+		{"", "query: a SELECT is missing"},
+		{" ; ", "query: a SELECT is missing"},
+		{"-- nothing", "query: a SELECT is missing"},
+		{"SELEC 1", `query: syntax error at or near "SELEC" (offset 0)`},
+		{"SELECT 1\x00", "query: a NUL byte (offset 8)"},
+		{"SELECT '\xff'", "query: not UTF-8 (offset 8)"},
+		{strings.Repeat("garbage ", 1<<17), "query: longer than 262144 bytes"},
+		{strings.Repeat("(", 100_000), "query: "},
+		{"SELECT * FROM read_text('" + outside + "')", "can be read here"},
+		{"SELECT * FROM read_text('" + store + "/neurolens.json')", "can be read here"},
+		{"SELECT * FROM read_blob('/etc/passwd')", "can be read here"},
+		{"SELECT * FROM read_csv('" + outside + "')", "can be read here"},
+		{"SELECT * FROM read_json('" + outside + "')", "can be read here"},
+		{"SELECT * FROM sniff_csv('" + outside + "')", "can be read here"},
+		{"SELECT * FROM read_parquet('" + parquet + "/runs.parquet')", "can be read here"},
+		{"SELECT * FROM read_parquet('" + store + "/live/*/*.parquet')", "can be read here"},
+		{"SELECT * FROM parquet_metadata('" + parquet + "/runs.parquet')", "can be read here"},
+		{"SELECT * FROM glob('" + store + "/*')", "can be read here"},
+		{"SELECT * FROM '" + outside + "'", "query: "},
+		{"SELECT * FROM '" + parquet + "/runs.parquet'", "query: "},
+		{"SELECT * FROM query('COPY runs TO ''x.csv''')", "query: "},
+		{"SELECT getenv('HOME')", "query: "},
+		{"SELECT * FROM nope", `query: table with name nope does not exist`},
+		{"SELECT nope FROM runs", `query: referenced column "nope" not found`},
+		{"SELECT 'a'::INTEGER", "query: could not convert string 'a' to INT32"},
+		{"SELECT error('boom')", "query: boom"},
+		{"SELECT * FROM range(1) WHERE nope(1)", "query: "},
+	} {
+		_, err := db.SQL(context.Background(), c.text)
+		if err == nil || len(err.Error()) > 600 {
+			t.Errorf("%.80q: got %.700v", c.text, err)
+			continue
+		}
+		wantInput(t, err, c.want)
+	}
+	if after := snapshot(t, store) + snapshot(t, here); after != before {
+		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+func TestMemoryLimit(t *testing.T) {
+	store := newStore(t)
+	spill := t.TempDir()
+	t.Setenv("TMPDIR", spill)
+	db, err := query.Open(context.Background(), []string{store}, query.Options{MemoryLimit: 30 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A sort that does not fit in memory spills outside the store, and leaves nothing.
+	r, err := db.SQL(context.Background(), "SELECT max(x) FROM (SELECT x, row_number() OVER (ORDER BY hash(x)) AS n FROM range(3000000) t(x))")
+	if err != nil || fmt.Sprint(r.Rows) != "[[2999999]]" {
+		t.Errorf("got %v, %v", r.Rows, err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(spill); err != nil || len(left) > 0 {
+		t.Errorf("left %v, %v", left, err)
+	}
+}

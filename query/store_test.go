@@ -1,0 +1,326 @@
+package query_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// snapshot is everything that is in a directory: names, modes, times and contents.
+func snapshot(t testing.TB, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&all, path, info.Mode(), info.ModTime())
+		if d.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			fmt.Fprintf(&all, "%x\n", sha256.Sum256(content))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+func TestOpenErrors(t *testing.T) {
+	ctx := context.Background()
+	other := newStore(t)
+	if err := os.WriteFile(other+"/neurolens.json", []byte(`{"format":7}`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	torn := newStore(t)
+	if err := os.WriteFile(torn+"/neurolens.json", []byte(`{"for`), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		dir  string
+		want error
+	}{{t.TempDir(), schema.ErrNoStore}, {"/nowhere/at all", schema.ErrNoStore}, {other, schema.ErrFormat}, {torn, schema.ErrDamaged}} {
+		_, err := query.Open(ctx, []string{newStore(t), c.dir}, query.Options{})
+		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "store "+c.dir+": ") {
+			t.Errorf("%s: got %v, want %v", c.dir, err, c.want)
+		}
+	}
+	_, err := query.Open(ctx, nil, query.Options{})
+	wantInput(t, err, "no store")
+}
+
+// TestSeveralStores: two stores answer as one, and what both hold counts once.
+func TestSeveralStores(t *testing.T) {
+	runs := manyRuns(6)
+	a, b := newStore(t, runs[0], runs[2], runs[4], runs[5]), newStore(t, runs[1], runs[2], runs[3])
+	db := open(t, a, b)
+	ctx := context.Background()
+	if got, want := ids(t, db, query.ListRequest{}), []int{5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got, want := ids(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	r, err := db.SQL(ctx, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs")
+	if err != nil || fmt.Sprint(r.Rows) != "[[6 6]]" {
+		t.Errorf("got %v, %v", r.Rows, err)
+	}
+	for i, want := range map[int]string{0: a, 2: a, 3: b} {
+		if d, err := db.Show(ctx, runs[i].RunID); err != nil || d.Store != want {
+			t.Errorf("run %d is said to be in %s, %v; want %s", i, d.Store, err, want)
+		}
+	}
+}
+
+// TestOddPaths: characters of a store's path mean nothing, and a symbolic link to a store is one.
+func TestOddPaths(t *testing.T) {
+	base := t.TempDir()
+	store := newStore(t, manyRuns(3)...)
+	for _, name := range []string{"a[0-9]*?{x}", "it's", "two words, ünï"} {
+		dir := filepath.Join(base, name)
+		if err := os.Rename(store, dir); err != nil {
+			t.Fatal(err)
+		}
+		store = dir
+		link := filepath.Join(base, "link")
+		_ = os.Remove(link)
+		if err := os.Symlink(dir, link); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{dir, link} {
+			db := open(t, path)
+			if got := ids(t, db, query.ListRequest{Filter: "bs>=2"}); !slices.Equal(got, []int{2, 1}) {
+				t.Errorf("%s: got %v", path, got)
+			}
+			if r, err := db.SQL(context.Background(), "SELECT count(*) FROM samples_long"); err != nil || r.Rows[0][0] != int64(15) {
+				t.Errorf("%s: %v, %v", path, r.Rows, err)
+			}
+		}
+	}
+}
+
+// TestReadOnly asks every question of a store that may not be written, from a directory and with a home that may not
+// either, and finds all three as they were.
+func TestReadOnly(t *testing.T) {
+	store := newStore(t, manyRuns(5)...)
+	here, home, dest := t.TempDir(), t.TempDir(), t.TempDir()
+	t.Chdir(here)
+	t.Setenv("HOME", home)
+	for _, dir := range []string{here, home} {
+		protect(t, dir)
+	}
+	protect(t, store)
+	before := snapshot(t, store) + snapshot(t, here) + snapshot(t, home)
+	db := open(t, store)
+	ask(t, db, dest)
+	if after := snapshot(t, store) + snapshot(t, here) + snapshot(t, home); after != before {
+		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
+	}
+}
+
+// protect takes the right to write from a directory until the test ends.
+func protect(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
+			err = os.Chmod(path, 0o555)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask asks every kind of question.
+func ask(t *testing.T, db *query.DB, dest string) {
+	t.Helper()
+	ctx := context.Background()
+	l, err := db.List(ctx, query.ListRequest{Filter: "bs>=2 session=last", Sort: []string{"-p99"}})
+	if err != nil || l.Total != 4 {
+		t.Fatalf("List: %d, %v", l.Total, err)
+	}
+	if _, err := db.Show(ctx, l.Rows[0][0].(string)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Points(ctx, "bs>=2"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.SQL(ctx, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Export(ctx, query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: new(bytes.Buffer)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func liveFiles(t testing.TB, store string) []string {
+	t.Helper()
+	files, err := filepath.Glob(store + "/live/*/*.parquet")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no files", err)
+	}
+	return files
+}
+
+// TestDamaged: a file that is torn, foreign, changed, or not the run of its name is named, whatever is asked.
+func TestDamaged(t *testing.T) {
+	foreign := t.TempDir() + "/other.parquet"
+	if _, err := open(t, newStore(t, manyRuns(1)...)).Export(context.Background(), query.ExportRequest{Dest: filepath.Dir(foreign), Format: query.FormatParquet}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Dir(foreign)+"/samples.parquet", foreign); err != nil {
+		t.Fatal(err)
+	}
+	damages := map[string]func(path string) error{
+		"empty":   func(path string) error { return os.Truncate(path, 0) },
+		"torn":    func(path string) error { return os.Truncate(path, 2000) },
+		"text":    func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("PAR1"), 100), 0o666) },
+		"foreign": func(path string) error { return copyFile(foreign, path) },
+		"other run": func(path string) error {
+			files, err := filepath.Glob(filepath.Dir(path) + "/*.parquet")
+			if err != nil {
+				return err
+			}
+			return copyFile(files[0], path)
+		},
+	}
+	for name, damage := range damages {
+		store := newStore(t, manyRuns(3)...)
+		files := liveFiles(t, store)
+		bad := files[len(files)-1]
+		if err := damage(bad); err != nil {
+			t.Fatal(err)
+		}
+		db := open(t, store)
+		ctx := context.Background()
+		_, list := db.List(ctx, query.ListRequest{Limit: 1})
+		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
+		_, points := db.Points(ctx, "")
+		_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
+		_, samples := db.SQL(ctx, "SELECT count(*) FROM samples_long")
+		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": sql, "samples": samples} {
+			if !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(bad)) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s, %s: got %v", name, question, err)
+			}
+		}
+	}
+}
+
+func copyFile(from, to string) error {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, 0o666)
+}
+
+// TestVanished: a run that goes away between the listing and the reading is no error.
+func TestVanished(t *testing.T) {
+	store := newStore(t, manyRuns(40)...)
+	db := open(t, store)
+	files := liveFiles(t, store)
+	done := make(chan error)
+	go func() {
+		for _, f := range files[:30] {
+			if err := os.Remove(f); err != nil {
+				done <- err
+				return
+			}
+		}
+		close(done)
+	}()
+	for range 12 {
+		l, err := db.List(context.Background(), query.ListRequest{Filter: "status=ok", Columns: []string{"p50"}})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) || err == nil && l.Total < 10 {
+			t.Fatalf("%d runs, %v", l.Total, err)
+		}
+	}
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if l, err := db.List(context.Background(), query.ListRequest{Filter: "status=ok"}); err != nil || l.Total != 10 {
+		t.Errorf("%d runs, %v; want 10", l.Total, err)
+	}
+}
+
+// TestEveryColumn: each column of a run that has them all comes back, under its name without quotes, from the views.
+func TestEveryColumn(t *testing.T) {
+	run := everything()
+	db := open(t, newStore(t, run))
+	ctx := context.Background()
+	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
+		for _, c := range table.Columns {
+			if c.Name == "steady_index" {
+				continue // not computed yet, so not written
+			}
+			r, err := db.SQL(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s IS NOT NULL", c.Name, table.Name, c.Name))
+			if err != nil || len(r.Rows) == 0 || r.Rows[0][0] == nil {
+				t.Errorf("%s.%s: %v, %v", table.Name, c.Name, r.Rows, err)
+			}
+		}
+	}
+	// As one, against what was written.
+	l, err := db.List(ctx, query.ListRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range schema.RunRow(&run, schema.DigestOf(&run)) {
+		if got := l.Rows[0][i]; plainText(got) != plainText(want) {
+			t.Errorf("%s: got %v, want %v", l.Columns[i].Name, got, want)
+		}
+	}
+}
+
+// plainText prints values of the registry and of a Table alike.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case [][]any: // structs: values in the order of the fields
+		var all []string
+		for _, fields := range v {
+			all = append(all, fmt.Sprint(map[string]any{"kind": fields[0], "path": fields[1], "sha256": fields[2], "bytes": fields[3]}))
+		}
+		return fmt.Sprint(all)
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// everything is a run with every column.
+func everything() schema.Run {
+	r := fullRun(300)
+	r.Side, r.Resumes, r.ModelSHA256 = "head", sessionID(9), strings.Repeat("ab", 32)
+	r.Stages.Build, r.Stages.Validate, r.Stages.Profile = new(int64(1)), new(int64(2)), new(int64(3))
+	r.Stage, r.ErrorKind, r.Error, r.ExitCode, r.Signal = "measure", "kind", "it's \"odd\"\nvery", new(int64(0)), "SIGSEGV"
+	r.Warnings = []string{"drift", "throttled"}
+	r.Artifacts = []schema.Artifact{{Kind: "report", Path: "a/b", SHA256: "cd", Bytes: new(int64(5))}}
+	e := &r.Env
+	e.GPUName, e.GPUCount, e.DriverVersion, e.CUDAVersion = "NVIDIA H100", new(int64(8)), "570.86", "12.8"
+	m := &r.Metrics[0]
+	m.WarmupTicks, m.AtNS, m.IterationsPerSample = []int64{7}, m.Ticks, []int64{1}
+	r.Metrics = append(r.Metrics, schema.Metric{Name: "loss", Unit: "ratio", Reals: []float64{0.5, -1}, WarmupReals: []float64{9}})
+	r.Ops = []schema.Op{{Index: 0, Name: "MatMul", Type: "gemm", Device: "cuda:0", StartNS: new(int64(0)), DurationNS: new(int64(9)), Count: new(int64(2)), Kernels: []string{"k1"}, Counters: map[string]float64{"dram": 1.5}}}
+	r.PointID = schema.PointID(&r)
+	return r
+}

@@ -1,0 +1,242 @@
+package query
+
+import (
+	"database/sql/driver"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// readTable reads a result to its end.
+func readTable(rows driver.Rows) (Table, error) {
+	types, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
+	if !ok {
+		return Table{}, fmt.Errorf("reading a result: the driver names no types")
+	}
+	t := Table{Rows: [][]any{}}
+	var convert []func(any) any
+	for i, name := range rows.Columns() {
+		kind, f := converter(types.ColumnTypeDatabaseTypeName(i))
+		t.Columns = append(t.Columns, Column{Name: name, Type: kind})
+		convert = append(convert, f)
+	}
+	row := make([]driver.Value, len(t.Columns))
+	for {
+		err := rows.Next(row)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return Table{}, err
+		}
+		values := make([]any, len(row))
+		for i, v := range row {
+			if v != nil {
+				values[i] = convert[i](v)
+			}
+		}
+		t.Rows = append(t.Rows, values)
+	}
+	for i := range t.Columns {
+		wideIntegers(&t, i)
+	}
+	return t, nil
+}
+
+// wideIntegers makes a column of integers text where one does not fit in 64 bits.
+func wideIntegers(t *Table, column int) {
+	wide := false
+	for _, row := range t.Rows {
+		if _, ok := row[column].(*big.Int); ok {
+			wide = true
+		}
+	}
+	if !wide {
+		return
+	}
+	t.Columns[column].Type = TypeText
+	for _, row := range t.Rows {
+		if row[column] != nil {
+			row[column] = fmt.Sprint(row[column])
+		}
+	}
+}
+
+// converter gives, for a type of DuckDB, the Type of the column and what makes a value of that.
+func converter(name string) (Type, func(any) any) {
+	base, _, _ := strings.Cut(name, "(")
+	switch {
+	case strings.HasSuffix(name, "]"):
+		return TypeList, plain
+	case base == "MAP" || base == "STRUCT":
+		return TypeMap, plain
+	}
+	switch base {
+	case "BOOLEAN":
+		return TypeBoolean, plain
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BIGNUM":
+		return TypeInteger, plain
+	case "FLOAT", "DOUBLE", "DECIMAL":
+		return TypeReal, plain
+	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE":
+		return TypeTime, plain
+	case "DATE":
+		return TypeText, clock("2006-01-02")
+	case "TIME":
+		return TypeText, clock("15:04:05.999999")
+	case "TIMETZ", "TIME WITH TIME ZONE":
+		return TypeText, clock("15:04:05.999999Z07:00")
+	case "UUID":
+		return TypeText, uuidText
+	case "JSON":
+		return TypeText, jsonText
+	default:
+		return TypeText, text
+	}
+}
+
+func clock(layout string) func(any) any {
+	return func(v any) any {
+		if t, ok := v.(time.Time); ok {
+			return t.Format(layout)
+		}
+		return text(v)
+	}
+}
+
+func uuidText(v any) any {
+	if b, ok := v.([]byte); ok && len(b) == 16 {
+		u := duckdb.UUID(b)
+		return u.String()
+	}
+	return text(v)
+}
+
+func jsonText(v any) any {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+func text(v any) any {
+	switch v := plain(v).(type) {
+	case string:
+		return v
+	case nil:
+		return nil
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// plain gives a value of the driver as one of the types that Type lists; *big.Int stays where it is too wide.
+func plain(v any) any {
+	switch v := v.(type) {
+	case []any:
+		return plainList(v)
+	case map[string]any:
+		return plainStruct(v)
+	case duckdb.OrderedMap:
+		return plainMap(v)
+	case duckdb.Union:
+		return plain(v.Value)
+	case []byte:
+		return hex.EncodeToString(v)
+	case duckdb.Interval:
+		return intervalText(v)
+	case duckdb.Decimal:
+		f, _ := strconv.ParseFloat(v.String(), 64) // digits and a point
+		return f
+	case duckdb.UUID:
+		return v.String()
+	default:
+		return plainNumber(v)
+	}
+}
+
+func plainNumber(v any) any {
+	switch v := v.(type) {
+	case int8:
+		return int64(v)
+	case int16:
+		return int64(v)
+	case int32:
+		return int64(v)
+	case uint8:
+		return int64(v)
+	case uint16:
+		return int64(v)
+	case uint32:
+		return int64(v)
+	case uint64:
+		return plainNumber(new(big.Int).SetUint64(v))
+	case float32:
+		return float64(v)
+	case *big.Int:
+		if v.IsInt64() {
+			return v.Int64()
+		}
+		return v
+	default:
+		return v
+	}
+}
+
+func plainList(list []any) []any {
+	out := make([]any, len(list))
+	for i, v := range list {
+		out[i] = nested(v)
+	}
+	return out
+}
+
+func plainStruct(m map[string]any) map[string]any {
+	out := make(map[string]any, len(m))
+	for k, v := range m {
+		out[k] = nested(v)
+	}
+	return out
+}
+
+func plainMap(m duckdb.OrderedMap) map[string]any {
+	out := make(map[string]any, m.Len())
+	keys, values := m.Keys(), m.Values()
+	for i, k := range keys {
+		out[fmt.Sprint(nested(k))] = nested(values[i])
+	}
+	return out
+}
+
+// nested is plain for a value inside another, where an integer that is too wide is text on its own.
+func nested(v any) any {
+	p := plain(v)
+	if b, ok := p.(*big.Int); ok {
+		return b.String()
+	}
+	return p
+}
+
+// intervalText prints an interval with its parts as DuckDB keeps them: months, days, time.
+func intervalText(i duckdb.Interval) string {
+	var parts []string
+	if i.Months != 0 {
+		parts = append(parts, fmt.Sprintf("%d months", i.Months))
+	}
+	if i.Days != 0 {
+		parts = append(parts, fmt.Sprintf("%d days", i.Days))
+	}
+	if i.Micros != 0 || len(parts) == 0 {
+		parts = append(parts, (time.Duration(i.Micros) * time.Microsecond).String())
+	}
+	return strings.Join(parts, " ")
+}
