@@ -78,6 +78,10 @@ func (f *faultyFiles) remove(name string) error {
 	return f.do("remove "+name, func() error { return f.osFiles.remove(name) })
 }
 
+func (f *faultyFiles) writable(name string) error {
+	return f.do("access "+name, func() error { return f.osFiles.writable(name) })
+}
+
 type faultyFile struct {
 	file
 	name  string

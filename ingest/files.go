@@ -21,6 +21,7 @@ type files interface {
 	link(from, to string) error   // fs.ErrExist where `to` is there
 	rename(from, to string) error // replaces `to`
 	remove(name string) error
+	writable(name string) error // whether files can be made in a directory, as far as can be told without trying
 }
 
 // file is a file open for writing, or a directory to Sync.
@@ -87,6 +88,14 @@ func (f osFiles) openDir(name string) (file, error) {
 func (f osFiles) link(from, to string) error   { return os.Link(f.path(from), f.path(to)) }
 func (f osFiles) rename(from, to string) error { return os.Rename(f.path(from), f.path(to)) }
 func (f osFiles) remove(name string) error     { return os.Remove(f.path(name)) }
+
+func (f osFiles) writable(name string) error {
+	const writeAndSearch = 0o3
+	if err := syscall.Access(f.path(name), writeAndSearch); err != nil {
+		return &fs.PathError{Op: "writing in", Path: f.path(name), Err: err}
+	}
+	return nil
+}
 
 // directory is an open directory.
 type directory struct{ *os.File }

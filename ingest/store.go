@@ -69,8 +69,9 @@ func initStore(files files) error {
 	return syncDir(files, ".")
 }
 
-// Open opens a store for appending and writes nothing yet. The error wraps schema.ErrNoStore, schema.ErrFormat or
-// schema.ErrDamaged, or is one of the file system.
+// Open opens a store for appending and writes nothing yet, but refuses a store that it can see is not writable: better
+// now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or
+// is one of the file system.
 func Open(dir string) (*Store, error) {
 	files, err := newOSFiles(dir)
 	if err != nil {
@@ -82,6 +83,15 @@ func Open(dir string) (*Store, error) {
 func openStore(dir string, files files) (*Store, error) {
 	if _, err := schema.ReadHeader(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
+		err := files.writable(zone)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = files.writable(".") // where the first run makes it
+		}
+		if err != nil {
+			return nil, fmt.Errorf("opening store %s: %w", dir, err)
+		}
 	}
 	return &Store{dir: dir, files: files, encoder: encoder{writers: map[string]*liveWriter{}}}, nil
 }

@@ -20,11 +20,10 @@ import (
 // engine is a DuckDB in memory. It is safe for concurrent use; a connection of it is not.
 type engine struct {
 	connector *duckdb.Connector
-	spill     string
 }
 
 // openEngine starts a DuckDB with settings that cost nothing: they are given before it starts. It spills into a
-// directory of its own under the system's one for temporary files, and makes that only when it has to.
+// directory of its own under the system's one for temporary files, which it makes when it has to and removes at the end.
 func openEngine(opts Options) (*engine, error) {
 	spill := filepath.Join(os.TempDir(), "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
@@ -41,7 +40,7 @@ func openEngine(opts Options) (*engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting DuckDB: %w", err)
 	}
-	return &engine{connector: connector, spill: spill}, nil
+	return &engine{connector}, nil
 }
 
 // smallFiles are settings for reading many small files: each is read whole, once, and nothing of it is kept. Kept, a
@@ -53,7 +52,7 @@ var smallFiles = []string{
 }
 
 func (e *engine) close() error {
-	return errors.Join(e.connector.Close(), os.RemoveAll(e.spill))
+	return e.connector.Close()
 }
 
 // connect opens a connection. Its caller closes it.

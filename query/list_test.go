@@ -157,6 +157,18 @@ func TestCustomUnit(t *testing.T) {
 	}
 }
 
+// TestWideIntegers: a column of integers is compared with all digits.
+func TestWideIntegers(t *testing.T) {
+	db := open(t, newStore(t, newRun(0, 1000, func(r *schema.Run) { r.SeqLen = new(int64(1<<53 + 1)) })))
+	for filter, want := range map[string][]int{
+		"seq=9007199254740993": {0}, "seq=9007199254740992": nil, "seq>9007199254740992": {0}, "seq<1e300": {0}, "seq>99999999999999999999": nil,
+	} {
+		if got := ids(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", filter, got, want)
+		}
+	}
+}
+
 func TestEmptyStore(t *testing.T) {
 	db := open(t, newStore(t))
 	ctx := context.Background()

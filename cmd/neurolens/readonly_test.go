@@ -1,0 +1,63 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
+func needs(t *testing.T, what string, err error) {
+	t.Helper()
+	if err == nil {
+		return
+	}
+	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
+		t.Fatalf("%s is required: %v", what, err)
+	}
+	t.Skipf("%s: %v", what, err)
+}
+
+// TestReadOnlyMount has the store on a file system that nobody can write to, root neither: every reading command
+// works, and bench says so before it measures anything.
+func TestReadOnlyMount(t *testing.T) {
+	needs(t, "unshare", exec.Command("unshare", "-m", "sh", "-c", "mount --bind /tmp /tmp").Run())
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	store := filepath.Join(dir, "store")
+	fillStore(t, store, 3, 10)
+	sweep := filepath.Join(fixtures(t), "sweeps", "quickstart.yaml")
+	for _, c := range []struct {
+		args []string
+		exit int
+	}{
+		{[]string{"ls"}, 0},
+		{[]string{"ls", "p99>0ns", "--sort", "-p99", "--format", "table"}, 0},
+		{[]string{"query", "SELECT * FROM samples_long"}, 0},
+		{[]string{"query", "SELECT * FROM ops"}, 0},
+		{[]string{"export", filepath.Join(dir, "nb")}, 0},
+		{[]string{"export", "-", "--format", "csv"}, 0},
+		{[]string{"store", "info"}, 0},
+		{[]string{"bench", sweep}, exitStore},
+	} {
+		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
+		args := append([]string{"-m", "sh", "-c", script, store, self}, c.args...)
+		cmd := exec.Command("unshare", append(args, "--store", store)...)
+		cmd.Env = append(os.Environ(), programRole+"=1")
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != c.exit {
+			t.Errorf("%v: exit %d, want %d\n%s", c.args, got, c.exit, out)
+		}
+		if c.exit == exitStore && (strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "read-only")) {
+			t.Errorf("%v says\n%s", c.args, out)
+		}
+	}
+}
