@@ -147,9 +147,17 @@ func (a *app) writeStore() (string, error) {
 	return stores[0], nil
 }
 
-// open opens the stores for reading.
-func (a *app) open(cmd *cobra.Command) (*query.DB, error) {
-	return query.Open(cmd.Context(), a.readStores(), query.Options{})
+// ask opens the stores for a question whose answer is printed in the format asked for.
+func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(answer(db, format), db.Close())
 }
 
 func thousands(n int) string {

@@ -67,7 +67,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && o.format == query.FormatParquet && a.terminal {
 		return usageErrorf("export: Parquet does not belong on a terminal: give a directory, or redirect the output")
 	}
-	db, err := a.open(cmd)
+	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{})
 	if err != nil {
 		return err
 	}

@@ -56,16 +56,9 @@ A table shows the newest 20; every other format shows all.`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
   neurolens ls 'p99<1.5ms' dim=64,128`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := a.outputFormat()
-			if err != nil {
-				return err
-			}
 			o, err := f.options(a, cmd, args)
 			if err != nil {
 				return err
-			}
-			if !cmd.Flags().Changed("limit") && format == formatTable {
-				o.limit = lsTableLimit
 			}
 			return runLs(a, cmd, o)
 		},
@@ -167,26 +160,22 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 }
 
 func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	db, err := a.open(cmd)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	if forPeople(format) {
-		o.columns = lsColumns
-	}
-	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit,
+	return a.ask(cmd, func(db *query.DB, format string) error {
+		if forPeople(format) {
+			o.columns = lsColumns
+		}
+		if format == formatTable && !cmd.Flags().Changed("limit") {
+			o.limit = lsTableLimit
+		}
+		list, err := db.List(cmd.Context(), query.ListRequest{
+			Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit,
+		})
+		if err != nil {
+			return err
+		}
+		a.reportNotNumbers(list.NotNumbers)
+		return a.print(format, list.Table, func() view { return a.lsView(list, o) })
 	})
-	if err != nil {
-		return err
-	}
-	a.reportNotNumbers(list.NotNumbers)
-	return a.print(format, list.Table, func() view { return a.lsView(list, o) })
 }
 
 // reportNotNumbers says how many values an ordering had to pass over.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
 )
 
 func newQueryCommand(a *app) *cobra.Command {
@@ -19,18 +21,11 @@ a number. Nothing outside the store can be read and nothing can be written.`,
 }
 
 func runQuery(a *app, cmd *cobra.Command, text string) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	db, err := a.open(cmd)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	t, err := db.SQL(cmd.Context(), text)
-	if err != nil {
-		return err
-	}
-	return a.print(format, t, func() view { return a.tableView(t) })
+	return a.ask(cmd, func(db *query.DB, format string) error {
+		t, err := db.SQL(cmd.Context(), text)
+		if err != nil {
+			return err
+		}
+		return a.print(format, t, func() view { return a.tableView(t) })
+	})
 }

@@ -25,27 +25,20 @@ Formats for programs print the run's row, every column of it.`,
 }
 
 func runShow(a *app, cmd *cobra.Command, id string) error {
-	format, err := a.outputFormat()
-	if err != nil {
-		return err
-	}
-	db, err := a.open(cmd)
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	detail, err := db.Show(cmd.Context(), id)
-	if err != nil {
-		return err
-	}
-	if !forPeople(format) {
-		return a.print(format, detail.Run, nil)
-	}
-	before, err := previousEnv(cmd, db, detail)
-	if err != nil {
-		return err
-	}
-	return a.print(format, detail.Run, func() view { return a.showView(detail, before) })
+	return a.ask(cmd, func(db *query.DB, format string) error {
+		detail, err := db.Show(cmd.Context(), id)
+		if err != nil {
+			return err
+		}
+		if !forPeople(format) {
+			return a.print(format, detail.Run, nil)
+		}
+		before, err := previousEnv(cmd, db, detail)
+		if err != nil {
+			return err
+		}
+		return a.print(format, detail.Run, func() view { return a.showView(detail, before) })
+	})
 }
 
 // previousEnv is the environment of the newest earlier run on the same machine, or nil.
