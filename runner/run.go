@@ -207,7 +207,7 @@ func (s *session) assemble(l sweep.Launch, o task.Outcome, volatile map[string]s
 		StartedAt: o.StartedAt.Truncate(time.Microsecond), TimeSource: schema.TimeClock, Stages: o.Stages,
 		Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error, ExitCode: o.ExitCode, Signal: o.Signal,
 		Warnings: append(o.Warnings, s.warnings(volatile)...), Metrics: o.Metrics,
-		Env: s.runEnv(o, volatile),
+		Env: s.runEnv(l.Point, o, volatile),
 	}
 	l.Point.Fill(&run)
 	if run.Executor == schema.ExecutorBuiltin {
@@ -232,9 +232,10 @@ func (s *session) warnings(volatile map[string]string) []string {
 }
 
 // runEnv is the session's manifest with what is of this run alone.
-func (s *session) runEnv(o task.Outcome, volatile map[string]string) schema.Env {
+func (s *session) runEnv(p *sweep.Point, o task.Outcome, volatile map[string]string) schema.Env {
 	env := s.env
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
+	maps.Copy(env.Facts, asked(p))
 	if s.options.Sweep != "" {
 		env.Facts["sweep.file"] = s.options.Sweep
 	}
@@ -245,4 +246,28 @@ func (s *session) runEnv(o task.Outcome, volatile map[string]string) schema.Env 
 		env.Facts["runner.stderr_tail"] = o.StderrTail
 	}
 	return env
+}
+
+// asked are the settings of a launch that are not part of what is measured.
+func asked(p *sweep.Point) map[string]string {
+	facts := map[string]string{"runner.warmup": strconv.Itoa(p.Warmup)}
+	if p.Iterations > 0 {
+		facts["runner.iterations"] = strconv.Itoa(p.Iterations)
+	} else {
+		facts["runner.budget"] = p.Budget.String()
+	}
+	if p.Dir != "" {
+		facts["runner.cwd"] = p.Dir
+	}
+	if p.Command == nil {
+		return facts
+	}
+	words := make([]any, len(p.Command))
+	for i, word := range p.Command {
+		words[i] = word
+	}
+	if text, err := schema.CanonicalJSON(words); err == nil { // texts always have one
+		facts["runner.command"] = text
+	}
+	return facts
 }

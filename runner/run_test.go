@@ -73,6 +73,9 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 		if r.SessionID != result.Session || r.Suite != "test" || r.Tags["note"] != "small" || r.Env.Machine != "lab3" || r.Env.Facts["sweep.file"] != "test.yaml" {
 			t.Errorf("run %d lacks what its session says: %+v", i, r)
 		}
+		if r.Env.Facts["runner.iterations"] != "3" || r.Env.Facts["runner.warmup"] != "1" || r.Env.Facts["load.1m"] == "" {
+			t.Errorf("run %d does not say how it was launched: %v", i, r.Env.Facts)
+		}
 		checkMeasured(t, &r)
 	}
 }
@@ -114,11 +117,18 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 	defer cancel()
 	s := parse(t, "command: [sleep, \"{s}\"]\ngrid: {s: [0, 600, 601]}\nwarmup: 0\niterations: 1\n")
 	var statuses []schema.Status
+	var command string
 	_, err := Run(ctx, s, Options{Observe: func(e Event) {
 		if e.Index == 1 && e.Progress != nil && e.Progress.Stage == schema.StageMeasure {
 			cancel()
 		}
-	}}, func(r schema.Run) error { statuses = append(statuses, r.Status); return nil })
+	}}, func(r schema.Run) error {
+		statuses, command = append(statuses, r.Status), r.Env.Facts["runner.command"]
+		return nil
+	})
+	if command != `["sleep","600"]` {
+		t.Errorf("the command is stored as %s", command)
+	}
 	if err != nil || len(statuses) != 2 || statuses[0] != schema.StatusOK || statuses[1] != schema.StatusCancelled {
 		t.Errorf("%v, %v", statuses, err)
 	}

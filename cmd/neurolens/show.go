@@ -219,6 +219,12 @@ func configurationLines(t query.Table, run []any) []string {
 			rows = append(rows, [2]string{name, machineText(applied[name]) + " (applied)"})
 		}
 	}
+	env, _ := at(t, run, "env").(map[string]any)
+	for _, name := range []string{"command", "cwd", "warmup", "iterations", "budget"} {
+		if v, ok := env["runner."+name]; ok {
+			rows = append(rows, [2]string{name, machineText(v)})
+		}
+	}
 	tags, _ := at(t, run, "tags").(map[string]any)
 	for _, name := range sortedNames(tags) {
 		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})

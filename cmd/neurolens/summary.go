@@ -73,7 +73,7 @@ func (a *app) summaryView(t query.Table, s summary) view {
 	v.columns = append(v.columns,
 		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "SPREAD", right: true, drop: 3},
 		viewColumn{header: "RUNS × N", right: true, drop: 1}, viewColumn{header: ""})
-	notes := map[string]string{}
+	notes := notes{}
 	for i, row := range t.Rows {
 		var cells []cell
 		for _, x := range varying {
@@ -85,21 +85,19 @@ func (a *app) summaryView(t query.Table, s summary) view {
 			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
 			cell{text: runsTimesSamples(t, row)}, cell{words, failed}))
 	}
-	for _, word := range sortedNames(notes) {
-		v.below = append(v.below, pad(word, 11, false)+gap+notes[word])
-	}
-	if len(notes) > 0 {
-		v.below = append(v.below, "")
-	}
-	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "", "next  "+a.nextCommand(s.dir))
+	v.below = append(v.below, notes.lines()...)
+	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "", "next  "+a.nextCommand(s))
 	return v
 }
 
 // nextCommand is the one to type next.
-func (a *app) nextCommand(dir string) string {
+func (a *app) nextCommand(s summary) string {
 	command := "neurolens ls session=last"
+	if s.result.Failed() > 0 {
+		command += " status!=ok"
+	}
 	if len(a.stores) > 0 {
-		command += " --store " + shellQuoted(dir)
+		command += " --store " + shellQuoted(s.dir)
 	}
 	return command
 }
@@ -131,7 +129,7 @@ func runsTimesSamples(t query.Table, row []any) string {
 
 // pointNotes are the words in a point's row: how runs that are not ok ended, and the warnings. Each word is explained
 // once below the table.
-func pointNotes(t query.Table, row []any, notes map[string]string) (words string, failed bool) {
+func pointNotes(t query.Table, row []any, notes notes) (words string, failed bool) {
 	var all []string
 	statuses, _ := at(t, row, "statuses").(map[string]any)
 	runs, _ := at(t, row, "runs").(int64)
@@ -150,18 +148,40 @@ func pointNotes(t query.Table, row []any, notes map[string]string) (words string
 	failures, _ := at(t, row, "failures").([]any)
 	for _, f := range failures {
 		failure, _ := f.(map[string]any)
-		status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"]))
-		if notes[status] == "" {
-			notes[status] = reason
-		}
+		notes.add(machineText(failure["status"]), firstLine(machineText(failure["error"])))
 	}
 	warnings, _ := at(t, row, "warnings").([]any)
 	for _, w := range warnings {
 		word := machineText(w)
 		all = append(all, word)
-		notes[word] = warningMeanings[word]
+		notes.add(word, warningMeanings[word])
 	}
 	return strings.Join(all, ", "), failed
+}
+
+// notes are the explanations of each word in a table.
+type notes map[string][]string
+
+func (n notes) add(word, meaning string) {
+	if !slices.Contains(n[word], meaning) {
+		n[word] = append(n[word], meaning)
+	}
+}
+
+// lines explain each word once, with the first reason where there are several, and end with an empty line.
+func (n notes) lines() []string {
+	var lines []string
+	for _, word := range sortedNames(n) {
+		meaning := n[word][0]
+		if others := len(n[word]) - 1; others > 0 {
+			meaning += fmt.Sprintf(" (and %s)", count(others, "other reason"))
+		}
+		lines = append(lines, pad(word, 11, false)+gap+meaning)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
 }
 
 // warningMeanings explain the words of warning, each with what to do.
