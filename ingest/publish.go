@@ -20,47 +20,61 @@ const tempAge = 24 * time.Hour
 // publish makes a file that is whole from the moment it has its name. It fails with fs.ErrExist where the name is
 // taken. The name is durable after an fsync of the directory it stands in, the content is so before.
 func publish(f files, name string, content []byte) error {
-	temp, err := writeTemp(f, content)
+	t, err := createTemp(f)
 	if err != nil {
 		return err
 	}
-	err = place(f, temp, name)
-	_ = f.remove(temp)
-	return err
+	defer t.remove()
+	if err := t.fill(content); err != nil {
+		return err
+	}
+	return place(f, t.name, name)
 }
 
-// writeTemp writes and fsyncs a temporary file and gives its name. Nothing is left where it fails, as far as removing
-// works.
-func writeTemp(f files, content []byte) (string, error) {
-	// A name of its own for every attempt: what an earlier one or another process left can be in nobody's way.
+// temp is a temporary file, open for writing until it is filled.
+type temp struct {
+	files files
+	name  string
+	file  file
+}
+
+// createTemp makes an empty temporary file. Its name is its own for every attempt: what an earlier one or another
+// process left can be in nobody's way.
+func createTemp(f files) (*temp, error) {
 	name := path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
 	opened, err := f.create(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := f.makeDir(schema.TmpDir); err != nil && !errors.Is(err, fs.ErrExist) {
-			return "", err
+			return nil, err
 		}
 		opened, err = f.create(name)
 	}
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	if err := fill(opened, content); err != nil {
-		_ = f.remove(name)
-		return "", err
-	}
-	return name, nil
+	return &temp{f, name, opened}, nil
 }
 
-// fill writes, fsyncs and closes a file. After a failed fsync the kernel may have dropped the data and call the next
-// fsync of the file a success, so there is no next one.
-func fill(opened file, content []byte) error {
-	_, err := opened.Write(content)
-	if err == nil {
-		err = opened.Sync()
+// remove closes and removes the file. By then it has another name, or will not get one; where removing fails, the next
+// writer does it after a day.
+func (t *temp) remove() {
+	if t.file != nil {
+		_ = t.file.Close()
 	}
-	if closeErr := opened.Close(); err == nil {
+	_ = t.files.remove(t.name)
+}
+
+// fill writes, fsyncs and closes the file. After a failed fsync the kernel may have dropped the data and call the next
+// fsync of the file a success, so there is no next one.
+func (t *temp) fill(content []byte) error {
+	_, err := t.file.Write(content)
+	if err == nil {
+		err = t.file.Sync()
+	}
+	if closeErr := t.file.Close(); err == nil {
 		err = closeErr
 	}
+	t.file = nil
 	return err
 }
 

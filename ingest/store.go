@@ -122,21 +122,30 @@ func (s *Store) append(run *schema.Run) error {
 	if err != nil {
 		return err
 	}
-	content, err := s.encoder.encode(run)
-	if err != nil {
+	// The file system takes a good part of the time that encoding takes to make a file.
+	created := make(chan error, 1)
+	var t *temp
+	go func() {
+		var err error
+		t, err = createTemp(s.files)
+		created <- err
+	}()
+	content, encodeErr := s.encoder.encode(run)
+	if err := <-created; err != nil {
 		return err
 	}
-	temp, err := writeTemp(s.files, content)
-	if err != nil {
+	defer t.remove()
+	if encodeErr != nil {
+		return encodeErr
+	}
+	if err := t.fill(content); err != nil {
 		return err
 	}
-	// By then the file has its name, or will not get one. Where this fails, the next writer removes it after a day.
-	defer func() { _ = s.files.remove(temp) }()
 
-	err = s.addToSegment(temp, id, content)
+	err = s.addToSegment(t.name, id, content)
 	if errors.Is(err, errGone) {
 		s.leaveSegment()
-		err = s.addToSegment(temp, id, content)
+		err = s.addToSegment(t.name, id, content)
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"hash"
 	"math"
 	"slices"
 	"time"
@@ -23,37 +22,40 @@ const (
 // values are left out, so that a better summary later does not change the digest of an old run. The order in which
 // metrics and ops stand in the run does not matter.
 func DigestOf(r *Run) string {
-	h := sha256.New()
-	digestRow(h, digestRuns, Runs.Columns, RunRow(r, ""), false)
+	b := make([]byte, 0, 32<<10) // room for a thousand samples and a manifest
+	b = appendRow(b, digestRuns, Runs.Columns, RunRow(r, ""))
 
 	metrics := slices.Clone(r.Metrics)
 	slices.SortFunc(metrics, func(a, b Metric) int { return cmp.Compare(a.Name, b.Name) })
-	for _, m := range metrics {
-		aggregated := m.Ticks == nil && m.Reals == nil
-		digestRow(h, digestSamples, Samples.Columns[1:], MetricRow(&m), aggregated)
+	for i := range metrics {
+		b = appendRow(b, digestSamples, Samples.Columns[1:], MetricRow(&metrics[i]))
 	}
 
 	ops := slices.Clone(r.Ops)
 	slices.SortFunc(ops, func(a, b Op) int { return cmp.Compare(a.Index, b.Index) })
-	for _, o := range ops {
-		digestRow(h, digestOps, Ops.Columns[1:], OpRow(&o), false)
+	for i := range ops {
+		b = appendRow(b, digestOps, Ops.Columns[1:], OpRow(&ops[i]))
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
 }
 
-// digestRow adds the row's values in column order. The columns left out of a digest are the derived ones and, for
-// runs, warnings; derived ones count where a metric has nothing else.
-func digestRow(h hash.Hash, table byte, columns []*Column, row []any, withDerived bool) {
-	var b []byte
+// appendRow adds the row's values in column order. Left out are the derived columns and, of runs, warnings; of a metric
+// that has neither ticks nor reals, the derived ones count, for there is nothing else.
+func appendRow(b []byte, table byte, columns []*Column, row []any) []byte {
+	aggregated := table == digestSamples
 	for i, c := range columns {
-		skipped := c.Derived && !withDerived || table == digestRuns && c.Name == "warnings"
+		if (c.Name == "ticks" || c.Name == "reals") && row[i] != nil {
+			aggregated = false
+		}
+		skipped := c.Derived && !aggregated || table == digestRuns && c.Name == "warnings"
 		if row[i] == nil || skipped {
 			continue
 		}
 		b = binary.BigEndian.AppendUint32(append(b, table), uint32(c.ID))
 		b = appendValue(b, row[i])
 	}
-	_, _ = h.Write(b) // a hash takes everything
+	return b
 }
 
 // appendValue adds the kind byte of a value and its content.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -85,11 +86,9 @@ func PointID(r *Run) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-type byteWriter interface{ Write([]byte) (int, error) }
-
 // writeText writes a text preceded by its length, so that no two lists of texts give the same bytes. Writing to a
 // hash cannot fail.
-func writeText(w byteWriter, text string) {
+func writeText(w io.Writer, text string) {
 	_, _ = w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
 	_, _ = w.Write([]byte(text))
 }

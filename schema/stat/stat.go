@@ -7,6 +7,7 @@ package stat
 import (
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -15,7 +16,7 @@ import (
 const SummaryVersion = 1
 
 // Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
-// x[floor h]). It is NaN where there are no samples or p is not in 0..1.
+// x[floor h]). It is NaN where there are no samples or p is not in 0..1, and not finite where the difference is not.
 func Quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()
@@ -44,9 +45,11 @@ func Summarize(values []float64) schema.Summary {
 	if len(sorted) > 1 {
 		s.StdDev = finite(deviation)
 	}
-	s.P25, s.P50, s.P75 = new(Quantile(sorted, .25)), new(Quantile(sorted, .50)), new(Quantile(sorted, .75))
-	s.P90, s.P95, s.P99 = new(Quantile(sorted, .90)), new(Quantile(sorted, .95)), new(Quantile(sorted, .99))
-	s.MAD = new(medianDeviation(sorted, *s.P50))
+	s.P25, s.P50, s.P75 = finite(Quantile(sorted, .25)), finite(Quantile(sorted, .50)), finite(Quantile(sorted, .75))
+	s.P90, s.P95, s.P99 = finite(Quantile(sorted, .90)), finite(Quantile(sorted, .95)), finite(Quantile(sorted, .99))
+	if s.P50 != nil {
+		s.MAD = finite(medianDeviation(sorted, *s.P50))
+	}
 	if sorted[0] > 0 {
 		s.LogMedian = new(logMedian(sorted))
 	}
@@ -55,7 +58,7 @@ func Summarize(values []float64) schema.Summary {
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }
 
-// finite is nil where a sum of finite samples overflowed.
+// finite is nil where a sum or a difference of finite samples overflowed.
 func finite(v float64) *float64 {
 	if notFinite(v) {
 		return nil
@@ -75,13 +78,21 @@ func moments(values []float64) (mean, deviation float64) {
 	return mean, math.Sqrt(squares / float64(len(values)-1))
 }
 
-// medianDeviation is the median absolute deviation from the median.
+// medianDeviation is the median absolute deviation from the median. The deviations below the median and those above it
+// are ascending already, away from it, so they are merged instead of sorted.
 func medianDeviation(sorted []float64, median float64) float64 {
-	deviations := make([]float64, len(sorted))
-	for i, v := range sorted {
-		deviations[i] = math.Abs(v - median)
+	deviations := make([]float64, 0, len(sorted))
+	above := sort.SearchFloat64s(sorted, median)
+	below := above - 1
+	for below >= 0 || above < len(sorted) {
+		if above == len(sorted) || below >= 0 && median-sorted[below] <= sorted[above]-median {
+			deviations = append(deviations, median-sorted[below])
+			below--
+		} else {
+			deviations = append(deviations, sorted[above]-median)
+			above++
+		}
 	}
-	slices.Sort(deviations)
 	return Quantile(deviations, .5)
 }
 

@@ -75,8 +75,11 @@ func TestSummaryLeavesOutWhatSamplesCannotGive(t *testing.T) {
 			t.Errorf("%g among the samples: %+v", bad, s)
 		}
 	}
-	if s := Summarize([]float64{math.MaxFloat64, -math.MaxFloat64}); s.StdDev != nil {
-		t.Errorf("an overflow: %v", *s.StdDev)
+	s := Summarize([]float64{-1.7e308, 1.7e308, 1.7e308, -1.7e308})
+	for name, v := range map[string]*float64{"stddev": s.StdDev, "p25": s.P25, "p50": s.P50, "mad": s.MAD, "max": s.Max} {
+		if v != nil && notFinite(*v) {
+			t.Errorf("%s of samples whose difference overflows is %v", name, *v)
+		}
 	}
 }
 
@@ -97,6 +100,14 @@ func TestSummaryProperties(t *testing.T) {
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		if again := Summarize(shuffled); *again.Mean != *s.Mean || *again.P99 != *s.P99 || *again.MAD != *s.MAD {
 			t.Fatal("the order of samples changed the summary")
+		}
+		deviations := slices.Clone(values)
+		for i := range deviations {
+			deviations[i] = math.Abs(values[i] - *s.P50)
+		}
+		slices.Sort(deviations)
+		if want := Quantile(deviations, .5); *s.MAD != want {
+			t.Fatalf("the median absolute deviation is %g, want %g", *s.MAD, want)
 		}
 		scaled := slices.Clone(values)
 		for i := range scaled {
