@@ -32,7 +32,7 @@ func BenchmarkFloor(b *testing.B) {
 
 // BenchmarkEncode is the part of BenchmarkAppend that is no input or output.
 func BenchmarkEncode(b *testing.B) {
-	e := newEncoder()
+	e := testEncoder()
 	run := realisticRun()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -76,7 +76,7 @@ type floor struct {
 func newFloor(b *testing.B) *floor {
 	b.Helper()
 	run := realisticRun()
-	content, err := newEncoder().encode(&run)
+	content, err := testEncoder().encode(&run)
 	if err != nil {
 		b.Fatal(err)
 	}

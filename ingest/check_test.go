@@ -105,7 +105,7 @@ func newStore(t testing.TB) (*Store, string) {
 	if err := Init(dir); err != nil {
 		t.Fatal(err)
 	}
-	store, err := Open(dir)
+	store, err := Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -31,8 +30,13 @@ const maxWriters = 8
 
 // encoder makes live files. Making a parquet.Writer costs more than using it, so it keeps one for each shape.
 type encoder struct {
+	version string // of this program
 	writers map[string]*liveWriter
 	out     bytes.Buffer
+}
+
+func newEncoder(version string) encoder {
+	return encoder{version: version, writers: map[string]*liveWriter{}}
 }
 
 type liveWriter struct {
@@ -50,7 +54,7 @@ func (e *encoder) encode(r *schema.Run) ([]byte, error) {
 		if len(e.writers) >= maxWriters {
 			clear(e.writers)
 		}
-		w = newLiveWriter(shape)
+		w = newLiveWriter(shape, e.version)
 		e.writers[shape.key()] = w
 	}
 	e.out.Reset()
@@ -61,7 +65,7 @@ func (e *encoder) encode(r *schema.Run) ([]byte, error) {
 	return e.out.Bytes(), putHash(e.out.Bytes())
 }
 
-func newLiveWriter(s shape) *liveWriter {
+func newLiveWriter(s shape, version string) *liveWriter {
 	fields := s.fields()
 	return &liveWriter{fields, newLeaves(fields), parquet.NewGenericWriter[any](nil,
 		parquet.NewSchema("run", group(fields)),
@@ -69,7 +73,7 @@ func newLiveWriter(s shape) *liveWriter {
 		parquet.DataPageStatistics(false), // those of the column chunk say the same
 		parquet.WriteBufferSize(0),        // it is written to memory
 		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
-		parquet.KeyValueMetadata(writerKey, writerVersion()),
+		parquet.KeyValueMetadata(writerKey, version),
 		parquet.KeyValueMetadata(hashKey, emptyHash),
 	)}
 }
@@ -110,13 +114,4 @@ func putHash(file []byte) error {
 	sum := sha256.Sum256(file)
 	hex.Encode(file[at+len(hashSlot):], sum[:])
 	return nil
-}
-
-// writerVersion is the version of the running program as Go's build recorded it.
-func writerVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(devel)"
-	}
-	return info.Main.Version
 }

@@ -140,7 +140,7 @@ func failSession(t *testing.T, files faultyFiles) bool {
 			t.Fatalf("operation %d, second Init: %v", files.at, err)
 		}
 	}
-	store, err := openStore(dir, &files)
+	store, err := openStore(dir, "test", &files)
 	if err != nil {
 		checkError(t, err, &files)
 		return true
@@ -188,7 +188,7 @@ func checkError(t *testing.T, err error, files *faultyFiles) {
 func TestOrder(t *testing.T) {
 	_, dir := newStore(t)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
-	store, err := openStore(dir, files)
+	store, err := openStore(dir, "test", files)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestOrder(t *testing.T) {
 // TestNoLinks appends to a file system without hard links.
 func TestNoLinks(t *testing.T) {
 	_, dir := newStore(t)
-	store, err := openStore(dir, noLinkFiles{must(newOSFiles(dir))})
+	store, err := openStore(dir, "test", noLinkFiles{must(newOSFiles(dir))})
 	if err != nil {
 		t.Fatal(err)
 	}

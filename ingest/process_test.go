@@ -36,7 +36,7 @@ func appendRuns(dir, count string) error {
 	if err != nil {
 		return err
 	}
-	store, err := Open(dir)
+	store, err := Open(dir, "test")
 	if err != nil {
 		return err
 	}

@@ -84,7 +84,8 @@ func place(f files, temp, name string) error {
 	if err == nil || !noLinks(err) {
 		return err
 	}
-	// Without hard links a rename has to do. It would replace what is there, but names with a ULID do not collide.
+	// Without hard links a rename has to do. It would replace what is there: names with a ULID do not collide, and of two
+	// processes that make one store at the same instant, before it holds any run, the later header stays.
 	switch _, err := fs.Stat(f, name); {
 	case err == nil:
 		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}

@@ -165,7 +165,7 @@ func open(t *testing.T, dir string) *ingest.Store {
 	if err := ingest.Init(dir); err != nil {
 		t.Fatal(err)
 	}
-	store, err := ingest.Open(dir)
+	store, err := ingest.Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type segment struct {
 // errGone says that a segment was taken away, as sealing does; the next one has to be used.
 var errGone = errors.New("the segment is not there any more")
 
-// newSegment makes an empty segment whose name is durable.
-func newSegment(f files, now time.Time) (*segment, error) {
+// newSegment makes an empty segment whose name is durable. hostID is that of this machine, where it is known.
+func newSegment(f files, hostID string, now time.Time) (*segment, error) {
 	s := &segment{files: f, id: schema.NewULID(now)}
 	if err := f.makeDir(schema.LiveDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
@@ -35,7 +35,7 @@ func newSegment(f files, now time.Time) (*segment, error) {
 	if err := f.makeDir(s.path()); err != nil {
 		return nil, err
 	}
-	if err := s.begin(now); err != nil {
+	if err := s.begin(hostID, now); err != nil {
 		s.close()
 		_ = f.remove(s.path()) // works only while it is empty
 		return nil, err
@@ -43,14 +43,14 @@ func newSegment(f files, now time.Time) (*segment, error) {
 	return s, nil
 }
 
-func (s *segment) begin(now time.Time) error {
+func (s *segment) begin(hostID string, now time.Time) error {
 	// The one who made live/ may not have come to the fsync of what it stands in.
 	for _, dir := range []string{".", schema.LiveDir} {
 		if err := syncDir(s.files, dir); err != nil {
 			return err
 		}
 	}
-	owner, err := encodeOwner(now)
+	owner, err := encodeOwner(hostID, now)
 	if err != nil {
 		return err
 	}
@@ -126,9 +126,10 @@ func (s *segment) replace(temp, name string, content []byte) error {
 	return s.files.rename(temp, name)
 }
 
-// owner says which process writes a segment, so that others can tell whether it still may. A boot id names a host as
-// well; containers share it, so a process id is one of a namespace. Facts that the system does not have are left out.
+// owner says which process writes a segment, so that others can tell whether it still may. Containers share a boot id,
+// so a process id is one of a namespace, which is named by its inode. Facts that are not known are left out.
 type owner struct {
+	HostID       string    `json:"host_id,omitempty"`
 	PID          int       `json:"pid"`
 	PIDNamespace string    `json:"pid_namespace,omitempty"`
 	BootID       string    `json:"boot_id,omitempty"`
@@ -136,9 +137,10 @@ type owner struct {
 }
 
 // encodeOwner prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
-func encodeOwner(now time.Time) ([]byte, error) {
-	self := owner{PID: os.Getpid(), Started: now.UTC()}
-	self.PIDNamespace, _ = os.Readlink("/proc/self/ns/pid")
+func encodeOwner(hostID string, now time.Time) ([]byte, error) {
+	self := owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
+	namespace, _ := os.Readlink("/proc/self/ns/pid")
+	self.PIDNamespace = strings.Trim(namespace, "pid:[]")
 	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	self.BootID = strings.TrimSpace(string(bootID))
 

@@ -69,18 +69,18 @@ func initStore(files files) error {
 	return syncDir(files, ".")
 }
 
-// Open opens a store for appending and writes nothing yet, but refuses a store that it can see is not writable: better
+// Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet, but refuses a store that it can see is not writable: better
 // now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or
 // is one of the file system.
-func Open(dir string) (*Store, error) {
+func Open(dir, writer string) (*Store, error) {
 	files, err := newOSFiles(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
-	return openStore(dir, files)
+	return openStore(dir, writer, files)
 }
 
-func openStore(dir string, files files) (*Store, error) {
+func openStore(dir, writer string, files files) (*Store, error) {
 	if _, err := schema.ReadHeader(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
@@ -93,7 +93,7 @@ func openStore(dir string, files files) (*Store, error) {
 			return nil, fmt.Errorf("opening store %s: %w", dir, err)
 		}
 	}
-	return &Store{dir: dir, files: files, encoder: encoder{writers: map[string]*liveWriter{}}}, nil
+	return &Store{dir: dir, files: files, encoder: newEncoder(writer)}, nil
 }
 
 // Append stores a run, with the summaries of its samples. When it returns nil, the run is acknowledged: its file and
@@ -142,25 +142,32 @@ func (s *Store) append(run *schema.Run) error {
 		return err
 	}
 
-	err = s.addToSegment(t.name, id, content)
+	if err := s.needSegment(run.Env.HostID); err != nil {
+		return err
+	}
+	err = s.segment.add(t.name, id, content)
 	if errors.Is(err, errGone) {
 		s.leaveSegment()
-		err = s.addToSegment(t.name, id, content)
+		if err := s.needSegment(run.Env.HostID); err != nil {
+			return err
+		}
+		err = s.segment.add(t.name, id, content)
 	}
 	return err
 }
 
-func (s *Store) addToSegment(temp string, run schema.ULID, content []byte) error {
-	if s.segment == nil {
-		now := time.Now()
-		removeOldTemps(s.files, now)
-		segment, err := newSegment(s.files, now)
-		if err != nil {
-			return err
-		}
+// needSegment makes a segment if there is none.
+func (s *Store) needSegment(hostID string) error {
+	if s.segment != nil {
+		return nil
+	}
+	now := time.Now()
+	removeOldTemps(s.files, now)
+	segment, err := newSegment(s.files, hostID, now)
+	if err == nil {
 		s.segment = segment
 	}
-	return s.segment.add(temp, run, content)
+	return err
 }
 
 func (s *Store) leaveSegment() {

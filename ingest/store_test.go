@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 			if err := Init(dir); err == nil || test.initErr != nil && !errors.Is(err, test.initErr) {
 				t.Errorf("Init: %v, want %v", err, test.initErr)
 			}
-			if _, err := Open(dir); !errors.Is(err, test.openErr) {
+			if _, err := Open(dir, "test"); !errors.Is(err, test.openErr) {
 				t.Errorf("Open: %v, want %v", err, test.openErr)
 			}
 			if snapshot(t, dir) != before {
@@ -97,7 +97,7 @@ func TestErrorTexts(t *testing.T) {
 	run := smallRun()
 	invalid := smallRun()
 	invalid.Status = "fine"
-	_, openErr := Open(dir)
+	_, openErr := Open(dir, "test")
 
 	for _, test := range []struct {
 		err  error
@@ -145,7 +145,7 @@ func TestUnwritable(t *testing.T) {
 func TestOpenWritesNothing(t *testing.T) {
 	_, dir := newStore(t)
 	before := snapshot(t, dir)
-	store, err := Open(dir)
+	store, err := Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestRelativeLink(t *testing.T) {
 	if err := Init("link"); err != nil {
 		t.Fatal(err)
 	}
-	store, err := Open("link")
+	store, err := Open("link", "test")
 	if err != nil {
 		t.Fatal(err)
 	}

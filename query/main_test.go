@@ -63,7 +63,7 @@ func newStore(t testing.TB, runs ...schema.Run) string {
 
 func appendRuns(t testing.TB, dir string, runs ...schema.Run) {
 	t.Helper()
-	s, err := ingest.Open(dir)
+	s, err := ingest.Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func (r Result) Failed() int {
 }
 
 // Run runs every launch of a sweep in order and hands each finished run to emit, which has kept it when it returns
-// nil. It ends early, with the runs so far kept, if ctx ends (the run that was going on is kept as cancelled), if emit
+// nil. Once the sweep's Timeout has passed, the launches that are left are handed over as skipped. It ends early, with the runs so far kept, if ctx ends (the run that was going on is kept as cancelled), if emit
 // cannot keep a run, or if it cannot start processes; only the first of these is no error.
 func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) (Result, error) {
 	if o.Observe == nil {
@@ -76,7 +76,7 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		return Result{}, fmt.Errorf("starting a session: %w", err)
 	}
 	session := &session{
-		sweep: s, options: o, env: env, pool: pool, emit: emit,
+		sweep: s, options: o, env: env, pool: pool, emit: emit, now: time.Now,
 		result: Result{Session: schema.NewULID(time.Now()).String(), Statuses: map[schema.Status]int{}},
 	}
 	err = session.run(ctx)
@@ -93,19 +93,26 @@ type session struct {
 	env     schema.Env
 	pool    *task.Pool
 	emit    func(schema.Run) error
+	now     func() time.Time // what the sweep's Timeout is measured with
 	result  Result
 }
 
 func (s *session) run(ctx context.Context) error {
 	launches := s.sweep.Launches()
+	began := s.now()
 	for i, launch := range launches {
 		if ctx.Err() != nil {
 			return nil
 		}
 		event := Event{Session: s.result.Session, Env: &s.env, Index: i, Launches: len(launches), Launch: launch}
-		run, err := s.launch(ctx, event)
-		if err != nil {
-			return err
+		var run schema.Run
+		if now := s.now(); now.Sub(began) > s.sweep.Timeout {
+			run = s.assemble(launch, s.skipped(now), nil)
+		} else {
+			var err error
+			if run, err = s.launch(ctx, event); err != nil {
+				return err
+			}
 		}
 		if err := s.emit(run); err != nil {
 			return err
@@ -115,6 +122,14 @@ func (s *session) run(ctx context.Context) error {
 		s.options.Observe(event)
 	}
 	return nil
+}
+
+// skipped is the outcome of a launch that the sweep's Timeout left no time for.
+func (s *session) skipped(at time.Time) task.Outcome {
+	return task.Outcome{
+		Status: schema.StatusSkipped, ErrorKind: "suite_timeout", StartedAt: at.UTC(),
+		Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", s.sweep.Timeout),
+	}
 }
 
 // launch runs one launch and makes a run of its outcome.

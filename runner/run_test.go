@@ -134,6 +134,51 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 	}
 }
 
+// TestSuiteTimeout: what the deadline of the suite leaves no time for is handed over all the same.
+func TestSuiteTimeout(t *testing.T) {
+	pool, err := task.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	clock := start
+	var runs []schema.Run
+	s := &session{
+		sweep: parse(t, smallSweep), options: Options{Observe: func(Event) {}}, pool: pool,
+		env: schema.Env{Facts: map[string]string{}, Missing: map[string]string{}},
+		now: func() time.Time { return clock },
+		emit: func(r schema.Run) error {
+			runs = append(runs, r)
+			clock = start.Add(time.Duration(len(runs)) * 100 * time.Minute) // the third launch begins at 3 h 20 min
+			return nil
+		},
+		result: Result{Session: schema.NewULID(start).String(), Statuses: map[schema.Status]int{}},
+	}
+	if err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := pool.Close(); err != nil {
+		t.Error(err)
+	}
+	if len(runs) != 8 || s.result.Runs() != 8 || s.result.Statuses[schema.StatusSkipped] != 5 {
+		t.Fatalf("%d runs, %+v", len(runs), s.result)
+	}
+	launches := s.sweep.Launches()
+	for i, r := range runs {
+		if err := r.Validate(); err != nil {
+			t.Error(err)
+		}
+		if r.PointID != launches[i].Point.PointID || (r.Status == schema.StatusSkipped) != (i >= 3) {
+			t.Errorf("run %d is %s, of point %s", i, r.Status, r.PointID)
+		}
+	}
+	last, at := runs[7], start.Add(700*time.Minute).UTC().Truncate(time.Microsecond)
+	if last.ErrorKind != "suite_timeout" || last.Error != "the suite took more than 4h0m0s; raise timeouts.suite" ||
+		last.Stage != "" || last.Purpose != schema.PurposeMeasure || !last.StartedAt.Equal(at) || last.Metrics != nil {
+		t.Errorf("%+v", last)
+	}
+}
+
 func TestExecutorsOfOtherVersionsAreUnsupported(t *testing.T) {
 	s := parse(t, "backend: onnxrt\nmodel: ./add.onnx\ngrid: {batch_size: 1}\n")
 	var got schema.Run

@@ -156,10 +156,10 @@ func runBench(a *app, cmd *cobra.Command, path string, o sweep.Overrides) error 
 
 // openForWriting opens the store, made where there is none.
 func openForWriting(dir string) (*ingest.Store, error) {
-	store, err := ingest.Open(dir)
+	store, err := ingest.Open(dir, version)
 	if errors.Is(err, schema.ErrNoStore) {
 		if err = ingest.Init(dir); err == nil {
-			store, err = ingest.Open(dir)
+			store, err = ingest.Open(dir, version)
 		}
 	}
 	if err != nil {

@@ -72,7 +72,7 @@ func fillStore(tb testing.TB, dir string, runs, samples int) {
 	if err := ingest.Init(dir); err != nil {
 		tb.Fatal(err)
 	}
-	store, err := ingest.Open(dir)
+	store, err := ingest.Open(dir, "test")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -204,11 +204,17 @@ func readModel(f field) (value, error) {
 	return v, nil
 }
 
+// settingFlags are the options for what may stand in grid and is no axis.
+var settingFlags = map[string]string{"repeats": "--repeats", "tags": "--tag"}
+
 // overrideAxes replaces and adds axes as -P says.
 func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 	by := map[string]string{} // column to the name it was given
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		option := origin{name: "-P " + name}
+		if flag, is := settingFlags[name]; is {
+			return nil, option.errorf(0, "is no axis: use %s", flag)
+		}
 		f, err := option.load([]byte("[" + params[name] + "]"))
 		if err != nil {
 			return nil, err

@@ -41,12 +41,16 @@
 //	warmup: 10                        # iterations before the measurement; with command 1
 //	iterations: 100                   # exact; not given: until the executor's own count or the budget is reached
 //	budget: 10s                       # ends the measurement well
-//	timeouts: {setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s}    # kill
+//	timeouts: {setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, suite: 4h}    # kill
 //	timeout: 15s                      # timeouts.measure alone
 //	timeout_multiplier: 1
 //	env: {OMP_NUM_THREADS: "{threads}"}
 //	cwd: build/{variant}
 //	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
+//
+// A deadline of measure that is not given lies at least 5s above the budget; one that is given and is not above a
+// budget that is given is refused. After timeouts.suite, which counts from the first launch, nothing more is launched;
+// what is running goes on. timeout_multiplier multiplies every deadline.
 //
 // With command, the deadlines of warmup and measure are 10m by default and hold for each process. In command, wrapper,
 // env and cwd, {axis} is the value at the point, of a model its file; {{ and }} are braces. `repeats` and `tags` may

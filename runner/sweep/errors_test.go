@@ -119,7 +119,15 @@ func TestErrorsOfKeys(t *testing.T) {
 	check("timeout: 15", "3: timeout: want a time with its unit (500ms, 15s, 10m), got 15")
 	check("timeout: 1s\ntimeouts:\n  measure: 2s", "3: timeout: is timeouts.measure, which is on line 5")
 	check("timeouts: {measur: 2s}", "3: timeouts: unknown key measur: did you mean measure?")
-	check("timeouts: {suite: 4h}", "3: timeouts: unknown key suite: want one of setup warmup measure validate teardown")
+	check("timeouts: {sweep: 4h}",
+		"3: timeouts: unknown key sweep: want one of setup warmup measure validate teardown suite")
+	check("timeouts: {suite: 4}", "3: timeouts.suite: want a time with its unit (500ms, 15s, 10m), got 4")
+	check("budget: 20s\ntimeouts:\n  measure: 15s",
+		"5: timeouts.measure: 15s is not above the budget of 20s: raise it, or lower the budget")
+	check("budget: 20s\ntimeout: 20s",
+		"4: timeout: 20s is not above the budget of 20s: raise it, or lower the budget")
+	check("budget: 10s\ntimeout: 15s\ntimeout_multiplier: 0.5",
+		"4: timeout: 7.5s (multiplied by 0.5) is not above the budget of 10s: raise it, or lower the budget")
 	check("timeouts: 5s", `3: timeouts: want a map, got "5s"`)
 	check("timeouts: {warmup: 6, setup: 5}", "3: timeouts.setup: want a time with its unit (500ms, 15s, 10m), got 5")
 	check("timeout_multiplier: 0", "3: timeout_multiplier: want a number above 0 and at most 1000, got 0")
@@ -266,6 +274,8 @@ func TestErrorsOfOptions(t *testing.T) {
 	check(Overrides{Iterations: new(0)}, "--iterations: want a whole number from 1 to 10000000, got 0")
 	check(Overrides{Budget: new(time.Duration(0))}, "--budget: want more than 0s and at most 1000h0m0s, got 0s")
 	check(Overrides{TimeoutMultiplier: new(0.0)}, "--timeout-multiplier: want a number above 0 and at most 1000, got 0")
+	check(p("repeats", "3"), "-P repeats: is no axis: use --repeats")
+	check(p("tags", "a"), "-P tags: is no axis: use --tag")
 	check(Overrides{Suite: "\xff"}, `--suite: want UTF-8, got "\xff"`)
 	check(Overrides{Tags: map[string]string{"k": "\xff"}}, `--tag: want UTF-8, got "k\xff"`)
 }

@@ -40,7 +40,7 @@ func (e *expansion) expand() (*Sweep, error) {
 		return nil, e.grid.exclude[0].at.errorf("leaves no point")
 	}
 	return &Sweep{
-		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags,
+		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags, Timeout: e.settings.suiteLimit,
 		Points: e.points, blocks: e.blocks,
 	}, nil
 }

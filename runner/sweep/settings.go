@@ -2,35 +2,21 @@ package sweep
 
 import (
 	"maps"
-	"math"
 	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
 const maxCount = 10_000_000
 
-// Deadlines and counts where the file says nothing. A process needs a shorter warm-up and more time than an iteration.
+// Counts and the budget where the file says nothing. A process needs a shorter warm-up than an iteration.
 const (
 	defaultWarmup        = 10
 	defaultWarmupCommand = 1
 	defaultBudget        = 10 * time.Second
 )
-
-func defaultTimeouts(command bool) Timeouts {
-	t := Timeouts{
-		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
-		Validate: 15 * time.Second, Teardown: 10 * time.Second,
-	}
-	if command {
-		t.Warmup, t.Measure = 10*time.Minute, 10*time.Minute
-	}
-	return t
-}
 
 // settings are what all points have in common.
 type settings struct {
@@ -41,6 +27,7 @@ type settings struct {
 	iterations int
 	budget     time.Duration
 	timeouts   Timeouts
+	suiteLimit time.Duration
 }
 
 func readSettings(d *document, o Overrides) (settings, error) {
@@ -155,66 +142,4 @@ func (s *settings) readBudget(d *document, o Overrides) error {
 		return origin{name: "--budget"}.errorf(0, "%v", err)
 	}
 	return nil
-}
-
-func (s *settings) readTimeouts(d *document, o Overrides) error {
-	s.timeouts = defaultTimeouts(d.keys["command"].given())
-	stages := []struct {
-		stage schema.Stage
-		to    *time.Duration
-	}{
-		{schema.StageSetup, &s.timeouts.Setup},
-		{schema.StageWarmup, &s.timeouts.Warmup},
-		{schema.StageMeasure, &s.timeouts.Measure},
-		{schema.StageValidate, &s.timeouts.Validate},
-		{schema.StageTeardown, &s.timeouts.Teardown},
-	}
-	var names []string
-	for _, d := range stages {
-		names = append(names, string(d.stage))
-	}
-	given := map[string]field{}
-	if f := d.keys["timeouts"]; f.given() {
-		var err error
-		if given, err = f.known("timeouts.", names); err != nil {
-			return err
-		}
-	}
-	if f := d.keys["timeout"]; f.given() {
-		if measure := given["measure"]; measure.given() {
-			return f.errorf("is timeouts.measure, which is on line %d", measure.line)
-		}
-		given["measure"] = f
-	}
-	multiplier, err := readMultiplier(d.keys["timeout_multiplier"], o.TimeoutMultiplier)
-	if err != nil {
-		return err
-	}
-	for _, d := range stages {
-		if f := given[string(d.stage)]; f.given() {
-			if *d.to, err = f.duration(); err != nil {
-				return err
-			}
-		}
-		*d.to = time.Duration(math.Ceil(float64(*d.to) * multiplier)) // at least a nanosecond: 0 would be no deadline
-	}
-	return nil
-}
-
-// readMultiplier gives what deadlines are multiplied with.
-func readMultiplier(f field, override *float64) (float64, error) {
-	multiplier := 1.0
-	if f.given() {
-		var err error
-		if multiplier, err = f.multiplier(); err != nil {
-			return 0, err
-		}
-	}
-	if override == nil {
-		return multiplier, nil
-	}
-	if err := checkMultiplier(*override); err != nil {
-		return 0, origin{name: "--timeout-multiplier"}.errorf(0, "%v", err)
-	}
-	return *override, nil
 }

@@ -17,6 +17,7 @@ var topKeys = []string{
 type Sweep struct {
 	Suite   string            // suite:, else the base name of the file without its extension
 	Repeats int               // launches of each point, at least 1
+	Timeout time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags    map[string]string // stored with every run; nil where there are none
 	Points  []Point           // in expansion order, each point_id once
 
@@ -175,7 +176,7 @@ func (d *document) readGrid() ([]member, error) {
 	}
 	var axes []member
 	for _, m := range members {
-		if m.key == "repeats" || m.key == "tags" {
+		if _, setting := settingFlags[m.key]; setting {
 			m.value.what = m.key
 			d.keys[m.key] = m.value
 			continue

@@ -276,6 +276,44 @@ timeout_multiplier: 1.5
 	equal(t, s.Suite, "s")
 }
 
+// TestMeasureOutlastsBudget: a deadline that nobody gave does not cut a budget, which is to end the run well.
+func TestMeasureOutlastsBudget(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		o    Overrides
+		want time.Duration
+	}{
+		{tiny, Overrides{}, 15 * time.Second},
+		{tiny + "budget: 1s", Overrides{}, 15 * time.Second},
+		{tiny + "budget: 20s", Overrides{}, 25 * time.Second},
+		{tiny, Overrides{Budget: new(time.Minute)}, 65 * time.Second},
+		{tiny + "timeout_multiplier: 2\nbudget: 1m", Overrides{}, 70 * time.Second},
+		{tiny + "timeout_multiplier: 0.5", Overrides{}, 12500 * time.Millisecond},
+		{tiny + "iterations: 5\nbudget: 20s", Overrides{}, 15 * time.Second},                // no budget applies
+		{tiny + "iterations: 5\nbudget: 20s\ntimeout: 1s", Overrides{}, time.Second},        // no budget applies
+		{tiny + "timeout: 2s", Overrides{}, 2 * time.Second},                                // the budget is not asked for
+		{"command: [a]\nbudget: 20m", Overrides{}, 10 * time.Minute},                        // of one process
+		{"command: [a]\nbudget: 1m\ntimeouts: {measure: 5s}", Overrides{}, 5 * time.Second}, // of one process
+	} {
+		if got := parse(t, c.src, c.o).Points[0].Timeouts.Measure; got != c.want {
+			t.Errorf("%q: %s, want %s", c.src, got, c.want)
+		}
+	}
+}
+
+func TestSuiteTimeout(t *testing.T) {
+	for src, want := range map[string]time.Duration{
+		"":                       4 * time.Hour,
+		"timeout_multiplier: 2":  8 * time.Hour,
+		"timeouts: {suite: 90s}": 90 * time.Second,
+		"timeouts: {suite: 90s}\ntimeout_multiplier: 3\n": 270 * time.Second,
+	} {
+		if got := parse(t, tiny+src, Overrides{}).Timeout; got != want {
+			t.Errorf("%q: %s, want %s", src, got, want)
+		}
+	}
+}
+
 func TestOverrides(t *testing.T) {
 	src := tiny + `
 grid: {a: [1, 2], c: [x, y]}

@@ -1,7 +1,9 @@
 package task
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"runtime"
@@ -158,9 +160,14 @@ func (c *command) failure(index int, status syscall.WaitStatus, err error) *even
 func (c *command) trace() bool {
 	c.clearOutput()
 	c.samples.begin(c.stage, c.sender.now())
-	peak, reason := c.tracedPeak(c.path, c.argv)
-	if reason != "" {
+	peak, err := c.tracedPeak(c.path, c.argv)
+	if err != nil {
+		reason := "unsupported"
+		if errors.Is(err, fs.ErrPermission) {
+			reason = "permission"
+		}
 		c.sender.send(event{Event: eventFact, Key: "peak_memory.ptrace", Missing: reason})
+		c.sender.send(event{Event: eventFact, Key: "runner.ptrace_error", Value: err.Error()})
 		return false
 	}
 	c.samples.set(offPeak, peak)

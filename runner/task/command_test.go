@@ -33,6 +33,11 @@ func TestCommandOK(t *testing.T) {
 	if wall := sumOf(latency.Ticks); cpu < wall/20 || cpu > wall*11/10 {
 		t.Errorf("%d ns of CPU in %d ns of a busy loop", cpu, wall)
 	}
+	for _, m := range o.Metrics {
+		if kind, known := schema.KindOfMetric(m.Name); !known || m.Unit != kind.Unit || m.Better != kind.Better {
+			t.Errorf("%s in %s, better %s: want what the registry says, %+v", m.Name, m.Unit, m.Better, kind)
+		}
+	}
 	if o.StderrTail != "err\n" || !strings.HasSuffix(o.Facts["command.path"], "/sh") {
 		t.Errorf("tail %q, facts %v", o.StderrTail, o.Facts)
 	}
@@ -40,7 +45,7 @@ func TestCommandOK(t *testing.T) {
 
 func TestCommandIterations(t *testing.T) {
 	spec := commandSpec("true")
-	spec.Iterations, spec.Warmup = 0, 0
+	spec.Iterations, spec.Budget = 0, time.Minute
 	o := runSpec(t, t.Context(), spec, nil)
 	if n := len(metric(t, o, "latency").Ticks); n != 10 {
 		t.Errorf("%d samples, want the default 10", n)
@@ -69,10 +74,10 @@ func TestCommandEnds(t *testing.T) {
 		{"exit", shell(third + "exit 7"), schema.StatusError, schema.StageMeasure, "exit", 2, "process 3 of measure: exit status 7"},
 		{"signal", shell(third + "kill -SEGV $$"), schema.StatusCrashed, schema.StageMeasure, "signal", 2, "SIGSEGV"},
 		{"flood", shell(third + "head -c 9000000 /dev/zero"), schema.StatusOutputLimit, schema.StageMeasure, "output_limit", 2, "more than 8388608 B"},
-		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "", 2, "one process of measure took more than 1s; raise timeouts.measure"},
+		{"hang", shell(third + "sleep 600"), schema.StatusTimeout, schema.StageMeasure, "timeout", 2, "one process of measure took more than 1s; raise timeouts.measure"},
 		{"absent", commandSpec("no-such-program"), schema.StatusError, schema.StageSetup, "start", -1, "no-such-program"},
 		{"not executable", commandSpec("/etc/passwd"), schema.StatusError, schema.StageSetup, "start", -1, "permission denied"},
-		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: "/nonexistent"}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
+		{"no directory", Spec{Executor: schema.ExecutorCommand, Command: []string{"true"}, Dir: "/nonexistent", Deadlines: patient}, schema.StatusError, schema.StageSetup, "start", -1, "no such file"},
 		{"NUL", commandSpec("true", "a\x00b"), schema.StatusError, schema.StageSetup, "start", -1, "invalid argument"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -223,16 +228,19 @@ func TestTraceIsDiscarded(t *testing.T) {
 	if n := len(metric(t, o, "latency").WarmupTicks); n != 1 {
 		t.Errorf("%d warm-up samples, want 1: it was repeated", n)
 	}
-	if o.Missing["peak_memory"] != "below floor" || o.Missing["peak_memory.ptrace"] == "" {
+	if o.Missing["peak_memory"] != "below floor" || o.Missing["peak_memory.ptrace"] != "unsupported" {
 		t.Errorf("missing: %v", o.Missing)
+	}
+	if detail := o.Facts["runner.ptrace_error"]; !strings.Contains(detail, "exit status 1") {
+		t.Errorf("why there is no peak: %q", detail)
 	}
 	need(t, "setsid")
 	spec = shell(daemon)
 	spec.Warmup = 1
 	o = runSpec(t, t.Context(), spec, nil)
 	check(t, o, schema.StatusOK, "", "")
-	if !strings.Contains(o.Missing["peak_memory.ptrace"], "left processes") || len(o.Warnings) != 1 {
-		t.Errorf("missing: %v, warnings: %v", o.Missing, o.Warnings)
+	if !strings.Contains(o.Facts["runner.ptrace_error"], "left processes") || !slices.Equal(o.Warnings, []string{"left_running"}) {
+		t.Errorf("facts: %v, warnings: %v", o.Facts, o.Warnings)
 	}
 }
 
@@ -242,7 +250,7 @@ func TestTimeoutWhileTracing(t *testing.T) {
 	spec := shell(daemon + "; sleep 600")
 	spec.Warmup, spec.Deadlines.Warmup = 1, 500*time.Millisecond
 	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusTimeout, schema.StageWarmup, "")
+	check(t, o, schema.StatusTimeout, schema.StageWarmup, "timeout")
 }
 
 // TestNothingStartsAfterTheKill: a process that the loop started during the kill would sleep on.
@@ -261,7 +269,7 @@ func TestNothingStartsAfterTheKill(t *testing.T) {
 				}
 			}
 		})
-		check(t, o, schema.StatusCancelled, schema.StageMeasure, "")
+		check(t, o, schema.StatusCancelled, schema.StageMeasure, "cancelled")
 	}
 }
 
@@ -283,9 +291,27 @@ func TestStoppedSupervisor(t *testing.T) {
 			}
 		}
 	})
-	check(t, o, schema.StatusTimeout, schema.StageMeasure, "")
+	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
 	if n := len(metric(t, o, "latency").Ticks); n != 15 {
 		t.Errorf("%d samples, want 15", n)
+	}
+}
+
+// TestCrashedSupervisor: what its runtime says at the end is in standard error of the run.
+func TestCrashedSupervisor(t *testing.T) {
+	p := testPool(t)
+	o := runSpec(t, t.Context(), builtin("hang"), func(progress Progress) {
+		if progress.Stage == schema.StageMeasure {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			for pid := range p.known {
+				_ = syscall.Kill(pid, syscall.SIGABRT)
+			}
+		}
+	})
+	check(t, o, schema.StatusLost, schema.StageMeasure, "lost")
+	if !strings.Contains(o.StderrTail, "runtime.") {
+		t.Errorf("standard error: %q", o.StderrTail)
 	}
 }
 

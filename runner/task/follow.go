@@ -69,16 +69,7 @@ func (r *run) finish() {
 		r.facts["runner.kill_delay_ns"] = strconv.FormatInt(int64(time.Since(r.cause.at)), 10)
 	}
 	_ = os.RemoveAll(r.dir) // before the supervisor may go, so that at every moment somebody is there to do it
-	_ = r.orders.Close()
-	if !r.dead && r.phase != phaseTakeover {
-		select {
-		case <-r.exited:
-		case <-time.After(r.job.KillWait):
-			_ = r.cmd.Process.Kill()
-		}
-	}
-	close(r.quit)
-	r.hangUp()
+	r.release()
 }
 
 // handle takes in what a stream brought.

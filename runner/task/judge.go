@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,17 +22,21 @@ func (r *run) outcome() Outcome {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
 		o.Error = fmt.Sprintf("%d processes survive SIGKILL", r.left)
 	}
-	if o.Status == schema.StatusOK {
+	switch {
+	case o.Status == schema.StatusOK:
 		o.Stage = ""
 		if r.done.Killed > 0 {
-			o.Warnings = append(o.Warnings, fmt.Sprintf("%d processes were still running at the end and were killed", r.done.Killed))
+			o.Warnings = append(o.Warnings, WarnLeftRunning)
+			o.Facts["runner.left_running"] = strconv.Itoa(r.done.Killed)
 		}
+	case o.ErrorKind == "":
+		o.ErrorKind = string(o.Status)
 	}
 	if r.result != nil {
 		o.Applied = r.result.Applied
 		o.Work = schema.Work{Bytes: r.result.Bytes, Flops: r.result.Flops, Items: r.result.Items}
 	} else if o.Status == schema.StatusOK {
-		o.Warnings = append(o.Warnings, "the benchmark closed a descriptor of its worker: what was applied is not known")
+		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
 	r.metrics(&o)
 	return o
@@ -47,7 +52,7 @@ func (r *run) judge(o *Outcome) {
 	case r.cause != nil:
 		o.Status, o.Stage, o.ErrorKind, o.Error = r.cause.status, r.cause.stage, r.cause.kind, r.cause.text
 	case r.done == nil:
-		o.Status, o.ErrorKind = schema.StatusLost, string(schema.StatusLost)
+		o.Status = schema.StatusLost
 		o.Error = fmt.Sprintf("the supervisor ended: %s", describe(endOf(r.death)))
 	case r.garbage != nil: // read when all had ended
 		o.Status, o.ErrorKind, o.Error = schema.StatusError, kindProtocol, r.garbage.Error()

@@ -81,10 +81,9 @@ type message struct {
 	err   error
 }
 
-// prepare makes the run directory.
+// prepare makes the run directory. The supervisor, which is there already, removes it if this process ends now.
 func (r *run) prepare() error {
-	var err error
-	if r.dir, err = os.MkdirTemp("", "neurolens-run-"); err != nil {
+	if err := os.Mkdir(r.dir, 0o700); err != nil {
 		return err
 	}
 	text, err := json.Marshal(r.job)
@@ -117,12 +116,10 @@ func (r *run) remove() {
 	for _, f := range []*os.File{r.stdout, r.stderr} {
 		_ = f.Close() // of nil too
 	}
-	if r.dir != "" {
-		_ = os.RemoveAll(r.dir)
-	}
+	_ = os.RemoveAll(r.dir)
 }
 
-// launch starts the supervisor, and the goroutines that listen to it.
+// launch starts the supervisor, which waits for the order to start, and the goroutines that listen to it.
 func (r *run) launch() error {
 	ordersRead, orders, err := os.Pipe()
 	if err != nil {
@@ -144,19 +141,38 @@ func (r *run) launch() error {
 		r.streams[i], passed = read, append(passed, write)
 	}
 	r.cmd = &exec.Cmd{
-		Path: r.pool.self, Args: []string{os.Args[0], roleSupervise, r.dir}, Stderr: r.stderr, ExtraFiles: passed,
+		Path: r.pool.self, Args: []string{os.Args[0], roleSupervise, r.dir}, ExtraFiles: passed,
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	r.oomKills, _ = oomKills(r.pool.root)
-	r.facts, r.missing = map[string]string{}, map[string]string{}
-	r.launched = time.Now()
-	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
 	if err := r.pool.start(r.cmd); err != nil {
 		r.hangUp()
 		return fmt.Errorf("%s: %w", r.pool.self, err)
 	}
 	r.listen()
 	return nil
+}
+
+// begin orders the supervisor to start.
+func (r *run) begin() {
+	r.oomKills, _ = oomKills(r.pool.root)
+	r.facts, r.missing = map[string]string{}, map[string]string{}
+	r.launched = time.Now()
+	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
+	_, _ = r.orders.WriteString(orderStart + "\n") // it fails if the supervisor is gone, which r.exited tells too
+}
+
+// release lets the supervisor go, and stops listening.
+func (r *run) release() {
+	_ = r.orders.Close()
+	if !r.dead && r.phase != phaseTakeover {
+		select {
+		case <-r.exited:
+		case <-time.After(r.job.KillWait):
+			_ = r.cmd.Process.Kill()
+		}
+	}
+	close(r.quit)
+	r.hangUp()
 }
 
 // hangUp closes the runner's ends of the pipes.

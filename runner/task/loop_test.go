@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // loopRows is how many iterations one pass of a loop has.
@@ -74,7 +72,8 @@ func BenchmarkCommandAgainstHyperfine(b *testing.B) {
 	var ours, theirs []int64
 	for b.Loop() {
 		for range 4 {
-			spec := Spec{Executor: schema.ExecutorCommand, Command: []string{program}, Warmup: 3, Iterations: runs}
+			spec := commandSpec(program)
+			spec.Warmup, spec.Iterations = 3, runs
 			ours = append(ours, metric(b, runSpec(b, b.Context(), spec, nil), "latency").Ticks...)
 			theirs = append(theirs, hyperfineTimes(b, hyperfine, program, runs)...)
 		}

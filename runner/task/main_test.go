@@ -135,13 +135,21 @@ func testPool(t testing.TB) *Pool {
 	return p
 }
 
+// patient are deadlines that no test means to meet.
+var patient = Deadlines{
+	Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second, Validate: 15 * time.Second,
+	Teardown: 10 * time.Second,
+}
+
 // builtin is a Spec of the test worker.
 func builtin(do string) Spec {
-	return Spec{Executor: schema.ExecutorBuiltin, Config: map[string]string{"do": do}, Warmup: 5, Iterations: 40}
+	return Spec{
+		Executor: schema.ExecutorBuiltin, Config: map[string]string{"do": do}, Warmup: 5, Iterations: 40, Deadlines: patient,
+	}
 }
 
 func commandSpec(argv ...string) Spec {
-	return Spec{Executor: schema.ExecutorCommand, Command: argv, Iterations: 3}
+	return Spec{Executor: schema.ExecutorCommand, Command: argv, Iterations: 3, Deadlines: patient}
 }
 
 func shell(script string) Spec { return commandSpec("sh", "-c", script) }

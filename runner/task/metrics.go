@@ -2,22 +2,27 @@ package task
 
 import "github.com/neurolens/neurolens/schema"
 
+// registered is a metric without samples, as the registry describes it.
+func registered(name string) schema.Metric {
+	kind, _ := schema.KindOfMetric(name)
+	return schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better}
+}
+
 // metrics turns the samples into metrics.
 func (r *run) metrics(o *Outcome) {
 	add := func(name, clock string, tick float64, column int) {
 		if r.measured+r.warmup == 0 {
 			return
 		}
-		m := schema.Metric{
-			Name: name, Unit: "ns", Better: schema.BetterLower, Clock: clock, Level: r.spec.level(), Tick: tick,
-			Ticks: r.samples.rows(column, r.job.Warmup, r.measured),
-		}
+		m := registered(name)
+		m.Clock, m.Level, m.Tick = clock, r.spec.level(), tick
+		m.Ticks = r.samples.rows(column, r.job.Warmup, r.measured)
 		if r.warmup > 0 {
 			m.WarmupTicks = r.samples.rows(column, 0, r.warmup)
 		}
 		o.Metrics = append(o.Metrics, m)
 	}
-	add("latency", "monotonic", 1, columnLatency)
+	add(schema.PrimaryMetric, "monotonic", 1, columnLatency)
 	if r.spec.perProcess() {
 		add("cpu_user", "rusage", 1000, columnCPUUser)
 		add("cpu_system", "rusage", 1000, columnCPUSystem)
@@ -28,7 +33,8 @@ func (r *run) metrics(o *Outcome) {
 // peakMemory adds the metric of that name: of each process where wait4 can tell, else the one that was measured
 // apart, else the reason why there is none.
 func (r *run) peakMemory(o *Outcome) {
-	m := schema.Metric{Name: "peak_memory", Unit: "B", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1}
+	m := registered("peak_memory")
+	m.Level, m.Tick = schema.LevelProcess, 1
 	source := "worker"
 	if r.spec.perProcess() {
 		source = "ptrace"

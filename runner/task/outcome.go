@@ -10,7 +10,7 @@ import (
 type Outcome struct {
 	Status    schema.Status
 	Stage     schema.Stage // where the run ended, unless ok
-	ErrorKind string
+	ErrorKind string       // unless ok; the word of the status where there is nothing finer
 	Error     string
 	ExitCode  *int64
 	Signal    string // SIGSEGV
@@ -20,13 +20,22 @@ type Outcome struct {
 	Metrics   []schema.Metric
 	Applied   map[string]string // builtin: the configuration read back
 	Facts     map[string]string
-	Missing   map[string]string // why a fact or a metric is not there
+	Missing   map[string]string // why a fact or a metric is not there: a word
 	Work      schema.Work
-	Warnings  []string
+	Warnings  []string // words
 	// StderrTail is the end of what the benchmark wrote on standard error, at most 4 KiB of valid UTF-8. Of a
 	// command it is that of the last process.
 	StderrTail string
 }
+
+// The words of warning of this package.
+const (
+	// WarnLeftRunning: the benchmark ended well and left processes running, which were killed. The fact
+	// runner.left_running says how many.
+	WarnLeftRunning = "left_running"
+	// WarnAppliedUnknown: the benchmark closed a descriptor of its worker, so that what was applied is not known.
+	WarnAppliedUnknown = "applied_unknown"
+)
 
 // Progress is where a run stands. Total is how many iterations the stage takes at most; 0 in a stage without.
 type Progress struct {

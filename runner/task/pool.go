@@ -2,11 +2,13 @@ package task
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -55,18 +57,23 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	}
 	if ctx.Err() != nil {
 		return Outcome{
-			Status: schema.StatusCancelled, Stage: schema.StageSetup, StartedAt: stamp(time.Now()), Error: cancelledText,
+			Status: schema.StatusCancelled, Stage: schema.StageSetup, StartedAt: stamp(time.Now()),
+			ErrorKind: string(schema.StatusCancelled), Error: cancelledText,
 		}, nil
 	}
-	r := &run{pool: p, spec: spec, job: spec.job(p.killWait), report: progress}
-	if err := r.prepare(); err != nil {
-		r.remove()
-		return Outcome{}, fmt.Errorf("preparing a run: %w", err)
+	r := &run{
+		pool: p, spec: spec, job: spec.job(p.killWait), report: progress,
+		dir: filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text()),
 	}
-	defer r.remove()
 	if err := r.launch(); err != nil {
 		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
 	}
+	defer r.remove()
+	if err := r.prepare(); err != nil {
+		r.release()
+		return Outcome{}, fmt.Errorf("preparing a run: %w", err)
+	}
+	r.begin()
 	r.follow(ctx)
 	return r.outcome(), nil
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,7 +58,6 @@ func sumOf(ticks []int64) (sum int64) {
 // TestBuiltinEnds goes through the ways in which a worker ends badly. Each has warm-up 5, and misbehaves in
 // iteration 16 of the measurement, unless it says otherwise.
 func TestBuiltinEnds(t *testing.T) {
-	fast := Deadlines{Measure: 2 * time.Second, Validate: 300 * time.Millisecond}
 	for _, c := range []struct {
 		do      string
 		status  schema.Status
@@ -78,13 +78,13 @@ func TestBuiltinEnds(t *testing.T) {
 		{"refuse", schema.StatusError, schema.StageSetup, "setup", -1, "no such thing"},
 		{"unsupported", schema.StatusUnsupported, schema.StageSetup, "precision", -1, "no fp16 here"},
 		{"invalid", schema.StatusError, schema.StageValidate, "validate", 40, "result 3: want 4"},
-		{"hang in validate", schema.StatusTimeout, schema.StageValidate, "", 40, "raise timeouts.validate"},
+		{"hang in validate", schema.StatusTimeout, schema.StageValidate, "timeout", 40, "raise timeouts.validate"},
 		{"stderr", schema.StatusCrashed, schema.StageMeasure, "exit", 15, "exit status 3"},
 		{"nonsense", schema.StatusError, schema.StageSetup, "setup", -1, "nonsense"},
 	} {
 		t.Run(c.do, func(t *testing.T) {
 			spec := builtin(c.do)
-			spec.Deadlines = fast
+			spec.Deadlines.Measure, spec.Deadlines.Validate = 2*time.Second, 300*time.Millisecond
 			o := runSpec(t, t.Context(), spec, nil)
 			check(t, o, c.status, c.stage, c.kind)
 			if !strings.Contains(o.Error, c.text) {
@@ -105,7 +105,7 @@ func TestTimeoutKeepsSamples(t *testing.T) {
 	spec := builtin("hang")
 	spec.Deadlines.Measure = 500 * time.Millisecond
 	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusTimeout, schema.StageMeasure, "")
+	check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout")
 	if n := len(metric(t, o, "latency").Ticks); n != 15 {
 		t.Errorf("%d samples, want 15", n)
 	}
@@ -124,7 +124,7 @@ func TestTimeoutInSetup(t *testing.T) {
 	spec := builtin("hang in setup")
 	spec.Deadlines.Setup = 400 * time.Millisecond
 	o := runSpec(t, t.Context(), spec, nil)
-	check(t, o, schema.StatusTimeout, schema.StageSetup, "")
+	check(t, o, schema.StatusTimeout, schema.StageSetup, "timeout")
 }
 
 func TestStderrTail(t *testing.T) {
@@ -141,7 +141,7 @@ func TestStderrTail(t *testing.T) {
 func TestLostControlChannel(t *testing.T) {
 	o := runSpec(t, t.Context(), builtin("close"), nil)
 	check(t, o, schema.StatusOK, "", "")
-	if len(metric(t, o, "latency").Ticks) != 40 || len(o.Warnings) != 1 {
+	if len(metric(t, o, "latency").Ticks) != 40 || !slices.Equal(o.Warnings, []string{"applied_unknown"}) {
 		t.Errorf("%+v", o)
 	}
 	// the deadline is that of the stage that the header names, not of the last one that an event named
@@ -164,12 +164,12 @@ func TestDaemonIsKilledAndSaid(t *testing.T) {
 	need(t, "setsid")
 	o := runSpec(t, t.Context(), builtin("daemon"), nil)
 	check(t, o, schema.StatusOK, "", "")
-	if len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "still running") {
-		t.Errorf("warnings: %v", o.Warnings)
+	if !slices.Equal(o.Warnings, []string{"left_running"}) || o.Facts["runner.left_running"] != "1" {
+		t.Errorf("warnings: %v, facts: %v", o.Warnings, o.Facts)
 	}
 	spec := builtin("daemon and hang")
 	spec.Deadlines.Measure = 400 * time.Millisecond
-	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusTimeout, schema.StageMeasure, "")
+	check(t, runSpec(t, t.Context(), spec, nil), schema.StatusTimeout, schema.StageMeasure, "timeout")
 }
 
 func TestBudget(t *testing.T) {
@@ -205,24 +205,32 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	})
-	check(t, o, schema.StatusCancelled, schema.StageMeasure, "")
+	check(t, o, schema.StatusCancelled, schema.StageMeasure, "cancelled")
 	if n := len(metric(t, o, "latency").Ticks); n < seen {
 		t.Errorf("%d samples, %d were seen", n, seen)
 	}
 	o = runSpec(t, ctx, spec, nil)
-	check(t, o, schema.StatusCancelled, schema.StageSetup, "")
+	check(t, o, schema.StatusCancelled, schema.StageSetup, "cancelled")
 }
 
 func TestRefusedSpecs(t *testing.T) {
+	spoilt := func(spoil func(*Spec)) Spec {
+		s := builtin("ok")
+		spoil(&s)
+		return s
+	}
 	for _, spec := range []Spec{
 		{},
-		{Executor: schema.ExecutorTorch},
-		{Executor: schema.ExecutorCommand},
-		{Executor: schema.ExecutorBuiltin, Iterations: MaxRows + 1},
-		{Executor: schema.ExecutorBuiltin, Warmup: 1, Iterations: MaxRows},
-		{Executor: schema.ExecutorBuiltin, Warmup: -1},
-		{Executor: schema.ExecutorBuiltin, Budget: -1},
-		{Executor: schema.ExecutorBuiltin, Deadlines: Deadlines{Measure: -1}},
+		spoilt(func(s *Spec) { s.Executor = schema.ExecutorTorch }),
+		spoilt(func(s *Spec) { s.Executor = schema.ExecutorCommand }),
+		spoilt(func(s *Spec) { s.Iterations = MaxRows + 1 }),
+		spoilt(func(s *Spec) { s.Warmup, s.Iterations = 1, MaxRows }),
+		spoilt(func(s *Spec) { s.Warmup = -1 }),
+		spoilt(func(s *Spec) { s.Budget = -1 }),
+		spoilt(func(s *Spec) { s.Iterations = 0 }), // and no budget
+		spoilt(func(s *Spec) { s.Deadlines.Measure = -1 }),
+		spoilt(func(s *Spec) { s.Deadlines.Teardown = 0 }),
+		spoilt(func(s *Spec) { s.OutputLimit = -1 }),
 	} {
 		if o, err := testPool(t).Run(t.Context(), spec, nil); err == nil {
 			t.Errorf("%+v ran: %+v", spec, o)
@@ -232,9 +240,14 @@ func TestRefusedSpecs(t *testing.T) {
 
 func TestNoRunDirectory(t *testing.T) {
 	t.Setenv("TMPDIR", "/nonexistent")
-	if o, err := testPool(t).Run(t.Context(), builtin("ok"), nil); err == nil {
+	p := testPool(t)
+	if o, err := p.Run(t.Context(), builtin("ok"), nil); err == nil {
 		t.Errorf("ran: %+v", o)
 	}
+	if p.mu.Lock(); len(p.known) > 0 {
+		t.Errorf("supervisors that still wait: %v", p.known)
+	}
+	p.mu.Unlock()
 }
 
 func TestShort(t *testing.T) {

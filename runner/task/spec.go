@@ -7,7 +7,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Spec says what to run. Executor, and Config or Command, are required.
+// Spec says what to run. Executor, Config or Command, and Deadlines are required.
 type Spec struct {
 	Executor schema.Executor   // builtin or command
 	Config   map[string]string // builtin: handed to the WorkerFunc as it is
@@ -19,9 +19,9 @@ type Spec struct {
 	// Iterations is exact if above 0. Otherwise the run takes iterations until DefaultIterations or until the
 	// budget is spent, at least one.
 	Iterations int
-	Budget     time.Duration // of the measure stage, without Iterations; 0 is DefaultBudget
+	Budget     time.Duration // of the measure stage; required without Iterations
 
-	Deadlines   Deadlines // a zero field is that of DefaultDeadlines
+	Deadlines   Deadlines // all of them
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is DefaultOutputLimit
 }
 
@@ -33,23 +33,10 @@ type Deadlines struct {
 
 // What applies where a Spec does not say.
 const (
-	DefaultBudget      = 10 * time.Second
 	DefaultOutputLimit = 64 << 20
 	// MaxRows bounds warm-up and measured iterations of one run together.
 	MaxRows = 1 << 26
 )
-
-// DefaultDeadlines are the deadlines of an executor.
-func DefaultDeadlines(executor schema.Executor) Deadlines {
-	d := Deadlines{
-		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
-		Validate: 15 * time.Second, Teardown: 10 * time.Second,
-	}
-	if executor == schema.ExecutorCommand {
-		d.Warmup, d.Measure = 10*time.Minute, 10*time.Minute
-	}
-	return d
-}
 
 // DefaultIterations is the most iterations that a run takes if their number is not given.
 func DefaultIterations(executor schema.Executor) int {
@@ -99,29 +86,18 @@ func (s Spec) filled() (Spec, error) {
 	if s.Warmup < 0 || s.Iterations < 0 || s.Warmup > MaxRows || s.Iterations > MaxRows-s.Warmup {
 		return s, fmt.Errorf("warmup %d and iterations %d: want 0 to %d together", s.Warmup, s.Iterations, MaxRows)
 	}
-	d := DefaultDeadlines(s.Executor)
-	for _, f := range []struct{ have, missing *time.Duration }{
-		{&s.Deadlines.Setup, &d.Setup},
-		{&s.Deadlines.Warmup, &d.Warmup},
-		{&s.Deadlines.Measure, &d.Measure},
-		{&s.Deadlines.Validate, &d.Validate},
-		{&s.Deadlines.Teardown, &d.Teardown},
-	} {
-		if *f.have == 0 {
-			*f.have = *f.missing
-		}
-		if *f.have < 0 {
-			return s, fmt.Errorf("deadline %v: want more than 0", *f.have)
-		}
+	d := s.Deadlines
+	if min(d.Setup, d.Warmup, d.Measure, d.Validate, d.Teardown) <= 0 {
+		return s, fmt.Errorf("deadlines %+v: want each more than 0", d)
 	}
-	if s.Budget == 0 {
-		s.Budget = DefaultBudget
+	if s.Budget < 0 || s.Budget == 0 && s.Iterations == 0 {
+		return s, fmt.Errorf("budget %v and iterations %d: want one of them", s.Budget, s.Iterations)
 	}
 	if s.OutputLimit == 0 {
 		s.OutputLimit = DefaultOutputLimit
 	}
-	if s.Budget < 0 || s.OutputLimit < 0 {
-		return s, fmt.Errorf("budget %v and output limit %d B: want more than 0", s.Budget, s.OutputLimit)
+	if s.OutputLimit < 0 {
+		return s, fmt.Errorf("output limit %d B: want more than 0", s.OutputLimit)
 	}
 	return s, nil
 }

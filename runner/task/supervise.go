@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -17,7 +18,10 @@ import (
 )
 
 // The orders that a supervisor reads.
-const orderKill = "kill"
+const (
+	orderStart = "start" // the first one: the run directory is complete
+	orderKill  = "kill"
+)
 
 // exitKilled is the exit status of a shell whose command was killed by SIGKILL, and of a supervisor that had to leave
 // the reaping to the runner.
@@ -55,6 +59,10 @@ func supervise(dir string) int {
 		sender: sender{w: os.NewFile(fdSupervisorEvents, "events"), began: time.Now()},
 		worker: os.NewFile(fdPassedEvents, "worker events"),
 	}
+	orders := bufio.NewScanner(os.NewFile(fdOrders, "orders"))
+	if !orders.Scan() || orders.Text() != orderStart {
+		s.exit(0) // the runner could not prepare the run, or is gone
+	}
 	if err := becomeSubreaper(); err != nil {
 		return s.refuse(err)
 	}
@@ -73,7 +81,7 @@ func supervise(dir string) int {
 		s.killAll()
 		s.exit(exitKilled)
 	}()
-	go s.obey(os.NewFile(fdOrders, "orders"))
+	go s.obey(orders)
 	if s.job.Executor == schema.ExecutorCommand {
 		s.runCommand()
 	} else {
@@ -85,6 +93,7 @@ func supervise(dir string) int {
 
 // refuse ends a supervisor that cannot begin.
 func (s *supervisor) refuse(err error) int {
+	_ = os.RemoveAll(s.dir)
 	s.sender.send(event{Event: eventError, Kind: kindStart, Message: fmt.Sprintf("starting the supervisor: %v", err)})
 	s.sender.send(event{Event: eventDone})
 	return 1
@@ -106,15 +115,20 @@ func (s *supervisor) procAttr() (syscall.ProcAttr, error) {
 			return attr, err
 		}
 		attr.Files = append(attr.Files, f.Fd())
+		if name != stderrFile {
+			continue
+		}
+		if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
+			return attr, fmt.Errorf("directing the messages of a crash to %s: %w", name, err)
+		}
 	}
 	return attr, nil
 }
 
 // obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.
-func (s *supervisor) obey(orders *os.File) {
-	lines := bufio.NewScanner(orders)
-	for lines.Scan() {
-		if lines.Text() == orderKill {
+func (s *supervisor) obey(orders *bufio.Scanner) {
+	for orders.Scan() {
+		if orders.Text() == orderKill {
 			go s.finish()
 		}
 	}

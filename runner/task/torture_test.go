@@ -91,6 +91,37 @@ func TestTortureWhileTracing(t *testing.T) {
 	}
 }
 
+// TestRunnerKilledWhilePreparing kills the runner while it writes the file of samples, before anything is measured.
+func TestRunnerKilledWhilePreparing(t *testing.T) {
+	spec := builtin("ok")
+	spec.Iterations = 8_000_000 // 64 MB
+	text, err := json.Marshal(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		dir, mark := t.TempDir(), newMark()
+		cmd := exec.Command(self, roleRunner, string(text))
+		cmd.Env = append(os.Environ(), markKey+"="+mark, "TMPDIR="+dir)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		await(t, "the run directory", func() bool {
+			made, _ := filepath.Glob(filepath.Join(dir, "*", "*"))
+			return len(made) > 0
+		})
+		time.Sleep(time.Duration(rand.Int64N(int64(10 * time.Millisecond))))
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		awaitNone(t, mark)
+		awaitEmpty(t, dir)
+	}
+}
+
 // torture is one round. It returns 1 if the run ended with samples.
 func torture(t *testing.T, spec Spec, victim string) int {
 	dir, mark := t.TempDir(), newMark()

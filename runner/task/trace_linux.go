@@ -15,8 +15,8 @@ const traceOptions = unix.PTRACE_O_TRACEEXIT | unix.PTRACE_O_TRACEFORK | unix.PT
 	unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEEXEC | unix.PTRACE_O_EXITKILL
 
 // tracedPeak runs one process under ptrace and gives the largest resident memory, in B, that any one process of its
-// tree had when it ended. A reason says why there is none. The caller is locked to its thread.
-func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, reason string) {
+// tree had when it ended. The caller is locked to its thread.
+func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, err error) {
 	attr, sys := s.attr, *s.attr.Sys
 	sys.Ptrace = true
 	attr.Sys = &sys
@@ -24,29 +24,26 @@ func (s *supervisor) tracedPeak(path string, argv []string) (peak int64, reason 
 	defer s.tracing.Store(false)
 	pid, err := s.start(path, argv, &attr)
 	if err != nil {
-		if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EACCES) {
-			return 0, "permission"
-		}
-		return 0, fmt.Sprintf("starting under ptrace: %v", err)
+		return 0, fmt.Errorf("starting under ptrace: %w", err)
 	}
 	t := &tracer{pid: pid, live: map[int]bool{pid: true}}
-	if err := t.attach(); err != nil {
+	err = t.attach()
+	if err != nil && t.live[pid] {
 		_ = syscall.Kill(pid, syscall.SIGKILL)
-		t.follow()
-		s.reaped()
-		return 0, fmt.Sprintf("tracing: %v", err)
 	}
 	t.follow()
 	s.reaped()
 	switch {
+	case err != nil:
+		return 0, fmt.Errorf("tracing: %w", err)
 	case t.status != 0:
-		return 0, "did not end well under ptrace"
+		return 0, fmt.Errorf("under ptrace: %s", describe(endOf(t.status)))
 	case t.left:
-		return 0, "left processes behind under ptrace"
+		return 0, errors.New("left processes behind under ptrace")
 	case t.peak == 0:
-		return 0, "absent"
+		return 0, errors.New("no process stopped at its end under ptrace")
 	}
-	return t.peak, ""
+	return t.peak, nil
 }
 
 // tracer follows the tree below one process.

@@ -2,7 +2,9 @@
 
 package task
 
+import "errors"
+
 // tracedPeak: only Linux can stop a process where it ends.
-func (s *supervisor) tracedPeak(string, []string) (peak int64, reason string) {
-	return 0, "unsupported"
+func (s *supervisor) tracedPeak(string, []string) (peak int64, err error) {
+	return 0, errors.ErrUnsupported
 }
