@@ -37,7 +37,7 @@ func (db *DB) blame(ctx context.Context, cause error, files []file) error {
 		}
 		err := checkFile(f.path)
 		if err == nil && strings.HasSuffix(cause.Error(), damageMark+f.path) {
-			err = fmt.Errorf("%w: it holds another run than its name says", schema.ErrDamaged)
+			err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
 		}
 		if err != nil {
 			s := db.stores[f.store]

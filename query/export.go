@@ -46,8 +46,11 @@ type ExportedFile struct {
 	Rows  int64
 }
 
-// Export writes tables, ordered by run, as files <table>.<format>. Each is written under another name and renamed when it
-// is complete. A destination inside a store is an ErrInput.
+// Export writes tables, ordered by run, as files <table>.<format>. All are written in a directory .export-* inside the
+// destination first and renamed when the last is complete: until then an error leaves what was there. What stops it between
+// two of the renames, a kill or a refusal of the file system, leaves files that are each complete, but some of this export
+// beside some of an earlier one; the same export with Overwrite mends that. A killed process leaves .export-* too, which
+// may be removed. A destination that is inside a store, or that the file system refuses, is an ErrInput.
 func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 	if err := db.checkExport(req); err != nil {
 		return Exported{}, err
@@ -90,7 +93,7 @@ func (db *DB) checkExport(req ExportRequest) error {
 	}
 	dest, err := resolved(req.Dest)
 	if err != nil {
-		return fmt.Errorf("export: %w", err)
+		return destError(req.Dest, err)
 	}
 	for _, s := range db.stores {
 		if dest == s.path || strings.HasPrefix(dest, strings.TrimSuffix(s.path, "/")+"/") {
@@ -126,67 +129,7 @@ func (x *exporter) export(ctx context.Context) ([]ExportedFile, error) {
 		f, err := x.toStdout(ctx)
 		return []ExportedFile{f}, err
 	}
-	if err := os.MkdirAll(x.req.Dest, 0o777); err != nil {
-		return nil, fmt.Errorf("export: %w", err)
-	}
-	tables := []string{x.req.Table}
-	if x.req.Table == "" {
-		tables = []string{"runs", "samples", "ops"}
-	}
-	for _, table := range tables {
-		if path := x.path(table); !x.req.Overwrite && exists(path) {
-			return nil, input("export: %s is there already", path)
-		}
-	}
-	var done []ExportedFile
-	for _, table := range tables {
-		f, err := x.toFile(ctx, table)
-		if err != nil {
-			return nil, err
-		}
-		if f.Rows > 0 || table != "ops" || x.req.Table != "" {
-			done = append(done, f)
-		}
-	}
-	return done, nil
-}
-
-func (x *exporter) path(table string) string {
-	return filepath.Join(x.req.Dest, table+"."+string(x.req.Format))
-}
-
-func exists(path string) bool {
-	_, err := os.Lstat(path)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// toFile writes a table under its name, but not ops that there are none of.
-func (x *exporter) toFile(ctx context.Context, table string) (f ExportedFile, err error) {
-	dir, err := os.MkdirTemp(x.req.Dest, ".export-")
-	if err != nil {
-		return f, fmt.Errorf("export: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	temporary := filepath.Join(dir, table)
-	f = ExportedFile{Path: x.path(table), Table: table}
-	if f.Rows, err = x.copyTo(ctx, table, temporary); err != nil {
-		return f, err
-	}
-	if f.Rows == 0 && table == "ops" && x.req.Table == "" {
-		return f, removeStale(f.Path)
-	}
-	if err := os.Rename(temporary, f.Path); err != nil {
-		return f, fmt.Errorf("export: %w", err)
-	}
-	return f, nil
-}
-
-// removeStale removes the file of an earlier export, if there is one: it would not belong to the others.
-func removeStale(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("export: %w", err)
-	}
-	return nil
+	return x.toDirectory(ctx)
 }
 
 // toStdout writes a table to a temporary file first, so that a failure half way leaves no half of it on Stdout.

@@ -2,15 +2,34 @@ package query
 
 import (
 	"context"
+	"fmt"
+	"path/filepath"
 	"strings"
 
+	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // copyTo has DuckDB write a table to a path. It counts the rows.
 func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error) {
+	path, err := filepath.Abs(path) // DuckDB takes ~ and s3: at the beginning of a path for more than a name
+	if err != nil {
+		return 0, fmt.Errorf("export: %w", err)
+	}
 	text := "SELECT * FROM (" + tableSQL(table, x.files) + ") ORDER BY " + tableOrder[table]
-	return x.conn.exec(ctx, "COPY ("+written(table, text, x.req.Format)+") TO "+literal(path)+" ("+copyOptions[x.req.Format]+")")
+	n, err := x.conn.exec(ctx, "COPY ("+written(table, text, x.req.Format)+") TO "+literal(path)+" ("+copyOptions[x.req.Format]+")")
+	if err == nil && table == "runs" {
+		err = oneRowEach(n, x.files)
+	}
+	return n, err
+}
+
+// oneRowEach checks that as many runs were read as there are files.
+func oneRowEach(rows int64, files []file) error {
+	if rows != int64(len(files)) {
+		return &engineErr{message: fmt.Sprintf("%d rows in %d files", rows, len(files)), kind: duckdb.ErrorTypeIO}
+	}
+	return nil
 }
 
 var tableOrder = map[string]string{

@@ -6,11 +6,13 @@ import (
 	"database/sql"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -189,5 +191,111 @@ func TestExportRefusals(t *testing.T) {
 	}
 	if after := snapshot(t, store); after != before {
 		t.Error("the store was changed")
+	}
+}
+
+// TestExportDestinations: what the file system says about a destination is the asker's to mend, whoever asks.
+func TestExportDestinations(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(1)...))
+	base := t.TempDir()
+	plain, locked := base+"/plain", base+"/locked"
+	if err := errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	protect(t, locked)
+	dests := map[string]string{
+		plain: "not a directory", plain + "/x": "not a directory", plain + "/x/y": "not a directory", "/dev/null/x": "not a directory",
+		"/proc/foo": "no such file or directory", base + "/" + strings.Repeat("x", 300): "file name too long", base + "/new\nline\x00": "invalid argument",
+	}
+	if os.Getuid() != 0 {
+		dests[locked], dests[locked+"/x"] = "permission denied", "permission denied"
+	}
+	for dest, want := range dests {
+		_, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatCSV, Overwrite: true})
+		wantInput(t, err, "export: "+strings.NewReplacer("\n", "�", "\x00", "�").Replace(dest)+": "+want)
+	}
+}
+
+// TestExportOddDestination: a destination is a path and nothing more.
+func TestExportOddDestination(t *testing.T) {
+	db := open(t, newStore(t, manyRuns(2)...))
+	t.Chdir(t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	for _, dest := range []string{"~", "~/x", "file:/x", "s3:/x", "a*{b}?[c]", "it's", `back\slash`} {
+		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatCSV}); err != nil {
+			t.Errorf("%s: %v", dest, err)
+		}
+		if names := entries(t, dest); !slices.Contains(names, "runs.csv") || !slices.Contains(names, "samples.csv") {
+			t.Errorf("%s: left %q", dest, names)
+		}
+	}
+}
+
+// TestExportAllOrNothing: where one table cannot be written, the files of an earlier export stay as they are.
+func TestExportAllOrNothing(t *testing.T) {
+	ctx := context.Background()
+	store, broken := newStore(t, manyRuns(1)...), newStore(t, fullRun(2))
+	breakSamples(t, liveFiles(t, broken)[0])
+	for name, c := range map[string]struct {
+		store  string
+		before func(dest string) error
+		want   error
+	}{
+		"a directory in the way": {store, func(dest string) error {
+			return errors.Join(os.Remove(dest+"/samples.parquet"), os.Mkdir(dest+"/samples.parquet", 0o777))
+		}, query.ErrInput},
+		"a stale directory in the way": {store, func(dest string) error { return os.Mkdir(dest+"/ops.parquet", 0o777) }, query.ErrInput},
+		"unreadable samples":           {broken, func(string) error { return nil }, schema.ErrDamaged},
+	} {
+		dest := t.TempDir()
+		if _, err := open(t, store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.before(dest); err != nil {
+			t.Fatal(err)
+		}
+		names, runs := entries(t, dest), elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
+		_, err := open(t, c.store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", name, err, c.want)
+		}
+		if after := entries(t, dest); !slices.Equal(after, names) {
+			t.Errorf("%s: left %q, want %q", name, after, names)
+		}
+		if elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')") != runs {
+			t.Errorf("%s: runs.parquet was replaced", name)
+		}
+	}
+}
+
+// entries are the names in a directory.
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// breakSamples makes the samples of a run unreadable and leaves the rest of its file as it was.
+func breakSamples(t *testing.T, path string) {
+	t.Helper()
+	at := elsewhere(t, "SELECT min(data_page_offset) FROM parquet_metadata('"+path+"') WHERE path_in_schema LIKE 'samples%, ticks, %'")
+	offset, err := strconv.ParseInt(at, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, 64), offset)
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }

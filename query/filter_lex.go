@@ -69,12 +69,7 @@ func brief(text string) string {
 	if utf8.RuneCountInString(text) > limit {
 		text = string([]rune(text)[:limit]) + "…"
 	}
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == utf8.RuneError || r == 0x7f {
-			return '�'
-		}
-		return r
-	}, text)
+	return printable(text)
 }
 
 func (l *lexer) next() (token, error) {

@@ -3,10 +3,8 @@ package query
 import (
 	"context"
 	"database/sql/driver"
-	"fmt"
 	"time"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -82,8 +80,8 @@ func (c *conn) rows(ctx context.Context, files []file, columns []*schema.Column)
 			byID[id] = row
 		}
 	}
-	if len(t.Rows) != len(files) || len(byID) != len(files) {
-		return Table{}, &engineErr{message: fmt.Sprintf("%d rows in %d files", len(t.Rows), len(files)), kind: duckdb.ErrorTypeIO}
+	if err := oneRowEach(int64(len(byID)), files); err != nil {
+		return Table{}, err
 	}
 	out := Table{Rows: make([][]any, len(files))}
 	for i, f := range files {

@@ -12,7 +12,8 @@ import (
 // Columns: point_id, side, benchmark, variant, backend, model, precision, batch_size, seq_len, params; runs (all of
 // them), ok_runs; statuses, a map of status to number of runs; samples_min and samples_max, the smallest and largest
 // n_samples of an ok run; metric, unit, better; median, p99, spread; warnings, all different ones; failures, the
-// different {status, stage, error_kind, error} of the runs that are not ok. The numbers of a point are, over its ok runs,
+// different {status, stage, error_kind, error} of the runs that are not ok, each with its number of runs, the most frequent
+// first, then in the order of these fields. The numbers of a point are, over its ok runs,
 //
 //	SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
@@ -58,8 +59,10 @@ func pointsSQL(runs string) string {
 	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
 	median(p50) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
-	coalesce(list_sort(list(DISTINCT {'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), [])
-		AS failures,
+	list_transform(list_sort(list_transform(
+		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),
+		lambda e: {'fewer': -e.value::BIGINT, 'failure': e.key})),
+		lambda e: struct_insert(e.failure, runs := -e.fewer)) AS failures,
 	count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS comparable, min(run_id) AS first_run
 	FROM (SELECT *, status = 'ok' AS ok FROM ` + runs + `) GROUP BY point_id, side)
 SELECT * EXCLUDE (comparable, first_run) REPLACE (

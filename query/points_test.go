@@ -59,7 +59,7 @@ func TestPoints(t *testing.T) {
 		{0, "better", "lower"},
 		{0, "median", "3510"},
 		{0, "warnings", "[drift noisy]"},
-		{0, "failures", "[map[error:took more than 15 s error_kind:deadline stage:measure status:timeout]]"},
+		{0, "failures", "[map[error:took more than 15 s error_kind:deadline runs:2 stage:measure status:timeout]]"},
 		{1, "batch_size", "2"},
 		{1, "runs", "1"},
 		{1, "median", "5010"},
@@ -95,6 +95,43 @@ func TestPoints(t *testing.T) {
 		if got != sql.Rows[0][i].(float64) || math.Abs(got-want[i]) > 1e-12*got {
 			t.Errorf("%s: got %v, by SQL %v, want %v", name, got, sql.Rows[0][i], want[i])
 		}
+	}
+}
+
+// TestPointsFailures: the reasons of failed runs are counted, the most frequent first.
+func TestPointsFailures(t *testing.T) {
+	var runs []schema.Run
+	for i, f := range []struct {
+		status schema.Status
+		stage  schema.Stage
+		text   string
+	}{
+		{schema.StatusTimeout, "", "z"},
+		{schema.StatusError, schema.StageSetup, "b"},
+		{schema.StatusCrashed, "", ""},
+		{schema.StatusError, schema.StageSetup, "a"},
+		{schema.StatusTimeout, "", "z"},
+		{schema.StatusError, schema.StageMeasure, "a"},
+		{schema.StatusTimeout, "", "y"},
+		{schema.StatusError, schema.StageSetup, "b"},
+		{schema.StatusTimeout, "", "z"},
+	} {
+		runs = append(runs, newRun(i, 0, func(r *schema.Run) {
+			r.BatchSize, r.Params, r.Status, r.Stage, r.Error = nil, nil, f.status, f.stage, f.text
+		}))
+	}
+	p, err := open(t, newStore(t, runs...)).Points(context.Background(), "")
+	if err != nil || len(p.Rows) != 1 {
+		t.Fatalf("%d points, %v", len(p.Rows), err)
+	}
+	var got []string
+	for _, f := range p.Rows[0][p.Index("failures")].([]any) {
+		f := f.(map[string]any)
+		got = append(got, fmt.Sprintf("%v %v %v %v", f["runs"], f["status"], f["stage"], f["error"]))
+	}
+	want := []string{"3 timeout <nil> z", "2 error setup b", "1 crashed <nil> <nil>", "1 error measure a", "1 error setup a", "1 timeout <nil> y"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -12,9 +13,10 @@ import (
 const damageMark = "not the run of its name: "
 
 // scan is the SQL text of a subquery over live files: the named columns of their rows, by field id, so that a column
-// that a file lacks is NULL, where a condition over them holds (empty: all). A file whose run is not the one of its name
-// raises an error. The check and the condition are one expression, as DuckDB would try the parts of an AND in the order
-// that it likes, and pass over a file that it can tell not to match.
+// that a file lacks is NULL, where a condition over them holds (empty: all). A row that is not the only one of its file,
+// the run of the file's name, or not of a file of the stores raises an error. The check and the condition are one
+// expression, as DuckDB would try the parts of an AND in the order that it likes, and pass over a file that it can tell
+// not to match.
 func scan(files []file, columns []*schema.Column, where string) string {
 	if where == "" {
 		where = "true"
@@ -23,8 +25,23 @@ func scan(files []file, columns []*schema.Column, where string) string {
 		return "(FROM " + emptyTable(columns) + " WHERE " + where + ")"
 	}
 	read := withRunID(columns)
-	return "(SELECT " + columnNames(columns) + " FROM read_parquet(" + pathList(files) + ", schema = " + schemaMap(read) + ")" +
-		" WHERE CASE WHEN ends_with(filename, '/' || run_id || '.parquet') THEN " + where + " ELSE error('" + damageMark + "' || filename) END)"
+	return "(SELECT " + columnNames(columns) + " FROM read_parquet(" + textList(patterns(files)) + ", schema = " + schemaMap(read) + ")" +
+		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + ofStores(files) +
+		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END)"
+}
+
+// ofStores is the SQL condition that a file is one of the stores that the files are of.
+func ofStores(files []file) string {
+	var conditions []string
+	seen := map[int]bool{}
+	for _, f := range files {
+		if !seen[f.store] {
+			seen[f.store] = true
+			live := filepath.Dir(filepath.Dir(f.path)) + "/"
+			conditions = append(conditions, "starts_with(filename, "+literal(live)+")")
+		}
+	}
+	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
 // withRunID are columns with run_id before them, unless it is among them.
@@ -52,17 +69,47 @@ func columnNames(columns []*schema.Column) string {
 	return strings.Join(names, ", ")
 }
 
-func pathList(files []file) string {
-	var b strings.Builder
-	b.WriteByte('[')
-	for i, f := range files {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(literal(f.path))
+// wild are the characters that read_parquet takes for more than themselves: it is given patterns, not paths.
+const wild = "*?["
+
+// asPattern makes of a path the pattern that it alone matches.
+var asPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+
+// checkPath refuses the paths that no pattern stands for: in a pattern DuckDB takes a backslash for the end of a directory.
+func checkPath(path string) error {
+	if at := strings.IndexAny(path, wild); at >= 0 && strings.Contains(path, `\`) {
+		return fmt.Errorf("a path with both %c and a backslash in it cannot be read", path[at])
 	}
-	b.WriteByte(']')
-	return b.String()
+	return nil
+}
+
+// patterns are what read_parquet is given for files.
+func patterns(files []file) []string {
+	all := make([]string, len(files))
+	for i, f := range files {
+		all[i] = asPattern.Replace(f.path)
+	}
+	return all
+}
+
+// allowed are the paths that have to be allowed for files to be read: DuckDB asks for the pattern and for the file.
+func allowed(files []file) []string {
+	all := patterns(files)
+	for i, f := range files {
+		if all[i] != f.path {
+			all = append(all, f.path)
+		}
+	}
+	return all
+}
+
+// textList is an SQL list of texts of this package or paths.
+func textList(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = literal(text)
+	}
+	return "[" + strings.Join(quoted, ",") + "]"
 }
 
 func schemaMap(columns []*schema.Column) string {

@@ -63,7 +63,7 @@ func sandbox(files []file) []string {
 		"CREATE VIEW ops AS " + opsSQL(files),
 		"CREATE MACRO num(x) AS " + num("x"),
 		"SET TimeZone = 'UTC'",
-		"SET allowed_paths = " + pathList(files),
+		"SET allowed_paths = " + textList(allowed(files)),
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	}

@@ -40,8 +40,9 @@ type file struct {
 	path  string
 }
 
-// Open reads the headers of the stores. Errors name the store and wrap schema.ErrNoStore, schema.ErrFormat,
-// schema.ErrDamaged or an error of the file system. No store at all is an ErrInput.
+// Open reads the headers of the stores. Errors are an ErrStore that names the store and wraps schema.ErrNoStore,
+// schema.ErrFormat, schema.ErrDamaged or an error of the file system, or wraps none of them where the path is one that
+// DuckDB cannot be given. No store at all and an empty name are an ErrInput.
 func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 	if len(stores) == 0 {
 		return nil, input("no store is named")
@@ -51,10 +52,16 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if dir == "" {
+			return nil, input("the name of a store is empty")
+		}
 		if _, err := schema.ReadHeader(os.DirFS(dir)); err != nil {
 			return nil, storeError(dir, err)
 		}
 		path, err := realPath(dir)
+		if err == nil {
+			err = checkPath(path)
+		}
 		if err != nil {
 			return nil, storeError(dir, err)
 		}
@@ -77,8 +84,6 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.closed() }
-
-func storeError(dir string, err error) error { return fmt.Errorf("store %s: %w", dir, err) }
 
 func realPath(dir string) (string, error) {
 	path, err := filepath.EvalSymlinks(dir)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -56,14 +57,23 @@ func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct {
 		dir  string
 		want error
-	}{{t.TempDir(), schema.ErrNoStore}, {"/nowhere/at all", schema.ErrNoStore}, {other, schema.ErrFormat}, {torn, schema.ErrDamaged}} {
+	}{
+		{t.TempDir(), schema.ErrNoStore},
+		{"/nowhere/at all", schema.ErrNoStore},
+		{other, schema.ErrFormat},
+		{torn, schema.ErrDamaged},
+		{torn + "/neurolens.json", syscall.ENOTDIR},
+		{"a\x00b", syscall.EINVAL},
+	} {
 		_, err := query.Open(ctx, []string{newStore(t), c.dir}, query.Options{})
-		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "store "+c.dir+": ") {
-			t.Errorf("%s: got %v, want %v", c.dir, err, c.want)
+		if !errors.Is(err, c.want) || !errors.Is(err, query.ErrStore) || !strings.HasPrefix(err.Error(), "store "+strings.ReplaceAll(c.dir, "\x00", "�")+": ") {
+			t.Errorf("%q: got %v, want %v", c.dir, err, c.want)
 		}
 	}
 	_, err := query.Open(ctx, nil, query.Options{})
 	wantInput(t, err, "no store")
+	_, err = query.Open(ctx, []string{newStore(t), ""}, query.Options{})
+	wantInput(t, err, "the name of a store is empty")
 }
 
 // TestSeveralStores: two stores answer as one, and what both hold counts once.
@@ -89,30 +99,49 @@ func TestSeveralStores(t *testing.T) {
 	}
 }
 
-// TestOddPaths: characters of a store's path mean nothing, and a symbolic link to a store is one.
+// TestOddPaths: characters of a store's path mean nothing, not even where they match another store beside it, and a
+// symbolic link to a store is one.
 func TestOddPaths(t *testing.T) {
-	base := t.TempDir()
-	store := newStore(t, manyRuns(3)...)
-	for _, name := range []string{"a[0-9]*?{x}", "it's", "two words, ünï"} {
-		dir := filepath.Join(base, name)
-		if err := os.Rename(store, dir); err != nil {
-			t.Fatal(err)
-		}
-		store = dir
-		link := filepath.Join(base, "link")
-		_ = os.Remove(link)
-		if err := os.Symlink(dir, link); err != nil {
+	for name, beside := range map[string]string{
+		"st*ore": "stXore", "st?ore": "stXore", "st[1]ore": "st1ore", "**": "x", "[!a]": "b", "a]b*": "a]bc", "a[0-9]*?{x}": "a1bc{x}", "st[*]ore": "st*ore",
+		"it's": "its", "two words, ünï": "x", "~": "x", "status=error": "status=ok", "run_id=5": "run_id=6", `back\slash`: "back", "new\nline": "new",
+	} {
+		base := t.TempDir()
+		dir, link := filepath.Join(base, name), filepath.Join(base, "link")
+		store := newStore(t, manyRuns(3)...)
+		if err := errors.Join(os.CopyFS(filepath.Join(base, beside), os.DirFS(store)), os.Rename(store, dir), os.Symlink(dir, link)); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{dir, link} {
 			db := open(t, path)
-			if got := ids(t, db, query.ListRequest{Filter: "bs>=2"}); !slices.Equal(got, []int{2, 1}) {
+			ctx := context.Background()
+			if got := ids(t, db, query.ListRequest{}); !slices.Equal(got, []int{2, 1, 0}) {
 				t.Errorf("%s: got %v", path, got)
 			}
-			if r, err := db.SQL(context.Background(), "SELECT count(*) FROM samples_long"); err != nil || r.Rows[0][0] != int64(15) {
+			if got := ids(t, db, query.ListRequest{Filter: "bs>=2 status=ok"}); !slices.Equal(got, []int{2, 1}) {
+				t.Errorf("%s: got %v", path, got)
+			}
+			r, err := db.SQL(ctx, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM samples_long)")
+			if err != nil || fmt.Sprint(r.Rows) != "[[3 15]]" {
 				t.Errorf("%s: %v, %v", path, r.Rows, err)
 			}
+			done, err := db.Export(ctx, query.ExportRequest{Dest: filepath.Join(t.TempDir(), name), Format: query.FormatParquet})
+			if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 3 || done.Files[1].Rows != 3 {
+				t.Errorf("%s: %v, %v", path, done, err)
+			}
 		}
+	}
+}
+
+// TestRefusedPath: where no pattern stands for a path, it is refused at once.
+func TestRefusedPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), `a\b*`)
+	if err := os.Rename(newStore(t, manyRuns(1)...), dir); err != nil {
+		t.Fatal(err)
+	}
+	_, err := query.Open(context.Background(), []string{dir}, query.Options{})
+	if !errors.Is(err, query.ErrStore) || !strings.HasSuffix(err.Error(), "a path with both * and a backslash in it cannot be read") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -198,6 +227,7 @@ func TestDamaged(t *testing.T) {
 		"torn":    func(path string) error { return os.Truncate(path, 2000) },
 		"text":    func(path string) error { return os.WriteFile(path, bytes.Repeat([]byte("PAR1"), 100), 0o666) },
 		"foreign": func(path string) error { return copyFile(foreign, path) },
+		"twice":   func(path string) error { return writeTwice(t, path) },
 		"other run": func(path string) error {
 			files, err := filepath.Glob(filepath.Dir(path) + "/*.parquet")
 			if err != nil {
@@ -221,11 +251,18 @@ func TestDamaged(t *testing.T) {
 		_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
 		_, samples := db.SQL(ctx, "SELECT count(*) FROM samples_long")
 		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": sql, "samples": samples} {
-			if !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), filepath.Base(bad)) || strings.Contains(err.Error(), "\n") {
+			if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), filepath.Base(bad)) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %s: got %v", name, question, err)
 			}
 		}
 	}
+}
+
+// writeTwice puts the id of the run in a file there a second time.
+func writeTwice(t *testing.T, path string) error {
+	twice := path + ".twice"
+	elsewhere(t, "COPY (SELECT run_id FROM '"+path+"', range(2)) TO '"+twice+"' (FORMAT parquet, FIELD_IDS {run_id: 1})")
+	return os.Rename(twice, path)
 }
 
 func copyFile(from, to string) error {

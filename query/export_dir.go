@@ -1,0 +1,90 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// toDirectory writes every table into a directory of its own inside the destination, and moves them to their names when
+// all are complete and nothing is in the way.
+func (x *exporter) toDirectory(ctx context.Context) (done []ExportedFile, err error) {
+	tables := []string{x.req.Table}
+	if x.req.Table == "" {
+		tables = []string{"runs", "samples", "ops"}
+	}
+	if err := os.MkdirAll(x.req.Dest, 0o777); err != nil {
+		return nil, destError(x.req.Dest, err)
+	}
+	if err := x.checkNames(tables); err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(x.req.Dest, ".export-")
+	if err != nil {
+		return nil, destError(x.req.Dest, err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	files := make([]ExportedFile, len(tables))
+	for i, table := range tables {
+		files[i] = ExportedFile{Path: x.path(table), Table: table}
+		if files[i].Rows, err = x.copyTo(ctx, table, filepath.Join(dir, table)); err != nil {
+			return nil, err
+		}
+	}
+	if err := x.checkNames(tables); err != nil { // again: writing takes time
+		return nil, err
+	}
+	for _, f := range files {
+		if f.Rows == 0 && f.Table == "ops" && x.req.Table == "" {
+			err = removeStale(f.Path)
+		} else {
+			err = os.Rename(filepath.Join(dir, f.Table), f.Path)
+			done = append(done, f)
+		}
+		if err != nil {
+			return nil, destError(f.Path, err)
+		}
+	}
+	return done, nil
+}
+
+func (x *exporter) path(table string) string {
+	return filepath.Join(x.req.Dest, table+"."+string(x.req.Format))
+}
+
+// checkNames refuses what a file of a table cannot or may not replace.
+func (x *exporter) checkNames(tables []string) error {
+	for _, table := range tables {
+		path := x.path(table)
+		switch info, err := os.Lstat(path); {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return destError(path, err)
+		case info.IsDir():
+			return input("export: %s is a directory", path)
+		case !x.req.Overwrite:
+			return input("export: %s is there already", path)
+		}
+	}
+	return nil
+}
+
+// removeStale removes the file of an earlier export, if there is one: it would not belong to the others.
+func removeStale(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// destError is what the file system says about a destination: another destination, or other rights, would do.
+func destError(path string, err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		err = errno // the rest names the temporary file, or a part of the path, or nothing
+	}
+	return input("export: %s: %v", path, err)
+}
