@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -116,11 +117,16 @@ func (c *conn) query(ctx context.Context, q statement, each func(row []driver.Va
 
 // table runs a statement and keeps its result.
 func (c *conn) table(ctx context.Context, q statement) (Table, error) {
+	return c.tableAtMost(ctx, q, math.MaxInt)
+}
+
+// tableAtMost refuses a result of more values than that.
+func (c *conn) tableAtMost(ctx context.Context, q statement, most int) (Table, error) {
 	rows, err := c.QueryContext(ctx, q.text, named(q.args))
 	if err != nil {
 		return Table{}, engineError(ctx, err)
 	}
-	t, err := readTable(rows)
+	t, err := readTable(rows, most)
 	return t, engineError(ctx, errors.Join(err, rows.Close()))
 }
 

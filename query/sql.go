@@ -10,6 +10,10 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
+// maxValues is how many values the result of a user's text may have: more is not for reading, and is kept in memory
+// twice.
+const maxValues = 10_000_000
+
 // SQL answers one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id,
 // metric, unit, i from 0, value) and ops; num(x) is the number that a text is written as. The time zone is UTC.
 //
@@ -48,7 +52,7 @@ func (e *engine) sandboxed(ctx context.Context, files []file, text string) (Tabl
 			return Table{}, err
 		}
 	}
-	t, err := c.table(ctx, statement{text: text})
+	t, err := c.tableAtMost(ctx, statement{text: text}, maxValues)
 	t.setUnits(renamed)
 	return t, err
 }

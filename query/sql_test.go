@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -222,5 +223,19 @@ func TestMemoryLimit(t *testing.T) {
 	}
 	if left, err := os.ReadDir(spill); err != nil || len(left) > 0 {
 		t.Errorf("left %v, %v", left, err)
+	}
+}
+
+// TestSQLTooLarge: a result that is not for reading is refused in one line, before it fills the machine.
+func TestSQLTooLarge(t *testing.T) {
+	db := open(t, newStore(t))
+	for _, text := range []string{
+		"SELECT * FROM range(10000001)",
+		"SELECT range, range FROM range(5000001)",
+	} {
+		_, err := db.SQL(t.Context(), text)
+		if !errors.Is(err, query.ErrInput) || !strings.Contains(err.Error(), "more than 10000000 values") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// readTable reads a result to its end.
-func readTable(rows driver.Rows) (Table, error) {
+// readTable reads a result to its end. It refuses one of more values than most.
+func readTable(rows driver.Rows, most int) (Table, error) {
 	types, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
 	if !ok {
 		return Table{}, fmt.Errorf("reading a result: the driver names no types")
@@ -36,6 +36,9 @@ func readTable(rows driver.Rows) (Table, error) {
 		}
 		if err != nil {
 			return Table{}, err
+		}
+		if len(t.Rows)*len(row) >= most {
+			return Table{}, input("the result has more than %d values: aggregate, or add a LIMIT", most)
 		}
 		values := make([]any, len(row))
 		for i, v := range row {

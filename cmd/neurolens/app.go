@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.
@@ -63,8 +61,7 @@ func exitCode(err error) int {
 		return exitRunsFailed
 	case errors.As(err, &usage), errors.Is(err, query.ErrInput):
 		return exitInput
-	case errors.As(err, &store), errors.Is(err, schema.ErrNoStore), errors.Is(err, schema.ErrFormat), errors.Is(err, schema.ErrDamaged),
-		errors.Is(err, fs.ErrPermission):
+	case errors.As(err, &store), errors.Is(err, query.ErrStore):
 		return exitStore
 	}
 	return exitOther
@@ -95,7 +92,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default ./runs_store)")
 	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
-	cmd.MarkFlagsMutuallyExclusive("format", "json")
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a),
@@ -103,7 +100,40 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	} {
 		cmd.AddCommand(c)
 	}
+	cmd.SetHelpCommand(newHelpCommand(cmd))
+	cmd.InitDefaultCompletionCmd("completion")
+	if completion, _, err := cmd.Find([]string{"completion"}); err == nil {
+		completion.Args, completion.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	}
 	return cmd
+}
+
+// newHelpCommand is cobra's, but for a command that does not exist being an error.
+func newHelpCommand(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Help about any command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 {
+				return usageErrorf("help: there is no command %q", strings.Join(args, " "))
+			}
+			return cmd.Help()
+		},
+	}
+}
+
+// checkFlags refuses global flags that make no sense, whatever the command.
+func (a *app) checkFlags() error {
+	if a.json && a.format != "" {
+		return usageErrorf("--json and --format %s: want one of them", a.format)
+	}
+	for _, dir := range a.stores {
+		if dir == "" {
+			return usageErrorf("--store: want a directory, got an empty name")
+		}
+	}
+	return nil
 }
 
 // noArguments is cobra.NoArgs with the exit code of a usage error, and a hint at what was meant.
@@ -147,13 +177,16 @@ func (a *app) writeStore() (string, error) {
 	return stores[0], nil
 }
 
+// memoryLimit is what a question may use of a machine that is there to measure.
+const memoryLimit = 4 << 30
+
 // ask opens the stores for a question whose answer is printed in the format asked for.
 func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
-	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{})
+	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{MemoryLimit: memoryLimit})
 	if err != nil {
 		return err
 	}

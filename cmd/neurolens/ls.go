@@ -71,7 +71,7 @@ A table shows the newest 20; every other format shows all.`,
 	flags.Int64Var(&f.batch, "batch", 0, "as batch_size=`N`")
 	flags.Int64Var(&f.seq, "seq", 0, "as seq_len=`N`")
 	flags.StringArrayVar(&f.tags, "tag", nil, "as tag.`KEY=VALUE`; repeatable")
-	flags.StringVar(&f.since, "since", "", "since `WHEN`: the last 90s 30m 12h 7d 2w, or from 2026-11-01")
+	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	flags.StringVar(&f.day, "day", "", "runs of one `DAY`, YYYY-MM-DD in UTC")
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES` in formats for programs, or all")
 	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
@@ -87,6 +87,16 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	}
 	if len(f.columns) == 0 {
 		o.columns = lsColumns
+	}
+	for i, name := range f.columns {
+		if slices.Contains(f.columns[:i], name) {
+			return o, usageErrorf("--columns: %q stands there twice", name)
+		}
+	}
+	for _, tag := range f.tags {
+		if key, _, found := strings.Cut(tag, "="); !found || quoted(key) != key {
+			return o, usageErrorf("--tag %q: want KEY=VALUE", tag)
+		}
 	}
 	if slices.Equal(f.columns, []string{"all"}) {
 		o.columns = nil
@@ -200,6 +210,13 @@ func (a *app) lsView(list query.Listing, o lsOptions) view {
 	}
 	constants, varying := axes(t, append(slices.Clone(identityColumns), "machine"))
 	v.above = heading(constants)
+	v = a.lsRows(v, t, varying)
+	v.compact = func() view { return a.lsRows(view{above: v.above, below: v.below}, t, mergedAxes(varying)) }
+	return v
+}
+
+// lsRows adds the table to a view of a listing.
+func (a *app) lsRows(v view, t query.Table, varying []axis) view {
 	v.columns = []viewColumn{{header: "RUN"}, {header: "WHEN " + a.offset()}}
 	for _, x := range varying {
 		v.columns = append(v.columns, axisColumn(x))

@@ -5,9 +5,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -47,13 +50,15 @@ func (a *app) run(args []string) int {
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)
-	if code := interrupted(ctx); code != 0 {
-		return code
+	code := exitCode(err)
+	// What an interrupt brings about is not news, but a run that could not be kept is.
+	if stopped := interrupted(ctx); stopped != 0 && code != exitStore {
+		code = stopped
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, context.Canceled) {
 		printError(a.stderr, err)
 	}
-	return exitCode(err)
+	return code
 }
 
 // signalled is the cause of a context that a signal ended.
@@ -96,8 +101,9 @@ func interrupted(ctx context.Context) int {
 // version is that of the next release.
 const version = "0.1.0"
 
-func printError(w interface{ Write([]byte) (int, error) }, err error) {
+// printError prints an error in one line that cannot steer the terminal.
+func printError(w io.Writer, err error) {
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(w, "neurolens: %s\n", message)
+		fmt.Fprintf(w, "neurolens: %s\n", strings.Map(printable, strings.ReplaceAll(message, "\n", " ")))
 	}
 }

@@ -123,6 +123,15 @@ func TestViewNeverWraps(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
+	v.compact = func() view {
+		return view{columns: []viewColumn{{header: "POINT"}}, rows: [][]cell{{{text: "a=1 b=2"}}}}
+	}
+	v.render(&b, 20, false)
+	if !strings.HasPrefix(b.String(), "POINT") {
+		t.Errorf("what does not fit is not made compact:\n%s", b.String())
+	}
+	v.compact = nil
+	b.Reset()
 	v.render(&b, 80, true)
 	if strings.Count(b.String(), red) != 1 {
 		t.Errorf("one failure, %d reds", strings.Count(b.String(), red))
@@ -132,6 +141,17 @@ func TestViewNeverWraps(t *testing.T) {
 	v.render(&b, 80, false)
 	if strings.Contains(b.String(), "\x1b") {
 		t.Error("a value steers the terminal")
+	}
+}
+
+// TestMergedAxes: where the axes have no room, a row still names its point.
+func TestMergedAxes(t *testing.T) {
+	got := mergedAxes([]axis{{"batch_size", []string{"1", ""}}, {"precision", []string{"fp32", "fp64"}}, {"status", []string{"x", "y"}}})
+	if len(got) != 1 || got[0].values[0] != "bs=1 fp32 status=x" || got[0].values[1] != "fp64 status=y" {
+		t.Errorf("merged to %v", got)
+	}
+	if c := axisColumn(axis{"status", []string{"x"}}); c.header != "status" {
+		t.Errorf("a parameter's column is called %s", c.header)
 	}
 }
 

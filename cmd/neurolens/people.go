@@ -179,8 +179,12 @@ func axisColumn(x axis) viewColumn {
 		return v != "" && err != nil
 	})
 	header := axisHeaders[x.name]
-	if header == "" {
+	switch {
+	case header != "":
+	case slices.Contains(identityColumns, x.name) || x.name == "machine":
 		header = strings.ToUpper(x.name)
+	default:
+		header = x.name // a parameter keeps its name, which may be that of a column
 	}
 	return viewColumn{header: header, right: numbers}
 }
@@ -190,6 +194,24 @@ func axisCell(x axis, row int) cell {
 		return cell{text: unknown}
 	}
 	return cell{text: x.values[row]}
+}
+
+// mergedAxes are the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
+func mergedAxes(varying []axis) []axis {
+	if len(varying) < 2 {
+		return varying
+	}
+	merged := axis{name: "point"}
+	for row := range varying[0].values {
+		var parts []string
+		for _, x := range varying {
+			if x.values[row] != "" {
+				parts = appendConstant(parts, x.name, x.values[row])
+			}
+		}
+		merged.values = append(merged.values, strings.Join(parts, " "))
+	}
+	return []axis{merged}
 }
 
 // heading joins what is said once above a table.

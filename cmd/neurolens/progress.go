@@ -18,7 +18,7 @@ import (
 // progress says on standard error what a sweep is doing: one line that is rewritten on a terminal, one line a run
 // elsewhere.
 type progress struct {
-	w        io.Writer
+	w        plainWriter
 	terminal bool
 	width    int
 	now      func() time.Time
@@ -30,11 +30,25 @@ type progress struct {
 	opened  bool
 }
 
+// plainWriter keeps the names of a sweep and the words of a benchmark from steering the terminal. What this program
+// itself uses for that goes past it.
+type plainWriter struct{ io.Writer }
+
+func (w plainWriter) Write(p []byte) (int, error) {
+	if _, err := io.WriteString(w.Writer, strings.Map(printable, string(p))); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// rewrite goes to the beginning of the line and empties it.
+func (w plainWriter) rewrite() { _, _ = io.WriteString(w.Writer, "\r\x1b[K") }
+
 // redraw is how often the line on a terminal is rewritten at most.
 const redraw = 100 * time.Millisecond
 
 func newProgress(a *app, s *sweep.Sweep) *progress {
-	return &progress{w: a.stderr, terminal: a.errTerminal, width: a.width, now: a.now, sweep: s, started: a.now()}
+	return &progress{w: plainWriter{a.stderr}, terminal: a.errTerminal, width: a.width, now: a.now, sweep: s, started: a.now()}
 }
 
 func (p *progress) elapsed() time.Duration { return p.now().Sub(p.started) }
@@ -56,7 +70,7 @@ func (p *progress) observe(e runner.Event) {
 // open says what is going to run, and whether the machine is busy.
 func (p *progress) open(e runner.Event) {
 	points := len(p.sweep.Points)
-	fmt.Fprintf(p.w, "%s · %s × %s = %s · %s\n", p.sweep.Suite, count(points, "point"), count(p.sweep.Repeats, "repeat"),
+	fmt.Fprintf(p.w, "%s · %s × %s = %s · %s\n", cut(firstLine(p.sweep.Suite), p.width), count(points, "point"), count(p.sweep.Repeats, "repeat"),
 		count(e.Launches, "run"), e.Env.Machine)
 	load, err := strconv.ParseFloat(e.Env.Facts["load.1m"], 64)
 	if err == nil && e.Env.CPUCount != nil && load > float64(*e.Env.CPUCount)/2 {
@@ -80,7 +94,8 @@ func (p *progress) draw(e runner.Event) {
 		parts = append(parts, fmt.Sprintf("%d failed", p.failed))
 	}
 	line := runewidth.Truncate(strings.Join(parts, "  "), p.width-1, "…")
-	fmt.Fprint(p.w, "\r\x1b[K"+line)
+	p.w.rewrite()
+	fmt.Fprint(p.w, line)
 }
 
 // finished reports a run: on a terminal only one that failed stays to be read.
@@ -108,7 +123,7 @@ func (p *progress) close() {
 // clear removes the line that is being rewritten.
 func (p *progress) clear() {
 	if p.terminal && !p.drawn.IsZero() {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.w.rewrite()
 	}
 }
 

@@ -50,7 +50,7 @@ func previousEnv(cmd *cobra.Command, db *query.DB, d query.Detail) (map[string]a
 		return nil, nil
 	}
 	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: "machine=" + quoted(machine) + " session!=" + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
+		Filter: `machine="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(machine) + `" session!=` + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
 	})
 	if err != nil || len(list.Rows) == 0 {
 		return nil, err
@@ -298,9 +298,13 @@ func againLines(t query.Table, run []any) []string {
 		return nil
 	}
 	command := "neurolens bench " + shellQuoted(file)
-	for _, name := range []string{"batch_size", "seq_len", "precision"} {
+	axes := []string{"batch_size", "seq_len", "precision"}
+	if textAt(t, run, "executor") != string(schema.ExecutorCommand) { // where these may be labels, which are no axes
+		axes = append([]string{"benchmark", "variant", "backend"}, axes...)
+	}
+	for _, name := range axes {
 		if v := at(t, run, name); v != nil {
-			command += " -P " + name + "=" + machineText(v)
+			command += " -P " + shellQuoted(name+"="+machineText(v))
 		}
 	}
 	params, _ := at(t, run, "params").(map[string]any)

@@ -148,7 +148,9 @@ func pointNotes(t query.Table, row []any, notes notes) (words string, failed boo
 	failures, _ := at(t, row, "failures").([]any)
 	for _, f := range failures {
 		failure, _ := f.(map[string]any)
-		notes.add(machineText(failure["status"]), firstLine(machineText(failure["error"])))
+		if status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"])); status != reason {
+			notes.add(status, reason)
+		}
 	}
 	warnings, _ := at(t, row, "warnings").([]any)
 	for _, w := range warnings {
@@ -186,8 +188,10 @@ func (n notes) lines() []string {
 
 // warningMeanings explain the words of warning, each with what to do.
 var warningMeanings = map[string]string{
-	"load":   "more wanted to run than there are processors when a run began; stop other work, run again",
-	"spread": "in some run the middle half of the samples is wider than 10 % of their median; more iterations, less other work",
+	"load":            "more wanted to run than there are processors when a run began; stop other work, run again",
+	"left_running":    "processes were still running when the benchmark was done, and were killed",
+	"applied_unknown": "the worker did not say what it applied",
+	"spread":          "in some run the middle half of the samples is wider than 10 % of their median; more iterations, less other work",
 }
 
 // warningText is a word of warning with its meaning.

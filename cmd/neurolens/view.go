@@ -18,6 +18,7 @@ type view struct {
 	columns []viewColumn
 	rows    [][]cell
 	below   []string
+	compact func() view // the same in fewer columns, for where this is too wide; may be nil
 }
 
 // viewColumn is a column of a view. Where the table is too wide, the column with the largest drop goes first; 0 stays.
@@ -40,6 +41,9 @@ const (
 // render writes the view for a terminal of so many columns. Nothing wraps: columns go in their order, then the
 // longest texts are cut.
 func (v view) render(w io.Writer, width int, color bool) {
+	if _, _, fits := v.fit(width); !fits && v.compact != nil {
+		v = v.compact()
+	}
 	for _, line := range v.above {
 		for _, part := range wrapped(line, width) {
 			fmt.Fprintln(w, part)
@@ -62,12 +66,12 @@ func (v view) render(w io.Writer, width int, color bool) {
 }
 
 func (v view) renderTable(w io.Writer, width int, color bool) {
-	shown, widths := v.fit(width)
+	shown, widths, _ := v.fit(width)
 	line := make([]string, len(shown))
 	for i, c := range shown {
-		line[i] = pad(v.columns[c].header, widths[c], v.columns[c].right)
+		line[i] = pad(cut(v.columns[c].header, widths[c]), widths[c], v.columns[c].right)
 	}
-	fmt.Fprintln(w, strings.TrimRight(strings.Join(line, gap), " "))
+	fmt.Fprintln(w, cut(strings.TrimRight(strings.Join(line, gap), " "), width))
 	for _, row := range v.rows {
 		for i, c := range shown {
 			line[i] = pad(cut(row[c].text, widths[c]), widths[c], v.columns[c].right)
@@ -79,38 +83,37 @@ func (v view) renderTable(w io.Writer, width int, color bool) {
 	}
 }
 
-// fit chooses the columns that are shown and how wide each is.
-func (v view) fit(width int) (shown []int, widths []int) {
+// fit chooses the columns that are shown and how wide each is. Where dropping columns is not enough, texts are cut, the
+// widest first, and fits is false.
+func (v view) fit(width int) (shown, widths []int, fits bool) {
 	widths = make([]int, len(v.columns))
+	total := -len(gap)
 	for i, c := range v.columns {
 		shown = append(shown, i)
 		widths[i] = runewidth.StringWidth(c.header)
 		for _, row := range v.rows {
 			widths[i] = max(widths[i], runewidth.StringWidth(row[i].text))
 		}
+		total += widths[i] + len(gap)
 	}
-	total := func() int {
-		sum := len(gap) * (len(shown) - 1)
-		for _, c := range shown {
-			sum += widths[c]
-		}
-		return sum
-	}
-	for total() > width {
+	for total > width {
 		first := slices.MaxFunc(shown, func(a, b int) int { return v.columns[a].drop - v.columns[b].drop })
 		if v.columns[first].drop == 0 {
 			break
 		}
 		shown = slices.DeleteFunc(shown, func(c int) bool { return c == first })
+		total -= widths[first] + len(gap)
 	}
-	for total() > width {
+	fits = total <= width
+	for total > width {
 		widest := slices.MaxFunc(shown, func(a, b int) int { return widths[a] - widths[b] })
-		if widths[widest] <= runewidth.StringWidth(v.columns[widest].header) || widths[widest] <= 4 {
+		if widths[widest] <= 4 {
 			break
 		}
 		widths[widest]--
+		total--
 	}
-	return shown, widths
+	return shown, widths, fits
 }
 
 // renderMarkdown writes the view as GitHub's Markdown, with every column.
