@@ -192,7 +192,7 @@ func suggestion(key string, parameters []string) string {
 	for _, c := range schema.Runs.Columns {
 		candidates = append(candidates, c.Name)
 	}
-	if near := nearest(key, candidates); near != "" {
+	if near := schema.Nearest(key, candidates); near != "" {
 		return fmt.Sprintf("; did you mean %s?", near)
 	}
 	return ""

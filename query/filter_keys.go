@@ -48,38 +48,3 @@ func (f field) kind() schema.Kind {
 	}
 	return f.column.Kind
 }
-
-// nearest finds the candidate that a misspelt word probably means; empty where none is near.
-func nearest(word string, candidates []string) string {
-	best, least := "", len(word)/3+2
-	for _, c := range candidates {
-		if d := editDistance(word, c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
-// editDistance counts the bytes to insert, delete, replace or swap with their neighbour to make b of a.
-func editDistance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last, row = last, row, make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			change := 1
-			if a[i-1] == b[j-1] {
-				change = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+change)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
-}

@@ -149,14 +149,6 @@ func TestCompileBindsEverything(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	for _, c := range [][2]string{{"dmi", "dim"}, {"bacth_size", "batch_size"}, {"zzzzzz", ""}, {"seqlen", "seq_len"}} {
-		if got := nearest(c[0], []string{"dim", "batch_size", "seq_len", "status"}); got != c[1] {
-			t.Errorf("nearest(%s) = %q, want %q", c[0], got, c[1])
-		}
-	}
-}
-
 // FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes.
 func FuzzFilter(f *testing.F) {
 	for _, c := range nasty {

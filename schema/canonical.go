@@ -38,7 +38,8 @@ func CanonicalNumber(literal string) (string, error) {
 		return n.String(), nil
 	case decimalLiteral.MatchString(literal):
 		f, err := strconv.ParseFloat(literal, 64)
-		if err != nil {
+		mantissa, _, _ := strings.Cut(strings.ToLower(literal), "e")
+		if err != nil || f == 0 && strings.ContainsAny(mantissa, "123456789") { // too large, or so small that it would be 0
 			return "", fmt.Errorf("%s does not fit in 64 bits: quote it to keep it as text", literal)
 		}
 		return CanonicalFloat(f), nil

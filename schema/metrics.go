@@ -12,7 +12,7 @@ const (
 // MetricKind describes a metric that NeuroLens knows by name.
 type MetricKind struct {
 	Name    string
-	Unit    string // stored unit
+	Unit    string // stored unit; empty where it is that of what is measured
 	Better  Better
 	Scale   Scale
 	Meaning string
@@ -40,8 +40,8 @@ var MetricKinds = []MetricKind{
 	{"temperature", "Cel", BetterLower, ScaleDifference, "temperature of the device"},
 	{"clock_sm", "MHz", BetterHigher, ScaleRatio, "clock of the multiprocessors"},
 	{"accuracy", "ratio", BetterHigher, ScaleDifference, "share of right answers"},
-	{"max_error", "ratio", BetterLower, ScaleDifference, "largest error against the reference"},
-	{"rmse", "ratio", BetterLower, ScaleDifference, "root mean square error against the reference"},
+	{"max_error", "", BetterLower, ScaleDifference, "largest error against the reference, in its unit"},
+	{"rmse", "", BetterLower, ScaleDifference, "root mean square error against the reference, in its unit"},
 }
 
 // KindOfMetric finds a metric by name.

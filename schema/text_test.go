@@ -12,7 +12,7 @@ import (
 
 func TestCanonicalNumber(t *testing.T) {
 	for literal, want := range map[string]string{
-		"1.0": "1", "1e3": "1000", "0.0000001": "1e-7", "1e21": "1e+21", "1e20": "100000000000000000000", "-0.0": "0", "-0": "0", "+5": "5",
+		"1.0": "1", "1e3": "1000", "0.0000001": "1e-7", "1e21": "1e+21", "1e20": "100000000000000000000", "-0.0": "0", "0.0e-9": "0", "-0": "0", "+5": "5",
 		"123456789.5": "123456789.5", "9223372036854775807": "9223372036854775807", "-9223372036854775808": "-9223372036854775808",
 		"333333333.33333329": "333333333.3333333", "4.50": "4.5", "2e-3": "0.002", "1e-27": "1e-27", ".5": "0.5", "5.": "5",
 		"0.000001": "0.000001", "5e-324": "5e-324", "1.7976931348623157e308": "1.7976931348623157e+308", "0.5": "0.5", "0": "0",
@@ -21,7 +21,7 @@ func TestCanonicalNumber(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %s", literal, got, err, want)
 		}
 	}
-	for _, bad := range []string{"007", "-01", "1_000", "9223372036854775808", "1e400", "nan", ".inf", "-.inf", "Infinity", "", "x", "0x10", "1:30", "1e", "--1"} {
+	for _, bad := range []string{"007", "-01", "1_000", "9223372036854775808", "1e400", "1e-400", "-0.5E-999", "nan", ".inf", "-.inf", "Infinity", "", "x", "0x10", "1:30", "1e", "--1"} {
 		if got, err := CanonicalNumber(bad); err == nil {
 			t.Errorf("%q is taken for %s", bad, got)
 		}
@@ -82,6 +82,14 @@ func FuzzCanonicalNumber(f *testing.F) {
 			t.Errorf("%q becomes %q", s, text)
 		}
 	})
+}
+
+func TestNearest(t *testing.T) {
+	for _, c := range [][2]string{{"dmi", "dim"}, {"bacth_size", "batch_size"}, {"zzzzzz", ""}, {"seqlen", "seq_len"}, {"status" + strings.Repeat("s", 40), ""}} {
+		if got := Nearest(c[0], []string{"dim", "batch_size", "seq_len", "status"}); got != c[1] {
+			t.Errorf("Nearest(%s) = %q, want %q", c[0], got, c[1])
+		}
+	}
 }
 
 func TestPrecisionAliases(t *testing.T) {
@@ -185,7 +193,7 @@ func TestForPeople(t *testing.T) {
 func TestMetricKinds(t *testing.T) {
 	seen := map[string]bool{}
 	for _, k := range MetricKinds {
-		if stored, factor, known := StoredUnit(k.Unit); !known || factor != 1 || stored != k.Unit {
+		if stored, factor, known := StoredUnit(k.Unit); k.Unit != "" && (!known || factor != 1 || stored != k.Unit) {
 			t.Errorf("metric %s is kept in %s, which is no stored unit", k.Name, k.Unit)
 		}
 		if seen[k.Name] || !metricName.MatchString(k.Name) {

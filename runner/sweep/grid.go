@@ -77,7 +77,7 @@ func (g *grid) index(f field, name string) (int, error) {
 		}
 		names[i] = a.name
 	}
-	if near := nearest(name, names); near != "" {
+	if near := schema.Nearest(name, names); near != "" {
 		return 0, f.errorf("%s is no axis of this sweep: did you mean %s?", shorten(name), near)
 	}
 	return 0, f.errorf("%s is no axis of this sweep", shorten(name))

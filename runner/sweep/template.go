@@ -83,7 +83,7 @@ func placeholder(name string, axes []axis) (int, error) {
 		names[i] = a.name
 	}
 	slices.Sort(names)
-	if near := nearest(name, names); near != "" {
+	if near := schema.Nearest(name, names); near != "" {
 		return 0, fmt.Errorf("{%s} is no axis: did you mean {%s}? (write {{ and }} for braces)", shorten(name), near)
 	}
 	return 0, fmt.Errorf("{%s} is no axis (write {{ and }} for braces)", shorten(name))
