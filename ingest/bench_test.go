@@ -36,7 +36,7 @@ func BenchmarkEncode(b *testing.B) {
 	run := realisticRun()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := e.encode(&run); err != nil {
+		if _, err := e.encode(&run, schema.DigestOf(&run)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ type floor struct {
 func newFloor(b *testing.B) *floor {
 	b.Helper()
 	run := realisticRun()
-	content, err := testEncoder().encode(&run)
+	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -45,9 +45,9 @@ type liveWriter struct {
 	writer *parquet.GenericWriter[any]
 }
 
-// encode gives the live file of a run. The bytes are good until the next call.
-func (e *encoder) encode(r *schema.Run) ([]byte, error) {
-	row := liveRow(r)
+// encode gives the live file of a run with its digest. The bytes are good until the next call.
+func (e *encoder) encode(r *schema.Run, digest string) ([]byte, error) {
+	row := liveRow(r, digest)
 	shape := shapeOf(row)
 	w, known := e.writers[shape.key()]
 	if !known {

@@ -17,7 +17,7 @@ func testEncoder() *encoder { return new(newEncoder("test")) }
 // TestFlippedBits finds every single changed bit of a file, wherever it is.
 func TestFlippedBits(t *testing.T) {
 	run := smallRun()
-	content, err := testEncoder().encode(&run)
+	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,17 +39,17 @@ func TestFlippedBits(t *testing.T) {
 func TestDeterministic(t *testing.T) {
 	e := testEncoder()
 	run := fullRun()
-	first, err := e.encode(&run)
+	first, err := e.encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
 	first = bytes.Clone(first)
 	for _, e := range []*encoder{e, e, testEncoder()} {
 		other := realisticRun()
-		if _, err := e.encode(&other); err != nil {
+		if _, err := e.encode(&other, schema.DigestOf(&other)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := e.encode(&run)
+		again, err := e.encode(&run, schema.DigestOf(&run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,7 +62,7 @@ func TestDeterministic(t *testing.T) {
 // TestPageChecksums changes a bit of the samples, which a reader that checks pages finds without the hash of the file.
 func TestPageChecksums(t *testing.T) {
 	run := smallRun()
-	content, err := testEncoder().encode(&run)
+	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestWritersBounded(t *testing.T) {
 				*field = "x"
 			}
 		}
-		if _, err := e.encode(&run); err != nil {
+		if _, err := e.encode(&run, schema.DigestOf(&run)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(e.writers); n > maxWriters {
@@ -102,7 +102,7 @@ func TestWritersBounded(t *testing.T) {
 // TestProfile holds the encodings of a live file: what FORMAT.md promises of it.
 func TestProfile(t *testing.T) {
 	run := fullRun()
-	content, err := testEncoder().encode(&run)
+	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}

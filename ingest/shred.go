@@ -109,8 +109,8 @@ func leafValue(value any) parquet.Value {
 }
 
 // liveRow gives the values of a run in the order of schema.LiveColumns.
-func liveRow(r *schema.Run) []any {
-	row := schema.RunRow(r, schema.DigestOf(r))
+func liveRow(r *schema.Run, digest string) []any {
+	row := schema.RunRow(r, digest)
 	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))
 }
 

@@ -103,18 +103,22 @@ func (s *Store) Append(run schema.Run) error {
 	if err := run.Validate(); err != nil {
 		return fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
+	// The digest leaves summaries out, so it needs not wait for them.
+	measured, digest := run, make(chan string, 1)
+	go func() { digest <- schema.DigestOf(&measured) }()
 	run.Metrics = slices.Clone(run.Metrics) // the caller's stay as they are
 	stat.Complete(&run)
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.append(&run); err != nil {
+	if err := s.append(&run, digest); err != nil {
 		return fmt.Errorf("appending run %s to store %s: %w", run.RunID, s.dir, err)
 	}
 	return nil
 }
 
-func (s *Store) append(run *schema.Run) error {
+// append adds a run whose digest is on its way.
+func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if s.closed {
 		return errors.New("the store is closed")
 	}
@@ -130,7 +134,7 @@ func (s *Store) append(run *schema.Run) error {
 		t, err = createTemp(s.files)
 		created <- err
 	}()
-	content, encodeErr := s.encoder.encode(run)
+	content, encodeErr := s.encoder.encode(run, <-digest)
 	if err := <-created; err != nil {
 		return err
 	}
