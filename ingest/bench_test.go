@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// BenchmarkAppend is the durable append of a run of 1,000 samples with a manifest of 120 facts.
+// BenchmarkAppend is the durable append of a run of 1,000 samples with a manifest of 70 facts.
 func BenchmarkAppend(b *testing.B) {
 	store, _ := newStore(b)
 	run := realisticRun()

@@ -41,6 +41,8 @@ sleep 0.02
 // one store. Afterwards no process of the sweep is left, every run that the runner had reported is in the store, every
 // run of the store can be read, and a run whose supervisor was killed before it was done is lost. NEUROLENS_TORTURE=1 kills 200 times.
 func TestTorture(t *testing.T) {
+	_, err := exec.LookPath("setsid")
+	needs(t, "setsid", err)
 	rounds := 15
 	if os.Getenv("NEUROLENS_TORTURE") != "" {
 		rounds = 200
