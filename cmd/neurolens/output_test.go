@@ -144,6 +144,16 @@ func TestViewNeverWraps(t *testing.T) {
 	}
 }
 
+// TestHeadersAreCutBeforeValues: a long name of a parameter costs no value.
+func TestHeadersAreCutBeforeValues(t *testing.T) {
+	v := view{columns: []viewColumn{{header: "tensor_dimension", right: true}, {header: "STATUS"}}, rows: [][]cell{{{text: "65536"}, {text: "ok"}}}}
+	var b bytes.Buffer
+	v.render(&b, 13, false)
+	if want := "tens…  STATUS\n65536  ok\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+}
+
 // TestMergedAxes: where the axes have no room, a row still names its point.
 func TestMergedAxes(t *testing.T) {
 	got := mergedAxes([]axis{{"batch_size", []string{"1", ""}}, {"precision", []string{"fp32", "fp64"}}, {"status", []string{"x", "y"}}})

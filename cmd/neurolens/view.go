@@ -83,18 +83,13 @@ func (v view) renderTable(w io.Writer, width int, color bool) {
 	}
 }
 
-// fit chooses the columns that are shown and how wide each is. Where dropping columns is not enough, texts are cut, the
-// widest first, and fits is false.
+// fit chooses the columns that are shown and how wide each is. Columns go in their order, then headers that are wider
+// than what is below them are cut. Where that is not enough, texts are cut, the widest first, and fits is false.
 func (v view) fit(width int) (shown, widths []int, fits bool) {
-	widths = make([]int, len(v.columns))
+	shown, texts, widths := v.measure()
 	total := -len(gap)
-	for i, c := range v.columns {
-		shown = append(shown, i)
-		widths[i] = runewidth.StringWidth(c.header)
-		for _, row := range v.rows {
-			widths[i] = max(widths[i], runewidth.StringWidth(row[i].text))
-		}
-		total += widths[i] + len(gap)
+	for _, w := range widths {
+		total += w + len(gap)
 	}
 	for total > width {
 		first := slices.MaxFunc(shown, func(a, b int) int { return v.columns[a].drop - v.columns[b].drop })
@@ -104,16 +99,35 @@ func (v view) fit(width int) (shown, widths []int, fits bool) {
 		shown = slices.DeleteFunc(shown, func(c int) bool { return c == first })
 		total -= widths[first] + len(gap)
 	}
-	fits = total <= width
-	for total > width {
-		widest := slices.MaxFunc(shown, func(a, b int) int { return widths[a] - widths[b] })
-		if widths[widest] <= 4 {
-			break
+	shrink := func(room func(c int) int) {
+		for total > width {
+			widest := slices.MaxFunc(shown, func(a, b int) int { return room(a) - room(b) })
+			if room(widest) <= 0 {
+				return
+			}
+			widths[widest]--
+			total--
 		}
-		widths[widest]--
-		total--
 	}
+	const least = 4 // columns, to be read at all
+	shrink(func(c int) int { return widths[c] - max(texts[c], least) })
+	fits = total <= width
+	shrink(func(c int) int { return widths[c] - least })
 	return shown, widths, fits
+}
+
+// measure gives every column, how wide its texts are, and how wide they are with the header.
+func (v view) measure() (columns, texts, widths []int) {
+	for i, c := range v.columns {
+		text := 0
+		for _, row := range v.rows {
+			text = max(text, runewidth.StringWidth(row[i].text))
+		}
+		columns = append(columns, i)
+		texts = append(texts, text)
+		widths = append(widths, max(text, runewidth.StringWidth(c.header)))
+	}
+	return columns, texts, widths
 }
 
 // renderMarkdown writes the view as GitHub's Markdown, with every column.
