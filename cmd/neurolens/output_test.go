@@ -148,8 +148,8 @@ func TestViewNeverWraps(t *testing.T) {
 func TestHeadersAreCutBeforeValues(t *testing.T) {
 	v := view{columns: []viewColumn{{header: "tensor_dimension", right: true}, {header: "STATUS"}}, rows: [][]cell{{{text: "65536"}, {text: "ok"}}}}
 	var b bytes.Buffer
-	v.render(&b, 13, false)
-	if want := "tens…  STATUS\n65536  ok\n"; b.String() != want {
+	v.render(&b, 14, false)
+	if want := "tenso…  STATUS\n 65536  ok\n"; b.String() != want {
 		t.Errorf("got\n%swant\n%s", b.String(), want)
 	}
 }
