@@ -51,9 +51,43 @@ func (c *conn) gate(ctx context.Context, text string) (renamed map[string]bool, 
 	case n > 1:
 		return nil, input("query: only one SELECT is allowed here, these are %d", n)
 	}
+	if name := steering(tree.Statements[0]); name != "" {
+		return nil, input("query: %s() changes the engine or hides another query: it is not allowed here", brief(name))
+	}
 	renamed = map[string]bool{}
 	collectNames(tree.Statements[0], renamed)
 	return renamed, nil
+}
+
+// steering finds, wherever it is in a statement's tree, a call of a function that does more than compute: one that
+// changes settings in spite of the lock (logging and profiling write files), or runs a text that this gate has not seen.
+func steering(node any) string {
+	switch n := node.(type) {
+	case []any:
+		for _, child := range n {
+			if name := steering(child); name != "" {
+				return name
+			}
+		}
+	case map[string]any:
+		if name, _ := n["function_name"].(string); steers(strings.ToLower(name)) {
+			return name
+		}
+		for _, child := range n {
+			if name := steering(child); name != "" {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+func steers(function string) bool {
+	switch function {
+	case "checkpoint", "force_checkpoint", "truncate_duckdb_logs", "query", "json_execute_serialized_sql":
+		return true
+	}
+	return strings.HasPrefix(function, "enable_") || strings.HasPrefix(function, "disable_")
 }
 
 func offsetOf(position string) string {

@@ -45,3 +45,51 @@ func FuzzGate(f *testing.F) {
 		}
 	})
 }
+
+// TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
+func TestGateKnowsWhatSteers(t *testing.T) {
+	e, err := openEngine(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	c, err := e.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	all, err := c.table(t.Context(), statement{text: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
+		AND regexp_matches(function_name, 'able_|checkpoint|truncate|^set|^reset|write|execute|^query$') AND NOT regexp_matches(function_name, '_table_')`})
+	if err != nil || len(all.Rows) < 8 {
+		t.Fatalf("%v, %v", all.Rows, err)
+	}
+	for _, row := range all.Rows {
+		if name := row[0].(string); !steers(name) {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+// TestSandboxIsLocked: behind the gate stands the engine's own lock.
+func TestSandboxIsLocked(t *testing.T) {
+	e, err := openEngine(Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	c, err := e.connect(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, s := range sandbox(nil) {
+		if _, err := c.exec(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range []string{"SET threads = 1", "SET lock_configuration = false", "SET enable_external_access = true"} {
+		if _, err := c.exec(t.Context(), s); err == nil {
+			t.Errorf("%s works", s)
+		}
+	}
+}
