@@ -74,7 +74,7 @@ func validateMetrics(r *Run) error {
 			return fmt.Errorf("metric %q stands twice", m.Name)
 		}
 		seen[m.Name] = true
-		if err := m.validate(); err != nil {
+		if err := m.Validate(); err != nil {
 			return fmt.Errorf("metric %q: %w", m.Name, err)
 		}
 	}
@@ -86,7 +86,8 @@ func validateMetrics(r *Run) error {
 
 var metricName = regexp.MustCompile(`^[a-zA-Z_][a-zA-Z0-9_.:/-]*$`)
 
-func (m *Metric) validate() error {
+// Validate tells what is wrong with a metric by itself: its name, its words, samples that do not fit together.
+func (m *Metric) Validate() error {
 	if !metricName.MatchString(m.Name) {
 		return fmt.Errorf("a name begins with a letter and has letters, digits and _ . : / - only")
 	}

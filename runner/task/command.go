@@ -8,7 +8,9 @@ import (
 	"os/exec"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,7 +82,7 @@ func (c *command) run() *event {
 	c.begin(schema.StageMeasure)
 	began := time.Now()
 	for i := range job.Iterations {
-		if job.Budget > 0 && i > 0 && time.Since(began) >= job.Budget {
+		if job.Budget > 0 && i > 0 && (time.Since(began) >= job.Budget || atomic.LoadInt64(c.samples.stop()) != 0) {
 			break
 		}
 		if failed := c.iterate(job.Warmup+i, i); failed != nil {
@@ -140,7 +142,7 @@ func (c *command) failure(index int, status syscall.WaitStatus, err error) *even
 		if !c.started {
 			failed.Stage = schema.StageSetup
 		}
-		failed.Kind, failed.Message = kindStart, fmt.Sprintf("starting %q: %v", c.path, err)
+		failed.Kind, failed.Message = kindStart, startError(strconv.Quote(c.path), c.job.Dir, err).Error()
 		failed.ExitCode = nil
 	case failed.Signal != "":
 		failed.Kind, failed.Message = kindSignal, fmt.Sprintf("%s: killed by %s", what, failed.Signal)

@@ -21,6 +21,8 @@ func (r *run) strike() {
 			at := r.deadline()
 			r.stop(cause{status: schema.StatusTimeout, text: r.timeoutText(), at: at})
 		}
+	case phaseDumping:
+		r.awaitDump()
 	case phaseKilling:
 		r.phase = phaseTakeover
 		_ = r.cmd.Process.Kill()
@@ -36,7 +38,7 @@ func (r *run) strike() {
 // a stage may have begun without an event, or before its event was read.
 func (r *run) headerStage() (stage schema.Stage, began moment) {
 	number, at := r.samples.progress()
-	if number < stageNumber(r.stage) || number > stageNumber(schema.StageTeardown) {
+	if number < stageNumber(r.stage) || number > int64(len(schema.StageNames)) {
 		return r.stage, r.began
 	}
 	return schema.StageNames[number-1], r.at(r.measurer(), at)

@@ -22,6 +22,7 @@ const maxLine = 1 << 20
 type event struct {
 	Event    string            `json:"event"`
 	Proto    int               `json:"proto,omitempty"`
+	Dumps    bool              `json:"dumps,omitempty"`
 	At       int64             `json:"at,omitempty"`
 	Stage    schema.Stage      `json:"stage,omitempty"`
 	Kind     string            `json:"kind,omitempty"`
@@ -37,6 +38,39 @@ type event struct {
 	Items    *float64          `json:"items,omitempty"`
 	Killed   int               `json:"killed,omitempty"`
 	Left     int               `json:"left,omitempty"`
+
+	// Of a worker that is another program.
+	BackendVersion      string       `json:"backend_version,omitempty"`
+	Warmup              int          `json:"warmup,omitempty"`
+	Iterations          int          `json:"iterations,omitempty"`
+	Metric              *eventMetric `json:"metric,omitempty"`
+	Ticks               []int64      `json:"ticks,omitempty"`
+	Reals               []float64    `json:"reals,omitempty"`
+	IterationsPerSample []int64      `json:"iterations_per_sample,omitempty"`
+	Op                  *eventOp     `json:"op,omitempty"`
+}
+
+// eventMetric is a metric besides those in the file of samples, or what is to be known of latency.
+type eventMetric struct {
+	Name   string        `json:"name"`
+	Unit   string        `json:"unit"`
+	Better schema.Better `json:"better"`
+	Clock  string        `json:"clock"`
+	Level  schema.Level  `json:"level"`
+	Tick   float64       `json:"tick"`
+	Warmup bool          `json:"warmup"` // the samples of this event belong to the warm-up
+}
+
+// eventOp is an operator or kernel of a profiled run.
+type eventOp struct {
+	Name       string             `json:"name"`
+	Type       string             `json:"type"`
+	Device     string             `json:"device"`
+	StartNS    *int64             `json:"start_ns"`
+	DurationNS *int64             `json:"duration_ns"`
+	Count      *int64             `json:"count"`
+	Kernels    []string           `json:"kernels"`
+	Counters   map[string]float64 `json:"counters"`
 }
 
 // The events.
@@ -44,6 +78,10 @@ const (
 	eventHello       = "hello"
 	eventStage       = "stage"
 	eventFact        = "fact"
+	eventShape       = "shape"
+	eventMetrics     = "metric"
+	eventOps         = "op"
+	eventWarning     = "warning"
 	eventUnsupported = "unsupported"
 	eventError       = "error"
 	eventResult      = "result"
@@ -61,6 +99,7 @@ const (
 	kindValidate    = "validate"
 	kindPanic       = "panic"
 	kindProtocol    = "protocol"
+	kindOOM         = "oom"
 )
 
 // sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed
@@ -71,7 +110,7 @@ type sender struct {
 }
 
 func (s *sender) send(e event) {
-	e.Message = cut(e.Message, offRows-offText)
+	e.Message = cut(e.Message, textSize)
 	line, err := json.Marshal(e)
 	if err != nil || len(line) >= maxLine {
 		return

@@ -14,6 +14,10 @@ import (
 const cancelledText = "cancelled"
 
 const (
+	// dumpPoll is how often the runner looks whether a stack is written, dumpWait how long it waits for one: a
+	// process that the kernel holds cannot write it.
+	dumpPoll = 2 * time.Millisecond
+	dumpWait = time.Second
 	// tick is how often the runner looks at the number of samples and at the size of the output.
 	tick = 100 * time.Millisecond
 	// drainWait is how long the runner reads on after all processes are gone: only a process that survives
@@ -26,6 +30,7 @@ type phase int
 
 const (
 	phaseRunning  phase = iota // the deadline of a stage
+	phaseDumping               // the worker was told to write down its stack
 	phaseKilling               // the supervisor was told to kill
 	phaseTakeover              // the supervisor itself was killed
 	phaseDraining              // everything has ended
@@ -77,13 +82,18 @@ func (r *run) handle(m message) {
 	if m.end {
 		r.ended[m.from] = true
 		if m.err != nil {
-			r.garbage = fmt.Errorf("reading events: %w", m.err)
-			r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.garbage.Error()})
+			r.breach(m.err)
 		}
 		r.drained()
 		return
 	}
 	e := m.event
+	if m.from == fromWorker {
+		if err := r.hear(e); err != nil {
+			r.breach(err)
+			return
+		}
+	}
 	switch e.Event {
 	case eventHello:
 		if r.epoch[m.from].IsZero() {
@@ -100,23 +110,29 @@ func (r *run) handle(m message) {
 		if r.failed == nil {
 			r.failed = &e
 		}
-	}
-	if m.from != fromSupervisor {
-		return
-	}
-	switch e.Event {
 	case eventFact:
 		if e.Missing != "" {
 			r.missing[e.Key] = e.Missing
 		} else {
 			r.facts[e.Key] = e.Value
 		}
+	}
+	if m.from != fromSupervisor {
+		return
+	}
+	switch e.Event {
 	case eventExit:
 		r.exit = &e
 	case eventDone:
 		r.done, r.left = &e, e.Left
 		r.drain()
 	}
+}
+
+// breach ends a run whose worker does not keep to the protocol.
+func (r *run) breach(err error) {
+	r.garbage = fmt.Errorf("reading events: %w", err)
+	r.stop(cause{status: schema.StatusError, kind: kindProtocol, text: r.garbage.Error()})
 }
 
 // moment is a point in time on the runner's clock, and on the sender's where that is known (ns, else unset).
@@ -161,7 +177,7 @@ func (r *run) closeStage(m moment) {
 	slot := map[schema.Stage]**int64{
 		schema.StageSetup: &r.stages.Setup, schema.StageWarmup: &r.stages.Warmup,
 		schema.StageMeasure: &r.stages.Measure, schema.StageValidate: &r.stages.Validate,
-		schema.StageTeardown: &r.stages.Teardown,
+		schema.StageTeardown: &r.stages.Teardown, schema.StageProfile: &r.stages.Profile,
 	}[r.stage]
 	if slot != nil && *slot == nil {
 		*slot = new(max(took, 0))
@@ -182,11 +198,23 @@ func (r *run) look() {
 		r.reported = done
 		r.report(r.progress(done))
 	}
+	r.askEnough(measured)
 	if size := r.output(); size > r.job.OutputLimit {
 		r.stop(cause{
 			status: schema.StatusOutputLimit, kind: kindOutputLimit,
 			text: fmt.Sprintf("wrote %d B, more than %d B", size, r.job.OutputLimit),
 		})
+	}
+}
+
+// askEnough asks whether the samples will do, where that is asked, each time there are a tenth more of them.
+func (r *run) askEnough(measured int) {
+	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/10+1 {
+		return
+	}
+	r.enough = measured
+	if r.spec.Enough(r.samples.rows(columnLatency, r.job.Warmup, measured)) {
+		r.samples.stop()
 	}
 }
 
@@ -220,9 +248,43 @@ func (r *run) stop(c cause) {
 	r.cause = &c
 	r.warmup, r.measured = r.samples.counts()
 	r.closeStage(now())
+	if c.status == schema.StatusTimeout && r.told.dumps {
+		r.phase, r.dumpBy = phaseDumping, time.Now().Add(dumpWait)
+		r.dumped = r.stackSize()
+		r.order(orderDump)
+		r.timer.Reset(dumpPoll)
+		return
+	}
+	r.kill()
+}
+
+// kill has the supervisor kill everything.
+func (r *run) kill() {
 	r.phase = phaseKilling
 	r.timer.Reset(r.job.KillWait / 2)
-	_, _ = r.orders.WriteString(orderKill + "\n") // it fails if the supervisor is gone, which r.exited tells too
+	r.order(orderKill)
+}
+
+// order tells the supervisor something. It fails if the supervisor is gone, which r.exited tells too.
+func (r *run) order(word string) { _, _ = r.orders.WriteString(word + "\n") }
+
+// awaitDump orders the kill when the stack is there and grows no more.
+func (r *run) awaitDump() {
+	size := r.stackSize()
+	if size > 0 && size == r.dumped || time.Now().After(r.dumpBy) {
+		r.kill()
+		return
+	}
+	r.dumped = size
+	r.timer.Reset(dumpPoll)
+}
+
+func (r *run) stackSize() int64 {
+	info, err := r.stack.Stat()
+	if err != nil {
+		return 0
+	}
+	return info.Size()
 }
 
 // drain is called when all processes have ended.

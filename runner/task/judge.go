@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +12,21 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// tailSize is the most of the end of standard error that an Outcome carries, in B.
-const tailSize = 4 << 10
+// The most of the end of standard error, and of a stack, that an Outcome carries, in B.
+const (
+	tailSize      = 4 << 10
+	stackTailSize = 64 << 10
+)
 
 // outcome is what the end of a run means.
 func (r *run) outcome() Outcome {
-	o := Outcome{StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: r.tail()}
+	o := Outcome{
+		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: tail(r.stderr, tailSize),
+		Ops: r.told.ops, BackendVersion: r.told.version, Warnings: r.told.warnings,
+	}
+	if stack := tail(r.stack, stackTailSize); stack != "" {
+		o.Facts["runner.stack"] = stack
+	}
 	r.judge(&o)
 	if r.left > 0 {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
@@ -93,6 +103,8 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 		o.Status = schema.StatusUnsupported
 	case e.Kind == kindOutputLimit:
 		o.Status = schema.StatusOutputLimit
+	case e.Kind == kindOOM:
+		o.Status = schema.StatusOOM
 	case e.Signal != "":
 		o.Status, o.ErrorKind = schema.StatusCrashed, kindSignal
 	}
@@ -141,15 +153,15 @@ func describe(code *int64, signal string) string {
 	return "not known how"
 }
 
-// tail is the end of standard error.
-func (r *run) tail() string {
-	info, err := r.stderr.Stat()
+// tail is the end of a file, at most limit B; empty where there is no file.
+func tail(f *os.File, limit int) string {
+	info, err := f.Stat()
 	if err != nil {
 		return ""
 	}
-	b := make([]byte, min(info.Size(), tailSize))
-	n, _ := r.stderr.ReadAt(b, info.Size()-int64(len(b)))
-	return cutFront(strings.ToValidUTF8(string(b[:n]), "\ufffd"), tailSize)
+	b := make([]byte, min(info.Size(), int64(limit)))
+	n, _ := f.ReadAt(b, info.Size()-int64(len(b)))
+	return cutFront(strings.ToValidUTF8(string(b[:n]), "\ufffd"), limit)
 }
 
 // cutFront keeps the end of a text.

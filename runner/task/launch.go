@@ -22,6 +22,7 @@ type run struct {
 	dir            string
 	samples        *sampleReader
 	stdout, stderr *os.File
+	stack          *os.File                // where a worker that is another program writes its stack; or nil
 	cmd            *exec.Cmd               // the supervisor
 	orders         *os.File                // its life line
 	streams        [streams]*os.File       // events
@@ -55,6 +56,10 @@ type run struct {
 	ended    [streams]bool
 	facts    map[string]string
 	missing  map[string]string
+	told     told
+	enough   int   // samples at which Enough was asked last
+	dumped   int64 // size of the stack when it was looked at last
+	dumpBy   time.Time
 	oomKills int64 // of the cgroup, before the start
 }
 
@@ -96,10 +101,16 @@ func (r *run) prepare() error {
 	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		file **os.File
-		name string
-	}{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}} {
+	files := []runFile{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}}
+	if r.spec.Program != nil {
+		files = append(files, runFile{&r.stack, stackFile})
+		for name, text := range r.spec.Program.Files {
+			if err := os.WriteFile(filepath.Join(r.dir, name), text, 0o600); err != nil {
+				return err
+			}
+		}
+	}
+	for _, f := range files {
 		*f.file, err = os.OpenFile(filepath.Join(r.dir, f.name), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 		if err != nil {
 			return err
@@ -108,12 +119,18 @@ func (r *run) prepare() error {
 	return nil
 }
 
+// runFile is a file of the run directory that the runner reads in the end.
+type runFile struct {
+	file **os.File
+	name string
+}
+
 // remove closes and removes what prepare made.
 func (r *run) remove() {
 	if r.samples != nil {
 		_ = r.samples.close()
 	}
-	for _, f := range []*os.File{r.stdout, r.stderr} {
+	for _, f := range []*os.File{r.stdout, r.stderr, r.stack} {
 		_ = f.Close() // of nil too
 	}
 	_ = os.RemoveAll(r.dir)

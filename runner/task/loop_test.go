@@ -37,7 +37,7 @@ func BenchmarkWorkerLoopSlice(b *testing.B) { benchmarkLoop(b, make([]int64, loo
 
 func benchmarkLoop(b *testing.B, rows []int64) {
 	for b.Loop() {
-		measure(nothing, rows, math.MaxInt64)
+		measure(nothing, rows, math.MaxInt64, new(int64))
 	}
 	b.ReportMetric(float64(b.Elapsed())/float64(b.N)/loopRows, "ns/iteration")
 }
@@ -49,7 +49,7 @@ func BenchmarkWorkerLoopRatio(b *testing.B) {
 	pass := make([]int64, 1)
 	for b.Loop() {
 		for i, rows := range columns {
-			measure(func() { measure(nothing, rows, math.MaxInt64) }, pass, math.MaxInt64)
+			measure(func() { measure(nothing, rows, math.MaxInt64, new(int64)) }, pass, math.MaxInt64, new(int64))
 			took[i] = append(took[i], pass[0])
 		}
 	}

@@ -20,6 +20,7 @@ const (
 	samplesFile = "samples"
 	stdoutFile  = "stdout"
 	stderrFile  = "stderr"
+	stackFile   = "stack"
 )
 
 // The descriptors that the roles begin with.

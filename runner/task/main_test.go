@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == roleRunner {
 		os.Exit(runnerRole(os.Args[2], os.Stdout))
 	}
+	if len(os.Args) == 3 && os.Args[1] == roleProgram {
+		os.Exit(playProgram(os.Args[2]))
+	}
 	// the race detector makes each process linger for a second at its end
 	if err := os.Setenv("GORACE", "atexit_sleep_ms=0"); err != nil {
 		panic(err)

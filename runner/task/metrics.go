@@ -1,6 +1,11 @@
 package task
 
-import "github.com/neurolens/neurolens/schema"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // registered is a metric without samples, as the registry describes it.
 func registered(name string) schema.Metric {
@@ -11,7 +16,7 @@ func registered(name string) schema.Metric {
 // metrics turns the samples into metrics.
 func (r *run) metrics(o *Outcome) {
 	add := func(name, clock string, tick float64, column int) {
-		if r.measured+r.warmup == 0 {
+		if r.measured+r.warmup == 0 || r.spec.Profile {
 			return
 		}
 		m := registered(name)
@@ -23,11 +28,44 @@ func (r *run) metrics(o *Outcome) {
 		o.Metrics = append(o.Metrics, m)
 	}
 	add(schema.PrimaryMetric, "monotonic", 1, columnLatency)
+	if latency := r.told.latency; len(o.Metrics) > 0 && latency.Clock != "" {
+		m := &o.Metrics[0]
+		m.Clock, m.IterationsPerSample = latency.Clock, latency.IterationsPerSample
+		if n := len(m.IterationsPerSample); n > 1 && n != r.measured {
+			m.IterationsPerSample = nil // it was told for all rows, and not all are there
+		}
+		if latency.Level != "" {
+			m.Level = latency.Level
+		}
+	}
 	if r.spec.perProcess() {
 		add("cpu_user", "rusage", 1000, columnCPUUser)
 		add("cpu_system", "rusage", 1000, columnCPUSystem)
 	}
 	r.peakMemory(o)
+	r.toldMetrics(o)
+}
+
+// toldMetrics adds the metrics that the benchmark gave by events. One that makes no sense is left out and makes the
+// run an error.
+func (r *run) toldMetrics(o *Outcome) {
+	for _, m := range r.told.metrics {
+		if slices.ContainsFunc(o.Metrics, func(have schema.Metric) bool { return have.Name == m.Name }) {
+			continue // what the runner measured is not replaced by what a benchmark says
+		}
+		if kind, known := schema.KindOfMetric(m.Name); known && m.Unit == "" {
+			m.Unit, m.Better = kind.Unit, kind.Better
+		}
+		if m.Ticks == nil && m.Tick > 0 {
+			m.Ticks = []int64{}
+		}
+		if err := m.Validate(); err == nil {
+			o.Metrics = append(o.Metrics, m)
+		} else if o.Status == schema.StatusOK {
+			o.Status, o.Stage, o.ErrorKind = schema.StatusError, schema.StageMeasure, kindProtocol
+			o.Error = fmt.Sprintf("metric %q: %v", m.Name, err)
+		}
+	}
 }
 
 // peakMemory adds the metric of that name: of each process where wait4 can tell, else the one that was measured

@@ -18,11 +18,14 @@ type Outcome struct {
 	StartedAt time.Time // UTC
 	Stages    schema.Stages
 	Metrics   []schema.Metric
-	Applied   map[string]string // builtin: the configuration read back
-	Facts     map[string]string
-	Missing   map[string]string // why a fact or a metric is not there: a word
-	Work      schema.Work
-	Warnings  []string // words
+	Ops       []schema.Op       // of a pass of a profiler
+	Applied   map[string]string // the configuration read back
+	// BackendVersion is of what computed, where the worker says so.
+	BackendVersion string
+	Facts          map[string]string
+	Missing        map[string]string // why a fact or a metric is not there: a word
+	Work           schema.Work
+	Warnings       []string // words
 	// StderrTail is the end of what the benchmark wrote on standard error, at most 4 KiB of valid UTF-8. Of a
 	// command it is that of the last process.
 	StderrTail string

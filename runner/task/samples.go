@@ -26,7 +26,10 @@ const (
 	offState    = 56
 	offTextLen  = 60
 	offText     = 64
+	offStop     = 4088
 	offRows     = 4096
+
+	textSize = offStop - offText
 
 	// unset is the value of a row, the floor and the peak that nobody measured.
 	unset = math.MinInt64
@@ -127,14 +130,21 @@ func createSamples(path string, s shape) (*sampleReader, error) {
 	return &sampleReader{f: f, shape: s}, nil
 }
 
-// sampleReader is the runner's side. It reads by pread and trusts only its own geometry: what the file says may
-// have been damaged by the benchmark, and it may have become shorter.
+// sampleReader is the runner's side. It reads by pread and trusts only the geometry that it gave or was told by an
+// event: what the file says may have been damaged by the benchmark, and it may have become shorter.
 type sampleReader struct {
 	f     io.ReaderAt
 	shape shape
 }
 
 func (r *sampleReader) close() error { return r.f.(io.Closer).Close() }
+
+// stop asks whoever measures to end well after the iteration that runs.
+func (r *sampleReader) stop() {
+	if w, ok := r.f.(io.WriterAt); ok {
+		_, _ = w.WriteAt([]byte{1}, offStop) // where it cannot be written, the budget ends the measurement
+	}
+}
 
 // word is the int64 at an offset; unset where there is none.
 func (r *sampleReader) word(offset int64) int64 {
@@ -182,7 +192,7 @@ func (r *sampleReader) end() (state int, kind, message string) {
 	if _, err := r.f.ReadAt(b, offState); err != nil {
 		return stateRunning, "", ""
 	}
-	n := min(int(binary.LittleEndian.Uint32(b[offTextLen-offState:])), offRows-offText)
+	n := min(int(binary.LittleEndian.Uint32(b[offTextLen-offState:])), textSize)
 	text := strings.ToValidUTF8(string(b[offText-offState:][:max(n, 0)]), "\ufffd")
 	kind, message, _ = strings.Cut(text, "\n")
 	return int(binary.LittleEndian.Uint32(b)), kind, message

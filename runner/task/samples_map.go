@@ -59,6 +59,9 @@ func (m *sampleMap) column(c int) []int64 {
 	return m.words[from : from+m.shape.capacity : from+m.shape.capacity]
 }
 
+// stop is set when the runner has enough.
+func (m *sampleMap) stop() *int64 { return &m.words[offStop/8] }
+
 func (m *sampleMap) set(offset int, value int64) { atomic.StoreInt64(&m.words[offset/8], value) }
 
 // count stores the latency of a row whose other columns are there, which makes it count.
@@ -73,7 +76,7 @@ func (m *sampleMap) begin(stage schema.Stage, at int64) {
 
 // finish notes how the benchmark ended; kind and message are those of an error.
 func (m *sampleMap) finish(state int, kind, message string) {
-	text := cut(kind+"\n"+message, offRows-offText)
-	copy(m.bytes[offText:offRows], text)
+	text := cut(kind+"\n"+message, textSize)
+	copy(m.bytes[offText:offStop], text)
 	m.set(offState, int64(len(text))<<32|int64(state))
 }

@@ -1,39 +1,58 @@
 package task
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Spec says what to run. Executor, Config or Command, and Deadlines are required.
+// Spec says what to run. Executor, Deadlines, and Config, Command or Program are required.
 type Spec struct {
-	Executor schema.Executor   // builtin or command
-	Config   map[string]string // builtin: handed to the WorkerFunc as it is
+	Executor schema.Executor
+	Config   map[string]string // of a worker: handed to it as it is
 	Command  []string          // command: the program and its arguments; no shell
+	Program  *Program          // what the worker is; nil for builtin, whose worker is this program, and for command
 	Env      []string          // KEY=VALUE, added to the runner's own environment; the last one of a key wins
 	Dir      string            // working directory of the benchmark; empty is the runner's
 
 	Warmup int // warm-up iterations
-	// Iterations is exact if above 0. Otherwise the run takes iterations until DefaultIterations or until the
-	// budget is spent, at least one.
+	// Iterations is exact if above 0. Otherwise the run takes iterations until DefaultIterations, or until Enough
+	// says so, or until the budget is spent, at least one.
 	Iterations int
 	Budget     time.Duration // of the measure stage; required without Iterations
+	// Enough is asked a few times a second whether the latencies so far, in ns, will do; nil: DefaultIterations
+	// will do.
+	Enough func(latencies []int64) bool `json:"-"`
+	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
+	Profile bool
 
 	Deadlines   Deadlines // all of them
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is DefaultOutputLimit
 }
 
+// Program is a worker in another language. It is started with Args and the run directory after them.
+type Program struct {
+	Path     string            // of the executable, absolute
+	Args     []string          // its arguments
+	Files    map[string][]byte // put into the run directory, by name
+	Settings json.RawMessage   // in job.json as it is
+}
+
 // Deadlines are how long a stage may take before the run is killed. For executor command, Warmup and Measure are
-// those of one process.
+// those of one process. Profile is needed with Spec.Profile only.
 type Deadlines struct {
-	Setup, Warmup, Measure, Validate, Teardown time.Duration
+	Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
 // What applies where a Spec does not say.
 const (
 	DefaultOutputLimit = 64 << 20
+	// most bounds the iterations of a run that goes on until it is Enough: 8 MiB of samples; mostProcesses is the
+	// same for executor command.
+	most          = 1 << 20
+	mostProcesses = 10_000
 	// MaxRows bounds warm-up and measured iterations of one run together.
 	MaxRows = 1 << 26
 )
@@ -57,6 +76,8 @@ func (d Deadlines) of(stage schema.Stage) time.Duration {
 		return d.Validate
 	case schema.StageTeardown:
 		return d.Teardown
+	case schema.StageProfile:
+		return d.Profile
 	}
 	return d.Setup
 }
@@ -81,13 +102,15 @@ func (s Spec) filled() (Spec, error) {
 			return s, fmt.Errorf("command %q: want a program", s.Command)
 		}
 	default:
-		return s, fmt.Errorf("executor %q: want builtin or command", s.Executor)
+		if s.Program == nil {
+			return s, fmt.Errorf("executor %q: want a program for its worker", s.Executor)
+		}
 	}
 	if s.Warmup < 0 || s.Iterations < 0 || s.Warmup > MaxRows || s.Iterations > MaxRows-s.Warmup {
 		return s, fmt.Errorf("warmup %d and iterations %d: want 0 to %d together", s.Warmup, s.Iterations, MaxRows)
 	}
 	d := s.Deadlines
-	if min(d.Setup, d.Warmup, d.Measure, d.Validate, d.Teardown) <= 0 {
+	if min(d.Setup, d.Warmup, d.Measure, d.Validate, d.Teardown) <= 0 || s.Profile && d.Profile <= 0 {
 		return s, fmt.Errorf("deadlines %+v: want each more than 0", d)
 	}
 	if s.Budget < 0 || s.Budget == 0 && s.Iterations == 0 {
@@ -108,6 +131,8 @@ type job struct {
 	Executor    schema.Executor   `json:"executor"`
 	Config      map[string]string `json:"config,omitempty"`
 	Command     []string          `json:"command,omitempty"`
+	Program     []string          `json:"program,omitempty"`
+	Settings    json.RawMessage   `json:"settings,omitempty"`
 	Env         []string          `json:"env,omitempty"`
 	Dir         string            `json:"dir,omitempty"`
 	Warmup      int               `json:"warmup"`
@@ -122,8 +147,22 @@ func (s Spec) job(killWait time.Duration) job {
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
 		Warmup: s.Warmup, Iterations: s.Iterations, OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
+	if s.Program != nil {
+		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings
+	}
 	if j.Iterations == 0 {
-		j.Iterations, j.Budget = min(DefaultIterations(s.Executor), MaxRows-s.Warmup), s.Budget
+		j.Iterations, j.Budget = min(s.atMost(), MaxRows-s.Warmup), s.Budget
 	}
 	return j
+}
+
+// atMost bounds the iterations whose number is not given.
+func (s Spec) atMost() int {
+	switch {
+	case s.Enough == nil:
+		return DefaultIterations(s.Executor)
+	case s.perProcess():
+		return mostProcesses
+	}
+	return most
 }

@@ -20,6 +20,7 @@ import (
 // The orders that a supervisor reads.
 const (
 	orderStart = "start" // the first one: the run directory is complete
+	orderDump  = "dump"  // the worker shall write down its stack
 	orderKill  = "kill"
 )
 
@@ -128,12 +129,26 @@ func (s *supervisor) procAttr() (syscall.ProcAttr, error) {
 // obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.
 func (s *supervisor) obey(orders *bufio.Scanner) {
 	for orders.Scan() {
-		if orders.Text() == orderKill {
+		switch orders.Text() {
+		case orderDump:
+			s.dump()
+		case orderKill:
 			go s.finish()
 		}
 	}
 	s.finish()
 	s.exit(0)
+}
+
+// dump asks the worker, which has said that it can, for its stack. If the run ends already, it does nothing.
+func (s *supervisor) dump() {
+	if !s.mu.TryLock() {
+		return
+	}
+	defer s.mu.Unlock()
+	if s.leader.alive {
+		_ = syscall.Kill(s.leader.pid, syscall.SIGUSR1)
+	}
 }
 
 // finish kills what is left, once, and says so.
@@ -191,15 +206,15 @@ func (s *supervisor) reaped() {
 
 // runWorker starts the worker and says how it ended.
 func (s *supervisor) runWorker() {
-	self, err := selfPath()
+	path, argv, err := s.workerProgram()
 	if err != nil {
 		s.fail(fmt.Errorf("starting the worker: %w", err))
 		return
 	}
 	s.attr.Files = append(s.attr.Files, s.worker.Fd())
-	pid, err := s.start(self, []string{os.Args[0], roleWorker, s.dir}, &s.attr)
+	pid, err := s.start(path, append(argv, s.dir), &s.attr)
 	if err != nil {
-		s.fail(fmt.Errorf("starting the worker in %q: %w", s.job.Dir, err))
+		s.fail(startError("the worker", s.job.Dir, err))
 		return
 	}
 	_ = s.worker.Close() // now its end is the worker's end
@@ -208,6 +223,26 @@ func (s *supervisor) runWorker() {
 	ended := event{Event: eventExit}
 	ended.ExitCode, ended.Signal = endOf(status)
 	s.sender.send(ended)
+}
+
+// workerProgram is what the worker is and its arguments without the run directory.
+func (s *supervisor) workerProgram() (path string, argv []string, err error) {
+	if len(s.job.Program) > 0 {
+		return s.job.Program[0], s.job.Program, nil
+	}
+	path, err = selfPath()
+	return path, []string{os.Args[0], roleWorker}, err
+}
+
+// startError says why a program could not be started. The kernel gives one error for a missing program and for a
+// missing working directory.
+func startError(what, dir string, err error) error {
+	if dir != "" {
+		if _, missing := os.Stat(dir); missing != nil {
+			return fmt.Errorf("starting %s: working directory %w", what, missing)
+		}
+	}
+	return fmt.Errorf("starting %s: %w", what, err)
 }
 
 // fail reports that nothing could be started.

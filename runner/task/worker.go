@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -63,7 +64,7 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	rows := w.samples.column(columnLatency)
 	if j.Warmup > 0 {
 		w.begin(schema.StageWarmup)
-		measure(point.Iterate, rows[:j.Warmup], math.MaxInt64)
+		measure(point.Iterate, rows[:j.Warmup], math.MaxInt64, w.samples.stop())
 	}
 	runtime.GC()
 	w.begin(schema.StageMeasure)
@@ -71,7 +72,7 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	if budget == 0 {
 		budget = math.MaxInt64
 	}
-	measure(point.Iterate, rows[j.Warmup:], budget)
+	measure(point.Iterate, rows[j.Warmup:], budget, w.samples.stop())
 	if point.Validate != nil {
 		w.begin(schema.StageValidate)
 		if err := point.Validate(); err != nil {
@@ -89,16 +90,16 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	return 0
 }
 
-// measure runs iterations until the rows are full or the budget is spent, at least one. A row is the time of one
-// iteration in ns. It reads the clock twice an iteration and calls nothing else.
-func measure(iterate func(), rows []int64, budget time.Duration) {
+// measure runs iterations until the rows are full, the budget is spent or stop is set, at least one. A row is the
+// time of one iteration in ns. It reads the clock twice an iteration and calls nothing else.
+func measure(iterate func(), rows []int64, budget time.Duration, stop *int64) {
 	began := time.Now()
 	for i := range rows {
 		start := time.Now()
 		iterate()
 		end := time.Now()
 		rows[i] = int64(end.Sub(start))
-		if end.Sub(began) >= budget {
+		if end.Sub(began) >= budget || atomic.LoadInt64(stop) != 0 {
 			return
 		}
 	}

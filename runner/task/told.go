@@ -1,0 +1,112 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxOps bounds the operators of one run.
+const maxOps = 1 << 20
+
+// told is what a worker tells of a run besides the file of samples.
+type told struct {
+	latency  schema.Metric   // attributes alone: clock, level, iterations per sample
+	metrics  []schema.Metric // in the order of their first event
+	values   int             // of all metrics together
+	ops      []schema.Op
+	warnings []string
+	shaped   bool
+	dumps    bool // it writes its stack on SIGUSR1
+	version  string
+}
+
+// hear takes in an event of the worker. What it says after the runner ended the run does not count. The error is
+// an event that breaks the protocol.
+func (r *run) hear(e event) error {
+	if r.cause != nil {
+		return nil
+	}
+	switch e.Event {
+	case eventHello:
+		r.told.dumps = e.Dumps
+	case eventShape:
+		return r.reshape(e)
+	case eventMetrics:
+		return r.told.addMetric(e)
+	case eventOps:
+		return r.told.addOp(e.Op)
+	case eventWarning:
+		if e.Value != "" && !slices.Contains(r.told.warnings, e.Value) {
+			r.told.warnings = append(r.told.warnings, e.Value)
+		}
+	case eventResult:
+		r.told.version = e.BackendVersion
+	}
+	return nil
+}
+
+// reshape takes over the benchmark's own counts; the worker has made the file of samples fit.
+func (r *run) reshape(e event) error {
+	switch {
+	case r.told.shaped || r.stage != schema.StageSetup:
+		return fmt.Errorf("event shape in %s: want it once, in setup", r.stage)
+	case e.Warmup < 0 || e.Iterations < 1 || e.Warmup > MaxRows || e.Iterations > MaxRows-e.Warmup:
+		return fmt.Errorf("warmup %d and iterations %d: want 0 and 1 to %d together", e.Warmup, e.Iterations, MaxRows)
+	}
+	r.told.shaped = true
+	r.job.Warmup, r.job.Iterations = e.Warmup, e.Iterations
+	r.samples.shape = r.job.shape()
+	return nil
+}
+
+// addMetric begins a metric, or adds samples to it.
+func (t *told) addMetric(e event) error {
+	if e.Metric == nil || e.Metric.Name == "" {
+		return fmt.Errorf("event metric without a name")
+	}
+	if t.values += len(e.Ticks) + len(e.Reals); t.values > MaxRows {
+		return fmt.Errorf("metric %s: more than %d samples", e.Metric.Name, MaxRows)
+	}
+	if e.Metric.Name == schema.PrimaryMetric {
+		if len(e.Ticks)+len(e.Reals) > 0 {
+			return fmt.Errorf("metric %s: its samples belong in the file of samples", schema.PrimaryMetric)
+		}
+		t.latency = schema.Metric{Clock: e.Metric.Clock, Level: e.Metric.Level, IterationsPerSample: e.IterationsPerSample}
+		return nil
+	}
+	i := slices.IndexFunc(t.metrics, func(m schema.Metric) bool { return m.Name == e.Metric.Name })
+	if i < 0 {
+		i = len(t.metrics)
+		t.metrics = append(t.metrics, schema.Metric{
+			Name: e.Metric.Name, Unit: e.Metric.Unit, Better: e.Metric.Better,
+			Clock: e.Metric.Clock, Level: e.Metric.Level, Tick: e.Metric.Tick,
+		})
+	}
+	m := &t.metrics[i]
+	if len(e.Ticks) > 0 && m.Tick == 0 || len(e.Reals) > 0 && m.Tick != 0 {
+		return fmt.Errorf("metric %s: want ticks with a tick, or reals without one", m.Name)
+	}
+	if e.Metric.Warmup {
+		m.WarmupTicks, m.WarmupReals = append(m.WarmupTicks, e.Ticks...), append(m.WarmupReals, e.Reals...)
+	} else {
+		m.Ticks, m.Reals = append(m.Ticks, e.Ticks...), append(m.Reals, e.Reals...)
+	}
+	m.IterationsPerSample = append(m.IterationsPerSample, e.IterationsPerSample...)
+	return nil
+}
+
+func (t *told) addOp(op *eventOp) error {
+	if op == nil || op.Name == "" {
+		return fmt.Errorf("event op without a name")
+	}
+	if len(t.ops) == maxOps {
+		return fmt.Errorf("more than %d operators", maxOps)
+	}
+	t.ops = append(t.ops, schema.Op{
+		Index: int64(len(t.ops)), Name: op.Name, Type: op.Type, Device: op.Device,
+		StartNS: op.StartNS, DurationNS: op.DurationNS, Count: op.Count, Kernels: op.Kernels, Counters: op.Counters,
+	})
+	return nil
+}
