@@ -1,0 +1,87 @@
+package query
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// doneColumns are what Done reads of a run.
+var doneColumns = []string{
+	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "backend_version",
+	"model_sha256", "machine", "driver_version", "python_version", "git_commit", "env", "log_median",
+	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
+}
+
+// Done gives the runs of a suite's newest session on a machine and of the sessions that it went on from, newest
+// first, for a later session to go on from. Sessions of two sides are not among them: they are compared within
+// themselves. Of a run these are set: the ids, repeat index, purpose, start, status, stage durations, what a
+// resumed session compares (versions, hashes, the environment) and the logarithmic median of the primary metric.
+func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
+	newest, err := db.List(ctx, ListRequest{
+		Filter:  "source=" + schema.SourceNeuroLens + " side=null suite=" + quotedValue(suite) + " machine=" + quotedValue(machine),
+		Columns: []string{"session_id", "resumes"}, Limit: 1,
+	})
+	if err != nil || len(newest.Rows) == 0 {
+		return nil, err
+	}
+	session, _ := newest.Rows[0][0].(string)
+	var all []schema.Run
+	for seen := []string(nil); session != "" && !slices.Contains(seen, session); {
+		seen = append(seen, session)
+		runs, err := db.List(ctx, ListRequest{Filter: "session_id=" + session, Columns: doneColumns})
+		if err != nil {
+			return nil, err
+		}
+		session = ""
+		for _, row := range runs.Rows {
+			run := doneRun(runs.Table, row)
+			session = run.Resumes
+			all = append(all, run)
+		}
+	}
+	return all, nil
+}
+
+// quotedValue is a text as a value of a filter.
+func quotedValue(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
+}
+
+// doneRun makes a run of a row.
+func doneRun(t Table, row []any) schema.Run {
+	text := func(name string) string { s, _ := row[t.Index(name)].(string); return s }
+	integer := func(name string) *int64 {
+		if n, ok := row[t.Index(name)].(int64); ok {
+			return &n
+		}
+		return nil
+	}
+	run := schema.Run{
+		RunID: text("run_id"), SessionID: text("session_id"), Resumes: text("resumes"), PointID: text("point_id"),
+		RepeatIndex: integer("repeat_index"), Purpose: schema.Purpose(text("purpose")),
+		Status: schema.Status(text("status")), BackendVersion: text("backend_version"), ModelSHA256: text("model_sha256"),
+		Stages: schema.Stages{
+			Build: integer("build_ns"), Setup: integer("setup_ns"), Warmup: integer("warmup_ns"), Measure: integer("measure_ns"),
+			Validate: integer("validate_ns"), Teardown: integer("teardown_ns"), Profile: integer("profile_ns"),
+		},
+		Env: schema.Env{
+			Machine: text("machine"), DriverVersion: text("driver_version"), PythonVersion: text("python_version"),
+			GitCommit: text("git_commit"), Facts: map[string]string{},
+		},
+	}
+	run.StartedAt, _ = row[t.Index("started_at")].(time.Time)
+	if facts, ok := row[t.Index("env")].(map[string]any); ok {
+		for key, value := range facts {
+			run.Env.Facts[key], _ = value.(string)
+		}
+	}
+	if location, ok := row[t.Index("log_median")].(float64); ok {
+		run.Primary = text("metric")
+		run.Metrics = []schema.Metric{{Name: run.Primary, Summary: schema.Summary{LogMedian: &location}}}
+	}
+	return run
+}
