@@ -16,15 +16,16 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// verifyHash checks a file against the hash that it carries of itself.
+// verifyHash checks a file against the hash that it carries of itself, as FORMAT.md says it is taken.
 func verifyHash(content []byte) error {
-	at := bytes.LastIndex(content, []byte(hashSlot))
-	if at < 0 || at+len(hashSlot)+len(emptyHash) > len(content) {
+	const slot, digits = "neurolens.sha256\x18\x40", 64
+	at := bytes.LastIndex(content, []byte(slot)) + len(slot)
+	if at < len(slot) || at+digits > len(content) {
 		return errors.New("no hash in the file")
 	}
 	blank := bytes.Clone(content)
-	said := string(content[at+len(hashSlot):][:len(emptyHash)])
-	copy(blank[at+len(hashSlot):], emptyHash)
+	said := string(content[at:][:digits])
+	copy(blank[at:], strings.Repeat("0", digits))
 	if sum := sha256.Sum256(blank); said != hex.EncodeToString(sum[:]) {
 		return errors.New("the file differs from its hash")
 	}

@@ -2,28 +2,18 @@ package ingest
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 	"github.com/parquet-go/parquet-go"
 )
 
-// Keys of the metadata in the footer of every file.
+// Keys of the metadata in the footer of every file, besides schema.FileHashKey.
 const (
 	formatKey = "neurolens.format" // schema.Format
 	writerKey = "neurolens.writer" // version of the program that wrote the file
-	hashKey   = "neurolens.sha256" // SHA-256 of the file, in hex, taken with 64 characters 0 in this place
 )
-
-// hashSlot is what stands before the hash in the footer: its key, then the header of a Thrift string (field 2 of
-// KeyValue, type 8) and its length, 64.
-const hashSlot = hashKey + "\x18\x40"
-
-var emptyHash = strings.Repeat("0", 2*sha256.Size)
 
 // maxWriters bounds the writers kept. A sweep needs two or three: one for runs that are ok, one for those that are not.
 const maxWriters = 8
@@ -62,7 +52,10 @@ func (e *encoder) encode(r *schema.Run, digest string) ([]byte, error) {
 		delete(e.writers, shape.key()) // what it holds now is not known
 		return nil, fmt.Errorf("encoding as parquet: %w", err)
 	}
-	return e.out.Bytes(), putHash(e.out.Bytes())
+	if err := schema.PutFileHash(e.out.Bytes()); err != nil {
+		return nil, fmt.Errorf("encoding as parquet: %w", err)
+	}
+	return e.out.Bytes(), nil
 }
 
 func newLiveWriter(s shape, version string) *liveWriter {
@@ -74,7 +67,7 @@ func newLiveWriter(s shape, version string) *liveWriter {
 		parquet.WriteBufferSize(0),        // it is written to memory
 		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
 		parquet.KeyValueMetadata(writerKey, version),
-		parquet.KeyValueMetadata(hashKey, emptyHash),
+		parquet.KeyValueMetadata(schema.FileHashKey, schema.EmptyFileHash),
 	)}
 }
 
@@ -102,16 +95,4 @@ func (w *liveWriter) reset(out *bytes.Buffer) {
 		}
 	}
 	w.writer.Reset(out)
-}
-
-// putHash writes the hash of a whole file into its place. The checksums of pages leave headers, footer and statistics
-// uncovered, and a flipped bit in a statistic makes readers pass over the run in silence.
-func putHash(file []byte) error {
-	at := bytes.LastIndex(file, []byte(hashSlot+emptyHash))
-	if at < 0 {
-		return fmt.Errorf("encoding as parquet: no place for %s in the footer", hashKey)
-	}
-	sum := sha256.Sum256(file)
-	hex.Encode(file[at+len(hashSlot):], sum[:])
-	return nil
 }

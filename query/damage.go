@@ -1,10 +1,7 @@
 package query
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,9 +10,6 @@ import (
 
 	"github.com/neurolens/neurolens/schema"
 )
-
-// hashSlot stands before the hash that every file carries of itself, as FORMAT.md says.
-var hashSlot = []byte("neurolens.sha256\x18\x40")
 
 // vanished finds a file that is no longer there.
 func vanished(files []file) (file, bool) {
@@ -53,15 +47,5 @@ func checkFile(path string) error {
 	if err != nil {
 		return err
 	}
-	at := bytes.LastIndex(content, hashSlot) + len(hashSlot)
-	if at < len(hashSlot) || at+hex.EncodedLen(sha256.Size) > len(content) {
-		return fmt.Errorf("%w: it is not a file of a store", schema.ErrDamaged)
-	}
-	slot := content[at : at+hex.EncodedLen(sha256.Size)]
-	want := string(slot)
-	copy(slot, strings.Repeat("0", len(slot)))
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != want {
-		return fmt.Errorf("%w: the file does not match its own hash", schema.ErrDamaged)
-	}
-	return nil
+	return schema.CheckFileHash(content)
 }

@@ -11,14 +11,14 @@ import (
 
 // doneColumns are what Done reads of a run.
 var doneColumns = []string{
-	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "backend_version",
+	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "executor", "backend_version",
 	"model_sha256", "machine", "driver_version", "python_version", "git_commit", "env", "log_median",
 	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
 }
 
 // Done gives the runs of a suite's newest session on a machine and of the sessions that it went on from, newest
 // first, for a later session to go on from. Sessions of two sides are not among them: they are compared within
-// themselves. Of a run these are set: the ids, repeat index, purpose, start, status, stage durations, what a
+// themselves. Of a run these are set: the ids, repeat index, purpose, start, status, executor, stage durations, what a
 // resumed session compares (versions, hashes, the environment) and the logarithmic median of the primary metric.
 func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
 	newest, err := db.List(ctx, ListRequest{
@@ -63,7 +63,7 @@ func doneRun(t Table, row []any) schema.Run {
 	run := schema.Run{
 		RunID: text("run_id"), SessionID: text("session_id"), Resumes: text("resumes"), PointID: text("point_id"),
 		RepeatIndex: integer("repeat_index"), Purpose: schema.Purpose(text("purpose")),
-		Status: schema.Status(text("status")), BackendVersion: text("backend_version"), ModelSHA256: text("model_sha256"),
+		Status: schema.Status(text("status")), Executor: schema.Executor(text("executor")), BackendVersion: text("backend_version"), ModelSHA256: text("model_sha256"),
 		Stages: schema.Stages{
 			Build: integer("build_ns"), Setup: integer("setup_ns"), Warmup: integer("warmup_ns"), Measure: integer("measure_ns"),
 			Validate: integer("validate_ns"), Teardown: integer("teardown_ns"), Profile: integer("profile_ns"),

@@ -2,10 +2,10 @@ package query
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -63,35 +63,31 @@ func integerWherePossible(f field, number float64, text string) any {
 	return number
 }
 
-// withUnit splits a number from what follows it.
-var withUnit = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?: *([^0-9. ].*))?$`)
-
 // number reads the number that a field is compared with, in the stored unit. A column with a unit of its own takes a
 // number without one as stored; one with the unit of the row needs it said.
 func (c *compiler) number(w *word, f field, v value) (schema.Quantity, error) {
 	none := schema.Quantity{}
-	m := withUnit.FindStringSubmatch(v.text)
-	if m == nil || v.quoted {
+	n, err := schema.ParseQuantity(v.text)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return none, w.fail(v, "%s is out of range", quoteOnce(v))
+	case err != nil || v.quoted:
 		return none, w.fail(v, "%s is not a number", quoteOnce(v))
 	}
-	n, err := schema.ParseQuantity(m[1])
-	if err != nil {
-		return none, w.fail(v, "%v", err)
-	}
-	unit, factor, known := schema.StoredUnit(m[2])
+	unit, factor, known := schema.StoredUnit(n.Unit)
 	want := ""
 	if f.entry == "" {
 		want = f.column.Unit
 	}
 	switch {
-	case m[2] == "" && want == schema.UnitOfRow:
-		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.key, w.key, w.op, m[1])
-	case m[2] == "":
+	case n.Unit == "" && want == schema.UnitOfRow:
+		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.key, w.key, w.op, v.text)
+	case n.Unit == "":
 		return n, nil
 	case want == "":
-		return none, w.fail(v, "%s has no unit, but %q has %s", w.key, brief(v.text), brief(m[2]))
+		return none, w.fail(v, "%s has no unit, but %q has %s", w.key, brief(v.text), brief(n.Unit))
 	case want != schema.UnitOfRow && !known:
-		return none, w.fail(v, "unit %q is not known", brief(m[2]))
+		return none, w.fail(v, "unit %q is not known", brief(n.Unit))
 	case want != schema.UnitOfRow && unit != want:
 		return none, w.fail(v, "%s is in %s, but %q is in %s", w.key, want, brief(v.text), unit)
 	}

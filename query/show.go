@@ -8,10 +8,8 @@ import (
 
 // Detail is all there is about one run.
 type Detail struct {
-	Store   string // directory of the store that holds it, as it was given to Open
-	Run     Table  // one row: every column of runs
-	Metrics Table  // a row a metric: every column of samples and `values`, the primary metric first, then by name
-	Ops     int    // number of rows in ops
+	Run     Table // one row: every column of runs
+	Metrics Table // a row a metric: every column of samples and `values`, the primary metric first, then by name
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
@@ -27,7 +25,6 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			return input("run: no run has the id %q", brief(id))
 		}
 		d, err = c.detail(ctx, files)
-		d.Store = db.stores[files[0].store].dir
 		return err
 	})
 	if err != nil {
@@ -53,12 +50,5 @@ func (c *conn) detail(ctx context.Context, files []file) (Detail, error) {
 		return d, err
 	}
 	d.Metrics.setUnits(nil)
-	ops, err := c.one(ctx, statement{text: "SELECT count(*) FROM (" + opsSQL(files) + ")"})
-	if err != nil {
-		return d, err
-	}
-	if n, ok := ops[0].(int64); ok {
-		d.Ops = int(n)
-	}
 	return d, nil
 }

@@ -92,9 +92,9 @@ func TestSeveralStores(t *testing.T) {
 	if err != nil || fmt.Sprint(r.Rows) != "[[6 6]]" {
 		t.Errorf("got %v, %v", r.Rows, err)
 	}
-	for i, want := range map[int]string{0: a, 2: a, 3: b} {
-		if d, err := db.Show(ctx, runs[i].RunID); err != nil || d.Store != want {
-			t.Errorf("run %d is said to be in %s, %v; want %s", i, d.Store, err, want)
+	for i, run := range runs {
+		if d, err := db.Show(ctx, run.RunID); err != nil || len(d.Run.Rows) != 1 || d.Run.Rows[0][0] != run.RunID {
+			t.Errorf("run %d is shown as %v, %v", i, d.Run.Rows, err)
 		}
 	}
 }

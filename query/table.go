@@ -51,10 +51,6 @@ func columnUnits() map[string]string {
 			all[c.Name] = c.Unit
 		}
 	}
-	for _, list := range []string{"reals", "warmup_reals"} {
-		all[list] = schema.UnitOfRow
-	}
-	all["at_ns"] = "ns"
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -115,7 +116,7 @@ func appendList[T any](b []byte, list []T, add func([]byte, T) []byte) []byte {
 
 func appendMap[V any](b []byte, m map[string]V, add func([]byte, V) []byte) []byte {
 	b = binary.BigEndian.AppendUint64(append(b, 'm'), uint64(len(m)))
-	for _, key := range sortedKeys(m) {
+	for _, key := range slices.Sorted(maps.Keys(m)) {
 		b = add(appendText(b, key), m[key])
 	}
 	return b

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -79,7 +80,7 @@ func PointID(r *Run) string {
 	}
 	h := sha256.New()
 	h.Write([]byte(identityVersion))
-	for _, key := range sortedKeys(fields) {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		writeText(h, key)
 		writeText(h, fields[key])
 	}
@@ -93,18 +94,9 @@ func writeText(w io.Writer, text string) {
 	_, _ = w.Write([]byte(text))
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // sortedUTF16 sorts keys by their UTF-16 code units, as RFC 8785 asks.
 func sortedUTF16(m map[string]any) []string {
-	keys := sortedKeys(m)
+	keys := slices.Sorted(maps.Keys(m))
 	slices.SortFunc(keys, func(a, b string) int {
 		return slices.Compare(utf16.Encode([]rune(a)), utf16.Encode([]rune(b)))
 	})

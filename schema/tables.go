@@ -93,10 +93,10 @@ func samplesTable() *Table {
 		column("level", KindString, "what a sample measures: iteration process request token interval"),
 		inUnit(UnitOfRow, column("tick", KindReal, "size of a tick in the unit")),
 		listOf("ticks", column("element", KindInt, ""), "raw samples in order, as integers of a tick"),
-		listOf("reals", column("element", KindReal, ""), "raw samples in order, in the unit, where they are not integers of a tick"),
+		inUnit(UnitOfRow, listOf("reals", column("element", KindReal, ""), "raw samples in order, in the unit, where they are not integers of a tick")),
 		listOf("warmup_ticks", column("element", KindInt, ""), "warm-up iterations, as ticks"),
-		listOf("warmup_reals", column("element", KindReal, ""), "warm-up iterations, in the unit"),
-		listOf("at_ns", column("element", KindInt, ""), "start of each sample since the run began, where the order does not imply it"),
+		inUnit(UnitOfRow, listOf("warmup_reals", column("element", KindReal, ""), "warm-up iterations, in the unit")),
+		inUnit("ns", listOf("at_ns", column("element", KindInt, ""), "start of each sample since the run began, where the order does not imply it")),
 		listOf("iterations_per_sample", column("element", KindInt, ""), "iterations in each sample; one element where all are equal"),
 	}, derived(summaryColumns()...)...))
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -121,25 +122,38 @@ func TestAxisNames(t *testing.T) {
 	}
 }
 
-func TestQuantityRoundTrip(t *testing.T) {
+// stored reads a quantity and gives it in its stored unit.
+func stored(t *testing.T, text string) Quantity {
+	t.Helper()
+	q, err := ParseQuantity(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unit, factor, _ := StoredUnit(q.Unit)
+	return Quantity{q.Value * factor, unit}
+}
+
+func TestQuantity(t *testing.T) {
 	for text, want := range map[string]Quantity{
 		"1.5ms": {1.5e6, "ns"}, "64 MiB": {64 << 20, "B"}, "80%": {.8, "ratio"}, "1e3": {1000, ""}, "-2µs": {-2000, "ns"}, "3.2 GB/s": {3.2e9, "B/s"},
-		".5s": {.5e9, "ns"}, "10m": {600e9, "ns"}, "2 W": {2000, "mW"}, "1.2GHz": {1200, "MHz"},
+		".5s": {.5e9, "ns"}, "10m": {600e9, "ns"}, "2 W": {2000, "mW"}, "1.2GHz": {1200, "MHz"}, "1.5 parsecs": {1.5, "parsecs"}, "5.": {5, ""},
+		"0x10": {0, "x10"}, "1e": {1, "e"}, "2e3 1/s": {2000, "1/s"}, "51/s": {51, "1/s"},
 	} {
-		if got, err := ParseQuantity(text); err != nil || math.Abs(got.Value-want.Value) > 1e-9*math.Abs(want.Value) || got.Unit != want.Unit {
-			t.Errorf("%q is %v, %v; want %v", text, got, err, want)
+		if got := stored(t, text); math.Abs(got.Value-want.Value) > 1e-9*math.Abs(want.Value) || got.Unit != want.Unit {
+			t.Errorf("%q is %v, want %v", text, got, want)
 		}
 	}
-	for _, bad := range []string{"", "ms", "1.5 parsecs", "0x10", "inf", "nan", "1e999", "1..5", "--1", "1 2"} {
-		if got, err := ParseQuantity(bad); err == nil {
-			t.Errorf("%q is taken for %v", bad, got)
+	for _, bad := range []string{"", "ms", "inf", "nan", "1e999", "1..5", "--1", "1 2", "1.5.2", "1 ", " 1", "1 .5s"} {
+		if got, err := ParseQuantity(bad); err == nil || errors.Is(err, strconv.ErrRange) != (bad == "1e999") {
+			t.Errorf("%q is taken for %v, %v", bad, got, err)
 		}
 	}
 	for name, u := range units {
 		for range 100 {
-			q := Quantity{(rand.Float64() - .5) * math.Pow(10, float64(rand.IntN(30)-10)), u.stored}
-			if back, err := ParseQuantity(q.String()); err != nil || back != q {
-				t.Fatalf("%v prints as %s, which reads as %v, %v", q, q, back, err)
+			q := Quantity{(rand.Float64() - .5) * math.Pow(10, float64(rand.IntN(30)-10)), name}
+			printed := strconv.FormatFloat(q.Value, 'g', -1, 64) + " " + name
+			if back, err := ParseQuantity(printed); err != nil || back != q {
+				t.Fatalf("%s reads as %v, %v", printed, back, err)
 			}
 		}
 		if stored, factor, known := StoredUnit(name); !known || stored != u.stored || factor != u.factor {
@@ -149,6 +163,25 @@ func TestQuantityRoundTrip(t *testing.T) {
 			t.Errorf("the stored unit %s is %g %s", u.stored, f, s)
 		}
 	}
+}
+
+func FuzzParseQuantity(f *testing.F) {
+	for _, s := range []string{"1.5ms", "64 MiB", "80%", "1e3", "-2µs", "0x10", "1..5", "1e999", "1 2"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		q, err := ParseQuantity(s)
+		if err != nil {
+			return
+		}
+		again := strconv.FormatFloat(q.Value, 'g', -1, 64) + " " + q.Unit
+		if q.Unit == "" {
+			again = again[:len(again)-1]
+		}
+		if back, err := ParseQuantity(again); err != nil || back != q {
+			t.Errorf("%q is %v, printed as %q it reads as %v, %v", s, q, again, back, err)
+		}
+	})
 }
 
 func TestForPeople(t *testing.T) {
@@ -183,9 +216,8 @@ func TestForPeople(t *testing.T) {
 	for range 5000 { // what is printed is within half a unit of its third digit
 		v := math.Pow(10, rand.Float64()*14)
 		printed := ForPeople(v, "ns")
-		back, err := ParseQuantity(printed)
-		if err != nil || math.Abs(back.Value-v) > .0051*v {
-			t.Fatalf("%g ns prints as %s, which reads as %v, %v", v, printed, back, err)
+		if back := stored(t, printed); math.Abs(back.Value-v) > .0051*v {
+			t.Fatalf("%g ns prints as %s, which reads as %v", v, printed, back)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"strings"
 )
 
 // unit is a unit as people write it: so many of a stored unit.
@@ -40,16 +39,18 @@ func StoredUnit(name string) (stored string, factor float64, known bool) {
 	return u.stored, u.factor, true
 }
 
-var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(\D.*)?$`)
+var quantity = regexp.MustCompile(`^([-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?)(?: *((?:[^0-9. ]|1/).*))?$`)
 
-// Quantity is a number with its unit, in the stored unit; Unit is empty for a bare number.
+// Quantity is a number with its unit, both as they were written; Unit is empty for a bare number. StoredUnit says what
+// the unit is.
 type Quantity struct {
 	Value float64
 	Unit  string
 }
 
-// ParseQuantity reads a number with or without a unit (1.5ms, 64 MiB, 80%, 1e3). A unit that is not known is an
-// error, as are hexadecimal, infinite and not-a-number values.
+// ParseQuantity reads a number with or without a unit (1.5ms, 64 MiB, 80%, 1e3). A unit is what follows the number
+// and, but for 1/, does not begin with a digit, a dot or a space. Infinite and not-a-number values are errors; the error
+// of a number that is too large wraps strconv.ErrRange.
 func ParseQuantity(s string) (Quantity, error) {
 	m := quantity.FindStringSubmatch(s)
 	if m == nil {
@@ -57,22 +58,9 @@ func ParseQuantity(s string) (Quantity, error) {
 	}
 	value, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
-		return Quantity{}, fmt.Errorf("%q is out of range", s)
+		return Quantity{}, fmt.Errorf("reading %q: %w", s, err)
 	}
-	name := strings.TrimSpace(m[2])
-	if name == "" {
-		return Quantity{Value: value}, nil
-	}
-	stored, factor, known := StoredUnit(name)
-	if !known {
-		return Quantity{}, fmt.Errorf("%q: unit %q is not known", s, name)
-	}
-	return Quantity{Value: value * factor, Unit: stored}, nil
-}
-
-// String prints the value for a machine: the shortest digits that give it back, then the stored unit.
-func (q Quantity) String() string {
-	return strings.TrimSpace(strconv.FormatFloat(q.Value, 'g', -1, 64) + " " + q.Unit)
+	return Quantity{value, m[2]}, nil
 }
 
 // printed are the units that people are shown, largest first, by stored unit.

@@ -1,0 +1,164 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+var summaryHeader = []string{
+	"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization", "model", "gpu_name",
+	"status", "run_uuid",
+}
+
+// BenchRuns writes the artefacts of one session into a directory; the package documentation says what they are. Run
+// documents and fingerprints of earlier sessions stay there, summary.csv is of this session alone. Every file is
+// replaced as a whole, so that a reader never sees half of one. A BenchRuns is not safe for concurrent use.
+type BenchRuns struct {
+	dir     string
+	summary bytes.Buffer // what summary.csv holds when all rows are saved
+	rows    int
+	saved   int            // rows that are in the file
+	reasons []string       // why ok runs have no document, in the order met
+	without map[string]int // how many runs, by reason
+}
+
+// OpenBenchRuns makes the directory, with its parents, and a summary.csv without rows in it: what cannot be written
+// fails here, before anything was measured.
+func OpenBenchRuns(dir string) (*BenchRuns, error) {
+	b := &BenchRuns{dir: dir, without: map[string]int{}}
+	for _, folder := range []string{"runs", "fp"} {
+		if err := os.MkdirAll(filepath.Join(dir, folder), 0o777); err != nil {
+			return nil, fmt.Errorf("making %s: %w", dir, err)
+		}
+	}
+	if err := b.appendRow(summaryHeader); err != nil {
+		return nil, err
+	}
+	if err := b.save(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Add writes the document and the fingerprint of a run, where it has them, then its row. After an error the run is not
+// in summary.csv, or not yet: the next call that succeeds writes every row that was added.
+func (b *BenchRuns) Add(run schema.Run) error {
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+	}
+	if run.Status == schema.StatusOK {
+		if err := b.addDocument(&run, id); err != nil {
+			return err
+		}
+	}
+	if err := b.appendRow(summaryRow(&run, id)); err != nil {
+		return err
+	}
+	b.rows++
+	// Writing the file anew for each of a hundred thousand runs would write hundreds of gigabytes. So it grows by at
+	// least 1 %: run by run up to 100 rows, and a crash loses no more than the last 1 % of them.
+	if b.rows-b.saved <= b.saved/100 {
+		return nil
+	}
+	return b.save()
+}
+
+func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
+	d, err := newDocument(run, id)
+	if err != nil {
+		reason := err.Error()
+		if b.without[reason]++; b.without[reason] == 1 {
+			b.reasons = append(b.reasons, reason)
+		}
+		return nil
+	}
+	text, err := encode(d)
+	if err != nil {
+		return fmt.Errorf("writing the document of run %s: %w", id, err)
+	}
+	print, err := newFingerprint(d, text)
+	if err != nil {
+		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
+	}
+	printText, err := encode(print)
+	if err != nil {
+		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
+	}
+	if err := writeFile(filepath.Join(b.dir, "runs", id.String()+".json"), text); err != nil {
+		return err
+	}
+	return writeFile(filepath.Join(b.dir, "fp", id.String()+".fp.json"), printText)
+}
+
+// Close writes the rows that are not in summary.csv yet.
+func (b *BenchRuns) Close() error {
+	if b.saved == b.rows {
+		return nil
+	}
+	return b.save()
+}
+
+// Warnings says why ok runs have no document: one line a reason, with the number of runs.
+func (b *BenchRuns) Warnings() []string {
+	var lines []string
+	for _, reason := range b.reasons {
+		runs := "1 run has"
+		if n := b.without[reason]; n > 1 {
+			runs = strconv.Itoa(n) + " runs have"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s no run document: %s", b.dir, runs, reason))
+	}
+	return lines
+}
+
+// save replaces summary.csv.
+func (b *BenchRuns) save() error {
+	if err := writeFile(filepath.Join(b.dir, "summary.csv"), b.summary.Bytes()); err != nil {
+		return err
+	}
+	b.saved = b.rows
+	return nil
+}
+
+func (b *BenchRuns) appendRow(fields []string) error {
+	w := csv.NewWriter(&b.summary)
+	w.UseCRLF = true
+	if err := w.Write(fields); err != nil {
+		return fmt.Errorf("adding a row to summary.csv: %w", err)
+	}
+	w.Flush()
+	return w.Error()
+}
+
+func summaryRow(run *schema.Run, id schema.ULID) []string {
+	var latency, utilization *float64
+	if run.Status == schema.StatusOK {
+		latency, utilization = latencyMS(run, .5), share(run, "gpu_utilization")
+	}
+	return []string{
+		id.String(), run.Backend, integerText(batchSize(run)), integerText(seqLen(run)), precision(run),
+		realText(latency), realText(utilization), run.Model, orUnknown(run.Env.GPUName),
+		string(run.Status), uuid(id),
+	}
+}
+
+func integerText(n *int64) string {
+	if n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*n, 10)
+}
+
+func realText(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'f', -1, 64)
+}

@@ -1,0 +1,201 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// document is a run document. Its members, and those of the structs below it, stand in the order of their names. Times
+// are in ms, memory in GB of 1e9 B, shares from 0 to 1.
+type document struct {
+	CreatedAt string      `json:"created_at"` // when the run began, RFC 3339, UTC
+	Hardware  hardware    `json:"hardware"`
+	Meta      meta        `json:"meta"`
+	Model     model       `json:"model"`
+	RunID     string      `json:"run_id"` // a UUID
+	Software  software    `json:"software"`
+	Summary   summary     `json:"summary"`
+	Timeline  []operation `json:"timeline"`
+}
+
+type hardware struct {
+	DriverVersion string  `json:"driver_version"`
+	GPUCount      int64   `json:"gpu_count"`
+	GPUModel      string  `json:"gpu_model"`
+	MemoryGB      float64 `json:"memory_gb"`
+	Vendor        string  `json:"vendor"`
+}
+
+type meta struct {
+	Config config            `json:"config"`
+	Env    environment       `json:"env"`
+	Tags   map[string]string `json:"tags"`
+}
+
+type config struct {
+	Backend        string `json:"backend"`
+	BatchSize      int64  `json:"batch_size"`
+	Precision      string `json:"precision"`
+	Repeat         int64  `json:"repeat"` // from 0
+	SequenceLength int64  `json:"sequence_length"`
+}
+
+type environment struct {
+	CUDAVersion   string `json:"cuda_version"`
+	DriverVersion string `json:"driver_version"`
+	GPUName       string `json:"gpu_name"`
+	OS            string `json:"os"`
+	PythonVersion string `json:"python_version"`
+}
+
+type model struct {
+	BatchSize      int64  `json:"batch_size"`
+	FrameworkOpset string `json:"framework_opset"`
+	Name           string `json:"name"`
+}
+
+type software struct {
+	Backend   string `json:"backend"`
+	Precision string `json:"precision"`
+	Version   string `json:"version"`
+}
+
+type summary struct {
+	Metrics         summaryMetrics `json:"metrics"`
+	TopBottleneck   string         `json:"top_bottleneck"` // name of the longest op
+	TotalDurationMS float64        `json:"total_duration_ms"`
+	TotalKernels    int            `json:"total_kernels"`
+}
+
+type summaryMetrics struct {
+	FlopsPerByte   *float64 `json:"ai_flops_per_byte,omitempty"`
+	GPUUtilization float64  `json:"gpu_utilization"`
+	SMEfficiency   float64  `json:"sm_efficiency"`
+}
+
+// The words that the schema knows.
+var (
+	backends   = []string{"onnxrt", "tensorrt", "torch"}
+	precisions = []string{"fp16", "fp32", "int8"}
+)
+
+// draft is a document being made of a run.
+type draft struct {
+	run          *schema.Run
+	placeholders []string // paths of required numbers that were not measured
+	leftOut      int      // ops that the schema has no form for
+}
+
+// newDocument makes the document of an ok run. An error says why the schema has no words for it.
+func newDocument(run *schema.Run, id schema.ULID) (*document, error) {
+	d := draft{run: run}
+	switch {
+	case !slices.Contains(backends, run.Backend):
+		return nil, fmt.Errorf("backend %q is not one of %s", run.Backend, strings.Join(backends, " "))
+	case !slices.Contains(precisions, precision(run)):
+		return nil, fmt.Errorf("precision %q is not one of %s", precision(run), strings.Join(precisions, " "))
+	case run.StartedAt.IsZero():
+		return nil, fmt.Errorf("when it began is not known")
+	}
+	hardware, err := hardwareOf(run)
+	if err != nil {
+		return nil, err
+	}
+	timeline, err := d.timeline()
+	if err != nil {
+		return nil, err
+	}
+	config, err := d.config()
+	if err != nil {
+		return nil, err
+	}
+	doc := &document{
+		CreatedAt: run.StartedAt.UTC().Format(time.RFC3339Nano),
+		RunID:     uuid(id),
+		Hardware:  hardware,
+		Software:  software{Backend: run.Backend, Precision: config.Precision, Version: orUnknown(run.BackendVersion)},
+		Model:     model{BatchSize: config.BatchSize, FrameworkOpset: unknown, Name: nameOf(run)},
+		Timeline:  timeline,
+		Summary:   d.summary(timeline),
+		Meta:      meta{Config: config, Env: environmentOf(run.Env)},
+	}
+	doc.Meta.Tags = d.tags(id)
+	return doc, nil
+}
+
+func (d *draft) config() (config, error) {
+	c := config{Backend: d.run.Backend, Precision: precision(d.run)}
+	for _, field := range []struct {
+		to    *int64
+		path  string
+		value *int64
+		least int64
+	}{
+		{&c.BatchSize, "meta.config.batch_size", batchSize(d.run), 1},
+		{&c.SequenceLength, "meta.config.sequence_length", seqLen(d.run), 1},
+		{&c.Repeat, "meta.config.repeat", d.run.RepeatIndex, 0},
+	} {
+		switch {
+		case field.value == nil:
+			*field.to = field.least
+			d.placeholders = append(d.placeholders, field.path)
+			if field.to == &c.BatchSize {
+				d.placeholders = append(d.placeholders, "model.batch_size")
+			}
+		case *field.value < field.least:
+			return c, fmt.Errorf("%s %d is below %d", field.path, *field.value, field.least)
+		default:
+			*field.to = *field.value
+		}
+	}
+	return c, nil
+}
+
+func (d *draft) summary(timeline []operation) summary {
+	top, sum := 0, 0.0
+	for i, op := range timeline {
+		sum += op.DurationMS
+		if op.DurationMS > timeline[top].DurationMS {
+			top = i
+		}
+	}
+	s := summary{TopBottleneck: timeline[top].OpName, TotalDurationMS: sum, TotalKernels: len(timeline)}
+	if latency := latencyMS(d.run, .5); latency != nil {
+		s.TotalDurationMS = *latency
+	}
+	s.Metrics.GPUUtilization = d.share("gpu_utilization")
+	s.Metrics.SMEfficiency = d.share("sm_efficiency")
+	if w := d.run.Work; w.Flops != nil && w.Bytes != nil && *w.Flops >= 0 && *w.Bytes > 0 {
+		s.Metrics.FlopsPerByte = new(*w.Flops / float64(*w.Bytes))
+	}
+	return s
+}
+
+// share is a required share of the summary.
+func (d *draft) share(name string) float64 {
+	v := share(d.run, name)
+	if v == nil {
+		d.placeholders = append(d.placeholders, "summary.metrics."+name)
+		return 0
+	}
+	return *v
+}
+
+// tags are those of the run and what the schema has no place for. The prefix neurolens is ours.
+func (d *draft) tags(id schema.ULID) map[string]string {
+	tags := map[string]string{}
+	maps.Copy(tags, d.run.Tags)
+	tags["neurolens.run_id"] = id.String()
+	slices.Sort(d.placeholders)
+	tags["neurolens.placeholders"] = strings.Join(d.placeholders, ",")
+	if d.leftOut > 0 {
+		tags["neurolens.ops_left_out"] = strconv.Itoa(d.leftOut)
+	}
+	return tags
+}

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// encode prints a value as the harness does: indented by 2, a line end at the end. Members come in the order of the
+// struct's fields, which is that of their names.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	err := e.Encode(v)
+	return out.Bytes(), err
+}
+
+// writeFile replaces a file as a whole, durably. Where it fails, what stood there before still does.
+func writeFile(path string, content []byte) error {
+	dir, name := filepath.Split(path)
+	temp := filepath.Join(dir, "."+name+"."+schema.NewULID(time.Now()).String()+".part")
+	err := fill(temp, content)
+	if err == nil {
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		_ = os.Remove(temp)
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := syncDir(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// fill makes a new file of the content and fsyncs it.
+func fill(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// syncDir makes the names in a directory durable, where its file system knows that operation.
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = dir.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil
+	}
+	if closed := dir.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// limitFiles lets every write fail, part done, that goes beyond size bytes of a file.
+func limitFiles(t *testing.T, size uint64) (lift func()) {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	lift = func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return lift
+}
+
+// files are the paths of all files below dir.
+func files(t *testing.T, dir string) []string {
+	t.Helper()
+	var found []string
+	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && !info.IsDir() {
+			found = append(found, strings.TrimPrefix(path, dir+"/"))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// TestFullDisk: at whichever file the space ends, what was there stays whole, nothing half lies about, and once there is
+// space again everything is written.
+func TestFullDisk(t *testing.T) {
+	for _, test := range []struct {
+		size uint64
+		at   string
+	}{
+		{1500, ".json"},      // the document is larger
+		{180, "summary.csv"}, // so is the summary, of a run that has no document
+	} {
+		dir := t.TempDir()
+		b := open(t, dir)
+		first, run := measured(1), measured(2)
+		if test.at == "summary.csv" {
+			first.Status, run.Status = "skipped", "skipped"
+		}
+		add(t, b, first)
+		before := files(t, dir)
+		summary := string(read(t, dir, "summary.csv"))
+
+		lift := limitFiles(t, test.size)
+		err := b.Add(run)
+		lift()
+		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), test.at+": ") {
+			t.Errorf("at %d B the error is %v, want one about %s", test.size, err, test.at)
+		}
+		if after := files(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
+			t.Errorf("at %d B the files are %q, before they were %q", test.size, after, before)
+		}
+		if got := string(read(t, dir, "summary.csv")); got != summary {
+			t.Errorf("at %d B summary.csv is %q, before it was %q", test.size, got, summary)
+		}
+
+		add(t, b, measured(3))
+		found := rows(t, dir)
+		if last := found[len(found)-1]; last["run_id"] != measured(3).RunID {
+			t.Errorf("at %d B the last row is %v", test.size, last)
+		}
+		if kept := len(found) == 3; kept != (test.at == "summary.csv") {
+			t.Errorf("at %d B the rows are %v", test.size, found)
+		}
+	}
+}
+
+func TestUnwritable(t *testing.T) {
+	dir := t.TempDir()
+	taken := filepath.Join(dir, "taken")
+	if err := os.WriteFile(taken, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenBenchRuns(taken); err == nil || !strings.HasPrefix(err.Error(), "making "+taken+": ") {
+		t.Errorf("a file in place of the directory gives %v", err)
+	}
+	if err := os.MkdirAll(filepath.Join(dir, "out", "summary.csv"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := OpenBenchRuns(filepath.Join(dir, "out")); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
+		t.Errorf("a directory in place of summary.csv gives %v", err)
+	}
+	if found := files(t, filepath.Join(dir, "out")); len(found) != 0 {
+		t.Errorf("files %q are left", found)
+	}
+
+	b := open(t, filepath.Join(dir, "in"))
+	if err := b.Add(measured(1)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "in", "fp")); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Add(measured(2)); !errors.Is(err, os.ErrNotExist) || len(rows(t, b.dir)) != 1 {
+		t.Errorf("without a folder for fingerprints: %v, %d rows", err, len(rows(t, b.dir)))
+	}
+	run := measured(3)
+	run.RunID = "../../evil"
+	if err := b.Add(run); err == nil || !strings.Contains(err.Error(), `"../../evil" is not a ULID`) {
+		t.Errorf("a run_id that is a path gives %v", err)
+	}
+}

@@ -1,0 +1,361 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+var started = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
+
+// measured is a run as onnxrt gives it on a machine without a GPU. n tells runs apart.
+func measured(n byte) schema.Run {
+	return schema.Run{
+		RunID:       schema.ULIDFrom(started, [10]byte{9: n}).String(),
+		RepeatIndex: new(int64(1)), Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
+		Benchmark: "add", Backend: "onnxrt", BackendVersion: "1.31.1", Model: "add", Precision: "fp32",
+		BatchSize: new(int64(4)), SeqLen: new(int64(128)),
+		Applied: map[string]string{"provider": "CPUExecutionProvider"},
+		Tags:    map[string]string{"experiment": "smoke <1>"},
+		Work:    schema.Work{Bytes: new(int64(6144)), Flops: new(512.)},
+		Status:  schema.StatusOK, StartedAt: started, TimeSource: schema.TimeClock,
+		Primary: "latency",
+		Metrics: []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: []int64{2_000_000, 1_500_000, 2_500_000}}},
+		Env: schema.Env{
+			OS: "linux", OSKernel: "6.18.4", CPUModel: "EPYC 7B13", MemoryBytes: new(int64(8_000_000_000)), PythonVersion: "3.11.7",
+		},
+	}
+}
+
+// onGPU is a profiled pass on a GPU.
+func onGPU(n byte) schema.Run {
+	run := measured(n)
+	run.Purpose, run.Applied, run.Metrics, run.Primary = schema.PurposeProfile, nil, nil, ""
+	run.Work = schema.Work{}
+	run.Env.GPUName, run.Env.GPUCount, run.Env.DriverVersion, run.Env.CUDAVersion = "NVIDIA H100", new(int64(2)), "570.1", "12.8"
+	run.Env.Facts = map[string]string{"gpu.0.memory": "85899345920"}
+	run.Ops = []schema.Op{
+		{Index: 0, Name: "MatMul_0", Type: "MatMul", StartNS: new(int64(1000)), DurationNS: new(int64(300_000)), Count: new(int64(3))},
+		{Index: 1, Name: "Add_0", DurationNS: new(int64(500_000)), Kernels: []string{"vectorized_add"}},
+		{Index: 2, Name: "Shape_0", Type: "Shape", StartNS: new(int64(0)), DurationNS: new(int64(0))},
+	}
+	return run
+}
+
+func runSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	s, err := compiler.Compile(filepath.Join("testdata", "run.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func validate(s *jsonschema.Schema, text []byte) error {
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+func read(t *testing.T, path ...string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(path...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func open(t *testing.T, dir string) *BenchRuns {
+	t.Helper()
+	b, err := OpenBenchRuns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func add(t *testing.T, b *BenchRuns, runs ...schema.Run) {
+	t.Helper()
+	for _, run := range runs {
+		if err := b.Add(run); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// rows are those of summary.csv, by column.
+func rows(t *testing.T, dir string) []map[string]string {
+	t.Helper()
+	text := read(t, dir, "summary.csv")
+	if lines := bytes.Count(text, []byte("\n")); bytes.Count(text, []byte("\r\n")) != lines {
+		t.Fatalf("summary.csv has a line end that is not CRLF: %q", text)
+	}
+	all, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []map[string]string
+	for _, fields := range all[1:] {
+		row := map[string]string{}
+		for i, name := range all[0] {
+			row[name] = fields[i]
+		}
+		found = append(found, row)
+	}
+	return found
+}
+
+func TestGolden(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	failed := measured(3)
+	failed.Status, failed.Precision, failed.Stage = schema.StatusTimeout, "", schema.StageMeasure
+	add(t, b, measured(1), onGPU(2), failed)
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := runSchema(t)
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, _ := filepath.Rel(dir, path)
+		found = append(found, name)
+		golden := filepath.Join("testdata", "golden", name)
+		text := read(t, path)
+		if *update {
+			if err := os.MkdirAll(filepath.Dir(golden), 0o777); err != nil {
+				return err
+			}
+			return os.WriteFile(golden, text, 0o666)
+		}
+		if want := read(t, golden); !bytes.Equal(text, want) {
+			t.Errorf("%s is\n%s\nwant\n%s", name, text, want)
+		}
+		if strings.HasPrefix(name, "runs") {
+			if err := validate(s, text); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if strings.HasSuffix(name, ".json") && !sortedMembers(t, text) {
+			t.Errorf("%s has members out of order", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) != 5 {
+		t.Errorf("the files are %q, want two documents with fingerprints and a summary", found)
+	}
+}
+
+// sortedMembers compares a text with what its values give when every object's members are sorted.
+func sortedMembers(t *testing.T, text []byte) bool {
+	t.Helper()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	sorted, err := encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.Equal(sorted, text)
+}
+
+// TestJoin: whatever the runs are, every row joins its document and its fingerprint, where the run has them, and
+// nothing else lies there.
+func TestJoin(t *testing.T) {
+	dir := t.TempDir()
+	s := runSchema(t)
+	b := open(t, dir)
+	random := rand.New(rand.NewPCG(1, 2))
+	ids := map[string]schema.Run{}
+	for n := range byte(200) {
+		run := randomRun(random, n)
+		ids[run.RunID] = run
+		add(t, b, run)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	documents := 0
+	found := rows(t, dir)
+	for _, row := range found {
+		id := row["run_id"]
+		run, known := ids[id]
+		if !known {
+			t.Fatalf("row %v is of no run", row)
+		}
+		delete(ids, id)
+		text, err := os.ReadFile(filepath.Join(dir, "runs", id+".json"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		documents++
+		if run.Status != schema.StatusOK {
+			t.Errorf("run %s is %s and has a document", id, run.Status)
+		}
+		if err := validate(s, text); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		checkPair(t, row, text, read(t, dir, "fp", id+".fp.json"))
+	}
+	if len(ids) > 0 {
+		t.Errorf("runs %v have no row", slices.Collect(maps.Keys(ids)))
+	}
+	if documents < 20 || documents > len(found)-20 {
+		t.Errorf("%d of %d runs have documents: the test says little", documents, len(found))
+	}
+	for _, folder := range []string{"runs", "fp"} {
+		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != documents {
+			t.Errorf("%s has %d files, want %d", folder, len(files), documents)
+		}
+	}
+	counted := 0
+	for _, n := range b.without {
+		counted += n
+	}
+	ok := 0
+	for _, row := range found {
+		if row["status"] == "ok" {
+			ok++
+		}
+	}
+	if counted != ok-documents {
+		t.Errorf("%d runs are said to have no document, want %d", counted, ok-documents)
+	}
+}
+
+func checkPair(t *testing.T, row map[string]string, text, printText []byte) {
+	t.Helper()
+	var d document
+	var f fingerprint
+	for _, err := range []error{json.Unmarshal(text, &d), json.Unmarshal(printText, &f)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sha, err := sourceSHA(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.RunID != row["run_uuid"] || f.RunID != d.RunID || d.Meta.Tags["neurolens.run_id"] != row["run_id"] || f.SourceSHA != sha {
+		t.Errorf("%v does not join its document %s and fingerprint %s (hash %s)", row, text, printText, sha)
+	}
+	if latency := row["total_latency_ms"]; latency != "" && latency != realText(&d.Summary.TotalDurationMS) {
+		t.Errorf("the row has latency %s, the document %v", latency, d.Summary.TotalDurationMS)
+	}
+	if len(f.Ops) != len(d.Timeline) || f.Summary.NumOps != len(d.Timeline) || f.Summary.TotalLatencyMS != d.Summary.TotalDurationMS {
+		t.Errorf("the fingerprint %s is not of %s", printText, text)
+	}
+}
+
+// randomRun is a run as a sweep could give it, at times without facts that documents need.
+func randomRun(random *rand.Rand, n byte) schema.Run {
+	pick := func(words ...string) string { return words[random.IntN(len(words))] }
+	run := measured(n)
+	if random.IntN(2) == 0 {
+		run = onGPU(n)
+	}
+	run.Backend = pick("onnxrt", "torch", "tensorrt", "onnxrt", "builtin", "")
+	run.Precision = pick("fp32", "fp16", "int8", "fp32", "bf16", "")
+	run.Applied = map[string]string{pick("precision", "x"): "fp32", pick("batch_size", "x"): "2", pick("device", "x"): "cpu"}
+	run.Status = schema.Status(pick("ok", "ok", "ok", "timeout"))
+	run.Tags = map[string]string{pick("neurolens.run_id", "a,b\n\"c\""): pick("é <&>\u2028", "")}
+	run.Model = pick("m", "", "a,\"b\"\nc")
+	switch random.IntN(8) {
+	case 0:
+		run.BatchSize, run.SeqLen, run.RepeatIndex = nil, nil, nil
+	case 1:
+		run.Env = schema.Env{GPUName: run.Env.GPUName}
+	case 2:
+		run.Ops, run.Metrics = nil, nil
+	case 3:
+		run.BatchSize = new(int64(random.IntN(2)))
+	case 4:
+		run.Metrics = append(run.Metrics, schema.Metric{Name: "gpu_utilization", Unit: "ratio", Reals: []float64{random.Float64() * 2}})
+	}
+	for i := range run.Metrics {
+		for j := range run.Metrics[i].Ticks {
+			run.Metrics[i].Ticks[j] = random.Int64N(1 << random.IntN(40))
+		}
+	}
+	return run
+}
+
+func TestEarlierArtefactsStay(t *testing.T) {
+	dir := t.TempDir()
+	first := open(t, dir)
+	add(t, first, measured(1))
+	second := open(t, dir)
+	if found := rows(t, dir); len(found) != 0 {
+		t.Errorf("summary.csv begins with the rows %v of another session", found)
+	}
+	add(t, second, measured(2))
+	if found := rows(t, dir); len(found) != 1 || found[0]["run_id"] != measured(2).RunID {
+		t.Errorf("summary.csv has %v", found)
+	}
+	for _, folder := range []string{"runs", "fp"} {
+		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != 2 {
+			t.Errorf("%s has %d files, want those of both sessions", folder, len(files))
+		}
+	}
+}
+
+// TestGrowth: each of the first rows is in the file at once, later ones by the hundredth, and Close writes what is left.
+func TestGrowth(t *testing.T) {
+	dir := t.TempDir()
+	b := open(t, dir)
+	run := measured(1)
+	run.Status = schema.StatusSkipped
+	written := 0
+	for n := range 351 {
+		add(t, b, run)
+		saved := len(rows(t, dir))
+		if lag := n + 1 - saved; lag != 0 && (saved < 100 || lag > saved/100) {
+			t.Fatalf("after %d rows the file has %d", n+1, saved)
+		}
+		if saved == n+1 {
+			written++
+		}
+	}
+	if saved := len(rows(t, dir)); written == 351 || saved == 351 {
+		t.Errorf("%d rows made a new file, which has %d", written, saved)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if found := rows(t, dir); len(found) != 351 {
+		t.Errorf("the closed file has %d rows", len(found))
+	}
+}

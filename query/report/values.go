@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// hardwareOf describes what computed. The GPUs that a run's environment knows are NVIDIA's.
+func hardwareOf(run *schema.Run) (hardware, error) {
+	env := &run.Env
+	h := hardware{
+		Vendor: "CPU", GPUModel: orUnknown(env.CPUModel), GPUCount: 1, DriverVersion: orUnknown(env.OSKernel),
+	}
+	memory := env.MemoryBytes
+	if env.GPUName != "" && !onCPU(run) {
+		h.Vendor, h.GPUModel, h.DriverVersion = "NVIDIA", env.GPUName, orUnknown(env.DriverVersion)
+		if env.GPUCount != nil {
+			h.GPUCount = max(*env.GPUCount, 1)
+		}
+		memory = nil
+		if n, err := strconv.ParseInt(env.Facts["gpu.0.memory"], 10, 64); err == nil {
+			memory = &n
+		}
+	}
+	if memory == nil || *memory <= 0 {
+		return h, fmt.Errorf("the size of the memory of %s is not known", h.GPUModel)
+	}
+	h.MemoryGB = float64(*memory) / 1e9
+	return h, nil
+}
+
+// onCPU tells whether the run says that it did not compute on the machine's GPU.
+func onCPU(run *schema.Run) bool {
+	return run.Applied["device"] == "cpu" || run.Applied["provider"] == "CPUExecutionProvider"
+}
+
+func environmentOf(env schema.Env) environment {
+	return environment{
+		CUDAVersion: orUnknown(env.CUDAVersion), DriverVersion: orUnknown(env.DriverVersion), GPUName: orUnknown(env.GPUName),
+		OS: orUnknown(strings.TrimSpace(env.OS + " " + env.OSKernel)), PythonVersion: orUnknown(env.PythonVersion),
+	}
+}
+
+// unknown is the harness's word for a text that is not known.
+const unknown = "unknown"
+
+func orUnknown(text string) string {
+	if text == "" {
+		return unknown
+	}
+	return text
+}
+
+// nameOf is what the run measured.
+func nameOf(run *schema.Run) string {
+	if run.Model != "" {
+		return run.Model
+	}
+	return orUnknown(run.Benchmark)
+}
+
+// batchSize, seqLen and precision are what was asked for, else what the benchmark says it took.
+func batchSize(run *schema.Run) *int64 { return askedOrApplied(run, run.BatchSize, "batch_size") }
+func seqLen(run *schema.Run) *int64    { return askedOrApplied(run, run.SeqLen, "seq_len") }
+
+func precision(run *schema.Run) string {
+	if run.Precision != "" {
+		return run.Precision
+	}
+	return run.Applied["precision"]
+}
+
+func askedOrApplied(run *schema.Run, asked *int64, name string) *int64 {
+	if asked != nil {
+		return asked
+	}
+	if n, err := strconv.ParseInt(run.Applied[name], 10, 64); err == nil {
+		return &n
+	}
+	return nil
+}
+
+// latencyMS is a quantile of the latency of one iteration; nil where it was not measured.
+func latencyMS(run *schema.Run, p float64) *float64 {
+	ns := quantile(run, schema.PrimaryMetric, "ns", p)
+	if ns == nil {
+		return nil
+	}
+	return new(*ns / 1e6)
+}
+
+// share is the median of a metric from 0 to 1; nil where it was not measured.
+func share(run *schema.Run, name string) *float64 {
+	v := quantile(run, name, "ratio", .5)
+	if v == nil || *v < 0 || *v > 1 {
+		return nil
+	}
+	return v
+}
+
+// quantile is a quantile of a metric's samples; nil where the run has none in that unit or they are not finite.
+func quantile(run *schema.Run, name, unit string, p float64) *float64 {
+	m := run.Metric(name)
+	if m == nil || m.Unit != unit {
+		return nil
+	}
+	v := stat.Quantile(slices.Sorted(slices.Values(m.Values())), p)
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+// uuid prints the bits of a ULID as a UUID.
+func uuid(id schema.ULID) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", id[:4], id[4:6], id[6:8], id[8:10], id[10:])
+}
