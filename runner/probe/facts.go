@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"strconv"
 	"strings"
 )
@@ -85,7 +86,7 @@ func reason(err error) string {
 		return absent
 	case errors.Is(err, fs.ErrPermission):
 		return permission
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return timeout
 	}
 	return unsupported

@@ -26,6 +26,7 @@ var files = []file{
 	{"os.perf_event_max_sample_rate", "proc/sys/kernel/perf_event_max_sample_rate", integer},
 	{"os.irq_affinity", "proc/irq/default_smp_affinity", nil},
 	{"aslr", "proc/sys/kernel/randomize_va_space", integer},
+	{"aslr.process", "proc/self/personality", randomized},
 	{"clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource", nil},
 	{"thp", "sys/kernel/mm/transparent_hugepage/enabled", chosen},
 	{"thp.defrag", "sys/kernel/mm/transparent_hugepage/defrag", chosen},
@@ -36,6 +37,7 @@ var files = []file{
 	{"cpu.nohz_full", "sys/devices/system/cpu/nohz_full", orNone},
 	{"cpu.idle_driver", "sys/devices/system/cpu/cpuidle/current_driver", nil},
 	{"cpu.affinity", "proc/self/status", status("Cpus_allowed_list")},
+	{"cpu.steal_since_boot", "proc/stat", stolenShare},
 	{"numa.affinity", "proc/self/status", status("Mems_allowed_list")},
 	{"numa.nodes", "sys/devices/system/node/online", listLength},
 	{"numa.balancing", "proc/sys/kernel/numa_balancing", integer},
@@ -50,6 +52,7 @@ var files = []file{
 // volatileFiles are the facts that differ from one run to the next.
 var volatileFiles = []file{
 	{"load.1m", "proc/loadavg", firstNumber},
+	{"memory.swap_used", "proc/meminfo", swapUsed},
 	{"psi.cpu_some_avg10", "proc/pressure/cpu", pressure},
 	{"psi.memory_some_avg10", "proc/pressure/memory", pressure},
 	{"psi.io_some_avg10", "proc/pressure/io", pressure},

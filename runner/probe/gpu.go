@@ -19,22 +19,31 @@ type Devices struct {
 	Missing map[string]string `json:"missing"`
 }
 
-// role is the argument that makes this program the process that asks the driver.
-const role = "__gpu"
+// The arguments that make this program a process that asks the driver: once, or whenever it is asked.
+const (
+	role      = "__gpu"
+	watchRole = "__gpu-watch"
+)
 
-// Main is the part of the program that asks the driver and prints what it says as one JSON document. It is a
-// process of its own, because a function that an older driver lacks ends the process that calls it, and because
-// a driver may hang. argv are the arguments without the program's name: the role, then optionally the path of
-// another library. handled is false where argv asks for something else.
+// Main is the part of the program that asks the driver and prints what it says as JSON. It is a process of its own,
+// because a function that an older driver lacks ends the process that calls it, and because a driver may hang. argv
+// are the arguments without the program's name: the role, then optionally the path of another library. handled is
+// false where argv asks for something else.
 func Main(argv []string) (code int, handled bool) {
-	if len(argv) == 0 || argv[0] != role {
+	if len(argv) == 0 || argv[0] != role && argv[0] != watchRole {
 		return 0, false
 	}
 	library := ""
 	if len(argv) > 1 {
 		library = argv[1]
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(askDriver(library)); err != nil {
+	var err error
+	if argv[0] == role {
+		err = json.NewEncoder(os.Stdout).Encode(askDriver(library))
+	} else {
+		err = answer(driverState(library))
+	}
+	if err != nil {
 		fmt.Fprintf(os.Stderr, "neurolens: printing what the driver says: %v\n", err)
 		return 6, true
 	}

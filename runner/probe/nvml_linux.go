@@ -14,7 +14,7 @@ type deviceGetter struct {
 	get    func(nvml.Device) (string, nvml.Return)
 }
 
-// deviceGetters are read once a session; what changes during a run belongs to the telemetry.
+// deviceGetters are read once a session.
 var deviceGetters = []deviceGetter{
 	{"name", "nvmlDeviceGetName", nvml.Device.GetName},
 	{"uuid", "nvmlDeviceGetUUID", nvml.Device.GetUUID},
@@ -60,14 +60,20 @@ type driver struct {
 	facts *facts
 }
 
-// askDriver reads what the driver says about its devices. library empty is the one that is installed.
-func askDriver(library string) Devices {
+// openDriver loads the library; empty is the one that is installed. Nothing may be asked of it but on success.
+func openDriver(library string) (driver, nvml.Return) {
 	var options []nvml.LibraryOption
 	if library != "" {
 		options = append(options, nvml.WithLibraryPath(library))
 	}
 	d := driver{nvml.New(options...), newFacts()}
-	if ret := d.Init(); ret != nvml.SUCCESS {
+	return d, d.Init()
+}
+
+// askDriver reads what the driver says about its devices.
+func askDriver(library string) Devices {
+	d, ret := openDriver(library)
+	if ret != nvml.SUCCESS {
 		d.facts.miss("gpu", why(ret))
 	} else {
 		d.read()
@@ -107,6 +113,15 @@ func (d driver) read() {
 	}
 	d.note("gpu.cuda", fmt.Sprintf("%d.%d", cuda/1000, cuda%1000/10), ret)
 
+	d.eachDevice(func(prefix string, device nvml.Device) {
+		d.readFacts(prefix, device, deviceGetters)
+		d.readFacts(prefix, device, stateGetters)
+		d.readProcesses(prefix, device)
+	})
+}
+
+// eachDevice counts the devices and calls read with gpu.0, gpu.1 and so on, but for those that cannot be reached.
+func (d driver) eachDevice(read func(prefix string, device nvml.Device)) {
 	count, ret := 0, nvml.ERROR_FUNCTION_NOT_FOUND
 	if d.has("nvmlDeviceGetCount_v2", "nvmlDeviceGetCount") {
 		count, ret = d.DeviceGetCount()
@@ -116,22 +131,23 @@ func (d driver) read() {
 		return
 	}
 	for i := range count {
-		d.readDevice(i)
+		prefix := fmt.Sprintf("gpu.%d", i)
+		var device nvml.Device
+		ret := nvml.ERROR_FUNCTION_NOT_FOUND
+		if d.has("nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex") {
+			device, ret = d.DeviceGetHandleByIndex(i)
+		}
+		if ret != nvml.SUCCESS {
+			d.facts.miss(prefix, why(ret))
+			continue
+		}
+		read(prefix, device)
 	}
 }
 
-func (d driver) readDevice(index int) {
-	prefix := fmt.Sprintf("gpu.%d", index)
-	var device nvml.Device
-	ret := nvml.ERROR_FUNCTION_NOT_FOUND
-	if d.has("nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex") {
-		device, ret = d.DeviceGetHandleByIndex(index)
-	}
-	if ret != nvml.SUCCESS {
-		d.facts.miss(prefix, why(ret))
-		return
-	}
-	for _, getter := range deviceGetters {
+// readFacts reads some facts of a device. Of two with one name, the first that there is counts.
+func (d driver) readFacts(prefix string, device nvml.Device, getters []deviceGetter) {
+	for _, getter := range getters {
 		value, ret := "", nvml.ERROR_FUNCTION_NOT_FOUND
 		if d.has(getter.symbol) {
 			value, ret = getter.get(device)

@@ -2,8 +2,11 @@ package probe
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -33,8 +36,12 @@ func TestDriverSaysWhatThereIs(t *testing.T) {
 			prefix + "persistence":        "true",
 			prefix + "compute_mode":       "exclusive_process",
 			prefix + "mig":                "false",
+			prefix + "clock_sm":           "345",
+			prefix + "temperature":        "41",
+			prefix + "throttle":           "none",
 		})
 	}
+	want["gpu.1.throttle"] = "power_cap hardware_thermal"
 	for name, value := range want {
 		if devices.Facts[name] != value {
 			t.Errorf("%s = %q, want %q", name, devices.Facts[name], value)
@@ -43,7 +50,7 @@ func TestDriverSaysWhatThereIs(t *testing.T) {
 	if len(devices.Facts) != len(want) {
 		t.Errorf("%d facts, want %d: %v", len(devices.Facts), len(want), devices.Facts)
 	}
-	for _, name := range []string{"gpu.0.ecc", "gpu.1.vbios", "gpu.0.power_limit_default"} {
+	for _, name := range []string{"gpu.0.ecc", "gpu.1.vbios", "gpu.0.power_limit_default", "gpu.0.foreign"} {
 		if devices.Missing[name] != unsupported {
 			t.Errorf("%s: reason %q, want %s", name, devices.Missing[name], unsupported)
 		}
@@ -62,6 +69,7 @@ func TestDriversThatLackSomething(t *testing.T) {
 		flag, name, why string
 	}{
 		{"-DOLD", "gpu.0.power_limit", unsupported},
+		{"-DOLD", "gpu.0.throttle", ""}, // under its older name
 		{"-DLOST", "gpu.1", unsupported},
 		{"-DBROKEN", "gpu", unsupported}, // ends the child
 		{"-DINIT=9", "gpu", absent},
@@ -84,5 +92,88 @@ func TestDriverThatHangs(t *testing.T) {
 	defer cancel()
 	if devices := askChild(ctx, role, library); devices.Missing["gpu"] != timeout {
 		t.Errorf("got %v, want %s", devices, timeout)
+	}
+}
+
+// watcher watches through a library made for the test.
+func watcher(t *testing.T, flags ...string) *Watcher {
+	t.Helper()
+	w := &Watcher{root: tree(server)}
+	w.start(watchRole, fakeDriver(t, flags...))
+	t.Cleanup(w.Close)
+	return w
+}
+
+// The fake driver's processes are 1, twice, and one that the test runs below itself.
+func TestWatcher(t *testing.T) {
+	sleep := exec.Command("sleep", "1000")
+	if err := sleep.Start(); err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { sleep.Process.Kill(); sleep.Wait() })
+	w := watcher(t, fmt.Sprintf("-DBUSY=%d", sleep.Process.Pid))
+	before := w.Read()
+	for name, want := range map[string]string{
+		"load.1m": "0.25", "gpu.0.clock_sm": "345", "gpu.0.temperature": "41", "gpu.0.throttle": none,
+		"gpu.0.processes": "0", "gpu.0.foreign": none, "gpu.1.processes": "3", "gpu.1.foreign": "1",
+		"gpu.1.throttle": "power_cap hardware_thermal", "gpu.0.throttled_power.total": "20001000", "gpu.count": "", "gpu.watch": "",
+	} {
+		if before[name] != want {
+			t.Errorf("%s = %q, want %q", name, before[name], want)
+		}
+	}
+	facts := Between(before, w.Read())
+	for name := range facts {
+		if !IsVolatile(name) {
+			t.Errorf("%s is not volatile", name)
+		}
+	}
+	if facts["gpu.0.throttled_power"] != "40000000" || facts["gpu.0.throttled_thermal"] != "0" || facts["gpu.1.foreign"] != "1" {
+		t.Errorf("between two readings: %v", facts)
+	}
+	pid := w.child.cmd.Process.Pid
+	w.Close()
+	w.Close()
+	if err := syscall.Kill(pid, 0); err == nil {
+		t.Error("the process that asks the driver is still there")
+	}
+	if facts := w.Read(); facts["load.1m"] != "0.25" || facts["gpu.0.clock_sm"] != "" {
+		t.Errorf("after Close: %v", facts)
+	}
+}
+
+func TestWatcherOfDriversThatFail(t *testing.T) {
+	w := watcher(t, "-DDIE")
+	if facts := w.Read(); facts["gpu.1.clock_sm"] != "345" {
+		t.Errorf("first reading: %v", facts)
+	}
+	for range 2 {
+		if facts := w.Read(); facts["gpu.watch"] != unsupported || facts["load.1m"] != "0.25" || facts["gpu.0.temperature"] != "" {
+			t.Errorf("a driver that ends the process: %v", facts)
+		}
+	}
+	w = watcher(t, "-DSTALL")
+	w.child.patience = 300 * time.Millisecond
+	if facts := w.Read(); facts["gpu.watch"] != "" {
+		t.Errorf("first reading: %v", facts)
+	}
+	if facts := w.Read(); facts["gpu.watch"] != timeout {
+		t.Errorf("a driver that hangs: %v", facts)
+	}
+	w = watcher(t, "-DINIT=999")
+	if facts := w.Read(); facts["gpu.watch"] != "" || facts["gpu.0.clock_sm"] != "" {
+		t.Errorf("a driver that does not start: %v", facts)
+	}
+}
+
+// The process ends with the one that asks, and not at an interrupt from the terminal, which both get.
+func TestWatcherSurvivesInterrupts(t *testing.T) {
+	w := watcher(t)
+	w.Read() // by now it listens
+	if err := w.child.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if facts := w.Read(); facts["gpu.0.clock_sm"] != "345" {
+		t.Errorf("after an interrupt: %v", facts)
 	}
 }

@@ -1,6 +1,9 @@
 package probe
 
 import (
+	"cmp"
+	"errors"
+	"math"
 	"strconv"
 	"strings"
 )
@@ -109,6 +112,68 @@ func kibibytes(key string) func(string) (string, error) {
 		}
 		return size(strings.TrimSuffix(value, " kB") + "K")
 	}
+}
+
+// swapUsed gives how many bytes of meminfo's swap space hold something.
+func swapUsed(text string) (string, error) {
+	total, err1 := kibibytes("SwapTotal")(text)
+	free, err2 := kibibytes("SwapFree")(text)
+	if err := errors.Join(err1, err2); err != nil {
+		return "", err
+	}
+	t, err1 := strconv.ParseInt(total, 10, 64)
+	f, err2 := strconv.ParseInt(free, 10, 64)
+	if err1 != nil || err2 != nil || f > t {
+		return "", malformed("swap space", total+" with "+free+" free")
+	}
+	return strconv.FormatInt(t-f, 10), nil
+}
+
+// randomized reads a personality: the bits of a process that say how it differs from others. One of them keeps the
+// places of its memory from being random.
+func randomized(text string) (string, error) {
+	const noRandomize = 0x0040000
+	bits, err := strconv.ParseUint(text, 16, 64)
+	if err != nil {
+		return "", malformed("a personality", text)
+	}
+	return strconv.FormatBool(bits&noRandomize == 0), nil
+}
+
+// processorTime reads the first line of /proc/stat: how long, in ticks, all processors did what there is, and for how
+// much of it the host of this virtual machine gave them to others.
+func processorTime(text string) (stolen, all uint64, err error) {
+	line, _, _ := strings.Cut(text, "\n")
+	fields := strings.Fields(line)
+	const steal = 8 // of user nice system idle iowait irq softirq steal; what follows is counted in those before
+	if len(fields) <= steal || fields[0] != "cpu" {
+		return 0, 0, malformed("the time of the processors", line)
+	}
+	for i, field := range fields[1 : steal+1] {
+		n, err := strconv.ParseUint(field, 10, 52)
+		if err != nil {
+			return 0, 0, malformed("the time of the processors", line)
+		}
+		all += n
+		if i+1 == steal {
+			stolen = n
+		}
+	}
+	return stolen, all, nil
+}
+
+// stolenShare gives how much of the time since the start was stolen, in percent.
+func stolenShare(text string) (string, error) {
+	stolen, all, err := processorTime(text)
+	if err != nil || all == 0 {
+		return "", cmp.Or(err, malformed("the time of the processors", text))
+	}
+	return percentage(stolen, all), nil
+}
+
+// percentage gives part of whole with three digits after the point.
+func percentage(part, whole uint64) string {
+	return strconv.FormatFloat(math.Round(1e5*float64(part)/float64(whole))/1e3, 'f', -1, 64)
 }
 
 // size turns 48K, 2M and 1G into bytes.

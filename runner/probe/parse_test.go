@@ -41,6 +41,16 @@ func TestParsers(t *testing.T) {
 		{"listLength", listLength, "", ""},
 		{"status", status("A"), "B:\t1\nA:\t2\n", "2"},
 		{"status", status("A"), "AB:\t1\n", ""},
+		{"swapUsed", swapUsed, "SwapTotal: 8 kB\nSwapFree: 5 kB\n", "3072"},
+		{"swapUsed", swapUsed, "SwapTotal: 8 kB\nSwapFree: 9 kB\n", ""},
+		{"swapUsed", swapUsed, "SwapTotal: 8 kB\n", ""},
+		{"randomized", randomized, "00000000", "true"},
+		{"randomized", randomized, "00440000", "false"},
+		{"randomized", randomized, "z", ""},
+		{"stolenShare", stolenShare, "cpu  1 0 0 998 0 0 0 1 7 7\n", "0.1"},
+		{"stolenShare", stolenShare, "cpu  0 0 0 0 0 0 0 0 0 0\n", ""},
+		{"stolenShare", stolenShare, "cpu  1 0 0 998 0 0\n", ""},
+		{"stolenShare", stolenShare, "cpu  1 0 0 -998 0 0 0 1 7 7\n", ""},
 	} {
 		got, err := c.parse(c.text)
 		if err != nil {

@@ -50,18 +50,6 @@ func Read(ctx context.Context, opts Options) schema.Env {
 	return host.env()
 }
 
-// Volatile reads the facts that change from one run to the next, which takes about a tenth of a millisecond:
-// load, pressure, frequency and temperature. What is not known is left out. root nil is this system's.
-func Volatile(root fs.FS) map[string]string {
-	if root == nil {
-		root = systemRoot()
-	}
-	f := newFacts()
-	readFiles(root, volatileFiles, f)
-	f.put("cpu.temperature")(temperature(root))
-	return f.known
-}
-
 // readHost reads all that files and this process know.
 func readHost(opts Options, f *facts) {
 	readFiles(opts.Root, files, f)
@@ -73,6 +61,8 @@ func readHost(opts Options, f *facts) {
 	readVirtualization(opts.Root, f)
 	readEnviron(opts.Environ, f)
 	f.put("cpu.temperature")(temperature(opts.Root))
+	f.put("cpu.throttles_since_boot")(throttles(opts.Root))
+	f.put("power.battery")(battery(opts.Root))
 	f.put("host.name")(os.Hostname())
 	f.put("host.id")(hostID(opts.Root))
 	f.set("os.name", runtime.GOOS)

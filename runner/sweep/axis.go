@@ -248,3 +248,17 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 	}
 	return axes, nil
 }
+
+// findAxis finds an axis by its name or an alias. Where there is none, the number is -1 and near the name that may have
+// been meant.
+func findAxis(axes []axis, name string) (at int, near string) {
+	column := schema.CanonicalAlias(name)
+	names := make([]string, len(axes))
+	for i, a := range axes {
+		if a.name == column {
+			return i, ""
+		}
+		names[i] = a.name
+	}
+	return -1, schema.Nearest(name, names)
+}

@@ -14,11 +14,15 @@
 // # What runs
 //
 // The key that is there decides. `command: [prog, --batch, "{batch_size}"]` is any program, started without a shell,
-// one process an iteration. Else `backend` says builtin, onnxrt, torch or tensorrt, and `model` is a file,
-// builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one of its
-// operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's name
-// is its own, else the file's base name; the benchmark's is `benchmark`, else the program's base name, else the
-// model's. With `command`, backend and model are only words to record.
+// one process an iteration. `file: bench.py:Name` is a Python file and the class or function in it, run by a Python
+// worker; without a name, the only one that fits. Else `backend` says builtin, onnxrt, torch or tensorrt, and `model`
+// is a file, builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one
+// of its operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's
+// name is its own, else the file's base name; the benchmark's is `benchmark`, else the program's base name, that of
+// the Python file with its :Name, or the model's. With `command` and `file`, backend is only a word to record.
+//
+//	build: [[make, -C, "ops/{variant}"]]         # argument lists, or one; run before anything is measured
+//	share: [data]                                # ignored paths that a comparison of two commits needs on both sides
 //
 // # Points
 //
@@ -41,20 +45,44 @@
 //	warmup: 10                        # iterations before the measurement; with command 1
 //	iterations: 100                   # exact; not given: until the executor's own count or the budget is reached
 //	budget: 10s                       # ends the measurement well
-//	timeouts: {setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, suite: 4h}    # kill
+//	timeouts: {build: 10m, setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, profile: 180s, suite: 4h}
 //	timeout: 15s                      # timeouts.measure alone
 //	timeout_multiplier: 1
 //	env: {OMP_NUM_THREADS: "{threads}"}
 //	cwd: build/{variant}
 //	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
 //
-// A deadline of measure that is not given lies at least 5s above the budget; one that is given and is not above a
-// budget that is given is refused. After timeouts.suite, which counts from the first launch, nothing more is launched;
-// what is running goes on. timeout_multiplier multiplies every deadline.
+// Timeouts kill. A deadline of measure that is not given lies at least 5s above the budget; one that is given and is
+// not above a budget that is given is refused. After timeouts.suite, which counts from the first launch, nothing more
+// is launched; what is running goes on. timeout_multiplier multiplies every deadline. With command, the deadlines of
+// warmup and measure are 10m by default and hold for each process; that of build holds for each of its commands.
 //
-// With command, the deadlines of warmup and measure are 10m by default and hold for each process. In command, wrapper,
-// env and cwd, {axis} is the value at the point, of a model its file; {{ and }} are braces. `repeats` and `tags` may
-// stand in grid as well and win there.
+// In command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point,
+// of a model its file, and {seed} the seed; {{ and }} are braces. A Python file is given the axes as arguments, so
+// that none need stand in it. `repeats` and `tags` may stand in grid as well and win there.
+//
+//	order: interleaved                # or random (blocks and their members are shuffled), or sequential (point by point)
+//	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent
+//	max_repeats: 20                   # what rel_error may take; 20 by default
+//
+// # Python
+//
+// A Python worker runs file, onnxrt, torch and tensorrt. A key that nothing takes of what runs is refused; cold_start
+// is for all, and a command takes the seed where {seed} stands in it.
+//
+//	python: .venv/bin/python          # the interpreter
+//	provider: CPUExecutionProvider    # onnxrt
+//	device: cuda:1                    # torch, tensorrt
+//	threads: 4                        # onnxrt, torch
+//	timing: auto                      # perf_counter cuda_event triton torch_timer
+//	min_run_time: 200ms               # of timing torch_timer
+//	seed: 42
+//	reproducible: true                # deterministic algorithms; the seed is 42 unless given
+//	cold_start: true                  # fresh caches; no warm-up unless given
+//	flush_l2: true                    # between iterations on a GPU; onnxrt, torch, tensorrt
+//	profile: [ort, torch]             # a pass of its own for each: ort of onnxrt, torch of torch and file
+//
+// provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
 //
 // # Values
 //
@@ -66,6 +94,7 @@
 // The first thing that is wrong ends the reading, with `file:line: what is wrong` and what to do: an unknown or doubled
 // key; a value of the wrong type; an empty list; a value or a point that is there twice; an axis named like a column
 // that no axis fills; an axis that the command would not see; an exclude that removes nothing; two models of one name;
-// more than 100,000 launches, counted before anything is expanded. So are merge keys, tags, a second document, files
-// beyond 1 MiB and aliases that expand beyond 200,000 values.
+// a key that means nothing for what runs; rel_error beside iterations; more than 100,000 launches, counted before
+// anything is expanded. So are merge keys, tags, a second document, files beyond 1 MiB and aliases that expand beyond
+// 200,000 values.
 package sweep

@@ -47,9 +47,9 @@ func TestErrorsOfText(t *testing.T) {
 func TestErrorsOfWhatRuns(t *testing.T) {
 	check := refuses(t, "")
 	check("backend: builtin", "1: backend: builtin needs a model (builtin:tiny_linear) or a benchmark (LayerNorm)")
-	check("model: builtin:x", "1: nothing to run: want command, or model and backend")
+	check("model: builtin:x", "1: nothing to run: want command, file, or model and backend")
 	check("backend: cuda\nmodel: builtin:x",
-		`1: backend: without command, want builtin, onnxrt, torch or tensorrt, got "cuda"`)
+		`1: backend: without command or file, want builtin, onnxrt, torch or tensorrt, got "cuda"`)
 	check("backend: onnxrt", "1: backend: onnxrt needs a model: a file, or builtin:NAME")
 	check("backend: torch\nbenchmark: x", "1: backend: torch needs a model: a file, or builtin:NAME")
 	check("backend: builtin\nmodel: a.onnx", "1: backend: builtin runs no model a.onnx: want builtin:NAME")
@@ -81,11 +81,11 @@ func TestErrorsOfWhatRuns(t *testing.T) {
 	check(`command: [a, "b}"]`, `1: command: a lone } in "b}": write }} for a brace`)
 	check(`command: [a, "{b"]`, `1: command: a lone { in "{b": write {{ for a brace`)
 	check("command: [a]\ngrid:\n  batch_size: [1, 2]",
-		"3: axis batch_size: {batch_size} is used by no argument of command, nor by env, cwd or wrapper")
+		"3: axis batch_size: {batch_size} is used by no argument of command, nor by env, cwd, wrapper or build")
 	check("command: [a]\nparams: {epochs: 5}",
-		"2: params.epochs: {epochs} is used by no argument of command, nor by env, cwd or wrapper")
+		"2: params.epochs: {epochs} is used by no argument of command, nor by env, cwd, wrapper or build")
 	check("command: [a]\nvariant: [x, y]",
-		"2: variant: {variant} is used by no argument of command, nor by env, cwd or wrapper")
+		"2: variant: {variant} is used by no argument of command, nor by env, cwd, wrapper or build")
 	check("command: [a]\nwrapper: []", "2: wrapper: is empty")
 	check("command: [\"{p}\"]\ngrid: {p: [\"\", b]}", "1: command: the program has no name")
 }
@@ -120,7 +120,7 @@ func TestErrorsOfKeys(t *testing.T) {
 	check("timeout: 1s\ntimeouts:\n  measure: 2s", "3: timeout: is timeouts.measure, which is on line 5")
 	check("timeouts: {measur: 2s}", "3: timeouts: unknown key measur: did you mean measure?")
 	check("timeouts: {sweep: 4h}",
-		"3: timeouts: unknown key sweep: want one of setup warmup measure validate teardown suite")
+		"3: timeouts: unknown key sweep: want one of build setup warmup measure validate teardown profile suite")
 	check("timeouts: {suite: 4}", "3: timeouts.suite: want a time with its unit (500ms, 15s, 10m), got 4")
 	check("budget: 20s\ntimeouts:\n  measure: 15s",
 		"5: timeouts.measure: 15s is not above the budget of 20s: raise it, or lower the budget")

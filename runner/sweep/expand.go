@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/neurolens/neurolens/schema"
@@ -12,15 +13,20 @@ type expansion struct {
 	settings settings
 	grid     *grid
 	program  *program
+	targets  []target
 
 	points  []Point
 	blocks  [][]int
 	blockOf map[string]int
 	lines   map[string]int // by point_id
 	removed []int          // by entry of exclude
+
+	executors  []schema.Executor // of all points, each once, also of those that are left out
+	benchmarks []string          // likewise, as many as checkTargets names and one more
 }
 
-func (e *expansion) expand() (*Sweep, error) {
+// expand makes the points. asked are the keys that not every executor takes.
+func (e *expansion) expand(asked []request) (*Sweep, error) {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, make([]int, len(e.grid.exclude))
 	if err := e.add(nil, e.grid.line); err != nil {
 		return nil, err
@@ -31,16 +37,23 @@ func (e *expansion) expand() (*Sweep, error) {
 			return nil, err
 		}
 	}
+	if err := e.checkTaken(asked); err != nil {
+		return nil, err
+	}
 	for i, n := range e.removed {
 		if x := e.grid.exclude[i]; n == 0 && !e.grid.namesReplaced(x) {
 			return nil, x.at.errorf("removes no point")
 		}
+	}
+	if err := e.checkTargets(); err != nil {
+		return nil, err
 	}
 	if len(e.points) == 0 {
 		return nil, e.grid.exclude[0].at.errorf("leaves no point")
 	}
 	return &Sweep{
 		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags, Timeout: e.settings.suiteLimit,
+		Order: e.settings.order, RelError: e.settings.relError, MaxRepeats: e.settings.maxRepeats,
 		Points: e.points, blocks: e.blocks,
 	}, nil
 }
@@ -63,7 +76,7 @@ func (e *expansion) add(from *entry, line int) error {
 				e.removed[i]++
 			}
 		}
-		if excluded {
+		if excluded || !e.targeted(p.Benchmark) {
 			return nil
 		}
 		block := e.grid.block(row)
@@ -82,7 +95,7 @@ func (e *expansion) add(from *entry, line int) error {
 func (e *expansion) point(row []*value) (Point, error) {
 	p := Point{
 		Warmup: e.settings.warmup, Iterations: e.settings.iterations,
-		Budget: e.settings.budget, Timeouts: e.settings.timeouts,
+		Budget: e.settings.budget, Timeouts: e.settings.timeouts, RelError: e.settings.relError,
 	}
 	var backend *value
 	for i, v := range row {
@@ -94,7 +107,7 @@ func (e *expansion) point(row []*value) (Point, error) {
 		case "backend":
 			p.Backend, backend = v.text, v
 		case "model":
-			p.Model, p.ModelPath = v.text, v.path
+			p.Model, p.ModelPath, p.ModelLine = v.text, v.path, v.at.fileLine()
 		case "precision":
 			p.Precision = v.text
 		case "batch_size":
@@ -110,6 +123,9 @@ func (e *expansion) point(row []*value) (Point, error) {
 	}
 	if err := e.program.launch(&p, row, backend); err != nil {
 		return Point{}, err
+	}
+	if !slices.Contains(e.executors, p.Executor) {
+		e.executors = append(e.executors, p.Executor)
 	}
 	var run schema.Run
 	p.Fill(&run)

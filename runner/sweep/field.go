@@ -68,6 +68,30 @@ func shorten(text string) string {
 	return text
 }
 
+// oneOf is a word of a closed list.
+func (f field) oneOf(known []string) (string, error) {
+	if f.Kind != yaml.ScalarNode || !slices.Contains(known, f.Value) {
+		return "", f.want("one of " + strings.Join(known, " "))
+	}
+	return f.Value, nil
+}
+
+// boolean is true or false.
+func (f field) boolean() (bool, error) {
+	if f.Kind != yaml.ScalarNode || f.ShortTag() != "!!bool" {
+		return false, f.want("true or false")
+	}
+	return strings.EqualFold(f.Value, "true"), nil
+}
+
+// fileLine is the line in the sweep file, 0 for what the command line says.
+func (f field) fileLine() int {
+	if !f.lines {
+		return 0
+	}
+	return f.line
+}
+
 // with gives a value inside f, or f itself, other words for its errors.
 func (f field) with(n *yaml.Node, what string) field {
 	return field{n, f.origin, what, n.Line}
@@ -268,33 +292,6 @@ func (f field) duration() (time.Duration, error) {
 func checkDuration(d time.Duration) error {
 	if d <= 0 || d > maxDuration {
 		return fmt.Errorf("want more than 0s and at most %s, got %s", maxDuration, d)
-	}
-	return nil
-}
-
-// multiplier is a factor for deadlines.
-func (f field) multiplier() (float64, error) {
-	value, err := f.decode()
-	if err != nil {
-		return 0, err
-	}
-	number, ok := value.(json.Number)
-	if !ok {
-		return 0, f.want("a number")
-	}
-	m, err := number.Float64()
-	if err != nil {
-		return 0, f.errorf("%v", err)
-	}
-	if err := checkMultiplier(m); err != nil {
-		return 0, f.errorf("%v", err)
-	}
-	return m, nil
-}
-
-func checkMultiplier(m float64) error {
-	if !(m > 0 && m <= maxMultiplier) { // NaN too
-		return fmt.Errorf("want a number above 0 and at most %d, got %v", maxMultiplier, m)
 	}
 	return nil
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // maxEntries bounds include and exclude.
@@ -67,17 +65,13 @@ func readGrid(d *document, members []member, o Overrides) (*grid, error) {
 	return g, g.checkModels()
 }
 
-// index finds an axis by its name or an alias.
+// index finds an axis that f names.
 func (g *grid) index(f field, name string) (int, error) {
-	column := schema.CanonicalAlias(name)
-	names := make([]string, len(g.axes))
-	for i, a := range g.axes {
-		if a.name == column {
-			return i, nil
-		}
-		names[i] = a.name
-	}
-	if near := schema.Nearest(name, names); near != "" {
+	i, near := findAxis(g.axes, name)
+	switch {
+	case i >= 0:
+		return i, nil
+	case near != "":
 		return 0, f.errorf("%s is no axis of this sweep: did you mean %s?", shorten(name), near)
 	}
 	return 0, f.errorf("%s is no axis of this sweep", shorten(name))
@@ -292,4 +286,9 @@ func (g *grid) namesReplaced(e entry) bool {
 		}
 	}
 	return false
+}
+
+// backendReplaced tells whether the command line says which backends there are.
+func (g *grid) backendReplaced() bool {
+	return slices.ContainsFunc(g.axes, func(a axis) bool { return a.name == "backend" && a.replaced })
 }

@@ -3,6 +3,7 @@ package sweep
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -76,7 +77,7 @@ func TestLargest(t *testing.T) {
 	}
 	src := "command: [prog, '{a}', '{b}', x]\nrepeats: 10\ngrid:\n  b: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n  a: [" + list.String() + "]"
 	s := parse(t, src, Overrides{})
-	if n := len(s.Launches()); n != maxLaunches {
+	if n := len(s.Launches(LaunchOptions{})); n != maxLaunches {
 		t.Errorf("%d launches, want %d", n, maxLaunches)
 	}
 }
@@ -90,12 +91,22 @@ func FuzzParse(f *testing.F) {
 			"grid: {k: [1, 2], j: 3}\nenv: {A: '{k}'}\ncwd: /x/{j}\ntags: {a: 1}",
 		tiny + "warmup: 1\niterations: 2\nbudget: 1s\ntimeout: 2s\ntimeouts: {setup: 1m}\ntimeout_multiplier: 1e-3",
 		"backend: torch\nmodel: [a.pt, {name: x, path: y}]\nparams: {p: 007}\nbaseline: model=x",
+		"file: \"{k}.py:N\"\ngrid: {k: [a, b], threads: 2}\nbuild: [[make, '{k}'], [x]]\nshare: [data]\nprofile: torch\nseed: 1",
+		net + "provider: '{p}EP'\ndevice: cpu\nthreads: 3\npython: p\nparams: {p: C}\norder: random\nrel_error: 1%\nmax_repeats: 9",
+		net + "timing: torch_timer\nmin_run_time: 1s\nreproducible: true\ncold_start: true\nflush_l2: false\nprofile: [ort, torch]",
+		net + "grid: {provider: [A, B], device: [cpu, 'cuda:1'], threads: [1, 2]}\norder: sequential\nrepeats: 2",
+		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
 		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
 	} {
 		f.Add([]byte(src), "k", "5,'6'")
 	}
 	f.Fuzz(func(t *testing.T, src []byte, axis, values string) {
-		for _, o := range []Overrides{{}, {Params: map[string]string{axis: values}}} {
+		for _, o := range []Overrides{
+			{},
+			{Params: map[string]string{axis: values}},
+			{Targets: []string{axis}, Provider: values, Reproducible: true, Against: true},
+			{Profile: []string{axis}, Timing: values, ColdStart: true, RelError: new(0.01)},
+		} {
 			s, err := Parse("sweep.yaml", src, o)
 			if err != nil {
 				text, given := err.Error(), string(src)+axis+values
@@ -107,7 +118,9 @@ func FuzzParse(f *testing.F) {
 			if n := len(s.Points) * s.Repeats; n == 0 || n > maxLaunches {
 				t.Fatalf("%d launches", n)
 			}
-			checkSweep(t, s)
+			if len(s.Points)*s.Repeats <= 1000 { // the rest would take its time for nothing new
+				checkSweep(t, s)
+			}
 			for i := range s.Points {
 				checkText(t, &s.Points[i])
 			}
@@ -118,7 +131,8 @@ func FuzzParse(f *testing.F) {
 // checkText checks that a store takes what a point says and a kernel its arguments.
 func checkText(t *testing.T, p *Point) {
 	t.Helper()
-	texts := append([]string{p.Benchmark, p.Variant, p.Backend, p.Model, p.ModelPath, p.Dir}, p.Command...)
+	texts := append([]string{p.Benchmark, p.Variant, p.Backend, p.Model, p.ModelPath, p.Dir, p.File, p.Object}, p.Command...)
+	texts = append(texts, slices.Concat(p.Build...)...)
 	for name, text := range p.Params {
 		texts = append(texts, name, text)
 		if schema.IsAxisColumn(name) {

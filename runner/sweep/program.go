@@ -13,16 +13,26 @@ const maxText = 128 << 20
 
 // program is how a point is launched.
 type program struct {
-	file    field      // the whole file
-	command bool       // there is one
-	words   []template // wrapper, program, arguments
-	first   int        // the program among the words
-	env     []variable
-	dir     *template
+	document field // the whole file
+	command  texts // wrapper, program, arguments
+	first    int   // the program among them
+	source   *template
+	env      []variable
+	dir      *template
+	build    []texts
+	lines    lines
+	python   pythonTexts
+	worker   workerSettings
+	scope    *scope
 
-	sharedWords []string          // where they are the same at every point
-	sharedEnv   map[string]string // likewise
+	sharedEnv   map[string]string // where it is the same at every point
+	sharedBuild [][]string        // likewise
 	size        int               // bytes that the points take, see maxText
+}
+
+// lines are those of keys, for the messages of others; 0: not there.
+type lines struct {
+	file, python, build int
 }
 
 type variable struct {
@@ -30,42 +40,62 @@ type variable struct {
 	text template
 }
 
-func readProgram(d *document, axes []axis) (*program, error) {
-	p := &program{file: d.file, command: d.keys["command"].given()}
-	wrapper := d.keys["wrapper"]
-	if wrapper.given() && !p.command {
-		return nil, wrapper.errorf("goes before a command, and there is none")
+func readProgram(d *document, axes []axis, w workerSettings, o Overrides) (*program, error) {
+	p := &program{document: d.file, worker: w, scope: &scope{axes: axes, seed: w.seed}}
+	if err := d.checkSeed(axes); err != nil {
+		return nil, err
 	}
-	for _, f := range []field{wrapper, d.keys["command"]} {
+	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild} {
+		if err := read(d); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if p.python, err = readPythonTexts(d, p.scope, o); err != nil {
+		return nil, err
+	}
+	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build")}
+	if o.Python != "" {
+		p.lines.python = 0
+	}
+	return p, p.checkUse()
+}
+
+func (p *program) readCommand(d *document) error {
+	wrapper, command := d.keys["wrapper"], d.keys["command"]
+	if wrapper.given() && !command.given() {
+		return wrapper.errorf("goes before a command, and there is none")
+	}
+	for _, f := range []field{wrapper, command} {
 		if !f.given() {
 			continue
 		}
-		p.first = len(p.words)
-		if len(f.items()) == 0 {
-			return nil, f.errorf("is empty")
-		}
-		for _, item := range f.items() {
-			t, err := item.template(axes)
-			if err != nil {
-				return nil, err
-			}
-			p.words = append(p.words, t)
-		}
-	}
-	if err := p.readEnv(d.keys["env"], axes); err != nil {
-		return nil, err
-	}
-	if f := d.keys["cwd"]; f.given() {
-		t, err := f.template(axes)
+		w, err := f.readTexts(p.scope)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		p.dir = &t
+		p.first = len(p.command.templates)
+		p.command.templates = append(p.command.templates, w.templates...)
 	}
-	return p, p.checkUse(axes)
+	return nil
 }
 
-func (p *program) readEnv(f field, axes []axis) error {
+// readSource reads the Python file.
+func (p *program) readSource(d *document) error {
+	f := d.keys["file"]
+	if !f.given() {
+		return nil
+	}
+	if command := d.keys["command"]; command.given() {
+		return f.errorf("there is a command too, on line %d: want one of them", command.line)
+	}
+	t, err := f.template(p.scope)
+	p.source = &t
+	return err
+}
+
+func (p *program) readEnv(d *document) error {
+	f := d.keys["env"]
 	if !f.given() {
 		return nil
 	}
@@ -77,7 +107,7 @@ func (p *program) readEnv(f field, axes []axis) error {
 		if strings.ContainsAny(m.key, "=\x00") {
 			return m.value.errorf("a name cannot hold =")
 		}
-		t, err := m.value.template(axes)
+		t, err := m.value.template(p.scope)
 		if err != nil {
 			return err
 		}
@@ -86,9 +116,19 @@ func (p *program) readEnv(f field, axes []axis) error {
 	return nil
 }
 
+func (p *program) readDir(d *document) error {
+	f := d.keys["cwd"]
+	if !f.given() {
+		return nil
+	}
+	t, err := f.template(p.scope)
+	p.dir = &t
+	return err
+}
+
 // checkUse refuses an axis that a command never sees: its points would all measure the same.
-func (p *program) checkUse(axes []axis) error {
-	if !p.command {
+func (p *program) checkUse() error {
+	if !p.isCommand() {
 		return nil
 	}
 	used := map[int]bool{}
@@ -97,16 +137,22 @@ func (p *program) checkUse(axes []axis) error {
 			used[part.axis] = true
 		}
 	}
-	for i, a := range axes {
+	for i, a := range p.scope.axes {
 		if !a.label && !used[i] {
-			return a.at.errorf("{%s} is used by no argument of command, nor by env, cwd or wrapper", a.name)
+			return a.at.errorf("{%s} is used by no argument of command, nor by env, cwd, wrapper or build", a.name)
 		}
 	}
 	return nil
 }
 
+func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
+
+// templates are all texts of a command.
 func (p *program) templates() []template {
-	all := slices.Clone(p.words)
+	all := slices.Clone(p.command.templates)
+	for _, b := range p.build {
+		all = append(all, b.templates...)
+	}
 	for _, v := range p.env {
 		all = append(all, v.text)
 	}
@@ -118,38 +164,30 @@ func (p *program) templates() []template {
 
 // launch sets how the point of a row is launched. backend is the row's, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
-	point.Command = p.fillWords(row)
+	point.Command = p.command.fill(row, &p.size)
 	point.Env = p.fillEnv(row)
 	if p.dir != nil {
 		point.Dir = p.dir.fill(row)
-		p.size += len(point.Dir)
 	}
+	if err := p.choose(point, row, backend); err != nil {
+		return err
+	}
+	if err := p.fillBuild(point, row); err != nil {
+		return err
+	}
+	if err := p.python.set(point, row); err != nil {
+		return err
+	}
+	if p.worker.set(point); p.scope.seedUsed {
+		point.Seed = p.worker.seed
+	}
+	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	const entry = 32 // bytes that a parameter takes in its map, about
-	if p.size += entry * len(point.Params); p.size > maxText {
-		return p.file.errorf("the points take more than %d MiB: fewer points or shorter texts", maxText>>20)
+	p.size += entry*len(point.Params) + len(point.Dir) + len(point.File)
+	if p.size += len(point.Python) + len(point.Provider) + len(point.Device); p.size > maxText {
+		return p.document.errorf("the points take more than %d MiB: fewer points or shorter texts", maxText>>20)
 	}
-	if p.command {
-		return p.nameCommand(point)
-	}
-	return p.chooseExecutor(point, backend)
-}
-
-func (p *program) fillWords(row []*value) []string {
-	if p.sharedWords != nil || len(p.words) == 0 {
-		return p.sharedWords
-	}
-	fixed := true
-	words := make([]string, len(p.words))
-	for i, t := range p.words {
-		word := t.fill(row)
-		words[i] = word
-		p.size += 16 + len(word)
-		fixed = fixed && t.fixed()
-	}
-	if fixed {
-		p.sharedWords = words
-	}
-	return words
+	return nil
 }
 
 func (p *program) fillEnv(row []*value) map[string]string {
@@ -169,12 +207,23 @@ func (p *program) fillEnv(row []*value) map[string]string {
 	return env
 }
 
+// choose decides what runs: the command, the file, or what the backend names.
+func (p *program) choose(point *Point, row []*value, backend *value) error {
+	switch {
+	case p.isCommand():
+		return p.nameCommand(point)
+	case p.source != nil:
+		return p.splitSource(point, row)
+	}
+	return p.chooseBackend(point, backend)
+}
+
 // nameCommand makes the program's name the benchmark where the file gives none.
 func (p *program) nameCommand(point *Point) error {
 	point.Executor = schema.ExecutorCommand
 	name := point.Command[p.first]
 	if name == "" {
-		return p.words[p.first].at.errorf("the program has no name")
+		return p.command.templates[p.first].at.errorf("the program has no name")
 	}
 	if point.Benchmark == "" {
 		point.Benchmark = filepath.Base(name)
@@ -182,16 +231,17 @@ func (p *program) nameCommand(point *Point) error {
 	return nil
 }
 
-// chooseExecutor goes by the backend where there is no command.
-func (p *program) chooseExecutor(point *Point, backend *value) error {
+// chooseBackend goes by the backend where there is neither command nor file.
+func (p *program) chooseBackend(point *Point, backend *value) error {
 	if backend == nil {
-		return p.file.errorf("nothing to run: want command, or model and backend")
+		return p.document.errorf("nothing to run: want command, file, or model and backend")
 	}
 	point.Executor = schema.Executor(backend.text)
 	switch point.Executor {
 	case schema.ExecutorBuiltin, schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT:
 	default:
-		return backend.at.errorf("without command, want builtin, onnxrt, torch or tensorrt, got %s", backend.at.got())
+		return backend.at.errorf("without command or file, want builtin, onnxrt, torch or tensorrt, got %s",
+			backend.at.got())
 	}
 	embedded := strings.HasPrefix(point.Model, builtinPrefix)
 	switch {

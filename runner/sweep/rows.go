@@ -28,17 +28,22 @@ func (g *grid) count(e *entry) float64 {
 }
 
 // checkSize refuses more launches than anyone waits for.
-func (g *grid) checkSize(o origin, repeats int) error {
+func (g *grid) checkSize(o origin, repeats int, against bool) error {
 	launches := g.count(nil)
 	for i := range g.include {
 		launches += g.count(&g.include[i])
 	}
-	if launches *= float64(repeats); launches > maxLaunches {
+	factors := "points x repeats"
+	if launches *= float64(repeats); against {
+		launches *= 2
+		factors += " x sides"
+	}
+	if launches > maxLaunches {
 		amount := fmt.Sprintf("%.0f", launches)
 		if launches > 1e15 {
 			amount = fmt.Sprintf("%.1g", launches)
 		}
-		return o.errorf(g.line, "%s launches (points x repeats): want at most %d", amount, maxLaunches)
+		return o.errorf(g.line, "%s launches (%s): want at most %d", amount, factors, maxLaunches)
 	}
 	return nil
 }

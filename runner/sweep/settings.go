@@ -16,6 +16,9 @@ const (
 	defaultWarmup        = 10
 	defaultWarmupCommand = 1
 	defaultBudget        = 10 * time.Second
+
+	// defaultRepeatsAgainst is what it takes to tell two commits apart.
+	defaultRepeatsAgainst = 6
 )
 
 // settings are what all points have in common.
@@ -28,12 +31,17 @@ type settings struct {
 	budget     time.Duration
 	timeouts   Timeouts
 	suiteLimit time.Duration
+	order      string
+	relError   float64 // 0: not asked for
+	maxRepeats int
+	worker     workerSettings
 }
 
 func readSettings(d *document, o Overrides) (settings, error) {
 	var s settings
 	for _, read := range []func(*document, Overrides) error{
-		s.readSuite, s.readTags, s.readCounts, s.readBudget, s.readTimeouts,
+		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
+		s.readBudget, s.readTimeouts,
 	} {
 		if err := read(d, o); err != nil {
 			return settings{}, err
@@ -93,11 +101,16 @@ func checkOption(option, text string) error {
 }
 
 func (s *settings) readCounts(d *document, o Overrides) error {
-	s.warmup = defaultWarmup
+	s.warmup, s.repeats = defaultWarmup, 1
 	if d.keys["command"].given() {
 		s.warmup = defaultWarmupCommand
 	}
-	s.repeats = 1
+	if s.worker.coldStart {
+		s.warmup = 0
+	}
+	if o.Against {
+		s.repeats = defaultRepeatsAgainst
+	}
 	for _, c := range []struct {
 		name     string
 		least    int
@@ -122,6 +135,9 @@ func (s *settings) readCounts(d *document, o Overrides) error {
 			return origin{name: "--" + c.name}.errorf(0, "want a whole number from %d to %d, got %d",
 				c.least, maxCount, *c.to)
 		}
+	}
+	if o.ColdStart && o.Warmup == nil {
+		s.warmup = 0 // whatever the file says
 	}
 	return nil
 }

@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -8,27 +10,34 @@ import (
 
 // topKeys are the keys of a sweep file.
 var topKeys = []string{
-	"backend", "baseline", "benchmark", "budget", "command", "cwd", "env", "exclude", "grid", "include", "iterations",
-	"model", "params", "repeats", "suite", "tags", "timeout", "timeout_multiplier", "timeouts", "variant", "warmup",
-	"wrapper", "zip",
+	"backend", "baseline", "benchmark", "budget", "build", "cold_start", "command", "cwd", "device", "env", "exclude",
+	"file", "flush_l2", "grid", "include", "iterations", "max_repeats", "min_run_time", "model", "order", "params",
+	"profile", "provider", "python", "rel_error", "repeats", "reproducible", "seed", "share", "suite", "tags",
+	"threads", "timeout", "timeout_multiplier", "timeouts", "timing", "variant", "warmup", "wrapper", "zip",
 }
 
 // Sweep is a sweep file with every point expanded and every default filled in.
 type Sweep struct {
-	Suite   string            // suite:, else the base name of the file without its extension
-	Repeats int               // launches of each point, at least 1
-	Timeout time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
-	Tags    map[string]string // stored with every run; nil where there are none
-	Points  []Point           // in expansion order, each point_id once
+	Name       string            // of the file, for messages
+	SHA256     string            // of the file's bytes, in hex
+	Suite      string            // suite:, else the base name of the file without its extension
+	Repeats    int               // launches of each point, at least 1
+	Order      string            // OrderInterleaved, OrderRandom or OrderSequential
+	RelError   float64           // the precision asked for, a share; 0: none
+	MaxRepeats int               // what RelError may take; Repeats where there is none
+	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
+	Tags       map[string]string // stored with every run; nil where there are none
+	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
+	Points     []Point           // in expansion order, each point_id once; not to be moved once there are launches
 
 	blocks [][]int // indices into Points: the points of one block, in expansion order
 }
 
 // Point is one combination of what is measured and its parameters, and how it is launched. Points of one sweep may
-// share Command and Env: they are not to be changed.
+// share slices and maps: they are not to be changed. Lines are those of the sweep file; 0 where it has none.
 type Point struct {
 	PointID string // see schema.PointID
-	Line    int    // of the file, where the point comes from: grid or an entry of include; 0 without a line
+	Line    int    // where the point comes from: grid or an entry of include
 
 	// What is measured. An empty string and a nil pointer are NULL.
 	Benchmark string
@@ -40,22 +49,46 @@ type Point struct {
 	SeqLen    *int64
 	Params    map[string]string // the other axes, in canonical text; nil where there are none
 
-	// How it is launched.
-	Executor   schema.Executor
-	ModelPath  string            // the model's file as written; empty for builtin:NAME and where there is no file
-	Command    []string          // wrapper, program and arguments, filled in; nil unless Executor is command
-	Env        map[string]string // what is set on top of the environment, filled in; nil where there is nothing
-	Dir        string            // cwd, filled in; empty: the working directory
-	Warmup     int               // iterations before the measurement, 0 or more
-	Iterations int               // exact; 0: not given, then until the executor's own count or the Budget
-	Budget     time.Duration     // ends the measurement well
+	// What runs.
+	Executor  schema.Executor
+	ModelPath string            // the model's file as written; empty for builtin:NAME and where there is no file
+	ModelLine int               // of the model
+	Command   []string          // wrapper, program and arguments, filled in; nil unless Executor is command
+	File      string            // the Python file as written, filled in; empty unless Executor is python
+	Object    string            // class or function in File; empty: the only one that fits
+	FileLine  int               // of file
+	Build     [][]string        // commands to run first, filled in; nil where there are none
+	BuildLine int               // of build
+	Env       map[string]string // what is set on top of the environment, filled in; nil where there is nothing
+	Dir       string            // cwd, filled in; empty: the working directory
+
+	// How a Python worker runs it; with other executors all are zero, but Seed where {seed} is used.
+	Python       string // the interpreter; empty: not given
+	PythonLine   int    // of python
+	Provider     string // onnxrt: an execution provider; empty: not given
+	Device       string // torch, tensorrt: cpu, cuda:1; empty: not given
+	Threads      int    // onnxrt, torch; 0: not given
+	Timing       string // auto, perf_counter, cuda_event, triton or torch_timer
+	MinRunTime   time.Duration
+	Seed         *int64 // 0 to 4294967295; nil: not given
+	Reproducible bool
+	FlushL2      bool
+	Profile      []string // tools (ort, torch), each of which makes a pass of its own
+
+	// How long it runs.
+	Warmup     int           // iterations before the measurement, 0 or more
+	Iterations int           // exact; 0: not given, then until RelError, the executor's own count, or the Budget
+	Budget     time.Duration // ends the measurement well
+	RelError   float64       // a share; 0: none
+	ColdStart  bool          // caches are fresh
+	Fixed      []string      // what the command line decides of iterations, warmup, seed and timing
 	Timeouts   Timeouts
 }
 
 // Timeouts are the deadlines of a run's stages, with the multiplier applied. With executor command, Warmup and
-// Measure are those of each process.
+// Measure are those of each process. Build is that of each command.
 type Timeouts struct {
-	Setup, Warmup, Measure, Validate, Teardown time.Duration
+	Build, Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
 // Overrides are the settings of the command line. They win over the file; the zero value changes nothing.
@@ -70,14 +103,22 @@ type Overrides struct {
 	// ("64,128"). Entries of include that name such an axis are left out.
 	Params map[string]string
 	Tags   map[string]string // added to the file's, key by key
-}
 
-// Launch is one launch of one point.
-type Launch struct {
-	Point    *Point
-	Repeat   int // from 0
-	Block    int // from 0, over the whole session: neighbours to be compared have the same number
-	Position int // from 0, within the block
+	Python       string   // unused where nothing runs in Python
+	Provider     string   // refused, as what follows, where no point takes it
+	Device       string   // likewise
+	Timing       string   // likewise
+	Seed         *int64   // likewise
+	Reproducible bool     // likewise; the seed is 42 unless one is given
+	Profile      []string // likewise, each; instead of the file's
+
+	Order      string
+	RelError   *float64 // a share; instead of the file's iterations, as Iterations are instead of its rel_error
+	MaxRepeats *int
+	ColdStart  bool // no warm-up, whatever the file says
+	Against    bool // two commits are to be compared: 6 repeats unless told
+	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out.
+	Targets []string
 }
 
 // Fill sets what the point decides of a run: the identity fields, PointID and Executor.
@@ -92,35 +133,6 @@ func (p *Point) Fill(run *schema.Run) {
 	run.BatchSize = p.BatchSize
 	run.SeqLen = p.SeqLen
 	run.Params = p.Params
-}
-
-// Launches lists every launch in the order in which they are to run: repeat by repeat over all blocks. The members of
-// a block are neighbours, rotated from repeat to repeat and reversed after a full turn, so that over as many repeats
-// as there are members each has had each position equally often.
-func (s *Sweep) Launches() []Launch {
-	launches := make([]Launch, 0, len(s.Points)*s.Repeats)
-	for repeat := range s.Repeats {
-		for b, block := range s.blocks {
-			for position := range block {
-				member := block[memberAt(len(block), repeat, b, position)]
-				launches = append(launches, Launch{
-					Point:    &s.Points[member],
-					Repeat:   repeat,
-					Block:    repeat*len(s.blocks) + b,
-					Position: position,
-				})
-			}
-		}
-	}
-	return launches
-}
-
-// memberAt says which of m members has a position of block b in a repeat.
-func memberAt(m, repeat, b, position int) int {
-	if repeat/m%2 == 1 {
-		position = m - 1 - position
-	}
-	return (position + repeat + b) % m
 }
 
 // Parse reads the text of a sweep file, expands its points and applies what the command line says. name is the
@@ -147,21 +159,46 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := readProgram(d, g.axes)
+	p, err := readProgram(d, g.axes, s.worker, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.checkSize(file.origin, s.repeats); err != nil {
+	share, err := d.readShare()
+	if err != nil {
 		return nil, err
 	}
-	e := expansion{origin: file.origin, settings: s, grid: g, program: p}
-	return e.expand()
+	targets, err := readTargets(o.Targets)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.checkSize(file.origin, s.repeats, o.Against); err != nil {
+		return nil, err
+	}
+	e := expansion{origin: file.origin, settings: s, grid: g, program: p, targets: targets}
+	sweep, err := e.expand(d.asked)
+	if err != nil {
+		return nil, err
+	}
+	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
+	return sweep, nil
 }
 
 // document is a file whose keys are known ones.
 type document struct {
-	file field
-	keys map[string]field
+	file  field
+	keys  map[string]field
+	asked []request
+}
+
+// line is that of a key in the file, 0 where it is not there.
+func (d *document) line(key string) int { return d.keys[key].line }
+
+// choose is the value of a key, or what the command line says instead.
+func (d *document) choose(key, text string) field {
+	if text != "" {
+		return option("--"+key, "!!str", text)
+	}
+	return d.keys[key]
 }
 
 // readGrid gives the axes under grid. repeats and tags may stand there too and win over those above.

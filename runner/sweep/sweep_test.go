@@ -84,7 +84,11 @@ func TestGuideExample(t *testing.T) {
 		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
 		Executor: schema.ExecutorONNXRT, ModelPath: "./tmp/add.onnx",
 		Warmup: 10, Budget: 10 * time.Second,
-		Timeouts: Timeouts{30 * time.Second, 15 * time.Second, 15 * time.Second, 15 * time.Second, 10 * time.Second},
+		ModelLine: 2, Timing: "auto", MinRunTime: 200 * time.Millisecond,
+		Timeouts: Timeouts{
+			Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
+			Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
+		},
 	})
 }
 
@@ -107,40 +111,6 @@ func TestFixtures(t *testing.T) {
 	}
 	if len(files) < len(want) {
 		t.Errorf("%d sweeps, want %d", len(files), len(want))
-	}
-}
-
-// checkSweep holds for every sweep that Parse accepts.
-func checkSweep(t *testing.T, s *Sweep) {
-	t.Helper()
-	ids := map[string]bool{}
-	for i := range s.Points {
-		p := &s.Points[i]
-		var run schema.Run
-		p.Fill(&run)
-		if want := schema.PointID(&run); p.PointID != want {
-			t.Errorf("point %d has the id %s, its fields give %s", i, p.PointID, want)
-		}
-		if ids[p.PointID] {
-			t.Errorf("point_id %s is there twice", p.PointID)
-		}
-		ids[p.PointID] = true
-		if p.Benchmark == "" || p.Executor == "" || (p.Executor == schema.ExecutorCommand) != (len(p.Command) > 0) {
-			t.Errorf("point %d cannot be launched: %+v", i, p)
-		}
-	}
-	launched := map[*Point]int{}
-	launches := s.Launches()
-	for i, l := range launches {
-		launched[l.Point]++
-		if i > 0 && l.Block == launches[i-1].Block && l.Position != launches[i-1].Position+1 {
-			t.Errorf("launch %d has position %d after %d", i, l.Position, launches[i-1].Position)
-		}
-	}
-	for i := range s.Points {
-		if n := launched[&s.Points[i]]; n != s.Repeats {
-			t.Errorf("point %d is launched %d times, want %d", i, n, s.Repeats)
-		}
 	}
 }
 
@@ -271,7 +241,8 @@ timeout_multiplier: 1.5
 	equal(t, []int{p.Warmup, p.Iterations}, []int{0, 7})
 	equal(t, p.Budget, 90*time.Second)
 	equal(t, p.Timeouts, Timeouts{
-		6 * time.Second, 22500 * time.Millisecond, 3 * time.Second, 22500 * time.Millisecond, 750 * time.Millisecond,
+		Build: 15 * time.Minute, Setup: 6 * time.Second, Warmup: 22500 * time.Millisecond, Measure: 3 * time.Second,
+		Validate: 22500 * time.Millisecond, Teardown: 750 * time.Millisecond, Profile: 270 * time.Second,
 	})
 	equal(t, s.Suite, "s")
 }

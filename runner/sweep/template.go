@@ -1,13 +1,11 @@
 package sweep
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // template is a text with {axis} in it.
@@ -22,8 +20,15 @@ type part struct {
 	axis int // -1: text
 }
 
-// template reads the text of f. {{ and }} are braces, {name} is an axis of axes by its name or an alias.
-func (f field) template(axes []axis) (template, error) {
+// scope is what {name} may stand for.
+type scope struct {
+	axes     []axis
+	seed     *int64 // {seed}, where no axis has that name
+	seedUsed bool
+}
+
+// template reads the text of f. {{ and }} are braces, {name} is an axis by its name or an alias, or the seed.
+func (f field) template(s *scope) (template, error) {
 	text, err := f.argument()
 	if err != nil {
 		return template{}, err
@@ -53,13 +58,18 @@ func (f field) template(axes []axis) (template, error) {
 		if brace == '}' || !closed {
 			return template{}, f.errorf("a lone %c in %q: write %c%c for a brace", brace, shorten(f.Value), brace, brace)
 		}
-		axis, err := placeholder(name, axes)
-		if err != nil {
-			return template{}, f.errorf("%v", err)
-		}
-		flush()
-		t.parts = append(t.parts, part{"", axis})
 		text = rest
+		axis, near := findAxis(s.axes, name)
+		switch {
+		case axis >= 0:
+			flush()
+			t.parts = append(t.parts, part{"", axis})
+		case name == "seed" && s.seed != nil:
+			s.seedUsed = true
+			literal.WriteString(strconv.FormatInt(*s.seed, 10))
+		default:
+			return template{}, f.noAxis(name, near)
+		}
 	}
 	flush()
 	return t, nil
@@ -73,20 +83,20 @@ func (f field) argument() (string, error) {
 	return f.scalar()
 }
 
-func placeholder(name string, axes []axis) (int, error) {
-	column := schema.CanonicalAlias(name)
-	names := make([]string, len(axes))
-	for i, a := range axes {
-		if a.name == column {
-			return i, nil
-		}
-		names[i] = a.name
+// noAxis explains a {name} that stands for nothing.
+func (f field) noAxis(name, near string) error {
+	switch {
+	case name == "seed":
+		return f.errorf("{seed} is not set: give seed")
+	case near != "":
+		return f.errorf("{%s} is no axis: did you mean {%s}? (write {{ and }} for braces)", shorten(name), near)
 	}
-	slices.Sort(names)
-	if near := schema.Nearest(name, names); near != "" {
-		return 0, fmt.Errorf("{%s} is no axis: did you mean {%s}? (write {{ and }} for braces)", shorten(name), near)
-	}
-	return 0, fmt.Errorf("{%s} is no axis (write {{ and }} for braces)", shorten(name))
+	return f.errorf("{%s} is no axis (write {{ and }} for braces)", shorten(name))
+}
+
+// uses tells whether an axis stands in the text.
+func (t template) uses(axis int) bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool { return p.axis == axis })
 }
 
 // fixed tells that the text is the same at every point.
@@ -108,4 +118,46 @@ func (t template) fill(row []*value) string {
 		}
 	}
 	return text.String()
+}
+
+// texts are a list of templates whose texts all points share where no axis stands in it.
+type texts struct {
+	templates []template
+	shared    []string
+}
+
+// readTexts reads a list of texts, or one.
+func (f field) readTexts(s *scope) (texts, error) {
+	var w texts
+	for _, item := range f.items() {
+		t, err := item.template(s)
+		if err != nil {
+			return texts{}, err
+		}
+		w.templates = append(w.templates, t)
+	}
+	if len(w.templates) == 0 {
+		return texts{}, f.errorf("is empty")
+	}
+	return w, nil
+}
+
+func (w *texts) fixed() bool {
+	return !slices.ContainsFunc(w.templates, func(t template) bool { return !t.fixed() })
+}
+
+// fill gives the texts at a point and adds the bytes that they take to size.
+func (w *texts) fill(row []*value, size *int) []string {
+	if w.shared != nil || len(w.templates) == 0 {
+		return w.shared
+	}
+	texts := make([]string, len(w.templates))
+	for i, t := range w.templates {
+		texts[i] = t.fill(row)
+		*size += 16 + len(texts[i])
+	}
+	if w.fixed() {
+		w.shared = texts
+	}
+	return texts
 }

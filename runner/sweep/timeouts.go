@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -18,8 +19,8 @@ const measureRoom = 5 * time.Second
 // defaultTimeouts are the deadlines where the file says nothing. A process needs more time than an iteration.
 func defaultTimeouts(command bool) Timeouts {
 	t := Timeouts{
-		Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
-		Validate: 15 * time.Second, Teardown: 10 * time.Second,
+		Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: defaultBudget + measureRoom,
+		Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
 	}
 	if command {
 		t.Warmup, t.Measure = 10*time.Minute, 10*time.Minute
@@ -34,11 +35,13 @@ func (s *settings) readTimeouts(d *document, o Overrides) error {
 		name string
 		to   *time.Duration
 	}{
+		{string(schema.StageBuild), &s.timeouts.Build},
 		{string(schema.StageSetup), &s.timeouts.Setup},
 		{string(schema.StageWarmup), &s.timeouts.Warmup},
 		{string(schema.StageMeasure), &s.timeouts.Measure},
 		{string(schema.StageValidate), &s.timeouts.Validate},
 		{string(schema.StageTeardown), &s.timeouts.Teardown},
+		{string(schema.StageProfile), &s.timeouts.Profile},
 		{"suite", &s.suiteLimit},
 	}
 	var names []string
@@ -124,4 +127,31 @@ func readMultiplier(f field, override *float64) (float64, error) {
 		return 0, origin{name: "--timeout-multiplier"}.errorf(0, "%v", err)
 	}
 	return *override, nil
+}
+
+// multiplier is a factor for deadlines.
+func (f field) multiplier() (float64, error) {
+	value, err := f.decode()
+	if err != nil {
+		return 0, err
+	}
+	number, ok := value.(json.Number)
+	if !ok {
+		return 0, f.want("a number")
+	}
+	m, err := number.Float64()
+	if err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	if err := checkMultiplier(m); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return m, nil
+}
+
+func checkMultiplier(m float64) error {
+	if !(m > 0 && m <= maxMultiplier) { // NaN too
+		return fmt.Errorf("want a number above 0 and at most %d, got %v", maxMultiplier, m)
+	}
+	return nil
 }

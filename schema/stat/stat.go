@@ -13,7 +13,8 @@ import (
 )
 
 // SummaryVersion is the version of the rules in Summarize. A summary computed by other rules has another version.
-const SummaryVersion = 1
+// Version 1 left SteadyIndex out.
+const SummaryVersion = 2
 
 // Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
 // x[floor h]). It is NaN where there are no samples or p is not in 0..1, and not finite where the difference is not.
@@ -30,7 +31,8 @@ func Quantile(sorted []float64, p float64) float64 {
 }
 
 // Summarize describes samples in the order they were taken. A field that they cannot give is nil: all but N and
-// Version where a sample is not finite, StdDev of one sample, LogMedian unless all are positive.
+// Version where a sample is not finite, StdDev of one sample, LogMedian unless all are positive, SteadyIndex where
+// Steady finds none or there are fewer than 30 samples.
 func Summarize(values []float64) schema.Summary {
 	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(SummaryVersion))}
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
@@ -52,6 +54,9 @@ func Summarize(values []float64) schema.Summary {
 	}
 	if sorted[0] > 0 {
 		s.LogMedian = new(logMedian(sorted))
+	}
+	if index, ok := Steady(values); ok {
+		s.SteadyIndex = new(int64(index))
 	}
 	return s
 }

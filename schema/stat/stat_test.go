@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
@@ -130,13 +131,14 @@ func TestCompleteKeepsImportedAggregates(t *testing.T) {
 	}
 }
 
-func BenchmarkSummarize1000(b *testing.B) {
-	values := make([]float64, 1000)
-	for i := range values {
-		values[i] = rand.Float64()
-	}
-	for b.Loop() {
-		Summarize(values)
+func BenchmarkSummarize(b *testing.B) {
+	for _, n := range []int{100, 1_000, 100_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			values := iid(rand.New(rand.NewPCG(1, 2)), n, func(z float64) float64 { return 1000 * math.Exp(.05*z) })
+			for b.Loop() {
+				Summarize(values)
+			}
+		})
 	}
 }
 

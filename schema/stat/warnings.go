@@ -1,27 +1,132 @@
 package stat
 
-import "github.com/neurolens/neurolens/schema"
+import (
+	"math"
+	"slices"
 
-// Words of warning about samples, stored with a run.
-const (
-	// WarnSpread: the middle half of the samples is wider than a tenth of their median.
-	WarnSpread = "spread"
+	"github.com/neurolens/neurolens/schema"
 )
 
-// spreadLimit is the interquartile range, as a share of the median, above which samples are called wide; spreadLeast
-// is the fewest samples it is said of.
+// Words of warning about the samples of one run, stored with it. The dead zone below is the difference between two
+// points that nobody is told of, 2 %: what disturbs a run matters where it could hide or feign a larger one.
 const (
-	spreadLimit = 0.10
-	spreadLeast = 10
+	// WarnSpread: the middle half of at least 10 samples is wider than a tenth of their median.
+	WarnSpread = "spread"
+
+	// WarnDrift: at least 10 samples rise or fall over the run, by more than 1 % of the median (half the dead zone) by
+	// Theil and Sen's slope, and by the test of Mann and Kendall less than one run in a hundred would without a trend.
+	// Clocks that heat throttles do this. Samples that resemble their neighbours seem to drift more easily.
+	WarnDrift = "drift"
+
+	// WarnModes: at least 20 samples gather around two values more than 2 % of the median apart, and farther than two
+	// steps of the clock, with at least a tenth around each and a valley between: Ashman's D above 2. More iterations
+	// will not help; something switches between two states.
+	WarnModes = "modes"
+
+	// WarnAutocorrelation: at least 20 samples determine their mean no better than a quarter as many independent ones
+	// would (EffectiveSize), and neighbours are correlated beyond chance, |ρ₁| > 2/√n. Intervals that take samples for
+	// independent are too narrow.
+	WarnAutocorrelation = "autocorrelation"
+
+	// WarnQuantised: the step of the clock is more than 0.5 % of the median (a quarter of the dead zone). The step is the
+	// tick that the samples are stored in or, where fewer than a tenth of the samples are distinct, the least difference
+	// between two of them, if that is larger. Few distinct samples alone are only many samples.
+	WarnQuantised = "quantised"
+
+	// WarnShort: the median is less than 20 times the floor of the timer, the least interval that it can measure; much
+	// of a sample is then the timer itself. Repeat the work within an iteration.
+	WarnShort = "short"
+
+	// WarnSlowStart: the first of at least 10 samples is more than twice the median, and farther from it than ten scaled
+	// median absolute deviations: more warm-up is needed, or the work is cached.
+	WarnSlowStart = "slow_start"
+
+	// WarnUnsteady: there are enough samples to tell, at least 30, and they do not come to a steady state: see Steady.
+	WarnUnsteady = "unsteady"
+)
+
+// Thresholds of the warnings. madScale makes the median absolute deviation of normal samples their standard deviation.
+const (
+	deadZone      = .02
+	warnLeast     = 10
+	spreadLimit   = .10
+	distinctShare = .10
+	sizeShare     = .25
+	shortFloors   = 20
+	slowRatio     = 2
+	slowMADs      = 10
+	madScale      = 1.4826
 )
 
 // Warnings says what is wrong with the samples that a summary describes.
 func Warnings(s schema.Summary) []string {
-	if s.P50 == nil || *s.N < spreadLeast || *s.P50 <= 0 {
+	if s.P50 == nil || *s.N < warnLeast || *s.P50 <= 0 {
 		return nil
 	}
 	if (*s.P75-*s.P25) / *s.P50 > spreadLimit {
 		return []string{WarnSpread}
 	}
 	return nil
+}
+
+// RunWarnings says what is wrong with the samples of one run, in the order they were taken. Values, tick (the step in
+// which they were read) and timerFloor (the least interval that the timer can measure) are in one unit; tick and
+// timerFloor are 0 where they are not known. Nothing is said of samples whose median is not positive, or of which one
+// is not finite.
+func RunWarnings(values []float64, tick, timerFloor float64) []string {
+	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
+		return nil
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	middle := Quantile(sorted, .5)
+	if middle <= 0 {
+		return nil
+	}
+	n := len(values)
+	step := clockStep(sorted, tick)
+	_, steady := Steady(values)
+	var words []string
+	for _, w := range []struct {
+		word  string
+		holds bool
+	}{
+		{WarnSpread, n >= warnLeast && Quantile(sorted, .75)-Quantile(sorted, .25) > spreadLimit*middle},
+		{WarnDrift, n >= warnLeast && math.Abs(drift(values)) > deadZone/2*middle},
+		{WarnModes, modesGap(sorted) > max(deadZone*middle, 2*step)},
+		{WarnAutocorrelation, correlated(values)},
+		{WarnQuantised, step > deadZone/4*middle},
+		{WarnShort, middle < shortFloors*timerFloor},
+		{WarnSlowStart, n >= warnLeast && slowStart(values[0], sorted, middle)},
+		{WarnUnsteady, n >= steadyLeast && !steady},
+	} {
+		if w.holds {
+			words = append(words, w.word)
+		}
+	}
+	return words
+}
+
+// clockStep is the step of the clock that ascending samples show, at least tick.
+func clockStep(sorted []float64, tick float64) float64 {
+	distinct, least := 1, math.Inf(1)
+	for i := 1; i < len(sorted); i++ {
+		if d := sorted[i] - sorted[i-1]; d > 0 {
+			distinct++
+			least = min(least, d)
+		}
+	}
+	if distinct == 1 || float64(distinct) >= distinctShare*float64(len(sorted)) {
+		return tick
+	}
+	return max(tick, least)
+}
+
+func correlated(values []float64) bool {
+	size, ok := EffectiveSize(values)
+	n := float64(len(values))
+	return ok && size < sizeShare*n && math.Abs(lag1(values)) > 2/math.Sqrt(n)
+}
+
+func slowStart(first float64, sorted []float64, middle float64) bool {
+	return first > slowRatio*middle && first-middle > slowMADs*madScale*medianDeviation(sorted, middle)
 }

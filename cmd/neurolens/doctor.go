@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func newDoctorCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what on this machine makes measurements bad",
+		Long: `Check what on this machine makes measurements bad: what was seen, what it does to
+measurements, and a command against it, to copy. Nothing is changed. What is not
+known is not taken for fine.
+
+Advice is no failure: the exit status is 0.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDoctor(a, cmd) },
+	}
+}
+
+func runDoctor(a *app, cmd *cobra.Command) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	env := probe.Read(cmd.Context(), probe.Options{
+		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
+	})
+	advice := probe.Advise(env)
+	t := query.Table{}
+	for _, name := range []string{"check", "state", "value", "missing", "why", "remedy"} {
+		t.Columns = append(t.Columns, query.Column{Name: name, Type: query.TypeText})
+	}
+	for _, d := range advice {
+		row := []any{d.Check, d.State}
+		for _, text := range []string{d.Value, d.Missing, d.Why, d.Remedy} {
+			if text == "" {
+				row = append(row, nil)
+			} else {
+				row = append(row, text)
+			}
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return a.print(format, t, func() view { return adviceView(env, advice, a.width) })
+}
+
+// adviceView shows what is to be done, what is not known, and how many checks there were. Where the table is wider than
+// the terminal, each piece of advice is a block of lines, and its command is never broken.
+func adviceView(env schema.Env, advice []probe.Advice, width int) view {
+	v := view{columns: []viewColumn{{header: "CHECK"}, {header: "VALUE"}, {header: "WHY"}, {header: "REMEDY"}}}
+	var blocks []string
+	unknowns := map[string][]string{}
+	states := map[string]int{}
+	for _, d := range advice {
+		states[d.State]++
+		value := cmp.Or(d.Value, unknown)
+		switch {
+		case d.Remedy != "":
+			v.rows = append(v.rows, []cell{{text: d.Check}, {text: value}, {text: d.Why}, {text: d.Remedy}})
+			blocks = append(blocks, wrapped(d.Check+gap+value, width)...)
+			blocks = append(blocks, wrapped(adviceIndent+d.Why, width)...)
+			blocks = append(blocks, adviceIndent+d.Remedy, "")
+		case d.State == probe.StateUnknown:
+			unknowns[d.Missing] = append(unknowns[d.Missing], d.Check)
+		}
+	}
+	for _, reason := range slices.Sorted(maps.Keys(unknowns)) {
+		v.below = append(v.below, "not known, "+reason+gap+strings.Join(unknowns[reason], " "))
+	}
+	v.below = append(v.below, adviceCount(states, len(advice)))
+	if len(v.rows) == 0 {
+		return v
+	}
+	v.above = heading(machineWords(env))
+	v.compact = func() view {
+		lines := append(slices.Clone(v.above), "")
+		lines = append(lines, blocks...)
+		for _, line := range v.below {
+			lines = append(lines, wrapped(line, width)...)
+		}
+		return view{commands: lines}
+	}
+	return v
+}
+
+// adviceIndent begins the lines of a block below its first.
+const adviceIndent = "    "
+
+// adviceCount is the last line, which counts every check.
+func adviceCount(states map[string]int, checks int) string {
+	if states[probe.StateOK] == checks {
+		return count(checks, "check") + ": nothing here is known to disturb measurements"
+	}
+	return fmt.Sprintf("%s: %d to look at, %d fine, %d not known; nothing was changed",
+		count(checks, "check"), states[probe.StateAdvice], states[probe.StateOK], states[probe.StateUnknown])
+}
+
+// machineWords say whose advice it is.
+func machineWords(env schema.Env) []string {
+	var words []string
+	for _, word := range []string{env.Machine, env.CPUModel, env.GPUName} {
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema"
+)
+
+var doctored = []probe.Advice{
+	{Check: "governor", State: probe.StateAdvice, Value: "powersave", Why: "the clock follows the load", Remedy: "sudo cpupower frequency-set -g performance"},
+	{Check: "swap", State: probe.StateOK, Value: "0 B"},
+	{Check: "boost", State: probe.StateUnknown, Missing: "absent", Why: "the clock depends on heat"},
+	{Check: "smt", State: probe.StateUnknown, Missing: "absent", Why: "two threads share a core"},
+	{Check: "gpu.0.clocks", State: probe.StateUnknown, Value: "345 of 1980 MHz", Missing: "unsupported", Why: "a free clock follows heat", Remedy: "sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp"},
+}
+
+func doctorScreen(advice []probe.Advice, width int) string {
+	var b bytes.Buffer
+	adviceView(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).render(&b, width, true)
+	return b.String()
+}
+
+func TestAdviceView(t *testing.T) {
+	want := `lab3 · EPYC
+
+governor  powersave
+    the clock follows the load
+    sudo cpupower frequency-set -g performance
+
+gpu.0.clocks  345 of 1980 MHz
+    a free clock follows heat
+    sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp
+
+not known, absent  boost smt
+5 checks: 1 to look at, 1 fine, 3 not known; nothing was changed
+`
+	if got := doctorScreen(doctored, 80); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	narrow := doctorScreen(doctored, 24)
+	for line := range strings.Lines(narrow) {
+		if line = strings.TrimSuffix(line, "\n"); ansi.StringWidth(line) > 24 && !strings.Contains(line, "sudo") {
+			t.Errorf("wider than 24 columns: %s", line)
+		}
+	}
+	if !strings.Contains(narrow, "\n    sudo cpupower frequency-set -g performance\n") {
+		t.Errorf("a command is broken:\n%s", narrow)
+	}
+	wide := doctorScreen(doctored, 200)
+	if !strings.Contains(wide, "\ngovernor      powersave        the clock follows the load  sudo cpupower") {
+		t.Errorf("where there is room it is a table, got\n%s", wide)
+	}
+}
+
+func TestAdviceViewWhereNothingIsWrong(t *testing.T) {
+	want := "1 check: nothing here is known to disturb measurements\n"
+	if got := doctorScreen(doctored[1:2], 80); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	want = "not known, absent  boost smt\n3 checks: 0 to look at, 1 fine, 2 not known; nothing was changed\n"
+	if got := doctorScreen(doctored[1:4], 80); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,104 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pause is how long a process that waits for a device leaves it alone: a flock that blocks cannot be interrupted.
+const pause = 200 * time.Millisecond
+
+// DefaultDir is where the locks are: NEUROLENS_LOCKS, else one directory for all users, whatever their TMPDIR.
+func DefaultDir(getenv func(string) string) string {
+	if dir := getenv("NEUROLENS_LOCKS"); dir != "" {
+		return dir
+	}
+	return "/tmp/neurolens-locks"
+}
+
+// BusyError is a device that another process measures.
+type BusyError struct {
+	Device string
+	Owner  string // for people: pid 123 (neurolens bench x.yaml) since 11:02
+}
+
+// Error says who measures the device, and what lets both have it.
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("%s is being measured by %s; --wait waits", e.Device, e.Owner)
+}
+
+// Held are the devices that this process has locked.
+type Held struct{ files []*os.File }
+
+// Lock locks devices for this process, in an order of its own, so that two processes never wait for each other. dir is
+// made if it is not there, for all users. A device that another process holds is a *BusyError, unless onWait is given:
+// then it is told the device and its owner, once a device, and Lock waits until ctx ends, whose error it returns. On
+// any error nothing is held.
+func Lock(ctx context.Context, dir string, devices []string, onWait func(device, owner string)) (*Held, error) {
+	held := &Held{}
+	for _, device := range slices.Compact(slices.Sorted(slices.Values(devices))) {
+		file, err := lockOne(ctx, dir, device, onWait)
+		if err != nil {
+			held.Release()
+			return nil, err
+		}
+		held.files = append(held.files, file)
+	}
+	return held, nil
+}
+
+// Release lets others measure. The files stay, without a word about their last owner.
+func (h *Held) Release() {
+	for _, file := range h.files {
+		_ = file.Truncate(0) // what is left there names a process that is gone, and no lock
+		file.Close()
+	}
+	h.files = nil
+}
+
+// lockOne locks one device.
+func lockOne(ctx context.Context, dir, device string, onWait func(device, owner string)) (*os.File, error) {
+	for told := false; ; {
+		file, err := openLock(dir, word(device)+".lock")
+		if err != nil {
+			return nil, fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS names another directory", device, dir, err)
+		}
+		if err = flock(file); err == nil {
+			err = writeOwner(file)
+		}
+		if err == nil {
+			return file, nil
+		}
+		owner := readOwner(file).String()
+		file.Close()
+		switch {
+		case !errors.Is(err, unix.EWOULDBLOCK):
+			return nil, fmt.Errorf("locking %s in %s: %w", device, dir, err)
+		case onWait == nil:
+			return nil, &BusyError{Device: device, Owner: owner}
+		case !told:
+			onWait(device, owner)
+			told = true
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("waiting for %s: %w", device, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+// flock locks a file unless another process, or another part of this one, has.
+func flock(file *os.File) error {
+	for {
+		if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package device
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CPU is the device of a sweep that measures no GPU.
+const CPU = "cpu"
+
+// GPU names the device with a UUID as the driver gives it: GPU-8932f937-... is gpu-8932f937-..., and an instance of
+// a shared one, MIG-41d3..., is mig-41d3...
+func GPU(uuid string) string {
+	kind, rest, ok := strings.Cut(uuid, "-")
+	if !ok || kind != "MIG" {
+		kind, rest = "GPU", strings.TrimPrefix(uuid, "GPU-")
+	}
+	return word(strings.ToLower(kind) + "-" + rest)
+}
+
+// word makes a text fit to be the name of a file.
+func word(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r < 128 && (r == '-' || r == '.' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z') {
+			return r
+		}
+		return '_'
+	}, text)
+}
+
+// Of gives the devices that a sweep measures on a machine: CPU if it is cpuOnly or sees no GPU, else the GPUs that
+// CUDA_VISIBLE_DEVICES of environ (key=value) leaves visible, else all.
+func Of(env schema.Env, environ []string, cpuOnly bool) []string {
+	all := gpus(env)
+	if cpuOnly || len(all) == 0 {
+		return []string{CPU}
+	}
+	visible, limited := variable(environ, "CUDA_VISIBLE_DEVICES")
+	if !limited {
+		return names(all)
+	}
+	order, _ := variable(environ, "CUDA_DEVICE_ORDER")
+	if chosen := choose(all, visible, order == "PCI_BUS_ID" || alike(all)); len(chosen) > 0 {
+		return chosen
+	}
+	return []string{CPU}
+}
+
+// gpu is one of a machine's GPUs.
+type gpu struct{ model, uuid, name string }
+
+// gpus lists them in the order of the driver. One that does not tell its UUID is named by its place.
+func gpus(env schema.Env) []gpu {
+	if env.GPUCount == nil {
+		return nil
+	}
+	var all []gpu
+	for i := range *env.GPUCount {
+		prefix := fmt.Sprintf("gpu.%d.", i)
+		g := gpu{model: env.Facts[prefix+"name"], uuid: env.Facts[prefix+"uuid"]}
+		if g.uuid != "" {
+			g.name = GPU(g.uuid)
+		} else {
+			g.name = fmt.Sprintf("gpu-%d", i)
+		}
+		all = append(all, g)
+	}
+	return all
+}
+
+func names(all []gpu) []string {
+	list := make([]string, len(all))
+	for i, g := range all {
+		list[i] = g.name
+	}
+	return list
+}
+
+func alike(all []gpu) bool {
+	return !slices.ContainsFunc(all, func(g gpu) bool { return g.model != all[0].model })
+}
+
+// choose reads a list of indices, UUIDs (or their beginnings) and instances. As for CUDA, what comes after an entry
+// that names nothing is not visible. CUDA counts the fastest first: where that may not be the order of the driver, an
+// index may be any of them, so all are taken.
+func choose(all []gpu, list string, ordered bool) []string {
+	var chosen []string
+	for entry := range strings.SplitSeq(list, ",") {
+		entry = strings.TrimSpace(entry)
+		index, err := strconv.Atoi(entry)
+		switch {
+		case err == nil && (index < 0 || index >= len(all)):
+			return chosen
+		case err == nil && !ordered:
+			return names(all)
+		case err == nil:
+			chosen = append(chosen, all[index].name)
+		case strings.HasPrefix(entry, "MIG-"):
+			chosen = append(chosen, GPU(entry))
+		default:
+			i := slices.IndexFunc(all, func(g gpu) bool { return entry != "" && strings.HasPrefix(g.uuid, entry) })
+			if i < 0 {
+				return chosen
+			}
+			chosen = append(chosen, all[i].name)
+		}
+	}
+	return chosen
+}
+
+// variable gives the value of a variable, the last one that is there, and whether it is there.
+func variable(environ []string, name string) (value string, ok bool) {
+	for _, entry := range slices.Backward(environ) {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,66 @@
+package device
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// machine has GPUs of the given models, with the UUIDs GPU-a0, GPU-b1, ...
+func machine(models ...string) schema.Env {
+	env := schema.Env{GPUCount: new(int64(len(models))), Facts: map[string]string{}}
+	for i, model := range models {
+		digit := string(rune('0' + i))
+		env.Facts["gpu."+digit+".name"] = model
+		env.Facts["gpu."+digit+".uuid"] = "GPU-" + string(rune('a'+i)) + digit
+	}
+	return env
+}
+
+func TestOf(t *testing.T) {
+	const visible = "CUDA_VISIBLE_DEVICES="
+	same, mixed := machine("H100", "H100", "H100"), machine("T4", "H100")
+	for _, c := range []struct {
+		what    string
+		env     schema.Env
+		environ []string
+		cpuOnly bool
+		want    string
+	}{
+		{"no GPU", schema.Env{}, nil, false, "cpu"},
+		{"GPUs that are not looked at", same, nil, true, "cpu"},
+		{"all", same, nil, false, "gpu-a0 gpu-b1 gpu-c2"},
+		{"indices", same, []string{visible + "2, 0"}, false, "gpu-c2 gpu-a0"},
+		{"none", same, []string{visible}, false, "cpu"},
+		{"none, as is usual", same, []string{visible + "-1"}, false, "cpu"},
+		{"the last of two settings", same, []string{visible + "0", visible + "1"}, false, "gpu-b1"},
+		{"up to one that is not there", same, []string{visible + "1,7,2"}, false, "gpu-b1"},
+		{"a UUID and the beginning of one", same, []string{visible + "GPU-c2,GPU-b"}, false, "gpu-c2 gpu-b1"},
+		{"an unknown UUID", same, []string{visible + "GPU-f"}, false, "cpu"},
+		{"an instance", same, []string{visible + "MIG-1f/1"}, false, "mig-1f_1"},
+		{"an index into an order that is not known", mixed, []string{visible + "0"}, false, "gpu-a0 gpu-b1"},
+		{"an index into the driver's order", mixed, []string{"CUDA_DEVICE_ORDER=PCI_BUS_ID", visible + "0"}, false, "gpu-a0"},
+		{"a UUID in an order that is not known", mixed, []string{visible + "GPU-b1"}, false, "gpu-b1"},
+		{"a GPU without a UUID", schema.Env{GPUCount: new(int64(1))}, nil, false, "gpu-0"},
+	} {
+		if got := strings.Join(Of(c.env, c.environ, c.cpuOnly), " "); got != c.want {
+			t.Errorf("%s: %s, want %s", c.what, got, c.want)
+		}
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	f.Add("0,1,GPU-a0,MIG-../../x")
+	f.Add(",")
+	f.Fuzz(func(t *testing.T, visible string) {
+		devices := Of(machine("H100", "H100"), []string{"CUDA_VISIBLE_DEVICES=" + visible}, false)
+		if len(devices) == 0 {
+			t.Errorf("%q: no device", visible)
+		}
+		if i := slices.IndexFunc(devices, func(d string) bool { return d == "" || strings.ContainsAny(d, "/\x00\n") }); i >= 0 {
+			t.Errorf("%q: device %q is no file name", visible, devices[i])
+		}
+	})
+}

@@ -1,0 +1,91 @@
+package device
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// longestOwner is the most bytes of a lock file that are read or written.
+const longestOwner = 4096
+
+// owner is what a lock file says about the process that has locked it. Anybody can write there: it is shown and never
+// acted on.
+type owner struct {
+	PID     int       `json:"pid"`
+	Since   time.Time `json:"since"`
+	Command string    `json:"command"`
+}
+
+// writeOwner notes that this process has locked file.
+func writeOwner(file *os.File) error {
+	words := append([]string{filepath.Base(os.Args[0])}, os.Args[1:]...)
+	text, err := json.Marshal(owner{
+		PID: os.Getpid(), Since: time.Now().UTC().Truncate(time.Second), Command: shortened(strings.Join(words, " ")),
+	})
+	if err != nil {
+		return err
+	}
+	if err := file.Truncate(0); err != nil {
+		return err
+	}
+	_, err = file.WriteAt(append(text, '\n'), 0)
+	return err
+}
+
+// readOwner reads who has locked file. What cannot be read, as while the owner writes it, is nobody known.
+func readOwner(file *os.File) owner {
+	text, err := io.ReadAll(io.NewSectionReader(file, 0, longestOwner))
+	if err != nil {
+		return owner{}
+	}
+	return parseOwner(text)
+}
+
+func parseOwner(text []byte) owner {
+	var o owner
+	if err := json.Unmarshal(text, &o); err != nil {
+		return owner{}
+	}
+	o.Command = shortened(o.Command)
+	return o
+}
+
+// String is the owner for people: pid 123 (neurolens bench x.yaml) since 11:02.
+func (o owner) String() string {
+	if o.PID <= 0 {
+		return "another process"
+	}
+	text := fmt.Sprintf("pid %d", o.PID)
+	if o.Command != "" {
+		text += " (" + o.Command + ")"
+	}
+	if o.Since.IsZero() {
+		return text
+	}
+	since, layout := o.Since.Local(), "15:04"
+	if time.Since(since) > 12*time.Hour {
+		layout = "2006-01-02 15:04"
+	}
+	return text + " since " + since.Format(layout)
+}
+
+// shortened is a command in one short line that cannot steer a terminal.
+func shortened(command string) string {
+	const most = 100
+	letters := []rune(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, command))
+	if len(letters) > most {
+		return string(letters[:most-1]) + "…"
+	}
+	return string(letters)
+}

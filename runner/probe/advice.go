@@ -1,0 +1,122 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The states of an Advice.
+const (
+	StateOK      = "ok"
+	StateAdvice  = "advice"  // it makes measurements worse
+	StateUnknown = "unknown" // what is not known is not fine
+)
+
+// Advice is what one check says about a machine as a place to measure.
+type Advice struct {
+	Check   string
+	State   string
+	Value   string // what was seen, for people; empty where it is not known
+	Missing string // why it is not known: absent, permission, unsupported, timeout
+	Why     string // what it does to measurements; empty where it is fine
+	Remedy  string // a command to copy, or what to do; empty where there is nothing to do
+}
+
+// check is one question about a machine.
+type check struct {
+	name   string
+	facts  []string // what it rests on; where none is known, neither is the answer
+	why    string
+	remedy string // may hold {gpu}, the index of the GPU
+	judge  func(seen) verdict
+}
+
+// seen are the facts that a check looks at. prefix is gpu.N. for a check of a GPU.
+type seen struct {
+	env    schema.Env
+	prefix string
+	value  string // the first of the check's facts, or empty
+}
+
+func (s seen) fact(name string) string { return s.env.Facts[name] }
+
+// number is a fact as a number; known is false where it is none.
+func (s seen) number(name string) (n float64, known bool) {
+	n, err := strconv.ParseFloat(s.env.Facts[name], 64)
+	return n, err == nil
+}
+
+// verdict is what a check makes of the facts.
+type verdict struct {
+	state  string
+	value  string
+	remedy string // in place of the check's; the only one where the state is unknown
+}
+
+// fineIf is the verdict for a value that is fine or not.
+func fineIf(fine bool, value string) verdict {
+	if fine {
+		return verdict{state: StateOK, value: value}
+	}
+	return verdict{state: StateAdvice, value: value}
+}
+
+// Advise judges a machine, in a fixed order, by what Read says about it. Checks of GPUs are there for each GPU.
+func Advise(env schema.Env) []Advice {
+	var advice []Advice
+	for _, c := range hostChecks {
+		advice = append(advice, c.apply(env, ""))
+	}
+	if why := env.Missing["gpu"]; why != "" && why != absent {
+		advice = append(advice, Advice{
+			Check: "gpu", State: StateUnknown, Missing: why, Why: "whether there are GPUs, and who is on them, is not known",
+		})
+	}
+	for i := range count(env.GPUCount) {
+		for _, c := range deviceChecks {
+			advice = append(advice, c.apply(env, fmt.Sprintf("gpu.%d.", i)))
+		}
+	}
+	return advice
+}
+
+func (c check) apply(env schema.Env, prefix string) Advice {
+	a := Advice{Check: prefix + c.name, Why: c.why}
+	v := verdict{state: StateUnknown}
+	if slices.ContainsFunc(c.facts, func(fact string) bool { return env.Facts[prefix+fact] != "" }) {
+		v = c.judge(seen{env: env, prefix: prefix, value: env.Facts[prefix+c.facts[0]]})
+	} else {
+		a.Missing = env.Missing[prefix+c.facts[0]]
+	}
+	a.State, a.Value = v.state, v.value
+	switch a.State {
+	case StateOK:
+		a.Why = ""
+	case StateAdvice:
+		v.remedy = cmp.Or(v.remedy, c.remedy)
+		fallthrough
+	case StateUnknown:
+		index := strings.TrimSuffix(strings.TrimPrefix(prefix, "gpu."), ".")
+		a.Remedy = strings.ReplaceAll(v.remedy, "{gpu}", index)
+	}
+	if a.State == StateUnknown {
+		a.Missing = cmp.Or(a.Missing, unsupported)
+	}
+	return a
+}
+
+// unclear is the verdict where the facts do not answer the question.
+func unclear(value string) verdict { return verdict{state: StateUnknown, value: value} }
+
+// onOff is a flag for people.
+func onOff(flag string) string {
+	if flag == "true" {
+		return "on"
+	}
+	return "off"
+}

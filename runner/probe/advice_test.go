@@ -1,0 +1,185 @@
+package probe
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// quiet is a machine that is fine to measure on, but for what nobody can know.
+func quiet() schema.Env {
+	return schema.Env{
+		CPUCount: new(int64(8)), MemoryBytes: new(int64(16 << 30)), GPUCount: new(int64(1)),
+		Facts: map[string]string{
+			"cpu.governor": "performance", "cpu.boost": "false", "cpu.smt": "false", "aslr": "0", "thp": "madvise",
+			"numa.balancing": "0", "numa.nodes": "2", "clocksource": "tsc", "load.1m": "0.5", "psi.cpu_some_avg10": "0",
+			"memory.swap_used": "0", "cpu.throttles_since_boot": "0", "power.battery": "none", "virtualization": "none",
+			"cpu.steal_since_boot": "0", "cgroup.cpu_max": "max", "cgroup.memory_max": "max", "cpu.affinity": "0-7",
+			"gpu.0.persistence": "true", "gpu.0.foreign": "none", "gpu.0.throttle": "none", "gpu.0.clock_sm": "345",
+			"gpu.0.clock_sm_max": "1980", "gpu.0.power_limit": "700000", "gpu.0.power_limit_default": "700000",
+		},
+		Missing: map[string]string{},
+	}
+}
+
+func advice(t *testing.T, env schema.Env, check string) Advice {
+	t.Helper()
+	all := Advise(env)
+	i := slices.IndexFunc(all, func(a Advice) bool { return a.Check == check })
+	if i < 0 {
+		t.Fatalf("there is no check %s", check)
+	}
+	return all[i]
+}
+
+func TestAQuietMachineIsFine(t *testing.T) {
+	for _, a := range Advise(quiet()) {
+		switch {
+		case a.Check == "gpu.0.clocks":
+			want := Advice{
+				"gpu.0.clocks", StateUnknown, "345 of 1980 MHz", unsupported, a.Why,
+				"sudo nvidia-smi -i 0 --lock-gpu-clocks=tdp,tdp",
+			}
+			if a != want || a.Why == "" {
+				t.Errorf("got %+v, want %+v", a, want)
+			}
+		case a.State != StateOK || a.Value == "" || a.Missing+a.Why+a.Remedy != "":
+			t.Errorf("%+v", a)
+		}
+	}
+}
+
+// Of an empty manifest nothing is known, and so nothing is fine.
+func TestNothingKnownIsNotFine(t *testing.T) {
+	env := schema.Env{GPUCount: new(int64(1)), Missing: map[string]string{"aslr": permission}}
+	for _, a := range Advise(env) {
+		want := unsupported
+		if a.Check == "aslr" {
+			want = permission
+		}
+		if a.State != StateUnknown || a.Missing != want || a.Value != "" || a.Why == "" || a.Remedy != "" {
+			t.Errorf("%+v", a)
+		}
+	}
+	if a := advice(t, schema.Env{Missing: map[string]string{"gpu": timeout}}, "gpu"); a.State != StateUnknown || a.Missing != timeout {
+		t.Errorf("a driver that hangs: %+v", a)
+	}
+	for _, a := range Advise(schema.Env{Missing: map[string]string{"gpu": absent}}) {
+		if strings.HasPrefix(a.Check, "gpu") {
+			t.Errorf("a machine without a driver: %+v", a)
+		}
+	}
+}
+
+func TestAdvise(t *testing.T) {
+	for _, c := range []struct {
+		check  string
+		facts  string // that differ: name=value, separated by semicolons
+		state  string
+		value  string
+		remedy string // its beginning
+	}{
+		{"governor", "cpu.governor=performance,powersave", StateAdvice, "performance,powersave", "sudo cpupower"},
+		{"boost", "cpu.boost=true;cpu.scaling_driver=amd-pstate", StateAdvice, "on", "echo 0 | sudo tee /sys/devices/system/cpu/cpufreq/boost"},
+		{"boost", "cpu.boost=true;cpu.scaling_driver=intel_pstate", StateAdvice, "on", "echo 1 | sudo tee /sys/devices/system/cpu/intel_pstate"},
+		{"smt", "cpu.smt=true", StateAdvice, "on", "echo off"},
+		{"smt", "cpu.smt=true;virtualization=kvm", StateAdvice, "on", "echo off"},
+		{"smt", "virtualization=kvm", StateUnknown, "", ""},
+		{"aslr", "aslr=2", StateAdvice, "on", "setarch -R"},
+		{"aslr", "aslr=2;aslr.process=true", StateAdvice, "on", "setarch -R"},
+		{"aslr", "aslr=2;aslr.process=false", StateOK, "off", ""},
+		{"thp", "thp=always", StateAdvice, "always", "echo madvise"},
+		{"thp", "thp=never", StateOK, "never", ""},
+		{"numa_balancing", "numa.balancing=1", StateAdvice, "1", "echo 0"},
+		{"numa_balancing", "numa.balancing=1;numa.nodes=1", StateOK, "1", ""},
+		{"clocksource", "clocksource=hpet", StateAdvice, "hpet", "echo tsc"},
+		{"clocksource", "clocksource=kvm-clock", StateOK, "kvm-clock", ""},
+		{"load", "load.1m=0.81", StateAdvice, "0.81 on 8 processors", "ps "},
+		{"load", "load.1m=0.8", StateOK, "0.8 on 8 processors", ""},
+		{"load", "load.1m=much", StateUnknown, "much", ""},
+		{"pressure", "psi.memory_some_avg10=5.5", StateAdvice, "cpu 0 %, memory 5.5 % of 10 s", "ps "},
+		{"pressure", "psi.cpu_some_avg10=;psi.io_some_avg10=5", StateOK, "io 5 % of 10 s", ""},
+		{"swap", "memory.swap_used=1073741824", StateAdvice, "1.00 GiB", "sudo swapoff"},
+		{"swap", "memory.swap_used=104857600", StateOK, "100 MiB", ""},
+		{"throttling", "cpu.throttles_since_boot=3", StateAdvice, "3 times since the start", "cool it"},
+		{"battery", "power.battery=discharging", StateAdvice, "discharging", "plug it in"},
+		{"battery", "power.battery=full", StateOK, "full", ""},
+		{"virtualization", "virtualization=kvm", StateAdvice, "kvm", "compare within"},
+		{"steal", "cpu.steal_since_boot=1.234", StateAdvice, "1.2 % since the start", "take a machine"},
+		{"cpu_limit", "cgroup.cpu_max=1.5", StateAdvice, "1.5 processors", "give it"},
+		{"cpu_limit", "cgroup.cpu_max=8", StateOK, "8 processors", ""},
+		{"memory_limit", "cgroup.memory_max=1073741824", StateAdvice, "1.00 GiB", "run it"},
+		{"affinity", "cpu.affinity=2-3", StateAdvice, "2 of 8 processors", "export OMP_NUM_THREADS=2"},
+		{"affinity", "cpu.affinity=2-3;env.OMP_NUM_THREADS=2", StateOK, "2 of 8 processors", ""},
+		{"gpu.0.persistence", "gpu.0.persistence=false", StateAdvice, "off", "sudo nvidia-smi -i 0 -pm 1"},
+		{"gpu.0.processes", "gpu.0.foreign=12 345", StateAdvice, "12 345", "nvidia-smi -i 0 --query-compute-apps"},
+		{"gpu.0.throttle", "gpu.0.throttle=thermal", StateAdvice, "thermal", "nvidia-smi -i 0 -q -d PERF"},
+		{"gpu.0.clocks", "gpu.0.clock_sm_max=", StateUnknown, "345 MHz", "sudo nvidia-smi -i 0 --lock-gpu-clocks"},
+		{"gpu.0.power_limit", "gpu.0.power_limit=500000", StateAdvice, "500 W of 700 W", "sudo nvidia-smi -i 0 -pl 700"},
+	} {
+		env := quiet()
+		for pair := range strings.SplitSeq(c.facts, ";") {
+			name, value, _ := strings.Cut(pair, "=")
+			env.Facts[name] = value
+		}
+		a := advice(t, env, c.check)
+		if a.State != c.state || a.Value != c.value || !strings.HasPrefix(a.Remedy, c.remedy) || (a.Remedy == "") != (c.remedy == "") {
+			t.Errorf("%s with %s: %+v, want %s", c.check, c.facts, a, c.remedy)
+		}
+		if (a.Why == "") != (a.State == StateOK) {
+			t.Errorf("%s with %s: why is %q", c.check, c.facts, a.Why)
+		}
+	}
+}
+
+// What is shown indented by four columns fits a terminal of 80, so that a command can be copied from it.
+func TestAdviceIsShort(t *testing.T) {
+	for _, c := range slices.Concat(hostChecks, deviceChecks) {
+		for _, text := range []string{c.why, strings.ReplaceAll(c.remedy, "{gpu}", "15")} {
+			if n := utf8.RuneCountInString(text); n > 76 {
+				t.Errorf("%s: %d letters: %s", c.name, n, text)
+			}
+		}
+	}
+}
+
+func FuzzAdvise(f *testing.F) {
+	f.Add("1")
+	f.Add("-0x1p9")
+	names := slices.Sorted(maps.Keys(quiet().Facts))
+	f.Fuzz(func(t *testing.T, value string) {
+		env := quiet()
+		for _, name := range names {
+			env.Facts[name] = value
+		}
+		for _, a := range Advise(env) {
+			if !slices.Contains([]string{StateOK, StateAdvice, StateUnknown}, a.State) || (a.Missing == "") == (a.State == StateUnknown) {
+				t.Errorf("%q: %+v", value, a)
+			}
+		}
+	})
+}
+
+func TestAdviseKnowsWhatReadReads(t *testing.T) {
+	env := Read(t.Context(), Options{Root: tree(server), Dir: t.TempDir(), GPU: func(context.Context) Devices {
+		return Devices{Missing: map[string]string{"gpu": absent}}
+	}})
+	got := map[string]string{}
+	for _, a := range Advise(env) {
+		got[a.Check] = a.State
+	}
+	want := map[string]string{
+		"governor": StateAdvice, "boost": StateOK, "smt": StateAdvice, "aslr": StateOK, "thp": StateOK,
+		"numa_balancing": StateUnknown, "clocksource": StateUnknown, "load": StateOK, "pressure": StateOK, "swap": StateOK,
+		"throttling": StateAdvice, "battery": StateOK, "virtualization": StateAdvice, "steal": StateAdvice,
+		"cpu_limit": StateAdvice, "memory_limit": StateAdvice, "affinity": StateAdvice,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v\nwant %v", got, want)
+	}
+}

@@ -1,0 +1,67 @@
+package probe
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// deviceChecks are the questions about one GPU.
+var deviceChecks = []check{
+	{
+		"persistence",
+		[]string{"persistence"},
+		"the driver starts anew for each run, which takes up to seconds",
+		"sudo nvidia-smi -i {gpu} -pm 1",
+		func(s seen) verdict { return fineIf(s.value == "true", onOff(s.value)) },
+	},
+	{
+		"processes",
+		[]string{"foreign"},
+		"another process computes on it",
+		"nvidia-smi -i {gpu} --query-compute-apps=pid,name,used_memory --format=csv",
+		func(s seen) verdict { return fineIf(s.value == none, s.value) },
+	},
+	{
+		"throttle",
+		[]string{"throttle"},
+		"heat or a power limit holds its clock down",
+		"nvidia-smi -i {gpu} -q -d PERFORMANCE,TEMPERATURE,POWER",
+		func(s seen) verdict { return fineIf(s.value == none, s.value) },
+	},
+	{
+		"clocks",
+		[]string{"clock_sm", "clock_sm_max"},
+		"the driver does not tell whether it is locked; a free clock follows heat",
+		"", judgeDeviceClocks,
+	},
+	{
+		"power_limit",
+		[]string{"power_limit"},
+		"it may use less power than it is made for, and clocks lower",
+		"", judgePowerLimit,
+	},
+}
+
+// judgeDeviceClocks has no answer: the driver takes a locked clock and does not tell of it.
+func judgeDeviceClocks(s seen) verdict {
+	now, most := s.fact(s.prefix+"clock_sm"), s.fact(s.prefix+"clock_sm_max")
+	v := unclear(now + " MHz")
+	if most != "" {
+		v = unclear(cmp.Or(now, "?") + " of " + most + " MHz")
+	}
+	v.remedy = "sudo nvidia-smi -i {gpu} --lock-gpu-clocks=tdp,tdp"
+	return v
+}
+
+func judgePowerLimit(s seen) verdict {
+	limit, known := s.number(s.prefix + "power_limit")
+	usual, usualKnown := s.number(s.prefix + "power_limit_default")
+	if !known || !usualKnown {
+		return unclear(s.value)
+	}
+	v := fineIf(limit >= usual, fmt.Sprintf("%s of %s", schema.ForPeople(limit, "mW"), schema.ForPeople(usual, "mW")))
+	v.remedy = fmt.Sprintf("sudo nvidia-smi -i {gpu} -pl %.0f", usual/1000)
+	return v
+}

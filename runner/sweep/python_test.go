@@ -1,0 +1,282 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// net is the beginning of a sweep for onnxrt and torch.
+const net = "backend: [onnxrt, torch]\nmodel: builtin:x\n"
+
+func TestFile(t *testing.T) {
+	check := func(file, path, object, benchmark string) {
+		t.Helper()
+		p := parse(t, "file: "+file, Overrides{}).Points[0]
+		equal(t, []string{p.File, p.Object, p.Benchmark}, []string{path, object, benchmark})
+		equal(t, p.Executor, schema.ExecutorPython)
+	}
+	check("./ops/moe.py", "./ops/moe.py", "", "moe.py")
+	check("../moe.py:Routed", "../moe.py", "Routed", "moe.py:Routed")
+	check("C:x/a.py", "C:x/a.py", "", "a.py")
+	check("a:b.py:_f1", "a:b.py", "_f1", "a:b.py:_f1")
+	check("a.py:Größe", "a.py", "Größe", "a.py:Größe")
+
+	s := parse(t, `
+suite: operations
+benchmark: [GELU, Swish]
+file: "ops/{variant}.py:{benchmark}"
+variant: [torch, triton]
+backend: cuda
+model: {name: m, path: m.pt}
+grid: {batch_size: 4, dim: [64, 128]}
+warmup: 3
+`, Overrides{})
+	equal(t, len(s.Points), 8)
+	p := s.Points[7]
+	equal(t, words(&p), "Swish triton cuda m 4 dim=128")
+	equal(t, []string{p.File, p.Object, p.ModelPath}, []string{"ops/triton.py", "Swish", "m.pt"})
+	equal(t, []int{p.FileLine, p.ModelLine, p.PythonLine, p.BuildLine, p.Warmup}, []int{4, 7, 0, 0, 3})
+	equal(t, p.Budget, 10*time.Second)
+	equal(t, p.Timeouts.Measure, 15*time.Second)
+	// Two classes of one file are two benchmarks.
+	s = parse(t, "file: \"a.py:{k}\"\ngrid: {k: [A, B]}", Overrides{})
+	equal(t, points(s), []string{"a.py:A k=A", "a.py:B k=B"})
+}
+
+func TestPythonSettings(t *testing.T) {
+	s := parse(t, `
+file: a.py
+python: "/venvs/{venv}/bin/python"
+timing: torch_timer
+min_run_time: 1s
+seed: 7
+reproducible: true
+cold_start: true
+profile: torch
+build: [[make, "{venv}"], [python3, setup.py, "--seed={seed}"]]
+share: [data, ./models/big/]
+grid: {venv: [a, b]}
+`, Overrides{})
+	p := s.Points[1]
+	equal(t, p.Python, "/venvs/b/bin/python")
+	equal(t, []any{p.Timing, p.MinRunTime, *p.Seed, p.Reproducible, p.ColdStart, p.FlushL2},
+		[]any{"torch_timer", time.Second, int64(7), true, true, false})
+	equal(t, p.Warmup, 0)
+	equal(t, p.Fixed, []string{"warmup"})
+	equal(t, p.Profile, []string{"torch"})
+	equal(t, p.Build, [][]string{{"make", "b"}, {"python3", "setup.py", "--seed=7"}})
+	equal(t, s.Share, []string{"data", "models/big"})
+	equal(t, []int{p.PythonLine, p.BuildLine}, []int{3, 10})
+
+	p = parse(t, "file: a.py\nreproducible: true\ncold_start: true\nwarmup: 3", Overrides{}).Points[0]
+	equal(t, []any{*p.Seed, p.Warmup, p.Timing, p.MinRunTime}, []any{int64(42), 3, "auto", 200 * time.Millisecond})
+	equal(t, p.Fixed, []string(nil))
+	p = parse(t, "file: a.py\nseed: 7\nmin_run_time: 1s\nbuild: [make, all]\ncold_start: false", Overrides{}).Points[0]
+	equal(t, []any{*p.Seed, p.Reproducible, p.MinRunTime}, []any{int64(7), false, time.Second})
+	equal(t, p.Build, [][]string{{"make", "all"}})
+	equal(t, parse(t, "file: a.py\nbuild: make", Overrides{}).Points[0].Build, [][]string{{"make"}})
+}
+
+// A setting reaches the points to whose executor it means something, and no other.
+func TestWhoTakesWhat(t *testing.T) {
+	s := parse(t, `
+backend: [builtin, onnxrt, torch, tensorrt]
+model: builtin:x
+provider: "{ep}ExecutionProvider"
+device: cuda:1
+threads: 4
+flush_l2: true
+seed: 7
+profile: [ort, torch]
+build: [make]
+params: {ep: CUDA}
+`, Overrides{})
+	var got []string
+	for _, p := range s.Points {
+		got = append(got, fmt.Sprint(p.Provider, " ", p.Device, " ", p.Threads, " ", p.FlushL2, " ", p.Seed != nil, " ",
+			p.Timing, " ", p.Profile, " ", p.Build))
+	}
+	equal(t, got, []string{
+		"  0 false false  [] []",
+		"CUDAExecutionProvider  4 true true auto [ort] [[make]]",
+		" cuda:1 4 true true auto [torch] [[make]]",
+		" cuda:1 0 true true auto [] [[make]]",
+	})
+	if &s.Points[1].Build[0] != &s.Points[3].Build[0] {
+		t.Error("each point has a copy of equal commands")
+	}
+}
+
+func TestSettingsAsAxes(t *testing.T) {
+	s := parse(t, net+"grid: {provider: [A, B], device: cpu, threads: [1, 8]}", Overrides{})
+	var got []string
+	for _, p := range s.Points {
+		got = append(got, fmt.Sprint(p.Backend, p.Params, p.Provider, p.Device, p.Threads))
+	}
+	slices.Sort(got)
+	equal(t, got[:5], []string{
+		"onnxrtmap[device:cpu provider:A threads:1]A1", "onnxrtmap[device:cpu provider:A threads:8]A8",
+		"onnxrtmap[device:cpu provider:B threads:1]B1", "onnxrtmap[device:cpu provider:B threads:8]B8",
+		"torchmap[device:cpu provider:A threads:1]cpu1",
+	})
+	s = parse(t, net+"provider: \"{provider}ExecutionProvider\"\ngrid: {provider: CPU}", Overrides{})
+	equal(t, []string{s.Points[0].Provider, s.Points[0].Params["provider"]}, []string{"CPUExecutionProvider", "CPU"})
+	s = parse(t, net, Overrides{Params: map[string]string{"threads": "2"}})
+	equal(t, s.Points[0].Threads, 2)
+	// Of a command and of a file they are axes like any other.
+	s = parse(t, "command: [a, \"{threads}\"]\ngrid: {threads: many}", Overrides{})
+	equal(t, s.Points[0].Threads, 0)
+	s = parse(t, "file: a.py\ngrid: {threads: many, device: x, seed: [1, 2]}", Overrides{})
+	equal(t, []any{s.Points[0].Threads, s.Points[0].Device, s.Points[0].Seed}, []any{0, "", (*int64)(nil)})
+}
+
+func TestSeedInCommand(t *testing.T) {
+	s := parse(t, `
+command: [prog, "--seed={seed}"]
+wrapper: [w, "{seed}"]
+env: {S: "{seed}"}
+cwd: /x/{seed}
+seed: 7
+build: [[make, "{k}", "{seed}"]]
+grid: {k: [1, 2]}
+`, Overrides{})
+	p := s.Points[1]
+	equal(t, p.Command, []string{"w", "7", "prog", "--seed=7"})
+	equal(t, []string{p.Env["S"], p.Dir}, []string{"7", "/x/7"})
+	equal(t, p.Build, [][]string{{"make", "2", "7"}})
+	equal(t, *p.Seed, int64(7))
+	equal(t, p.Timing, "")
+	p = parse(t, "command: [a, \"{seed}\"]", Overrides{Reproducible: true}).Points[0]
+	equal(t, p.Command, []string{"a", "42"})
+	p = parse(t, "command: [a, \"{seed}\"]\ngrid: {seed: 9}", Overrides{}).Points[0]
+	equal(t, p.Command, []string{"a", "9"})
+	equal(t, p.Seed, (*int64)(nil))
+	p = parse(t, "command: [a]\nbuild: [make]", Overrides{}).Points[0]
+	equal(t, p.Build, [][]string{{"make"}})
+	equal(t, p.Timeouts.Build, 10*time.Minute)
+}
+
+func TestPythonOverrides(t *testing.T) {
+	src := net + "warmup: 5\nseed: 1\nprofile: [ort, torch]\ncold_start: false\npython: old\nprovider: A\ntiming: triton\n"
+	p := parse(t, src, Overrides{
+		Python: "new{", Provider: "B", Device: "cpu", Timing: "perf_counter", Seed: new(int64(0)), Reproducible: true,
+		ColdStart: true, Profile: []string{"ort"}, Iterations: new(3),
+	}).Points[0]
+	equal(t, []any{p.Python, p.Provider, p.Timing, *p.Seed, p.Reproducible, p.ColdStart, p.Warmup, p.PythonLine},
+		[]any{"new{", "B", "perf_counter", int64(0), true, true, 0, 0})
+	equal(t, p.Profile, []string{"ort"})
+	equal(t, p.Fixed, []string{"iterations", "warmup", "seed", "timing"})
+	p = parse(t, src, Overrides{Device: "cuda", ColdStart: true, Warmup: new(2), Reproducible: true}).Points[1]
+	equal(t, []any{p.Device, p.Warmup, *p.Seed}, []any{"cuda", 2, int64(1)})
+	equal(t, p.Fixed, []string{"warmup"})
+	p = parse(t, net, Overrides{Reproducible: true}).Points[0]
+	equal(t, p.Fixed, []string{"seed"})
+	// Another timing than the file was written for leaves its min_run_time unused.
+	p = parse(t, net+"timing: torch_timer\nmin_run_time: 1s", Overrides{Timing: "perf_counter"}).Points[0]
+	equal(t, p.Timing, "perf_counter")
+	// --python may come from the environment, and what the file says may be left unused by another backend.
+	parse(t, tiny, Overrides{Python: "python3"})
+	parse(t, net+"provider: A", Overrides{Params: map[string]string{"backend": "builtin"}})
+	equal(t, parse(t, tiny, Overrides{ColdStart: true}).Points[0].Warmup, 0)
+}
+
+func TestErrorsOfPython(t *testing.T) {
+	check := refuses(t, "")
+	for _, file := range []string{":Name", "bench", "bench.py:", "bench.py:1a", "bench.py:a.b", ".py", "d/.py:A", "a.sh:A"} {
+		check("file: \""+file+"\"", fmt.Sprintf("1: file: want path.py or path.py:Name, got %q", file))
+	}
+	check("file: \"{k}:A\"\ngrid: {k: [a.py, b]}", `1: file: want path.py or path.py:Name, got "b:A"`)
+	check("file: [a.py]", "1: file: want one value, got a list")
+	check("file: a.py\ncommand: [a]", "1: file: there is a command too, on line 2: want one of them")
+	check("file: a.py\nwrapper: [a]", "2: wrapper: goes before a command, and there is none")
+	check("file: a.py\nprovider: x", "2: provider: means nothing with file: only onnxrt takes it")
+	check("file: a.py\nprofile: [torch, ort]", "2: profile: ort means nothing with file: only onnxrt takes it")
+	check("command: [a]\ntiming: auto",
+		"2: timing: means nothing with command: only file, onnxrt, torch, tensorrt take it")
+	check("command: [a]\nseed: 1",
+		"2: seed: means nothing with command: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
+	check("command: [a]\nreproducible: true",
+		"2: reproducible: means nothing with command: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
+	check(tiny+"python: x", "3: python: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
+	check(tiny+"build: [x]",
+		"3: build: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	check("backend: [builtin, tensorrt]\nmodel: builtin:x\nthreads: 1",
+		"3: threads: means nothing with builtin and tensorrt: only onnxrt, torch take it")
+	check(tiny+"flush_l2: true", "3: flush_l2: means nothing with builtin: only onnxrt, torch, tensorrt take it")
+	check("command: [a, \"{seed}\"]", "1: command: {seed} is not set: give seed")
+}
+
+func TestErrorsOfPythonValues(t *testing.T) {
+	check := refuses(t, net)
+	check("threads: 0", `3: threads: want a whole number from 1 to 1048576, got "0"`)
+	check("threads: many", `3: threads: want a whole number from 1 to 1048576, got "many"`)
+	check("grid: {threads: [1, x]}", `3: axis threads: want a whole number from 1 to 1048576, got "x"`)
+	check(`provider: ""`, "3: provider: is empty")
+	check(`grid: {provider: ["", A]}`, "3: axis provider: is empty")
+	check("provider: A\ngrid: {provider: [A, B]}",
+		"3: provider: is an axis too: write {provider} in it, or remove it")
+	check("device: \"{dev}\"", "3: device: {dev} is no axis (write {{ and }} for braces)")
+	check("python: [a]", "3: python: want one value, got a list")
+	check("timing: fast", `3: timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
+	check("timing: [auto]", "3: timing: want one of auto perf_counter cuda_event triton torch_timer, got a list")
+	check("min_run_time: 1s", "3: min_run_time: means nothing with timing auto: only torch_timer takes it")
+	check("timing: triton\nmin_run_time: 1s", "4: min_run_time: means nothing with timing triton: only torch_timer takes it")
+	check("timing: torch_timer\nmin_run_time: 1", "4: min_run_time: want a time with its unit (500ms, 15s, 10m), got 1")
+	check("seed: -1", "3: seed: want a whole number from 0 to 4294967295, got -1")
+	check("seed: 4294967296", "3: seed: want a whole number from 0 to 4294967295, got 4294967296")
+	check("seed: x", `3: seed: want a number, got "x"`)
+	check("seed: 1\ngrid: {seed: [1, 2]}", "3: seed: is an axis too: remove one of them")
+	check("reproducible: 1", "3: reproducible: want true or false, got 1")
+	check("cold_start: yes", `3: cold_start: want true or false, got "yes"`)
+	check("flush_l2: [true]", "3: flush_l2: want true or false, got a list")
+	check("profile: nsys", `3: profile: want one of ort torch, got "nsys"`)
+	check("profile: [{tool: torch}]", "3: profile: want one of ort torch, got a map")
+	check("profile: [ort, ort]", "3: profile: ort is there twice")
+	check("build: []", "3: build: is empty")
+	check("build: [[]]", "3: build: is empty")
+	check("build: [[a], b]", `3: build: want a list of argument lists, or one list, got "b"`)
+	check("build: [a, [b]]", "3: build: want one value, got a list")
+	check(`build: [["", a]]`, "3: build: the program has no name")
+	check("build: {a: b}", `3: build: want text, got a map: quote it ("{axis}")`)
+	check("share: [/data]", `3: share: want a path below the working directory, got "/data"`)
+	check("share: [a/../..]", `3: share: want a path below the working directory, got "a/../.."`)
+	check("share: [../data]", `3: share: want a path below the working directory, got "../data"`)
+	check("share: [.]", `3: share: want a path below the working directory, got "."`)
+	check("share: [data, data/]", `3: share: "data/" is there twice`)
+	check("share: [7]", "3: share: want text, got 7: quote it")
+	check("timeouts: {build: 4}", "3: timeouts.build: want a time with its unit (500ms, 15s, 10m), got 4")
+	check("command: [a]\ngrid:\n  kind: [1, 2]\nbuild: [[make, \"{king}\"]]",
+		"6: build: {king} is no axis: did you mean {kind}? (write {{ and }} for braces)")
+}
+
+func TestErrorsOfPythonOptions(t *testing.T) {
+	check := func(src string, o Overrides, want string) {
+		t.Helper()
+		_, err := Parse("sweep.yaml", []byte(src), o)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	check(tiny, Overrides{Provider: "A"}, "--provider: means nothing with builtin: only onnxrt takes it")
+	check(tiny, Overrides{Device: "cpu"}, "--device: means nothing with builtin: only torch, tensorrt take it")
+	check(tiny, Overrides{Profile: []string{"torch"}}, "--profile: torch means nothing with builtin: only file, torch take it")
+	check(tiny, Overrides{Timing: "auto"}, "--timing: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
+	check(tiny, Overrides{Reproducible: true},
+		"--reproducible: means nothing with builtin: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
+	check(net, Overrides{Timing: "fast"},
+		`--timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
+	check(net, Overrides{Profile: []string{"ort", "ncu"}}, `--profile: want one of ort torch, got "ncu"`)
+	check(net, Overrides{Seed: new(int64(-1))}, "--seed: want a whole number from 0 to 4294967295, got -1")
+	check(net+"grid: {seed: 1}", Overrides{Seed: new(int64(1))}, "--seed: seed is an axis of this sweep: use -P seed=VALUE")
+	check(net+"grid: {device: cpu}", Overrides{Device: "cuda"},
+		"--device: device is an axis of this sweep: use -P device=VALUE")
+	check(net, Overrides{Python: "\xff"}, `--python: want UTF-8, got "\xff"`)
+	check(net, Overrides{Order: "fast"}, `--order: want one of interleaved random sequential, got "fast"`)
+	// What the file says is left alone where the command line changes the backend; what it says itself is not.
+	check(net, Overrides{Provider: "A", Params: map[string]string{"backend": "builtin"}},
+		"--provider: means nothing with builtin: only onnxrt takes it")
+}

@@ -1,0 +1,111 @@
+package sweep
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// The orders of Sweep.Order.
+const (
+	OrderInterleaved = "interleaved" // all blocks, then all blocks again; the members of a block rotate
+	OrderRandom      = "random"      // the same with blocks and members shuffled in each repeat
+	OrderSequential  = "sequential"  // a point with all its repeats, then the next point
+)
+
+var orders = []string{OrderInterleaved, OrderRandom, OrderSequential}
+
+// defaultMaxRepeats bounds the repeats that a precision may take.
+const defaultMaxRepeats = 20
+
+func (s *settings) readOrder(d *document, o Overrides) error {
+	s.order = OrderInterleaved
+	f := d.choose("order", o.Order)
+	if !f.given() {
+		return nil
+	}
+	var err error
+	s.order, err = f.oneOf(orders)
+	return err
+}
+
+// readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
+// the latter is meant.
+func (s *settings) readPrecision(d *document, o Overrides) error {
+	f := d.keys["rel_error"]
+	exact := d.keys["iterations"]
+	switch {
+	case o.RelError != nil && o.Iterations != nil:
+		return option("--rel-error", "", "").errorf("--iterations is exact: want one of them")
+	case o.RelError != nil:
+		s.iterations, s.relError = 0, *o.RelError
+		if err := checkShare(s.relError); err != nil {
+			return option("--rel-error", "", "").errorf("%v", err)
+		}
+		return nil
+	case !f.given() || o.Iterations != nil:
+		return nil
+	case exact.given():
+		return f.errorf("iterations, on line %d, is exact: want one of them", exact.line)
+	}
+	var err error
+	s.relError, err = f.share()
+	return err
+}
+
+// readMaxRepeats reads how many repeats rel_error may take; the repeats and it are read.
+func (s *settings) readMaxRepeats(d *document, o Overrides) error {
+	s.maxRepeats = s.repeats
+	f := d.keys["max_repeats"]
+	if o.MaxRepeats != nil {
+		f = option("--max-repeats", "!!int", strconv.Itoa(*o.MaxRepeats))
+	}
+	if s.relError == 0 {
+		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
+		if unused {
+			return f.errorf("means nothing without rel_error")
+		}
+		return nil
+	}
+	if !f.given() {
+		s.maxRepeats = max(s.repeats, defaultMaxRepeats)
+		return nil
+	}
+	n, err := f.integer(1, maxCount, "a number")
+	if err != nil {
+		return err
+	}
+	if s.maxRepeats = int(n); s.maxRepeats < s.repeats {
+		return f.errorf("want at least the repeats, %d, got %d", s.repeats, s.maxRepeats)
+	}
+	return nil
+}
+
+// share is a part of a whole: 1% or 0.01.
+func (f field) share() (float64, error) {
+	const expected = "a share (1% or 0.01)"
+	text, percent := strings.CutSuffix(f.Value, "%")
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !percent {
+		return 0, f.want(expected)
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, f.want(expected)
+	}
+	if percent {
+		value /= 100
+	}
+	if err := checkShare(value); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return value, nil
+}
+
+func checkShare(value float64) error {
+	if !(value > 0 && value < 1) { // NaN too
+		return fmt.Errorf("want more than 0 and less than 1 (100%%), got %v", value)
+	}
+	return nil
+}

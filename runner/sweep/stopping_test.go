@@ -1,0 +1,111 @@
+package sweep
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestPrecision(t *testing.T) {
+	check := func(src string, o Overrides, relError float64, repeats, maxRepeats, iterations int) {
+		t.Helper()
+		s := parse(t, tiny+src, o)
+		p := s.Points[0]
+		equal(t, []any{s.RelError, p.RelError, s.Repeats, s.MaxRepeats, p.Iterations},
+			[]any{relError, relError, repeats, maxRepeats, iterations})
+	}
+	check("", Overrides{}, 0, 1, 1, 0)
+	check("repeats: 3", Overrides{}, 0, 3, 3, 0)
+	check("rel_error: 1%", Overrides{}, 0.01, 1, 20, 0)
+	check("rel_error: 0.5%\nrepeats: 3\nmax_repeats: 3", Overrides{}, 0.005, 3, 3, 0)
+	check("rel_error: 2e-3\nrepeats: 30", Overrides{}, 0.002, 30, 30, 0)
+	check("", Overrides{RelError: new(0.02), MaxRepeats: new(9)}, 0.02, 1, 9, 0)
+	check("rel_error: 1%", Overrides{MaxRepeats: new(7)}, 0.01, 1, 7, 0)
+	// Of iterations and a precision, what the command line says is meant.
+	check("iterations: 9", Overrides{RelError: new(0.02)}, 0.02, 1, 20, 0)
+	check("rel_error: 1%\nmax_repeats: 9", Overrides{Iterations: new(5)}, 0, 1, 1, 5)
+	// Two commits take more repeats, unless told.
+	check("", Overrides{Against: true}, 0, 6, 6, 0)
+	check("repeats: 2", Overrides{Against: true}, 0, 2, 2, 0)
+	check("rel_error: 1%", Overrides{Against: true, Repeats: new(4)}, 0.01, 4, 20, 0)
+}
+
+func TestErrorsOfPrecision(t *testing.T) {
+	check := refuses(t, tiny)
+	check("rel_error: 1", "3: rel_error: want more than 0 and less than 1 (100%), got 1")
+	check("rel_error: 100%", "3: rel_error: want more than 0 and less than 1 (100%), got 1")
+	check("rel_error: 0", "3: rel_error: want more than 0 and less than 1 (100%), got 0")
+	check("rel_error: -1%", "3: rel_error: want more than 0 and less than 1 (100%), got -0.01")
+	check("rel_error: nan", `3: rel_error: want a share (1% or 0.01), got "nan"`)
+	check("rel_error: nan%", "3: rel_error: want more than 0 and less than 1 (100%), got NaN")
+	check("rel_error: true", "3: rel_error: want a share (1% or 0.01), got true")
+	check("rel_error: one%", `3: rel_error: want a share (1% or 0.01), got "one%"`)
+	check("rel_error: [1%]", "3: rel_error: want a share (1% or 0.01), got a list")
+	check("rel_error:", "3: rel_error: want a share (1% or 0.01), got nothing")
+	check("rel_error: 1%\niterations: 5", "3: rel_error: iterations, on line 4, is exact: want one of them")
+	check("max_repeats: 5", "3: max_repeats: means nothing without rel_error")
+	check("rel_error: 1%\nmax_repeats: 2\nrepeats: 3", "4: max_repeats: want at least the repeats, 3, got 2")
+	check("rel_error: 1%\nmax_repeats: 0", "4: max_repeats: want a whole number from 1 to 10000000, got 0")
+	check("order: fast", `3: order: want one of interleaved random sequential, got "fast"`)
+
+	options := func(src string, o Overrides, want string) {
+		t.Helper()
+		_, err := Parse("sweep.yaml", []byte(tiny+src), o)
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	options("", Overrides{RelError: new(0.01), Iterations: new(5)}, "--rel-error: --iterations is exact: want one of them")
+	options("", Overrides{RelError: new(1.5)}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
+	options("", Overrides{MaxRepeats: new(5)}, "--max-repeats: means nothing without rel_error")
+	options("rel_error: 1%", Overrides{Iterations: new(5), MaxRepeats: new(5)},
+		"--max-repeats: means nothing without rel_error")
+	options("rel_error: 1%", Overrides{MaxRepeats: new(0)}, "--max-repeats: want a whole number from 1 to 10000000, got 0")
+	options("rel_error: 1%\nmax_repeats: 5", Overrides{Against: true},
+		"sweep.yaml:4: max_repeats: want at least the repeats, 6, got 5")
+	options("repeats: 60000", Overrides{Against: true},
+		"sweep.yaml:1: 120000 launches (points x repeats x sides): want at most 100000")
+}
+
+func TestTargets(t *testing.T) {
+	src := "suite: ops\nbackend: builtin\nbenchmark: [GELU, Swish, net/MSE]\ngrid: {k: [1, 2, 3]}\nvariant: [a, b]\n" +
+		"exclude: [{k: 3}]\n"
+	check := func(want int, targets ...string) {
+		t.Helper()
+		s := parse(t, src, Overrides{Targets: targets})
+		equal(t, len(s.Points), want)
+		checkSweep(t, s)
+	}
+	check(12, "ops")
+	check(12, "o*")
+	check(4, "GELU")
+	check(4, "ops:S*")
+	check(8, "ops:GELU", "Swis?")
+	check(4, "net/*")
+	check(12, "*") // the suite matches
+	refuse := func(want string, targets ...string) {
+		t.Helper()
+		_, err := Parse("sweep.yaml", []byte(src), Overrides{Targets: targets})
+		if err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	const have = "no point matches (suite ops, benchmarks: GELU, Swish, net/MSE)"
+	refuse(`--targets "gelu": `+have, "gelu")
+	refuse(`--targets "other:GELU": `+have, "GELU", "other:GELU")
+	refuse(`--targets "[": want a pattern of *, ? and [a-z]`, "[")
+
+	// What is left out still says what runs, and does not make an exclude useless.
+	parse(t, net+"benchmark: [a, b]\nprovider: A\nexclude: [{backend: onnxrt, benchmark: b}]",
+		Overrides{Targets: []string{"b"}})
+	many := "backend: builtin\nbenchmark: [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10]"
+	_, err := Parse("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})
+	if err == nil || !strings.HasSuffix(err.Error(), "b8, b9, …)") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSource(t *testing.T) {
+	s := parse(t, "backend: builtin\nmodel: builtin:x\n", Overrides{})
+	equal(t, s.Name, "sweep.yaml")
+	equal(t, s.SHA256, "61b880f08301abed425fec4b6a5bc3742ba4adee8cb3a8ffdc5552d82d4fddd7")
+}

@@ -1,0 +1,72 @@
+package sweep
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxNamed bounds the benchmarks that an error lists.
+const maxNamed = 10
+
+// target is a pattern of the command line.
+type target struct {
+	pattern string
+	matched bool
+}
+
+func readTargets(patterns []string) ([]target, error) {
+	var targets []target
+	for _, pattern := range patterns {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, targetError(pattern, "want a pattern of *, ? and [a-z]")
+		}
+		targets = append(targets, target{pattern: pattern})
+	}
+	return targets, nil
+}
+
+// targeted tells whether a point of a benchmark is one to run.
+func (e *expansion) targeted(benchmark string) bool {
+	if len(e.targets) == 0 {
+		return true
+	}
+	if len(e.benchmarks) <= maxNamed && !slices.Contains(e.benchmarks, benchmark) {
+		e.benchmarks = append(e.benchmarks, benchmark)
+	}
+	suite := e.settings.suite
+	found := false
+	for i := range e.targets {
+		t := &e.targets[i]
+		for _, name := range []string{suite, benchmark, suite + ":" + benchmark} {
+			if matched, err := path.Match(t.pattern, name); err == nil && matched {
+				t.matched, found = true, true
+			}
+		}
+	}
+	return found
+}
+
+// checkTargets refuses a pattern that matches nothing.
+func (e *expansion) checkTargets() error {
+	for _, t := range e.targets {
+		if t.matched {
+			continue
+		}
+		var names []string
+		for _, name := range e.benchmarks[:min(len(e.benchmarks), maxNamed)] {
+			names = append(names, shorten(name))
+		}
+		if len(e.benchmarks) > maxNamed {
+			names = append(names, "…")
+		}
+		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
+			shorten(e.settings.suite), strings.Join(names, ", "))
+	}
+	return nil
+}
+
+func targetError(pattern, format string, args ...any) error {
+	return origin{name: fmt.Sprintf("--targets %q", shorten(pattern))}.errorf(0, format, args...)
+}

@@ -1,0 +1,83 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// Drift is looked for in the medians of at most so many batches; it must be less likely than driftChance by chance.
+const (
+	driftBatches = 100
+	driftChance  = .01
+)
+
+// drift is the change of level from the first to the last sample by Theil and Sen's slope, where the samples have a
+// monotone trend by the test of Mann and Kendall; 0 where they have none.
+func drift(values []float64) float64 {
+	medians, _ := batchMedians(values, driftBatches)
+	if mannKendall(medians) >= driftChance {
+		return 0
+	}
+	return theilSen(medians) * float64(len(medians))
+}
+
+// mannKendall is the two-sided p of the test for a monotone trend (Mann, Econometrica 13, 1945; Kendall 1975), by the
+// normal approximation with the corrections for ties and for continuity. It is 1 where all values are equal.
+func mannKendall(values []float64) float64 {
+	n := len(values)
+	var s float64
+	for i, a := range values {
+		for _, b := range values[i+1:] {
+			if b > a {
+				s++
+			} else if b < a {
+				s--
+			}
+		}
+	}
+	variance := pairs(n)
+	sorted := slices.Sorted(slices.Values(values))
+	for first, next := 0, 0; first < n; first = next {
+		for next = first; next < n && sorted[next] == sorted[first]; next++ {
+		}
+		variance -= pairs(next - first)
+	}
+	if variance == 0 || s == 0 {
+		return 1
+	}
+	return math.Erfc((math.Abs(s) - 1) / math.Sqrt(2*variance))
+}
+
+// pairs is the variance of Kendall's S of n values without ties.
+func pairs(n int) float64 {
+	return float64(n) * float64(n-1) * float64(2*n+5) / 18
+}
+
+// theilSen is the median of the slopes between all pairs of values, per place (Sen, Journal of the American Statistical
+// Association 63, 1968).
+func theilSen(values []float64) float64 {
+	slopes := make([]float64, 0, len(values)*(len(values)-1)/2)
+	for i, a := range values {
+		for j, b := range values[i+1:] {
+			slopes = append(slopes, (b-a)/float64(j+1))
+		}
+	}
+	return median(slopes)
+}
+
+// lag1 is the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0
+// where all are equal.
+func lag1(values []float64) float64 {
+	mean, _ := moments(values)
+	var products, squares float64
+	for i, v := range values {
+		squares += (v - mean) * (v - mean)
+		if i > 0 {
+			products += (values[i-1] - mean) * (v - mean)
+		}
+	}
+	if squares == 0 {
+		return 0
+	}
+	return products / squares
+}

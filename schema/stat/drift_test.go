@@ -1,0 +1,61 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestDriftGolden: p of pymannkendall 1.4.3, original_test; slope of SciPy 1.17.1, theilslopes; lag-1 autocorrelation by
+// its formula in NumPy 2.4.6.
+func TestDriftGolden(t *testing.T) {
+	untied := []float64{19, 22.5, 16.1, 29.3, 24.2, 20.7, 11.9, 17.4, 12.8}
+	for name, c := range map[string][2]float64{
+		"p with ties":     {mannKendall(drifting), 7.387225888688675e-05},
+		"slope with ties": {theilSen(drifting), 0.3333333333333333},
+		"p":               {mannKendall(untied), 0.2514521865080219},
+		"slope":           {theilSen(untied), -1.1166666666666667},
+		"lag 1":           {lag1(drifting), 0.5032835144927535},
+	} {
+		if math.Abs(c[0]-c[1]) > 1e-12 {
+			t.Errorf("%s is %.16g, want %.16g", name, c[0], c[1])
+		}
+	}
+	if mannKendall([]float64{3, 3, 3, 3}) != 1 || lag1([]float64{3, 3, 3, 3}) != 0 {
+		t.Error("equal values have a trend or a correlation")
+	}
+	rising := make([]float64, 1000)
+	for i := range rising {
+		rising[i] = float64(i)
+	}
+	if got := drift(rising); math.Abs(got-1000) > 1e-9 {
+		t.Errorf("1000 samples that rise by 1 each drift by %g", got)
+	}
+}
+
+// TestDriftProperties: backwards a trend is the opposite, a level added to all does not matter, a scale scales it.
+func TestDriftProperties(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 22))
+	for range 100 {
+		slope := random.NormFloat64()
+		at := 0.0
+		values := iid(random, 40+random.IntN(300), func(z float64) float64 { at++; return math.Round(100*(z+slope*at)) / 128 })
+		want := drift(values)
+		moved, scaled, back := slices.Clone(values), slices.Clone(values), slices.Clone(values)
+		for i := range values {
+			moved[i] += 512
+			scaled[i] *= 4
+		}
+		slices.Reverse(back)
+		if got := drift(moved); got != want {
+			t.Fatalf("%g with 512 added is %g", want, got)
+		}
+		if got := drift(scaled); got != 4*want {
+			t.Fatalf("%g times four is %g", want, got)
+		}
+		if got, whole := drift(back), len(values) <= driftBatches; whole && got != -want {
+			t.Fatalf("%g backwards is %g", want, got)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestBestCut: against every cut tried in turn.
+func TestBestCut(t *testing.T) {
+	random := rand.New(rand.NewPCG(31, 32))
+	deviations := func(values []float64) float64 {
+		middle, sum := Quantile(values, .5), 0.0
+		for _, v := range values {
+			sum += math.Abs(v - middle)
+		}
+		return sum
+	}
+	for range 100 {
+		n := 20 + random.IntN(100)
+		sorted := slices.Sorted(slices.Values(iid(random, n, func(z float64) float64 { return math.Exp(z) })))
+		cost := func(cut int) float64 { return deviations(sorted[:cut]) + deviations(sorted[cut:]) }
+		least := int(math.Ceil(.1 * float64(n)))
+		got := bestCut(sorted)
+		if got < least || got > n-least {
+			t.Fatalf("cut %d of %d", got, n)
+		}
+		for cut := least; cut <= n-least; cut++ {
+			if cost(cut) < cost(got)-1e-9 {
+				t.Fatalf("cut %d costs %g, %d costs %g", got, cost(got), cut, cost(cut))
+			}
+		}
+	}
+}
+
+// TestModesGap: two normal modes are found by their distance, whatever the order of the samples, the unit, and a sample
+// that is far away.
+func TestModesGap(t *testing.T) {
+	random := rand.New(rand.NewPCG(33, 34))
+	for _, minor := range []float64{.15, .3, .5} {
+		sorted := slices.Sorted(slices.Values(iid(random, 200, func(z float64) float64 {
+			if random.Float64() < minor {
+				return 120 + z
+			}
+			return 100 + z
+		})))
+		gap := modesGap(sorted)
+		if math.Abs(gap-20) > 1 {
+			t.Errorf("modes of 100 and 120, %g in the latter: gap %g", minor, gap)
+		}
+		far := append(slices.Clone(sorted), 1e6)
+		if got := modesGap(far); math.Abs(got-gap) > .2 {
+			t.Errorf("a sample far away makes the gap %g", got)
+		}
+		for i := range sorted {
+			sorted[i] *= 8
+		}
+		if got := modesGap(sorted); got != 8*gap {
+			t.Errorf("%g times eight is %g", gap, got)
+		}
+	}
+	// Ashman's D of two normal modes is their distance in standard deviations.
+	for _, c := range []struct {
+		distance float64
+		two      bool
+	}{{0, false}, {2, false}, {5, true}} {
+		sorted := slices.Sorted(slices.Values(iid(random, 1000, func(z float64) float64 {
+			return 100 + z + c.distance*float64(random.IntN(2))
+		})))
+		if gap := modesGap(sorted); gap > 0 != c.two {
+			t.Errorf("modes %g deviations apart: gap %g", c.distance, gap)
+		}
+	}
+}

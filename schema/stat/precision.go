@@ -1,0 +1,87 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// precisionLeast is the fewest samples, replicates the fewest and the most batches that they are divided into (Schmeiser,
+// "Batch Size Effects in the Analysis of Simulation Output", Operations Research 30, 1982: 10 to 30 batches suffice).
+const (
+	precisionLeast = 20
+	batchesLeast   = 10
+	batchesMost    = 30
+	runsLeast      = 3
+)
+
+// BatchMeans tells how well the samples of one run determine their median: relError is the half-width of its 95 %
+// interval, relative to it, so that 0.01 means "the median of ever more iterations of this same run is expected within
+// 1 %". It says nothing of how much another run would differ: that is RunsRelError.
+//
+// The interval is that of the method of batch means, which neighbouring samples that resemble each other do not deceive
+// as long as a batch is long against the resemblance: t(0.975, b-1)·s/√b, where s is the standard deviation of the
+// medians of b consecutive batches, and b is √n, at least 10 and at most 30. Medians, because the location of a run is
+// one: a few slow samples would widen the interval of the mean tenfold. Whoever stops at a precision should look again
+// when there are a fifth more samples: after every single one, chance finds it too early.
+//
+// ok is false for fewer than 20 samples, for one that is not finite, and for a median that is not positive.
+func BatchMeans(values []float64) (relError float64, ok bool) {
+	if len(values) < precisionLeast || slices.ContainsFunc(values, notFinite) {
+		return 0, false
+	}
+	location := median(slices.Clone(values))
+	if location <= 0 {
+		return 0, false
+	}
+	medians, _ := batchMedians(values, batchCount(len(values)))
+	relError = halfWidth(medians) / location
+	return relError, !notFinite(relError)
+}
+
+// RunsRelError tells how well runs determine the location of a point, from the natural logarithms of their locations
+// (Summary.LogMedian): relError is by how much the upper end of the 95 % t interval exceeds the location, relative to
+// it, e^h - 1 with h = t(0.975, R-1)·s/√R. ok is false for fewer than 3 runs and for a location that is not finite.
+func RunsRelError(logLocations []float64) (relError float64, ok bool) {
+	if len(logLocations) < runsLeast || slices.ContainsFunc(logLocations, notFinite) {
+		return 0, false
+	}
+	relError = math.Expm1(halfWidth(logLocations))
+	return relError, !notFinite(relError)
+}
+
+// halfWidth is half the width of the 95 % t interval of the mean of independent values.
+func halfWidth(values []float64) float64 {
+	_, deviation := moments(values)
+	n := float64(len(values))
+	t := distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(.975)
+	return t * deviation / math.Sqrt(n)
+}
+
+// batchCount is the number of batches for the precision of n samples.
+func batchCount(n int) int {
+	return min(max(int(math.Sqrt(float64(n))), batchesLeast), batchesMost)
+}
+
+// EffectiveSize is how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
+// the standard deviation of the samples and s_b that of the means of batches of B, as many as for BatchMeans. It is at
+// most n. ok is false for fewer than 20 samples, and where they are all equal or one is not finite.
+func EffectiveSize(values []float64) (samples float64, ok bool) {
+	if len(values) < precisionLeast || slices.ContainsFunc(values, notFinite) {
+		return 0, false
+	}
+	ends := bounds(len(values), batchCount(len(values)))
+	means := make([]float64, len(ends)-1)
+	for i := range means {
+		means[i], _ = moments(values[ends[i]:ends[i+1]])
+	}
+	_, deviation := moments(values)
+	_, between := moments(means)
+	// n/B is the number of batches.
+	samples = float64(len(means)) * (deviation / between) * (deviation / between)
+	if math.IsNaN(samples) {
+		return 0, false
+	}
+	return min(samples, float64(len(values))), true
+}

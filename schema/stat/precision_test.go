@@ -1,0 +1,159 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// drifting are 24 samples that rise from about 100 to about 107.
+var drifting = []float64{
+	102, 98, 101, 99, 103, 100, 97, 104, 101, 100, 99, 105, 103, 106, 104, 103, 107, 105, 104, 108, 106, 107, 109, 105,
+}
+
+// TestHalfWidthGolden: the quantiles of Student's t of SciPy 1.17.1, t.ppf(.975, df), as in any table of them.
+func TestHalfWidthGolden(t *testing.T) {
+	for df, want := range map[int]float64{
+		2: 4.302652729749462, 4: 2.7764451051977934, 8: 2.306004135204166, 9: 2.262157162798205,
+		10: 2.228138851986274, 18: 2.1009220402410382, 29: 2.045229642132703,
+	} {
+		values := make([]float64, df+1)
+		for i := range values {
+			values[i] = math.Sin(float64(i * i))
+		}
+		_, deviation := moments(values)
+		if got := halfWidth(values) / deviation * math.Sqrt(float64(df+1)); math.Abs(got-want) > 1e-9 {
+			t.Errorf("t with %d degrees of freedom is %.12g, want %.12g", df, got, want)
+		}
+	}
+}
+
+// TestPrecisionGolden: the definitions in NumPy 2.4.6 and SciPy 1.17.1.
+func TestPrecisionGolden(t *testing.T) {
+	if got, ok := BatchMeans(drifting); !ok || math.Abs(got-0.01991563377345606) > 1e-12 {
+		t.Errorf("relative error %.16g, %v", got, ok)
+	}
+	if got, ok := EffectiveSize(drifting); !ok || math.Abs(got-13.746469909709239) > 1e-9 {
+		t.Errorf("effective size %.16g, %v", got, ok)
+	}
+	long := make([]float64, 2000) // in 30 batches
+	for i := range long {
+		long[i] = 100 + float64(i*7919%1009)/100 + float64(i/150%3)
+	}
+	if got, ok := BatchMeans(long); !ok || math.Abs(got-0.00264914232303892) > 1e-12 {
+		t.Errorf("relative error of 2000 %.16g, %v", got, ok)
+	}
+	if got, ok := EffectiveSize(long); !ok || math.Abs(got-485.09708500653437) > 1e-8 {
+		t.Errorf("effective size of 2000 %.16g, %v", got, ok)
+	}
+	logs := []float64{math.Log(1.00), math.Log(1.02), math.Log(0.99), math.Log(1.01), math.Log(1.03)}
+	if got, ok := RunsRelError(logs); !ok || math.Abs(got-0.0196307426520402) > 1e-12 {
+		t.Errorf("relative error of runs %.16g, %v", got, ok)
+	}
+}
+
+func TestPrecisionNeedsEnough(t *testing.T) {
+	if _, ok := BatchMeans(drifting[:19]); ok {
+		t.Error("19 samples have a precision")
+	}
+	if _, ok := EffectiveSize(drifting[:19]); ok {
+		t.Error("19 samples have an effective size")
+	}
+	if _, ok := EffectiveSize(slices.Repeat([]float64{3}, 40)); ok {
+		t.Error("equal samples have an effective size")
+	}
+	if got, ok := EffectiveSize(slices.Repeat([]float64{3, 4}, 20)); !ok || got != 40 {
+		t.Errorf("40 samples that make up for one another are worth %g, %v", got, ok)
+	}
+	if got, ok := BatchMeans(slices.Repeat([]float64{3}, 40)); !ok || got != 0 {
+		t.Errorf("equal samples have an error of %g, %v", got, ok)
+	}
+	if _, ok := RunsRelError([]float64{1, 2}); ok {
+		t.Error("two runs have a precision")
+	}
+	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
+		values := append(slices.Clone(drifting), bad)
+		_, a := BatchMeans(values)
+		_, b := EffectiveSize(values)
+		_, c := RunsRelError(values)
+		if a || b || c {
+			t.Errorf("%g among the samples: %v %v %v", bad, a, b, c)
+		}
+	}
+	if _, ok := BatchMeans(make([]float64, 30)); ok {
+		t.Error("zero has a relative error")
+	}
+}
+
+// TestPrecisionCovers: the interval contains the median of endless samples in about 95 % of runs, and the mean takes as
+// many samples as EffectiveSize says: (1-φ)/(1+φ) of those of an autoregressive process.
+func TestPrecisionCovers(t *testing.T) {
+	random := rand.New(rand.NewPCG(11, 12))
+	for _, c := range []struct {
+		name  string
+		n     int
+		phi   float64
+		tails float64 // share of samples that are ten times as large
+		least int     // of 1000
+	}{
+		{"independent, 100", 100, 0, 0, 925},
+		{"independent, 1000", 1000, 0, 0, 930},
+		{"a tail of 5 %, 100", 100, 0, .05, 920},
+		{"resembling, 1000", 1000, .5, 0, 920},
+	} {
+		covered := 0
+		center := 100.0
+		if c.tails > 0 {
+			center = 100.132 // the quantile of .5/.95 of the normal part
+		}
+		for range 1000 {
+			values := autoregressive(random, c.n, c.phi)
+			for i, z := range values {
+				values[i] = 100 * (1 + .02*z)
+				if random.Float64() < c.tails {
+					values[i] *= 10
+				}
+			}
+			relError, ok := BatchMeans(values)
+			middle := median(slices.Clone(values))
+			if ok && math.Abs(middle-center) <= relError*middle {
+				covered++
+			}
+		}
+		if covered < c.least || covered > 975 {
+			t.Errorf("%s: %d of 1000 intervals contain the median", c.name, covered)
+		}
+	}
+	size, _ := EffectiveSize(autoregressive(random, 100_000, .8))
+	if want := 100_000 * .2 / 1.8; size < want/2 || size > 2*want {
+		t.Errorf("100,000 samples are worth %.0f, want about %.0f", size, want)
+	}
+}
+
+// TestPrecisionProperties: a scale leaves all as they are, a shift of logarithms too.
+func TestPrecisionProperties(t *testing.T) {
+	scaled, shifted := slices.Clone(drifting), slices.Clone(drifting)
+	for i := range scaled {
+		scaled[i] *= 1024
+		shifted[i] += 64
+	}
+	a, _ := BatchMeans(drifting)
+	if b, _ := BatchMeans(scaled); a != b {
+		t.Errorf("%g becomes %g in another unit", a, b)
+	}
+	a, _ = EffectiveSize(drifting)
+	if b, _ := EffectiveSize(scaled); math.Abs(a-b) > 1e-9 {
+		t.Errorf("%g becomes %g in another unit", a, b)
+	}
+	a, _ = RunsRelError(drifting)
+	if b, _ := RunsRelError(shifted); math.Abs(a/b-1) > 1e-9 {
+		t.Errorf("%g becomes %g in another unit", a, b)
+	}
+	a, _ = RunsRelError(drifting)
+	backward := slices.Clone(drifting)
+	slices.Reverse(backward)
+	if b, _ := RunsRelError(backward); math.Abs(a/b-1) > 1e-9 {
+		t.Errorf("%g becomes %g in another order of runs", a, b)
+	}
+}
