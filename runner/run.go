@@ -3,17 +3,14 @@ package runner
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
-	"slices"
-	"strconv"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Options of Run.
@@ -22,15 +19,34 @@ type Options struct {
 	Machine string      // the name that the user gave this machine; empty: a fingerprint
 	Sweep   string      // path of the sweep file, as the user gave it; stored with every run
 	Observe func(Event) // told what happens, from the goroutine that called Run; may be nil
+
+	// Done gives the runs of this sweep that earlier sessions have on a machine, newest first; nil: there are none.
+	Done    func(machine string) ([]schema.Run, error)
+	Rerun   Rerun
+	DryRun  bool          // plan, and launch nothing
+	MaxTime time.Duration // nothing more is launched after it; 0: no such limit
+	// LargerAfterOOM launches points although a smaller one ran out of memory.
+	LargerAfterOOM bool
+
+	Against string   // a commit to measure the working tree against, side by side; empty: one side
+	Exclude []string // paths that are no code, though they may lie in the working tree: the store, a folder of results
+
+	Locks string // directory of the device locks
+	Wait  bool   // for a device that another session measures
 }
 
-// Event is something that happens while a sweep runs. Of Progress and Run at most one is set.
+// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Progress and Run one is set.
 type Event struct {
-	Session  string
-	Env      *schema.Env // of the session
-	Index    int         // of the launch in the session, from 0
-	Launches int         // of the session
-	Launch   sweep.Launch
+	Session   string
+	Env       *schema.Env // of the session
+	Index     int         // of the launch in the session, from 0
+	Launches  int         // of the session, those that an earlier session has done included
+	Launch    sweep.Launch
+	Remaining time.Duration // estimate; 0: not known
+
+	Plan     *Plan    // once, before the first launch
+	Waiting  string   // for whom a device has to be waited for
+	Build    []string // the command that is being run, before the first launch
 	Progress *task.Progress
 	Run      *schema.Run // finished and kept
 }
@@ -38,7 +54,9 @@ type Event struct {
 // Result counts what a session did.
 type Result struct {
 	Session  string
+	Plan     Plan
 	Statuses map[schema.Status]int
+	Left     int // launches that were not begun, because of MaxTime
 }
 
 // Runs is how many runs were kept.
@@ -61,228 +79,79 @@ func (r Result) Failed() int {
 	return n
 }
 
-// Run runs every launch of a sweep in order and hands each finished run to emit, which has kept it when it returns
-// nil. Once the sweep's Timeout has passed, the launches that are left are handed over as skipped. It ends early, with the runs so far kept, if ctx ends (the run that was going on is kept as cancelled), if emit
-// cannot keep a run, or if it cannot start processes; only the first of these is no error.
-func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) (Result, error) {
+// Run runs every launch of a sweep in order that no earlier session has done, and hands each finished run to emit,
+// which has kept it when it returns nil. Once the sweep's Timeout has passed, the launches that are left are handed
+// over as skipped.
+//
+// It ends early, with the runs so far kept, if ctx ends (the run that was going on is kept as cancelled), if emit
+// cannot keep a run, or if it cannot start processes; only the first of these is no error. A device that another
+// session measures is a *device.BusyError, and what makes no sense in the options or against a commit an *InputError.
+func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) (result Result, failed error) {
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
 	}
-	env := probe.Read(ctx, probe.Options{
-		Machine: o.Machine, Environ: os.Environ(), Version: o.Version, GPU: probe.GPU,
-	})
+	session := newSession(ctx, s, o, emit)
+	defer func() { result = session.result }()
+	if !o.DryRun {
+		held, err := session.lock(ctx)
+		if err != nil {
+			return result, err
+		}
+		defer held.Release()
+	}
+	if o.Against != "" {
+		pair, err := session.openSides(ctx)
+		if err != nil {
+			return result, err
+		}
+		defer func() {
+			if closed := pair.Close(); closed != nil && failed == nil {
+				failed = closed
+			}
+		}()
+	}
 	pool, err := task.New()
 	if err != nil {
-		return Result{}, fmt.Errorf("starting a session: %w", err)
+		return result, fmt.Errorf("starting a session: %w", err)
 	}
-	session := &session{
-		sweep: s, options: o, env: env, pool: pool, emit: emit, now: time.Now,
-		result: Result{Session: schema.NewULID(time.Now()).String(), Statuses: map[schema.Status]int{}},
-	}
+	session.pool, session.watch = pool, probe.Watch(session.env)
+	defer session.watch.Close()
 	err = session.run(ctx)
 	if closed := pool.Close(); err == nil {
 		err = closed
 	}
-	return session.result, err
+	return result, err
 }
 
-// session is one invocation of a sweep.
-type session struct {
-	sweep   *sweep.Sweep
-	options Options
-	env     schema.Env
-	pool    *task.Pool
-	emit    func(schema.Run) error
-	now     func() time.Time // what the sweep's Timeout is measured with
-	result  Result
-}
-
-func (s *session) run(ctx context.Context) error {
-	launches := s.sweep.Launches()
-	began := s.now()
-	for i, launch := range launches {
-		if ctx.Err() != nil {
-			return nil
-		}
-		event := Event{Session: s.result.Session, Env: &s.env, Index: i, Launches: len(launches), Launch: launch}
-		var run schema.Run
-		if now := s.now(); now.Sub(began) > s.sweep.Timeout {
-			run = s.assemble(launch, s.skipped(now), nil)
-		} else {
-			var err error
-			if run, err = s.launch(ctx, event); err != nil {
-				return err
-			}
-		}
-		if err := s.emit(run); err != nil {
-			return err
-		}
-		s.result.Statuses[run.Status]++
-		event.Run = &run
-		s.options.Observe(event)
-	}
-	return nil
-}
-
-// skipped is the outcome of a launch that the sweep's Timeout left no time for.
-func (s *session) skipped(at time.Time) task.Outcome {
-	return task.Outcome{
-		Status: schema.StatusSkipped, ErrorKind: "suite_timeout", StartedAt: at.UTC(),
-		Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", s.sweep.Timeout),
+// newSession reads the environment.
+func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) *session {
+	env := probe.Read(ctx, probe.Options{
+		Machine: o.Machine, Environ: os.Environ(), Version: o.Version, GPU: probe.GPU,
+	})
+	now := time.Now()
+	return &session{
+		sweep: s, options: o, env: env, emit: emit, now: time.Now, began: now,
+		sides: []side{workingTree(ctx, o.Exclude)},
+		host:  newHost(s, o), estimate: &estimate{}, built: map[subject]built{}, commands: map[string]built{},
+		result: Result{
+			Session: schema.NewULID(now).String(), Statuses: map[schema.Status]int{},
+		},
 	}
 }
 
-// launch runs one launch and makes a run of its outcome.
-func (s *session) launch(ctx context.Context, event Event) (schema.Run, error) {
-	point := event.Launch.Point
-	volatile := probe.Volatile(nil)
-	outcome := task.Outcome{
-		Status: schema.StatusUnsupported, Stage: schema.StageSetup, StartedAt: time.Now().UTC(),
-		ErrorKind: "executor", Error: fmt.Sprintf("executor %s is not in this version", point.Executor),
+// lock locks the devices that the sweep measures.
+func (s *session) lock(ctx context.Context) (*device.Held, error) {
+	cpuOnly := true
+	for i := range s.sweep.Points {
+		p := &s.sweep.Points[i]
+		cpuOnly = cpuOnly && (p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Provider == "CPUExecutionProvider")
 	}
-	if point.Executor == schema.ExecutorBuiltin || point.Executor == schema.ExecutorCommand {
-		var err error
-		outcome, err = s.pool.Run(ctx, specOf(point), func(p task.Progress) {
-			event := event
-			event.Progress = &p
-			s.options.Observe(event)
-		})
-		if err != nil {
-			return schema.Run{}, fmt.Errorf("running %s: %w", point.Benchmark, err)
+	s.devices = device.Of(s.env, os.Environ(), cpuOnly)
+	var wait func(device, owner string)
+	if s.options.Wait {
+		wait = func(device, owner string) {
+			s.options.Observe(Event{Session: s.result.Session, Env: &s.env, Waiting: device + " is being measured by " + owner})
 		}
 	}
-	checkApplied(point, &outcome)
-	return s.assemble(event.Launch, outcome, volatile), nil
-}
-
-// specOf is what the task package needs to know of a point.
-func specOf(p *sweep.Point) task.Spec {
-	spec := task.Spec{
-		Executor: p.Executor, Command: p.Command, Dir: p.Dir,
-		Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget,
-		Deadlines: task.Deadlines(p.Timeouts),
-	}
-	for _, key := range slices.Sorted(maps.Keys(p.Env)) {
-		spec.Env = append(spec.Env, key+"="+p.Env[key])
-	}
-	if p.Executor == schema.ExecutorBuiltin {
-		spec.Config = configOf(p)
-	}
-	return spec
-}
-
-// configOf is a point as a worker is told of it: the axes with a column under their names, the others prefixed param.
-// What the point does not say is left out.
-func configOf(p *sweep.Point) map[string]string {
-	config := map[string]string{}
-	for key, text := range map[string]string{"benchmark": p.Benchmark, "model": p.Model, "precision": p.Precision} {
-		if text != "" {
-			config[key] = text
-		}
-	}
-	for key, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
-		if n != nil {
-			config[key] = strconv.FormatInt(*n, 10)
-		}
-	}
-	for name, text := range p.Params {
-		config["param."+name] = text
-	}
-	return config
-}
-
-// checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
-// axis. What it measured is not what the point says, so the samples go.
-func checkApplied(p *sweep.Point, o *task.Outcome) {
-	if o.Status != schema.StatusOK || o.Applied == nil {
-		return
-	}
-	asked := configOf(p)
-	for _, key := range slices.Sorted(maps.Keys(asked)) {
-		applied, known := o.Applied[key]
-		if !known || applied == asked[key] {
-			continue
-		}
-		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
-		o.Error = fmt.Sprintf("%s %s was asked, %s was applied", key, asked[key], applied)
-		o.Metrics = nil
-		return
-	}
-}
-
-// assemble makes a run of a launch and its outcome.
-func (s *session) assemble(l sweep.Launch, o task.Outcome, volatile map[string]string) schema.Run {
-	run := schema.Run{
-		RunID:     schema.NewULID(o.StartedAt).String(),
-		SessionID: s.result.Session,
-		Purpose:   schema.PurposeMeasure, Source: schema.SourceNeuroLens,
-		RepeatIndex: new(int64(l.Repeat)), BlockIndex: new(int64(l.Block)), PositionIndex: new(int64(l.Position)),
-		Suite: s.sweep.Suite, Tags: s.sweep.Tags,
-		Applied: o.Applied, Work: o.Work,
-		StartedAt: o.StartedAt.Truncate(time.Microsecond), TimeSource: schema.TimeClock, Stages: o.Stages,
-		Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error, ExitCode: o.ExitCode, Signal: o.Signal,
-		Warnings: append(o.Warnings, s.warnings(volatile)...), Metrics: o.Metrics,
-		Env: s.runEnv(l.Point, o, volatile),
-	}
-	l.Point.Fill(&run)
-	if run.Executor == schema.ExecutorBuiltin {
-		run.BackendVersion = s.options.Version
-	}
-	if m := run.Metric(schema.PrimaryMetric); m != nil {
-		run.Primary = schema.PrimaryMetric
-		run.Warnings = append(run.Warnings, stat.Warnings(stat.Summarize(m.Values()))...)
-	}
-	return run
-}
-
-// WarnLoad is the word of warning for a run that began while more wanted to run than the machine has processors.
-const WarnLoad = "load"
-
-func (s *session) warnings(volatile map[string]string) []string {
-	load, err := strconv.ParseFloat(volatile["load.1m"], 64)
-	if err != nil || s.env.CPUCount == nil || load <= float64(*s.env.CPUCount) {
-		return nil
-	}
-	return []string{WarnLoad}
-}
-
-// runEnv is the session's manifest with what is of this run alone.
-func (s *session) runEnv(p *sweep.Point, o task.Outcome, volatile map[string]string) schema.Env {
-	env := s.env
-	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
-	maps.Copy(env.Facts, asked(p))
-	if s.options.Sweep != "" {
-		env.Facts["sweep.file"] = s.options.Sweep
-	}
-	maps.Copy(env.Facts, volatile)
-	maps.Copy(env.Facts, o.Facts)
-	maps.Copy(env.Missing, o.Missing)
-	if o.StderrTail != "" {
-		env.Facts["runner.stderr_tail"] = o.StderrTail
-	}
-	return env
-}
-
-// asked are the settings of a launch that are not part of what is measured.
-func asked(p *sweep.Point) map[string]string {
-	facts := map[string]string{"runner.warmup": strconv.Itoa(p.Warmup)}
-	if p.Iterations > 0 {
-		facts["runner.iterations"] = strconv.Itoa(p.Iterations)
-	} else {
-		facts["runner.budget"] = p.Budget.String()
-	}
-	if p.Dir != "" {
-		facts["runner.cwd"] = p.Dir
-	}
-	if p.Command == nil {
-		return facts
-	}
-	words := make([]any, len(p.Command))
-	for i, word := range p.Command {
-		words[i] = word
-	}
-	if text, err := schema.CanonicalJSON(words); err == nil { // texts always have one
-		facts["runner.command"] = text
-	}
-	return facts
+	return device.Lock(ctx, s.options.Locks, s.devices, wait)
 }

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"os"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -46,7 +46,7 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 	var runs []schema.Run
 	var observed, stages int
 	result, err := Run(t.Context(), s, Options{
-		Version: "test", Machine: "lab3", Sweep: "test.yaml",
+		Version: "test", Machine: "lab3", Sweep: "test.yaml", Locks: t.TempDir(),
 		Observe: func(e Event) {
 			if e.Run != nil {
 				observed++
@@ -61,7 +61,7 @@ func TestRunHandsOverEveryLaunch(t *testing.T) {
 	if len(runs) != 8 || observed != 8 || stages == 0 || result.Runs() != 8 || result.Failed() != 0 {
 		t.Fatalf("%d runs, %d observed, %d stages, %+v", len(runs), observed, stages, result)
 	}
-	launches := s.Launches()
+	launches := s.Launches(sweep.LaunchOptions{})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
 			t.Error(err)
@@ -100,7 +100,7 @@ func checkMeasured(t *testing.T, r *schema.Run) {
 func TestRunEndsWhenARunCannotBeKept(t *testing.T) {
 	full := errors.New("disk full")
 	kept := 0
-	result, err := Run(t.Context(), parse(t, smallSweep), Options{}, func(schema.Run) error {
+	result, err := Run(t.Context(), parse(t, smallSweep), Options{Locks: t.TempDir()}, func(schema.Run) error {
 		if kept == 2 {
 			return full
 		}
@@ -118,7 +118,7 @@ func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 	s := parse(t, "command: [sleep, \"{s}\"]\ngrid: {s: [0, 600, 601]}\nwarmup: 0\niterations: 1\n")
 	var statuses []schema.Status
 	var command string
-	_, err := Run(ctx, s, Options{Observe: func(e Event) {
+	_, err := Run(ctx, s, Options{Locks: t.TempDir(), Observe: func(e Event) {
 		if e.Index == 1 && e.Progress != nil && e.Progress.Stage == schema.StageMeasure {
 			cancel()
 		}
@@ -143,27 +143,23 @@ func TestSuiteTimeout(t *testing.T) {
 	start := time.Now()
 	clock := start
 	var runs []schema.Run
-	s := &session{
-		sweep: parse(t, smallSweep), options: Options{Observe: func(Event) {}}, pool: pool,
-		env: schema.Env{Facts: map[string]string{}, Missing: map[string]string{}},
-		now: func() time.Time { return clock },
-		emit: func(r schema.Run) error {
-			runs = append(runs, r)
-			clock = start.Add(time.Duration(len(runs)) * 100 * time.Minute) // the third launch begins at 3 h 20 min
-			return nil
-		},
-		result: Result{Session: schema.NewULID(start).String(), Statuses: map[schema.Status]int{}},
-	}
+	s := newSession(t.Context(), parse(t, smallSweep), Options{Observe: func(Event) {}}, func(r schema.Run) error {
+		runs = append(runs, r)
+		clock = start.Add(time.Duration(len(runs)) * 100 * time.Minute) // the third launch begins at 3 h 20 min
+		return nil
+	})
+	s.pool, s.watch, s.now = pool, probe.Watch(s.env), func() time.Time { return clock }
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	s.watch.Close()
 	if err := pool.Close(); err != nil {
 		t.Error(err)
 	}
 	if len(runs) != 8 || s.result.Runs() != 8 || s.result.Statuses[schema.StatusSkipped] != 5 {
 		t.Fatalf("%d runs, %+v", len(runs), s.result)
 	}
-	launches := s.sweep.Launches()
+	launches := s.sweep.Launches(sweep.LaunchOptions{})
 	for i, r := range runs {
 		if err := r.Validate(); err != nil {
 			t.Error(err)
@@ -176,20 +172,6 @@ func TestSuiteTimeout(t *testing.T) {
 	if last.ErrorKind != "suite_timeout" || last.Error != "the suite took more than 4h0m0s; raise timeouts.suite" ||
 		last.Stage != "" || last.Purpose != schema.PurposeMeasure || !last.StartedAt.Equal(at) || last.Metrics != nil {
 		t.Errorf("%+v", last)
-	}
-}
-
-func TestExecutorsOfOtherVersionsAreUnsupported(t *testing.T) {
-	s := parse(t, "backend: onnxrt\nmodel: ./add.onnx\ngrid: {batch_size: 1}\n")
-	var got schema.Run
-	if _, err := Run(t.Context(), s, Options{}, func(r schema.Run) error { got = r; return nil }); err != nil {
-		t.Fatal(err)
-	}
-	if got.Status != schema.StatusUnsupported || got.Executor != schema.ExecutorONNXRT || !strings.Contains(got.Error, "onnxrt") {
-		t.Errorf("%s: %s", got.Status, got.Error)
-	}
-	if err := got.Validate(); err != nil {
-		t.Error(err)
 	}
 }
 

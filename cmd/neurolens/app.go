@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -19,9 +20,10 @@ type app struct {
 	stdout, stderr io.Writer
 	getenv         func(string) string
 	now            func() time.Time
-	terminal       bool // stdout is one
-	errTerminal    bool // stderr is one
-	width          int  // columns of stdout
+	terminal       bool                       // stdout is one
+	errTerminal    bool                       // stderr is one
+	width          int                        // columns of stdout
+	errSize        func() (columns, rows int) // of stderr, as they are now
 
 	stores []string
 	format string
@@ -86,7 +88,6 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	cmd.CompletionOptions.HiddenDefaultCmd = false
 
 	flags := cmd.PersistentFlags()
 	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default ./runs_store)")
@@ -96,7 +97,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a),
-		newEnvCommand(a), newStoreCommand(a), newVersionCommand(a),
+		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
 	}
@@ -180,13 +181,17 @@ func (a *app) writeStore() (string, error) {
 // memoryLimit is what a question may use of a machine that is there to measure.
 const memoryLimit = 4 << 30
 
+func openForReading(ctx context.Context, stores []string) (*query.DB, error) {
+	return query.Open(ctx, stores, query.Options{MemoryLimit: memoryLimit})
+}
+
 // ask opens the stores for a question whose answer is printed in the format asked for.
 func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
-	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{MemoryLimit: memoryLimit})
+	db, err := openForReading(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}

@@ -2,27 +2,18 @@ package main
 
 import (
 	"errors"
-	"strings"
-	"time"
+	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/report"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
-
-type benchFlags struct {
-	config            string
-	suite             string
-	repeats           int
-	warmup            int
-	iterations        int
-	budget            time.Duration
-	timeoutMultiplier float64
-	params, tags      []string
-}
 
 func newBenchCommand(a *app) *cobra.Command {
 	var f benchFlags
@@ -31,125 +22,176 @@ func newBenchCommand(a *app) *cobra.Command {
 		Short: "Run a sweep, append every run to the store, print the summary",
 		Long: `Run every point of a sweep file as often as it asks, one process tree a run, and
 append each run to the store as it finishes. Progress goes to standard error,
-the summary to standard output. An interrupt keeps what finished.`,
+the summary to standard output. An interrupt keeps what finished, and the same
+command goes on from there: what an unfinished session has done with the same
+code, configuration, machine and versions is not run again.
+
+On a terminal progress is a view that is redrawn, and failures stay; elsewhere
+it is one line a run. With --format jsonl it is one JSON object a line, whose
+"event" is session, plan, waiting, build, run or end; what is not known is null.`,
 		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
-  neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try`,
+  neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
+  neurolens bench sweep.yaml --against main`,
 		Args: arguments(0, 1, "one sweep file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			path, err := f.sweepFile(args)
-			if err != nil {
+			b := &bench{app: a, cmd: cmd, flags: &f}
+			if err := b.read(args); err != nil {
 				return err
 			}
-			o, err := f.overrides(cmd)
-			if err != nil {
-				return err
+			if f.dryRun {
+				return b.plan()
 			}
-			return runBench(a, cmd, path, o)
+			return b.run()
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
-	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
-	flags.IntVar(&f.repeats, "repeats", 0, "`N` runs of each point")
-	flags.IntVar(&f.warmup, "warmup", 0, "`N` warm-up iterations of each run")
-	flags.IntVar(&f.iterations, "iterations", 0, "`N` measured iterations of each run, exactly")
-	flags.DurationVar(&f.budget, "budget", 0, "`TIME` to measure where iterations are not given")
-	flags.Float64Var(&f.timeoutMultiplier, "timeout-multiplier", 0, "multiply every deadline by `X`")
-	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
-	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
+	f.define(cmd.Flags())
 	return cmd
 }
 
-func (f *benchFlags) sweepFile(args []string) (string, error) {
-	switch {
-	case len(args) == 1 && f.config != "":
-		return "", usageErrorf("bench: the sweep file is given twice: %s and --config %s", args[0], f.config)
-	case len(args) == 1:
-		return args[0], nil
-	case f.config != "":
-		return f.config, nil
-	}
-	return "", usageErrorf("bench: want a sweep file")
+// bench is one call of the command.
+type bench struct {
+	*app
+	cmd       *cobra.Command
+	flags     *benchFlags
+	format    string
+	path      string
+	sweep     *sweep.Sweep
+	overrides sweep.Overrides
+	rerun     runner.Rerun
+	dir       string // of the store
 }
 
-// overrides are the settings of the command line that were given.
-func (f *benchFlags) overrides(cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Suite: f.suite}
-	given := cmd.Flags().Changed
-	if given("repeats") {
-		o.Repeats = &f.repeats
-	}
-	if given("warmup") {
-		o.Warmup = &f.warmup
-	}
-	if given("iterations") {
-		o.Iterations = &f.iterations
-	}
-	if given("budget") {
-		o.Budget = &f.budget
-	}
-	if given("timeout-multiplier") {
-		o.TimeoutMultiplier = &f.timeoutMultiplier
-	}
-	var err error
-	if o.Params, err = assignments("-P", f.params); err != nil {
-		return o, err
-	}
-	o.Tags, err = assignments("--tag", f.tags)
-	return o, err
-}
-
-// assignments reads KEY=VALUE flags, each key once.
-func assignments(flag string, words []string) (map[string]string, error) {
-	if len(words) == 0 {
-		return nil, nil
-	}
-	m := map[string]string{}
-	for _, word := range words {
-		key, value, found := strings.Cut(word, "=")
-		if _, twice := m[key]; !found || key == "" || twice {
-			return nil, usageErrorf("%s %q: want KEY=VALUE, each key once", flag, word)
-		}
-		m[key] = value
-	}
-	return m, nil
-}
-
-func runBench(a *app, cmd *cobra.Command, path string, o sweep.Overrides) error {
-	format, err := a.outputFormat()
-	if err != nil {
+// read reads the command line and the sweep file.
+func (b *bench) read(args []string) (err error) {
+	if b.format, err = b.outputFormat(); err != nil {
 		return err
 	}
-	s, err := sweep.Read(path, o)
-	if err != nil {
+	if b.path, err = b.flags.sweepFile(args); err != nil {
+		return err
+	}
+	if b.overrides, err = b.flags.overrides(b.app, b.cmd); err != nil {
+		return err
+	}
+	if b.rerun, err = b.flags.rerunWord(); err != nil {
+		return err
+	}
+	if b.dir, err = b.writeStore(); err != nil {
+		return err
+	}
+	if b.sweep, err = sweep.Read(b.path, b.overrides); err != nil {
 		return usageError{err}
 	}
-	dir, err := a.writeStore()
+	return nil
+}
+
+// options are those of a session that is told to observe.
+func (b *bench) options(observe func(runner.Event)) runner.Options {
+	exclude := []string{b.dir}
+	if out := b.flags.outDir; out != "" {
+		exclude = append(exclude, filepath.Join(out, "runs"), filepath.Join(out, "fp"), filepath.Join(out, "summary.csv"))
+	}
+	for i, path := range exclude {
+		if absolute, err := filepath.Abs(path); err == nil {
+			exclude[i] = absolute
+		}
+	}
+	return runner.Options{
+		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Observe: observe,
+		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
+		Against: b.flags.against, Exclude: exclude, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+	}
+}
+
+// done gives what the store has of this sweep on a machine.
+func (b *bench) done(machine string) ([]schema.Run, error) {
+	db, err := openForReading(b.cmd.Context(), []string{b.dir})
+	if errors.Is(err, schema.ErrNoStore) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	runs, err := db.Done(b.cmd.Context(), b.sweep.Suite, machine)
+	return runs, errors.Join(err, db.Close())
+}
+
+// run runs the sweep and prints what came out.
+func (b *bench) run() error {
+	store, err := openForWriting(b.dir)
 	if err != nil {
 		return err
 	}
-	store, err := openForWriting(dir)
+	out, err := b.openOut()
 	if err != nil {
-		return err
+		return errors.Join(err, store.Close())
 	}
-	progress := newProgress(a, s)
-	result, err := runner.Run(cmd.Context(), s, runner.Options{
-		Version: version, Machine: a.getenv("NEUROLENS_MACHINE"), Sweep: path, Observe: progress.observe,
-	}, func(run schema.Run) error {
+	progress := newProgress(b.app, b.sweep, b.overrides, b.format)
+	result, err := runner.Run(b.cmd.Context(), b.sweep, b.options(progress.observe), func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}
 		}
-		return nil
+		return out.add(run)
 	})
-	progress.close()
+	err = b.explained(err)
+	progress.close(result)
 	if closed := store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
 	}
-	if printed := printSummary(a, cmd, format, summary{dir: dir, sweep: s, elapsed: progress.elapsed(), result: result}); err == nil {
+	if closed := out.close(b.app); err == nil {
+		err = closed
+	}
+	if result.Left > 0 {
+		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; the same command goes on\n", result.Left, count(len(result.Plan.Launches), "run"))
+	}
+	s := summary{dir: b.dir, sweep: b.sweep, elapsed: progress.elapsed(), result: result}
+	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}
 	if err == nil && result.Failed() > 0 {
 		err = errRunsFailed
+	}
+	return err
+}
+
+// explained gives an error of a session its exit code.
+func (b *bench) explained(err error) error {
+	_, busy := errors.AsType[*device.BusyError](err)
+	_, input := errors.AsType[*runner.InputError](err)
+	if busy || input {
+		return usageError{err}
+	}
+	return err
+}
+
+// out is the folder of artefacts that --out-dir asks for; nil where it does not.
+type out struct{ runs *report.BenchRuns }
+
+func (b *bench) openOut() (*out, error) {
+	if b.flags.outDir == "" {
+		return nil, nil
+	}
+	runs, err := report.OpenBenchRuns(b.flags.outDir)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return &out{runs}, nil
+}
+
+func (o *out) add(run schema.Run) error {
+	if o == nil {
+		return nil
+	}
+	return o.runs.Add(run)
+}
+
+// close completes the folder, and says which runs have no document there.
+func (o *out) close(a *app) error {
+	if o == nil {
+		return nil
+	}
+	err := o.runs.Close()
+	for _, warning := range o.runs.Warnings() {
+		fmt.Fprintln(a.stderr, oneLine("neurolens: --out-dir: "+warning))
 	}
 	return err
 }

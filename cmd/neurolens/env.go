@@ -1,7 +1,9 @@
 package main
 
 import (
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -39,7 +41,7 @@ func runEnv(a *app, cmd *cobra.Command) error {
 	for name, reason := range env.Missing {
 		all[name] = []any{name, nil, reason}
 	}
-	for _, name := range sortedNames(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Rows = append(t.Rows, all[name])
 	}
 	return a.print(format, t, func() view { return factsView(t) })
@@ -56,7 +58,7 @@ func factsView(t query.Table) view {
 		}
 		v.rows = append(v.rows, []cell{{text: machineText(row[0])}, {text: machineText(row[1])}})
 	}
-	for _, reason := range sortedNames(unknown) {
+	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
 		v.below = append(v.below, reason+gap+strings.Join(unknown[reason], " "))
 	}
 	v.below = append(v.below, count(len(v.rows), "fact")+" known, "+thousands(len(t.Rows)-len(v.rows))+" not")

@@ -67,7 +67,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && o.format == query.FormatParquet && a.terminal {
 		return usageErrorf("export: Parquet does not belong on a terminal: give a directory, or redirect the output")
 	}
-	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{})
+	db, err := openForReading(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" {
 		return nil
 	}
-	format, err := (&app{getenv: a.getenv, terminal: a.terminal}).outputFormat()
+	format, err := a.defaultFormat()
 	if err != nil {
 		return err
 	}

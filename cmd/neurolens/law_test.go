@@ -25,9 +25,12 @@ var law = []struct {
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
 	{"query", []string{"schema"}, []string{"github.com/duckdb/duckdb-go"}},
-	{"runner", []string{"schema", "runner"}, []string{"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml"}},
+	{"query/report", []string{"schema"}, nil},
+	{"runner", []string{"schema", "runner"}, []string{
+		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml", "google.golang.org/protobuf/encoding/protowire",
+	}},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
-		"github.com/spf13/cobra", "golang.org/x/term", "github.com/mattn/go-runewidth",
+		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi",
 	}},
 }
 

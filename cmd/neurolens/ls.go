@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,6 +151,11 @@ func quoted(s string) string {
 	if plain {
 		return s
 	}
+	return literal(s)
+}
+
+// literal makes a filter value of a text as it is.
+func literal(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
 
@@ -190,7 +196,7 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 
 // reportNotNumbers says how many values an ordering had to pass over.
 func (a *app) reportNotNumbers(keys map[string]int) {
-	for _, key := range sortedNames(keys) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, count(keys[key], "value")+" "+isAre(keys[key]))
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mattn/go-runewidth"
 	"golang.org/x/term"
 
 	"github.com/neurolens/neurolens/runner"
@@ -29,16 +28,22 @@ func main() {
 
 // Main runs one command line with the process's streams and gives its exit code.
 func Main(args []string) int {
-	// Box drawing and Greek letters are one column wide on the terminals that show these tables.
-	runewidth.DefaultCondition.EastAsianWidth = false
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
-		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())), width: 80,
+		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		errSize: func() (columns, rows int) { return terminalSize(os.Stderr) },
 	}
-	if w, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && w > 0 {
-		a.width = w
-	}
+	a.width, _ = terminalSize(os.Stdout)
 	return a.run(args)
+}
+
+// terminalSize is the size of the terminal that a file is, or that of the least one.
+func terminalSize(f *os.File) (columns, rows int) {
+	columns, rows, err := term.GetSize(int(f.Fd()))
+	if err != nil || columns <= 0 || rows <= 0 {
+		return 80, 24
+	}
+	return columns, rows
 }
 
 // run executes one command line until it is done or the user interrupts it.

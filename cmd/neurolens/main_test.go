@@ -12,6 +12,9 @@ import (
 // programRole is the variable that makes the test binary the program.
 const programRole = "NEUROLENS_TEST_PROGRAM"
 
+// locksVariable says where the locks of devices are.
+const locksVariable = "NEUROLENS_LOCKS"
+
 // TestMain makes the test binary the program: testscript runs it as `neurolens`, and the runner starts it again as
 // supervisor, worker and GPU probe.
 func TestMain(m *testing.M) {
@@ -20,6 +23,16 @@ func TestMain(m *testing.M) {
 	}
 	if os.Getenv(programRole) != "" {
 		main()
+	}
+	if os.Getenv(locksVariable) == "" { // the devices of this machine are not the tests' to lock
+		locks, err := os.MkdirTemp("", "neurolens-locks-")
+		if err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(locks)
+		if err := os.Setenv(locksVariable, locks); err != nil {
+			panic(err)
+		}
 	}
 	testscript.Main(m, map[string]func(){"neurolens": main})
 }
@@ -31,6 +44,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("NEUROLENS_MACHINE", "lab3")
+			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks") // scripts run side by side
 			e.Setenv("FIXTURES", fixtures(t))
 			return nil
 		},

@@ -34,10 +34,17 @@ func (a *app) outputFormat() (string, error) {
 	switch format := a.format; {
 	case a.json:
 		return formatJSON, nil
-	case format == "" && a.getenv("NEUROLENS_FORMAT") != "":
-		return knownFormat("NEUROLENS_FORMAT", a.getenv("NEUROLENS_FORMAT"))
 	case format != "":
 		return knownFormat("--format", format)
+	}
+	return a.defaultFormat()
+}
+
+// defaultFormat is the format of a result for which no flag asks for one.
+func (a *app) defaultFormat() (string, error) {
+	switch format := a.getenv("NEUROLENS_FORMAT"); {
+	case format != "":
+		return knownFormat("NEUROLENS_FORMAT", format)
 	case a.terminal:
 		return formatTable, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
 )
@@ -111,7 +111,7 @@ func TestViewNeverWraps(t *testing.T) {
 		var b bytes.Buffer
 		v.render(&b, width, false)
 		for line := range strings.SplitSeq(b.String(), "\n") {
-			if runewidth.StringWidth(line) > width {
+			if ansi.StringWidth(line) > width {
 				t.Errorf("at %d columns: %q", width, line)
 			}
 		}
@@ -201,5 +201,43 @@ func TestQuotedAndShellQuoted(t *testing.T) {
 		if got := shellQuoted(in); got != want {
 			t.Errorf("%q quotes as %s, want %s", in, got, want)
 		}
+	}
+}
+
+// TestWrapped: the rest of a line stands under its second column, and only words that are too long are too wide.
+func TestWrapped(t *testing.T) {
+	for line, want := range map[string]string{
+		"short":                          "short",
+		"load  more wanted to run":       "load  more\n      wanted\n      to run",
+		"  fail  RUN  some words":        "  fail  RUN\n        some\n        words",
+		"one two three four":             "one two\nthree four",
+		"  one two three":                "  one two\n  three",
+		"unbreakable_path/of/a/file end": "unbreakable_path/of/a/file\nend",
+	} {
+		if got := strings.Join(wrapped(line, 12), "\n"); got != want {
+			t.Errorf("%q wraps to\n%s\nwant\n%s", line, got, want)
+		}
+	}
+}
+
+// TestCommandsAreNotBroken: what is there to be copied can be.
+func TestCommandsAreNotBroken(t *testing.T) {
+	v := view{below: []string{"a long line of words"}, commands: []string{"  neurolens ls session=last"}}
+	var b bytes.Buffer
+	v.render(&b, 10, false)
+	if want := "a long\nline of\nwords\n  neurolens ls session=last\n"; b.String() != want {
+		t.Errorf("got\n%swant\n%s", b.String(), want)
+	}
+	b.Reset()
+	v.renderMarkdown(&b)
+	if !strings.Contains(b.String(), "\n  neurolens ls session=last\n") {
+		t.Errorf("Markdown is\n%s", b.String())
+	}
+}
+
+// TestNothingSteersTheTerminal: neither in seven bits nor in eight.
+func TestNothingSteersTheTerminal(t *testing.T) {
+	if got := oneLine("a\x1b[2J\tb\nc\u009b2Jd\x7f é"); got != "a·[2J b c·2Jd· é" {
+		t.Errorf("got %q", got)
 	}
 }

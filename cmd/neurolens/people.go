@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -142,16 +143,7 @@ func parameterNames(t query.Table, column int) []string {
 			seen[name] = true
 		}
 	}
-	return sortedNames(seen)
-}
-
-func sortedNames[V any](m map[string]V) []string {
-	names := make([]string, 0, len(m))
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // appendConstant adds a value that all rows share. One that repeats an earlier one (a benchmark named by its model) is
@@ -201,17 +193,22 @@ func mergedAxes(varying []axis) []axis {
 	if len(varying) < 2 {
 		return varying
 	}
-	merged := axis{name: "point"}
-	for row := range varying[0].values {
+	return []axis{{name: "point", values: pointNames(varying, len(varying[0].values))}}
+}
+
+// pointNames name each row by the axes in which rows differ; empty where there are none.
+func pointNames(varying []axis, rows int) []string {
+	names := make([]string, rows)
+	for row := range names {
 		var parts []string
 		for _, x := range varying {
 			if x.values[row] != "" {
 				parts = appendConstant(parts, x.name, x.values[row])
 			}
 		}
-		merged.values = append(merged.values, strings.Join(parts, " "))
+		names[row] = strings.Join(parts, " ")
 	}
-	return []axis{merged}
+	return names
 }
 
 // heading joins what is said once above a table.

@@ -3,202 +3,279 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/mattn/go-runewidth"
-
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// progress says on standard error what a sweep is doing: one line that is rewritten on a terminal, one line a run
-// elsewhere.
+// progress says on standard error what a sweep is doing: a live view on a terminal, JSON lines where the result is
+// JSON lines, else one line a run.
 type progress struct {
-	w        plainWriter
-	terminal bool
-	width    int
+	reporter reporter
 	now      func() time.Time
-	sweep    *sweep.Sweep
-
-	started time.Time
-	drawn   time.Time
-	failed  int
-	opened  bool
+	started  time.Time
+	begun    bool
 }
 
-// plainWriter keeps the names of a sweep and the words of a benchmark from steering the terminal. What this program
-// itself uses for that goes past it.
-type plainWriter struct{ io.Writer }
+// reporter is one way to show a session. Its methods are called one after another.
+type reporter interface {
+	begin(e runner.Event)    // the first event, whatever it is
+	prepare(e runner.Event)  // Plan, Waiting or Build is set
+	stage(e runner.Event)    // Progress is set
+	finished(e runner.Event) // Run is set
+	end(result runner.Result, elapsed time.Duration)
+}
 
-func (w plainWriter) Write(p []byte) (int, error) {
-	if _, err := io.WriteString(w.Writer, strings.Map(printable, string(p))); err != nil {
-		return 0, err
+// newProgress is told what a sweep was read with, and the format of the summary.
+func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string) *progress {
+	p := &progress{now: a.now, started: a.now()}
+	d := describe(s)
+	d.against = o.Against
+	switch {
+	case format == formatJSONL:
+		p.reporter = &jsonReporter{w: a.stderr, description: d}
+	case a.errTerminal && a.getenv("TERM") != "dumb":
+		p.reporter = newLiveReporter(a, d)
+	default:
+		p.reporter = &plainReporter{w: a.stderr, description: d}
 	}
-	return len(p), nil
-}
-
-// rewrite goes to the beginning of the line and empties it.
-func (w plainWriter) rewrite() { _, _ = io.WriteString(w.Writer, "\r\x1b[K") }
-
-// redraw is how often the line on a terminal is rewritten at most.
-const redraw = 100 * time.Millisecond
-
-func newProgress(a *app, s *sweep.Sweep) *progress {
-	return &progress{w: plainWriter{a.stderr}, terminal: a.errTerminal, width: a.width, now: a.now, sweep: s, started: a.now()}
+	return p
 }
 
 func (p *progress) elapsed() time.Duration { return p.now().Sub(p.started) }
 
 // observe is told every event of the session.
 func (p *progress) observe(e runner.Event) {
-	if !p.opened {
-		p.opened = true
-		p.open(e)
+	if !p.begun {
+		p.begun = true
+		p.reporter.begin(e)
 	}
 	switch {
 	case e.Run != nil:
-		p.finished(e)
-	case p.terminal && p.now().Sub(p.drawn) >= redraw:
-		p.draw(e)
+		p.reporter.finished(e)
+	case e.Progress != nil:
+		p.reporter.stage(e)
+	default:
+		p.reporter.prepare(e)
 	}
-}
-
-// open says what is going to run, and whether the machine is busy.
-func (p *progress) open(e runner.Event) {
-	points := len(p.sweep.Points)
-	fmt.Fprintf(p.w, "%s · %s × %s = %s · %s\n", cut(firstLine(p.sweep.Suite), p.width), count(points, "point"), count(p.sweep.Repeats, "repeat"),
-		count(e.Launches, "run"), e.Env.Machine)
-	load, err := strconv.ParseFloat(e.Env.Facts["load.1m"], 64)
-	if err == nil && e.Env.CPUCount != nil && load > float64(*e.Env.CPUCount)/2 {
-		fmt.Fprintf(p.w, "load %.1f on %s: expect noise\n", load, count(int(*e.Env.CPUCount), "core"))
-	}
-}
-
-// draw rewrites the line on a terminal.
-func (p *progress) draw(e runner.Event) {
-	p.drawn = p.now()
-	parts := []string{
-		bar(e.Index, e.Launches) + fmt.Sprintf("  %d/%d", e.Index, e.Launches),
-		pointText(p.sweep, e.Launch.Point),
-		fmt.Sprintf("repeat %d/%d", e.Launch.Repeat+1, p.sweep.Repeats),
-		string(e.Progress.Stage),
-	}
-	if e.Progress.Total > 0 {
-		parts[3] += fmt.Sprintf(" %d/%d", e.Progress.Done, e.Progress.Total)
-	}
-	if p.failed > 0 {
-		parts = append(parts, fmt.Sprintf("%d failed", p.failed))
-	}
-	line := runewidth.Truncate(strings.Join(parts, "  "), p.width-1, "…")
-	p.w.rewrite()
-	fmt.Fprint(p.w, line)
-}
-
-// finished reports a run: on a terminal only one that failed stays to be read.
-func (p *progress) finished(e runner.Event) {
-	failed := e.Run.Status.Failed()
-	if failed {
-		p.failed++
-	}
-	if p.terminal && !failed {
-		return
-	}
-	p.clear()
-	fmt.Fprintf(p.w, "%*d/%d  %s  %s  repeat %d  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, shortRun(e.Run.RunID),
-		pointText(p.sweep, e.Launch.Point), e.Launch.Repeat+1, resultText(e.Run))
 }
 
 // close leaves the terminal ready for the summary.
-func (p *progress) close() {
-	p.clear()
-	if p.terminal && p.opened {
-		fmt.Fprintln(p.w)
+func (p *progress) close(result runner.Result) {
+	if p.begun {
+		p.reporter.end(result, p.elapsed())
 	}
 }
 
-// clear removes the line that is being rewritten.
-func (p *progress) clear() {
-	if p.terminal && !p.drawn.IsZero() {
-		p.w.rewrite()
+// description is a sweep in words, worked out once.
+type description struct {
+	sweep     *sweep.Sweep
+	constants []string          // what all points share
+	names     map[string]string // what a point differs in, by point_id: bs=1 seq=64 fp32
+	against   bool              // two commits are compared
+}
+
+// pointColumns are the columns of a point, as those of runs.
+var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "params"}
+
+func describe(s *sweep.Sweep) description {
+	var t query.Table
+	for _, name := range pointColumns {
+		t.Columns = append(t.Columns, query.Column{Name: name})
 	}
+	for i := range s.Points {
+		t.Rows = append(t.Rows, pointRow(&s.Points[i]))
+	}
+	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
+	constants, varying := axes(t, pointColumns[:len(pointColumns)-1])
+	d.constants = constants
+	for i, name := range pointNames(varying, len(t.Rows)) {
+		p := &s.Points[i]
+		if name == "" { // the only point
+			name = p.Benchmark
+		}
+		d.names[p.PointID] = name
+	}
+	return d
+}
+
+// pointRow are the values of pointColumns; nil is NULL.
+func pointRow(p *sweep.Point) []any {
+	text := func(s string) any {
+		if s == "" {
+			return nil
+		}
+		return s
+	}
+	number := func(n *int64) any {
+		if n == nil {
+			return nil
+		}
+		return *n
+	}
+	params := make(map[string]any, len(p.Params))
+	for name, value := range p.Params {
+		params[name] = value
+	}
+	return []any{
+		text(p.Benchmark), text(p.Variant), text(p.Backend), text(p.Model), number(p.BatchSize), number(p.SeqLen), text(p.Precision), params,
+	}
+}
+
+// sides are the words for sweep.Launch.Side.
+var sides = [...]string{"base", "head"}
+
+// launch names a launch by what tells it from the others of its repeat: bs=1 seq=64 fp32 head.
+func (d description) launch(l sweep.Launch) string {
+	name := d.names[l.Point.PointID]
+	if d.against {
+		name += " " + sides[l.Side]
+	}
+	if l.Profile != "" {
+		name += " profile " + l.Profile
+	}
+	return oneLine(name)
+}
+
+// planLines say what a session goes on from, and why runs that are there do not count.
+func planLines(p *runner.Plan) []string {
+	var lines []string
+	if p.Resumes != "" {
+		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
+			shortRun(p.Resumes), thousands(p.Done), count(len(p.Launches), "run")))
+	}
+	for _, c := range p.Changes {
+		lines = append(lines, oneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, changeText(c.From), changeText(c.To), count(c.Runs, "run"))))
+	}
+	return lines
+}
+
+// changeText is a value of a change, cut where it is a hash.
+func changeText(value string) string {
+	const enough = 12
+	if len(value) > enough && strings.Trim(value, "0123456789abcdef") == "" {
+		return value[:enough]
+	}
+	return orUnknown(value)
+}
+
+// preparation says what is being done before something can be measured.
+func preparation(e runner.Event) string {
+	if e.Waiting != "" {
+		return oneLine("waiting  " + e.Waiting)
+	}
+	words := make([]string, len(e.Build))
+	for i, word := range e.Build {
+		words[i] = shellQuoted(word)
+	}
+	return oneLine("build  " + strings.Join(words, " "))
+}
+
+// headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3.
+func (d description) headline(e runner.Event) string {
+	parts := slices.Compact(append([]string{d.sweep.Suite}, d.constants...))
+	factors, product := count(len(d.sweep.Points), "point")+" × "+count(d.sweep.Repeats, "repeat"), len(d.sweep.Points)*d.sweep.Repeats
+	if d.against {
+		factors, product = factors+" × "+count(len(sides), "side"), product*len(sides)
+	}
+	if product != e.Launches { // some are done, or there are passes of a profiler
+		factors += ","
+	} else {
+		factors += " ="
+	}
+	parts = append(parts, factors+" "+count(e.Launches, "run"))
+	if e.Env.Machine != "" {
+		parts = append(parts, e.Env.Machine)
+	}
+	return oneLine(strings.Join(parts, " · "))
+}
+
+// loadText says that the machine is busy, if it is.
+func loadText(env *schema.Env) string {
+	load := sessionLoad(env)
+	if load == nil || env.CPUCount == nil || *load <= float64(*env.CPUCount)/2 {
+		return ""
+	}
+	return fmt.Sprintf("load %.1f on %s: expect noise", *load, count(int(*env.CPUCount), "core"))
+}
+
+// sessionLoad is how many threads wanted to run when the session began; nil where that is not known.
+func sessionLoad(env *schema.Env) *float64 {
+	load, err := strconv.ParseFloat(env.Facts["load.1m"], 64)
+	if err != nil {
+		return nil
+	}
+	return &load
+}
+
+// primary summarises the primary metric of a run; nil where it has none.
+func primary(r *schema.Run) (*schema.Metric, schema.Summary) {
+	m := r.Metric(r.Primary)
+	if m == nil {
+		return nil, schema.Summary{}
+	}
+	return m, stat.Summarize(m.Values())
 }
 
 // resultText is how a run ended, in a few words.
 func resultText(r *schema.Run) string {
-	m := r.Metric(r.Primary)
-	if r.Status != schema.StatusOK || m == nil {
-		return strings.TrimSuffix(string(r.Status)+" in "+string(r.Stage), " in ") + ": " + firstLine(r.Error)
+	m, s := primary(r)
+	if r.Status == schema.StatusOK && m != nil && s.P50 != nil {
+		return fmt.Sprintf("%s  median of %d", schema.ForPeople(*s.P50, m.Unit), *s.N)
 	}
-	s := stat.Summarize(m.Values())
-	if s.P50 == nil {
-		return string(r.Status)
+	text := string(r.Status)
+	if r.Stage != "" {
+		text += " in " + string(r.Stage)
 	}
-	return fmt.Sprintf("%s  median of %d", schema.ForPeople(*s.P50, m.Unit), *s.N)
+	if reason := firstLine(r.Error); reason != "" && reason != string(r.Status) {
+		text += ": " + reason
+	}
+	return oneLine(text)
 }
+
+// plainReporter writes one line a run.
+type plainReporter struct {
+	w io.Writer
+	description
+}
+
+func (p *plainReporter) begin(e runner.Event) {
+	fmt.Fprintln(p.w, p.headline(e))
+	if load := loadText(e.Env); load != "" {
+		fmt.Fprintln(p.w, load)
+	}
+}
+
+func (p *plainReporter) prepare(e runner.Event) {
+	if e.Plan == nil {
+		fmt.Fprintln(p.w, preparation(e))
+		return
+	}
+	for _, line := range planLines(e.Plan) {
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+func (p *plainReporter) stage(runner.Event) {}
+
+func (p *plainReporter) finished(e runner.Event) {
+	name := p.launch(e.Launch)
+	if e.Launch.Profile == "" {
+		name += fmt.Sprintf("  repeat %d", e.Launch.Repeat+1)
+	}
+	fmt.Fprintf(p.w, "%*d/%d  %s  %s  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, shortRun(e.Run.RunID), name, resultText(e.Run))
+}
+
+func (p *plainReporter) end(runner.Result, time.Duration) {}
 
 func firstLine(s string) string {
 	line, _, _ := strings.Cut(s, "\n")
 	return line
-}
-
-// pointText names the axes of a point in which the sweep's points differ.
-func pointText(s *sweep.Sweep, p *sweep.Point) string {
-	var parts []string
-	for _, name := range identityColumns {
-		value := pointField(p, name)
-		for i := range s.Points {
-			if pointField(&s.Points[i], name) != value {
-				parts = appendConstant(parts, name, value)
-				break
-			}
-		}
-	}
-	for _, name := range sortedNames(p.Params) {
-		for i := range s.Points {
-			if s.Points[i].Params[name] != p.Params[name] {
-				parts = appendConstant(parts, name, p.Params[name])
-				break
-			}
-		}
-	}
-	if len(parts) == 0 {
-		return p.Benchmark
-	}
-	return strings.Join(parts, " ")
-}
-
-func pointField(p *sweep.Point, column string) string {
-	number := func(n *int64) string {
-		if n == nil {
-			return ""
-		}
-		return strconv.FormatInt(*n, 10)
-	}
-	switch column {
-	case "benchmark":
-		return p.Benchmark
-	case "variant":
-		return p.Variant
-	case "backend":
-		return p.Backend
-	case "model":
-		return p.Model
-	case "precision":
-		return p.Precision
-	case "batch_size":
-		return number(p.BatchSize)
-	case "seq_len":
-		return number(p.SeqLen)
-	}
-	return ""
-}
-
-// bar is a bar of 20 columns.
-func bar(done, total int) string {
-	full := 20 * done / max(total, 1)
-	return strings.Repeat("█", full) + strings.Repeat("░", 20-full)
 }

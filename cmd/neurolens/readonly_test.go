@@ -12,7 +12,7 @@ import (
 )
 
 // needs skips a test for the lack of something, unless NEUROLENS_TEST_REQUIRE names it.
-func needs(t *testing.T, what string, err error) {
+func needs(t testing.TB, what string, err error) {
 	t.Helper()
 	if err == nil {
 		return

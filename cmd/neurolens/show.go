@@ -2,11 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
@@ -50,7 +53,7 @@ func previousEnv(cmd *cobra.Command, db *query.DB, d query.Detail) (map[string]a
 		return nil, nil
 	}
 	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: `machine="` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(machine) + `" session!=` + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
+		Filter: "machine=" + literal(machine) + " session!=" + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
 	})
 	if err != nil || len(list.Rows) == 0 {
 		return nil, err
@@ -76,7 +79,7 @@ func (p *page) section(title string, lines []string) {
 func pairs(rows [][2]string) []string {
 	width := 0
 	for _, row := range rows {
-		width = max(width, len(row[0]))
+		width = max(width, ansi.StringWidth(row[0]))
 	}
 	lines := make([]string, len(rows))
 	for i, row := range rows {
@@ -96,8 +99,12 @@ func (a *app) showView(d query.Detail, before map[string]any) view {
 	p.section("environment", a.environmentLines(t, run, before))
 	p.section("stages", stageLines(t, run))
 	p.section("standard error, its end", stderrLines(t, run))
-	p.section("again", againLines(t, run))
-	return view{below: p.lines}
+	v := view{below: p.lines}
+	if command := againCommand(t, run); command != "" {
+		v.below = append(v.below, "", "again")
+		v.commands = []string{gap + command}
+	}
+	return v
 }
 
 // headline is what the run is and how it ended.
@@ -211,10 +218,10 @@ func configurationLines(t query.Table, run []any) []string {
 	for name, v := range params {
 		asked["param."+name] = machineText(v)
 	}
-	for _, name := range sortedNames(asked) {
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
 	}
-	for _, name := range sortedNames(applied) {
+	for _, name := range slices.Sorted(maps.Keys(applied)) {
 		if asked[name] != machineText(applied[name]) {
 			rows = append(rows, [2]string{name, machineText(applied[name]) + " (applied)"})
 		}
@@ -226,7 +233,7 @@ func configurationLines(t query.Table, run []any) []string {
 		}
 	}
 	tags, _ := at(t, run, "tags").(map[string]any)
-	for _, name := range sortedNames(tags) {
+	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})
 	}
 	return append(pairs(rows), "point "+textAt(t, run, "point_id"))
@@ -237,7 +244,7 @@ func (a *app) environmentLines(t query.Table, run []any, before map[string]any) 
 	env, _ := at(t, run, "env").(map[string]any)
 	var lines []string
 	if before != nil {
-		for _, name := range sortedNames(env) {
+		for _, name := range slices.Sorted(maps.Keys(env)) {
 			if old, ok := before[name]; ok && old != env[name] && !volatileFact(name) {
 				lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, machineText(old), machineText(env[name])))
 			}
@@ -290,12 +297,12 @@ func stderrLines(t query.Table, run []any) []string {
 	return strings.Split(strings.Map(printable, tail), "\n")
 }
 
-// againLines are the command that runs the point again.
-func againLines(t query.Table, run []any) []string {
+// againCommand runs the point again; empty where it is not known how.
+func againCommand(t query.Table, run []any) string {
 	env, _ := at(t, run, "env").(map[string]any)
 	file, _ := env["sweep.file"].(string)
 	if file == "" {
-		return nil
+		return ""
 	}
 	command := "neurolens bench " + shellQuoted(file)
 	axes := []string{"batch_size", "seq_len", "precision"}
@@ -308,10 +315,10 @@ func againLines(t query.Table, run []any) []string {
 		}
 	}
 	params, _ := at(t, run, "params").(map[string]any)
-	for _, name := range sortedNames(params) {
+	for _, name := range slices.Sorted(maps.Keys(params)) {
 		command += " -P " + shellQuoted(name+"="+machineText(params[name]))
 	}
-	return []string{command + " --repeats 1"}
+	return command + " --repeats 1"
 }
 
 // shellQuoted is a word that a shell reads as it is.
@@ -324,11 +331,16 @@ func shellQuoted(s string) string {
 
 // printable keeps what a benchmark wrote from steering the terminal.
 func printable(r rune) rune {
-	if r == '\n' || r >= ' ' && r != 0x7f {
-		return r
-	}
-	if r == '\t' {
+	switch {
+	case r == '\t':
 		return ' '
+	case r != '\n' && unicode.IsControl(r):
+		return '·'
 	}
-	return '·'
+	return r
+}
+
+// oneLine is a text without what would end the line or steer the terminal.
+func oneLine(s string) string {
+	return strings.Map(printable, strings.ReplaceAll(s, "\n", " "))
 }

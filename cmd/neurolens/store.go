@@ -111,17 +111,15 @@ func storeRow(dir string) ([]any, error) {
 // recordsView shows each row as lines of column and value.
 func (a *app) recordsView(t query.Table) view {
 	var v view
-	width := 0
-	for _, c := range t.Columns {
-		width = max(width, len(c.Name))
-	}
 	for i, row := range t.Rows {
 		if i > 0 {
 			v.below = append(v.below, "")
 		}
+		var lines [][2]string
 		for j, c := range t.Columns {
-			v.below = append(v.below, pad(c.Name, width, false)+gap+a.anyText(c, row[j], ""))
+			lines = append(lines, [2]string{c.Name, a.anyText(c, row[j], "")})
 		}
+		v.below = append(v.below, pairs(lines)...)
 	}
 	return v
 }

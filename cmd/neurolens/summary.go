@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,12 +39,12 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
 		defer cancel()
 	}
-	db, err := query.Open(ctx, []string{s.dir}, query.Options{})
+	db, err := openForReading(ctx, []string{s.dir})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	t, err := db.Points(ctx, "session="+s.result.Session)
+	t, err := db.Points(ctx, "session="+s.sessions())
 	if err != nil {
 		return err
 	}
@@ -57,9 +58,20 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 	return a.print(format, t, func() view { return a.summaryView(t, s) })
 }
 
+// sessions are the session and those whose runs it counts as its own, as values of a filter.
+func (s summary) sessions() string {
+	all := []string{s.result.Session}
+	for _, p := range s.result.Plan.Launches {
+		if p.Done != nil && !slices.Contains(all, p.Done.SessionID) {
+			all = append(all, p.Done.SessionID)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
 // summaryView is the table at the end of bench.
 func (a *app) summaryView(t query.Table, s summary) view {
-	constants, varying := axes(t, identityColumns)
+	constants, varying := axes(t, append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
 	v := view{
 		above: []string{
@@ -86,7 +98,8 @@ func (a *app) summaryView(t query.Table, s summary) view {
 			cell{text: runsTimesSamples(t, row)}, cell{words, failed}))
 	}
 	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "", "next  "+a.nextCommand(s))
+	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "")
+	v.commands = []string{"next  " + a.nextCommand(s)}
 	return v
 }
 
@@ -173,7 +186,7 @@ func (n notes) add(word, meaning string) {
 // lines explain each word once, with the first reason where there are several, and end with an empty line.
 func (n notes) lines() []string {
 	var lines []string
-	for _, word := range sortedNames(n) {
+	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
 		if others := len(n[word]) - 1; others > 0 {
 			meaning += fmt.Sprintf(" (and %s)", count(others, "other reason"))

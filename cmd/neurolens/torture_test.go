@@ -7,11 +7,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -104,7 +106,7 @@ func newTortured(t *testing.T, dir string, random *rand.Rand) *tortured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.cmd = exec.Command(self, "bench", "sweep.yaml")
+	s.cmd = exec.Command(self, "bench", "sweep.yaml", "--rerun", "all")
 	s.cmd.Dir = dir
 	s.cmd.Env = append(os.Environ(), s.mark, programRole+"=1")
 	s.cmd.Stderr = &s.stderr
@@ -242,7 +244,7 @@ func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int
 		statuses[row[1].(string)]++
 	}
 	if len(acknowledged) > 0 {
-		t.Errorf("acknowledged, but not in the store: %v", sortedNames(acknowledged))
+		t.Errorf("acknowledged, but not in the store: %v", slices.Sorted(maps.Keys(acknowledged)))
 	}
 	t.Logf("%d runs in the store: %v", len(runs.Rows), statuses)
 	if statuses["lost"] != lost {

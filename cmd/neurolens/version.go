@@ -56,13 +56,9 @@ func versionTable() query.Table {
 
 // pairsView shows facts and their values without a header or a count.
 func (a *app) pairsView(t query.Table) view {
-	var v view
-	width := 0
+	var lines [][2]string
 	for _, row := range t.Rows {
-		width = max(width, len(machineText(row[0])))
+		lines = append(lines, [2]string{machineText(row[0]), a.anyText(t.Columns[1], row[1], "")})
 	}
-	for _, row := range t.Rows {
-		v.below = append(v.below, pad(machineText(row[0]), width, false)+gap+a.anyText(t.Columns[1], row[1], ""))
-	}
-	return v
+	return view{below: pairs(lines)}
 }

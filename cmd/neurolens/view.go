@@ -6,19 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mattn/go-runewidth"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // unknown stands where a value is not known.
 const unknown = "–"
 
-// view is what people see of a result: lines above, a table, lines below.
+// view is what people see of a result: lines above, a table, lines below, commands to copy.
 type view struct {
-	above   []string
-	columns []viewColumn
-	rows    [][]cell
-	below   []string
-	compact func() view // the same in fewer columns, for where this is too wide; may be nil
+	above    []string
+	columns  []viewColumn
+	rows     [][]cell
+	below    []string
+	commands []string    // lines that are never broken
+	compact  func() view // the same in fewer columns, for where this is too wide; may be nil
 }
 
 // viewColumn is a column of a view. Where the table is too wide, the column with the largest drop goes first; 0 stays.
@@ -62,6 +63,9 @@ func (v view) render(w io.Writer, width int, color bool) {
 		for _, part := range wrapped(line, width) {
 			fmt.Fprintln(w, part)
 		}
+	}
+	for _, line := range v.commands {
+		fmt.Fprintln(w, oneLine(line))
 	}
 }
 
@@ -121,11 +125,11 @@ func (v view) measure() (columns, texts, widths []int) {
 	for i, c := range v.columns {
 		text := 0
 		for _, row := range v.rows {
-			text = max(text, runewidth.StringWidth(row[i].text))
+			text = max(text, ansi.StringWidth(row[i].text))
 		}
 		columns = append(columns, i)
 		texts = append(texts, text)
-		widths = append(widths, max(text, runewidth.StringWidth(c.header)))
+		widths = append(widths, max(text, ansi.StringWidth(c.header)))
 	}
 	return columns, texts, widths
 }
@@ -156,7 +160,7 @@ func (v view) renderMarkdown(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
-	for _, line := range v.below {
+	for _, line := range slices.Concat(v.below, v.commands) {
 		if line != "" {
 			fmt.Fprintf(w, "%s\n\n", line)
 		}
@@ -164,40 +168,43 @@ func (v view) renderMarkdown(w io.Writer) {
 }
 
 func pad(s string, width int, right bool) string {
+	space := strings.Repeat(" ", max(width-ansi.StringWidth(s), 0))
 	if right {
-		return runewidth.FillLeft(s, width)
+		return space + s
 	}
-	return runewidth.FillRight(s, width)
+	return s + space
 }
 
 func cut(s string, width int) string {
-	return runewidth.Truncate(strings.Map(printable, s), width, "…")
+	return ansi.Truncate(strings.Map(printable, s), width, "…")
 }
 
-// wrapped breaks a line at spaces, with the rest indented under its first column of text. What is meant to be copied
-// (commands, indented by the caller) is never broken.
+// wrapped breaks a line at spaces, with the rest indented under its second column of text, where it has one.
 func wrapped(line string, width int) []string {
 	line = strings.Map(printable, line)
-	if runewidth.StringWidth(line) <= width || strings.Contains(line, "neurolens ") {
+	if ansi.StringWidth(line) <= width {
 		return []string{line}
 	}
-	indent := ""
-	if i := strings.Index(line, gap); i >= 0 {
-		rest := strings.TrimLeft(line[i:], " ")
-		indent = strings.Repeat(" ", runewidth.StringWidth(line[:len(line)-len(rest)]))
+	text := strings.TrimLeft(line, " ")
+	current := line[:len(line)-len(text)]
+	indent := current
+	if first, rest, found := strings.Cut(text, gap); found {
+		under := ansi.StringWidth(first+gap) + len(rest) - len(strings.TrimLeft(rest, " "))
+		indent += strings.Repeat(" ", under)
 	}
 	var lines []string
-	current := ""
-	for word := range strings.SplitSeq(line, " ") {
+	begun := false // the line has a word
+	for word := range strings.SplitSeq(text, " ") {
 		switch {
-		case current == "" && len(lines) == 0:
-			current = word
-		case runewidth.StringWidth(current)+1+runewidth.StringWidth(word) > width && strings.TrimSpace(current) != "":
+		case begun && word != "" && ansi.StringWidth(current)+1+ansi.StringWidth(word) > width:
 			lines = append(lines, strings.TrimRight(current, " "))
 			current = indent + word
-		default:
+		case begun:
 			current += " " + word
+		default:
+			current += word
+			begun = true
 		}
 	}
-	return append(lines, current)
+	return append(lines, strings.TrimRight(current, " "))
 }

@@ -207,13 +207,14 @@ func (r *run) look() {
 	}
 }
 
-// askEnough asks whether the samples will do, where that is asked, each time there are a tenth more of them.
+// askEnough asks whether the samples will do, where that is asked, each time there are a quarter more of them: asking
+// takes time from the machine that measures, and an answer among many is yes by chance.
 func (r *run) askEnough(measured int) {
-	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/10+1 {
+	if r.spec.Enough == nil || r.stage != schema.StageMeasure || measured < r.enough+r.enough/4+1 {
 		return
 	}
 	r.enough = measured
-	if r.spec.Enough(r.samples.rows(columnLatency, r.job.Warmup, measured)) {
+	if r.spec.Enough(r.samples.spread(columnLatency, r.job.Warmup, measured)) {
 		r.samples.stop()
 	}
 }

@@ -40,6 +40,9 @@ const (
 	WarnAppliedUnknown = "applied_unknown"
 )
 
+// FactTimerFloor is the fact with the least interval, in ns, that the clock of the measurement can tell.
+const FactTimerFloor = "timer.floor_ns"
+
 // Progress is where a run stands. Total is how many iterations the stage takes at most; 0 in a stage without.
 type Progress struct {
 	Stage       schema.Stage

@@ -177,6 +177,24 @@ func (r *sampleReader) rows(column, from, n int) []int64 {
 	return rows
 }
 
+// The most rows that spread reads, and in how many stretches.
+const (
+	spreadRows      = 1 << 12
+	spreadStretches = 1 << 5
+)
+
+// spread reads n rows of a column, or, where these are many, stretches evenly spread over them.
+func (r *sampleReader) spread(column, from, n int) []int64 {
+	if n <= spreadRows {
+		return r.rows(column, from, n)
+	}
+	var rows []int64
+	for i := range spreadStretches {
+		rows = append(rows, r.rows(column, from+i*(n/spreadStretches), spreadRows/spreadStretches)...)
+	}
+	return rows
+}
+
 // progress is the number of the stage that runs, and when it, or its running process, began on the sender's clock.
 func (r *sampleReader) progress() (stage, at int64) {
 	word := r.word(offProgress)

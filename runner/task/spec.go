@@ -22,8 +22,8 @@ type Spec struct {
 	// says so, or until the budget is spent, at least one.
 	Iterations int
 	Budget     time.Duration // of the measure stage; required without Iterations
-	// Enough is asked a few times a second whether the latencies so far, in ns, will do; nil: DefaultIterations
-	// will do.
+	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: DefaultIterations will do. Of
+	// more than 4,096 it sees as many, in stretches that are evenly spread: it may say no too often, not yes.
 	Enough func(latencies []int64) bool `json:"-"`
 	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
 	Profile bool

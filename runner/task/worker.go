@@ -7,6 +7,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -61,6 +63,7 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	runtime.LockOSThread()
 	debug.SetMemoryLimit(collectorLimit)
 	debug.SetGCPercent(-1)
+	w.sender.send(event{Event: eventFact, Key: FactTimerFloor, Value: strconv.FormatInt(timerFloor(), 10)})
 	rows := w.samples.column(columnLatency)
 	if j.Warmup > 0 {
 		w.begin(schema.StageWarmup)
@@ -103,6 +106,17 @@ func measure(iterate func(), rows []int64, budget time.Duration, stop *int64) {
 			return
 		}
 	}
+}
+
+// floorReadings is how often the clock is read to find its floor.
+const floorReadings = 1001
+
+// timerFloor is the median time, in ns, between two readings of the clock with nothing between them.
+func timerFloor() int64 {
+	rows := make([]int64, floorReadings)
+	measure(func() {}, rows, math.MaxInt64, new(int64))
+	slices.Sort(rows)
+	return rows[floorReadings/2]
 }
 
 // begin begins a stage.

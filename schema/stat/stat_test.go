@@ -141,25 +141,3 @@ func BenchmarkSummarize(b *testing.B) {
 		})
 	}
 }
-
-func TestWarnings(t *testing.T) {
-	ten := func(wide float64) []float64 {
-		values := make([]float64, 10)
-		for i := range values {
-			values[i] = 100 + wide*float64(i)
-		}
-		return values
-	}
-	if w := Warnings(Summarize(ten(1))); w != nil {
-		t.Errorf("an interquartile range of 4 %% is called %v", w)
-	}
-	if w := Warnings(Summarize(ten(3))); !slices.Equal(w, []string{WarnSpread}) {
-		t.Errorf("an interquartile range of 12 %% is called %v", w)
-	}
-	if w := Warnings(Summarize(ten(3)[:9])); w != nil {
-		t.Errorf("nine samples are called %v", w)
-	}
-	if w := Warnings(Summarize(nil)); w != nil {
-		t.Errorf("no samples are called %v", w)
-	}
-}

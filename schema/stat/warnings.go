@@ -3,8 +3,6 @@ package stat
 import (
 	"math"
 	"slices"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // Words of warning about the samples of one run, stored with it. The dead zone below is the difference between two
@@ -58,22 +56,11 @@ const (
 	madScale      = 1.4826
 )
 
-// Warnings says what is wrong with the samples that a summary describes.
-func Warnings(s schema.Summary) []string {
-	if s.P50 == nil || *s.N < warnLeast || *s.P50 <= 0 {
-		return nil
-	}
-	if (*s.P75-*s.P25) / *s.P50 > spreadLimit {
-		return []string{WarnSpread}
-	}
-	return nil
-}
-
-// RunWarnings says what is wrong with the samples of one run, in the order they were taken. Values, tick (the step in
+// Warnings says what is wrong with the samples of one run, in the order they were taken. Values, tick (the step in
 // which they were read) and timerFloor (the least interval that the timer can measure) are in one unit; tick and
 // timerFloor are 0 where they are not known. Nothing is said of samples whose median is not positive, or of which one
 // is not finite.
-func RunWarnings(values []float64, tick, timerFloor float64) []string {
+func Warnings(values []float64, tick, timerFloor float64) []string {
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
 		return nil
 	}

@@ -27,7 +27,7 @@ func TestNoFalseWarnings(t *testing.T) {
 		for _, n := range []int{10, 20, 30, 100, 1000} {
 			said := map[string]int{}
 			for range 400 {
-				for _, word := range RunWarnings(iid(random, n, c.of), .001, 1) {
+				for _, word := range Warnings(iid(random, n, c.of), .001, 1) {
 					said[word]++
 				}
 			}
@@ -116,7 +116,7 @@ func TestPlantedWarnings(t *testing.T) {
 	} {
 		right, other := 0, map[string]int{}
 		for range 100 {
-			words := RunWarnings(c.values(), c.tick, c.floor)
+			words := Warnings(c.values(), c.tick, c.floor)
 			beside := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == c.want || slices.Contains(c.also, w) })
 			if len(beside) == 0 && (c.want == "" || slices.Contains(words, c.want)) {
 				right++
@@ -142,18 +142,18 @@ func TestWarningsProperties(t *testing.T) {
 			}
 			return 1000 * level * math.Exp(.05*z)
 		})
-		words := RunWarnings(values, 2, 40)
+		words := Warnings(values, 2, 40)
 		scaled := slices.Clone(values)
 		for i := range scaled {
 			scaled[i] *= 1024
 		}
-		if again := RunWarnings(scaled, 2048, 40960); !slices.Equal(again, words) {
+		if again := Warnings(scaled, 2048, 40960); !slices.Equal(again, words) {
 			t.Fatalf("%v becomes %v in another unit", words, again)
 		}
 		shuffled := slices.Clone(values)
 		random.Shuffle(len(shuffled), func(i, j int) { shuffled[i], shuffled[j] = shuffled[j], shuffled[i] })
 		order := func(word string) bool { return slices.Contains(ordered, word) }
-		again := slices.DeleteFunc(RunWarnings(shuffled, 2, 40), order)
+		again := slices.DeleteFunc(Warnings(shuffled, 2, 40), order)
 		if words = slices.DeleteFunc(words, order); !slices.Equal(again, words) {
 			t.Fatalf("%v becomes %v in another order", words, again)
 		}
@@ -171,19 +171,19 @@ func TestWarningsProperties(t *testing.T) {
 		{1, math.Inf(1)},
 		slices.Repeat([]float64{5}, 60), make([]float64, 60), append(make([]float64, 11), drifting[:9]...),
 	} {
-		if words := RunWarnings(values, 0, 0); words != nil {
+		if words := Warnings(values, 0, 0); words != nil {
 			t.Errorf("%v is called %v", values, words)
 		}
 	}
-	RunWarnings(huge, 0, 0)
+	Warnings(huge, 0, 0)
 }
 
-func BenchmarkRunWarnings(b *testing.B) {
+func BenchmarkWarnings(b *testing.B) {
 	for _, n := range []int{100, 1_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			values := iid(rand.New(rand.NewPCG(1, 2)), n, func(z float64) float64 { return 1000 * math.Exp(.05*z) })
 			for b.Loop() {
-				RunWarnings(values, 1, 20)
+				Warnings(values, 1, 20)
 			}
 		})
 	}

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+)
+
+// benchFlags are the flags of bench.
+type benchFlags struct {
+	config, suite     string
+	repeats           int
+	warmup            int
+	iterations        int
+	budget            time.Duration
+	timeoutMultiplier float64
+	params, tags      []string
+	targets           []string
+
+	python, provider, device, timing string
+	seed                             int64
+	reproducible, coldStart          bool
+	profile                          []string
+
+	order      string
+	relError   string
+	maxRepeats int
+	against    string
+
+	rerun       string
+	dryRun      bool
+	maxTime     time.Duration
+	noSkipAfter bool
+	wait        bool
+	outDir      string
+}
+
+func (f *benchFlags) define(flags *pflag.FlagSet) {
+	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
+	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
+	flags.IntVar(&f.repeats, "repeats", 0, "`N` runs of each point")
+	flags.IntVar(&f.warmup, "warmup", 0, "`N` warm-up iterations of each run")
+	flags.IntVar(&f.iterations, "iterations", 0, "`N` measured iterations of each run, exactly")
+	flags.DurationVar(&f.budget, "budget", 0, "`TIME` to measure where iterations are not given")
+	flags.Float64Var(&f.timeoutMultiplier, "timeout-multiplier", 0, "multiply every deadline by `X`")
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
+	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
+	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
+
+	flags.StringVar(&f.python, "python", "", "the `INTERPRETER` of Python benchmarks and backends (or NEUROLENS_PYTHON)")
+	flags.StringVar(&f.provider, "provider", "", "execution `PROVIDER` of ONNX Runtime")
+	flags.StringVar(&f.device, "device", "", "`DEVICE` of torch: cpu, cuda, cuda:1, mps")
+	flags.StringVar(&f.timing, "timing", "", "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer")
+	flags.Int64Var(&f.seed, "seed", 0, "seed `N` of every generator of random numbers")
+	flags.BoolVar(&f.reproducible, "reproducible", false, "seed 42 unless given, deterministic algorithms")
+	flags.BoolVar(&f.coldStart, "cold-start", false, "no warm-up, empty kernel caches")
+	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch")
+
+	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
+	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1%")
+	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "with --rel-error at most `N` runs of each point")
+	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
+
+	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`; the same command goes on")
+	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
+	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
+	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
+}
+
+func (f *benchFlags) sweepFile(args []string) (string, error) {
+	switch {
+	case len(args) == 1 && f.config != "":
+		return "", usageErrorf("bench: the sweep file is given twice: %s and --config %s", args[0], f.config)
+	case len(args) == 1:
+		return args[0], nil
+	case f.config != "":
+		return f.config, nil
+	}
+	return "", usageErrorf("bench: want a sweep file")
+}
+
+// overrides are the settings of the command line that were given.
+func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
+	o := sweep.Overrides{
+		Suite: f.suite, Targets: f.targets, Python: f.python, Provider: f.provider, Device: f.device, Timing: f.timing,
+		Reproducible: f.reproducible, ColdStart: f.coldStart, Profile: f.profile, Order: f.order, Against: f.against != "",
+	}
+	if o.Python == "" {
+		o.Python = a.getenv("NEUROLENS_PYTHON")
+	}
+	given := cmd.Flags().Changed
+	for name, n := range map[string]struct {
+		from *int
+		to   **int
+	}{
+		"repeats": {&f.repeats, &o.Repeats}, "warmup": {&f.warmup, &o.Warmup},
+		"iterations": {&f.iterations, &o.Iterations}, "max-repeats": {&f.maxRepeats, &o.MaxRepeats},
+	} {
+		if given(name) {
+			*n.to = n.from
+		}
+	}
+	if given("budget") {
+		o.Budget = &f.budget
+	}
+	if given("timeout-multiplier") {
+		o.TimeoutMultiplier = &f.timeoutMultiplier
+	}
+	if given("seed") {
+		o.Seed = &f.seed
+	}
+	var err error
+	if given("rel-error") {
+		if o.RelError, err = share("--rel-error", f.relError); err != nil {
+			return o, err
+		}
+	}
+	if o.Params, err = assignments("-P", f.params); err != nil {
+		return o, err
+	}
+	o.Tags, err = assignments("--tag", f.tags)
+	return o, err
+}
+
+// share reads 1% or 0.01.
+func share(flag, text string) (*float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil {
+		return nil, usageErrorf("%s %q: want a share such as 1%%", flag, text)
+	}
+	if percent {
+		x /= 100
+	}
+	return &x, nil
+}
+
+// rerunWord reads what is to run again.
+func (f *benchFlags) rerunWord() (runner.Rerun, error) {
+	switch word := runner.Rerun(f.rerun); word {
+	case runner.RerunNothing, runner.RerunFailed, runner.RerunAll:
+		return word, nil
+	}
+	return "", usageErrorf("--rerun %q: want failed or all", f.rerun)
+}
+
+// assignments reads KEY=VALUE flags, each key once.
+func assignments(flag string, words []string) (map[string]string, error) {
+	if len(words) == 0 {
+		return nil, nil
+	}
+	m := map[string]string{}
+	for _, word := range words {
+		key, value, found := strings.Cut(word, "=")
+		if _, twice := m[key]; !found || key == "" || twice {
+			return nil, usageErrorf("%s %q: want KEY=VALUE, each key once", flag, word)
+		}
+		m[key] = value
+	}
+	return m, nil
+}

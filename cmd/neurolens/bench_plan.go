@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// plan says what run would launch, and launches nothing.
+func (b *bench) plan() error {
+	result, err := runner.Run(b.cmd.Context(), b.sweep, b.options(nil), func(schema.Run) error { return nil })
+	if err != nil {
+		return b.explained(err)
+	}
+	t := planTable(result.Plan, describe(b.sweep), b.flags.against != "")
+	return b.print(b.format, t, func() view {
+		v := b.tableView(t)
+		v.above = planLines(&result.Plan)
+		v.below = []string{fmt.Sprintf("%s, %d to run", count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)}
+		return v
+	})
+}
+
+// planTable has one row a launch, in the order of launching.
+func planTable(p runner.Plan, d description, sided bool) query.Table {
+	t := query.Table{Columns: []query.Column{
+		{Name: "launch", Type: query.TypeInteger},
+		{Name: "point", Type: query.TypeText},
+		{Name: "side", Type: query.TypeText},
+		{Name: "repeat", Type: query.TypeInteger},
+		{Name: "profile", Type: query.TypeText},
+		{Name: "state", Type: query.TypeText},
+		{Name: "reason", Type: query.TypeText},
+		{Name: "run_id", Type: query.TypeText},
+	}}
+	for i, planned := range p.Launches {
+		l := planned.Launch
+		row := []any{int64(i + 1), d.names[l.Point.PointID], nil, int64(l.Repeat + 1), nil, "run", planned.Reason, nil}
+		if sided {
+			row[2] = sides[l.Side]
+		}
+		if l.Profile != "" {
+			row[4] = l.Profile
+		}
+		if planned.Done != nil {
+			row[5], row[6], row[7] = "done", nil, planned.Done.RunID
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}

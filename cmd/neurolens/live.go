@@ -1,0 +1,141 @@
+package main
+
+import (
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// redraw is how often the live view is looked at, and rewritten if it has changed. Drawing takes time from the machine
+// that measures.
+const redraw = 250 * time.Millisecond
+
+// lastResults is how many results the live view shows.
+const lastResults = 3
+
+// liveReporter is the view on a terminal. Failures are written above it and stay; the view itself is removed at the
+// end. It redraws on a clock of its own, so that a run from which nothing is heard is seen to take time.
+type liveReporter struct {
+	description
+	screen *screen
+	color  bool
+	now    func() time.Time
+
+	mu      sync.Mutex // over what is below: the clock's goroutine draws too
+	state   liveState
+	since   time.Time // when the stage that is shown began
+	heard   time.Time // when the estimate of the time left was made
+	left    time.Duration
+	stopped chan struct{}
+	clock   sync.WaitGroup
+}
+
+func newLiveReporter(a *app, d description) *liveReporter {
+	return &liveReporter{
+		description: d, screen: &screen{w: a.stderr, size: a.errSize}, color: a.getenv("NO_COLOR") == "", now: a.now,
+		state: liveState{repeats: d.sweep.Repeats, statuses: map[schema.Status]int{}}, stopped: make(chan struct{}),
+	}
+}
+
+func (l *liveReporter) begin(e runner.Event) {
+	columns, _ := l.screen.size()
+	lines := wrapped(l.headline(e), columns)
+	if load := loadText(e.Env); load != "" {
+		lines = append(lines, wrapped(load, columns)...)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(e)
+	l.draw(lines)
+	l.clock.Go(l.run)
+}
+
+// run draws until the end of the session.
+func (l *liveReporter) run() {
+	ticker := time.NewTicker(redraw)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			l.mu.Lock()
+			l.draw(nil)
+			l.mu.Unlock()
+		case <-l.stopped:
+			return
+		}
+	}
+}
+
+func (l *liveReporter) prepare(e runner.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(e)
+	if e.Plan == nil {
+		l.since, l.state.preparing = l.heard, preparation(e)
+		return
+	}
+	columns, _ := l.screen.size()
+	var lines []string
+	for _, line := range planLines(e.Plan) {
+		lines = append(lines, wrapped(line, columns)...)
+	}
+	l.draw(lines)
+}
+
+func (l *liveReporter) stage(e runner.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(e)
+}
+
+// hear takes in where the session stands.
+func (l *liveReporter) hear(e runner.Event) {
+	l.left, l.heard = e.Remaining, l.now()
+	s := &l.state
+	s.preparing, s.done, s.launches = "", e.Index, e.Launches
+	if e.Progress == nil {
+		return
+	}
+	if s.name == "" || s.stage != e.Progress.Stage {
+		l.since = l.heard
+	}
+	s.name, s.repeat = l.launch(e.Launch), e.Launch.Repeat+1
+	if e.Launch.Profile != "" {
+		s.repeat = 0
+	}
+	s.stage, s.iterations, s.total = e.Progress.Stage, e.Progress.Done, e.Progress.Total
+}
+
+func (l *liveReporter) finished(e runner.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(e)
+	name, text := l.launch(e.Launch), resultText(e.Run)
+	s := &l.state
+	s.done, s.name = e.Index+1, ""
+	s.statuses[e.Run.Status]++
+	s.last = append([]liveResult{{name, text}}, s.last[:min(len(s.last), lastResults-1)]...)
+	if !e.Run.Status.Failed() {
+		return
+	}
+	columns, _ := l.screen.size()
+	l.draw(wrapped(strings.Join([]string{"  fail", shortRun(e.Run.RunID), name, text}, gap), columns))
+}
+
+// draw shows the view as it is now, below lines that stay.
+func (l *liveReporter) draw(stays []string) {
+	l.state.elapsed, l.state.left = l.now().Sub(l.since), 0
+	if l.left > 0 {
+		l.state.left = l.left - l.now().Sub(l.heard)
+	}
+	l.screen.draw(stays, func(columns int) []string { return append([]string{""}, l.state.view(columns, l.color)...) })
+}
+
+func (l *liveReporter) end(runner.Result, time.Duration) {
+	close(l.stopped)
+	l.clock.Wait()
+	l.screen.draw([]string{""}, func(int) []string { return nil })
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// screen rewrites a block of lines at the end of what a terminal shows. It sets nothing that would have to be undone:
+// the cursor stays visible, in the first column below the block, so that whatever ends the process, at whatever
+// moment, leaves a terminal that can be typed into.
+type screen struct {
+	w       io.Writer
+	size    func() (columns, rows int)
+	drawn   []string // the block, as it stands on the terminal
+	columns int      // of the terminal when it was drawn
+}
+
+// draw writes lines that stay, and below them the block as it is for so many columns. Lines that stay may be longer
+// than the terminal is wide; those of the block may not.
+func (s *screen) draw(stays []string, block func(columns int) []string) {
+	columns, rows := s.size()
+	lines := block(columns - 1) // where the last column is written, terminals differ in where the cursor is then
+	lines = lines[:min(len(lines), max(rows-1, 0))]
+	if len(stays) == 0 && columns == s.columns && slices.Equal(lines, s.drawn) {
+		return
+	}
+	var b strings.Builder
+	b.WriteString(ansi.SetModeSynchronizedOutput + "\r")
+	if n := s.height(columns); n > 0 {
+		b.WriteString(ansi.CursorUp(n))
+	}
+	if len(stays) > 0 || columns != s.columns {
+		b.WriteString(ansi.EraseScreenBelow) // with it a terminal forgets which lines it had broken
+	}
+	for _, line := range stays {
+		b.WriteString(line + "\n")
+	}
+	for _, line := range lines {
+		b.WriteString(line + ansi.EraseLineRight + "\n")
+	}
+	b.WriteString(ansi.EraseScreenBelow + ansi.ResetModeSynchronizedOutput)
+	_, _ = io.WriteString(s.w, b.String()) // in one go; a view that cannot be written ends no measurement
+	s.drawn, s.columns = lines, columns
+}
+
+// height is how many rows the block takes up: a terminal that has become narrower has broken its lines.
+func (s *screen) height(columns int) int {
+	n := 0
+	for _, line := range s.drawn {
+		n += max(1, (ansi.StringWidth(line)+columns-1)/columns)
+	}
+	return n
+}

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func liveExample() liveState {
+	return liveState{
+		done: 31, launches: 60, statuses: map[schema.Status]int{schema.StatusOK: 29, schema.StatusTimeout: 1, schema.StatusUnsupported: 1},
+		left: 14 * time.Second, name: "bs=4 seq=64 fp32", repeat: 3, repeats: 5,
+		stage: schema.StageMeasure, iterations: 41, total: 100, elapsed: 3 * time.Second,
+		last: []liveResult{{"bs=2 seq=64 fp64", "412 µs  median of 100"}, {"bs=8 seq=128 fp64", "timeout in measure: measure took more than 15 s; raise timeouts.measure"}},
+	}
+}
+
+func TestLiveView(t *testing.T) {
+	for columns, want := range map[int]string{
+		80: `
+  █████████████████▎░░░░░░░░░░░░░░░  31/60  14 s left  1 failed  1 unsupported
+  now   bs=4 seq=64 fp32   repeat 3/5  measure 41/100  3 s
+  last  bs=2 seq=64 fp64   412 µs  median of 100
+        bs=8 seq=128 fp64  timeout in measure: measure took more than 15 s; rai…`,
+		40: `
+  █████▏░░░░  31/60  14 s left  1 failed
+  now   bs=4 seq=64 fp32   measure 41/1…
+  last  bs=2 seq=64 fp64   412 µs  medi…
+        bs=8 seq=128 fp64  timeout in m…`,
+	} {
+		if got := "\n" + strings.Join(liveExample().view(columns, false), "\n"); got != want {
+			t.Errorf("%d columns: got%s\nwant%s", columns, got, want)
+		}
+	}
+}
+
+// TestLiveViewFits: no line is ever wider than the terminal, and what counts is said where there is little room.
+func TestLiveViewFits(t *testing.T) {
+	for columns := range 120 {
+		for _, line := range liveExample().view(columns, true) {
+			if w := ansi.StringWidth(line); w > columns {
+				t.Errorf("%d columns: %q takes %d", columns, line, w)
+			}
+		}
+	}
+	s := liveExample()
+	s.last = nil
+	if got := s.view(45, false)[1]; got != "  now   bs=4 seq=64 fp32  measure 41/100  3 s" {
+		t.Errorf("the repeat does not go first: %s", got)
+	}
+	s.preparing = "build  make"
+	if got := s.view(80, false)[1]; got != "  now   build  make  3 s" {
+		t.Errorf("a build shows as %s", got)
+	}
+	for _, line := range s.view(80, false) {
+		if strings.Contains(line, "\x1b") {
+			t.Errorf("colour without colour: %q", line)
+		}
+	}
+}
+
+func TestBar(t *testing.T) {
+	for fraction, want := range map[float64]string{
+		-1: "░░░░", 0: "░░░░", 0.01: "░░░░", 0.04: "▏░░░", .5: "██░░", .99: "███▉", 1: "████", 7: "████",
+	} {
+		if got := bar(fraction, 4); got != want {
+			t.Errorf("%v is %s, want %s", fraction, got, want)
+		}
+	}
+}
+
+func TestClockText(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		time.Millisecond: "1 s", 14200 * time.Millisecond: "14 s", 59600 * time.Millisecond: "1 min 00 s",
+		200 * time.Second: "3 min 20 s", 3900 * time.Second: "1 h 05 min", 1e4 * time.Hour: "10,000 h 00 min",
+	} {
+		if got := clockText(d); got != want {
+			t.Errorf("%s is %s, want %s", d, got, want)
+		}
+	}
+}
+
+// terminal is a terminal that knows what screen needs, and nothing else: a sequence that sets something is an error.
+type terminal struct {
+	columns, rows int
+	lines         [][]rune
+	row, column   int
+	unknown       []string
+}
+
+var sequence = regexp.MustCompile(`^\x1b\[(\??[0-9;]*)([A-Za-z])`)
+
+func (m *terminal) Write(p []byte) (int, error) {
+	for text := string(p); text != ""; {
+		if found := sequence.FindStringSubmatch(text); found != nil {
+			m.obey(found[1], found[2])
+			text = text[len(found[0]):]
+			continue
+		}
+		r := []rune(text)[0]
+		m.put(r)
+		text = text[len(string(r)):]
+	}
+	return len(p), nil
+}
+
+func (m *terminal) obey(argument, command string) {
+	m.line()
+	n := 1
+	if v, err := strconv.Atoi(argument); err == nil {
+		n = v
+	}
+	switch {
+	case command == "A":
+		m.row = max(m.row-n, len(m.lines)-m.rows, 0)
+	case command == "K" && argument == "", command == "J" && argument == "":
+		m.lines[m.row] = m.lines[m.row][:min(m.column, len(m.lines[m.row]))]
+		if command == "J" {
+			m.lines = m.lines[:m.row+1]
+		}
+	case command == "m", argument == "?2026" && (command == "h" || command == "l"):
+	default:
+		m.unknown = append(m.unknown, argument+command)
+	}
+}
+
+func (m *terminal) put(r rune) {
+	switch {
+	case r == '\r':
+		m.column = 0
+	case r == '\n':
+		m.row, m.column = m.row+1, 0
+		m.line()
+	case r < ' ':
+		m.unknown = append(m.unknown, fmt.Sprintf("%q", r))
+	default:
+		if m.column == m.columns {
+			m.put('\n')
+		}
+		line := m.line()
+		for len(*line) <= m.column {
+			*line = append(*line, ' ')
+		}
+		(*line)[m.column] = r
+		m.column++
+	}
+}
+
+func (m *terminal) line() *[]rune {
+	for len(m.lines) <= m.row {
+		m.lines = append(m.lines, nil)
+	}
+	return &m.lines[m.row]
+}
+
+// narrow makes the terminal narrower and breaks its lines, as most terminals do.
+func (m *terminal) narrow(columns int) {
+	var lines [][]rune
+	row := 0
+	for i, line := range m.lines {
+		if i == m.row {
+			row = len(lines)
+		}
+		for len(line) > columns {
+			lines, line = append(lines, line[:columns]), line[columns:]
+		}
+		lines = append(lines, line)
+	}
+	m.columns, m.lines, m.row = columns, lines, row
+}
+
+func (m *terminal) String() string {
+	var b strings.Builder
+	for _, line := range m.lines {
+		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// TestLiveSession: failures stay, the view is gone at the end, and the cursor is where it can be typed.
+func TestLiveSession(t *testing.T) {
+	m := &terminal{columns: 60, rows: 24}
+	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
+	a := &app{
+		stderr: m, errTerminal: true, getenv: func(string) string { return "" }, now: clock.time,
+		errSize: func() (int, int) { return m.columns, m.rows },
+	}
+	s := parsed(t, progressSweep)
+	p := newProgress(a, s, sweep.Overrides{}, formatTable)
+	result := clock.play(s, p.observe)
+	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
+repeats = 8 runs · lab3
+load 1.8 on 2 cores: expect noise
+goes on from session 8Q4K2M9F: 3 of 8 runs are there
+(--rerun all runs them again)
+driver_version was –, is 575.51: 1 run again
+  fail  0000RUNC  bs=16 fp32  timeout in measure: measure
+        took more than 15 s; raise timeouts.measure
+  fail  0000RUND  bs=16 fp64  cancelled in measure
+`
+	live, _ := p.reporter.(*liveReporter)
+	live.mu.Lock()
+	live.draw(nil)
+	shown := m.String()
+	live.mu.Unlock()
+	if view := `
+  ████████░░░░░░░░  4/8  17 s left  2 failed  1 unsupported
+  last  bs=16 fp64  cancelled in measure
+        bs=16 fp32  timeout in measure: measure took more …
+        bs=1 fp64   unsupported in setup: builtin has fp32…
+`; shown != want+view {
+		t.Errorf("shown is\n%swant\n%s%s", shown, want, view)
+	}
+	p.close(result)
+	if m.String() != want {
+		t.Errorf("left is\n%swant\n%s", m, want)
+	}
+	if m.column != 0 || len(m.unknown) > 0 {
+		t.Errorf("the cursor is in column %d, the terminal was told %q", m.column, m.unknown)
+	}
+}
+
+// TestScreen: what stands above the block is kept, whatever becomes of the terminal's size, and nothing is left below.
+func TestScreen(t *testing.T) {
+	m := &terminal{columns: 30, rows: 8}
+	s := &screen{w: m, size: func() (int, int) { return m.columns, m.rows }}
+	block := func(lines ...string) func(int) []string {
+		return func(columns int) []string {
+			lines := slices.Clone(lines)
+			for i := range lines {
+				lines[i] = ansi.Truncate(lines[i], columns, "")
+			}
+			return lines
+		}
+	}
+	check := func(want ...string) {
+		t.Helper()
+		if got := strings.TrimSpace(m.String()); got != strings.Join(want, "\n") || m.column != 0 {
+			t.Errorf("got\n%s\nwant\n%s\ncursor in column %d", got, strings.Join(want, "\n"), m.column)
+		}
+	}
+	s.draw([]string{"head"}, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "b", "c"))
+	check("head", "aaaaaaaaaaaaaaaaaaaaaaaaa", "b", "c")
+	s.draw(nil, block("a", "b"))
+	check("head", "a", "b")
+	s.draw([]string{"fail 1"}, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb"))
+	check("head", "fail 1", "aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb")
+	m.narrow(10)
+	s.draw(nil, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb"))
+	check("head", "fail 1", "aaaaaaaaa", "bbbbbbbbb")
+	m.rows = 3
+	s.draw(nil, block("a", "b", "c", "d"))
+	check("head", "fail 1", "a", "b")
+	s.draw(nil, block())
+	check("head", "fail 1")
+	if len(m.unknown) > 0 {
+		t.Errorf("the terminal was told %q", m.unknown)
+	}
+	var again bytes.Buffer
+	s.w = &again
+	s.draw(nil, block())
+	if again.Len() > 0 {
+		t.Errorf("drawn again without a change: %q", again.String())
+	}
+}

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/schema"
+)
+
+type modelOptions struct {
+	name, precision string
+	out             string
+	force           bool
+}
+
+func newModelCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "model",
+		Short: "Make the tiny ONNX models",
+		Args:  noArguments,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newModelGenCommand(a))
+	return cmd
+}
+
+func newModelGenCommand(a *app) *cobra.Command {
+	o := modelOptions{precision: "fp32"}
+	cmd := &cobra.Command{
+		Use:   "gen NAME --out FILE",
+		Short: "Write a tiny ONNX model; no Python is needed",
+		Long: fmt.Sprintf(`Write a tiny model, one of %s, as an ONNX file (IR version 8, operator set 13).
+Its first two dimensions are free and called batch_size and seq_len:
+
+  add          y = a + b       a, b and y are [batch_size, seq_len]
+  tiny_linear  y = x W + bias  x and y are [batch_size, seq_len, 64]
+
+--precision is one of %s. The bytes are always the
+same for the same name and precision.`, strings.Join(onnx.Names(), ", "), strings.Join(onnx.Precisions(), " ")),
+		Example: "  neurolens model gen add --out ./tmp/add.onnx\n  neurolens model gen tiny_linear --out tiny.onnx --precision fp16",
+		Args:    arguments(1, 1, "the name of one model"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.name = args[0]
+			return runModelGen(a, o)
+		},
+	}
+	cmd.Flags().StringVar(&o.out, "out", "", "the `FILE` to write; its directory is made where there is none")
+	cmd.Flags().StringVar(&o.precision, "precision", o.precision, "number format of the weights")
+	cmd.Flags().BoolVar(&o.force, "force", false, "replace a file that exists")
+	return cmd
+}
+
+func runModelGen(a *app, o modelOptions) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	if o.out == "" {
+		return usageErrorf("model gen: want --out FILE")
+	}
+	model, err := onnx.Generate(o.name, o.precision)
+	if err != nil {
+		return usageErrorf("model gen: %w", err)
+	}
+	precision, err := schema.CanonicalPrecision(o.precision)
+	if err != nil {
+		return usageErrorf("model gen: %w", err)
+	}
+	if err := writeNew(o.out, model, o.force); err != nil {
+		return usageErrorf("model gen: writing %s: %w", o.out, err)
+	}
+	sum := sha256.Sum256(model)
+	t := query.Table{
+		Columns: []query.Column{
+			{Name: "model", Type: query.TypeText},
+			{Name: "precision", Type: query.TypeText},
+			{Name: "path", Type: query.TypeText},
+			{Name: "bytes", Unit: "B", Type: query.TypeInteger},
+			{Name: "sha256", Type: query.TypeText},
+		},
+		Rows: [][]any{{o.name, precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
+	}
+	return a.print(format, t, func() view { return a.recordsView(t) })
+}
+
+// writeNew makes a file that is complete whenever it is there, and its directory. Without force it replaces nothing,
+// not even what comes to be there meanwhile.
+func writeNew(path string, content []byte, force bool) error {
+	if _, err := os.Lstat(path); err == nil && !force {
+		return errExists
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return plainError(err)
+	}
+	temporary := filepath.Join(dir, ".neurolens-"+rand.Text())
+	defer os.Remove(temporary)
+	if err := writeSynced(temporary, content); err != nil {
+		return plainError(err)
+	}
+	if force {
+		return plainError(os.Rename(temporary, path))
+	}
+	err := os.Link(temporary, path)
+	if errors.Is(err, fs.ErrExist) {
+		return errExists
+	}
+	return plainError(err)
+}
+
+var errExists = errors.New("it exists; --force replaces it")
+
+func writeSynced(path string, content []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// plainError is an error of a file operation without the names, which would be those of a temporary file.
+func plainError(err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		return path.Err
+	}
+	if link, ok := errors.AsType[*os.LinkError](err); ok {
+		return link.Err
+	}
+	return err
+}

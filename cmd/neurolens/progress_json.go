@@ -1,0 +1,154 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// jsonReporter writes one JSON object a line: a session, its runs as they finish, its end. What is not known is null;
+// durations are ns, values are in the stored unit beside them.
+type jsonReporter struct {
+	w io.Writer
+	description
+}
+
+// member is a key of an object and its value.
+type member struct {
+	key   string
+	value any
+}
+
+func (j *jsonReporter) begin(e runner.Event) {
+	j.write([]member{
+		{"event", "session"},
+		{"session_id", e.Session},
+		{"suite", j.sweep.Suite},
+		{"machine", textOrNull(e.Env.Machine)},
+		{"points", int64(len(j.sweep.Points))},
+		{"repeats", int64(j.sweep.Repeats)},
+		{"launches", int64(e.Launches)},
+		{"load", realOrNull(sessionLoad(e.Env))},
+	})
+}
+
+func (j *jsonReporter) prepare(e runner.Event) {
+	switch {
+	case e.Plan != nil:
+		j.plan(e.Plan)
+	case e.Waiting != "":
+		j.write([]member{{"event", "waiting"}, {"reason", e.Waiting}})
+	default:
+		j.build(e.Build)
+	}
+}
+
+func (j *jsonReporter) plan(p *runner.Plan) {
+	changes := []any{}
+	for _, c := range p.Changes {
+		changes = append(changes, map[string]any{"what": c.What, "from": textOrNull(c.From), "to": textOrNull(c.To), "runs": int64(c.Runs)})
+	}
+	j.write([]member{
+		{"event", "plan"},
+		{"launches", int64(len(p.Launches))},
+		{"resumes", textOrNull(p.Resumes)},
+		{"done", int64(p.Done)},
+		{"changes", changes},
+	})
+}
+
+func (j *jsonReporter) build(command []string) {
+	words := make([]any, len(command))
+	for i, word := range command {
+		words[i] = word
+	}
+	j.write([]member{{"event", "build"}, {"command", words}})
+}
+
+func (j *jsonReporter) stage(runner.Event) {}
+
+func (j *jsonReporter) finished(e runner.Event) {
+	var metric, unit, median, samples, left any
+	if m, s := primary(e.Run); m != nil {
+		metric, unit, median = m.Name, textOrNull(m.Unit), realOrNull(s.P50)
+		if s.N != nil {
+			samples = *s.N
+		}
+	}
+	if e.Remaining > 0 {
+		left = int64(e.Remaining)
+	}
+	point := map[string]any{}
+	for i, value := range pointRow(e.Launch.Point) {
+		point[pointColumns[i]] = value
+	}
+	j.write([]member{
+		{"event", "run"},
+		{"index", int64(e.Index)},
+		{"launches", int64(e.Launches)},
+		{"run_id", e.Run.RunID},
+		{"point_id", e.Launch.Point.PointID},
+		{"point", point},
+		{"side", textOrNull(e.Run.Side)},
+		{"purpose", textOrNull(string(e.Run.Purpose))},
+		{"repeat_index", int64(e.Launch.Repeat)},
+		{"status", string(e.Run.Status)},
+		{"stage", textOrNull(string(e.Run.Stage))},
+		{"error_kind", textOrNull(e.Run.ErrorKind)},
+		{"error", textOrNull(e.Run.Error)},
+		{"metric", metric},
+		{"unit", unit},
+		{"median", median},
+		{"n_samples", samples},
+		{"remaining_ns", left},
+	})
+}
+
+func (j *jsonReporter) end(result runner.Result, elapsed time.Duration) {
+	statuses := map[string]any{}
+	for _, status := range schema.Statuses {
+		if n := result.Statuses[status]; n > 0 {
+			statuses[string(status)] = int64(n)
+		}
+	}
+	j.write([]member{
+		{"event", "end"},
+		{"session_id", result.Session},
+		{"runs", int64(result.Runs())},
+		{"statuses", statuses},
+		{"elapsed_ns", int64(elapsed)},
+	})
+}
+
+// write writes an object as the lines of a result are written. Progress that cannot be written ends no measurement.
+func (j *jsonReporter) write(members []member) {
+	var columns []query.Column
+	var row []any
+	for _, m := range members {
+		columns, row = append(columns, query.Column{Name: m.key}), append(row, m.value)
+	}
+	var b bytes.Buffer
+	if err := writeObject(&b, columns, row); err != nil {
+		return
+	}
+	b.WriteByte('\n')
+	_, _ = j.w.Write(b.Bytes())
+}
+
+func textOrNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func realOrNull(f *float64) any {
+	if f == nil {
+		return nil
+	}
+	return *f
+}

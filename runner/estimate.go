@@ -1,0 +1,103 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// estimate says how long the launches that are left will take, from how long those of the same point took. A point that
+// was not yet launched is taken for an average one.
+type estimate struct {
+	points map[subject]*pace
+	known  time.Duration // of the launches left whose point was launched
+	left   int           // the other launches left
+	total  time.Duration // of all launches measured
+	count  int
+}
+
+// pace is how long the launches of one point take.
+type pace struct {
+	total time.Duration
+	count int
+	left  int
+}
+
+// mean is the mean duration; 0 before the first one.
+func (p *pace) mean() time.Duration {
+	if p.count == 0 {
+		return 0
+	}
+	return p.total / time.Duration(p.count)
+}
+
+// newEstimate knows what is left and, from earlier sessions, how long some of it took.
+func newEstimate(plan Plan) *estimate {
+	e := &estimate{points: map[subject]*pace{}}
+	for _, p := range plan.Launches {
+		if p.Done == nil {
+			e.add(subjectOf(p.Launch))
+		}
+	}
+	for _, p := range plan.Launches {
+		if p.Done != nil {
+			e.measure(subjectOf(p.Launch), duration(p.Done))
+		}
+	}
+	return e
+}
+
+// at is the pace of a point, made where there is none.
+func (e *estimate) at(s subject) *pace {
+	p, ok := e.points[s]
+	if !ok {
+		p = &pace{}
+		e.points[s] = p
+	}
+	return p
+}
+
+// add adds a launch to those left.
+func (e *estimate) add(s subject) { e.change(e.at(s), func(p *pace) { p.left++ }) }
+
+// measure takes in how long a launch took.
+func (e *estimate) measure(s subject, took time.Duration) {
+	e.total, e.count = e.total+took, e.count+1
+	e.change(e.at(s), func(p *pace) { p.total, p.count = p.total+took, p.count+1 })
+}
+
+// done takes a launch from those left.
+func (e *estimate) done(s subject) { e.change(e.at(s), func(p *pace) { p.left-- }) }
+
+// change keeps the sums right while a pace changes.
+func (e *estimate) change(p *pace, edit func(*pace)) {
+	account := func(sign int) {
+		if p.count == 0 {
+			e.left += sign * p.left
+		} else {
+			e.known += time.Duration(sign*p.left) * p.mean()
+		}
+	}
+	account(-1)
+	edit(p)
+	account(+1)
+}
+
+// remaining is 0 where nothing was measured.
+func (e *estimate) remaining() time.Duration {
+	if e.count == 0 {
+		return 0
+	}
+	return e.known + time.Duration(e.left)*(e.total/time.Duration(e.count))
+}
+
+// duration is how long a run took, builds apart.
+func duration(r *schema.Run) time.Duration {
+	var sum int64
+	for _, stage := range []*int64{r.Stages.Setup, r.Stages.Warmup, r.Stages.Measure, r.Stages.Validate, r.Stages.Teardown, r.Stages.Profile} {
+		if stage != nil {
+			sum += *stage
+		}
+	}
+	return time.Duration(sum)
+}

@@ -1,0 +1,165 @@
+package onnx
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The dimensions that the user of a model chooses.
+const (
+	batchSize = "batch_size"
+	seqLen    = "seq_len"
+)
+
+// dim is the number of inputs, and of outputs, of tiny_linear.
+const dim = 64
+
+// Weights of tiny_linear are integers, which fit int8, over these.
+const (
+	weightDivisor = 64
+	biasDivisor   = 16
+)
+
+// models are the models by name, each with one way to make it for floating-point numbers and one for int8.
+var models = []struct {
+	name      string
+	floating  func(elementType) graph
+	quantised func() graph
+}{
+	{"add", add, addInt8},
+	{"tiny_linear", tinyLinear, tinyLinearInt8},
+}
+
+// Names are the models that there are.
+func Names() []string {
+	names := make([]string, len(models))
+	for i, m := range models {
+		names[i] = m.name
+	}
+	return names
+}
+
+// Precisions are the precisions that every model has, in the canonical words of schema.
+func Precisions() []string { return []string{"fp64", "fp32", "tf32", "fp16", "bf16", "int8"} }
+
+// Generate gives the content of the ONNX file of a model in a precision, or in one of its aliases (half, float32). An
+// error says which of the two there is not, and what there is.
+func Generate(name, precision string) ([]byte, error) {
+	canonical, err := schema.CanonicalPrecision(precision)
+	if err != nil {
+		return nil, unknown("precision", precision, Precisions())
+	}
+	for _, m := range models {
+		if m.name != name {
+			continue
+		}
+		switch canonical {
+		case "fp64":
+			return file(name, m.floating(typeDouble)), nil
+		case "fp32", "tf32":
+			return file(name, m.floating(typeFloat)), nil
+		case "fp16":
+			return file(name, m.floating(typeFloat16)), nil
+		case "bf16":
+			return file(name, m.floating(typeBfloat16)), nil
+		case "int8":
+			return file(name, m.quantised()), nil
+		}
+		return nil, fmt.Errorf("precision %q: %s has %s", precision, name, strings.Join(Precisions(), " "))
+	}
+	return nil, unknown("model", name, Names())
+}
+
+// unknown is the error about a word that is none of known.
+func unknown(what, word string, known []string) error {
+	if near := schema.Nearest(word, known); near != "" {
+		return fmt.Errorf("%s %q: did you mean %s?", what, word, near)
+	}
+	return fmt.Errorf("%s %q: want one of %s", what, word, strings.Join(known, " "))
+}
+
+func add(t elementType) graph {
+	shape := []any{batchSize, seqLen}
+	return graph{
+		inputs:  []value{{"a", t, shape}, {"b", t, shape}},
+		outputs: []value{{"y", t, shape}},
+		nodes:   []node{{op: "Add", in: []string{"a", "b"}, out: []string{"y"}}},
+	}
+}
+
+// addInt8 adds what int8 numbers stand for. The result stands for multiples twice as large, so that it always fits.
+func addInt8() graph {
+	shape := []any{batchSize, seqLen}
+	return graph{
+		inputs:  []value{{"a", typeInt8, shape}, {"b", typeInt8, shape}},
+		outputs: []value{{"y", typeInt8, shape}},
+		constants: []tensor{
+			{"scale", typeFloat, nil, []float64{1. / 128}},
+			{"sum_scale", typeFloat, nil, []float64{1. / 64}},
+			{"zero", typeInt8, nil, []float64{0}},
+		},
+		nodes: []node{
+			{op: "DequantizeLinear", in: []string{"a", "scale", "zero"}, out: []string{"a_real"}},
+			{op: "DequantizeLinear", in: []string{"b", "scale", "zero"}, out: []string{"b_real"}},
+			{op: "Add", in: []string{"a_real", "b_real"}, out: []string{"sum"}},
+			{op: "QuantizeLinear", in: []string{"sum", "sum_scale", "zero"}, out: []string{"y"}},
+		},
+	}
+}
+
+func tinyLinear(t elementType) graph {
+	shape := []any{batchSize, seqLen, dim}
+	return graph{
+		inputs:  []value{{"x", t, shape}},
+		outputs: []value{{"y", t, shape}},
+		constants: []tensor{
+			{"W", t, []int64{dim, dim}, weights(weightDivisor)}, {"bias", t, []int64{dim}, biases()},
+		},
+		nodes: []node{
+			{op: "MatMul", in: []string{"x", "W"}, out: []string{"product"}},
+			{op: "Add", in: []string{"product", "bias"}, out: []string{"y"}},
+		},
+	}
+}
+
+func tinyLinearInt8() graph {
+	shape := []any{batchSize, seqLen, dim}
+	return graph{
+		inputs:  []value{{"x", typeFloat, shape}},
+		outputs: []value{{"y", typeFloat, shape}},
+		constants: []tensor{
+			{"W", typeInt8, []int64{dim, dim}, weights(1)},
+			{"W_scale", typeFloat, nil, []float64{1. / weightDivisor}},
+			{"bias", typeFloat, []int64{dim}, biases()},
+		},
+		nodes: []node{
+			{op: "DynamicQuantizeLinear", in: []string{"x"}, out: []string{"x_quantised", "x_scale", "x_zero"}},
+			{op: "MatMulInteger", in: []string{"x_quantised", "W", "x_zero"}, out: []string{"product_integer"}},
+			{op: "Cast", in: []string{"product_integer"}, out: []string{"product_steps"}, to: typeFloat},
+			{op: "Mul", in: []string{"x_scale", "W_scale"}, out: []string{"step"}},
+			{op: "Mul", in: []string{"product_steps", "step"}, out: []string{"product"}},
+			{op: "Add", in: []string{"product", "bias"}, out: []string{"y"}},
+		},
+	}
+}
+
+// weights are those of tiny_linear, row by row, times weightDivisor, over divisor.
+func weights(divisor float64) []float64 {
+	w := make([]float64, 0, dim*dim)
+	for i := range dim {
+		for j := range dim {
+			w = append(w, float64((37*i+11*j)%31-15)/divisor)
+		}
+	}
+	return w
+}
+
+func biases() []float64 {
+	b := make([]float64, dim)
+	for j := range b {
+		b[j] = float64(5*j%17-8) / biasDivisor
+	}
+	return b
+}

@@ -1,0 +1,61 @@
+package onnx
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// python finds an interpreter that can import onnxruntime, or skips the test.
+func python(t *testing.T) string {
+	t.Helper()
+	name := os.Getenv("NEUROLENS_TEST_PYTHON")
+	if name == "" {
+		name = "python3"
+	}
+	if out, err := exec.Command(name, "-c", "import onnxruntime, numpy").CombinedOutput(); err != nil {
+		why := strings.TrimSpace(string(out))
+		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "onnxruntime") {
+			t.Fatalf("onnxruntime is required: %s: %v %s", name, err, why)
+		}
+		t.Skipf("%s does not import onnxruntime and numpy: %v %s", name, err, why[strings.LastIndex(why, "\n")+1:])
+	}
+	return name
+}
+
+// TestRuntime: onnxruntime loads every model, at several sizes, and gives what numpy gives.
+func TestRuntime(t *testing.T) {
+	interpreter, dir := python(t), t.TempDir()
+	want := map[string]string{}
+	for _, name := range Names() {
+		for _, precision := range Precisions() {
+			file := name + "." + precision + ".onnx"
+			if err := os.WriteFile(filepath.Join(dir, file), generate(t, name, precision), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			want[file] = "ok"
+			if precision == "bf16" {
+				want[file] = "not implemented" // on a CPU
+			}
+		}
+	}
+	cmd := exec.Command(interpreter, filepath.Join("testdata", "check.py"), dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(out)) {
+		file, got, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if got != want[file] {
+			t.Errorf("%s: %s, want %s", file, got, want[file])
+		}
+		delete(want, file)
+	}
+	if len(want) > 0 {
+		t.Errorf("not tried: %v", want)
+	}
+}

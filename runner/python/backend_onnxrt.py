@@ -1,0 +1,277 @@
+"""ONNX Runtime: a model file, or a model that the runner made, on one execution provider.
+
+The provider, the threads, the model's own precision and the shapes are read back from the session. What the kernels
+compute in is read from the profile of one run: the session's assignment of nodes to providers shows the graph before it
+is optimised, without the casts around fp16 nodes that are computed in fp32. A session whose profile has ended is as
+fast as any other.
+"""
+import json
+import os
+import re
+import time
+
+from neurolens_backends import Dimensions, framework, work
+
+CPU, CUDA, TENSORRT = "CPUExecutionProvider", "CUDAExecutionProvider", "TensorrtExecutionProvider"
+HIDDEN = "AzureExecutionProvider"  # in every wheel; it calls a service
+ON_CUDA = (CUDA, TENSORRT)
+
+# The types of tensors: what numpy calls them, and the precision. numpy has no bf16: its bits go by uint16.
+TYPES = {
+    "float": ("float32", "fp32"), "double": ("float64", "fp64"), "float16": ("float16", "fp16"),
+    "bfloat16": ("uint16", "bf16"), "int8": ("int8", "int8"), "uint8": ("uint8", "int8"), "int16": ("int16", None),
+    "int32": ("int32", None), "int64": ("int64", None), "bool": ("bool", None),
+}
+ONNX_BFLOAT16 = 16
+
+# Kernels that compute nothing, so that their type says nothing, and kernels that compute with int8 whatever the type of
+# their first input is.
+MOVES = frozenset(
+    "Cast QuantizeLinear DequantizeLinear DynamicQuantizeLinear Reshape Transpose Gather Concat Slice Split Squeeze "
+    "Unsqueeze Expand Identity Shape Flatten Pad Tile Where MemcpyFromHost MemcpyToHost".split())
+INTEGER = re.compile("Integer|^QLinear|^QGemm|^DynamicQuantizeMatMul|^MatMulNBits")
+
+
+class Backend:
+    """A session, its inputs, and what they turned out to be."""
+
+    def __init__(self, request):
+        self.request, self.worker = request, request.worker
+        self.ort = framework(self.worker, "onnxruntime", "onnxruntime")
+        self.np = framework(self.worker, "numpy", "numpy")
+        self.ort.disable_telemetry_events()
+        self.session = self.evidence = None
+
+    def setup(self):
+        request = self.request
+        self.path = request.find_file()
+        self.asked_precision = request.axis("precision")
+        self.threads = request.threads()
+        self.provider, self.device_id = self.choose_provider()
+        self.on_cuda = self.provider in ON_CUDA
+        self.flush_l2 = request.flush_l2(self.on_cuda, auto=False)
+        cold = request.settings.get("cold_start")
+        self.open(profiled=not cold)
+        self.make_inputs()
+        request.refuse_unused()
+        self.check_precision()
+        self.binding = self.bind()
+        if not cold:  # the first run is to be measured there
+            self.evidence = self.read_run()
+
+    # The session.
+
+    def choose_provider(self):
+        """The provider asked for, and its device; else that of CUDA where there is one."""
+        there = [name for name in self.ort.get_available_providers() if name != HIDDEN]
+        asked, device = self.request.option("provider"), self.request.option("device") or ""
+        kind, _, number = device.partition(":")
+        if not asked:
+            asked = {"": CUDA if CUDA in there else CPU, "cuda": CUDA, "cpu": CPU}.get(kind, kind)
+        elif kind and (kind == "cuda") != (asked in ON_CUDA):
+            raise self.request.not_applied("device %s was asked, and provider %s" % (device, asked))
+        if asked not in there:
+            raise self.request.not_applied("%s was asked, onnxruntime %s of %s has %s" % (
+                asked, self.ort.__version__, os.path.dirname(self.ort.__file__), " ".join(there)))
+        if number and not number.isdigit():
+            raise self.request.failure("device %s: want cpu, cuda or cuda:N" % device)
+        return asked, number or "0"
+
+    def open(self, profiled):
+        """Makes the session. A provider that is there but does not start leaves the CPU, without an error."""
+        options = self.ort.SessionOptions()
+        options.intra_op_num_threads, options.inter_op_num_threads = self.threads, 1
+        if profiled:
+            options.enable_profiling = True
+            options.profile_file_prefix = os.path.join(self.worker.run_dir, "ort")
+        provider = self.provider
+        if self.on_cuda:
+            provider = (self.provider, {"device_id": self.device_id})
+        if self.provider == CUDA:
+            provider[1]["use_tf32"] = "0"  # fp32 is fp32
+        try:
+            session = self.ort.InferenceSession(self.path, options, providers=[provider])
+        except Exception as error:
+            raise self.translated(error, "setup")
+        if session.get_providers()[:1] != [self.provider]:
+            raise self.request.not_applied("%s was asked, the session has %s" % (
+                self.provider, " ".join(session.get_providers())))
+        self.session = session
+
+    def reopen(self):
+        """Makes a session with a profile in place of the one there is: two of them would count as memory of one."""
+        self.session = self.binding = None
+        self.open(profiled=True)
+        self.binding = self.bind()
+
+    def translated(self, error, kind):
+        """An exception of ONNX Runtime as the end of a point. Its texts begin with a code, and name the file again."""
+        text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", " ".join(str(error).split()))
+        text = text.replace("Load model from %s failed:" % self.path, "")
+        if type(error).__name__ == "NotImplemented":
+            return self.request.not_implemented("%s on %s: %s" % (self.request.model, self.provider, text))
+        if isinstance(error, MemoryError) or "out of memory" in text or "Failed to allocate memory" in text:
+            kind = "oom"
+        return self.worker.Failure(kind, "model %s: %s" % (self.request.model, text))
+
+    # The inputs.
+
+    def make_inputs(self):
+        """Inputs from the session's own description: the same numbers for the same seed."""
+        dimensions = Dimensions(self.request)
+        random = self.np.random.default_rng(self.request.seed)
+        self.kinds, self.feed = {}, {}
+        for info in self.session.get_inputs():
+            kind = re.sub(r"^tensor\((.*)\)$", r"\1", info.type)
+            if kind not in TYPES or kind == "bfloat16" and not self.on_cuda:
+                raise self.request.not_implemented("input %s of %s is %s" % (info.name, self.request.model, info.type))
+            shape = dimensions.fill(info.name, info.shape, kind in ("int32", "int64"))
+            self.kinds[info.name], self.feed[info.name] = kind, self.numbers(random, kind, shape)
+        dimensions.check()
+        self.sizes = dimensions.applied
+        self.outputs = [info.name for info in self.session.get_outputs()]
+
+    def numbers(self, random, kind, shape):
+        """Reals in [-1, 1); the whole range of 8 bits; other integers are 0 or 1, which are indices of anything."""
+        dtype, precision = TYPES[kind]
+        if kind == "bfloat16":
+            return (random.uniform(-1, 1, shape).astype("float32").view("uint32") >> 16).astype(dtype)
+        if kind in ("int8", "uint8"):
+            limits = self.np.iinfo(dtype)
+            return random.integers(limits.min, limits.max + 1, shape, dtype)
+        if precision is None:
+            return random.integers(0, 2, shape).astype(dtype)
+        return random.uniform(-1, 1, shape).astype(dtype)
+
+    def bind(self):
+        """Inputs that lie on the device, and outputs that stay there, so that no iteration copies. None on a CPU."""
+        if not self.on_cuda:
+            return None
+        binding, device = self.session.io_binding(), int(self.device_id)
+        for name, array in self.feed.items():
+            if self.kinds[name] == "bfloat16":  # binding copies it to the device
+                value = self.ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, ONNX_BFLOAT16)
+            else:
+                value = self.ort.OrtValue.ortvalue_from_numpy(array, "cuda", device)
+            binding.bind_ortvalue_input(name, value)
+        for name in self.outputs:
+            binding.bind_output(name, "cuda", device)
+        return binding
+
+    def benchmark_fn(self):
+        """One run, whose outputs are there when it returns."""
+        try:
+            if self.binding is None:
+                self.session.run(self.outputs, self.feed)
+            else:
+                self.session.run_with_iobinding(self.binding)
+                self.binding.synchronize_outputs()
+        except Exception as error:
+            raise self.translated(error, "raise")
+
+    def teardown(self):
+        self.session = self.binding = None
+
+    # What was applied.
+
+    def check_precision(self):
+        """Compares what was asked with the model's own precision: that of its weights, else of its inputs."""
+        facts = self.worker.part("onnxfile").model_facts(self.path)
+        precisions = [TYPES[kind][1] for kind in self.kinds.values() if TYPES[kind][1]]
+        self.precision = facts.pop("precision", None) or (precisions[0] if precisions else None)
+        for key, value in facts.items():
+            self.worker.fact("model." + key, value)
+        asked = self.asked_precision
+        if asked and asked != self.precision:
+            raise self.request.not_applied("precision %s was asked, %s is %s" % (
+                asked, self.request.model, self.precision or "of no precision known"))
+
+    def read_run(self):
+        """The nodes of one run with their providers and types, by the profile of the session, which ends."""
+        self.benchmark_fn()
+        nodes = [event["args"] for event in self.end_profile() if event.get("cat") == "Node"]
+        providers = {node["provider"] for node in nodes}
+        if nodes and self.provider not in providers:
+            raise self.request.not_applied("%s was asked, every node ran on %s" % (
+                self.provider, " ".join(sorted(providers))))
+        return nodes
+
+    def end_profile(self):
+        path = self.session.end_profiling()
+        with open(path, encoding="utf-8") as file:
+            events = json.load(file)
+        os.remove(path)
+        return events
+
+    def computed(self):
+        """The precisions that the kernels of the run computed in, joined with +; None where none computes."""
+        found = set()
+        for node in self.evidence:
+            types = [TYPES.get(kind, ("", None))[1] for shape in node.get("input_type_shape", ()) for kind in shape]
+            if INTEGER.search(node["op_name"]):
+                found.add("int8")
+            elif node["op_name"] not in MOVES and types and types[0]:
+                found.add(types[0])
+        return "+".join(sorted(found)) or None
+
+    def applied(self):
+        if self.evidence is None:
+            self.reopen()
+            self.evidence = self.read_run()
+        options = self.session.get_session_options()
+        applied = dict(self.request.taken, **self.sizes)
+        applied.update({
+            "provider": self.session.get_providers()[0],
+            "threads": str(options.intra_op_num_threads),
+            "execution_mode": options.execution_mode.name.replace("ORT_", "").lower(),
+            "graph_optimization": options.graph_optimization_level.name.replace("ORT_ENABLE_", "").lower(),
+        })
+        if self.on_cuda:
+            applied["flush_l2"] = self.flush_l2
+        if self.precision:
+            applied["precision"] = self.precision
+        for name, array in self.feed.items():
+            applied["input." + name] = json.dumps(list(array.shape), separators=(",", ":"))
+        for node in self.evidence:
+            key = "nodes." + node["provider"]
+            applied[key] = str(int(applied.get(key, 0)) + 1)
+        compute = self.computed()
+        if compute:
+            applied["compute"] = compute
+            if self.precision and self.precision not in compute.split("+"):
+                self.worker.warning("computed_in_" + compute.replace("+", "_"))
+        return applied
+
+    def work(self):
+        return work(self.request, self.sizes, self.precision)
+
+    def version(self):
+        return self.ort.__version__
+
+    # A profile.
+
+    def profile(self, iterations):
+        """The nodes of so many runs, in a session of its own. The first run, 5 to 10 times as slow, is left out.
+
+        Durations are the sums over the runs, in steps of 1 us. Counters are those of the last run."""
+        stage_began = time.time_ns()
+        self.reopen()
+        for _ in range(iterations + 1):
+            self.benchmark_fn()
+        profile_began = self.session.get_profiling_start_time_ns()
+        events = self.end_profile()
+        self.worker.fact("profile.tick_ns", 1000)
+        first_ended = min(e["ts"] + e["dur"] for e in events if e["name"] == "model_run")
+        ops = {}
+        for event in events:
+            if event.get("cat") != "Node" or event["ts"] < first_ended or not event["name"].endswith("_kernel_time"):
+                continue
+            name, args = event["name"][:-len("_kernel_time")], event["args"]
+            op = ops.setdefault((name, args["provider"]), {
+                "name": name, "type": args["op_name"], "device": args["provider"], "duration_ns": 0, "count": 0,
+                "start_ns": max(0, profile_began + event["ts"] * 1000 - stage_began)})
+            op["duration_ns"] += event["dur"] * 1000
+            op["count"] += 1
+            op["counters"] = {key: float(args[key]) for key in (
+                "activation_size", "parameter_size", "output_size") if key in args}
+        return iter(ops.values())

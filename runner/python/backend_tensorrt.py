@@ -1,0 +1,161 @@
+"""TensorRT: an engine built from an ONNX file, run on the stream that torch has current.
+
+Networks are strongly typed, the only kind that TensorRT 11 has: a layer computes in the type that the model gives it,
+and no flag makes a fp32 model a fp16 one. Building the engine is part of the set-up. Buffers and the stream are
+torch's, so that the worker times with CUDA events and knows the device's memory.
+"""
+import json
+
+from neurolens_backends import Dimensions, framework, work
+
+AMPERE = 8  # the first compute capability with tf32
+# The types of tensors: what torch calls them, and the precision.
+TYPES = {
+    "FLOAT": ("float32", "fp32"), "HALF": ("float16", "fp16"), "BF16": ("bfloat16", "bf16"), "INT8": ("int8", "int8"),
+    "INT32": ("int32", None), "INT64": ("int64", None), "BOOL": ("bool", None),
+}
+
+
+class Backend:
+    """An engine, its execution context and its buffers."""
+
+    def __init__(self, request):
+        self.request, self.worker = request, request.worker
+        self.trt = framework(self.worker, "tensorrt", "tensorrt")
+        self.torch = framework(self.worker, "torch", "torch")
+        self.engine = self.context = None
+
+    def setup(self):
+        request, torch = self.request, self.torch
+        path = request.find_file()
+        self.choose_device()
+        self.flush_l2 = request.flush_l2(True, auto=True)
+        self.asked_precision = request.axis("precision")
+        self.tf32 = self.asked_precision == "tf32"
+        if self.tf32 and torch.cuda.get_device_capability()[0] < AMPERE:
+            raise request.not_applied("precision tf32 was asked, %s has none" % torch.cuda.get_device_name())
+        torch.manual_seed(request.seed)
+        self.build(path)
+        self.check_precision(path)
+        request.refuse_unused()
+        self.context = self.engine.create_execution_context()
+        self.make_buffers()
+        torch.cuda.synchronize()
+
+    def choose_device(self):
+        request, torch = self.request, self.torch
+        if request.option("provider"):
+            raise request.not_applied("provider %s was asked, tensorrt has devices" % request.option("provider"))
+        there = ["cuda:%d" % index for index in range(torch.cuda.device_count())]
+        asked = request.option("device") or "cuda"
+        if asked not in there and asked + ":0" not in there:
+            raise request.not_applied("device %s was asked, torch %s has %s" % (
+                asked, torch.__version__, " ".join(there) or "no CUDA device"))
+        torch.cuda.set_device(torch.device(asked).index or 0)
+
+    # The engine.
+
+    def build(self, path):
+        """An engine for exactly the shapes asked for."""
+        trt, request = self.trt, self.request
+        logger = trt.Logger(trt.Logger.WARNING)
+        builder = trt.Builder(logger)
+        flag = getattr(trt.NetworkDefinitionCreationFlag, "STRONGLY_TYPED", None)
+        if flag is None:
+            raise request.not_implemented("tensorrt %s has no strongly typed networks; 10 has" % trt.__version__)
+        network = builder.create_network(1 << int(flag))
+        parser = trt.OnnxParser(network, logger)
+        if not parser.parse_from_file(path):
+            raise request.model_failure(parser.get_error(0).desc() if parser.num_errors else "it does not parse")
+        config = builder.create_builder_config()
+        if not self.tf32:  # it is on by default, and fp32 is fp32
+            config.clear_flag(trt.BuilderFlag.TF32)
+        profile = builder.create_optimization_profile()
+        dimensions = Dimensions(request)
+        self.shapes = {}
+        for index in range(network.num_inputs):
+            tensor = network.get_input(index)
+            names = [tensor.get_dimension_name(axis) or size if size < 0 else size
+                     for axis, size in enumerate(tensor.shape)]
+            shape = dimensions.fill(tensor.name, names, tensor.dtype.name in ("INT32", "INT64"))
+            self.shapes[tensor.name] = shape
+            profile.set_shape(tensor.name, shape, shape, shape)
+        dimensions.check()
+        self.sizes = dimensions.applied
+        config.add_optimization_profile(profile)
+        plan = builder.build_serialized_network(network, config)
+        if plan is None:
+            raise request.not_implemented("tensorrt %s builds no engine of %s; its log is on standard error" % (
+                trt.__version__, request.model))
+        self.engine = trt.Runtime(logger).deserialize_cuda_engine(plan)
+
+    def check_precision(self, path):
+        """Compares what was asked with the model's own precision: that of its weights, else of its inputs."""
+        facts = self.worker.part("onnxfile").model_facts(path)
+        names = [self.engine.get_tensor_dtype(name).name for name in self.shapes]
+        precisions = [TYPES[name][1] for name in names if name in TYPES and TYPES[name][1]]
+        self.precision = facts.pop("precision", None) or (precisions[0] if precisions else None)
+        if self.precision == "fp32" and self.tf32:
+            self.precision = "tf32"
+        for key, value in facts.items():
+            self.worker.fact("model." + key, value)
+        if self.asked_precision and self.asked_precision != self.precision:
+            raise self.request.not_applied("precision %s was asked, %s is %s" % (
+                self.asked_precision, self.request.model, self.precision or "of no precision known"))
+
+    def make_buffers(self):
+        """Inputs and outputs on the device, at the addresses that the context is told."""
+        trt, engine, context = self.trt, self.engine, self.context
+        self.buffers = {}
+        for name, shape in self.shapes.items():
+            context.set_input_shape(name, shape)
+        for index in range(engine.num_io_tensors):
+            name = engine.get_tensor_name(index)
+            kind = engine.get_tensor_dtype(name).name
+            if kind not in TYPES:
+                raise self.request.not_implemented("tensor %s of %s is %s" % (name, self.request.model, kind))
+            if engine.get_tensor_mode(name) == trt.TensorIOMode.INPUT:
+                buffer = self.numbers(kind, self.shapes[name])
+            else:
+                shape = tuple(context.get_tensor_shape(name))
+                if min(shape, default=1) < 0:
+                    raise self.request.not_implemented("output %s has a shape that depends on the data" % name)
+                buffer = self.torch.empty(shape, dtype=getattr(self.torch, TYPES[kind][0]), device="cuda")
+            self.buffers[name] = buffer
+            context.set_tensor_address(name, buffer.data_ptr())
+
+    def numbers(self, kind, shape):
+        """Reals in [-1, 1); the whole range of 8 bits; other integers are 0 or 1, which are indices of anything."""
+        torch, (name, precision) = self.torch, TYPES[kind]
+        dtype = getattr(torch, name)
+        if kind == "INT8":
+            return torch.randint(-128, 128, shape, device="cuda", dtype=dtype)
+        if precision is None:
+            return torch.randint(0, 2, shape, device="cuda").to(dtype)
+        return torch.rand(shape, device="cuda").mul_(2).sub_(1).to(dtype)
+
+    # What is measured.
+
+    def benchmark_fn(self):
+        """Puts one inference on the stream; the worker's timing waits for it."""
+        if not self.context.execute_async_v3(self.torch.cuda.current_stream().cuda_stream):
+            raise self.worker.Failure("raise", "model %s: execute_async_v3 failed" % self.request.model)
+
+    def teardown(self):
+        self.context = self.engine = self.buffers = None
+
+    def applied(self):
+        applied = dict(self.request.taken, **self.sizes)
+        applied.update(device="cuda:%d" % self.torch.cuda.current_device(), flush_l2=self.flush_l2)
+        if self.precision:
+            applied["precision"] = self.precision
+        for name, buffer in self.buffers.items():
+            if name in self.shapes:
+                applied["input." + name] = json.dumps(list(buffer.shape), separators=(",", ":"))
+        return applied
+
+    def work(self):
+        return work(self.request, self.sizes, self.precision)
+
+    def version(self):
+        return self.trt.__version__

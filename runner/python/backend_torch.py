@@ -1,0 +1,240 @@
+"""PyTorch: torch.nn.Linear as builtin:tiny_linear, an addition as builtin:add, or a TorchScript file.
+
+The model is converted to the precision asked for; what its parameters then are is read back. A TorchScript file says
+nothing about its input, so it gets one tensor [batch_size, seq_len, dim], dim being an axis of that name, else the
+second dimension of its first parameter that has two. A model that wants something else is a benchmark file of its own.
+"""
+import json
+import time
+import warnings
+
+from neurolens_backends import framework, work
+
+DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16"}
+DIM = 64  # of tiny_linear, where no axis says another
+AMPERE = 8  # the first compute capability with tf32
+FIRST = "neurolens::first"  # marks the first iteration in a profile
+
+
+class Backend:
+    """A module, its inputs, and what they turned out to be."""
+
+    def __init__(self, request):
+        self.request, self.worker = request, request.worker
+        self.torch = framework(self.worker, "torch", "torch")
+
+    def setup(self):
+        request, torch = self.request, self.torch
+        self.device = self.choose_device()
+        self.on_cuda = self.device.type == "cuda"
+        self.flush_l2 = request.flush_l2(self.on_cuda, auto=True)
+        self.asked_precision = request.axis("precision")
+        self.allow_tf32()
+        torch.manual_seed(request.seed)
+        torch.set_num_threads(request.threads())
+        self.inference = torch.inference_mode()  # for the whole of the run: entering it takes time
+        self.inference.__enter__()
+        with warnings.catch_warnings():  # TorchScript and quantisation are deprecated, which is no news here
+            warnings.simplefilter("ignore")
+            self.model, shapes = self.build()
+        request.refuse_unused()
+        self.inputs = {name: self.numbers(shape) for name, shape in shapes.items()}
+        self.output = None
+        if not request.settings.get("cold_start"):  # the first run is to be measured there
+            self.benchmark_fn()
+
+    def choose_device(self):
+        """The device asked for, else CUDA where there is one, else the CPU."""
+        torch, request = self.torch, self.request
+        if request.option("provider"):
+            raise request.not_applied("provider %s was asked, torch has devices" % request.option("provider"))
+        there = ["cpu"] + ["cuda:%d" % index for index in range(torch.cuda.device_count())]
+        if hasattr(torch.backends, "mps") and torch.backends.mps.is_available():
+            there.append("mps:0")
+        asked = request.option("device") or ("cuda" if len(there) > 1 and there[1] == "cuda:0" else "cpu")
+        if asked not in there and asked + ":0" not in there:
+            raise request.not_applied("device %s was asked, torch %s has %s" % (
+                asked, torch.__version__, " ".join(there)))
+        device = torch.device(asked)
+        if device.type == "cuda":
+            torch.cuda.set_device(device.index or 0)  # what the worker waits for is the current one
+        return device
+
+    def allow_tf32(self):
+        """Allows tf32 exactly where it is asked for: fp32 is fp32."""
+        asked = self.asked_precision == "tf32"
+        if asked and not (self.on_cuda and self.torch.cuda.get_device_capability()[0] >= AMPERE):
+            raise self.request.not_applied("precision tf32 was asked, %s has none" % self.device)
+        if self.on_cuda:
+            self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = asked
+
+    # The model.
+
+    def build(self):
+        """The model on its device in its precision, and the shapes of its inputs by name."""
+        request, torch = self.request, self.torch
+        batch, seq = request.size("batch_size") or 1, request.size("seq_len") or 1
+        self.sizes, self.dim = {"batch_size": str(batch), "seq_len": str(seq)}, DIM
+        if request.builtin == "add":
+            model = self.converted(addition(torch))
+            return model, {"a": [batch, seq], "b": [batch, seq]}
+        if request.builtin == "tiny_linear":
+            key = "param.tensor_dimension" if "param.tensor_dimension" in request.config else "param.dim"
+            self.dim = request.size(key) or DIM
+            model = torch.nn.Sequential(torch.nn.Linear(self.dim, self.dim, device=self.device))
+        elif request.builtin is None:
+            model = self.loaded()
+            self.dim = self.last_dimension(model)
+        else:
+            raise request.model_failure("torch has builtin:add and builtin:tiny_linear")
+        return self.converted(model.eval()), {"x": [batch, seq, self.dim]}
+
+    def loaded(self):
+        try:
+            return self.torch.jit.load(self.request.find_file(), map_location=self.device)
+        except (RuntimeError, ValueError, EOFError) as error:
+            raise self.request.model_failure("no TorchScript: " + first_line(error))
+
+    def last_dimension(self, model):
+        asked = self.request.size("param.dim")
+        if asked is None:
+            asked = next((p.shape[1] for p in model.parameters() if p.dim() == 2), None)
+        if asked is None:
+            raise self.request.model_failure("the last dimension of its input needs a number, as an axis dim")
+        return asked
+
+    def converted(self, model):
+        """The model in the precision asked for, else in its own."""
+        precision, request = self.asked_precision, self.request
+        if precision == "int8" and request.builtin == "tiny_linear":
+            return self.quantised(model)
+        if precision and precision not in DTYPES:
+            raise request.not_implemented("precision %s: torch runs %s in %s" % (
+                precision, request.model, " ".join(DTYPES)))
+        return model.to(getattr(self.torch, DTYPES[precision])) if precision else model
+
+    def quantised(self, model):
+        """Dynamic quantisation: int8 weights, activations quantised as they come. The product of two int8 tensors is no
+        substitute: it wraps."""
+        if self.device.type != "cpu":
+            raise self.request.not_implemented("precision int8: torch quantises on the CPU only")
+        try:
+            return self.torch.ao.quantization.quantize_dynamic(model, {self.torch.nn.Linear}, dtype=self.torch.qint8)
+        except (AttributeError, ImportError, RuntimeError) as error:
+            raise self.request.not_implemented("precision int8: torch %s: %s" % (
+                self.torch.__version__, first_line(error)))
+
+    def numbers(self, shape):
+        """Numbers in [-1, 1) of the type of the model's parameters."""
+        torch = self.torch
+        dtype = next((p.dtype for p in self.model.parameters() if p.is_floating_point()), None)
+        if dtype is None:
+            dtype = getattr(torch, DTYPES.get(self.asked_precision, "float32"))
+        return torch.rand(shape, device=self.device).mul_(2).sub_(1).to(dtype)
+
+    # What is measured.
+
+    def benchmark_fn(self):
+        try:
+            self.output = self.model(*self.inputs.values())  # the worker's timing waits for the device
+        except RuntimeError as error:
+            raise self.translated(error)
+
+    def translated(self, error):
+        """What torch has no kernel for does not exist here. TorchScript says what is wrong in its last line."""
+        lines = str(error).strip().splitlines() or [""]
+        text = lines[-1 if "TorchScript" in lines[0] else 0]
+        if isinstance(error, NotImplementedError) or "not implemented for" in str(error):
+            return self.request.not_implemented("%s on %s: %s" % (self.request.model, self.device, text))
+        if "out of memory" in str(error):
+            return error
+        kind = "setup" if self.worker.stage == "setup" else "raise"
+        return self.worker.Failure(kind, "model %s: %s" % (self.request.model, text))
+
+    def teardown(self):
+        self.model = self.inputs = self.output = None
+        self.inference.__exit__(None, None, None)
+
+    # What was applied.
+
+    def precision(self):
+        """The type of the weights, else of the inputs."""
+        torch = self.torch
+        if self.request.builtin == "tiny_linear" and callable(self.model[0].weight):  # a quantised layer
+            return {torch.qint8: "int8"}.get(self.model[0].weight().dtype)
+        types = [p.dtype for p in self.model.parameters() if p.is_floating_point()]
+        return self.word(types[0] if types else next(iter(self.inputs.values())).dtype)
+
+    def word(self, dtype):
+        """The precision of a type; fp32 is tf32 where that is allowed."""
+        words = {getattr(self.torch, name): word for word, name in DTYPES.items() if word != "tf32"}
+        word = words.get(dtype, str(dtype).replace("torch.", ""))
+        return "tf32" if word == "fp32" and self.asked_precision == "tf32" else word
+
+    def applied(self):
+        torch = self.torch
+        applied = dict(self.request.taken, **self.sizes)
+        applied.update(precision=self.precision(), device=str(self.output.device), threads=str(torch.get_num_threads()))
+        applied["output_precision"] = self.word(self.output.dtype)
+        for name, tensor in self.inputs.items():
+            applied["input." + name] = json.dumps(list(tensor.shape), separators=(",", ":"))
+        if self.on_cuda:
+            applied["flush_l2"] = self.flush_l2
+            applied["tf32"] = "on" if torch.backends.cuda.matmul.allow_tf32 else "off"
+        return applied
+
+    def work(self):
+        return work(self.request, self.sizes, self.precision(), self.dim)
+
+    def version(self):
+        return self.torch.__version__
+
+    # A profile.
+
+    def profile(self, iterations):
+        """The operators of so many iterations, added up by name: the time in an operator itself, without those that it
+        calls, and of an operator that has kernels on a device the time of these. The first iteration is left out."""
+        profiler = self.torch.profiler
+        began = time.monotonic_ns()
+        activities = [profiler.ProfilerActivity.CPU] + [profiler.ProfilerActivity.CUDA] * self.on_cuda
+        with profiler.profile(activities=activities, with_flops=True) as trace:
+            offset = time.monotonic_ns() - began
+            with profiler.record_function(FIRST):
+                self.iterate(1)
+            self.iterate(iterations)
+        events = trace.events()
+        first = next(event.time_range for event in events if event.name == FIRST)
+        ops = {}
+        for event in events:
+            if event.time_range.start < first.end or "::" not in event.name or "CPU" not in str(event.device_type):
+                continue
+            on_device = [kernel.duration for kernel in event.kernels]
+            op = ops.setdefault(event.name, {
+                "name": event.name, "type": event.name, "device": str(self.device) if on_device else "cpu",
+                "start_ns": offset + round((event.time_range.start - first.start) * 1000),
+                "duration_ns": 0, "count": 0, "kernels": [], "counters": {"self_cpu_ns": 0.0}})
+            op["duration_ns"] += round((sum(on_device) if on_device else event.self_cpu_time_total) * 1000)
+            op["count"] += 1
+            op["counters"]["self_cpu_ns"] += round(event.self_cpu_time_total * 1000)
+            op["kernels"] += sorted({kernel.name for kernel in event.kernels} - set(op["kernels"]))
+            if event.flops:
+                op["counters"]["flops"] = op["counters"].get("flops", 0.0) + event.flops
+        return iter(ops.values())
+
+    def iterate(self, times):
+        for _ in range(times):
+            self.benchmark_fn()
+        if self.on_cuda:
+            self.torch.cuda.synchronize()
+
+
+def addition(torch):
+    class Add(torch.nn.Module):
+        def forward(self, a, b):
+            return a + b
+
+    return Add()
+
+
+def first_line(error):
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]

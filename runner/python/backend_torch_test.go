@@ -1,0 +1,117 @@
+package python
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestTorchPrecisions: builtin:tiny_linear is a torch.nn.Linear whose parameters have the precision asked for.
+func TestTorchPrecisions(t *testing.T) {
+	for _, precision := range []string{"fp32", "fp16", "bf16", "int8"} {
+		o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, sized("2", "3", precision))
+		check(t, o, schema.StatusOK, "", "", "")
+		output := precision
+		if precision == "int8" {
+			output = "fp32"
+		}
+		checkApplied(t, o, map[string]string{
+			"precision": precision, "output_precision": output, "device": "cpu", "threads": "1",
+			"batch_size": "2", "seq_len": "3", "input.x": "[2,3,64]", "timing": "perf_counter",
+		})
+		if samples(o) != 40 || o.BackendVersion == "" || o.Work.Flops == nil || *o.Work.Flops != 6*64*129 {
+			t.Errorf("%s: %d samples, version %q, work %+v", precision, samples(o), o.BackendVersion, o.Work)
+		}
+	}
+	for precision, kind := range map[string]string{"fp8": "not_implemented", "tf32": "not_applied"} {
+		o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, sized("2", "3", precision))
+		check(t, o, schema.StatusUnsupported, "setup", kind, "precision "+precision)
+	}
+	o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:add"}, sized("2", "3", "int8"))
+	check(t, o, schema.StatusUnsupported, "setup", "not_implemented", "precision int8: torch runs builtin:add in fp64 fp32 tf32 fp16 bf16")
+}
+
+// TestTorchScript: a file runs in its own precision unless another one is asked for.
+func TestTorchScript(t *testing.T) {
+	dir := t.TempDir()
+	make := exec.Command(interpreter(t, "torch").Path, "-c", `
+import sys, torch
+from torch import nn
+torch.jit.script(nn.Sequential(nn.Linear(32, 16), nn.ReLU()).to(torch.float64)).save(sys.argv[1])`, filepath.Join(dir, "model.pt"))
+	if out, err := make.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, c := range []struct {
+		config map[string]string
+		want   map[string]string
+	}{
+		{nil, map[string]string{"precision": "fp64", "input.x": "[1,1,32]"}},
+		{sized("2", "3", "bf16"), map[string]string{"precision": "bf16", "output_precision": "bf16", "input.x": "[2,3,32]"}},
+	} {
+		o := runModel(t, dir, Settings{Backend: "torch", Model: "model.pt"}, c.config)
+		check(t, o, schema.StatusOK, "", "", "")
+		checkApplied(t, o, c.want)
+	}
+	o := runModel(t, dir, Settings{Backend: "torch", Model: "model.pt"}, map[string]string{"param.dim": "31"})
+	check(t, o, schema.StatusError, "setup", "setup", "mat1 and mat2 shapes cannot be multiplied")
+}
+
+func TestTorchRefusals(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings Settings
+		config   map[string]string
+		text     string
+	}{
+		"absent device":     {Settings{Device: "cuda:99"}, nil, "device cuda:99 was asked, torch "},
+		"provider":          {Settings{Provider: "CPUExecutionProvider"}, nil, "provider CPUExecutionProvider was asked, torch has devices"},
+		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8"}, "torch has no parameter heads"},
+		"wrong profiler":    {Settings{Profile: "ort"}, nil, "profiler ort was asked, torch has torch"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			settings := c.settings
+			settings.Backend, settings.Model = "torch", "builtin:tiny_linear"
+			o := runModel(t, t.TempDir(), settings, c.config)
+			check(t, o, schema.StatusUnsupported, "setup", "not_applied", c.text)
+		})
+	}
+}
+
+// TestDimensionParameter: the parameter of tiny_linear has the two spellings that package builtin has.
+func TestDimensionParameter(t *testing.T) {
+	o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, map[string]string{"param.dim": "16"})
+	check(t, o, schema.StatusOK, "", "", "")
+	checkApplied(t, o, map[string]string{"param.dim": "16", "input.x": "[1,1,16]"})
+	const long = "param.tensor_dimension"
+	o = runModel(t, models(t), Settings{
+		Backend: "onnxrt", Model: "builtin:tiny_linear", ModelFile: "tiny_linear.onnx",
+	}, map[string]string{long: "64"})
+	check(t, o, schema.StatusOK, "", "", "")
+	checkApplied(t, o, map[string]string{long: "64", "input.x": "[1,1,64]"})
+}
+
+// TestProfileTorch: operators by name with the time in themselves, so that nested ones are not counted twice.
+func TestProfileTorch(t *testing.T) {
+	o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear", Profile: "torch"}, sized("8", "128", "fp32"))
+	check(t, o, schema.StatusOK, "", "", "")
+	ops := map[string]schema.Op{}
+	var total int64
+	for _, op := range o.Ops {
+		ops[op.Name] = op
+		total += *op.DurationNS
+		if op.Device != "cpu" || *op.Count%40 != 0 || *op.StartNS <= 0 {
+			t.Errorf("op %+v", op)
+		}
+	}
+	outer, inner := ops["aten::linear"], ops["aten::addmm"]
+	if outer.DurationNS == nil || inner.DurationNS == nil || *outer.DurationNS >= *inner.DurationNS {
+		t.Fatalf("aten::linear %+v, aten::addmm %+v: the time of the product is the inner one's", outer, inner)
+	}
+	if flops := inner.Counters["flops"]; flops != 40*2*8*128*64*64 {
+		t.Errorf("%v flops", flops)
+	}
+	if o.Stages.Profile == nil || total > *o.Stages.Profile {
+		t.Errorf("operators took %d ns of the stage, %v", total, o.Stages.Profile)
+	}
+}

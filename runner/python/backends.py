@@ -1,0 +1,214 @@
+"""Backends: a model, run by ONNX Runtime, PyTorch or TensorRT, as something that the worker measures.
+
+load() gives an object with setup, benchmark_fn, teardown, applied, work, version and, but for TensorRT, profile; none
+has validate_result, since a model comes without an expected result. Nothing is measured in silence that was not asked
+for: what a backend cannot apply is worker.Unsupported, what is wrong with a model is worker.Failure, and applied()
+reads back what really ran.
+
+The backends stand in files of their own, backend_NAME.py. Here is what they share: reading what is asked, importing a
+framework, the dimensions of the inputs, and the work of the models that the runner makes.
+"""
+import importlib
+import os
+import re
+import sys
+
+NAMES = ("onnxrt", "torch", "tensorrt")
+PROFILERS = {"onnxrt": "ort", "torch": "torch"}
+LABELS = ("benchmark", "model", "backend", "variant")  # of config: they choose no size and no type
+BUILTIN = "builtin:"
+DIM = 64  # of tiny_linear as the runner makes it
+SEED = 42  # of the inputs, where none is asked for
+SIZES = {"fp64": 8, "fp32": 4, "tf32": 4, "fp16": 2, "bf16": 2, "int8": 1}  # B of a number
+
+
+def load(settings, config, worker):
+    """The backend that the settings name, on the model that they name."""
+    name = settings["backend"]
+    if name not in NAMES:
+        raise worker.Failure("setup", "backend %s: want one of %s" % (name, " ".join(NAMES)))
+    profiler = settings.get("profile")
+    if profiler and profiler != PROFILERS.get(name):
+        raise worker.Unsupported("not_applied", "profiler %s was asked, %s has %s" % (
+            profiler, name, PROFILERS.get(name, "none")))
+    return worker.part("backend_" + name).Backend(Request(name, settings, config, worker))
+
+
+class Request:
+    """What is asked of a backend. An axis that nobody takes is refused, so that none is a mere label."""
+
+    def __init__(self, backend, settings, config, worker):
+        self.backend, self.settings, self.config, self.worker = backend, settings, config, worker
+        self.taken = {}  # the axes that the backend used, in the text of config
+        self.model = settings.get("model", "")
+        self.builtin = self.model[len(BUILTIN):] if self.model.startswith(BUILTIN) else None
+        made = settings.get("model_file")  # by the runner, for builtin:NAME
+        self.file = os.path.join(worker.run_dir, made) if made else self.model
+        self.seed = SEED if settings.get("seed") is None else settings["seed"]
+
+    def axis(self, key):
+        """The text of an axis, which counts as applied by the one who asks; None where it is not given."""
+        if key in self.config:
+            self.taken[key] = self.config[key]
+        return self.config.get(key)
+
+    def size(self, key):
+        """An axis that is a positive integer; None where it is not given."""
+        text = self.axis(key)
+        if text is None:
+            return None
+        if not re.match("[1-9][0-9]*$", text):
+            raise self.failure("%s: %s is no positive integer" % (key.replace("param.", ""), text))
+        return int(text)
+
+    def option(self, name):
+        """A setting, which an axis of that name overrules; None where neither is given."""
+        text = self.axis("param." + name)
+        return self.settings.get(name) or None if text is None else text
+
+    def threads(self):
+        """Threads asked for, else the processors that this process may use: a library's own choice is no number."""
+        asked = self.size("param.threads") or self.settings.get("threads")
+        if asked:
+            return asked
+        try:
+            return len(os.sched_getaffinity(0))
+        except AttributeError:  # not on Linux
+            return os.cpu_count()
+
+    def flush_l2(self, on_cuda, auto):
+        """on or off: whether the worker's timing empties the L2 cache of a CUDA device before each iteration. That with
+        CUDA events can, and the one of Triton always does. auto: the worker will choose CUDA events by itself."""
+        asked, timing = self.settings.get("flush_l2"), self.settings.get("timing") or "auto"
+        if asked and not on_cuda:
+            raise self.not_applied("flush_l2 was asked, and there is none but on a CUDA device")
+        if asked and timing not in ("cuda_event", "triton") and not (auto and timing == "auto"):
+            raise self.not_applied("flush_l2 was asked, which needs timing cuda_event")
+        return "on" if asked or timing == "triton" else "off"
+
+    def refuse_unused(self):
+        """Refuses axes that the backend has not taken."""
+        unused = sorted(set(self.config) - set(self.taken) - set(LABELS))
+        if unused:
+            raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(
+                name.replace("param.", "") for name in unused)))
+
+    # What ends a point.
+
+    def failure(self, text):
+        return self.worker.Failure("setup", text)
+
+    def model_failure(self, text):
+        return self.failure("model %s: %s" % (self.model, " ".join(text.split())))
+
+    def not_applied(self, text):
+        return self.worker.Unsupported("not_applied", text)
+
+    def not_implemented(self, text):
+        return self.worker.Unsupported("not_implemented", text)
+
+    def find_file(self):
+        """The path of the model. Says in a line of its own what the frameworks say in many words."""
+        if self.builtin and not self.settings.get("model_file"):
+            raise self.model_failure("there is no such model")
+        if not os.path.exists(self.file):
+            raise self.model_failure("no such file")
+        if os.path.isdir(self.file):
+            raise self.model_failure("is a directory")
+        return self.file
+
+
+def framework(worker, module, package):
+    """Imports a framework. Without it the point does not exist here, and the line says what to install."""
+    python = sys.executable or "python3"
+    install = "%s -m pip install %s" % (python, package)
+    try:
+        return importlib.import_module(module)
+    except Exception as error:  # a wheel without its libraries raises OSError, ValueError and others
+        if isinstance(error, ModuleNotFoundError) and error.name == module:
+            raise worker.Unsupported("not_installed", "%s is not installed for %s: %s" % (module, python, install))
+        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise worker.Unsupported("not_installed", "%s does not load in %s (%s): %s" % (module, python, why, install))
+
+
+class Dimensions:
+    """Fills in the free dimensions of a model's inputs.
+
+    A free dimension with the name of an axis is that axis. One called batch... or, failing that, the first of a tensor
+    is batch_size; one called seq... or, failing that, the second of a tensor of rank 2 or 3 is seq_len. Both are 1
+    where they are not asked for. Any other free dimension needs an axis.
+
+    A dimension that the model fixes cannot be chosen. The first of a tensor, and the second of one of rank 3 or of
+    integers of rank 2, are what they may be asked for as.
+    """
+
+    def __init__(self, request):
+        self.request = request
+        self.asked = {"batch_size": request.size("batch_size"), "seq_len": request.size("seq_len")}
+        self.applied = {}  # batch_size and seq_len as the inputs have them, text
+        self.fixed = {}  # the same of inputs that leave no choice: input and size
+
+    def fill(self, name, shape, tokens):
+        """The shape of an input: integers where it has names, None or -1. tokens: it holds integers."""
+        filled = []
+        for axis, size in enumerate(shape):
+            if isinstance(size, int) and size > 0:
+                if axis == 0 or axis == 1 and (len(shape) == 3 or tokens and len(shape) == 2):
+                    self.fixed.setdefault(("batch_size", "seq_len")[axis], (name, size))
+                filled.append(size)
+            else:
+                filled.append(self.choose(name, axis, size if isinstance(size, str) else "", len(shape)))
+        return filled
+
+    def choose(self, name, axis, title, rank):
+        """The size of the free dimension called title, which may be empty."""
+        size = self.request.size("param." + title)
+        if size is not None:
+            return size
+        word = title.lower()
+        if word.startswith("seq") or axis == 1 and rank in (2, 3) and not word.startswith("batch"):
+            role = "seq_len"
+        elif word.startswith("batch") or axis == 0:
+            role = "batch_size"
+        else:
+            raise self.request.model_failure(
+                "input %s: dimension %s needs a number, as an axis of that name" % (name, title or axis))
+        size = self.asked[role] or 1
+        self.applied[role] = str(size)
+        return size
+
+    def check(self):
+        """Refuses what was asked where no input has such a dimension, or has another size there."""
+        if self.request.builtin == "tiny_linear":
+            for key in ("param.dim", "param.tensor_dimension"):
+                if self.request.size(key) not in (None, DIM):
+                    raise self.request.not_applied("%s %s was asked, %s has %d" % (
+                        key.replace("param.", ""), self.request.config[key], self.request.model, DIM))
+        for role, asked in self.asked.items():
+            if asked is None or role in self.applied:
+                continue
+            if role not in self.fixed:
+                raise self.request.not_applied("%s %d was asked, no input of %s has that dimension" % (
+                    role, asked, self.request.model))
+            name, size = self.fixed[role]
+            if size != asked:
+                raise self.request.not_applied("%s %d was asked, input %s of %s has %d" % (
+                    role, asked, name, self.request.model, size))
+            self.applied[role] = str(size)
+
+
+def work(request, applied, precision, dim=DIM):
+    """What one iteration processes. Bytes and flops are known of the models that the runner makes, by the formulas of
+    its own backend: every input read once and every output written once, additions and multiplications."""
+    batch, seq = (int(applied[key]) if key in applied else None for key in ("batch_size", "seq_len"))
+    done = {"items": float(batch)} if batch else {}
+    if request.builtin not in ("add", "tiny_linear") or not batch or not seq:
+        return done
+    tokens, size = batch * seq, SIZES[precision]
+    if request.builtin == "add":
+        done.update(bytes=3 * tokens * size, flops=float(tokens))
+    else:
+        outside = 4 if precision == "int8" else size  # only the matrix is int8
+        done["bytes"] = 2 * tokens * dim * outside + dim * dim * size + dim * outside
+        done["flops"] = float(tokens * dim * (2 * dim + 1))
+    return done

@@ -1,0 +1,264 @@
+"""Benchmarks in files of users: finding the one that is meant, handing it the parameters of its point, and reading
+back what it did with them.
+
+A benchmark is a class with benchmark_fn (and, if it likes, setup, teardown, get_config, validate_result and applied),
+or a function that does the work once, such as run_benchmark(**problem_size).
+"""
+import importlib.machinery
+import importlib.util
+import inspect
+import json
+import os
+import sys
+
+from neurolens_worker import Failure, Unsupported
+
+LABELS = ("benchmark", "model", "backend", "variant")  # names, not sizes: a benchmark may do without them
+PREFIX = "param."
+FACTORY = "get_benchmark"  # a function of this name makes the benchmark
+LAZY = 0x20 | 0x80 | 0x200  # flags of code: generator, coroutine, asynchronous generator
+TIMINGS = {"custom": "auto", "pytorch": "torch_timer"}  # words of others for ours
+OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
+PRECISIONS = {
+    "float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32", "float16": "fp16",
+    "half": "fp16", "bfloat16": "bf16",
+}
+
+
+class Loader(importlib.machinery.SourceFileLoader):
+    """Loads a file as Python loads a program: no compiled copy is looked for or left beside it."""
+
+    def get_code(self, fullname):
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def import_file(path):
+    """The module of a file, under its own name, so that processes that the benchmark starts can import it too."""
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = stem if stem not in sys.modules else stem + "_benchmark"
+    sys.path[:0] = [os.path.dirname(os.path.realpath(path)), os.getcwd()]
+    sys.argv[:] = [path]
+    spec = importlib.util.spec_from_file_location(name, path, loader=Loader(name, path))
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def find(module, stem):
+    """The benchmark of a file that names none."""
+    own = {k: v for k, v in vars(module).items() if getattr(v, "__module__", None) == module.__name__}
+    functions = [k for k, v in own.items() if inspect.isfunction(v)]
+    classes = [
+        k for k, v in own.items() if inspect.isclass(v) and hasattr(v, "benchmark_fn") and not inspect.isabstract(v)
+    ]
+    if "run_benchmark" in functions:
+        return "run_benchmark"
+    if len(classes) == 1:
+        return classes[0]
+    for name in (FACTORY, stem + "_kernel", "benchmark", "solve"):
+        if name in functions:
+            return name
+    if classes:
+        raise Failure("setup", "%s.py has the benchmarks %s: name one of them, file: %s.py:%s" % (
+            stem, ", ".join(sorted(classes)), stem, sorted(classes)[0]))
+    raise Failure("setup", "%s.py has no benchmark: want a class with benchmark_fn, or a function run_benchmark" % stem)
+
+
+def value_of(text):
+    """The value that a canonical text stands for: a number, true, false, a list, a map; else the text itself."""
+    if text[:1] not in '-0123456789tf[{' or text != text.strip():
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def text_of(value):
+    """The canonical text of a value; None where it is nothing that a parameter can be."""
+    return value if isinstance(value, str) else json_of(value)
+
+
+def json_of(value):
+    """The value as RFC 8785 writes it; None where it cannot."""
+    if type(value).__module__.partition(".")[0] == "numpy" and getattr(value, "ndim", 1) == 0:
+        value = value.item()
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value))
+    if isinstance(value, float):
+        return json_of_float(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, (list, tuple)):
+        parts = [json_of(item) for item in value]
+        return None if None in parts else "[%s]" % ",".join(parts)
+    if isinstance(value, dict):
+        parts = [(json.dumps(str(key), ensure_ascii=False), json_of(value[key])) for key in sorted(value, key=str)]
+        return None if any(text is None for _, text in parts) else "{%s}" % ",".join("%s:%s" % part for part in parts)
+    return None
+
+
+def json_of_float(value):
+    text = repr(value)
+    if text.endswith(".0"):
+        return text[:-2] if value else "0"  # minus zero too
+    if "e" not in text:
+        return text
+    if 1e-6 <= abs(value) < 1e21:
+        from decimal import Decimal
+
+        return format(Decimal(text), "f")
+    mantissa, exponent = text.split("e")
+    return "%se%s%s" % (mantissa, exponent[0], exponent[1:].lstrip("0"))
+
+
+def precision_of(value):
+    """The word for a precision given as text or as a framework's type; None where it is neither."""
+    word = str(value).rpartition(".")[2].lower()
+    return PRECISIONS.get(word, word if isinstance(value, str) else None)
+
+
+def bare(key):
+    """An axis by the name that the benchmark knows it by."""
+    return key[len(PREFIX):] if key.startswith(PREFIX) else key
+
+
+def made_already():
+    """Stands for what is there already and cannot be given any."""
+
+
+def arguments(target, title, config):
+    """What of the point a class or a function is called with. What it does not take cannot apply."""
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):  # compiled, without a signature
+        parameters = ()
+    names = [p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    takes_all = any(p.kind == p.VAR_KEYWORD for p in parameters)
+    passed = {}
+    for key, text in config.items():
+        name = bare(key)
+        if name in names or takes_all and key not in LABELS:
+            passed[name] = text if key in LABELS or key == "precision" else value_of(text)
+        elif key not in LABELS:
+            raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s" % (
+                title, name, ", ".join(names) or "none"))
+    lacking = [
+        p.name for p in parameters
+        if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) and p.name not in passed
+    ]
+    if lacking:
+        raise Failure("setup", "%s needs %s, which the point does not have" % (title, ", ".join(lacking)))
+    return passed
+
+
+class Benchmark:
+    """A user's benchmark, behind what a backend has too."""
+
+    def __init__(self, target, title, config):
+        self.config = config
+        self.object = self.function = None
+        made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
+        passed = arguments(made_already if made else target, title, config)
+        if made:
+            self.object = target
+        elif inspect.isclass(target) or getattr(target, "__name__", "") == FACTORY:
+            self.object = target(**passed)
+        else:
+            self.function = (lambda: target(**passed)) if passed else target
+        if self.function is None and not callable(getattr(self.object, "benchmark_fn", None)):
+            raise Failure("setup", "%s has no benchmark_fn" % title)
+        work = target if self.object is None else self.object.benchmark_fn
+        if getattr(getattr(work, "__code__", None), "co_flags", 0) & LAZY:
+            raise Failure("setup", "%s is asynchronous or a generator: calling it would do nothing" % title)
+
+    @property
+    def benchmark_fn(self):
+        """What is measured, as it is once set up: setup may have compiled it."""
+        return self.function or self.object.benchmark_fn
+
+    def optional(self, name):
+        """Calls a method that the benchmark may have."""
+        method = getattr(self.object, name, None)
+        return method() if callable(method) else None
+
+    def setup(self):
+        self.optional("setup")
+
+    def teardown(self):
+        self.optional("teardown")
+
+    @property
+    def validate_result(self):
+        """The check of the result, or None."""
+        return getattr(self.object, "validate_result", None)
+
+    def get_config(self):
+        return own_settings(self.optional("get_config"))
+
+    def applied(self):
+        """The axes that the benchmark has under another value than it was given, and what it says itself."""
+        applied = {}
+        for key, text in self.config.items():
+            if key not in LABELS and self.object is not None:
+                value = getattr(self.object, bare(key), None)
+                found = precision_of(value) if key == "precision" and value is not None else text_of(value)
+                if found is not None and found != text and value != value_of(text):
+                    applied[key] = found
+        told = self.optional("applied")
+        for name, value in (told if isinstance(told, dict) else {}).items():
+            key = name if name in self.config or PREFIX + str(name) not in self.config else PREFIX + name
+            text = text_of(value)
+            applied[str(key)] = str(value) if text is None else text
+        return applied
+
+
+def own_settings(config):
+    """What a benchmark's get_config sets, in our words: a map, or an object with attributes; unknown ones are left."""
+    if config is None:
+        return {}
+    read = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
+    own = {}
+    for name, least in (("iterations", 1), ("warmup", 0), ("seed", 0)):
+        value = read(name)
+        if value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise Failure("setup", "get_config: %s %r: want a whole number from %d" % (name, value, least))
+        own[name] = value
+    if read("deterministic") or read("reproducible"):
+        own["reproducible"] = True
+    timing = read("timing") if isinstance(read("timing"), str) else read("mode")
+    if timing is not None:
+        word = str(getattr(timing, "value", timing)).lower()  # of an enumeration
+        own["timing"] = TIMINGS.get(word, word)
+        if own["timing"] not in OWN_TIMINGS:
+            raise Failure("setup", "get_config: timing %r: want one of %s" % (word, ", ".join(OWN_TIMINGS)))
+    run_time = read("min_run_time_ms")
+    if run_time is not None:
+        if isinstance(run_time, bool) or not isinstance(run_time, (int, float)) or not 0 < run_time < 1e9:
+            raise Failure("setup", "get_config: min_run_time_ms %r: want milliseconds" % (run_time,))
+        own["min_run_time_ns"] = int(run_time * 1e6)
+    return own
+
+
+def load(worker):
+    """Imports the file of the point and makes its benchmark."""
+    named = worker.settings["file"]
+    path = worker.file = os.path.abspath(named)
+    if not os.path.isfile(path):
+        raise Failure("import", "benchmark file %s: %s" % (
+            named, "not a file" if os.path.exists(path) else "no such file"))
+    if worker.settings.get("profile"):
+        raise Unsupported("not_applied", "profile %s: needs a backend" % worker.settings["profile"])
+    module = import_file(path)
+    stem = os.path.splitext(os.path.basename(path))[0]
+    name = worker.settings.get("object") or find(module, stem)
+    if not hasattr(module, name):
+        raise Failure("setup", "%s has no %s" % (named, name))
+    target = getattr(module, name)
+    if not callable(target) and not hasattr(target, "benchmark_fn"):
+        raise Failure("setup", "%s in %s is no class and no function" % (name, named))
+    return Benchmark(target, name, worker.config)

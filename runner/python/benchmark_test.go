@@ -1,0 +1,282 @@
+package python
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// axes are parameters of every kind.
+var axes = map[string]string{
+	"benchmark": "b", "model": "m", "backend": "cpu", "variant": "v", "precision": "fp16", "batch_size": "4",
+	"param.hidden": "64", "param.rate": "0.5", "param.fast": "true", "param.name": "abc", "param.dims": "[1,2.5]",
+	"param.opts": `{"a":1}`, "param.quoted": "null",
+}
+
+const checkAxes = `
+        assert (batch_size, hidden, precision) == (4, 64, "fp16") and type(hidden) is int
+        assert (rate, fast, name, dims, opts, quoted) == (0.5, True, "abc", [1, 2.5], {"a": 1}, "null")
+`
+
+func TestAxes(t *testing.T) {
+	const names = "precision, batch_size, hidden, rate, fast, name, dims, opts, quoted"
+	for name, c := range map[string]struct {
+		text   string
+		status schema.Status
+		kind   string
+		want   string
+	}{
+		"class": {`
+class Bench:
+    def __init__(self, ` + names + `, model, other=3):
+        assert model == "m"` + checkAxes + `
+        self.batch_size, self.hidden, self.precision = batch_size, hidden, "torch.float16"
+        self.dims = (1, 2.5)
+    def benchmark_fn(self): pass
+`, schema.StatusOK, "", ""},
+		"function": {`
+def run_benchmark(` + names + `, *, variant="none"):
+        assert variant == "v"` + checkAxes, schema.StatusOK, "", ""},
+		"function of anything": {`
+def run_benchmark(**problem_size):
+        assert len(problem_size) == 9 and problem_size["hidden"] == 64, problem_size
+`, schema.StatusOK, "", ""},
+		"parameter that is not taken": {`
+class Bench:
+    def __init__(self, batch_size, seq_len=1): pass
+    def benchmark_fn(self): pass
+`, schema.StatusUnsupported, "not_applied", "it takes batch_size, seq_len"},
+		"no parameters": {`
+def run_benchmark(): pass
+`, schema.StatusUnsupported, "not_applied", "it takes none"},
+		"parameter that is needed": {`
+def run_benchmark(size, **rest): pass
+`, schema.StatusError, "setup", "run_benchmark needs size, which the point does not have"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := runSpec(t, benchmark(t, c.text, axes))
+			stage := schema.StageSetup
+			if c.status == schema.StatusOK {
+				stage = ""
+			}
+			check(t, o, c.status, stage, c.kind, c.want)
+		})
+	}
+}
+
+// TestAxesOfObjects: what is there already takes no parameters; what a function makes takes those of the function.
+func TestAxesOfObjects(t *testing.T) {
+	const text = `
+class Bench:
+    def __call__(self, **parameters): pass
+    def benchmark_fn(self): pass
+def get_benchmark(**parameters):
+    assert len(parameters) == 9
+    return Bench()
+bench = Bench()
+number = 3
+`
+	for object, c := range map[string]struct {
+		status schema.Status
+		want   string
+	}{
+		"get_benchmark": {schema.StatusOK, ""},
+		"bench":         {schema.StatusUnsupported, "bench takes no parameter batch_size: it takes none"},
+		"number":        {schema.StatusError, "number in bench.py is no class and no function"},
+	} {
+		spec := specOf(t, Settings{File: "bench.py", Object: object}, axes)
+		spec.Dir = folder(t, map[string]string{"bench.py": text})
+		if o := runSpec(t, spec); o.Status != c.status || !strings.Contains(o.Error, c.want) {
+			t.Errorf("%s: %s: %q, want %s: %q", object, o.Status, o.Error, c.status, c.want)
+		}
+	}
+}
+
+// TestChangedAxis: a benchmark that works on something else than was asked says so by its attributes or by applied.
+func TestChangedAxis(t *testing.T) {
+	const text = `
+class Bench:
+    def __init__(self, batch_size, size, rate, flag, precision):
+        self.batch_size, self.size, self.rate, self.precision = min(batch_size, 8), size, rate * 1.0, "float16"
+        self.flag = bool(flag)
+    def benchmark_fn(self): pass
+    def applied(self): return {"size": self.size // 2, "device": "cpu", "ok": True, "small": 1e-7, "none": None}
+`
+	o := runSpec(t, benchmark(t, text, map[string]string{
+		"batch_size": "16", "param.size": "10", "param.rate": "2", "param.flag": "1", "precision": "fp16",
+	}))
+	check(t, o, schema.StatusOK, "", "", "") // the runner compares
+	for key, want := range map[string]string{
+		"batch_size": "8", "param.size": "5", "device": "cpu", "ok": "true", "small": "1e-7", "none": "None",
+		"param.rate": "", "param.flag": "", "precision": "", "timing": "perf_counter",
+	} {
+		if got := o.Applied[key]; got != want {
+			t.Errorf("applied %s is %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestFindsTheBenchmark(t *testing.T) {
+	// each benchmark fails validation, or raises, with its own name
+	class := func(name string) string {
+		return "class " + name + ":\n    def benchmark_fn(self): pass\n    def validate_result(self): return 'this is " + name + "'\n"
+	}
+	function := func(name string) string { return "def " + name + "(): raise ValueError('this is " + name + "')\n" }
+	abstract := "import abc\nclass Base(abc.ABC):\n    @abc.abstractmethod\n    def benchmark_fn(self): pass\n"
+	for name, c := range map[string]struct{ text, object, want string }{
+		"only class":        {class("A") + function("helper"), "", "this is A"},
+		"named class":       {class("A") + class("B"), "B", "this is B"},
+		"named function":    {class("A") + function("f"), "f", "this is f"},
+		"run_benchmark":     {class("A") + function("run_benchmark"), "", "this is run_benchmark"},
+		"several classes":   {class("A") + class("B"), "", "bench.py has the benchmarks A, B: name one of them, file: bench.py:A"},
+		"abstract base":     {abstract + class("A"), "", "this is A"},
+		"imported class":    {"from other import Other\n" + class("A"), "", "this is A"},
+		"factory":           {class("A") + class("B") + "def get_benchmark(): return B()\n", "", "this is B"},
+		"named factory":     {class("A") + "def get_benchmark(): return A()\n", "get_benchmark", "this is A"},
+		"instance":          {class("A") + "bench = A()\n", "bench", "this is A"},
+		"kernel":            {function("bench_kernel"), "", "this is bench_kernel"},
+		"solve":             {function("solve"), "", "this is solve"},
+		"nothing":           {function("f"), "", "bench.py has no benchmark: want a class with benchmark_fn, or a function run_benchmark"},
+		"name of nothing":   {class("A"), "C", "bench.py has no C"},
+		"no benchmark_fn":   {"class A: pass\n", "A", "A has no benchmark_fn"},
+		"empty":             {"", "", "bench.py has no benchmark"},
+		"asynchronous":      {"async def run_benchmark(): pass\n", "", "run_benchmark is asynchronous or a generator"},
+		"generator":         {"class A:\n    def benchmark_fn(self): yield\n", "", "A is asynchronous or a generator"},
+		"made by its setup": {"class A:\n    def benchmark_fn(self): pass\n    def setup(self): self.benchmark_fn = self.other\n    def other(self): raise ValueError('this is other')\n", "", "this is other"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, Settings{File: "bench.py", Object: c.object}, nil)
+			spec.Dir = folder(t, map[string]string{"bench.py": c.text, "other.py": class("Other")})
+			if o := runSpec(t, spec); o.Status != schema.StatusError || !strings.Contains(o.Error, c.want) {
+				t.Errorf("%s: %q, want an error with %q", o.Status, o.Error, c.want)
+			}
+		})
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	for name, c := range map[string]struct{ text, file, kind, want string }{
+		"missing":         {"", "gone.py", "import", "benchmark file gone.py: no such file"},
+		"directory":       {"", ".", "import", "benchmark file .: not a file"},
+		"syntax":          {"x = 1\ndef f(:\n", "bench.py", "syntax", "bench.py:2: invalid syntax"},
+		"indentation":     {"def f():\nx\n", "bench.py", "syntax", "bench.py:2: expected an indented block"},
+		"encoding":        {"# coding: nonsense\n", "bench.py", "", "nonsense"},
+		"no such module":  {"import no_such_module\n", "bench.py", "import", "ModuleNotFoundError: No module named 'no_such_module' (bench.py:1)"},
+		"broken sibling":  {"import broken\n", "bench.py", "syntax", "broken.py:1: invalid syntax"},
+		"loops for ever?": {"import sys\nsys.setrecursionlimit(100)\ndef f(): f()\nf()\n", "bench.py", "setup", "RecursionError"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, Settings{File: c.file}, nil)
+			spec.Dir = folder(t, map[string]string{"bench.py": c.text, "broken.py": "def :\n"})
+			o := runSpec(t, spec)
+			kind := c.kind
+			if kind == "" {
+				kind = o.ErrorKind
+			}
+			check(t, o, schema.StatusError, schema.StageSetup, kind, c.want)
+		})
+	}
+}
+
+// TestImports: a benchmark imports what lies beside it and in the working directory, under the name of its file, and
+// what lies there does not get in the way of the worker.
+func TestImports(t *testing.T) {
+	const text = `
+import os, sys, beside, below
+assert __name__ == "bench" and sys.modules["bench"].__file__ == os.path.abspath("sub/bench.py") and sys.argv == [os.path.abspath("sub/bench.py")]
+def run_benchmark(): pass
+`
+	spec := specOf(t, Settings{File: "sub/bench.py"}, nil)
+	spec.Dir = folder(t, map[string]string{
+		"sub/bench.py": text, "sub/beside.py": "", "below.py": "", "json.py": "1 / 0", "enum.py": "1 / 0", "mmap.py": "1 / 0",
+	})
+	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+}
+
+func TestGetConfig(t *testing.T) {
+	bench := func(config string) string {
+		return "import enum, types\nclass Mode(enum.Enum):\n    CUSTOM = 'custom'\nclass Bench:\n    def benchmark_fn(self): pass\n" +
+			"    def get_config(self): return " + config + "\n"
+	}
+	for name, c := range map[string]struct {
+		config           string
+		fixed            []string
+		cold             bool
+		warmup, measured int
+		want             string
+	}{
+		"none":       {"None", nil, false, 5, 40, ""},
+		"map":        {"{'iterations': 7, 'warmup': 2, 'unknown': 3}", nil, false, 2, 7, ""},
+		"more":       {"{'iterations': 300000, 'warmup': 200}", nil, false, 200, 300000, ""},
+		"object":     {"types.SimpleNamespace(iterations=7, warmup=0, seed=None, mode=Mode.CUSTOM)", nil, false, 0, 7, ""},
+		"fixed":      {"{'iterations': 7, 'warmup': 2}", []string{"iterations"}, false, 2, 40, ""},
+		"cold":       {"{'iterations': 7, 'warmup': 2}", nil, true, 5, 7, ""}, // the caller gave 5
+		"no number":  {"{'iterations': '7'}", nil, false, 0, 0, "get_config: iterations '7': want a whole number from 1"},
+		"negative":   {"{'warmup': -1}", nil, false, 0, 0, "get_config: warmup -1: want a whole number from 0"},
+		"too many":   {"{'iterations': 1 << 40}", nil, false, 0, 0, "want at most 67108864 together"},
+		"bad timing": {"{'timing': 'sundial'}", nil, false, 0, 0, "get_config: timing 'sundial': want one of auto, "},
+		"bad time":   {"{'min_run_time_ms': 'long'}", nil, false, 0, 0, "get_config: min_run_time_ms 'long'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, Settings{File: "bench.py", Fixed: c.fixed, ColdStart: c.cold}, nil)
+			spec.Dir = folder(t, map[string]string{"bench.py": bench(c.config)})
+			o := runSpec(t, spec)
+			if c.want != "" {
+				check(t, o, schema.StatusError, schema.StageSetup, "setup", c.want)
+				return
+			}
+			check(t, o, schema.StatusOK, "", "", "")
+			if m := metric(o, "latency"); len(m.WarmupTicks) != c.warmup || len(m.Ticks) != c.measured {
+				t.Errorf("warm-up %d, measured %d, want %d and %d", len(m.WarmupTicks), len(m.Ticks), c.warmup, c.measured)
+			}
+		})
+	}
+}
+
+// TestOwnIterationsAreExact: a budget does not cut the number that a benchmark names.
+func TestOwnIterationsAreExact(t *testing.T) {
+	spec := benchmark(t, "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return {'iterations': 500}\n", nil)
+	spec.Iterations, spec.Budget = 0, 1
+	if n := samples(runSpec(t, spec)); n != 500 {
+		t.Errorf("%d samples, want 500", n)
+	}
+}
+
+func TestReturnedMetrics(t *testing.T) {
+	bench := func(returned string) task.Spec {
+		spec := benchmark(t, "def run_benchmark(): return "+returned+"\n", nil)
+		spec.Warmup, spec.Iterations = 1, 3
+		return spec
+	}
+	o := runSpec(t, bench(`{"ttft_times_ms": [1.5, 2], "tpot_times_ms": (0.25,), "other": 1,
+        "metrics": {"loss": 0.5, "speed": {"value": 3, "unit": "1/s", "better": "higher"}, "wild": float("inf")}}`))
+	check(t, o, schema.StatusOK, "", "", "")
+	ttft, tpot, loss, speed := metric(o, "ttft"), metric(o, "tpot"), metric(o, "loss"), metric(o, "speed")
+	if len(ttft.Ticks) != 6 || ttft.Ticks[0] != 1_500_000 || len(ttft.WarmupTicks) != 2 || ttft.Level != schema.LevelRequest {
+		t.Errorf("ttft %+v", ttft)
+	}
+	if len(tpot.Ticks) != 3 || tpot.Ticks[0] != 250_000 || tpot.Level != schema.LevelToken || tpot.Unit != "ns" {
+		t.Errorf("tpot %+v", tpot)
+	}
+	if len(loss.Reals) != 3 || loss.Reals[0] != 0.5 || len(speed.Reals) != 3 || speed.Unit != "1/s" || speed.Better != schema.BetterHigher {
+		t.Errorf("loss %+v, speed %+v", loss, speed)
+	}
+	if len(o.Warnings) != 1 || o.Warnings[0] != "not_finite" {
+		t.Errorf("warnings %v", o.Warnings)
+	}
+	o = runSpec(t, bench(`{"tpot_times_ms": [0.001] * 100_000}`))
+	check(t, o, schema.StatusOK, "", "", "")
+	if n := len(metric(o, "tpot").Ticks); n != 300_000 {
+		t.Errorf("%d samples of tpot, want 300000", n)
+	}
+	for returned, want := range map[string]string{
+		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
+		`{"metrics": {"loss": "low"}}`:    "benchmark_fn returned the metric loss 'low': want a number",
+		`{"metrics": {"latency": 1}}`:     "the metric latency, which is what is measured here",
+		`{"ttft_times_ms": float("nan")}`: "benchmark_fn returned ttft_times_ms nan",
+	} {
+		check(t, runSpec(t, bench(returned)), schema.StatusError, schema.StageWarmup, "raise", want)
+	}
+}

@@ -1,0 +1,232 @@
+package python
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// misdeed is a benchmark that does something in iteration 16 of the measurement, after a warm-up of 5.
+func misdeed(statements string) string {
+	return `
+import ctypes, os, sys, time
+
+class Bench:
+    n = 0
+
+    def benchmark_fn(self):
+        self.n += 1
+        if self.n == 21:
+            self.act()
+
+    def act(self):
+        ` + strings.ReplaceAll(statements, "\n", "\n        ") + "\n"
+}
+
+// daemon starts a process that is forked twice, leads a session of its own and ignores SIGTERM.
+const daemon = `
+import signal
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        time.sleep(600)
+    os._exit(0)
+`
+
+// hangInC sleeps in C for 10 minutes and holds the interpreter's lock: no Python runs meanwhile, nor a signal handler.
+const hangInC = `
+libc = ctypes.PyDLL(None)
+while True:
+    libc.sleep(600)
+`
+
+// TestEnds goes through the ways in which a benchmark ends.
+func TestEnds(t *testing.T) {
+	for name, c := range map[string]struct {
+		text    string
+		status  schema.Status
+		stage   schema.Stage
+		kind    string
+		samples int
+		want    string
+	}{
+		"ok":    {misdeed(`pass`), schema.StatusOK, "", "", 40, ""},
+		"raise": {misdeed(`raise ValueError("a\nb")`), schema.StatusError, "measure", "raise", 15, "ValueError: a b (bench.py:13 in act)"},
+		"raise below": {
+			misdeed(`__import__("json").loads("{")`), schema.StatusError, "measure", "raise", 15, "column 2 (char 1) (bench.py:13 in act)",
+		},
+		"segfault":      {misdeed(`ctypes.string_at(8)`), schema.StatusCrashed, "measure", "signal", 15, "SIGSEGV"},
+		"os._exit":      {misdeed(`os._exit(0)`), schema.StatusCrashed, "measure", "exit", 15, "without a result"},
+		"sys.exit":      {misdeed(`sys.exit(0)`), schema.StatusError, "measure", "raise", 15, "SystemExit: 0 (bench.py:13 in act)"},
+		"out of memory": {misdeed(`raise MemoryError("no room")`), schema.StatusOOM, "measure", "oom", 15, "MemoryError: no room"},
+		"device out of memory": {
+			misdeed(`raise RuntimeError("CUDA error: out of memory")`), schema.StatusOOM, "measure", "oom", 15, "out of memory",
+		},
+		"close 3-20":        {misdeed(`os.closerange(3, 21)`), schema.StatusOK, "", "", 40, ""},
+		"close all":         {misdeed(`os.closerange(3, 65536)`), schema.StatusOK, "", "", 40, ""},
+		"close all, raise":  {misdeed("os.closerange(3, 65536)\nraise ValueError('x')"), schema.StatusError, "measure", "raise", 15, "ValueError: x (bench.py:14"},
+		"forked child back": {misdeed("if os.fork() == 0:\n    return\nos.wait()"), schema.StatusOK, "", "", 40, ""},
+		"forked child out":  {misdeed("if os.fork() == 0:\n    sys.exit(3)\nassert os.wait()[1] == 3 << 8"), schema.StatusOK, "", "", 40, ""},
+		"raise in import":   {"1 / 0\n", schema.StatusError, "setup", "setup", 0, "ZeroDivisionError: division by zero (bench.py:1)"},
+		"raise in __init__": {misdeed(`pass`) + "    def __init__(self): [][1]\n", schema.StatusError, "setup", "setup", 0, "IndexError: list index out of range (bench.py:14 in __init__)"},
+		"raise in setup":    {misdeed(`pass`) + "    def setup(self): raise OSError(2, 'gone')\n", schema.StatusError, "setup", "setup", 0, "gone (bench.py:14 in setup)"},
+		"raise in warmup":   {misdeed(`pass`) + "    def benchmark_fn(self): raise KeyError('k')\n", schema.StatusError, "warmup", "raise", 0, "KeyError: 'k' (bench.py:14 in benchmark_fn)"},
+		"raise in validate": {misdeed(`pass`) + "    def validate_result(self): raise KeyError('k')\n", schema.StatusError, "validate", "validate", 40, "KeyError: 'k' (bench.py:14"},
+		"raise in teardown": {misdeed(`pass`) + "    def teardown(self): raise KeyError('k')\n", schema.StatusError, "teardown", "raise", 40, "KeyError: 'k' (bench.py:14"},
+		"invalid":           {misdeed(`pass`) + "    def validate_result(self): return 'off by\\n one'\n", schema.StatusError, "validate", "validate", 40, "off by one"},
+		"invalid, false":    {misdeed(`pass`) + "    def validate_result(self): return False\n", schema.StatusError, "validate", "validate", 40, "validate_result returned False"},
+		"valid, true":       {misdeed(`pass`) + "    def validate_result(self): return True\n", schema.StatusOK, "", "", 40, ""},
+		"raise, then in teardown": {
+			misdeed(`raise ValueError("first")`) + "    def teardown(self): raise KeyError('second')\n",
+			schema.StatusError, "measure", "raise", 15, "ValueError: first",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := runSpec(t, benchmark(t, c.text, nil))
+			check(t, o, c.status, c.stage, c.kind, c.want)
+			if n := samples(o); n != c.samples {
+				t.Errorf("%d samples, want %d", n, c.samples)
+			}
+			if strings.HasPrefix(name, "raise") && !strings.Contains(o.Facts["runner.traceback"], "bench.py") {
+				t.Errorf("traceback %q", o.Facts["runner.traceback"])
+			}
+			if strings.Contains(o.Facts["runner.traceback"], "neurolens_") {
+				t.Errorf("traceback with frames of the worker: %s", o.Facts["runner.traceback"])
+			}
+			if name == "segfault" && !strings.Contains(o.Facts["runner.stack"], "line 13 in act") {
+				t.Errorf("stack %q", o.Facts["runner.stack"])
+			}
+			if (name == "close all") != slices.Contains(o.Warnings, "applied_unknown") {
+				t.Errorf("warnings %v", o.Warnings)
+			}
+		})
+	}
+}
+
+// TestForkedChild: a child of the benchmark that comes back from it writes no samples and reports nothing.
+func TestForkedChild(t *testing.T) {
+	text := misdeed("if os.fork() == 0:\n    return\nos.wait()") + `
+    def setup(self): self.pid = os.getpid()
+    def applied(self): return {"forked": self.pid != os.getpid()}
+`
+	o := runSpec(t, benchmark(t, text, nil))
+	check(t, o, schema.StatusOK, "", "", "")
+	if o.Applied["forked"] != "false" || samples(o) != 40 {
+		t.Errorf("applied %v, %d samples", o.Applied, samples(o))
+	}
+}
+
+func TestManyIterations(t *testing.T) {
+	const n = 200_000
+	spec := benchmark(t, misdeed("pass"), nil)
+	spec.Iterations = n
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	if got := samples(o); got != n {
+		t.Errorf("%d samples, want %d", got, n)
+	}
+	latency := metric(o, "latency")
+	if latency.Clock != "perf_counter" || latency.Level != schema.LevelIteration {
+		t.Errorf("clock %q, level %q", latency.Clock, latency.Level)
+	}
+	if o.Facts["timer.floor_ns"] == "" || o.Facts["python.version"] == "" || o.Facts["python.gc"] == "" {
+		t.Errorf("facts %v", o.Facts)
+	}
+	if len(metric(o, "peak_memory").Ticks) != 1 {
+		t.Errorf("metrics %+v", o.Metrics)
+	}
+	t.Logf("%d iterations in %v", n, time.Duration(*o.Stages.Measure))
+}
+
+// TestHangIsKilled: a hang in C that holds the interpreter's lock leaves its stack, each time, before the kill.
+func TestHangIsKilled(t *testing.T) {
+	var delays []time.Duration
+	for range 20 {
+		spec := benchmark(t, misdeed(strings.TrimSpace(hangInC)), nil)
+		spec.Deadlines.Measure = 250 * time.Millisecond
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusTimeout, schema.StageMeasure, "timeout", "timeouts.measure")
+		if n := samples(o); n != 15 {
+			t.Errorf("%d samples, want 15", n)
+		}
+		if stack := o.Facts["runner.stack"]; !strings.Contains(stack, `bench.py", line 15 in act`) {
+			t.Errorf("stack %q", stack)
+		}
+		ns, err := strconv.ParseInt(o.Facts["runner.kill_delay_ns"], 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		delays = append(delays, time.Duration(ns))
+	}
+	slices.Sort(delays)
+	t.Logf("from the deadline until all was reaped: median %v, largest %v of %d", delays[10], delays[19], len(delays))
+}
+
+func TestHangInSetup(t *testing.T) {
+	text := misdeed("pass") + "    def setup(self): time.sleep(600)\n"
+	spec := benchmark(t, text, nil)
+	spec.Deadlines.Setup = time.Second
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusTimeout, schema.StageSetup, "timeout", "timeouts.setup")
+	if !strings.Contains(o.Facts["runner.stack"], "line 14 in setup") {
+		t.Errorf("stack %q", o.Facts["runner.stack"])
+	}
+}
+
+func TestDaemonIsKilled(t *testing.T) {
+	o := runSpec(t, benchmark(t, misdeed(strings.TrimSpace(daemon)), nil))
+	check(t, o, schema.StatusOK, "", "", "")
+	if !slices.Contains(o.Warnings, "left_running") {
+		t.Errorf("warnings %v", o.Warnings)
+	}
+	spec := benchmark(t, misdeed(strings.TrimSpace(daemon)+"\ntime.sleep(600)"), nil)
+	spec.Deadlines.Measure = 500 * time.Millisecond
+	check(t, runSpec(t, spec), schema.StatusTimeout, schema.StageMeasure, "timeout", "")
+}
+
+func TestFlood(t *testing.T) {
+	spec := benchmark(t, misdeed("while True:\n    print('x' * 100000)"), nil)
+	spec.OutputLimit = 8 << 20
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOutputLimit, schema.StageMeasure, "output_limit", "")
+	if n := samples(o); n != 15 {
+		t.Errorf("%d samples, want 15", n)
+	}
+}
+
+// TestMultiprocessing: processes of the benchmark import its module by name, and run neither it nor the worker again.
+func TestMultiprocessing(t *testing.T) {
+	const text = `
+import multiprocessing
+
+def double(x):
+    return 2 * x
+
+class Bench:
+    def __init__(self, method):
+        self.context = multiprocessing.get_context(method)
+
+    def benchmark_fn(self):
+        with self.context.Pool(2) as pool:
+            self.result = pool.map(double, [1, 2, 3])
+
+    def validate_result(self):
+        return None if self.result == [2, 4, 6] else repr(self.result)
+`
+	for _, method := range []string{"fork", "spawn", "forkserver"} {
+		t.Run(method, func(t *testing.T) {
+			spec := benchmark(t, text, map[string]string{"param.method": method})
+			spec.Warmup, spec.Iterations = 1, 2
+			o := runSpec(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			if samples(o) != 2 || len(o.Warnings) > 0 {
+				t.Errorf("%d samples, warnings %v", samples(o), o.Warnings)
+			}
+		})
+	}
+}

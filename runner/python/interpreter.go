@@ -1,0 +1,203 @@
+package python
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// resolveWait is how long an interpreter may take to say what it is.
+	resolveWait = 30 * time.Second
+	// closeWait is how long its output is read after it has ended: what it started may hold it open.
+	closeWait = time.Second
+	// oldest is the minor version of Python 3 that the worker needs.
+	oldest = 8
+)
+
+// Interpreter is a Python that answered.
+type Interpreter struct {
+	Path           string // its own sys.executable: behind a shim, but that of a virtual environment in one
+	Version        string // 3.11.7
+	Implementation string // cpython
+	// Packages are the versions of the frameworks it has, by module; packages.py has the list.
+	Packages map[string]string
+}
+
+// Resolve finds the interpreter that name says (a path, or a program on PATH); where name is empty that of the active
+// virtual environment or conda environment, else python3, else python. environ holds the variables (KEY=VALUE) to look
+// in and to run with. The interpreter is run once, without importing any framework.
+func Resolve(ctx context.Context, name string, environ []string) (Interpreter, error) {
+	path, err := find(name, environ)
+	if err != nil {
+		return Interpreter{}, err
+	}
+	i, err := ask(ctx, path, environ)
+	if err != nil {
+		return Interpreter{}, fmt.Errorf("python %s: %w", path, err)
+	}
+	return i, nil
+}
+
+// find gives the path of the program that Resolve is to run.
+func find(name string, environ []string) (string, error) {
+	if name != "" {
+		path, err := lookUp(name, environ)
+		if err != nil {
+			return "", fmt.Errorf("python %s: %w", name, err)
+		}
+		return path, nil
+	}
+	for _, key := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if prefix := variable(environ, key); prefix != "" {
+			path := filepath.Join(prefix, "bin", "python")
+			if err := executable(path); err != nil {
+				return "", fmt.Errorf("python of %s %s: %w", key, prefix, err)
+			}
+			return path, nil
+		}
+	}
+	for _, program := range []string{"python3", "python"} {
+		if path, err := lookUp(program, environ); err == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("python: neither python3 nor python is on PATH, and no virtual environment is active")
+}
+
+// lookUp finds a program as a shell with these variables would.
+func lookUp(name string, environ []string) (string, error) {
+	if strings.ContainsRune(name, filepath.Separator) {
+		return name, executable(name)
+	}
+	for _, dir := range filepath.SplitList(variable(environ, "PATH")) {
+		if path := filepath.Join(dir, name); filepath.IsAbs(path) && executable(path) == nil {
+			return path, nil
+		}
+	}
+	return "", errors.New("not on PATH")
+}
+
+// executable tells why a file cannot be run.
+func executable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return errors.New("no such file")
+	case err != nil:
+		return reason(err)
+	case info.IsDir():
+		return errors.New("is a directory")
+	case info.Mode()&0o111 == 0:
+		return errors.New("not executable")
+	}
+	return nil
+}
+
+// reason is an error without the path that the caller names anyway.
+func reason(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}
+
+// variable is the value of a variable; the last one counts, as it does for a program that is started.
+func variable(environ []string, key string) (value string) {
+	for _, v := range environ {
+		if k, text, ok := strings.Cut(v, "="); ok && k == key {
+			value = text
+		}
+	}
+	return value
+}
+
+// ask runs the program and reads what it says of itself.
+func ask(ctx context.Context, path string, environ []string) (Interpreter, error) {
+	source, err := sources.ReadFile("packages.py")
+	if err != nil {
+		return Interpreter{}, err
+	}
+	asked, cancel := context.WithTimeout(ctx, resolveWait)
+	defer cancel()
+	// -c puts the current directory first on the path: an enum.py that lies there must not be taken for Python's
+	cmd := exec.CommandContext(asked, path, "-c", "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]\n"+string(source))
+	cmd.Env, cmd.WaitDelay = environ, closeWait
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a shim may wait for a child, which would live on
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	switch {
+	case ctx.Err() != nil:
+		return Interpreter{}, ctx.Err()
+	case asked.Err() != nil:
+		return Interpreter{}, fmt.Errorf("did not say within %v what it is", resolveWait)
+	case errors.Is(err, exec.ErrWaitDelay): // it answered, and left a process that holds its output
+		_ = cmd.Cancel()
+	case err != nil:
+		return Interpreter{}, refusal(err, stderr.Bytes())
+	}
+	return understand(stdout.Bytes())
+}
+
+// refusal is why a program did not answer: its last words, where it has some.
+func refusal(err error, stderr []byte) error {
+	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
+		return reason(err)
+	}
+	words := strings.TrimSpace(string(stderr))
+	if words == "" {
+		return fmt.Errorf("is it Python? It ended with %w", err)
+	}
+	words = words[strings.LastIndexByte(words, '\n')+1:]
+	return fmt.Errorf("is it Python? It ended with %w: %.200s", err, words)
+}
+
+// understand reads the line that packages.py prints. It may stand below what a sitecustomize has printed.
+func understand(output []byte) (Interpreter, error) {
+	text := bytes.TrimSpace(output)
+	line := text[bytes.LastIndexByte(text, '\n')+1:]
+	var said struct {
+		Path           string            `json:"path"`
+		Version        string            `json:"version"`
+		Implementation string            `json:"implementation"`
+		Packages       map[string]string `json:"packages"`
+	}
+	if err := json.Unmarshal(line, &said); err != nil || said.Path == "" || said.Version == "" {
+		return Interpreter{}, fmt.Errorf("is not Python: asked for its version, it printed %.80q", line)
+	}
+	if err := checkVersion(said.Version); err != nil {
+		return Interpreter{}, err
+	}
+	return Interpreter(said), nil
+}
+
+// checkVersion refuses a Python that cannot run the worker.
+func checkVersion(version string) error {
+	major, rest, _ := strings.Cut(version, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	x, errX := strconv.Atoi(major)
+	y, errY := strconv.Atoi(minor)
+	if errX != nil || errY != nil {
+		return fmt.Errorf("is not Python: it gives its version as %.80q", version)
+	}
+	if x < 3 || x == 3 && y < oldest {
+		return fmt.Errorf("is Python %s: want 3.%d or later", version, oldest)
+	}
+	return nil
+}
+
+// Missing is the line that says how to install a module that the interpreter lacks.
+func (i Interpreter) Missing(module string) string {
+	return fmt.Sprintf("%s is not installed for %s: %s -m pip install %s", module, i.Path, i.Path, module)
+}

@@ -1,0 +1,182 @@
+package python
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// script makes an executable file of the shell.
+func script(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "python3")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestResolve(t *testing.T) {
+	real := interpreter(t)
+	shim := script(t, `exec "`+real.Path+`" "$@"`)
+	chatty := script(t, `echo hello; exec "`+real.Path+`" "$@"`)
+	holding := script(t, `sleep 60 & exec "`+real.Path+`" "$@"`)
+	for name, path := range map[string]string{"itself": real.Path, "shim": shim, "chatty": chatty, "holding": holding} {
+		i, err := Resolve(t.Context(), path, os.Environ())
+		if err != nil || i.Path != real.Path || i.Version != real.Version || i.Implementation == "" {
+			t.Errorf("%s: %+v, %v", name, i, err)
+		}
+	}
+	for name, environ := range map[string][]string{
+		"on PATH": {"PATH=/nonexistent:" + filepath.Dir(shim)},
+		"in venv": {"PATH=/nonexistent", "VIRTUAL_ENV=" + environment(t, shim)},
+		"conda":   {"PATH=/nonexistent", "CONDA_PREFIX=" + environment(t, shim)},
+	} {
+		if i, err := Resolve(t.Context(), "", environ); err != nil || i.Path != real.Path {
+			t.Errorf("%s: %+v, %v", name, i, err)
+		}
+	}
+	if i, err := Resolve(t.Context(), "python3", []string{"PATH=" + filepath.Dir(shim)}); err != nil || i.Path != real.Path {
+		t.Errorf("by name: %+v, %v", i, err)
+	}
+}
+
+// environment is a folder laid out as a virtual environment.
+func environment(t *testing.T, python string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(python, filepath.Join(dir, "bin", "python")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// TestResolveVirtualEnvironment: a virtual environment keeps its own path, which is what gives it its packages.
+func TestResolveVirtualEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", dir).CombinedOutput(); err != nil {
+		need(t, "venv", fmt.Errorf("%w: %s", err, out))
+	}
+	i, err := Resolve(t.Context(), "", []string{"VIRTUAL_ENV=" + dir})
+	if want := filepath.Join(dir, "bin", "python"); err != nil || i.Path != want {
+		t.Errorf("%+v, %v, want path %s", i, err, want)
+	}
+}
+
+func TestResolveRefuses(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "notes.txt")
+	if err := os.WriteFile(text, []byte("no program\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	said := func(json string) string { return script(t, "echo '"+json+"'") }
+	for name, c := range map[string]struct{ path, want string }{
+		"missing":        {"/nonexistent/python", "python /nonexistent/python: no such file"},
+		"not on PATH":    {"python7", "python python7: not on PATH"},
+		"directory":      {t.TempDir(), "is a directory"},
+		"not executable": {text, "not executable"},
+		"not Python":     {program(t, "true"), "is not Python: asked for its version, it printed"},
+		"fails":          {program(t, "false"), "is it Python? It ended with exit status 1"},
+		"complains":      {script(t, "echo first >&2; echo cannot >&2; exit 3"), "exit status 3: cannot"},
+		"no format":      {script(t, "") + "/x", "not a directory"},
+		"another JSON":   {said(`{"a":1}`), "is not Python"},
+		"too old":        {said(`{"path":"/p","version":"3.7.16","implementation":"cpython","packages":{}}`), "is Python 3.7.16: want 3.8 or later"},
+		"Python 2":       {said(`{"path":"/p","version":"2.7.18","implementation":"cpython","packages":{}}`), "is Python 2.7.18: want 3.8 or later"},
+		"odd version":    {said(`{"path":"/p","version":"new","implementation":"","packages":{}}`), `gives its version as "new"`},
+	} {
+		i, err := Resolve(t.Context(), c.path, []string{"PATH=/usr/bin:/bin"})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %+v, %v, want an error with %q", name, i, err, c.want)
+		}
+	}
+	if _, err := Resolve(t.Context(), "", []string{"PATH="}); err == nil || !strings.Contains(err.Error(), "neither") {
+		t.Errorf("no Python at all: %v", err)
+	}
+	if _, err := Resolve(t.Context(), "", []string{"VIRTUAL_ENV=/nonexistent"}); err == nil || !strings.Contains(err.Error(), "VIRTUAL_ENV /nonexistent: no such file") {
+		t.Errorf("stale environment: %v", err)
+	}
+}
+
+func TestResolveIsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := Resolve(ctx, script(t, "sleep 600"), os.Environ()); err == nil || ctx.Err() == nil {
+		t.Errorf("error %v", err)
+	}
+}
+
+func FuzzUnderstand(f *testing.F) {
+	f.Add([]byte(`{"path":"/usr/bin/python3","version":"3.11.2","implementation":"cpython","packages":{"numpy":"2.4.6"}}`))
+	f.Add([]byte("hello\n{}\n"))
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, output []byte) {
+		i, err := understand(output)
+		if err == nil && (i.Path == "" || checkVersion(i.Version) != nil) {
+			t.Errorf("%q gives %+v", output, i)
+		}
+	})
+}
+
+func TestSpec(t *testing.T) {
+	i := Interpreter{Path: "/usr/bin/python3"}
+	for backend, want := range map[string]schema.Executor{"onnxrt": "onnxrt", "torch": "torch", "tensorrt": "tensorrt"} {
+		if spec, err := i.Spec(Settings{Backend: backend}); err != nil || spec.Executor != want {
+			t.Errorf("%s: %+v, %v", backend, spec, err)
+		}
+	}
+	for _, s := range []Settings{{}, {Backend: "keras"}, {File: "a.py", Backend: "torch"}} {
+		if spec, err := i.Spec(s); err == nil {
+			t.Errorf("%+v: %+v", s, spec)
+		}
+	}
+	spec, err := i.Spec(Settings{File: "a.py", Profile: "torch"})
+	if err != nil || !spec.Profile || len(spec.Program.Files["worker.py"]) == 0 || len(spec.Program.Files["backends.py"]) == 0 {
+		t.Errorf("%+v, %v", spec, err)
+	}
+	if got, want := i.Missing("torch"), "torch is not installed for /usr/bin/python3: /usr/bin/python3 -m pip install torch"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestCanonicalText: what a benchmark reads back has the text that identity is made of.
+func TestCanonicalText(t *testing.T) {
+	numbers := []float64{0, 1, -1, 0.1, 16, 1e20, 1e21, 1.5e300, 1e-6, 1e-7, 2.5e-7, 123456.789, -0.00001, 1e16, math.MaxInt64, math.Pi, 5e-324}
+	text, err := json.Marshal(numbers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := sources.ReadFile("benchmark.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const program = `
+import json, sys, types
+sys.modules["neurolens_worker"] = types.SimpleNamespace(Failure=Exception, Unsupported=Exception)
+exec(sys.argv[1])
+print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
+`
+	out, err := exec.Command(interpreter(t).Path, "-c", program, string(source), string(text)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if err := json.Unmarshal(out, &got); err != nil || len(got) != len(numbers) {
+		t.Fatalf("%s: %v", out, err)
+	}
+	for i, x := range numbers {
+		if want := schema.CanonicalFloat(x); got[i] != want {
+			t.Errorf("%v is %s, want %s", x, got[i], want)
+		}
+	}
+}

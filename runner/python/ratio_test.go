@@ -1,0 +1,101 @@
+package python
+
+import (
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// loopRatio runs the loop of timing.py over the same benchmark with its rows in a mapped file and in memory, in turn,
+// and prints the median ratio of their times.
+const loopRatio = `
+import array, mmap, os, sys, tempfile, time, types
+sys.modules["neurolens_worker"] = types.SimpleNamespace(
+    MAX_VALUES=16384, WORD_STOP=511, Failure=Exception, Unsupported=Exception, one_line=str)
+timing = types.ModuleType("timing")
+exec(compile(sys.argv[1], "timing.py", "exec"), timing.__dict__)
+rows = 200000
+words = 512 + rows
+with tempfile.TemporaryFile() as file:
+    file.write(bytes(8 * words))
+    file.flush()
+    mapped = memoryview(mmap.mmap(file.fileno(), 0)).cast("q")
+memory = array.array("q", bytes(8 * words))
+work = types.SimpleNamespace(call=lambda: None, settle=None, collect=None)
+
+def spent(words):
+    start = time.perf_counter_ns()
+    timing.perf_counter_loop(work, words, 512, 512 + rows, 1 << 62)
+    return time.perf_counter_ns() - start
+
+spent(mapped), spent(memory)
+ratios = sorted(spent(mapped) / spent(memory) for _ in range(int(sys.argv[2])))
+print(ratios[len(ratios) // 2])
+`
+
+// BenchmarkPythonLoopRatio: what it costs that samples survive the death of the process; at most 1.1.
+func BenchmarkPythonLoopRatio(b *testing.B) {
+	source, err := sources.ReadFile("timing.py")
+	if err != nil {
+		b.Fatal(err)
+	}
+	python := interpreter(b).Path
+	var ratios []float64
+	for b.Loop() {
+		out, err := exec.Command(python, "-c", loopRatio, string(source), "21").Output()
+		if err != nil {
+			b.Fatal(err)
+		}
+		ratio, err := strconv.ParseFloat(strings.TrimSpace(string(out)), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ratios = append(ratios, ratio)
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+}
+
+// startRatio is the median time of a whole run of an empty benchmark that imports something, against that of an
+// interpreter that imports the same, one after the other.
+func startRatio(b *testing.B, statement string) {
+	spec := benchmark(b, statement+"\ndef run_benchmark(): pass\n", nil)
+	spec.Warmup, spec.Iterations = 0, 1
+	python := interpreter(b).Path
+	pool, err := thePool()
+	if err != nil {
+		b.Fatal(err)
+	}
+	var points, bare []time.Duration
+	for b.Loop() {
+		start := time.Now()
+		if o, err := pool.Run(b.Context(), spec, nil); err != nil || o.Status != schema.StatusOK {
+			b.Fatal(err, o.Error)
+		}
+		between := time.Now()
+		if err := exec.Command(python, "-c", statement).Run(); err != nil {
+			b.Fatal(err)
+		}
+		points, bare = append(points, between.Sub(start)), append(bare, time.Since(between))
+	}
+	slices.Sort(points)
+	slices.Sort(bare)
+	point, alone := points[len(points)/2], bare[len(bare)/2]
+	b.ReportMetric(float64(point)/float64(alone), "ratio")
+	b.ReportMetric(float64(point-alone)/1e6, "extra-ms")
+	b.ReportMetric(float64(alone)/1e6, "bare-ms")
+}
+
+// BenchmarkTorchStartRatio: what isolation costs where torch is imported; at most 1.3.
+func BenchmarkTorchStartRatio(b *testing.B) {
+	interpreter(b, "torch")
+	startRatio(b, "import torch")
+}
+
+// BenchmarkStartRatio is the same for a benchmark that imports nothing.
+func BenchmarkStartRatio(b *testing.B) { startRatio(b, "pass") }

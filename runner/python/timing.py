@@ -1,0 +1,275 @@
+"""Clocks and the loops that read them. Nothing but the benchmark runs between the two readings of an iteration; what
+it returned is awaited before the second one, so that no framework gets away with having dispatched its work."""
+import importlib
+import sys
+from time import perf_counter_ns
+
+from neurolens_worker import MAX_VALUES, WORD_STOP, Failure, Unsupported, one_line
+
+FOREVER = 1 << 62  # ns
+FLOOR_PAIRS = 1001
+FLUSH_BYTES = 256 << 20  # more than any level-2 cache
+TRITON_REP_MS = 20  # between two looks at the budget
+TORCH_TIMER_ROWS = 4096  # blocked_autorange takes about 1,000 blocks
+TORCH_TIMER_MIN_RUN_NS = 200000000  # the default of torch
+FLUSH_INTERVAL_NS = 250000000
+
+
+def floor_ns():
+    """The median time between two readings of the clock, and nothing in between."""
+    pairs = []
+    for _ in range(FLOOR_PAIRS):
+        start = perf_counter_ns()
+        pairs.append(perf_counter_ns() - start)
+    return sorted(pairs)[FLOOR_PAIRS // 2]
+
+
+def perf_counter_loop(timing, words, first, end, limit):
+    """Times iterations into the rows from first to before end. It ends early, but with one row, when the clock passes
+    limit or the runner has seen enough."""
+    clock, call, settle, collect = perf_counter_ns, timing.call, timing.settle, timing.collect
+    for row in range(first, end):
+        start = clock()
+        result = call()
+        if result is not None:
+            settle(result)
+        stop = clock()
+        words[row] = stop - start
+        if result is not None:
+            collect(result)
+        if stop >= limit or words[WORD_STOP]:
+            return
+
+
+class Collector:
+    """Sends what an iteration measured itself and returned: ttft_times_ms, tpot_times_ms, and under "metrics" its own
+    names. It works between iterations and sends now and then, so that little is lost if the run is killed."""
+
+    def __init__(self, worker):
+        self.worker = worker
+        self.metrics = {}  # name -> (unit, about, values)
+        self.pending = 0
+        self.sent_at = perf_counter_ns()
+
+    def __call__(self, result):
+        if not isinstance(result, dict):
+            return
+        for key, name, level in (("ttft_times_ms", "ttft", "request"), ("tpot_times_ms", "tpot", "token")):
+            if result.get(key) is not None:
+                self.add(name, "ns", self.ticks(key, result[key]), better="lower", level=level, clock="perf_counter")
+        metrics = result.get("metrics")
+        if isinstance(metrics, dict):
+            for name, value in metrics.items():
+                self.add_own(str(name), value)
+        if self.pending > MAX_VALUES or self.pending and perf_counter_ns() - self.sent_at > FLUSH_INTERVAL_NS:
+            self.send()
+
+    def add(self, name, unit, values, **about):
+        self.metrics.setdefault(name, (unit, about, []))[2].extend(values)
+        self.pending += len(values)
+
+    def ticks(self, key, times):
+        """Milliseconds as whole nanoseconds."""
+        try:
+            return [round(float(ms) * 1e6) for ms in (times if hasattr(times, "__iter__") else [times])]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise Failure("raise", one_line("benchmark_fn returned %s %.80r: %s" % (key, times, error)))
+
+    def add_own(self, name, value):
+        about = {}
+        if isinstance(value, dict):
+            about = {k: str(value[k]) for k in ("unit", "better") if value.get(k) is not None}
+            value = value.get("value")
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise Failure("raise", one_line("benchmark_fn returned the metric %s %.80r: want a number" % (name, value)))
+        if name == "latency":
+            raise Failure("raise", "benchmark_fn returned the metric latency, which is what is measured here")
+        if number - number != 0:  # infinite, or none
+            self.worker.warning("not_finite")
+            return
+        self.add(name, about.pop("unit", ""), [number], level="iteration", **about)
+
+    def send(self):
+        for name, (unit, about, values) in self.metrics.items():
+            self.worker.metric(name, unit, values, **about)
+        self.metrics, self.pending, self.sent_at = {}, 0, perf_counter_ns()
+
+
+class PerfCounter:
+    """time.perf_counter_ns around each iteration."""
+
+    mode = clock = "perf_counter"
+
+    def __init__(self, worker):
+        self.worker = worker
+        self.call = worker.subject.benchmark_fn
+        self.frameworks = worker.part("frameworks")
+        self.settle = self.frameworks.Settle()
+        self.collect = Collector(worker)
+
+    def rows(self, iterations, budget):
+        """How many measured rows there have to be."""
+        return iterations
+
+    def applied(self):
+        return {"timing": self.mode}
+
+    def warm_up(self, words, first, end):
+        self.loop(words, first, end, FOREVER)
+        self.collect.send()
+
+    def measure(self, words, first, end, budget):
+        self.loop(words, first, end, perf_counter_ns() + budget if budget else FOREVER)
+
+    def loop(self, words, first, end, limit):
+        synchronize, call = self.frameworks.synchronizer(), self.worker.subject.benchmark_fn
+        self.call = call
+        if synchronize is not None:
+            def synchronized():
+                result = call()
+                synchronize()
+                return result
+
+            self.call = synchronized
+            synchronize()  # what is still under way belongs to no iteration
+        perf_counter_loop(self, words, first, end, limit)
+
+    def end(self):
+        """Sends what is left when the measuring is over."""
+        self.collect.send()
+
+
+class CudaEvent(PerfCounter):
+    """A pair of torch.cuda.Event around each iteration, on the current stream."""
+
+    mode = clock = "cuda_event"
+
+    def __init__(self, worker):
+        super().__init__(worker)
+        self.cuda = sys.modules["torch"].cuda
+        self.cache = None
+        if worker.settings.get("flush_l2"):
+            torch = sys.modules["torch"]
+            self.cache = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+
+    def applied(self):
+        return {"timing": self.mode, "flush_l2": "off" if self.cache is None else "on"}
+
+    def loop(self, words, first, end, limit):
+        call, collect, cache = self.call, self.collect, self.cache
+        start, stop = self.cuda.Event(enable_timing=True), self.cuda.Event(enable_timing=True)
+        self.cuda.synchronize()
+        for row in range(first, end):
+            if cache is not None:
+                cache.zero_()
+            start.record()
+            result = call()
+            stop.record()
+            stop.synchronize()
+            words[row] = round(start.elapsed_time(stop) * 1e6)
+            if result is not None:
+                self.settle(result)
+                collect(result)
+            if perf_counter_ns() >= limit or words[WORD_STOP]:
+                return
+
+
+class Triton(CudaEvent):
+    """triton.testing.do_bench, which empties the level-2 cache before each iteration."""
+
+    mode = "triton"
+
+    def applied(self):
+        return {"timing": self.mode, "flush_l2": "on"}
+
+    def measure(self, words, first, end, budget):
+        do_bench = importlib.import_module("triton.testing").do_bench
+        limit = perf_counter_ns() + budget if budget else FOREVER
+        row = first
+        while row < end:
+            for ms in do_bench(self.call, warmup=0, rep=TRITON_REP_MS, return_mode="all")[:end - row]:
+                words[row] = round(ms * 1e6)
+                row += 1
+            if perf_counter_ns() >= limit or words[WORD_STOP]:
+                return
+
+
+class Enough(Exception):
+    """Ends blocked_autorange from its callback."""
+
+
+class TorchTimer(PerfCounter):
+    """torch.utils.benchmark.Timer: a sample is the mean of a block of iterations. Without a number of iterations,
+    min_run_time ends it, otherwise it goes on until that many blocks are there."""
+
+    mode = "torch_timer"
+
+    def __init__(self, worker):
+        super().__init__(worker)
+        self.blocks = []
+
+    def rows(self, iterations, budget):
+        return TORCH_TIMER_ROWS if budget else iterations
+
+    def measure(self, words, first, end, budget):
+        torch, call = sys.modules["torch"], self.worker.subject.benchmark_fn
+        settle = self.frameworks.Settle(torch=False)  # the timer itself waits for torch's device, once a block
+
+        def awaited():
+            result = call()
+            if result is not None:
+                settle(result)
+
+        def keep(number, seconds):
+            words[first + len(self.blocks)] = round(seconds / number * 1e9)
+            self.blocks.append(number)
+            if first + len(self.blocks) == end or words[WORD_STOP]:
+                raise Enough
+
+        timer = importlib.import_module("torch.utils.benchmark").Timer(
+            "call()", globals={"call": awaited}, num_threads=torch.get_num_threads())
+        run_time = (self.worker.settings.get("min_run_time_ns") or TORCH_TIMER_MIN_RUN_NS) / 1e9
+        try:
+            timer.blocked_autorange(keep, run_time)
+            while not budget:
+                timer.blocked_autorange(keep, run_time)
+        except Enough:
+            pass
+
+    def end(self):
+        if self.blocks:
+            same = len(set(self.blocks)) == 1
+            self.worker.send_latency(iterations_per_sample=self.blocks[:1] if same else self.blocks)
+        super().end()
+
+
+def need(module, mode):
+    """Imports a module for a mode of timing."""
+    try:
+        importlib.import_module(module)
+    except ImportError:
+        raise Unsupported("not_installed", "timing %s needs %s: %s -m pip install %s" % (
+            mode, module, sys.executable, module))
+
+
+def choose(worker):
+    """The timing that was asked for, or the best one for what the benchmark uses."""
+    mode = worker.settings.get("timing") or "auto"
+    if mode == "auto":
+        mode = "cuda_event" if worker.part("frameworks").cuda() is not None else "perf_counter"
+    modes = {kind.mode: kind for kind in (PerfCounter, CudaEvent, Triton, TorchTimer)}
+    if mode not in modes:
+        raise Failure("setup", "timing %r: want auto, %s" % (mode, ", ".join(sorted(modes))))
+    if mode != "perf_counter":
+        need("torch", mode)
+    if mode == "triton":
+        need("triton", mode)
+    if mode in ("cuda_event", "triton") and not sys.modules["torch"].cuda.is_available():
+        raise Unsupported("not_applied", "timing %s: torch %s finds no CUDA device" % (
+            mode, sys.modules["torch"].__version__))
+    if worker.settings.get("flush_l2") and mode not in ("cuda_event", "triton"):
+        raise Unsupported("not_applied", "flush_l2 was asked, timing %s cannot empty a level-2 cache" % mode)
+    worker.fact("timer.floor_ns", floor_ns())
+    return modes[mode](worker)

@@ -1,0 +1,362 @@
+package python
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// fakeTorch stands for torch on a machine with a GPU: a device that computes for 3 ms after each launch.
+const fakeTorch = `
+import time
+__version__ = "9.9"
+int8 = "int8"
+busy = 0.0
+flushed = []
+initialised = True
+
+def launch():
+    global busy
+    busy = max(busy, time.perf_counter()) + 0.003
+
+def manual_seed(seed): pass
+def empty(size, dtype, device):
+    class Cache:
+        def zero_(self): flushed.append(size)
+    return Cache()
+
+class Tensor:
+    class device:
+        type, index = "cuda", 0
+
+class OutOfMemoryError(RuntimeError): pass
+
+class Event:
+    def __init__(self, enable_timing): assert enable_timing
+    def record(self): self.at = max(busy, time.perf_counter())
+    def synchronize(self): cuda.synchronize()
+    def elapsed_time(self, end):
+        assert time.perf_counter() >= end.at, "read before it was synchronised"
+        return (end.at - self.at) * 1000
+
+class cuda:
+    Event = Event
+    is_available = is_initialized = staticmethod(lambda: initialised)
+    max_memory_allocated = staticmethod(lambda: 300)
+    memory_allocated = staticmethod(lambda: 200)
+    memory_reserved = staticmethod(lambda: 400)
+    @staticmethod
+    def synchronize(device=None):
+        while time.perf_counter() < busy:
+            pass
+`
+
+const launching = `
+import torch
+class Bench:
+    def benchmark_fn(self): torch.launch()
+    def applied(self): return {"flushed": len(torch.flushed)}
+`
+
+// fakeArrays stands for JAX (a type with block_until_ready) and CuPy.
+const fakeArrays = `
+import time
+class Array:
+    waited = 0
+    def block_until_ready(self): time.sleep(0.002); Array.waited += 1
+class ndarray:
+    class device:
+        synchronize = staticmethod(lambda: Array().block_until_ready())
+`
+
+func atLeast(t *testing.T, latency schema.Metric, least time.Duration) {
+	t.Helper()
+	for _, ns := range latency.Ticks {
+		if ns < int64(least) {
+			t.Fatalf("latency %v: want at least %v, what the device takes", time.Duration(ns), least)
+		}
+	}
+}
+
+// TestWaitsForTheDevice: not the launch is measured, with either clock.
+func TestWaitsForTheDevice(t *testing.T) {
+	for timing, clock := range map[string]string{"": "cuda_event", "cuda_event": "cuda_event", "perf_counter": "perf_counter"} {
+		for _, flush := range []bool{false, true} {
+			if flush && timing == "perf_counter" {
+				continue
+			}
+			spec := specOf(t, Settings{File: "bench.py", Timing: timing, FlushL2: flush}, nil)
+			spec.Warmup, spec.Iterations = 2, 10
+			spec.Dir = folder(t, map[string]string{"bench.py": launching, "torch.py": fakeTorch})
+			o := runSpec(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			latency := metric(o, "latency")
+			if latency.Clock != clock || o.Applied["timing"] != clock || len(latency.Ticks) != 10 {
+				t.Errorf("clock %q, applied %v", latency.Clock, o.Applied)
+			}
+			atLeast(t, latency, 2900*time.Microsecond)
+			if want := map[bool]string{true: "12", false: "0"}[flush]; o.Applied["flushed"] != want {
+				t.Errorf("level-2 cache flushed %s times, want %s", o.Applied["flushed"], want)
+			}
+			if peak := metric(o, "device_memory_peak"); len(peak.Ticks) != 1 || peak.Ticks[0] != 300 || peak.Unit != "B" {
+				t.Errorf("device_memory_peak %+v", peak)
+			}
+		}
+	}
+}
+
+func TestDeviceOutOfMemory(t *testing.T) {
+	spec := specOf(t, Settings{File: "bench.py"}, nil)
+	spec.Dir = folder(t, map[string]string{
+		"torch.py": fakeTorch,
+		"bench.py": "import torch\ndef run_benchmark(): raise torch.OutOfMemoryError('CUDA out of memory. Tried\\n 5 GiB')\n",
+	})
+	spec.Warmup = 0
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOOM, schema.StageMeasure, "oom", "OutOfMemoryError: CUDA out of memory. Tried 5 GiB (bench.py:2")
+	if peak := metric(o, "device_memory_peak"); len(peak.Ticks) != 1 || peak.Ticks[0] != 300 {
+		t.Errorf("device_memory_peak %+v", peak)
+	}
+}
+
+// TestAwaitsWhatIsReturned: also inside containers, and before the clock is read.
+func TestAwaitsWhatIsReturned(t *testing.T) {
+	for name, returned := range map[string]string{
+		"array": "jax.Array()", "list": "[1, (jax.Array(),)]", "map": "{'a': {'b': jax.Array()}}", "cupy": "cupy.ndarray()",
+		"data class": "Data(jax.Array())",
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, Settings{File: "bench.py"}, nil)
+			spec.Warmup, spec.Iterations = 1, 5
+			spec.Dir = folder(t, map[string]string{
+				"jax.py": fakeArrays, "cupy.py": "from jax import *\nclass random:\n    seed = print\n",
+				"bench.py": "import dataclasses, jax, cupy\n@dataclasses.dataclass\nclass Data:\n    x: object\ndef run_benchmark(): return " + returned + "\n",
+			})
+			o := runSpec(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			atLeast(t, metric(o, "latency"), 2*time.Millisecond)
+		})
+	}
+}
+
+// TestTriton: the samples of do_bench, as many as were asked for.
+func TestTriton(t *testing.T) {
+	const doBench = `
+def do_bench(fn, warmup, rep, return_mode):
+    assert return_mode == "all"
+    fn()
+    return [0.25] * 30
+`
+	spec := specOf(t, Settings{File: "bench.py", Timing: "triton"}, nil)
+	spec.Dir = folder(t, map[string]string{
+		"bench.py": launching, "torch.py": fakeTorch, "triton/__init__.py": "", "triton/testing.py": doBench,
+	})
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	latency := metric(o, "latency")
+	if len(latency.Ticks) != 40 || latency.Ticks[39] != 250_000 || latency.Clock != "cuda_event" || o.Applied["flush_l2"] != "on" {
+		t.Errorf("%+v, applied %v", latency, o.Applied)
+	}
+}
+
+func TestTimingThatCannotBeHad(t *testing.T) {
+	file := map[string]string{"bench.py": "def run_benchmark(): pass\n"}
+	withTorch := maps.Clone(file)
+	withTorch["torch.py"] = strings.Replace(fakeTorch, "initialised = True", "initialised = False", 1)
+	for _, c := range []struct {
+		files  map[string]string
+		timing string
+		flush  bool
+		kind   string
+		want   string
+	}{
+		{withTorch, "cuda_event", false, "not_applied", "timing cuda_event: torch 9.9 finds no CUDA device"},
+		{withTorch, "auto", true, "not_applied", "flush_l2 was asked, timing perf_counter cannot"},
+		{map[string]string{"bench.py": file["bench.py"], "torch.py": "raise ImportError"}, "cuda_event", false, "not_installed", "timing cuda_event needs torch: "},
+	} {
+		spec := specOf(t, Settings{File: "bench.py", Timing: c.timing, FlushL2: c.flush}, nil)
+		spec.Dir = folder(t, c.files)
+		check(t, runSpec(t, spec), schema.StatusUnsupported, schema.StageSetup, c.kind, c.want)
+	}
+}
+
+func TestTorchTimer(t *testing.T) {
+	interpreter(t, "torch")
+	spec := specOf(t, Settings{File: "bench.py", Timing: "torch_timer", MinRunTime: int64(200 * time.Millisecond)}, nil)
+	spec.Dir = folder(t, map[string]string{"bench.py": "x = list(range(3000))\ndef run_benchmark(): sum(x)\n"})
+	spec.Iterations, spec.Budget = 0, 10*time.Second
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	latency := metric(o, "latency")
+	if len(latency.Ticks) < 2 || len(latency.IterationsPerSample) != 1 || latency.IterationsPerSample[0] < 10 || o.Applied["timing"] != "torch_timer" {
+		t.Errorf("%d samples of %v iterations, applied %v", len(latency.Ticks), latency.IterationsPerSample, o.Applied)
+	}
+	spec.Iterations, spec.Budget = 7, 0
+	if n := samples(runSpec(t, spec)); n != 7 {
+		t.Errorf("%d samples, want exactly 7", n)
+	}
+}
+
+// TestTorchSeeds: what a real torch draws is the same again with the same seed.
+func TestTorchSeeds(t *testing.T) {
+	interpreter(t, "torch")
+	const text = `
+import torch
+class Bench:
+    def setup(self): self.x = torch.rand(1).item()
+    def benchmark_fn(self): return torch.ones(2)
+    def applied(self): return {"x": self.x, "deterministic": torch.are_deterministic_algorithms_enabled()}
+`
+	spec := specOf(t, Settings{File: "bench.py", Reproducible: true}, nil)
+	spec.Dir = folder(t, map[string]string{"bench.py": text})
+	first, second := runSpec(t, spec), runSpec(t, spec)
+	check(t, first, schema.StatusOK, "", "", "")
+	if x := first.Applied["x"]; x == "" || x != second.Applied["x"] || first.Applied["deterministic"] != "true" || first.Applied["seed"] != "42" {
+		t.Errorf("%v, then %v", first.Applied, second.Applied)
+	}
+	if first.Facts["python.package.torch"] == "" {
+		t.Errorf("facts %v", first.Facts)
+	}
+}
+
+const drawing = `
+import os, random
+class Bench:
+    x = random.random()
+    def setup(self): self.y = random.random()
+    def benchmark_fn(self): pass
+    def applied(self): return {"x": self.x, "y": self.y, "hash": os.environ.get("PYTHONHASHSEED"), "blas": os.environ.get("CUBLAS_WORKSPACE_CONFIG")}
+`
+
+func TestSeeds(t *testing.T) {
+	draw := func(settings Settings) map[string]string {
+		settings.File = "bench.py"
+		spec := specOf(t, settings, nil)
+		spec.Dir = folder(t, map[string]string{"bench.py": drawing})
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusOK, "", "", "")
+		return o.Applied
+	}
+	one, again, other := draw(Settings{Seed: new(int64(7))}), draw(Settings{Seed: new(int64(7))}), draw(Settings{Seed: new(int64(8))})
+	if !maps.Equal(one, again) || one["x"] == other["x"] || one["y"] == other["y"] || one["hash"] != "7" || one["seed"] != "7" {
+		t.Errorf("seeds 7, 7 and 8: %v, %v, %v", one, again, other)
+	}
+	if r := draw(Settings{Reproducible: true}); r["seed"] != "42" || r["hash"] != "42" || r["reproducible"] != "true" || r["blas"] == "None" {
+		t.Errorf("reproducible: %v", r)
+	}
+	if a, b := draw(Settings{}), draw(Settings{}); a["x"] == b["x"] || a["seed"] != "" || a["hash"] != "None" {
+		t.Errorf("without a seed: %v, %v", a, b)
+	}
+}
+
+func TestColdStart(t *testing.T) {
+	const text = `
+import os
+class Bench:
+    folders = [os.environ[name] for name in ("CUDA_CACHE_PATH", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR")]
+    def benchmark_fn(self): pass
+    def validate_result(self): return all(os.listdir(f) == [] for f in self.folders) and len(set(self.folders)) == 3
+`
+	spec := specOf(t, Settings{File: "bench.py", ColdStart: true}, nil)
+	spec.Dir, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 0
+	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
+}
+
+// TestForeignModules: with a side under test, nothing may come from the other one.
+func TestForeignModules(t *testing.T) {
+	other := folder(t, map[string]string{"lib/helper.py": "", "lib/pkg/__init__.py": ""})
+	for name, c := range map[string]struct {
+		foreign string
+		want    string
+	}{
+		"from there":     {other, "module helper was loaded from " + other},
+		"a longer name":  {strings.TrimSuffix(other, "1"), ""},
+		"somewhere else": {t.TempDir(), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := specOf(t, Settings{File: "bench.py", Foreign: []string{c.foreign}}, nil)
+			spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
+			spec.Env = append(spec.Env, "PYTHONPATH="+other+"/lib")
+			o := runSpec(t, spec)
+			if c.want == "" {
+				check(t, o, schema.StatusOK, "", "", "")
+				return
+			}
+			check(t, o, schema.StatusUnsupported, schema.StageMeasure, "not_applied", c.want)
+		})
+	}
+}
+
+// TestOwnEnvironmentIsNotForeign: a virtual environment may stand in the tree that the sides were taken from.
+func TestOwnEnvironmentIsNotForeign(t *testing.T) {
+	tree := t.TempDir()
+	if out, err := exec.Command(interpreter(t).Path, "-m", "venv", "--without-pip", tree+"/.venv").CombinedOutput(); err != nil {
+		need(t, "venv", fmt.Errorf("%w: %s", err, out))
+	}
+	i, err := Resolve(t.Context(), tree+"/.venv/bin/python", os.Environ())
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages, err := filepath.Glob(tree + "/.venv/lib/python*/site-packages")
+	if err != nil || len(packages) != 1 {
+		t.Fatal(packages, err)
+	}
+	for name, c := range map[string]struct{ folder, want string }{"its package": {packages[0], ""}, "the tree": {tree, "module helper"}} {
+		helper := filepath.Join(c.folder, "helper.py")
+		if err := os.WriteFile(helper, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		spec, err := i.Spec(Settings{File: "bench.py", Foreign: []string{tree}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		spec.Iterations, spec.Deadlines, spec.Env = 1, patient, append(spec.Env, "PYTHONPATH="+tree)
+		spec.Dir = folder(t, map[string]string{"bench.py": "import helper\ndef run_benchmark(): pass\n"})
+		if o := runSpec(t, spec); (o.Status == schema.StatusOK) != (c.want == "") || !strings.Contains(o.Error, c.want) {
+			t.Errorf("%s: %s: %q", name, o.Status, o.Error)
+		}
+		if err := os.Remove(helper); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestEnough: the measurement ends well when the runner has seen enough.
+func TestEnough(t *testing.T) {
+	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.001)\n", nil)
+	spec.Iterations, spec.Budget = 0, time.Minute
+	spec.Enough = func(latencies []int64) bool { return len(latencies) >= 20 }
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	if n := samples(o); n < 20 || n > 5000 {
+		t.Errorf("%d samples, want a few more than 20", n)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	spec := benchmark(t, "import time\ndef run_benchmark(): time.sleep(0.005)\n", nil)
+	spec.Iterations, spec.Budget = 0, time.Nanosecond
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusOK, "", "", "")
+	if n := samples(o); n != 1 {
+		t.Errorf("%d samples without a budget to speak of, want 1", n)
+	}
+}
+
+func TestUnknownTiming(t *testing.T) {
+	spec := specOf(t, Settings{File: "bench.py", Timing: "sundial"}, nil)
+	spec.Dir = folder(t, map[string]string{"bench.py": "def run_benchmark(): pass\n"})
+	o := runSpec(t, spec)
+	check(t, o, schema.StatusError, schema.StageSetup, "setup", "timing 'sundial': want auto, ")
+	if slices.Contains(o.Warnings, "applied_unknown") {
+		t.Errorf("warnings %v", o.Warnings)
+	}
+}

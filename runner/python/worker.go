@@ -1,0 +1,115 @@
+package python
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+//go:embed *.py
+var sources embed.FS
+
+// bootstrap runs worker.py without making it the main module of a file: a process that the benchmark spawns with
+// multiprocessing would run such a file again. The current directory, where a json.py of the user may lie, is no
+// place to import from before the worker has what it needs.
+const bootstrap = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p];" +
+	"exec(compile(open(sys.argv[1]+'/worker.py','rb').read(),'neurolens_worker.py','exec'))"
+
+// Settings say what a worker measures, and how. The zero value of a field is: not asked for.
+type Settings struct {
+	File      string `json:"file,omitempty"`       // user benchmark, relative to the working directory
+	Object    string `json:"object,omitempty"`     // the class or function in it; empty: the only one that fits
+	Backend   string `json:"backend,omitempty"`    // onnxrt, torch or tensorrt, where there is no file
+	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
+	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
+	Provider  string `json:"provider,omitempty"`   // execution provider of ONNX Runtime
+	Device    string `json:"device,omitempty"`     // cpu, cuda, cuda:1, mps
+	Threads   int    `json:"threads,omitempty"`    // of one operation
+
+	Timing       string `json:"timing,omitempty"`          // auto, perf_counter, cuda_event, triton or torch_timer
+	MinRunTime   int64  `json:"min_run_time_ns,omitempty"` // ns, of torch_timer
+	Seed         *int64 `json:"seed,omitempty"`            // of all generators of random numbers
+	Reproducible bool   `json:"reproducible,omitempty"`    // deterministic algorithms, and a seed
+	ColdStart    bool   `json:"cold_start,omitempty"`      // fresh caches of kernels; the caller gives no warm-up
+	FlushL2      bool   `json:"flush_l2,omitempty"`        // empty the level-2 cache before each iteration
+	Profile      string `json:"profile,omitempty"`         // ort or torch: this launch is a pass of that profiler
+
+	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing.
+	Fixed []string `json:"fixed,omitempty"`
+	// Foreign are folders from which no module may have been loaded: those of the other side, for one.
+	Foreign []string `json:"foreign,omitempty"`
+	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
+}
+
+// executor is how a run with these settings is executed.
+func (s Settings) executor() (schema.Executor, error) {
+	executors := map[string]schema.Executor{
+		"onnxrt": schema.ExecutorONNXRT, "torch": schema.ExecutorTorch, "tensorrt": schema.ExecutorTensorRT,
+	}
+	executor, ok := executors[s.Backend]
+	switch {
+	case s.File != "" && s.Backend != "":
+		return "", fmt.Errorf("file %q and backend %q: want one of them", s.File, s.Backend)
+	case s.File != "":
+		return schema.ExecutorPython, nil
+	case !ok:
+		return "", fmt.Errorf("backend %q: want onnxrt, torch or tensorrt", s.Backend)
+	}
+	return executor, nil
+}
+
+// Spec is what package task runs to measure in this interpreter: the program with its files, settings and environment.
+// The caller adds Config, Dir, the numbers of iterations, the deadlines and what else it wants in Env.
+func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
+	executor, err := settings.executor()
+	if err != nil {
+		return task.Spec{}, fmt.Errorf("settings of a Python worker: %w", err)
+	}
+	text, err := json.Marshal(settings)
+	if err != nil {
+		return task.Spec{}, fmt.Errorf("settings of a Python worker: %w", err)
+	}
+	files, err := workerFiles()
+	if err != nil {
+		return task.Spec{}, err
+	}
+	// what a benchmark printed before it crashed has to be in the file
+	env := []string{"PYTHONUNBUFFERED=1"}
+	if seed := settings.seed(); seed != nil {
+		env = append(env, "PYTHONHASHSEED="+strconv.FormatUint(uint64(uint32(*seed)), 10))
+	}
+	return task.Spec{
+		Executor: executor, Env: env, Profile: settings.Profile != "",
+		Program: &task.Program{Path: i.Path, Args: []string{"-c", bootstrap}, Files: files, Settings: text},
+	}, nil
+}
+
+// defaultSeed is that of a reproducible run; frameworks.py has it too.
+const defaultSeed = 42
+
+// seed is the seed that applies, nil where there is none.
+func (s Settings) seed() *int64 {
+	if s.Seed == nil && s.Reproducible {
+		return new(int64(defaultSeed))
+	}
+	return s.Seed
+}
+
+// workerFiles are the files of the worker by name.
+func workerFiles() (map[string][]byte, error) {
+	entries, err := sources.ReadDir(".")
+	if err != nil {
+		return nil, fmt.Errorf("reading the worker: %w", err)
+	}
+	files := make(map[string][]byte, len(entries))
+	for _, e := range entries {
+		if files[e.Name()], err = sources.ReadFile(e.Name()); err != nil {
+			return nil, fmt.Errorf("reading the worker: %w", err)
+		}
+	}
+	return files, nil
+}

@@ -1,0 +1,495 @@
+"""The NeuroLens worker: measures one point once, in the interpreter of its user.
+
+A supervisor starts it with the run directory as argument. It does what job.json there says: it prepares a benchmark,
+warms up, measures, validates and tears down, each as a stage whose deadline the runner holds. Samples go into a mapped
+file, which survives every death of this process; all else is one JSON object a line on descriptor 3. PROTOCOL.md
+describes both.
+
+Only the standard library is imported, and little of it, until the benchmark itself imports more. What not every point
+needs stands in files of its own beside this one: benchmark.py (files of users), backends.py (models), timing.py
+(clocks and loops), frameworks.py (what torch, JAX and others want done), packages.py (versions).
+"""
+import time
+
+BEGAN = time.monotonic_ns()  # the zero of every `at`
+
+import atexit  # noqa: E402
+import faulthandler  # noqa: E402
+import fcntl  # noqa: E402
+import gc  # noqa: E402
+import json  # noqa: E402
+import mmap  # noqa: E402
+import os  # noqa: E402
+import signal  # noqa: E402
+import sys  # noqa: E402
+import types  # noqa: E402
+
+PROTO = 1
+FD_EVENTS = 3
+STAGES = ("build", "setup", "warmup", "measure", "validate", "teardown", "profile")  # numbered from 1
+MAX_ROWS = 1 << 26
+MAX_MESSAGE = 2000  # characters
+MAX_TRACEBACK = 64000  # characters
+HELPER_WAIT = 0.5  # s
+MAX_LINE = 1 << 20  # B of an event
+MAX_VALUES = 16384  # in one event, so that its line stays far below 1 MiB
+
+# The file of samples, in words of 8 B and in bytes.
+WORD_CAPACITY, WORD_WARMUP, WORD_PROGRESS, WORD_PEAK, WORD_STOP, WORD_ROWS = 2, 3, 4, 6, 511, 512
+BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_STOP, BYTE_ROWS = 56, 60, 64, 4088, 4096
+UNSET = -(1 << 63)  # a row that nobody measured
+RESULT, ERROR, UNSUPPORTED = 1, 2, 3
+
+
+class Unsupported(Exception):
+    """The point does not exist here, which is no failure: a word to select by, and one line."""
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind, self.message = kind, message
+
+
+class Failure(Exception):
+    """What is wrong, in one line of our own where that of the exception would not do: a word, and the line."""
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind, self.message = kind, message
+
+
+def one_line(text):
+    """The text without line breaks, cut to what a person reads."""
+    return " ".join(str(text).split())[:MAX_MESSAGE]
+
+
+def out_of_the_way(fd):
+    """The descriptor under a number that a benchmark which closes those it does not know rarely reaches."""
+    for number in (400, 200, 100):  # fewer may be allowed
+        try:
+            high = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
+        except OSError:
+            continue
+        os.close(fd)
+        return high
+    os.set_inheritable(fd, False)
+    return fd
+
+
+class Events:
+    """Events to the runner. One that cannot be written is dropped: the benchmark closed the descriptor, and the
+    header of the samples says the essential again."""
+
+    def __init__(self, fd):
+        self.fd = out_of_the_way(fd)
+
+    def send(self, event, **fields):
+        fields["event"] = event
+        line = json.dumps(fields, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+        if len(line) > MAX_LINE:
+            raise Failure("protocol", "event %s of %d B: want at most %d" % (event, len(line), MAX_LINE))
+        try:
+            while line:
+                line = line[os.write(self.fd, line):]
+        except OSError:
+            pass
+
+
+class Samples:
+    """The mapped file of samples: a header of 4096 B and rows of int64."""
+
+    def __init__(self, path):
+        self.path = path
+        self.map()
+
+    def map(self):
+        with open(self.path, "r+b") as file:
+            self.memory = mmap.mmap(file.fileno(), 0)
+        if hasattr(mmap, "MADV_DONTFORK"):  # a process that the benchmark forks writes no samples
+            self.memory.madvise(mmap.MADV_DONTFORK)
+        self.words = memoryview(self.memory).cast("q")
+
+    def reshape(self, warmup, iterations):
+        """Makes room for other numbers of iterations. It comes before the first sample."""
+        had, want = self.words[WORD_CAPACITY], warmup + iterations
+        self.words.release()
+        self.memory.close()
+        with open(self.path, "r+b") as file:
+            file.truncate(BYTE_ROWS + 8 * min(had, want))
+            file.seek(0, os.SEEK_END)
+            unset = UNSET.to_bytes(8, sys.byteorder, signed=True)
+            for rows in range(had, want, 1 << 17):  # written, so that a full disk is an error here and no SIGBUS later
+                file.write(unset * min(1 << 17, want - rows))
+        self.map()
+        self.words[WORD_CAPACITY], self.words[WORD_WARMUP] = want, warmup
+
+    def begin(self, stage, at):
+        self.words[WORD_PROGRESS] = (STAGES.index(stage) + 1) << 56 | at
+
+    def finish(self, state, kind="", message=""):
+        """Notes the end; the text first, so that whoever sees the state sees the whole text."""
+        text = (kind + "\n" + message).encode("utf-8", "replace")[:BYTE_STOP - BYTE_TEXT]
+        text = text.decode("utf-8", "ignore").encode()
+        self.memory[BYTE_TEXT:BYTE_TEXT + len(text)] = text
+        self.memory[BYTE_LENGTH:BYTE_TEXT] = len(text).to_bytes(4, "little")
+        self.memory[BYTE_STATE:BYTE_LENGTH] = state.to_bytes(4, "little")
+
+
+class Worker:
+    """One point on its way through the stages. Backends are handed this object: they may use fact, missing, warning,
+    run_dir, Unsupported and Failure."""
+
+    Unsupported, Failure = Unsupported, Failure
+
+    def __init__(self, run_dir):
+        self.run_dir = run_dir
+        self.pid = os.getpid()
+        self.stage = None
+        self.subject = None  # the benchmark, of a user or of a backend
+        self.ready = False  # it was set up
+        self.refused = False  # it was found unsupported
+        self.file = None  # the user's file, as tracebacks name it
+        self.events = Events(FD_EVENTS)
+        stack = os.open(os.path.join(run_dir, "stack"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self.stack = out_of_the_way(stack)
+        faulthandler.enable(self.stack)
+        faulthandler.register(signal.SIGUSR1, self.stack)
+        self.events.send("hello", proto=PROTO, at=self.now(), dumps=True)
+        try:
+            with open(os.path.join(run_dir, "job.json"), encoding="utf-8") as file:
+                job = json.load(file)
+            self.samples = Samples(os.path.join(run_dir, "samples"))
+        except (OSError, ValueError) as error:
+            self.events.send("error", kind="start", message=one_line("starting the worker: %s" % error))
+            raise SystemExit(1)
+        self.config, self.settings = job.get("config", {}), job.get("settings") or {}
+        self.warmup, self.iterations, self.budget = job["warmup"], job["iterations"], job.get("budget", 0)
+
+    # What is told to the runner.
+
+    def now(self):
+        return time.monotonic_ns() - BEGAN
+
+    def fact(self, key, value):
+        self.events.send("fact", key=key, value=str(value))
+
+    def missing(self, key, reason):
+        """A fact that could not be had: absent, permission, unsupported or timeout."""
+        self.events.send("fact", key=key, missing=reason)
+
+    def warning(self, word):
+        self.events.send("warning", value=word)
+
+    def metric(self, name, unit, values, **about):
+        """Appends values to a metric, int as ticks of 1, else reals. About: better, clock, level."""
+        kind = "ticks" if all(type(v) is int for v in values) else "reals"
+        metric = dict(about, name=name, unit=unit)
+        if kind == "ticks":
+            metric["tick"] = 1
+        if self.stage == "warmup":
+            metric["warmup"] = True
+        for at in range(0, len(values), MAX_VALUES):
+            self.events.send("metric", metric=metric, **{kind: values[at:at + MAX_VALUES]})
+
+    def begin(self, stage):
+        """Begins a stage: in the header first, which stays readable when the event is lost."""
+        self.stage = stage
+        at = self.now()
+        self.samples.begin(stage, at)
+        self.events.send("stage", stage=stage, at=at)
+
+    def part(self, name):
+        """The module in the file NAME.py of the run directory."""
+        title = "neurolens_" + name
+        if title not in sys.modules:
+            module = types.ModuleType(title)
+            with open(os.path.join(self.run_dir, name + ".py"), "rb") as file:
+                code = compile(file.read(), title + ".py", "exec")
+            sys.modules[title] = module
+            exec(code, module.__dict__)
+        return sys.modules[title]
+
+    # The stages.
+
+    def run(self):
+        """Takes the point through its stages and gives the exit status: 0 exactly after a result or unsupported."""
+        try:
+            self.begin("setup")
+            self.set_up()
+            if self.settings.get("profile"):
+                self.profile()
+            else:
+                self.measure()
+                self.validate()
+            status = self.result()
+        except BaseException as error:
+            if os.getpid() != self.pid:
+                raise  # a process that the benchmark forked and that came back here
+            status = self.fail(error)
+        self.send_facts()
+        return self.tear_down(status)
+
+    def set_up(self):
+        self.part("packages"), self.part("timing")  # while files can be opened
+        frameworks = self.part("frameworks")
+        if self.settings.get("cold_start"):
+            frameworks.fresh_caches(self.run_dir)
+        frameworks.seed(self.settings)  # before anything draws a number while it is imported
+        self.subject = self.load()
+        frameworks.seed(self.settings)
+        self.configure()
+        frameworks.seed(self.settings)
+        self.subject.setup()
+        self.ready = True
+        frameworks.seed(self.settings, only_new=True)
+        self.timing = self.part("timing").choose(self)
+        self.fit_samples()
+
+    def load(self):
+        if self.settings.get("backend"):
+            return self.part("backends").load(self.settings, self.config, self)
+        return self.part("benchmark").load(self)
+
+    def configure(self):
+        """Takes in what the benchmark's own get_config says, but for what was given on the command line."""
+        if not hasattr(self.subject, "get_config"):
+            return
+        own, fixed = self.subject.get_config(), set(self.settings.get("fixed") or ())
+        if self.settings.get("cold_start"):
+            fixed.add("warmup")
+        if "timing" in fixed:
+            fixed.add("min_run_time_ns")
+        own = {name: value for name, value in own.items() if name not in fixed}
+        self.warmup = own.pop("warmup", self.warmup)
+        if "iterations" in own:
+            self.iterations, self.budget = own.pop("iterations"), 0
+        self.settings.update(own)
+
+    def fit_samples(self):
+        """Makes the file of samples fit the benchmark's own numbers, and says which clock they will be of."""
+        iterations = self.timing.rows(self.iterations, self.budget)
+        words = self.samples.words
+        if (self.warmup, iterations) != (words[WORD_WARMUP], words[WORD_CAPACITY] - words[WORD_WARMUP]):
+            if self.warmup + iterations > MAX_ROWS:
+                raise Failure("setup", "warmup %d and iterations %d: want at most %d together" % (
+                    self.warmup, iterations, MAX_ROWS))
+            self.samples.reshape(self.warmup, iterations)
+            self.events.send("shape", warmup=self.warmup, iterations=iterations)
+        self.iterations = iterations
+        self.send_latency()
+
+    def send_latency(self, **about):
+        metric = {"name": "latency", "unit": "ns", "better": "lower", "level": "iteration", "tick": 1}
+        self.events.send("metric", metric=dict(metric, clock=self.timing.clock), **about)
+
+    def measure(self):
+        words, first = self.samples.words, WORD_ROWS + self.warmup
+        if self.warmup:
+            self.begin("warmup")
+            self.timing.warm_up(words, WORD_ROWS, first)
+        collecting = gc.isenabled()
+        gc.collect()
+        gc.freeze()  # what is there now is not looked at again
+        gc.disable()
+        self.fact("python.gc", "off while measuring")
+        self.begin("measure")
+        try:
+            self.timing.measure(words, first, first + self.iterations, self.budget)
+        finally:
+            if collecting:
+                gc.enable()
+            self.timing.end()
+        self.send_device_memory()
+
+    def profile(self):
+        """A pass of a profiler: its operations, and no samples of its own."""
+        if self.warmup:
+            self.begin("warmup")
+            self.timing.warm_up(self.samples.words, WORD_ROWS, WORD_ROWS + self.warmup)
+        self.begin("profile")
+        for op in self.subject.profile(self.iterations):
+            self.events.send("op", op=op)
+        self.send_device_memory()
+
+    def validate(self):
+        check = getattr(self.subject, "validate_result", None)
+        if not callable(check):
+            return
+        self.begin("validate")
+        verdict = check()
+        if isinstance(verdict, str):
+            if verdict:
+                raise Failure("validate", one_line(verdict))
+        elif verdict is not None and not verdict:
+            raise Failure("validate", one_line("validate_result returned %r" % (verdict,)))
+
+    def result(self):
+        """Reports the result, which comes before the teardown: what was measured stays measured."""
+        self.check_modules()
+        applied = dict(self.timing.applied(), **self.subject.applied())
+        if self.settings.get("seed") is not None:
+            applied["seed"] = str(self.settings["seed"])
+        if self.settings.get("reproducible"):
+            applied["reproducible"] = "true"
+        fields = {"applied": applied}
+        if hasattr(self.subject, "work"):
+            fields.update((k, v) for k, v in (self.subject.work() or {}).items() if v is not None)
+        if hasattr(self.subject, "version"):
+            fields["backend_version"] = str(self.subject.version())
+        self.note_peak()
+        self.samples.finish(RESULT)
+        self.events.send("result", at=self.now(), **fields)
+        return 0
+
+    def tear_down(self, status):
+        """Tears down what was set up. Its exception is an error of its own only where nothing failed before."""
+        if not self.ready:
+            return status
+        if not self.settings.get("profile"):
+            self.begin("teardown")
+        try:
+            self.subject.teardown()
+        except BaseException as error:
+            if os.getpid() != self.pid:
+                raise
+            if status == 0 and not self.refused:
+                return self.fail(error)
+            self.print_traceback(error)
+        return status
+
+    def fail(self, error):
+        """Reports how the point ended and gives the exit status."""
+        self.note_peak()
+        if isinstance(error, Unsupported):
+            self.refused = True
+            self.samples.finish(UNSUPPORTED, error.kind, one_line(error.message))
+            self.events.send("unsupported", stage=self.stage, kind=error.kind, message=one_line(error.message))
+            return 0
+        kind, message = self.describe(error)
+        self.samples.finish(ERROR, kind, message)
+        self.events.send("error", stage=self.stage, kind=kind, message=message)
+        if kind == "oom":
+            self.send_device_memory()
+        if not isinstance(error, Failure):
+            self.fact("runner.traceback", self.print_traceback(error)[-MAX_TRACEBACK:])
+        return 1
+
+    def describe(self, error):
+        """The kind of an error and one line with the innermost place in the user's file."""
+        if isinstance(error, Failure):
+            return error.kind, one_line(error.message)
+        if isinstance(error, SyntaxError) and error.filename:
+            return "syntax", one_line("%s:%s: %s" % (os.path.basename(error.filename), error.lineno, error.msg))
+        text = str(error)
+        message = type(error).__name__ + (": " + text if text else "")
+        place, trace = "", error.__traceback__
+        while trace is not None:
+            code = trace.tb_frame.f_code
+            if code.co_filename == self.file:
+                function = "" if code.co_name == "<module>" else " in " + code.co_name
+                place = " (%s:%d%s)" % (os.path.basename(self.file), trace.tb_lineno, function)
+            trace = trace.tb_next
+        kind = {"setup": "setup", "validate": "validate"}.get(self.stage, "raise")
+        if self.part("frameworks").is_oom(error):
+            kind = "oom"
+        elif isinstance(error, ImportError):
+            kind = "import"
+        return kind, one_line(message)[:MAX_MESSAGE - len(place)] + place
+
+    def print_traceback(self, error):
+        """Prints the traceback on standard error, without the worker's own frames, and gives it."""
+        import traceback
+
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename.startswith("neurolens_"):
+            trace = trace.tb_next
+        text = "".join(traceback.format_exception(type(error), error, trace))
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):  # the benchmark closed it
+            pass
+        return text
+
+    # What is known at the end.
+
+    def note_peak(self):
+        """Writes the largest resident size of this process, which teardown and clean-up must not raise."""
+        try:
+            with open("/proc/self/status", "rb") as file:
+                for line in file:
+                    if line.startswith(b"VmHWM:"):
+                        self.samples.words[WORD_PEAK] = int(line.split()[1]) << 10
+        except OSError:
+            pass  # not on Linux
+
+    def send_device_memory(self):
+        for name, size in self.part("frameworks").device_memory().items():
+            self.metric(name, "B", [size], better="lower", level="process")
+
+    def send_facts(self):
+        implementation, version = sys.implementation.name, ".".join(map(str, sys.version_info[:3]))
+        self.fact("python.version", version)
+        self.fact("python.implementation", implementation)
+        self.fact("python.executable", sys.executable)
+        for name, version in self.part("packages").versions(sys.modules).items():
+            self.fact("python.package." + name, version)
+
+    def check_modules(self):
+        """Refuses the run if code of another side, or of the tree the sides were taken from, took part in it. The
+        interpreter's own folders are nobody's side, even if a virtual environment stands in such a tree, and neither
+        are those that the sides share."""
+        foreign = inside(self.settings.get("foreign") or ())
+        if not foreign:
+            return
+        own = inside((sys.prefix, sys.exec_prefix, sys.base_prefix))
+        own = tuple(p for p in own if p.startswith(foreign)) + inside(self.settings.get("exempt") or ())
+        folders = {}  # as modules name them -> where they really are
+        for name, module in list(sys.modules.items()):
+            path = getattr(module, "__file__", None)
+            if not isinstance(path, str):
+                continue
+            folder = os.path.dirname(path)
+            if folder not in folders:
+                folders[folder] = inside((folder,))[0]
+            if folders[folder].startswith(foreign) and not folders[folder].startswith(own):
+                raise Unsupported("not_applied", "module %s was loaded from %s, not from the side under test" % (
+                    name, folder))
+
+
+def inside(folders):
+    """The real folders with a separator at the end: what begins so lies inside."""
+    return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders)
+
+
+def end_helpers(pid):
+    """Ends the helpers of multiprocessing, which end by themselves only after this process: nobody shall take them for
+    something that the benchmark left running. One that does not end now is left to the supervisor."""
+    if os.getpid() != pid:
+        return
+    for module, name, fd, child in (
+        ("forkserver", "_forkserver", "_forkserver_alive_fd", "_forkserver_pid"),
+        ("resource_tracker", "_resource_tracker", "_fd", "_pid"),
+    ):
+        helper = getattr(sys.modules.get("multiprocessing." + module), name, None)
+        if getattr(helper, fd, None) is None or getattr(helper, child, None) is None:
+            continue
+        try:
+            os.close(getattr(helper, fd))  # it lives as long as this is open
+            setattr(helper, fd, None)
+            until = time.monotonic() + HELPER_WAIT
+            while os.waitpid(getattr(helper, child), os.WNOHANG) == (0, 0) and time.monotonic() < until:
+                time.sleep(0.001)
+        except OSError:
+            pass  # somebody else ended it
+
+
+def main():
+    sys.modules["neurolens_worker"] = sys.modules["__main__"]  # by this name the other files import it
+    run_dir = os.path.abspath(sys.argv[1])
+    sys.argv[1:] = []
+    atexit.register(end_helpers, os.getpid())  # registered first, it comes last
+    return Worker(run_dir).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

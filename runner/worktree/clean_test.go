@@ -1,0 +1,180 @@
+package worktree
+
+import (
+	"bufio"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// start runs a process that opens a pair. It is killed at the end, if not before.
+func start(t *testing.T, o Options) (child *exec.Cmd, says *bufio.Reader) {
+	t.Helper()
+	options, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child = exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), holder+"="+string(options))
+	child.Stderr = os.Stderr
+	out, err := child.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kill(child) })
+	return child, bufio.NewReader(out)
+}
+
+func kill(child *exec.Cmd) {
+	_ = child.Process.Kill()
+	_ = child.Wait()
+}
+
+// opened is a process that holds a pair.
+func opened(t *testing.T, o Options) *exec.Cmd {
+	t.Helper()
+	child, out := start(t, o)
+	if says, _ := out.ReadString('\n'); says != "open\n" {
+		t.Fatalf("the process says %q", says)
+	}
+	return child
+}
+
+func clean(t *testing.T, root string, want int) {
+	t.Helper()
+	removed, err := Clean(t.Context(), root)
+	if err != nil {
+		t.Error(err)
+	}
+	same(t, "removed", removed, want)
+}
+
+func TestKilled(t *testing.T) {
+	dir, root := nest(t)
+	write(t, dir, map[string]string{"data/big": "data"})
+	before := inventory(t, dir, true)
+	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root, Share: []string{"data"}})
+	p := must(t, Options{Dir: dir, Against: "v1", Session: "mine", Root: root})
+	clean(t, root, 0)
+	same(t, "another's", text(t, root, "dead/base/code.txt"), "2")
+	kill(child)
+	clean(t, root, 1)
+	clean(t, root, 0)
+	same(t, "dead", text(t, root, "dead/base/code.txt"), "–")
+	same(t, "mine", text(t, p.Base.Root, "code.txt")+text(t, p.Base.Root, "lib/lib.txt"), "21")
+	same(t, "shared", text(t, dir, "data/big"), "data")
+	shut(t, p)
+	unchanged(t, dir, true, before)
+	empty(t, root)
+}
+
+// The process is killed while git works for it, which goes on: nothing is removed below its hands.
+func TestKilledWhileOpening(t *testing.T) {
+	dir, root := sample(t)
+	started, goes := slow(t, dir)
+	before := inventory(t, dir, true)
+	child, _ := start(t, Options{Dir: dir, Against: "HEAD", Session: "dead", Root: root})
+	await(t, started)
+	kill(child)
+	clean(t, root, 0)
+	write(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
+	for removed := 0; removed == 0; time.Sleep(5 * time.Millisecond) {
+		var err error
+		if removed, err = Clean(t.Context(), root); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unchanged(t, dir, true, before)
+	empty(t, root)
+}
+
+// Killed at any moment, and git with it.
+func TestKilledAnywhere(t *testing.T) {
+	dir, root := nest(t)
+	write(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
+	before := inventory(t, dir, false)
+	for i := range 12 {
+		child, _ := start(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
+		await(t, filepath.Join(root, "dead"))
+		time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+		kill(child)
+		for {
+			if _, err := Clean(t.Context(), root); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := os.Lstat(filepath.Join(root, "dead")); err != nil {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
+		}
+		unchanged(t, dir, false, before)
+	}
+	empty(t, root)
+}
+
+// What no session made stays, and so does what git knows of the user's own trees that are not there at present.
+func TestCleanLeavesOthers(t *testing.T) {
+	dir, root := sample(t)
+	away := filepath.Join(t.TempDir(), "away")
+	git(t, dir, "worktree", "add", "-q", "-b", "away", away)
+	if err := os.RemoveAll(away); err != nil {
+		t.Fatal(err)
+	}
+	before := inventory(t, dir, true)
+	write(t, root, map[string]string{"notes.txt": "n", "a/file": "1", "b/owner": "a person", "c/owner": ""})
+	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
+	kill(child)
+	clean(t, root, 1)
+	same(t, "others", text(t, root, "notes.txt")+text(t, root, "a/file")+text(t, root, "b/owner")+text(t, root, "c/owner"), "n1a person")
+	unchanged(t, dir, true, before)
+}
+
+func TestCleanWithoutRepository(t *testing.T) {
+	dir, root := sample(t)
+	clean(t, root, 0)
+	if _, err := os.Lstat(root); err == nil {
+		t.Error("Clean makes a folder")
+	}
+	child := opened(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
+	kill(child)
+	path := os.Getenv("PATH")
+	t.Setenv("PATH", t.TempDir())
+	removed, err := Clean(t.Context(), root)
+	same(t, "removed", removed, 0)
+	refused(t, err, "git is not installed")
+	t.Setenv("PATH", path)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	clean(t, root, 1)
+	empty(t, root)
+}
+
+func FuzzRepositories(f *testing.F) {
+	for _, seed := range []string{
+		"", heading, heading + "\"/a/b\"\n\"/c\"\n\"/a/b\"\n", heading + "\"/a\"\n\"/unfin", heading + "\"relative\"\n", heading + "/a\n\x00\"",
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, about string) {
+		commons := repositories(about)
+		for i, common := range commons {
+			if !filepath.IsAbs(common) || slices.Contains(commons[:i], common) {
+				t.Errorf("%q from %q", commons, about)
+			}
+		}
+	})
+}
+
+func TestRepositories(t *testing.T) {
+	got := repositories(heading + "\"/a b\"\n\"/c\\n\"\n\"/a b\"\n\"/unfinished")
+	same(t, "repositories", strings.Join(got, "|"), "/c\n|/a b")
+}

@@ -1,0 +1,225 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// holder makes this program open a pair, say so and wait to be killed.
+const holder = "NEUROLENS_WORKTREE_HOLDER"
+
+func TestMain(m *testing.M) {
+	if options := os.Getenv(holder); options != "" {
+		hold(options)
+	}
+	os.Exit(m.Run())
+}
+
+// need skips a test for want of a tool, unless the caller says that it has to be there.
+func need(t *testing.T, tool string) {
+	t.Helper()
+	if _, err := exec.LookPath(tool); err == nil {
+		return
+	}
+	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), tool) {
+		t.Fatalf("%s is required and not installed", tool)
+	}
+	t.Skipf("%s is not installed", tool)
+}
+
+// git runs git in dir, apart from any configuration of this machine, and without touching the index to look at it.
+func git(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=trunk"}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_OPTIONAL_LOCKS=0",
+		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("git %v: %v\n%s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// folders gives an empty folder for a repository and one for its sides, and no configuration to git.
+func folders(t *testing.T) (dir, root string) {
+	t.Helper()
+	need(t, "git")
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", home)
+	t.Setenv("XDG_CACHE_HOME", "")
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, filepath.Join(t.TempDir(), "sides")
+}
+
+// sample is a repository with two commits, v1 and HEAD, in which code.txt holds 1 and 2, and a folder for its sides.
+func sample(t *testing.T) (dir, root string) {
+	t.Helper()
+	dir, root = folders(t)
+	git(t, dir, "init", "-q")
+	write(t, dir, map[string]string{"code.txt": "1", "sub/run.py": "old", ".gitignore": "/data/\n*.log\n"})
+	save(t, dir)
+	git(t, dir, "tag", "v1")
+	write(t, dir, map[string]string{"code.txt": "2", "new/run.py": "new"})
+	save(t, dir)
+	return dir, root
+}
+
+// save commits everything in dir.
+func save(t *testing.T, dir string) {
+	t.Helper()
+	git(t, dir, "add", "-A")
+	git(t, dir, "commit", "-q", "-m", "x")
+}
+
+func write(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// text is what a file holds; "–" where there is none.
+func text(t *testing.T, path ...string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(path...))
+	if os.IsNotExist(err) {
+		return "–"
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func same[T comparable](t *testing.T, what string, got, want T) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s: got %v, want %v", what, got, want)
+	}
+}
+
+// must opens a pair that is closed at the end.
+func must(t *testing.T, o Options) *Pair {
+	t.Helper()
+	if o.Session == "" {
+		o.Session = "session"
+	}
+	p, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { shut(t, p) })
+	return p
+}
+
+func shut(t *testing.T, p *Pair) {
+	t.Helper()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// inventory is everything that a repository is: its files with their content, the time of the index, and what git
+// says of it. The objects are part of it on request.
+func inventory(t *testing.T, dir string, objects bool) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		if entry.IsDir() && entry.Name() == "objects" && !objects {
+			return filepath.SkipDir
+		}
+		fmt.Fprint(&all, rel)
+		if info, err := entry.Info(); err != nil {
+			return err
+		} else if entry.Name() == "index" {
+			fmt.Fprint(&all, " ", info.ModTime())
+		}
+		if entry.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&all, " %x", sha256.Sum256(content))
+		}
+		fmt.Fprintln(&all)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{"status --porcelain", "worktree list", "for-each-ref", "stash list", "config --list"} {
+		fmt.Fprintln(&all, git(t, dir, strings.Fields(question)...))
+	}
+	return all.String()
+}
+
+// unchanged compares the repository in dir with an inventory of before.
+func unchanged(t *testing.T, dir string, objects bool, before string) {
+	t.Helper()
+	after := strings.Split(inventory(t, dir, objects), "\n")
+	was := strings.Split(before, "\n")
+	for _, line := range was {
+		if !slices.Contains(after, line) {
+			t.Errorf("repository: lost %s", line)
+		}
+	}
+	for _, line := range after {
+		if !slices.Contains(was, line) {
+			t.Errorf("repository: new %s", line)
+		}
+	}
+}
+
+// empty fails the test if anything but locks is left in root.
+func empty(t *testing.T, root string) {
+	t.Helper()
+	entries, err := os.ReadDir(root)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockFile {
+			t.Errorf("left behind: %s", entry.Name())
+		}
+	}
+}
+
+func hold(options string) {
+	var o Options
+	if err := json.Unmarshal([]byte(options), &o); err != nil {
+		panic(err)
+	}
+	p, err := Open(context.Background(), o)
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	fmt.Println("open")
+	time.Sleep(time.Hour)
+	p.Close()
+}

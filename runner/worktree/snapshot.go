@@ -1,0 +1,251 @@
+package worktree
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	// bulky is the size from which a new file is not read to tell whether it changed.
+	bulky = 64 << 20
+
+	// most is how many bytes of new files may become part of a commit.
+	most = 1 << 30
+)
+
+// snapshot is how the content of working trees becomes git objects, without the user's index.
+type snapshot struct {
+	scratch string   // a folder for indexes and, unless they are kept, objects
+	exclude []string // absolute paths
+	keep    bool     // the objects go into the repository, whole; else they are for the hash alone
+	taken   int      // repositories so far: submodules have their own
+	marks   []string // stand for the bulky files that were not read
+}
+
+// take gives the state of r's working tree and the commit that holds its files: that of HEAD where they are the same.
+// Submodules are part of it with their own files as they are.
+func (s *snapshot) take(ctx context.Context, r repo) (Code, string, error) {
+	s.taken++
+	scratch := filepath.Join(s.scratch, strconv.Itoa(s.taken))
+	in, err := s.begin(r, scratch)
+	if err != nil {
+		return Code{}, "", err
+	}
+	var code Code
+	if code.Commit, err = r.commit(ctx, "HEAD"); err != nil {
+		return Code{}, "", err
+	}
+	if code.Branch, err = r.branch(ctx, "HEAD"); err != nil {
+		return Code{}, "", err
+	}
+	if err := s.fill(ctx, r, in); err != nil {
+		return Code{}, "", err
+	}
+	if code.Tree, err = line(in.run(ctx, "write-tree", "--missing-ok")); err != nil {
+		return Code{}, "", err
+	}
+	var was string
+	if code.Commit != "" {
+		if was, err = r.tree(ctx, code.Commit); err != nil {
+			return Code{}, "", err
+		}
+	}
+	commit := code.Commit
+	if code.Dirty = code.Tree != was; code.Dirty {
+		if commit, err = commitTree(ctx, in, code); err != nil {
+			return Code{}, "", err
+		}
+	}
+	return code, commit, nil
+}
+
+// begin prepares a copy of r's index: what it knows of the files saves reading them again.
+func (s *snapshot) begin(r repo, scratch string) (call, error) {
+	objects := filepath.Join(scratch, "objects")
+	if err := os.MkdirAll(objects, 0o700); err != nil {
+		return call{}, err
+	}
+	from, to := filepath.Join(r.dir, "index"), filepath.Join(scratch, "index")
+	if index, err := os.ReadFile(from); err == nil {
+		info, err := os.Stat(from)
+		if err != nil {
+			return call{}, err
+		}
+		if err := os.WriteFile(to, index, 0o600); err != nil {
+			return call{}, err
+		}
+		// From the time of the index git tells which files may have changed since without showing it.
+		if err := os.Chtimes(to, info.ModTime(), info.ModTime()); err != nil {
+			return call{}, err
+		}
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return call{}, err
+	}
+	in := call{dir: r.top, held: r.held, env: []string{"GIT_INDEX_FILE=" + to}}
+	if !s.keep {
+		in.env = append(in.env, "GIT_OBJECT_DIRECTORY="+objects,
+			"GIT_ALTERNATE_OBJECT_DIRECTORIES="+strconv.Quote(filepath.Join(r.common, "objects")))
+	}
+	return in, nil
+}
+
+// fill brings the index of in up to the files of r's working tree.
+func (s *snapshot) fill(ctx context.Context, r repo, in call) error {
+	excluded, err := s.excluded(ctx, r, in)
+	if err != nil {
+		return err
+	}
+	update := []string{"add", "--update", "--", "."}
+	for _, path := range excluded {
+		update = append(update, ":(top,exclude,literal)"+path)
+	}
+	if _, err := in.run(ctx, update...); err != nil {
+		return err
+	}
+	// Not add --all, which refuses to leave out a path that is ignored as well.
+	others, err := in.run(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	if err != nil {
+		return err
+	}
+	paths := slices.DeleteFunc(fields(others), func(path string) bool {
+		return slices.ContainsFunc(excluded, func(out string) bool { return strings.HasPrefix(path+"/", out+"/") })
+	})
+	files, nested, err := s.sort(r, paths)
+	if err != nil {
+		return err
+	}
+	add := []string{"update-index", "-z", "--add"}
+	if !s.keep {
+		add = append(add, "--info-only")
+	}
+	in.stdin = []byte(strings.Join(files, "\x00"))
+	if _, err := in.run(ctx, append(add, "--stdin")...); err != nil {
+		return err
+	}
+	return s.fillNested(ctx, r, in, nested)
+}
+
+// sort tells files to be read from repositories among the paths that git does not know, and leaves marks for files
+// that are too large to be read for a hash.
+func (s *snapshot) sort(r repo, paths []string) (files, nested []string, err error) {
+	var size int64
+	for _, path := range paths {
+		if repository, ok := strings.CutSuffix(path, "/"); ok {
+			nested = append(nested, repository)
+			continue
+		}
+		info, err := os.Lstat(filepath.Join(r.top, filepath.FromSlash(path)))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it is gone again
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		if !s.keep && info.Size() >= bulky {
+			s.marks = append(s.marks, fmt.Sprintf("%d %q %d %d\n", s.taken, path, info.Size(), info.ModTime().UnixNano()))
+			continue
+		}
+		if size += info.Size(); s.keep && size > most {
+			return nil, nil, fmt.Errorf("new files are more than %d MiB with %q: commit, ignore or remove what is not code", most>>20, path)
+		}
+		files = append(files, path)
+	}
+	return files, nested, nil
+}
+
+// fillNested puts the commits that stand for submodules and for other repositories in the tree into the index of in.
+func (s *snapshot) fillNested(ctx context.Context, r repo, in call, others []string) error {
+	in.stdin = nil
+	known, err := gitlinks(ctx, in)
+	if err != nil {
+		return err
+	}
+	var entries strings.Builder
+	for _, path := range append(slices.Sorted(maps.Keys(known)), others...) {
+		sub, ok, err := r.nested(ctx, path)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue // not checked out: what the index says stays
+		}
+		code, commit, err := s.take(ctx, sub)
+		if err != nil {
+			return fmt.Errorf("%q: %w", path, err)
+		}
+		if code.Commit == "" {
+			return fmt.Errorf("the repository in %q has no commit yet", path)
+		}
+		if commit != known[path] {
+			fmt.Fprintf(&entries, "160000 %s\t%s\x00", commit, path)
+		}
+	}
+	in.stdin = []byte(entries.String())
+	_, err = in.run(ctx, "update-index", "-z", "--index-info")
+	return err
+}
+
+// excluded are the excluded paths that lie in r's working tree and in no submodule, as git names them.
+func (s *snapshot) excluded(ctx context.Context, r repo, in call) ([]string, error) {
+	var out []string
+	for _, path := range s.exclude {
+		rel, err := filepath.Rel(r.top, real(path))
+		if err != nil || !filepath.IsLocal(rel) {
+			continue
+		}
+		if rel == "." {
+			return nil, fmt.Errorf("%q is the whole tree and cannot be left out of it", path)
+		}
+		out = append(out, filepath.ToSlash(rel))
+	}
+	if len(out) == 0 {
+		return nil, nil
+	}
+	links, err := gitlinks(ctx, in)
+	return slices.DeleteFunc(out, func(path string) bool {
+		for link := range links {
+			if strings.HasPrefix(path+"/", link+"/") {
+				return true
+			}
+		}
+		return false
+	}), err
+}
+
+// commitTree makes code's files a commit on top of code's commit. It is the same one for the same files: the date is
+// that of the commit below.
+func commitTree(ctx context.Context, in call, code Code) (string, error) {
+	date, args := "@0 +0000", []string{"commit-tree", code.Tree, "-m", "the working tree, for a benchmark"}
+	if code.Commit != "" {
+		says, err := in.run(ctx, "rev-list", "--max-count=1", "--timestamp", code.Commit)
+		if err != nil {
+			return "", err
+		}
+		seconds, _, _ := strings.Cut(says, " ")
+		date, args = "@"+seconds+" +0000", append(args, "-p", code.Commit)
+	}
+	in.env = slices.Clone(in.env)
+	for _, who := range []string{"AUTHOR", "COMMITTER"} {
+		in.env = append(in.env, "GIT_"+who+"_NAME=neurolens", "GIT_"+who+"_EMAIL=neurolens@localhost", "GIT_"+who+"_DATE="+date)
+	}
+	return line(in.run(ctx, args...))
+}
+
+// line is what git says, without the line's end.
+func line(says string, err error) (string, error) { return strings.TrimSpace(says), err }
+
+// fields are the parts of what git writes with -z.
+func fields(says string) []string {
+	if says == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(says, "\x00"), "\x00")
+}

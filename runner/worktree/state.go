@@ -1,0 +1,69 @@
+package worktree
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Code is the state of the code in a working tree.
+type Code struct {
+	Commit string // hexadecimal; empty where there is none yet
+	Branch string // empty where HEAD is on no branch
+	Dirty  bool   // the files differ from those of Commit; new files that git does not ignore count, staging does not
+
+	// Tree is the hash of all files: the same for the same files, whatever commit they came from. It is git's hash of
+	// the tree, or a SHA-256 where State met a new file of 64 MiB or more, for which size and time of change stand.
+	Tree string
+}
+
+// State is the code in the working tree around dir, without what lies below the paths exclude (absolute, or relative to
+// dir). Git writes nothing into the repository; the filter of Git LFS may store there the changed
+// files that it keeps. ok is false, without an error, where there is no git, no repository,
+// or no working tree.
+func State(ctx context.Context, dir string, exclude []string) (code Code, ok bool, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return Code{}, false, err
+	}
+	r, _, err := find(ctx, dir)
+	if errors.Is(err, errNoGit) || errors.Is(err, errNoRepository) || errors.Is(err, errBare) {
+		return Code{}, false, nil
+	}
+	if err == nil {
+		code, err = state(ctx, r, absolute(dir, exclude))
+	}
+	if err != nil {
+		return Code{}, false, fmt.Errorf("reading the state of the code: %w", err)
+	}
+	return code, true, nil
+}
+
+func state(ctx context.Context, r repo, exclude []string) (Code, error) {
+	scratch, err := os.MkdirTemp("", "neurolens-code-")
+	if err != nil {
+		return Code{}, err
+	}
+	defer os.RemoveAll(scratch)
+	s := snapshot{scratch: scratch, exclude: exclude}
+	code, _, err := s.take(ctx, r)
+	if len(s.marks) > 0 {
+		sum := sha256.Sum256([]byte(code.Tree + "\n" + strings.Join(s.marks, "")))
+		code.Dirty, code.Tree = true, fmt.Sprintf("%x", sum)
+	}
+	return code, err
+}
+
+// absolute are paths seen from dir.
+func absolute(dir string, paths []string) []string {
+	out := make([]string, len(paths))
+	for i, path := range paths {
+		if out[i] = path; !filepath.IsAbs(path) {
+			out[i] = filepath.Join(dir, path)
+		}
+	}
+	return out
+}

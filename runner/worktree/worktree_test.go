@@ -1,0 +1,402 @@
+package worktree
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCleanTree(t *testing.T) {
+	dir, root := sample(t)
+	before := inventory(t, dir, true)
+	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	same(t, "base", text(t, p.Base.Root, "code.txt"), "1")
+	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
+	want := Code{Commit: git(t, dir, "rev-parse", "v1"), Tree: git(t, dir, "rev-parse", "v1^{tree}")}
+	same(t, "base", p.Base.Code, want)
+	want = Code{Commit: git(t, dir, "rev-parse", "HEAD"), Branch: "trunk", Tree: git(t, dir, "rev-parse", "HEAD^{tree}")}
+	same(t, "head", p.Head.Code, want)
+	same(t, "commit in head", git(t, p.Head.Root, "rev-parse", "HEAD"), want.Commit)
+	same(t, "sides", p.Base.Side+" "+p.Head.Side, "base head")
+	same(t, "length of paths", len(p.Base.Root), len(p.Head.Root))
+	same(t, "dir", p.Head.Dir, p.Head.Root)
+	for _, side := range []Tree{p.Base, p.Head} {
+		same(t, "status of "+side.Side, git(t, side.Root, "status", "--porcelain"), "")
+	}
+	shut(t, p)
+	shut(t, p)
+	unchanged(t, dir, true, before)
+	empty(t, root)
+}
+
+func TestBranchOfBase(t *testing.T) {
+	dir, root := sample(t)
+	git(t, dir, "branch", "old", "v1")
+	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
+	for against, want := range map[string]string{"old": "old", "origin/main": "origin/main", "HEAD": "trunk", "HEAD~1": "", "v1": ""} {
+		p := must(t, Options{Dir: dir, Against: against, Root: root})
+		same(t, against, p.Base.Branch, want)
+		shut(t, p)
+	}
+}
+
+func TestDirtyTree(t *testing.T) {
+	dir, root := sample(t)
+	write(t, dir, map[string]string{
+		"code.txt": "3", "untracked.py": "u", "run.log": "ignored", "store/x": "result", "data/big": "data",
+		"staged.txt": "s", "deep/er/file": "d", "*": "star", "new/run.py": "changed",
+	})
+	git(t, dir, "add", "staged.txt", "store")
+	os.Remove(filepath.Join(dir, "sub/run.py"))
+	before := inventory(t, dir, false)
+	head := git(t, dir, "rev-parse", "HEAD")
+	var trees []string
+	for range 2 {
+		p := must(t, Options{Dir: dir, Against: "HEAD", Root: root, Exclude: []string{"store", filepath.Join(dir, "deep"), "data", "/elsewhere", "../out"}})
+		for name, want := range map[string]string{
+			"code.txt": "3", "untracked.py": "u", "run.log": "–", "data/big": "–",
+			"staged.txt": "s", "deep/er/file": "–", "*": "star", "new/run.py": "changed", "sub/run.py": "–",
+		} {
+			same(t, name, text(t, p.Head.Root, name), want)
+		}
+		same(t, "base", text(t, p.Base.Root, "code.txt"), "2")
+		same(t, "dirty", p.Head.Dirty, true)
+		same(t, "dirty base", p.Base.Dirty, false)
+		same(t, "commit", p.Head.Commit, head)
+		same(t, "parent", git(t, p.Head.Root, "rev-parse", "HEAD^"), head)
+		same(t, "tree", git(t, p.Head.Root, "rev-parse", "HEAD^{tree}"), p.Head.Tree)
+		trees = append(trees, git(t, p.Head.Root, "rev-parse", "HEAD"))
+		shut(t, p)
+		unchanged(t, dir, false, before)
+	}
+	same(t, "the same files, the same commit", trees[0], trees[1])
+	empty(t, root)
+}
+
+// What a file was may have become a folder or a link; git add --all refuses some, update-index others.
+func TestChangedKinds(t *testing.T) {
+	dir, root := sample(t)
+	os.Remove(filepath.Join(dir, "code.txt"))
+	write(t, dir, map[string]string{"code.txt/inner": "i"})
+	if err := os.Rename(filepath.Join(dir, "sub"), filepath.Join(dir, "moved")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("moved", filepath.Join(dir, "sub")); err != nil {
+		t.Fatal(err)
+	}
+	p := must(t, Options{Dir: dir, Against: "HEAD", Root: root})
+	same(t, "folder", text(t, p.Head.Root, "code.txt/inner"), "i")
+	target, _ := os.Readlink(filepath.Join(p.Head.Root, "sub"))
+	same(t, "link", target, "moved")
+	same(t, "moved", text(t, p.Head.Root, "moved/run.py"), "old")
+}
+
+func TestSubFolder(t *testing.T) {
+	dir, root := sample(t)
+	p := must(t, Options{Dir: filepath.Join(dir, "new"), Against: "v1", Root: root})
+	same(t, "base", p.Base.Exists, false)
+	same(t, "head", p.Head.Exists, true)
+	same(t, "dir", p.Base.Dir, filepath.Join(p.Base.Root, "new"))
+	same(t, "file", text(t, p.Head.Dir, "run.py"), "new")
+	shut(t, p)
+
+	alias := filepath.Join(t.TempDir(), "alias")
+	if err := os.Symlink(filepath.Join(dir, "sub"), alias); err != nil {
+		t.Fatal(err)
+	}
+	p = must(t, Options{Dir: alias, Against: "v1", Root: root})
+	same(t, "through a link", text(t, p.Base.Dir, "run.py"), "old")
+}
+
+func TestLinkedWorktreeOfTheUser(t *testing.T) {
+	dir, root := sample(t)
+	mine := filepath.Join(t.TempDir(), "mine")
+	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
+	write(t, mine, map[string]string{"code.txt": "9"})
+	before := inventory(t, dir, false)
+	p := must(t, Options{Dir: filepath.Join(mine, "sub"), Against: "trunk", Root: root})
+	same(t, "head", text(t, p.Head.Root, "code.txt"), "9")
+	same(t, "branch", p.Head.Branch, "topic")
+	shut(t, p)
+	unchanged(t, dir, false, before)
+}
+
+func TestShare(t *testing.T) {
+	dir, root := sample(t)
+	write(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
+	p := must(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
+	for _, side := range []Tree{p.Base, p.Head} {
+		same(t, side.Side, text(t, side.Root, "data/big")+text(t, side.Dir, "x.log"), "datalog")
+	}
+	same(t, "dirty", p.Head.Dirty, false)
+	folders, exempt := p.Foreign(Head)
+	if want := []string{dir, p.Base.Root}; !slices.Equal(folders, want) {
+		t.Errorf("foreign to head: %v, want %v", folders, want)
+	}
+	if want := []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}; !slices.Equal(exempt, want) {
+		t.Errorf("exempt: %v, want %v", exempt, want)
+	}
+	if folders, _ := p.Foreign(Base); folders[1] != p.Head.Root {
+		t.Errorf("foreign to base: %v", folders)
+	}
+	shut(t, p)
+	same(t, "the user's", text(t, dir, "data/big"), "data")
+}
+
+func TestShareRefused(t *testing.T) {
+	dir, root := sample(t)
+	outside := t.TempDir()
+	write(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
+	if err := os.Symlink(outside, filepath.Join(dir, "away")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, outside, map[string]string{"x.log": "log"})
+	save(t, dir)
+	git(t, dir, "add", "-f", "data/big")
+	git(t, dir, "commit", "-q", "-m", "x")
+	for share, want := range map[string]string{
+		"":           `share "": want a relative path`,
+		dir + "/a":   `a": want a relative path`,
+		"../x":       `share "../x": want a path in`,
+		".":          `share ".": want a path in`,
+		"absent":     `share "absent": there is no`,
+		"code.txt":   `share "code.txt": git does not ignore it`,
+		"data":       `share "data": `, // both sides have some of it
+		"away/x.log": `share "away/x.log": `,
+	} {
+		_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root, Share: []string{share}})
+		refused(t, err, want)
+		empty(t, root)
+	}
+	same(t, "outside", len(text(t, outside, "x.log")), 3)
+}
+
+// What is a link out of the tree on one side leads no shared path there.
+func TestShareBehindLink(t *testing.T) {
+	dir, root := sample(t)
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "place")); err != nil {
+		t.Fatal(err)
+	}
+	save(t, dir)
+	git(t, dir, "rm", "-q", "place")
+	write(t, dir, map[string]string{"place/x.log": "log"})
+	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD", Session: "s", Root: root, Share: []string{"place/x.log"}})
+	refused(t, err, `side base: share "place/x.log": `)
+	if entries, _ := os.ReadDir(outside); len(entries) > 0 {
+		t.Errorf("written outside: %v", entries)
+	}
+}
+
+// refused wants an error of one line with the text in it.
+func refused(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case err == nil:
+		t.Errorf("no error, want %s", want)
+	case !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n"):
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestRefused(t *testing.T) {
+	dir, root := sample(t)
+	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
+	bare, shallow, nothing := t.TempDir(), filepath.Join(t.TempDir(), "shallow"), t.TempDir()
+	git(t, bare, "init", "-q", "--bare")
+	git(t, bare, "clone", "-q", "--depth=1", "file://"+dir, shallow)
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{Dir: dir, Against: "v9"}, `comparing with "v9": there is no such commit here`},
+		{Options{Dir: dir, Against: "main"}, `comparing with "main": there is no such commit here: did you mean origin/main?`},
+		{Options{Dir: dir, Against: "HEAD:code.txt"}, `there is no such commit here`},
+		{Options{Dir: dir, Against: "v1..HEAD"}, `there is no such commit here`},
+		{Options{Dir: dir, Against: "--all"}, `comparing with "--all": want a branch, a tag or a commit`},
+		{Options{Dir: dir}, `comparing with "": want a branch, a tag or a commit`},
+		{Options{Dir: shallow, Against: "v1"}, `this clone is shallow and has no such commit: fetch-depth: 0`},
+		{Options{Dir: nothing, Against: "v1"}, `: not in a git repository`},
+		{Options{Dir: bare, Against: "v1"}, `: a bare repository has no working tree`},
+		{Options{Dir: filepath.Join(dir, ".git"), Against: "v1"}, `lies in the folder that git keeps to itself`},
+		{Options{Dir: filepath.Join(dir, "gone"), Against: "v1"}, `no such file or directory`},
+		{Options{Dir: dir, Against: "v1", Root: filepath.Join(dir, "data/sides")}, `: that is in the repository`},
+		{Options{Dir: dir, Against: "v1", Session: "../x"}, `"../x" is not a file name`},
+		{Options{Dir: dir, Against: "v1", Exclude: []string{"."}}, `is the whole tree`},
+	} {
+		if c.o.Root == "" {
+			c.o.Root = root
+		}
+		if c.o.Session == "" {
+			c.o.Session = "s"
+		}
+		_, err := Open(t.Context(), c.o)
+		refused(t, err, c.want)
+	}
+	same(t, "made in the repository", text(t, dir, "data/sides"), "–")
+	empty(t, root)
+
+	t.Setenv("PATH", nothing)
+	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
+	refused(t, err, `comparing with "v1": git is not installed`)
+}
+
+func TestUntrusted(t *testing.T) {
+	dir, root := sample(t)
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder to another user")
+	}
+	for _, path := range []string{dir, filepath.Join(dir, ".git")} {
+		if err := os.Chown(path, 12345, -1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := Open(t.Context(), Options{Dir: dir, Against: "v1", Session: "s", Root: root})
+	refused(t, err, `": git does not trust this repository, which belongs to another user: see git config safe.directory`)
+	_, ok, err := State(t.Context(), dir, nil)
+	refused(t, err, `reading the state of the code: "`+dir)
+	same(t, "ok", ok, false)
+}
+
+// No hook runs, and what the environment says of another repository is not heard.
+func TestHooksAndEnvironment(t *testing.T) {
+	dir, root := sample(t)
+	ran := filepath.Join(t.TempDir(), "ran")
+	for _, hook := range []string{"post-checkout", "reference-transaction", "post-index-change", "pre-commit"} {
+		path := filepath.Join(dir, ".git/hooks", hook)
+		write(t, dir, map[string]string{".git/hooks/" + hook: "#!/bin/sh\necho " + hook + " >>" + ran + "\n"})
+		if err := os.Chmod(path, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, dir, map[string]string{"code.txt": "dirty"})
+	for name, value := range map[string]string{
+		"GIT_DIR": "/nonexistent", "GIT_INDEX_FILE": "/nonexistent/index", "GIT_WORK_TREE": "/nonexistent", "LC_ALL": "de_DE.UTF-8",
+	} {
+		t.Setenv(name, value)
+	}
+	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	same(t, "head", text(t, p.Head.Root, "code.txt"), "dirty")
+	shut(t, p)
+	same(t, "hooks", text(t, ran), "–")
+}
+
+func TestPartialCloneDownloadsNothing(t *testing.T) {
+	dir, root := sample(t)
+	git(t, dir, "config", "uploadpack.allowFilter", "true")
+	clone := filepath.Join(t.TempDir(), "clone")
+	git(t, dir, "clone", "-q", "--filter=blob:none", "file://"+dir, clone)
+	git(t, clone, "config", "protocol.file.allow", "always")
+	_, err := Open(t.Context(), Options{Dir: clone, Against: "v1", Session: "s", Root: root})
+	refused(t, err, "this partial clone lacks files of that commit")
+	empty(t, root)
+	must(t, Options{Dir: clone, Against: "HEAD", Root: root})
+}
+
+func TestLFSDownloadsNothing(t *testing.T) {
+	need(t, "git-lfs")
+	dir, root := folders(t)
+	git(t, dir, "init", "-q")
+	git(t, dir, "lfs", "install", "--local")
+	git(t, dir, "remote", "add", "origin", "https://git.invalid/x.git")
+	write(t, dir, map[string]string{".gitattributes": "*.bin filter=lfs -text\n", "m.bin": "1"})
+	save(t, dir)
+	write(t, dir, map[string]string{"m.bin": "2"})
+	save(t, dir)
+	write(t, dir, map[string]string{"m.bin": "3"})
+	p := must(t, Options{Dir: dir, Against: "HEAD~1", Root: root})
+	same(t, "base", text(t, p.Base.Root, "m.bin"), "1")
+	same(t, "head", text(t, p.Head.Root, "m.bin"), "3")
+	shut(t, p)
+	if err := os.RemoveAll(filepath.Join(dir, ".git/lfs/objects")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Open(t.Context(), Options{Dir: dir, Against: "HEAD~1", Session: "s", Root: root})
+	refused(t, err, "files that Git LFS keeps for that commit are not here")
+	empty(t, root)
+}
+
+func TestInside(t *testing.T) {
+	dir, root := sample(t)
+	outside := t.TempDir()
+	for name, target := range map[string]string{"in": filepath.Join(dir, "sub"), "same": dir} {
+		if err := os.Symlink(target, filepath.Join(outside, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "out")); err != nil {
+		t.Fatal(err)
+	}
+	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	for path, want := range map[string]bool{
+		dir: true, dir + "/code.txt": true, dir + "/gone/x": true, dir + "/out/x": true, dir + "x": false, outside: false,
+		outside + "/in/run.py": true, outside + "/in": true, outside + "/same/gone": true, outside + "/same/out/x": true, p.Head.Root + "/code.txt": false, "/": false,
+	} {
+		same(t, path, p.Inside(path), want)
+	}
+}
+
+// slow makes git wait in the middle of a checkout: it creates started, and goes on when the file goes exists.
+func slow(t *testing.T, dir string) (started, goes string) {
+	t.Helper()
+	place := t.TempDir()
+	started, goes = filepath.Join(place, "started"), filepath.Join(place, "go")
+	write(t, dir, map[string]string{".gitattributes": "code.txt filter=slow\n"})
+	save(t, dir)
+	git(t, dir, "config", "filter.slow.smudge", "echo $$ >"+started+".new; mv "+started+".new "+started+"; while [ ! -e "+goes+" ]; do sleep 0.02; done; cat")
+	return started, goes
+}
+
+// await waits for a file.
+func await(t *testing.T, path string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := os.Lstat(path); err == nil {
+			return
+		}
+	}
+	t.Fatalf("%s does not appear", path)
+}
+
+func TestInterrupted(t *testing.T) {
+	dir, root := sample(t)
+	started, _ := slow(t, dir)
+	before := inventory(t, dir, true)
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		await(t, started)
+		cancel()
+	}()
+	_, err := Open(ctx, Options{Dir: dir, Against: "HEAD", Session: "s", Root: root})
+	refused(t, err, "context canceled")
+	empty(t, root)
+	unchanged(t, dir, true, before)
+	// What git had started is dead as well, if nobody may have collected it yet.
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		state, _ := exec.Command("ps", "-o", "stat=", "-p", strings.TrimSpace(text(t, started))).Output()
+		if len(state) == 0 || state[0] == 'Z' {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the filter is still running: %s", state)
+		}
+	}
+}
+
+func TestReadOnlyFoldersAreRemoved(t *testing.T) {
+	dir, root := sample(t)
+	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
+	write(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})
+	for _, name := range []string{"cache/mod", "cache"} {
+		if err := os.Chmod(filepath.Join(p.Base.Root, name), 0o555); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shut(t, p)
+	empty(t, root)
+}
