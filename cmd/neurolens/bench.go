@@ -44,7 +44,7 @@ it is one line a run. With --format jsonl it is one JSON object a line, whose
 			return b.run()
 		},
 	}
-	f.define(cmd.Flags())
+	f.define(cmd)
 	return cmd
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -41,7 +40,9 @@ type benchFlags struct {
 	outDir      string
 }
 
-func (f *benchFlags) define(flags *pflag.FlagSet) {
+// define defines them on the command.
+func (f *benchFlags) define(cmd *cobra.Command) {
+	flags := cmd.Flags()
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
 	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
 	flags.IntVar(&f.repeats, "repeats", 0, "`N` runs of each point")

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -274,8 +275,7 @@ func (a *app) environmentLines(t query.Table, run []any, before map[string]any) 
 
 // volatileFact tells facts that differ from run to run and say nothing about a change of the machine.
 func volatileFact(name string) bool {
-	group, _, _ := strings.Cut(name, ".")
-	return slices.Contains([]string{"load", "psi", "runner"}, group) || name == "cpu.frequency" || name == "cpu.temperature"
+	return strings.HasPrefix(name, "runner.") || probe.IsVolatile(name)
 }
 
 func stageLines(t query.Table, run []any) []string {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -85,14 +84,14 @@ func (a *app) summaryView(t query.Table, s summary) view {
 	v.columns = append(v.columns,
 		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "SPREAD", right: true, drop: 3},
 		viewColumn{header: "RUNS × N", right: true, drop: 1}, viewColumn{header: ""})
-	notes := notes{}
+	notes, everywhere := notes{}, common(t)
 	for i, row := range t.Rows {
 		var cells []cell
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
 		unit := textAt(t, row, "unit")
-		words, failed := pointNotes(t, row, notes)
+		words, failed := notes.point(t, row, everywhere)
 		v.rows = append(v.rows, append(cells,
 			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
 			cell{text: runsTimesSamples(t, row)}, cell{words, failed}))
@@ -138,79 +137,4 @@ func runsTimesSamples(t query.Table, row []any) string {
 		return fmt.Sprintf("%s × %s", thousands(int(runs)), thousands(int(least)))
 	}
 	return fmt.Sprintf("%s × %s-%s", thousands(int(runs)), thousands(int(least)), thousands(int(most)))
-}
-
-// pointNotes are the words in a point's row: how runs that are not ok ended, and the warnings. Each word is explained
-// once below the table.
-func pointNotes(t query.Table, row []any, notes notes) (words string, failed bool) {
-	var all []string
-	statuses, _ := at(t, row, "statuses").(map[string]any)
-	runs, _ := at(t, row, "runs").(int64)
-	for _, status := range schema.Statuses {
-		n, _ := statuses[string(status)].(int64)
-		if n == 0 || status == schema.StatusOK {
-			continue
-		}
-		failed = failed || status.Failed()
-		word := string(status)
-		if n < runs {
-			word = fmt.Sprintf("%d %s", n, status)
-		}
-		all = append(all, word)
-	}
-	failures, _ := at(t, row, "failures").([]any)
-	for _, f := range failures {
-		failure, _ := f.(map[string]any)
-		if status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"])); status != reason {
-			notes.add(status, reason)
-		}
-	}
-	warnings, _ := at(t, row, "warnings").([]any)
-	for _, w := range warnings {
-		word := machineText(w)
-		all = append(all, word)
-		notes.add(word, warningMeanings[word])
-	}
-	return strings.Join(all, ", "), failed
-}
-
-// notes are the explanations of each word in a table.
-type notes map[string][]string
-
-func (n notes) add(word, meaning string) {
-	if !slices.Contains(n[word], meaning) {
-		n[word] = append(n[word], meaning)
-	}
-}
-
-// lines explain each word once, with the first reason where there are several, and end with an empty line.
-func (n notes) lines() []string {
-	var lines []string
-	for _, word := range slices.Sorted(maps.Keys(n)) {
-		meaning := n[word][0]
-		if others := len(n[word]) - 1; others > 0 {
-			meaning += fmt.Sprintf(" (and %s)", count(others, "other reason"))
-		}
-		lines = append(lines, pad(word, 11, false)+gap+meaning)
-	}
-	if len(lines) > 0 {
-		lines = append(lines, "")
-	}
-	return lines
-}
-
-// warningMeanings explain the words of warning, each with what to do.
-var warningMeanings = map[string]string{
-	"load":            "more wanted to run than there are processors when a run began; stop other work, run again",
-	"left_running":    "processes were still running when the benchmark was done, and were killed",
-	"applied_unknown": "the worker did not say what it applied",
-	"spread":          "in some run the middle half of the samples is wider than 10 % of their median; more iterations, less other work",
-}
-
-// warningText is a word of warning with its meaning.
-func warningText(word string) string {
-	if meaning := warningMeanings[word]; meaning != "" {
-		return word + ": " + meaning
-	}
-	return word
 }

@@ -283,16 +283,16 @@ class Worker:
 
     def measure(self):
         words, first = self.samples.words, WORD_ROWS + self.warmup
-        if self.warmup:
-            self.begin("warmup")
-            self.timing.warm_up(words, WORD_ROWS, first)
         collecting = gc.isenabled()
-        gc.collect()
+        gc.collect()  # before the warm-up: it leaves the processor's caches cold
         gc.freeze()  # what is there now is not looked at again
         gc.disable()
         self.fact("python.gc", "off while measuring")
-        self.begin("measure")
         try:
+            if self.warmup:
+                self.begin("warmup")
+                self.timing.warm_up(words, WORD_ROWS, first)
+            self.begin("measure")
             self.timing.measure(words, first, first + self.iterations, self.budget)
         finally:
             if collecting:

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// notes are the explanations of each word in a table of points.
+type notes map[string][]string
+
+// rowWords is how many warnings a row names; how many more there are it counts.
+const rowWords = 2
+
+// common are the warnings that every point has, where there are several: they say nothing about a point.
+func common(t query.Table) []string {
+	if len(t.Rows) < 2 {
+		return nil
+	}
+	words := pointWarnings(t, t.Rows[0])
+	for _, row := range t.Rows[1:] {
+		has := pointWarnings(t, row)
+		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(has, w) })
+	}
+	return words
+}
+
+func pointWarnings(t query.Table, row []any) []string {
+	list, _ := at(t, row, "warnings").([]any)
+	words := make([]string, len(list))
+	for i, w := range list {
+		words[i] = machineText(w)
+	}
+	return words
+}
+
+// point gives the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
+// Each word is explained once below the table.
+func (n notes) point(t query.Table, row []any, everywhere []string) (words string, failed bool) {
+	var all []string
+	statuses, _ := at(t, row, "statuses").(map[string]any)
+	runs, _ := at(t, row, "runs").(int64)
+	for _, status := range schema.Statuses {
+		count, _ := statuses[string(status)].(int64)
+		if count == 0 || status == schema.StatusOK {
+			continue
+		}
+		failed = failed || status.Failed()
+		word := string(status)
+		if count < runs {
+			word = fmt.Sprintf("%d %s", count, status)
+		}
+		all = append(all, word)
+	}
+	failures, _ := at(t, row, "failures").([]any)
+	for _, f := range failures {
+		failure, _ := f.(map[string]any)
+		if status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"])); status != reason {
+			n.add(status, reason)
+		}
+	}
+	var own []string
+	for _, word := range pointWarnings(t, row) {
+		if slices.Contains(everywhere, word) {
+			n.add(word, "(all points) "+warningMeaning(word))
+			continue
+		}
+		n.add(word, warningMeaning(word))
+		own = append(own, word)
+	}
+	if more := len(own) - rowWords; more > 0 {
+		own = append(own[:rowWords], fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(append(all, own...), ", "), failed
+}
+
+func (n notes) add(word, meaning string) {
+	if !slices.Contains(n[word], meaning) {
+		n[word] = append(n[word], meaning)
+	}
+}
+
+// lines explain each word once, with the first reason where there are several, and end with an empty line.
+func (n notes) lines() []string {
+	width := 0
+	for word := range n {
+		width = max(width, len(word))
+	}
+	var lines []string
+	for _, word := range slices.Sorted(maps.Keys(n)) {
+		meaning := n[word][0]
+		if others := len(n[word]) - 1; others > 0 {
+			meaning += fmt.Sprintf(" (and %s)", count(others, "other reason"))
+		}
+		lines = append(lines, pad(word, width, false)+gap+meaning)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// computedIn begins the word of warning for work that was done in another number format than that of the model.
+const computedIn = "computed_in_"
+
+// warningMeanings explain the words of warning, each with what to do.
+var warningMeanings = map[string]string{
+	"load":            "more wanted to run than there are processors when a run began; stop other work, run again",
+	"governor":        "the clock of the processor follows the load; neurolens doctor says how to fix it",
+	"throttled":       "heat or a power limit held a clock down; let it cool, lower the load, --order random",
+	"foreign_gpu":     "another process computed on the GPU; end it, run again",
+	"left_running":    "processes were still running when the benchmark was done, and were killed",
+	"applied_unknown": "the worker did not say what it applied",
+	"spread":          "in some run the middle half of the samples is wider than 10 % of their median; more iterations, less other work",
+	"drift":           "samples of a run rise or fall in the order they were taken; let it cool, more warm-up, --order random",
+	"modes":           "samples of a run gather around two values; more iterations will not help, find what switches",
+	"autocorrelation": "neighbouring samples resemble each other, so that many count as few; rely on repeats, not on iterations",
+	"quantised":       "the step of the clock is more than 0.5 % of the median; repeat the work within an iteration",
+	"short":           "an iteration takes less than 20 times what reading the clock takes; repeat the work within it",
+	"slow_start":      "the first sample is more than twice the median; more warm-up",
+	"unsteady":        "samples of a run never settle; more warm-up, more iterations",
+	"not_finite":      "a metric of the benchmark was not a finite number",
+}
+
+// warningMeaning explains a word; empty where it is not known.
+func warningMeaning(word string) string {
+	if format, ok := strings.CutPrefix(word, computedIn); ok {
+		return "the model's own format is another one than " + format + ", which it was computed in"
+	}
+	return warningMeanings[word]
+}
+
+// warningText is a word of warning with its meaning.
+func warningText(word string) string {
+	if meaning := warningMeaning(word); meaning != "" {
+		return word + ": " + meaning
+	}
+	return word
+}
