@@ -1,7 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -48,6 +52,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("FIXTURES", fixtures(t))
 			return nil
 		},
+		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": cmdExits,
 			"same":  cmdSame,
@@ -55,4 +60,17 @@ func TestScripts(t *testing.T) {
 		},
 		UpdateScripts: os.Getenv("NEUROLENS_UPDATE") != "",
 	})
+}
+
+// condition holds for needs:PROGRAM where the program is there. NEUROLENS_TEST_REQUIRE makes its lack an error.
+func condition(text string) (bool, error) {
+	what, ok := strings.CutPrefix(text, "needs:")
+	if !ok {
+		return false, fmt.Errorf("unknown condition %q", text)
+	}
+	_, err := exec.LookPath(what)
+	if err != nil && slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
+		return false, err
+	}
+	return err == nil, nil
 }

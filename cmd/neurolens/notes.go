@@ -65,11 +65,12 @@ func (n notes) point(t query.Table, row []any, everywhere []string) (words strin
 	}
 	var own []string
 	for _, word := range pointWarnings(t, row) {
+		meaning := warningMeaning(word)
 		if slices.Contains(everywhere, word) {
-			n.add(word, "(all points) "+warningMeaning(word))
+			n.add(word, "(all points) "+meaning)
 			continue
 		}
-		n.add(word, warningMeaning(word))
+		n.add(word, meaning)
 		own = append(own, word)
 	}
 	if more := len(own) - rowWords; more > 0 {
@@ -78,8 +79,9 @@ func (n notes) point(t query.Table, row []any, everywhere []string) (words strin
 	return strings.Join(append(all, own...), ", "), failed
 }
 
+// add keeps a meaning of a word; one without a meaning, as of another version, needs no line.
 func (n notes) add(word, meaning string) {
-	if !slices.Contains(n[word], meaning) {
+	if meaning != "" && !slices.Contains(n[word], meaning) {
 		n[word] = append(n[word], meaning)
 	}
 }
