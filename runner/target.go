@@ -241,6 +241,10 @@ func (s *session) prepareModel(t *target, at location) {
 		precision = "fp32"
 	}
 	model, err := onnx.Generate(name, precision)
+	if err != nil && !slices.Contains(onnx.Names(), name) {
+		t.refuse(schema.StatusError, "model", at, fmt.Errorf("model %s: %w", p.Model, err))
+		return
+	}
 	if err != nil {
 		t.refuse(schema.StatusUnsupported, "precision", location{}, err)
 		return
@@ -269,7 +273,7 @@ func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
 		File: p.File, Object: p.Object, Provider: p.Provider, Device: p.Device, Threads: p.Threads,
 		Timing: p.Timing, MinRunTime: int64(p.MinRunTime), Seed: p.Seed,
-		Reproducible: p.Reproducible, ColdStart: p.ColdStart, FlushL2: p.FlushL2, Fixed: p.Fixed,
+		Reproducible: p.Reproducible, ColdStart: p.ColdStart, FlushL2: p.FlushL2, Used: p.Used, Fixed: p.Fixed,
 	}
 	if p.Executor != schema.ExecutorPython {
 		settings.Backend, settings.Model = string(p.Executor), p.ModelPath

@@ -58,7 +58,11 @@ func TestResume(t *testing.T) {
 		if err := bench.Start(); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second + time.Duration(random.IntN(4000))*time.Millisecond)
+		// A session that has stored nothing cannot be gone on from.
+		for before := files(t, dir); files(t, dir) == before; {
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)
 		_ = bench.Process.Kill()
 		_ = bench.Wait()
 		t.Logf("killed with %v in the store", rows(t, dir, "SELECT status, count(*) FROM runs GROUP BY ALL"))
@@ -73,6 +77,16 @@ func TestResume(t *testing.T) {
 	if got != "[72 72 24 72 3 2]" {
 		t.Errorf("runs, launches, points, ok runs, sessions, sessions resumed: %s, want [72 72 24 72 3 2]", got)
 	}
+}
+
+// files counts the files of runs in the store of a directory; there need not be one.
+func files(t testing.TB, dir string) int {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "runs_store", "live", "*", "*.parquet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found)
 }
 
 // write writes a file of a test.

@@ -5,7 +5,6 @@ nothing about its input, so it gets one tensor [batch_size, seq_len, dim], dim b
 second dimension of its first parameter that has two. A model that wants something else is a benchmark file of its own.
 """
 import json
-import time
 import warnings
 
 from neurolens_backends import framework, work
@@ -13,7 +12,6 @@ from neurolens_backends import framework, work
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16"}
 DIM = 64  # of tiny_linear, where no axis says another
 AMPERE = 8  # the first compute capability with tf32
-FIRST = "neurolens::first"  # marks the first iteration in a profile
 
 
 class Backend:
@@ -189,43 +187,9 @@ class Backend:
     def version(self):
         return self.torch.__version__
 
-    # A profile.
-
     def profile(self, iterations):
-        """The operators of so many iterations, added up by name: the time in an operator itself, without those that it
-        calls, and of an operator that has kernels on a device the time of these. The first iteration is left out."""
-        profiler = self.torch.profiler
-        began = time.monotonic_ns()
-        activities = [profiler.ProfilerActivity.CPU] + [profiler.ProfilerActivity.CUDA] * self.on_cuda
-        with profiler.profile(activities=activities, with_flops=True) as trace:
-            offset = time.monotonic_ns() - began
-            with profiler.record_function(FIRST):
-                self.iterate(1)
-            self.iterate(iterations)
-        events = trace.events()
-        first = next(event.time_range for event in events if event.name == FIRST)
-        ops = {}
-        for event in events:
-            if event.time_range.start < first.end or "::" not in event.name or "CPU" not in str(event.device_type):
-                continue
-            on_device = [kernel.duration for kernel in event.kernels]
-            op = ops.setdefault(event.name, {
-                "name": event.name, "type": event.name, "device": str(self.device) if on_device else "cpu",
-                "start_ns": offset + round((event.time_range.start - first.start) * 1000),
-                "duration_ns": 0, "count": 0, "kernels": [], "counters": {"self_cpu_ns": 0.0}})
-            op["duration_ns"] += round((sum(on_device) if on_device else event.self_cpu_time_total) * 1000)
-            op["count"] += 1
-            op["counters"]["self_cpu_ns"] += round(event.self_cpu_time_total * 1000)
-            op["kernels"] += sorted({kernel.name for kernel in event.kernels} - set(op["kernels"]))
-            if event.flops:
-                op["counters"]["flops"] = op["counters"].get("flops", 0.0) + event.flops
-        return iter(ops.values())
-
-    def iterate(self, times):
-        for _ in range(times):
-            self.benchmark_fn()
-        if self.on_cuda:
-            self.torch.cuda.synchronize()
+        operators = self.worker.part("torch_profile").operators
+        return operators(self.torch, self.benchmark_fn, iterations, str(self.device))
 
 
 def addition(torch):

@@ -3,8 +3,10 @@ package python
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -67,6 +69,7 @@ func TestTorchRefusals(t *testing.T) {
 		"absent device":     {Settings{Device: "cuda:99"}, nil, "device cuda:99 was asked, torch "},
 		"provider":          {Settings{Provider: "CPUExecutionProvider"}, nil, "provider CPUExecutionProvider was asked, torch has devices"},
 		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8"}, "torch has no parameter heads"},
+		"used, and taken":   {Settings{Used: []string{"heads"}}, map[string]string{"param.heads": "8", "param.x": "1"}, "torch has no parameter x"},
 		"wrong profiler":    {Settings{Profile: "ort"}, nil, "profiler ort was asked, torch has torch"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +92,26 @@ func TestDimensionParameter(t *testing.T) {
 	}, map[string]string{long: "64"})
 	check(t, o, schema.StatusOK, "", "", "")
 	checkApplied(t, o, map[string]string{long: "64", "input.x": "[1,1,64]"})
+}
+
+// TestProfileOfFile: a benchmark that uses torch has a profile as the backend has; another has none.
+func TestProfileOfFile(t *testing.T) {
+	interpreter(t, "torch")
+	profile := func(text string) task.Outcome {
+		spec := specOf(t, Settings{File: "bench.py", Profile: "torch"}, nil)
+		spec.Dir = folder(t, map[string]string{"bench.py": text})
+		return runSpec(t, spec)
+	}
+	o := profile("import torch\na = torch.ones(64, 64)\ndef run_benchmark(): return a @ a\n")
+	check(t, o, schema.StatusOK, "", "", "")
+	if i := slices.IndexFunc(o.Ops, func(op schema.Op) bool { return op.Name == "aten::mm" }); i < 0 || *o.Ops[i].Count != 40 {
+		t.Errorf("ops %+v, want 40 aten::mm", o.Ops)
+	}
+	if samples(o) > 0 {
+		t.Errorf("%d samples of a profiled run", samples(o))
+	}
+	o = profile("def run_benchmark(): pass\n")
+	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was asked, and nothing has imported torch")
 }
 
 // TestProfileTorch: operators by name with the time in themselves, so that nested ones are not counted twice.

@@ -87,11 +87,11 @@ class Request:
         return "on" if asked or timing == "triton" else "off"
 
     def refuse_unused(self):
-        """Refuses axes that the backend has not taken."""
-        unused = sorted(set(self.config) - set(self.taken) - set(LABELS))
+        """Refuses axes that neither the backend nor a text of the sweep has taken."""
+        unused = {name.replace("param.", "") for name in set(self.config) - set(self.taken) - set(LABELS)}
+        unused -= set(self.settings.get("used") or ())
         if unused:
-            raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(
-                name.replace("param.", "") for name in unused)))
+            raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(sorted(unused))))
 
     # What ends a point.
 

@@ -129,8 +129,9 @@ def made_already():
     """Stands for what is there already and cannot be given any."""
 
 
-def arguments(target, title, config):
-    """What of the point a class or a function is called with. What it does not take cannot apply."""
+def arguments(target, title, config, used=()):
+    """What of the point a class or a function is called with. What it does not take cannot apply, unless it has been
+    used already."""
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):  # compiled, without a signature
@@ -142,7 +143,7 @@ def arguments(target, title, config):
         name = bare(key)
         if name in names or takes_all and key not in LABELS:
             passed[name] = text if key in LABELS or key == "precision" else value_of(text)
-        elif key not in LABELS:
+        elif key not in LABELS and name not in used:
             raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s" % (
                 title, name, ", ".join(names) or "none"))
     lacking = [
@@ -157,11 +158,12 @@ def arguments(target, title, config):
 class Benchmark:
     """A user's benchmark, behind what a backend has too."""
 
-    def __init__(self, target, title, config):
-        self.config = config
+    def __init__(self, target, title, worker):
+        self.worker, self.config = worker, worker.config
         self.object = self.function = None
         made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
-        passed = arguments(made_already if made else target, title, config)
+        used = worker.settings.get("used") or ()
+        passed = arguments(made_already if made else target, title, worker.config, used)
         if made:
             self.object = target
         elif inspect.isclass(target) or getattr(target, "__name__", "") == FACTORY:
@@ -194,6 +196,14 @@ class Benchmark:
     def validate_result(self):
         """The check of the result, or None."""
         return getattr(self.object, "validate_result", None)
+
+    def profile(self, iterations):
+        """The operators of PyTorch in so many iterations."""
+        torch = sys.modules.get("torch")
+        if torch is None:
+            raise Unsupported("not_applied", "profiler torch was asked, and nothing has imported torch")
+        device = "cuda:%d" % torch.cuda.current_device() if torch.cuda.is_initialized() else "cpu"
+        return self.worker.part("torch_profile").operators(torch, self.benchmark_fn, iterations, device)
 
     def get_config(self):
         return own_settings(self.optional("get_config"))
@@ -251,8 +261,6 @@ def load(worker):
     if not os.path.isfile(path):
         raise Failure("import", "benchmark file %s: %s" % (
             named, "not a file" if os.path.exists(path) else "no such file"))
-    if worker.settings.get("profile"):
-        raise Unsupported("not_applied", "profile %s: needs a backend" % worker.settings["profile"])
     module = import_file(path)
     stem = os.path.splitext(os.path.basename(path))[0]
     name = worker.settings.get("object") or find(module, stem)
@@ -261,4 +269,4 @@ def load(worker):
     target = getattr(module, name)
     if not callable(target) and not hasattr(target, "benchmark_fn"):
         raise Failure("setup", "%s in %s is no class and no function" % (name, named))
-    return Benchmark(target, name, worker.config)
+    return Benchmark(target, name, worker)

@@ -180,6 +180,25 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// TestUsedAxes: an axis that chose the interpreter, or the file, need not be a parameter too; one that is gets it.
+func TestUsedAxes(t *testing.T) {
+	config := map[string]string{"param.venv": "new", "param.n": "3"}
+	for text, want := range map[string]string{
+		"def run_benchmark(n): assert n == 3\n":                        "",
+		"def run_benchmark(n, venv): assert (n, venv) == (3, 'new')\n": "",
+		"def run_benchmark(): pass\n":                                  "run_benchmark takes no parameter n: it takes none",
+	} {
+		spec := specOf(t, Settings{File: "bench.py", Used: []string{"venv"}}, config)
+		spec.Dir = folder(t, map[string]string{"bench.py": text})
+		o := runSpec(t, spec)
+		if want != "" {
+			check(t, o, schema.StatusUnsupported, schema.StageSetup, "not_applied", want)
+			continue
+		}
+		check(t, o, schema.StatusOK, "", "", "")
+	}
+}
+
 // TestImports: a benchmark imports what lies beside it and in the working directory, under the name of its file, and
 // what lies there does not get in the way of the worker.
 func TestImports(t *testing.T) {

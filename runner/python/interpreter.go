@@ -196,8 +196,3 @@ func checkVersion(version string) error {
 	}
 	return nil
 }
-
-// Missing is the line that says how to install a module that the interpreter lacks.
-func (i Interpreter) Missing(module string) string {
-	return fmt.Sprintf("%s is not installed for %s: %s -m pip install %s", module, i.Path, i.Path, module)
-}

@@ -285,7 +285,6 @@ class Worker:
         words, first = self.samples.words, WORD_ROWS + self.warmup
         collecting = gc.isenabled()
         gc.collect()  # before the warm-up: it leaves the processor's caches cold
-        gc.freeze()  # what is there now is not looked at again
         gc.disable()
         self.fact("python.gc", "off while measuring")
         try:

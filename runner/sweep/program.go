@@ -22,6 +22,7 @@ type program struct {
 	build    []texts
 	lines    lines
 	python   pythonTexts
+	used     []string // axes that stand in texts
 	worker   workerSettings
 	scope    *scope
 
@@ -54,6 +55,7 @@ func readProgram(d *document, axes []axis, w workerSettings, o Overrides) (*prog
 	if p.python, err = readPythonTexts(d, p.scope, o); err != nil {
 		return nil, err
 	}
+	p.used = p.usedAxes()
 	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build")}
 	if o.Python != "" {
 		p.lines.python = 0
@@ -147,9 +149,29 @@ func (p *program) checkUse() error {
 
 func (p *program) isCommand() bool { return len(p.command.templates) > 0 }
 
-// templates are all texts of a command.
+// usedAxes names the axes that stand in texts.
+func (p *program) usedAxes() []string {
+	var names []string
+	all := p.templates()
+	for _, text := range p.python {
+		if text.text != nil {
+			all = append(all, *text.text)
+		}
+	}
+	for i, a := range p.scope.axes {
+		if slices.ContainsFunc(all, func(t template) bool { return t.uses(i) }) {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// templates are all texts but those of a Python worker.
 func (p *program) templates() []template {
 	all := slices.Clone(p.command.templates)
+	if p.source != nil {
+		all = append(all, *p.source)
+	}
 	for _, b := range p.build {
 		all = append(all, b.templates...)
 	}
@@ -177,6 +199,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	}
 	if err := p.python.set(point, row); err != nil {
 		return err
+	}
+	if slices.Contains(pythonRun, point.Executor) {
+		point.Used = p.used
 	}
 	if p.worker.set(point); p.scope.seedUsed {
 		point.Seed = p.worker.seed

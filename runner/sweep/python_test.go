@@ -70,6 +70,7 @@ grid: {venv: [a, b]}
 	equal(t, p.Profile, []string{"torch"})
 	equal(t, p.Build, [][]string{{"make", "b"}, {"python3", "setup.py", "--seed=7"}})
 	equal(t, s.Share, []string{"data", "models/big"})
+	equal(t, p.Used, []string{"venv"})
 	equal(t, []int{p.PythonLine, p.BuildLine}, []int{3, 10})
 
 	p = parse(t, "file: a.py\nreproducible: true\ncold_start: true\nwarmup: 3", Overrides{}).Points[0]
@@ -98,13 +99,13 @@ params: {ep: CUDA}
 	var got []string
 	for _, p := range s.Points {
 		got = append(got, fmt.Sprint(p.Provider, " ", p.Device, " ", p.Threads, " ", p.FlushL2, " ", p.Seed != nil, " ",
-			p.Timing, " ", p.Profile, " ", p.Build))
+			p.Timing, " ", p.Profile, " ", p.Build, " ", p.Used))
 	}
 	equal(t, got, []string{
-		"  0 false false  [] []",
-		"CUDAExecutionProvider  4 true true auto [ort] [[make]]",
-		" cuda:1 4 true true auto [torch] [[make]]",
-		" cuda:1 0 true true auto [] [[make]]",
+		"  0 false false  [] [] []",
+		"CUDAExecutionProvider  4 true true auto [ort] [[make]] [ep]",
+		" cuda:1 4 true true auto [torch] [[make]] [ep]",
+		" cuda:1 0 true true auto [] [[make]] [ep]",
 	})
 	if &s.Points[1].Build[0] != &s.Points[3].Build[0] {
 		t.Error("each point has a copy of equal commands")

@@ -61,6 +61,7 @@ type Point struct {
 	BuildLine int               // of build
 	Env       map[string]string // what is set on top of the environment, filled in; nil where there is nothing
 	Dir       string            // cwd, filled in; empty: the working directory
+	Used      []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
 	// How a Python worker runs it; with other executors all are zero, but Seed where {seed} is used.
 	Python       string // the interpreter; empty: not given

@@ -1,0 +1,46 @@
+"""PyTorch's own profiler, for the backend and for benchmarks that use torch."""
+import time
+
+FIRST = "neurolens::first"  # marks the first iteration
+
+
+def operators(torch, call, iterations, device):
+    """The operators of so many calls, added up by name: the time in an operator itself, without those that it calls,
+    and of an operator that has kernels on a device (cuda:0) the time of these. One call before them is left out."""
+    profiler, on_cuda = torch.profiler, device.startswith("cuda")
+
+    def iterate(times):
+        for _ in range(times):
+            call()
+        if on_cuda:
+            torch.cuda.synchronize()
+
+    began = time.monotonic_ns()
+    activities = [profiler.ProfilerActivity.CPU] + [profiler.ProfilerActivity.CUDA] * on_cuda
+    with profiler.profile(activities=activities, with_flops=True) as trace:
+        offset = time.monotonic_ns() - began
+        with profiler.record_function(FIRST):
+            iterate(1)
+        iterate(iterations)
+    events = trace.events()
+    first = next(event.time_range for event in events if event.name == FIRST)
+    ops = {}
+    for event in events:
+        if event.time_range.start >= first.end and "::" in event.name and "CPU" in str(event.device_type):
+            on_device = sum(kernel.duration for kernel in event.kernels)
+            op = ops.setdefault(event.name, {
+                "name": event.name, "type": event.name, "device": device if event.kernels else "cpu",
+                "start_ns": offset + round((event.time_range.start - first.start) * 1000),
+                "duration_ns": 0, "count": 0, "kernels": [], "counters": {"self_cpu_ns": 0.0}})
+            add(op, event, on_device)
+    return iter(ops.values())
+
+
+def add(op, event, on_device):
+    """Adds an event, whose kernels took so many µs, to its operator."""
+    op["duration_ns"] += round((on_device if event.kernels else event.self_cpu_time_total) * 1000)
+    op["count"] += 1
+    op["counters"]["self_cpu_ns"] += round(event.self_cpu_time_total * 1000)
+    op["kernels"] += sorted({kernel.name for kernel in event.kernels} - set(op["kernels"]))
+    if event.flops:
+        op["counters"]["flops"] = op["counters"].get("flops", 0.0) + event.flops
