@@ -1,0 +1,61 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/device"
+)
+
+const oneRunSweep = "command: [\"true\"]\niterations: 1\n"
+
+// TestBusyDevice: what another session measures is not measured at the same time. Without --wait that is exit 2 and
+// one line, and nothing is stored; with it the sweep runs once the other one is done.
+func TestBusyDevice(t *testing.T) {
+	locks, dir := t.TempDir(), t.TempDir()
+	held, err := device.Lock(t.Context(), locks, []string{"cpu"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Release()
+	write(t, dir, "one.yaml", oneRunSweep)
+	bench := program(t, dir, "bench", "one.yaml")
+	bench.Env = append(bench.Env, locksVariable+"="+locks)
+	_ = bench.Run()
+	text := bench.stderr.String()
+	if code := bench.ProcessState.ExitCode(); code != exitInput || strings.Count(text, "\n") != 1 || !strings.Contains(text, "cpu is being measured by pid ") {
+		t.Errorf("exit %d, want %d: %s", code, exitInput, text)
+	}
+	if n := files(t, dir); n != 0 {
+		t.Errorf("%d files in the store", n)
+	}
+
+	waiting := program(t, dir, "bench", "one.yaml", "--wait")
+	waiting.Env = append(waiting.Env, locksVariable+"="+locks)
+	waiting.Stderr = nil
+	stderr, err := waiting.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := waiting.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(stderr)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), "wait") {
+			if n := files(t, dir); n != 0 {
+				t.Errorf("%d files in the store while it waits", n)
+			}
+			held.Release()
+		}
+	}
+	if err := waiting.Wait(); err != nil {
+		t.Error(err)
+	}
+	if got := rows(t, dir, "SELECT status FROM runs"); got != "[ok]" {
+		t.Errorf("runs %s, want one that is ok", got)
+	}
+}

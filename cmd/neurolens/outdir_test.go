@@ -1,0 +1,75 @@
+package main
+
+import (
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const outSweep = `backend: [onnxrt, builtin]
+model: builtin:tiny_linear
+grid: {batch_size: 1, seq_len: 16, precision: fp32}
+repeats: 2
+warmup: 0
+iterations: 3
+`
+
+// TestOutDir: a row for each run, which joins with the store, a document where the schema of documents has room for the
+// run, and a word about the others. Another session adds documents to the folder; the table is of the last one.
+func TestOutDir(t *testing.T) {
+	python, dir := testPython(t, "onnxruntime"), t.TempDir()
+	write(t, dir, "out.yaml", outSweep)
+	for session := 1; session <= 2; session++ {
+		bench := program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "bench_runs", "--rerun", "all")
+		bench.run(t)
+		if text := bench.stderr.String(); strings.Count(text, "neurolens: --out-dir: bench_runs: 2 runs have no run document: backend \"builtin\"") != 1 {
+			t.Errorf("standard error %s", text)
+		}
+		checkOut(t, dir, 4, 2*session)
+	}
+	refused := program(t, dir, "bench", "out.yaml", "--python", python, "--out-dir", "out.yaml")
+	_ = refused.Run()
+	if text := refused.stderr.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
+		t.Errorf("a file as folder: exit %d, %s", refused.ProcessState.ExitCode(), text)
+	}
+	if n := files(t, dir); n != 8 {
+		t.Errorf("%d files in the store, want those of 8 runs", n)
+	}
+}
+
+// checkOut asks that each row of summary.csv is a run of the store, and that there are so many documents.
+func checkOut(t *testing.T, dir string, runs, documents int) {
+	t.Helper()
+	file, err := os.Open(filepath.Join(dir, "bench_runs", "summary.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	table, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := map[string]int{}
+	for i, name := range table[0] {
+		at[name] = i
+	}
+	if len(table) != 1+runs {
+		t.Errorf("%d rows, want %d and a header", len(table), runs)
+	}
+	for _, row := range table[1:] {
+		id, backend := row[at["run_id"]], row[at["backend"]]
+		want := fmt.Sprintf("[%s %s %s]", id, backend, row[at["status"]])
+		if got := rows(t, dir, "SELECT run_id, backend, status FROM runs WHERE run_id = '"+id+"'"); got != want {
+			t.Errorf("store %s, summary.csv %s", got, want)
+		}
+	}
+	for _, glob := range []string{"runs/*.json", "fp/*.fp.json"} {
+		found, err := filepath.Glob(filepath.Join(dir, "bench_runs", filepath.FromSlash(glob)))
+		if err != nil || len(found) != documents {
+			t.Errorf("%s: %d files, %v, want %d", glob, len(found), err, documents)
+		}
+	}
+}
