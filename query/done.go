@@ -11,39 +11,113 @@ import (
 
 // doneColumns are what Done reads of a run.
 var doneColumns = []string{
-	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "executor", "backend_version",
+	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "error_kind", "executor", "backend_version",
 	"model_sha256", "machine", "driver_version", "python_version", "git_commit", "env", "log_median",
 	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
 }
 
-// Done gives the runs of a suite's newest session on a machine and of the sessions that it went on from, newest
-// first, for a later session to go on from. Sessions of two sides are not among them: they are compared within
-// themselves. Of a run these are set: the ids, repeat index, purpose, start, status, executor, stage durations, what a
-// resumed session compares (versions, hashes, the environment) and the logarithmic median of the primary metric.
+// Bounds of Done: how many sessions it gives besides those that they went on from, and among how many of the newest runs
+// it looks for them.
+const (
+	maxDoneSessions = 20
+	maxDoneRuns     = 1_000
+)
+
+// Done gives the runs of a suite's newest sessions on a machine, at most 20 of those that have one of its newest 1,000
+// runs, and of all sessions that these went on from, for a later session to go on from. The newest session is first, its
+// newest run first; sessions that are given for being gone on from alone are last. Sessions of two sides are not among
+// them: they are compared within themselves. Of a run these are set: the ids, repeat index, purpose, start, status and
+// kind of error, executor, stage durations, what a resumed session compares (versions, hashes, the environment) and the
+// logarithmic median of the primary metric.
 func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
 	newest, err := db.List(ctx, ListRequest{
 		Filter:  "source=" + schema.SourceNeuroLens + " side=null suite=" + quotedValue(suite) + " machine=" + quotedValue(machine),
-		Columns: []string{"session_id", "resumes"}, Limit: 1,
+		Columns: []string{"session_id"}, Limit: maxDoneRuns,
 	})
-	if err != nil || len(newest.Rows) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	session, _ := newest.Rows[0][0].(string)
+	var sessions []string
+	for _, row := range newest.Rows {
+		if id, _ := row[0].(string); len(sessions) < maxDoneSessions && id != "" && !slices.Contains(sessions, id) {
+			sessions = append(sessions, id)
+		}
+	}
 	var all []schema.Run
-	for seen := []string(nil); session != "" && !slices.Contains(seen, session); {
-		seen = append(seen, session)
-		runs, err := db.List(ctx, ListRequest{Filter: "session_id=" + session, Columns: doneColumns})
+	for seen := sessions; len(sessions) > 0; {
+		runs, err := db.sessionRuns(ctx, sessions)
 		if err != nil {
 			return nil, err
 		}
-		session = ""
-		for _, row := range runs.Rows {
-			run := doneRun(runs.Table, row)
-			session = run.Resumes
-			all = append(all, run)
+		all = append(all, runs...)
+		sessions = nil
+		for _, run := range runs {
+			if run.Resumes != "" && !slices.Contains(seen, run.Resumes) {
+				seen, sessions = append(seen, run.Resumes), append(sessions, run.Resumes)
+			}
 		}
 	}
 	return all, nil
+}
+
+// sessionRuns gives the runs of sessions, session by session.
+func (db *DB) sessionRuns(ctx context.Context, sessions []string) ([]schema.Run, error) {
+	found, err := db.List(ctx, ListRequest{Filter: "session_id=" + strings.Join(sessions, ","), Columns: doneColumns})
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]schema.Run, len(found.Rows))
+	for i, row := range found.Rows {
+		runs[i] = doneRun(found.Table, row)
+	}
+	slices.SortStableFunc(runs, func(a, b schema.Run) int {
+		return slices.Index(sessions, a.SessionID) - slices.Index(sessions, b.SessionID)
+	})
+	return runs, nil
+}
+
+// SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
+func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (Table, error) {
+	return db.points(ctx, func(ch *chooser) ([]file, error) {
+		found, err := ch.choose(ctx, question{filter: "session_id=" + quotedValue(session)})
+		if err != nil {
+			return nil, err
+		}
+		ids := make(map[string]bool, len(counted))
+		for _, id := range counted {
+			ids[id] = true
+		}
+		for _, f := range ch.all {
+			if ids[f.run.String()] {
+				found.files = append(found.files, f)
+			}
+		}
+		return found.files, nil
+	})
+}
+
+// points is Points of the runs that choose gives.
+func (db *DB) points(ctx context.Context, choose func(*chooser) ([]file, error)) (Table, error) {
+	columns, err := runColumns(pointsColumns)
+	if err != nil {
+		return Table{}, err
+	}
+	var t Table
+	err = db.ask(ctx, func(c *conn, all []file) error {
+		files, err := choose(&chooser{conn: c, all: all})
+		if err != nil {
+			return err
+		}
+		t, err = c.table(ctx, statement{text: pointsSQL(scan(files, columns, "purpose = 'measure'"))})
+		return err
+	})
+	if err != nil {
+		return Table{}, err
+	}
+	t.setUnits(nil)
+	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
+	t.Columns[t.Index("spread")].Unit = "ratio"
+	return t, nil
 }
 
 // quotedValue is a text as a value of a filter.
@@ -63,7 +137,7 @@ func doneRun(t Table, row []any) schema.Run {
 	run := schema.Run{
 		RunID: text("run_id"), SessionID: text("session_id"), Resumes: text("resumes"), PointID: text("point_id"),
 		RepeatIndex: integer("repeat_index"), Purpose: schema.Purpose(text("purpose")),
-		Status: schema.Status(text("status")), Executor: schema.Executor(text("executor")), BackendVersion: text("backend_version"), ModelSHA256: text("model_sha256"),
+		Status: schema.Status(text("status")), ErrorKind: text("error_kind"), Executor: schema.Executor(text("executor")), BackendVersion: text("backend_version"), ModelSHA256: text("model_sha256"),
 		Stages: schema.Stages{
 			Build: integer("build_ns"), Setup: integer("setup_ns"), Warmup: integer("warmup_ns"), Measure: integer("measure_ns"),
 			Validate: integer("validate_ns"), Teardown: integer("teardown_ns"), Profile: integer("profile_ns"),

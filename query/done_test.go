@@ -3,13 +3,13 @@ package query_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TestDone: the newest session of the suite on the machine, and the chain that it resumes; no other suite, machine,
-// side or source.
+// TestDone: the sessions of the suite on the machine, newest first; no other suite, machine, side or source.
 func TestDone(t *testing.T) {
 	in := func(session, resumes int, edit func(*schema.Run)) func(*schema.Run) {
 		return func(r *schema.Run) {
@@ -28,7 +28,7 @@ func TestDone(t *testing.T) {
 			r.Env.GitCommit, r.Env.DriverVersion, r.Env.PythonVersion = "abc", "570", "3.11"
 			r.ModelSHA256, r.BackendVersion = "f00", "1.2"
 		})),
-		newRun(2, 0, in(2, 0, func(r *schema.Run) { r.Status, r.Stage = schema.StatusOOM, schema.StageMeasure })),
+		newRun(2, 0, in(2, 0, func(r *schema.Run) { r.Status, r.Stage, r.ErrorKind = schema.StatusOOM, schema.StageMeasure, "oom" })),
 		newRun(3, 300, in(3, 2, nil)),
 		newRun(4, 1, in(4, 0, func(r *schema.Run) { r.Side = "head" })),
 		newRun(5, 1, in(5, 0, func(r *schema.Run) { r.Env.Machine = "lab4" })),
@@ -43,8 +43,8 @@ func TestDone(t *testing.T) {
 	for _, r := range runs {
 		got = append(got, fmt.Sprint(*r.RepeatIndex, r.Status))
 	}
-	if fmt.Sprint(got) != "[3ok 2oom 1ok]" {
-		t.Fatalf("done %v, want [3ok 2oom 1ok]", got)
+	if fmt.Sprint(got) != "[3ok 2oom 1ok 0ok]" {
+		t.Fatalf("done %v, want [3ok 2oom 1ok 0ok]", got)
 	}
 	r := runs[2]
 	if r.Env.GitCommit != "abc" || r.Env.DriverVersion != "570" || r.Env.PythonVersion != "3.11" || r.ModelSHA256 != "f00" ||
@@ -54,10 +54,82 @@ func TestDone(t *testing.T) {
 	if m := r.Metric(r.Primary); m == nil || m.Summary.LogMedian == nil {
 		t.Errorf("no location: %+v", r.Metrics)
 	}
-	if runs[1].Metrics != nil || runs[0].Resumes != sessionID(2) || runs[0].StartedAt != start.Add(3e9) {
+	if runs[1].Metrics != nil || runs[1].ErrorKind != "oom" || runs[0].Resumes != sessionID(2) || runs[0].StartedAt != start.Add(3e9) {
 		t.Errorf("%+v", runs[:2])
 	}
 	if none, err := db.Done(context.Background(), "nothing", "lab3"); err != nil || len(none) != 0 {
 		t.Errorf("of a suite that is not there: %v, %v", none, err)
+	}
+}
+
+// TestDoneOfManySessions: the twenty newest sessions, in each the newest run first, and at the end what these went on
+// from, however old.
+func TestDoneOfManySessions(t *testing.T) {
+	var runs []schema.Run
+	for i := range 50 {
+		session := i / 2 % 25 // 0 to 24, two runs each
+		runs = append(runs, newRun(i, 1, func(r *schema.Run) {
+			r.Suite, r.SessionID = "many", sessionID(session+1)
+			if session == 10 {
+				r.Resumes = sessionID(3)
+			}
+			if session == 2 {
+				r.Resumes = sessionID(1)
+			}
+		}))
+	}
+	done, err := open(t, newStore(t, runs...)).Done(context.Background(), "many", "lab3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []int64
+	for _, r := range done {
+		got = append(got, *r.RepeatIndex)
+	}
+	for i := int64(49); i >= 10; i-- {
+		want = append(want, i)
+	}
+	if want = append(want, 5, 4, 1, 0); fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v\nwant %v", got, want)
+	}
+}
+
+// TestSessionPoints: the runs of a session and those of earlier ones that are named, and no others of these.
+func TestSessionPoints(t *testing.T) {
+	in := func(session int, status schema.Status) func(*schema.Run) {
+		return func(r *schema.Run) {
+			r.SessionID, r.Status, r.BatchSize, r.Params = sessionID(session), status, new(int64(1)), nil
+			if status != schema.StatusOK {
+				r.Stage, r.ErrorKind, r.Error = schema.StageMeasure, "raise", "it failed"
+			}
+		}
+	}
+	runs := []schema.Run{
+		newRun(0, 100, in(1, schema.StatusOK)), newRun(1, 900, in(1, schema.StatusError)), newRun(2, 900, in(1, schema.StatusOK)),
+		newRun(3, 300, in(2, schema.StatusOK)), newRun(4, 900, in(3, schema.StatusOK)),
+	}
+	db := open(t, newStore(t, runs...))
+	all, err := db.Points(context.Background(), "session="+sessionID(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		counted []string
+		want    string
+	}{
+		"alone":               {nil, "[1 1 " + fmt.Sprint(all.Rows[0][all.Index("median")]) + "]"},
+		"with one that it is": {[]string{runs[0].RunID}, "[2 2 "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := db.SessionPoints(context.Background(), sessionID(2), c.counted)
+			if err != nil || len(got.Rows) != 1 {
+				t.Fatalf("%d rows, %v", len(got.Rows), err)
+			}
+			row := got.Rows[0]
+			text := fmt.Sprint([]any{row[got.Index("runs")], row[got.Index("ok_runs")], row[got.Index("median")]})
+			if !strings.HasPrefix(text, c.want) || fmt.Sprint(got.Columns) != fmt.Sprint(all.Columns) {
+				t.Errorf("%s, want %s; columns %v, want those of Points", text, c.want, got.Columns)
+			}
+		})
 	}
 }

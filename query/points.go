@@ -2,8 +2,6 @@ package query
 
 import (
 	"context"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // Points summarises the runs of purpose measure that match, one row for each point (and side of an A/B session), in the
@@ -20,27 +18,10 @@ import (
 //
 // and NULL where these runs differ in metric or unit.
 func (db *DB) Points(ctx context.Context, filter string) (Table, error) {
-	columns, err := runColumns(pointsColumns)
-	if err != nil {
-		return Table{}, err
-	}
-	var t Table
-	err = db.ask(ctx, func(c *conn, all []file) error {
-		ch := &chooser{conn: c, all: all}
+	return db.points(ctx, func(ch *chooser) ([]file, error) {
 		found, err := ch.choose(ctx, question{filter: filter})
-		if err != nil {
-			return err
-		}
-		t, err = c.table(ctx, statement{text: pointsSQL(scan(found.files, columns, "purpose = 'measure'"))})
-		return err
+		return found.files, err
 	})
-	if err != nil {
-		return Table{}, err
-	}
-	t.setUnits(nil)
-	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
-	t.Columns[t.Index("spread")].Unit = "ratio"
-	return t, nil
 }
 
 // pointsColumns are the columns of runs that pointsSQL reads.

@@ -10,63 +10,87 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// outOfMemory remembers the points that ran out of memory, for points that are larger to be skipped: they would, and
-// the second or third out-of-memory can take the driver down.
+// outOfMemory remembers what ran out of memory, for what is larger to be skipped: it would, and the second or third
+// out-of-memory can take the driver down.
 type outOfMemory struct {
-	points []*sweep.Point
+	failed []subject
+	ran    map[subject]bool
 }
 
-// note remembers the point of a run that ran out of memory.
-func (o *outOfMemory) note(p *sweep.Point, status schema.Status) {
-	if status == schema.StatusOOM && !slices.Contains(o.points, p) {
-		o.points = append(o.points, p)
+// note remembers how a run ended.
+func (o *outOfMemory) note(sub subject, status schema.Status) {
+	switch {
+	case status == schema.StatusOOM && !slices.Contains(o.failed, sub):
+		o.failed = append(o.failed, sub)
+	case status == schema.StatusOK:
+		if o.ran == nil {
+			o.ran = map[subject]bool{}
+		}
+		o.ran[sub] = true
 	}
 }
 
-// smaller is a point that ran out of memory and that p is larger than, or nil.
-func (o *outOfMemory) smaller(p *sweep.Point) *sweep.Point {
-	for _, q := range o.points {
-		if larger(p, q) {
-			return q
+// smaller is a point that ran out of memory, on the same side, and that sub is larger than; or nil.
+func (o *outOfMemory) smaller(sub subject) *sweep.Point {
+	for _, q := range o.failed {
+		if q.side == sub.side && o.larger(sub, q) {
+			return q.point
 		}
 	}
 	return nil
 }
 
-// larger tells that p differs from q in numbers alone, each of which is larger or the same.
-func larger(p, q *sweep.Point) bool {
-	if p.Benchmark != q.Benchmark || p.Variant != q.Variant || p.Backend != q.Backend || p.Model != q.Model || p.Precision != q.Precision {
-		return false
-	}
-	a, b := sizes(p), sizes(q)
-	if len(a) != len(b) {
-		return false
-	}
-	more := false
-	for name, text := range b {
-		mine, there := a[name]
-		switch {
-		case !there:
-			return false
-		case mine == text:
-			continue
-		}
-		x, errX := strconv.ParseFloat(mine, 64)
-		y, errY := strconv.ParseFloat(text, 64)
-		if errX != nil || errY != nil || x < y {
-			return false
-		}
-		more = true
-	}
-	return more
+// larger tells that p differs from q, which ran out of memory, in sizes alone, each of which is larger or the same.
+func (o *outOfMemory) larger(p, q subject) bool {
+	grown, ok := increased(q.point, p.point)
+	return ok && len(grown) > 0 && !slices.ContainsFunc(grown, func(axis string) bool { return !o.isSize(axis, q) })
 }
 
-// sizes are the axes of a point that may be sizes.
-func sizes(p *sweep.Point) map[string]string {
-	all := map[string]string{}
-	for name, text := range p.Params {
-		all["param."+name] = text
+// isSize tells that more of an axis takes more memory. Of a parameter that is known where less of it, and all else
+// the same, was not too much: more shards or more ranks may take less.
+func (o *outOfMemory) isSize(axis string, q subject) bool {
+	if axis == "batch_size" || axis == "seq_len" {
+		return true
 	}
+	for r := range o.ran {
+		if grown, ok := increased(r.point, q.point); r.side == q.side && ok && slices.Equal(grown, []string{axis}) {
+			return true
+		}
+	}
+	return false
+}
+
+// increased names the axes of which to has more than from; ok is false where they differ in anything else.
+func increased(from, to *sweep.Point) (axes []string, ok bool) {
+	if from.Benchmark != to.Benchmark || from.Variant != to.Variant || from.Backend != to.Backend || from.Model != to.Model || from.Precision != to.Precision {
+		return nil, false
+	}
+	a, b := numbered(from), numbered(to)
+	if len(a) != len(b) {
+		return nil, false
+	}
+	for name, text := range a {
+		more, there := b[name]
+		switch {
+		case !there:
+			return nil, false
+		case more == text:
+			continue
+		}
+		x, errX := strconv.ParseFloat(text, 64)
+		y, errY := strconv.ParseFloat(more, 64)
+		if errX != nil || errY != nil || !(x < y) {
+			return nil, false
+		}
+		axes = append(axes, name)
+	}
+	return axes, true
+}
+
+// numbered are the axes of a point that may be numbers, by name.
+func numbered(p *sweep.Point) map[string]string {
+	all := map[string]string{}
+	maps.Copy(all, p.Params)
 	for name, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
 		if n != nil {
 			all[name] = strconv.FormatInt(*n, 10)
@@ -75,10 +99,10 @@ func sizes(p *sweep.Point) map[string]string {
 	return all
 }
 
-// describeSizes names a point by its sizes.
+// describeSizes names a point by its axes.
 func describeSizes(p *sweep.Point) string {
 	text := ""
-	all := sizes(p)
+	all := numbered(p)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		text += fmt.Sprintf(" %s=%s", name, all[name])
 	}

@@ -41,7 +41,7 @@ func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, 
 	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(s.env, volatile, s.devices))
 	if m := run.Metric(schema.PrimaryMetric); m != nil {
 		run.Primary = schema.PrimaryMetric
-		floor, _ := strconv.ParseFloat(o.Facts["timer.floor_ns"], 64) // 0: not known
+		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known
 		run.Warnings = append(run.Warnings, stat.Warnings(m.Values(), m.Tick, floor)...)
 	}
 	return run
@@ -55,6 +55,9 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 	if s.options.Sweep != "" {
 		env.Facts["sweep.file"] = s.options.Sweep
 		env.Facts["sweep.sha256"] = s.sweep.SHA256
+	}
+	if s.options.Flags != "" {
+		env.Facts["runner.flags"] = s.options.Flags
 	}
 	env.Facts["runner.order"] = s.sweep.Order
 	if l.Profile != "" {
@@ -74,7 +77,7 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 }
 
 // checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
-// axis. What it measured is not what the point says, so the samples go.
+// axis. What it measured is not what the point says, so samples and operators go.
 func checkApplied(p *sweep.Point, o *task.Outcome) {
 	if o.Status != schema.StatusOK || o.Applied == nil {
 		return
@@ -87,7 +90,7 @@ func checkApplied(p *sweep.Point, o *task.Outcome) {
 		}
 		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
 		o.Error = key + " " + asked[key] + " was asked, " + applied + " was applied"
-		o.Metrics = nil
+		o.Metrics, o.Ops = nil, nil
 		return
 	}
 }

@@ -60,15 +60,15 @@ func (s *session) buildPoint(ctx context.Context, sub subject) (built, error) {
 // buildOne runs a command of build:, unless this session has run it already on that side.
 func (s *session) buildOne(ctx context.Context, sub subject, command []string) (built, error) {
 	p, side := sub.point, s.sides[sub.side]
-	dir, env := side.resolve(p.Dir), environOf(p)
-	key := jsonList(slices.Concat([]string{side.name, dir}, env, command))
+	dir := side.resolve(p.Dir)
+	key := jsonList(slices.Concat([]string{side.name, dir}, command))
 	if b, ok := s.commands[key]; ok {
 		return b, nil
 	}
 	s.options.Observe(s.event(Event{Launch: sweep.Launch{Point: p, Side: sub.side}, Build: command}))
 	limit := p.Timeouts.Build
 	outcome, err := s.pool.Run(ctx, task.Spec{
-		Executor: schema.ExecutorCommand, Command: command, Env: env, Dir: dir, Iterations: 1,
+		Executor: schema.ExecutorCommand, Command: command, Env: environOf(s.sweep.BuildEnv), Dir: dir, Iterations: 1,
 		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
 	}, nil)
 	if err != nil {

@@ -40,7 +40,7 @@ func newEstimate(plan Plan) *estimate {
 		}
 	}
 	for _, p := range plan.Launches {
-		if p.Done != nil {
+		if p.Done != nil && p.Done.Status != schema.StatusSkipped { // which took no time
 			e.measure(subjectOf(p.Launch), duration(p.Done))
 		}
 	}

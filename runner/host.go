@@ -5,25 +5,31 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
-// host remembers what was found out about this machine for the points of a session: each file is read and each
-// interpreter is asked once.
+// host remembers what was found out about this machine for the points of a session: each file is read once as long as it
+// stays the same, and each interpreter is asked once.
 type host struct {
 	sweep        *sweep.Sweep
 	version      string // of NeuroLens
+	points       string // see pointsHash
 	targets      map[subject]*target
+	stale        map[subject]*target // prepared before some file changed; see fresh
 	hashes       map[string]hash
+	outputs      map[string]bool // files that commands write
 	interpreters map[string]interpreter
 }
 
+// hash is that of a file, and what the file was then.
 type hash struct {
 	text string
 	err  error
+	file fs.FileInfo // nil: there was none
 }
 
 type interpreter struct {
@@ -33,8 +39,8 @@ type interpreter struct {
 
 func newHost(s *sweep.Sweep, o Options) *host {
 	return &host{
-		sweep: s, version: o.Version, targets: map[subject]*target{},
-		hashes: map[string]hash{}, interpreters: map[string]interpreter{},
+		sweep: s, version: o.Version, points: pointsHash(s), targets: map[subject]*target{}, stale: map[subject]*target{},
+		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{},
 	}
 }
 
@@ -42,6 +48,7 @@ func newHost(s *sweep.Sweep, o Options) *host {
 func (h *host) sha256(path string) (string, error) {
 	known, ok := h.hashes[path]
 	if !ok {
+		known.file = infoOf(path) // before it is read: what changes while it is read has changed
 		known.text, known.err = hashFile(path)
 		h.hashes[path] = known
 	}

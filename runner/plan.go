@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,12 +18,21 @@ const (
 	RerunAll     Rerun = "all"
 )
 
-// Plan is what a session does: every launch of its sweep, and which of them earlier sessions have done.
+// Plan is what a session does: every launch of its sweep that is known before the first one, and which of them earlier
+// sessions have done.
 type Plan struct {
 	Launches []Planned
 	Resumes  string   // the session that this one goes on from; empty: it begins anew
 	Done     int      // launches that are not run again
 	Changes  []Change // why runs of an unfinished session do not count
+	Sides    []Side   // that are compared, base and head; none where nothing is
+}
+
+// Side is code that a session compares.
+type Side struct {
+	Name   string // base or head
+	Commit string
+	Dirty  bool // it has changes that no commit has
 }
 
 // Planned is a launch and, where it is not run again, the run that an earlier session has of it.
@@ -55,117 +63,77 @@ func slotOfLaunch(l sweep.Launch) slot {
 // factProfile is the fact with the profiler of a pass.
 const factProfile = "runner.profile"
 
-// indexDone finds runs by slot: the newest of each that came to an end by itself. runs are newest first.
-func indexDone(runs []schema.Run) map[slot]*schema.Run {
-	index := map[slot]*schema.Run{}
-	for i := range runs {
-		r := &runs[i]
-		switch r.Status {
-		case schema.StatusCancelled, schema.StatusLost, schema.StatusSkipped:
-			continue
-		}
-		if r.RepeatIndex == nil {
-			continue
-		}
-		key := slot{r.PointID, *r.RepeatIndex, r.Env.Facts[factProfile]}
-		if _, newer := index[key]; !newer {
-			index[key] = r
-		}
-	}
-	return index
-}
+// kindSuiteTimeout and kindAfterOOM are the kinds of error of launches that were skipped.
+const (
+	kindSuiteTimeout = "suite_timeout"
+	kindAfterOOM     = "after_oom"
+)
 
-// makePlan decides what is run. identity gives what has to agree with a run for it to count as the launch. done are the
-// runs of earlier sessions, newest first. A sweep that has been run to its end is run again, as a session of its own.
-func makePlan(launches []sweep.Launch, identity func(sweep.Launch) map[string]string, done []schema.Run, rerun Rerun) Plan {
-	index := indexDone(done)
-	if rerun == RerunAll {
-		index = nil
-	}
+// plan looks launches up in what earlier sessions have done.
+func (p *past) plan(launches []sweep.Launch) Plan {
 	plan := Plan{Launches: make([]Planned, len(launches))}
-	unfinished := false
 	changes := map[Change]int{}
 	for i, l := range launches {
-		p := &plan.Launches[i]
-		p.Launch = l
-		run := index[slotOfLaunch(l)]
-		if run == nil {
-			p.Reason, unfinished = "missing", true
-			continue
-		}
-		if differs := differences(identityOf(run), identity(l)); len(differs) > 0 {
-			p.Reason = describeChanges(differs)
+		planned := &plan.Launches[i]
+		planned.Launch = l
+		run, differs := p.find(l)
+		switch {
+		case run == nil:
+			planned.Reason = "missing"
+		case len(differs) > 0:
+			planned.Reason = describeChanges(differs)
 			for _, c := range differs {
 				changes[c]++
 			}
-			continue
+		case p.rerun == RerunFailed && unsatisfactory(run):
+			planned.Reason = "failed"
+		default:
+			planned.Done = run
+			plan.Done++
 		}
-		if rerun == RerunFailed && run.Status.Failed() {
-			p.Reason = "failed"
-			continue
-		}
-		p.Done = run
-		plan.Done++
 	}
-	if plan.Done == len(launches) || plan.Done == 0 {
-		plan.startAnew()
-	} else {
-		plan.Resumes = done[0].SessionID
-	}
-	if unfinished || plan.Resumes != "" {
-		plan.Changes = sortedChanges(changes)
-	}
+	plan.Changes = sortedChanges(changes)
 	return plan
 }
 
+// unsatisfactory tells that a run is one of those that --rerun failed runs again: what a user has to look at, and what
+// was skipped on its account.
+func unsatisfactory(r *schema.Run) bool { return r.Status.Failed() || r.ErrorKind == kindAfterOOM }
+
+// add puts a round of launches at the end of a plan.
+func (p *Plan) add(round Plan) {
+	p.Launches, p.Done = append(p.Launches, round.Launches...), p.Done+round.Done
+}
+
+// measured tells that earlier sessions have done every measurement of a plan, passes of profilers apart.
+func (p *Plan) measured() bool {
+	return !slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Done == nil && l.Launch.Profile == "" })
+}
+
+// settle decides whether the session goes on from an earlier one, and tells if it does. A sweep that has been run to its
+// end is run again, as a session of its own, unless its failures alone are wanted; then the first launches are those
+// that the sweep has for certain.
+func (p *Plan) settle(from *past, certain int) (resumes bool) {
+	switch {
+	case p.Done == 0:
+	case p.Done == len(p.Launches) && from.rerun == RerunNothing:
+		p.startAnew(certain)
+	default:
+		p.Resumes = from.session
+	}
+	missing := slices.ContainsFunc(p.Launches, func(l Planned) bool { return l.Reason == "missing" })
+	if !missing && p.Resumes == "" {
+		p.Changes = nil // a finished sweep of other code is no news
+	}
+	return p.Resumes != ""
+}
+
 // startAnew makes the plan one of a session that goes on from none.
-func (p *Plan) startAnew() {
-	p.Done = 0
+func (p *Plan) startAnew(certain int) {
+	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
-		if p.Launches[i].Done != nil {
-			p.Launches[i].Done, p.Launches[i].Reason = nil, "all are there"
-		}
+		p.Launches[i].Done, p.Launches[i].Reason = nil, "all are there"
 	}
-}
-
-// identityPrefix begins the facts of versions that are installed for an interpreter.
-const identityPrefix = "python.installed."
-
-// identityFacts are the facts that have to agree.
-var identityFacts = []string{"git.tree", "benchmark.sha256", "command.sha256", "runner.config_sha256"}
-
-// identityOf is what two runs of one launch have to agree in, by the name that a difference is reported under:
-// machine, driver, versions, code and configuration.
-func identityOf(r *schema.Run) map[string]string {
-	identity := map[string]string{
-		"machine": r.Env.Machine, "driver_version": r.Env.DriverVersion, "git_commit": r.Env.GitCommit, "model_sha256": r.ModelSHA256,
-		"python_version": r.Env.PythonVersion,
-	}
-	if r.Executor == schema.ExecutorBuiltin {
-		identity["backend_version"] = r.BackendVersion
-	}
-	for _, fact := range identityFacts {
-		identity[fact] = r.Env.Facts[fact]
-	}
-	for fact, value := range r.Env.Facts {
-		if strings.HasPrefix(fact, identityPrefix) {
-			identity[fact] = value
-		}
-	}
-	return identity
-}
-
-// differences are the entries in which two identities do not agree; a missing entry is an empty one.
-func differences(from, to map[string]string) []Change {
-	keys := slices.Concat(slices.Collect(maps.Keys(from)), slices.Collect(maps.Keys(to)))
-	slices.Sort(keys)
-	var all []Change
-	for _, key := range slices.Compact(keys) {
-		if from[key] != to[key] {
-			all = append(all, Change{What: key, From: from[key], To: to[key]})
-		}
-	}
-	return all
 }
 
 func describeChanges(changes []Change) string {

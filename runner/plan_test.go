@@ -2,7 +2,6 @@ package runner
 
 import (
 	"fmt"
-	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -49,10 +48,31 @@ func reasons(p Plan) string {
 	return strings.Join(all, "; ")
 }
 
+// planned is the plan of launches, all of which have the identity of doneRun.
+func planned(launches []sweep.Launch, done []schema.Run, r rules) Plan {
+	identity := identityOf(new(doneRun(launches[0], "", nil)))
+	r.identity, r.points = func(sweep.Launch) map[string]string { return identity }, "these"
+	past := findPast(done, launches, r)
+	plan := past.plan(launches)
+	plan.settle(past, len(launches))
+	return plan
+}
+
 func TestPlan(t *testing.T) {
 	_, launches := launchesOf(t)
 	status := func(s schema.Status) func(*schema.Run) { return func(r *schema.Run) { r.Status = s } }
+	skipped := func(kind string) func(*schema.Run) {
+		return func(r *schema.Run) { r.Status, r.ErrorKind = schema.StatusSkipped, kind }
+	}
 	older := func(r *schema.Run) { r.Env.GitCommit = "old" }
+	resumes := func(session string, edit func(*schema.Run)) func(*schema.Run) {
+		return func(r *schema.Run) {
+			r.Resumes = session
+			if edit != nil {
+				edit(r)
+			}
+		}
+	}
 	all := func(edit func(*schema.Run)) []schema.Run {
 		var runs []schema.Run
 		for _, l := range launches {
@@ -62,63 +82,82 @@ func TestPlan(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		done    []schema.Run
-		rerun   Rerun
+		rules   rules
 		want    string
 		resumes string
 		changes string
 	}{
-		"nothing is there": {nil, "", "missing; missing; missing; missing", "", "[]"},
+		"nothing is there": {nil, rules{}, "missing; missing; missing; missing", "", "[]"},
 		"what is there does not run again": {
-			[]schema.Run{doneRun(launches[2], "A", nil)}, "", "missing; missing; done; missing", "A", "[]",
+			[]schema.Run{doneRun(launches[2], "A", nil)}, rules{}, "missing; missing; done; missing", "A", "[]",
 		},
 		"a finished sweep runs again": {
-			all(nil), "", "all are there; all are there; all are there; all are there", "", "[]",
+			all(nil), rules{}, "all are there; all are there; all are there; all are there", "", "[]",
 		},
 		"a failure is a run": {
-			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout))}, "", "done; missing; missing; missing", "A", "[]",
+			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout))},
+			rules{},
+			"done; missing; missing; missing", "A", "[]",
 		},
 		"failures run again if asked": {
 			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout)), doneRun(launches[1], "A", nil)},
-			RerunFailed,
+			rules{rerun: RerunFailed},
 			"failed; done; missing; missing", "A", "[]",
 		},
 		"of a finished sweep the failures alone run again": {
-			append([]schema.Run{doneRun(launches[0], "B", status(schema.StatusCrashed))}, all(nil)...), RerunFailed,
+			append([]schema.Run{doneRun(launches[0], "B", resumes("A", status(schema.StatusCrashed)))}, all(nil)...),
+			rules{rerun: RerunFailed},
 			"failed; done; done; done", "B", "[]",
 		},
+		"without failures nothing does": {all(nil), rules{rerun: RerunFailed}, "done; done; done; done", "A", "[]"},
 		"what was cut short is not done": {
 			[]schema.Run{
 				doneRun(launches[0], "A", status(schema.StatusCancelled)), doneRun(launches[1], "A", status(schema.StatusLost)),
-				doneRun(launches[2], "A", status(schema.StatusSkipped)), doneRun(launches[3], "A", nil),
-			}, "", "missing; missing; missing; done", "A", "[]",
+				doneRun(launches[2], "A", skipped(kindSuiteTimeout)), doneRun(launches[3], "A", nil),
+			}, rules{}, "missing; missing; missing; done", "A", "[]",
+		},
+		"what an out-of-memory skipped is done": {
+			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
+			rules{},
+			"missing; done; done; done", "B", "[]",
+		},
+		"and is not where it is to run": {
+			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
+			rules{larger: true},
+			"missing; missing; done; done", "B", "[]",
+		},
+		"it runs again with what ran out of memory": {
+			append([]schema.Run{doneRun(launches[1], "B", resumes("A", skipped(kindAfterOOM)))}, all(nil)[2:]...),
+			rules{rerun: RerunFailed},
+			"missing; failed; done; done", "B", "[]",
 		},
 		"other code is another run": {
 			[]schema.Run{doneRun(launches[0], "A", older), doneRun(launches[1], "A", nil)},
-			"",
+			rules{},
 			"changed: git_commit; done; missing; missing", "A", "[{git_commit old abc 1}]",
 		},
 		"a finished sweep of other code is no news": {
-			all(older), "", strings.TrimSuffix(strings.Repeat("changed: git_commit; ", 4), "; "), "", "[]",
+			all(older), rules{}, strings.TrimSuffix(strings.Repeat("changed: git_commit; ", 4), "; "), "", "[]",
 		},
 		"an unfinished one is": {
-			all(older)[:3], "", "changed: git_commit; changed: git_commit; changed: git_commit; missing", "", "[{git_commit old abc 3}]",
+			all(older)[:3],
+			rules{},
+			"changed: git_commit; changed: git_commit; changed: git_commit; missing", "", "[{git_commit old abc 3}]",
 		},
 		"the newest run of a launch counts": {
-			[]schema.Run{doneRun(launches[0], "B", older), doneRun(launches[0], "A", nil)},
-			"",
-			"changed: git_commit; missing; missing; missing", "", "[{git_commit old abc 1}]",
+			[]schema.Run{
+				doneRun(launches[0], "B", resumes("A", older)), doneRun(launches[0], "A", nil), doneRun(launches[1], "A", nil),
+			},
+			rules{},
+			"changed: git_commit; done; missing; missing", "B", "[{git_commit old abc 1}]",
 		},
-		"all": {all(nil)[:3], RerunAll, "missing; missing; missing; missing", "", "[]"},
 		"a pass of a profiler is not the measurement": {
 			[]schema.Run{doneRun(launches[0], "A", func(r *schema.Run) { r.Env.Facts[factProfile] = "ort" })},
-			"",
+			rules{},
 			"missing; missing; missing; missing", "", "[]",
 		},
 	} {
-		identity := func(sweep.Launch) map[string]string {
-			return identityOf(new(doneRun(launches[0], "", nil)))
-		}
-		p := makePlan(launches, identity, c.done, c.rerun)
+		p := planned(launches, c.done, c.rules)
 		if got := reasons(p); got != c.want {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
@@ -131,36 +170,9 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestIdentity: each of these keeps a run from counting, and says its name.
-func TestIdentity(t *testing.T) {
-	_, launches := launchesOf(t)
-	before := doneRun(launches[0], "A", nil)
-	for what, edit := range map[string]func(*schema.Run){
-		"machine":                func(r *schema.Run) { r.Env.Machine = "lab4" },
-		"driver_version":         func(r *schema.Run) { r.Env.DriverVersion = "575" },
-		"git_commit":             func(r *schema.Run) { r.Env.GitCommit = "def" },
-		"git.tree":               func(r *schema.Run) { r.Env.Facts["git.tree"] = "1" },
-		"model_sha256":           func(r *schema.Run) { r.ModelSHA256 = "2" },
-		"benchmark.sha256":       func(r *schema.Run) { r.Env.Facts["benchmark.sha256"] = "3" },
-		"command.sha256":         func(r *schema.Run) { r.Env.Facts["command.sha256"] = "4" },
-		"python_version":         func(r *schema.Run) { r.Env.PythonVersion = "3.12" },
-		"python.installed.torch": func(r *schema.Run) { r.Env.Facts["python.installed.torch"] = "2.16" },
-		"runner.config_sha256":   func(r *schema.Run) { r.Env.Facts["runner.config_sha256"] = "5" },
-		"backend_version":        func(r *schema.Run) { r.Executor, r.BackendVersion = schema.ExecutorBuiltin, "2" },
-	} {
-		after := before
-		after.Env.Facts = maps.Clone(before.Env.Facts)
-		edit(&after)
-		if got := differences(identityOf(&before), identityOf(&after)); len(got) != 1 || got[0].What != what {
-			t.Errorf("after a change of %s: %v", what, got)
-		}
-	}
-}
-
 func TestEstimate(t *testing.T) {
 	_, launches := launchesOf(t)
-	plan := makePlan(launches, func(sweep.Launch) map[string]string { return nil }, nil, "")
-	e := newEstimate(plan)
+	e := newEstimate(planned(launches, nil, rules{}))
 	if e.remaining() != 0 {
 		t.Errorf("%s before anything was measured", e.remaining())
 	}
@@ -184,34 +196,15 @@ func TestEstimate(t *testing.T) {
 
 func TestEstimateFromEarlierSessions(t *testing.T) {
 	_, launches := launchesOf(t)
-	done := doneRun(launches[0], "A", nil)
-	identity := identityOf(&done)
-	plan := makePlan(launches, func(sweep.Launch) map[string]string { return identity }, []schema.Run{done}, "")
-	if got := newEstimate(plan).remaining(); got != 9*time.Second {
-		t.Errorf("%s left, want three launches of 3 s", got)
-	}
-}
-
-func TestLarger(t *testing.T) {
-	parse := func(src string) *sweep.Point {
-		s, err := sweep.Parse("x.yaml", []byte("command: [echo, '{bs}', '{a}']\n"+src), sweep.Overrides{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return &s.Points[0]
-	}
-	failed := parse("grid: {bs: 8, a: 64}")
-	for src, want := range map[string]bool{
-		"grid: {bs: 16, a: 64}":                   true,
-		"grid: {bs: 16, a: 128}":                  true,
-		"grid: {bs: 8, a: 64}":                    false, // it has its own launches
-		"grid: {bs: 16, a: 32}":                   false,
-		"grid: {bs: 4, a: 64}":                    false,
-		"grid: {bs: 16, a: x}":                    false,
-		"grid: {bs: 16, a: 64}\nbenchmark: other": false,
+	skipped := doneRun(launches[1], "A", func(r *schema.Run) {
+		r.Status, r.ErrorKind, r.Stages = schema.StatusSkipped, kindAfterOOM, schema.Stages{}
+	})
+	for want, done := range map[time.Duration][]schema.Run{
+		9 * time.Second: {doneRun(launches[0], "A", nil)},
+		6 * time.Second: {doneRun(launches[0], "A", nil), skipped},
 	} {
-		if got := larger(parse(src), failed); got != want {
-			t.Errorf("%s larger than bs=8 a=64: %v", src, got)
+		if got := newEstimate(planned(launches, done, rules{})).remaining(); got != want {
+			t.Errorf("%s left, want %s: launches of 3 s", got, want)
 		}
 	}
 }

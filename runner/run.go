@@ -18,9 +18,11 @@ type Options struct {
 	Version string      // of NeuroLens; stored with every run
 	Machine string      // the name that the user gave this machine; empty: a fingerprint
 	Sweep   string      // path of the sweep file, as the user gave it; stored with every run
+	Flags   string      // of the user's command line, in whatever form; stored with every run
 	Observe func(Event) // told what happens, from the goroutine that called Run; may be nil
 
-	// Done gives the runs of this sweep that earlier sessions have on a machine, newest first; nil: there are none.
+	// Done gives the runs that earlier sessions of this suite have on a machine, the newest session and in each the
+	// newest run first; nil: there are none.
 	Done    func(machine string) ([]schema.Run, error)
 	Rerun   Rerun
 	DryRun  bool          // plan, and launch nothing
@@ -98,6 +100,9 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 			return result, err
 		}
 		defer held.Release()
+		if err := session.cleanSides(ctx); err != nil {
+			return result, err
+		}
 	}
 	if o.Against != "" {
 		pair, err := session.openSides(ctx)
@@ -128,11 +133,15 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	env := probe.Read(ctx, probe.Options{
 		Machine: o.Machine, Environ: os.Environ(), Version: o.Version, GPU: probe.GPU,
 	})
-	now := time.Now()
+	now, sides := time.Now(), 1
+	if o.Against != "" {
+		sides = 2
+	}
 	return &session{
 		sweep: s, options: o, env: env, emit: emit, now: time.Now, began: now,
-		sides: []side{workingTree(ctx, o.Exclude)},
-		host:  newHost(s, o), estimate: &estimate{}, built: map[subject]built{}, commands: map[string]built{},
+		sides: make([]side, sides), hashes: make([]string, sides), repeat: s.Repeats,
+		total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), past: &past{}, runs: map[subject][]float64{},
+		host: newHost(s, o), estimate: &estimate{}, built: map[subject]built{}, commands: map[string]built{},
 		result: Result{
 			Session: schema.NewULID(now).String(), Statuses: map[schema.Status]int{},
 		},
@@ -150,7 +159,7 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 	var wait func(device, owner string)
 	if s.options.Wait {
 		wait = func(device, owner string) {
-			s.options.Observe(Event{Session: s.result.Session, Env: &s.env, Waiting: device + " is being measured by " + owner})
+			s.options.Observe(s.event(Event{Waiting: device + " is being measured by " + owner}))
 		}
 	}
 	return device.Lock(ctx, s.options.Locks, s.devices, wait)

@@ -188,10 +188,10 @@ func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
 		"another param":  {map[string]string{"param.dim": "32"}, schema.StatusUnsupported},
 		"not said of it": {map[string]string{"seq_len": "1"}, schema.StatusOK},
 	} {
-		o := task.Outcome{Status: schema.StatusOK, StartedAt: time.Now(), Applied: c.applied, Metrics: []schema.Metric{{Name: "latency"}}}
+		o := task.Outcome{Status: schema.StatusOK, StartedAt: time.Now(), Applied: c.applied, Metrics: []schema.Metric{{Name: "latency"}}, Ops: []schema.Op{{Name: "a"}}}
 		checkApplied(p, &o)
-		if o.Status != c.want || (o.Metrics == nil) != (c.want != schema.StatusOK) {
-			t.Errorf("%s: %s (%s), %d metrics", name, o.Status, o.Error, len(o.Metrics))
+		if o.Status != c.want || (o.Metrics == nil) != (c.want != schema.StatusOK) || (o.Ops == nil) != (o.Metrics == nil) {
+			t.Errorf("%s: %s (%s), %d metrics, %d operators", name, o.Status, o.Error, len(o.Metrics), len(o.Ops))
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // session is one invocation of a sweep.
@@ -28,12 +27,15 @@ type session struct {
 	first   time.Time        // of the first launch; the sweep's Timeout counts from here
 	result  Result
 
+	past     *past          // what earlier sessions have done
 	launches []sweep.Launch // of this session, in order, those of earlier sessions left out
+	repeat   int            // the first one that is not planned: it depends on the runs until then
 	finished int            // of all launches, those of earlier sessions included
 	total    int
 	estimate *estimate
 	built    map[subject]built // of points with a build
-	commands map[string]built  // by side, folder, environment and words
+	commands map[string]built  // by side, folder and words
+	hashes   []string          // of what builds have made, by side; see factBuild
 	oom      outOfMemory
 	runs     map[subject][]float64 // logarithmic medians of the runs of a point, where their number depends on them
 }
@@ -48,39 +50,37 @@ func subjectOf(l sweep.Launch) subject { return subject{l.Point, l.Side} }
 
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
-	order := s.order()
 	if !s.options.DryRun {
-		if err := s.build(ctx); err != nil || ctx.Err() != nil {
+		if err := s.buildSides(ctx); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
-	if err := s.plan(ctx, s.sweep.Launches(order)); err != nil || s.options.DryRun {
+	if len(s.sides) == 1 { // after the build, which may leave files
+		s.sides[0] = workingTree(ctx, s.options.Exclude)
+	}
+	if err := s.plan(ctx, s.sweep.Launches(s.order())); err != nil || s.options.DryRun {
 		return err
 	}
 	s.first = s.now()
-	measured := s.launches
-	var passes []sweep.Launch
-	for i, l := range s.launches {
-		if l.Profile != "" {
-			measured, passes = s.launches[:i], s.launches[i:]
-			break
+	var measured, passes []sweep.Launch
+	for _, l := range s.launches {
+		if l.Profile == "" {
+			measured = append(measured, l)
+		} else {
+			passes = append(passes, l)
 		}
 	}
 	if err := s.launchAll(ctx, measured); err != nil {
 		return err
 	}
-	for repeat := s.sweep.Repeats; repeat < s.sweep.MaxRepeats && ctx.Err() == nil && s.result.Left == 0; repeat++ {
-		round := s.sweep.Round(repeat, order, s.imprecise)
-		if len(round) == 0 {
-			break
-		}
-		s.more(round)
-		if err := s.launchAll(ctx, round); err != nil {
-			return err
-		}
+	if err := s.launchRounds(ctx); err != nil {
+		return err
 	}
 	return s.launchAll(ctx, passes)
 }
+
+// late tells that the suite has taken too long.
+func (s *session) late() bool { return s.now().Sub(s.first) > s.sweep.Timeout }
 
 // order is how the sweep orders its launches. Random orders differ from session to session.
 func (s *session) order() sweep.LaunchOptions {
@@ -100,34 +100,60 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 			return err
 		}
 	}
-	s.result.Plan = makePlan(launches, func(l sweep.Launch) map[string]string {
-		t := s.target(ctx, subjectOf(l))
-		if t.identity == nil {
-			prospect := s.assemble(ctx, l, task.Outcome{StartedAt: s.began}, nil)
-			t.identity = identityOf(&prospect)
-		}
-		return t.identity
-	}, done, s.options.Rerun)
-	s.total, s.finished = len(launches), s.result.Plan.Done
+	s.inheritBuild(done)
+	s.past = findPast(done, launches, rules{
+		identity: func(l sweep.Launch) map[string]string { return s.identity(ctx, l) },
+		points:   s.host.points, rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
+	})
+	s.choose(launches)
+	s.total, s.finished = len(s.result.Plan.Launches), s.result.Plan.Done
 	s.estimate = newEstimate(s.result.Plan)
-	s.runs = map[subject][]float64{}
 	for _, p := range s.result.Plan.Launches {
 		if p.Done == nil {
 			s.launches = append(s.launches, p.Launch)
 			continue
 		}
-		s.oom.note(p.Launch.Point, p.Done.Status)
-		s.note(p.Launch, p.Done)
+		s.oom.note(subjectOf(p.Launch), p.Done.Status)
 	}
+	s.result.Plan.Sides = compared(s.sides)
 	s.options.Observe(s.event(Event{Plan: &s.result.Plan}))
 	return ctx.Err()
 }
 
-// more adds a round of launches that was not planned.
-func (s *session) more(round []sweep.Launch) {
-	s.total += len(round)
-	for _, l := range round {
-		s.estimate.add(subjectOf(l))
+// choose settles the plan. Where earlier sessions have done the repeats, it goes through the rounds that followed as
+// they did, up to the first one that is not complete.
+func (s *session) choose(launches []sweep.Launch) {
+	plan := s.past.plan(launches)
+	s.noteDone(plan)
+	for s.repeat < s.sweep.MaxRepeats && plan.measured() {
+		round := s.past.plan(s.sweep.Round(s.repeat, s.order(), s.imprecise))
+		if len(round.Launches) == 0 {
+			break
+		}
+		s.noteDone(round)
+		plan.add(round)
+		s.repeat++
+	}
+	if !plan.settle(s.past, len(launches)) {
+		s.past, s.repeat, s.runs = &past{}, s.sweep.Repeats, map[subject][]float64{}
+	}
+	s.result.Plan = plan
+}
+
+// identity is what has to agree with a run for it to count as a launch.
+func (s *session) identity(ctx context.Context, l sweep.Launch) map[string]string {
+	t := s.target(ctx, subjectOf(l))
+	if t.identity == nil {
+		prospect := s.assemble(ctx, l, task.Outcome{StartedAt: s.began}, nil)
+		t.identity = identityOf(&prospect)
+	}
+	return t.identity
+}
+
+// inheritBuild takes it that what was built is what the newest session had, where building changed nothing.
+func (s *session) inheritBuild(done []schema.Run) {
+	if len(done) > 0 && s.hashes[0] == "" {
+		s.hashes[0] = done[0].Env.Facts[factBuild]
 	}
 }
 
@@ -166,7 +192,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 		return err
 	}
 	s.result.Statuses[run.Status]++
-	s.oom.note(l.Point, run.Status)
+	s.oom.note(subjectOf(l), run.Status)
 	s.note(l, &run)
 	s.estimate.measure(subjectOf(l), time.Since(began))
 	s.estimate.done(subjectOf(l))
@@ -178,7 +204,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 
 // launch gives the run of a launch: of a process tree, or of the reason why there was none.
 func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error) {
-	t := s.target(ctx, subjectOf(l))
+	t := s.fresh(ctx, subjectOf(l))
 	refused := s.refusal(l, t)
 	if refused != nil {
 		refused.StartedAt = s.now().UTC()
@@ -191,15 +217,21 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error
 	if err != nil {
 		return schema.Run{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
 	}
+	s.host.noteOutputs(t)
 	checkApplied(l.Point, &outcome)
-	return s.assemble(ctx, l, outcome, probe.Between(before, s.watch.Read())), nil
+	s.place(l.Point, &outcome)
+	run := s.assemble(ctx, l, outcome, probe.Between(before, s.watch.Read()))
+	if s.fresh(ctx, subjectOf(l)).changed {
+		run.Warnings = append(run.Warnings, WarnFileChanged)
+	}
+	return run, nil
 }
 
 // refusal is the outcome of a launch that does not happen, or nil.
 func (s *session) refusal(l sweep.Launch, t *target) *task.Outcome {
-	if s.now().Sub(s.first) > s.sweep.Timeout {
+	if s.late() {
 		return &task.Outcome{
-			Status: schema.StatusSkipped, ErrorKind: "suite_timeout",
+			Status: schema.StatusSkipped, ErrorKind: kindSuiteTimeout,
 			Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", s.sweep.Timeout),
 		}
 	}
@@ -207,36 +239,11 @@ func (s *session) refusal(l sweep.Launch, t *target) *task.Outcome {
 		outcome := *t.refused
 		return &outcome
 	}
-	if smaller := s.oom.smaller(l.Point); smaller != nil && !s.options.LargerAfterOOM {
+	if smaller := s.oom.smaller(subjectOf(l)); smaller != nil && !s.options.LargerAfterOOM {
 		return &task.Outcome{
-			Status: schema.StatusSkipped, ErrorKind: "after_oom",
+			Status: schema.StatusSkipped, ErrorKind: kindAfterOOM,
 			Error: fmt.Sprintf("%s ran out of memory, and this is larger (--no-skip-after-oom runs it)", describeSizes(smaller)),
 		}
 	}
 	return nil
-}
-
-// note keeps the location of a run, where the number of runs depends on it.
-func (s *session) note(l sweep.Launch, r *schema.Run) {
-	if s.sweep.RelError == 0 || l.Profile != "" || r.Status != schema.StatusOK {
-		return
-	}
-	if m := r.Metric(r.Primary); m != nil && m.Summary.LogMedian != nil {
-		s.runs[subjectOf(l)] = append(s.runs[subjectOf(l)], *m.Summary.LogMedian)
-	}
-}
-
-// imprecise tells that a point needs more runs on some side: those it has do not give its location to the relative
-// error asked for. A point that never ran well needs none.
-func (s *session) imprecise(p *sweep.Point) bool {
-	for i := range s.sides {
-		locations := s.runs[subject{p, i}]
-		if len(locations) == 0 {
-			continue
-		}
-		if relError, ok := stat.RunsRelError(locations); !ok || relError > s.sweep.RelError {
-			return true
-		}
-	}
-	return false
 }

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -39,11 +41,17 @@ func (e *InputError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *InputError) Unwrap() error { return e.Err }
 
+// cleanSides removes the sides that sessions left which were killed. What cannot be removed keeps only a session from
+// measuring that is to make such itself.
+func (s *session) cleanSides(ctx context.Context) error {
+	if _, err := worktree.Clean(ctx, ""); err != nil && s.options.Against != "" {
+		return fmt.Errorf("removing what earlier sessions left: %w", err)
+	}
+	return nil
+}
+
 // openSides makes the two sides of a session that measures the working tree against a commit.
 func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
-	if _, err := worktree.Clean(ctx, ""); err != nil {
-		return nil, fmt.Errorf("removing what earlier sessions left: %w", err)
-	}
 	pair, err := worktree.Open(ctx, worktree.Options{
 		Dir: ".", Against: s.options.Against, Session: s.result.Session, Share: s.sweep.Share, Exclude: s.options.Exclude,
 	})
@@ -108,16 +116,29 @@ func (s *session) absent(p *sweep.Point, on int) error {
 	if len(s.sides) == 1 {
 		return nil
 	}
-	for _, path := range []string{p.File, p.ModelPath} {
-		if path == "" || filepath.IsAbs(path) {
-			continue
-		}
+	for _, path := range needed(p) {
 		there := func(i int) bool { return exists(inDir(s.sides[i].resolve(p.Dir), path)) }
 		if !there(on) && there(1-on) {
-			return fmt.Errorf("%s is not on side %s", path, s.sides[on].name)
+			return fmt.Errorf("%s is not on side %s", cmp.Or(path, p.Dir, "the working directory"), s.sides[on].name)
 		}
 	}
 	return nil
+}
+
+// needed are the texts of a point that are relative paths if there is something of that name, the empty one its
+// folder. A program without a slash is none: it is looked up in PATH.
+func needed(p *sweep.Point) []string {
+	paths := []string{p.File, p.ModelPath}
+	for i, word := range p.Command {
+		if i > 0 || strings.Contains(word, "/") {
+			paths = append(paths, word)
+		}
+	}
+	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" || filepath.IsAbs(path) })
+	if !filepath.IsAbs(p.Dir) {
+		paths = append(paths, "")
+	}
+	return paths
 }
 
 // resolve is a folder of a point, on this side.
@@ -153,6 +174,18 @@ func (s side) describe(env *schema.Env) {
 			env.Missing[key] = "absent"
 		}
 	}
+}
+
+// compared are the sides for a plan.
+func compared(sides []side) []Side {
+	if len(sides) < 2 {
+		return nil
+	}
+	var all []Side
+	for _, s := range sides {
+		all = append(all, Side{Name: s.name, Commit: s.code.Commit, Dirty: s.code.Dirty})
+	}
+	return all
 }
 
 // seedOf makes the seed of an order from the identifier of a session.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,15 +30,12 @@ type target struct {
 	settings       python.Settings
 	model          []byte // a generated one
 	modelSHA256    string
-	backendVersion string
+	backendVersion string        // where it is known before a launch; a Python worker says it
 	built          *int64        // what its builds took, in ns
 	refused        *task.Outcome // why it cannot be launched
+	launched       bool
+	changed        bool // its files are not those that the session began with
 	identity       map[string]string
-}
-
-// packages are what the versions of backends are known by.
-var packages = map[schema.Executor]string{
-	schema.ExecutorONNXRT: "onnxruntime", schema.ExecutorTorch: "torch", schema.ExecutorTensorRT: "tensorrt",
 }
 
 // modelFile is the name of a generated model in the run directory.
@@ -58,7 +54,7 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 		point: p, facts: asked(p),
 		spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
-			Env: environOf(p), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
+			Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
 	}
 	if b, ok := s.built[sub]; ok {
@@ -82,15 +78,18 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 	default:
 		s.preparePython(ctx, t, side)
 	}
-	t.facts["runner.config_sha256"] = configHash(t)
+	t.facts[factConfig], t.facts[factPoints] = configHash(t), s.host.points
+	if hash := s.hashes[sub.side]; len(p.Build) > 0 && hash != "" {
+		t.facts[factBuild] = hash
+	}
 	return t
 }
 
-// environOf is what a point adds to the environment.
-func environOf(p *sweep.Point) []string {
+// environOf is what is added to the environment.
+func environOf(variables map[string]string) []string {
 	var env []string
-	for _, key := range slices.Sorted(maps.Keys(p.Env)) {
-		env = append(env, key+"="+p.Env[key])
+	for _, key := range slices.Sorted(maps.Keys(variables)) {
+		env = append(env, key+"="+variables[key])
 	}
 	return env
 }
@@ -150,23 +149,6 @@ type location struct {
 	line int
 }
 
-// prepareCommand finds the program. What cannot be found is left to the launch, which sees the same PATH.
-func (s *session) prepareCommand(t *target, side side) {
-	path := t.point.Command[0]
-	if strings.Contains(path, "/") {
-		path = inDir(t.spec.Dir, path)
-	} else if found, err := exec.LookPath(path); err == nil {
-		path = found
-	}
-	if owner := side.foreign(path); owner != "" {
-		t.refuse(schema.StatusUnsupported, "not_applied", location{},
-			fmt.Errorf("%s is in %s, not on the side under test", path, owner))
-	}
-	if text, err := s.host.sha256(path); err == nil {
-		t.facts["command.sha256"] = text
-	}
-}
-
 // preparePython finds the interpreter, and the file or model that it is to run.
 func (s *session) preparePython(ctx context.Context, t *target, side side) {
 	p := t.point
@@ -182,7 +164,6 @@ func (s *session) preparePython(ctx context.Context, t *target, side side) {
 		t.hash(s.host, "benchmark.sha256", p.File, at(p.FileLine))
 	}
 	if p.Executor != schema.ExecutorPython {
-		t.backendVersion = t.python.Packages[packages[p.Executor]]
 		s.prepareModel(t, at(p.ModelLine))
 	}
 	t.settings = settingsOf(p)
@@ -246,7 +227,7 @@ func (s *session) prepareModel(t *target, at location) {
 		return
 	}
 	if err != nil {
-		t.refuse(schema.StatusUnsupported, "precision", location{}, err)
+		t.refuse(schema.StatusUnsupported, "precision", at, err)
 		return
 	}
 	t.model, t.modelSHA256 = model, hashOf(model)
@@ -367,6 +348,9 @@ func configHash(t *target) string {
 	}
 	for i, command := range p.Build {
 		lines = append(lines, fmt.Sprintf("build.%d=%s", i, jsonList(command)))
+	}
+	for _, setting := range p.Fixed {
+		lines = append(lines, "fixed="+setting)
 	}
 	slices.Sort(lines)
 	return hashOf([]byte(jsonList(lines)))

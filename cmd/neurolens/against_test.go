@@ -110,16 +110,133 @@ func TestAgainstDirtyTree(t *testing.T) {
 	checkNoSides(t, dir, cache)
 }
 
+// TestKilledAgainst: the sides of a session that was killed are removed by the next one, also by one without sides,
+// which where that cannot be done measures all the same.
+func TestKilledAgainst(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	write(t, dir, "wait.sh", "while [ -e wait ]; do sleep 0.05; done\n")
+	write(t, dir, "wait", "")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	killed := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+	killed.Env = append(killed.Env, "XDG_CACHE_HOME="+cache)
+	killed.Stderr = nil
+	stderr, err := killed.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := killed.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_, _ = stderr.Read(make([]byte, 1)) // both sides are there
+	_ = killed.Process.Kill()
+	_ = killed.Wait()
+	if err := os.Remove(filepath.Join(dir, "wait")); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		path  string
+		trees int
+	}{{t.TempDir(), 3}, {os.Getenv("PATH"), 1}} {
+		next := program(t, dir, "bench", "sweep.yaml", "--rerun", "all", "--wait")
+		next.Env = append(next.Env, "XDG_CACHE_HOME="+cache, "PATH="+c.path)
+		next.run(t)
+		if got := strings.Count(git(t, dir, "worktree", "list"), "\n") + 1; got != c.trees {
+			t.Errorf("with PATH=%s: %d worktrees are left, want %d", c.path, got, c.trees)
+		}
+	}
+	checkNoSides(t, dir, cache)
+}
+
+// TestNotOnSide: what only one side has is measured there, and skipped on the other.
+func TestNotOnSide(t *testing.T) {
+	dir := t.TempDir()
+	const settings = "warmup: 0\niterations: 1\nrepeats: 1\n"
+	write(t, dir, "program.yaml", "suite: program\nbenchmark: [old, new]\ncommand: ['./{benchmark}']\n"+settings)
+	write(t, dir, "script.yaml", "suite: script\nbenchmark: [old, new]\ncommand: [sh, '{benchmark}']\n"+settings)
+	write(t, dir, ".gitignore", "runs_store/\n")
+	script(t, dir, "old")
+	repository(t, dir)
+	if err := os.Remove(filepath.Join(dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	script(t, dir, "new")
+	for suite, name := range map[string]string{"program": "./", "script": ""} {
+		bench := program(t, dir, "bench", suite+".yaml", "--against", "HEAD")
+		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
+		bench.run(t)
+		got := rows(t, dir, "SELECT benchmark, side, status, error_kind, error FROM runs WHERE suite = '"+suite+"' ORDER BY 1 DESC, 2")
+		want := "[old base ok <nil> <nil>] [old head skipped not_on_side " + name + "old is not on side head] " +
+			"[new base skipped not_on_side " + name + "new is not on side base] [new head ok <nil> <nil>]"
+		if got != want {
+			t.Errorf("%s: %s, want %s", suite, got, want)
+		}
+	}
+}
+
+// script writes a program that does nothing.
+func script(t *testing.T, dir, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestProgramOfTheUsersTree: a program that PATH finds in the working tree is that of neither side.
+func TestProgramOfTheUsersTree(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "sweep.yaml", "command: [tool, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
+	write(t, dir, "spin.sh", spinScript)
+	write(t, dir, ".gitignore", "runs_store/\n")
+	script(t, dir, "tool")
+	repository(t, dir)
+	bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir(), "PATH="+dir+":"+os.Getenv("PATH"))
+	_ = bench.Run()
+	got := rows(t, dir, "SELECT side, status, error_kind, starts_with(error, '"+filepath.Join(dir, "tool")+" is in ') FROM runs ORDER BY 1")
+	if want := "[base unsupported not_applied true] [head unsupported not_applied true]"; got != want {
+		t.Errorf("%s, want %s\n%s", got, want, bench.stderr.String())
+	}
+}
+
+// TestLeftSaysHowItGoesOn: after --max-time it is said that the same command goes on where it does.
+func TestLeftSaysHowItGoesOn(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "spin.yaml", spinSweep)
+	write(t, dir, "spin.sh", spinScript)
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	for args, want := range map[string]string{
+		"":               "5 runs are left; the same command goes on\n",
+		"--rerun failed": "5 runs are left; the same command goes on\n",
+		"--rerun all":    "5 runs are left; the same command without --rerun all goes on\n",
+		"--against HEAD": "10 runs are left; two sides are measured in one session, another --against begins anew\n",
+	} {
+		bench := program(t, dir, append([]string{"bench", "spin.yaml", "--repeats", "5", "--max-time", "1ns"}, strings.Fields(args)...)...)
+		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
+		bench.run(t)
+		if got := bench.stderr.String(); !strings.Contains(got, want) {
+			t.Errorf("bench %s: want %q\n%s", args, want, got)
+		}
+	}
+}
+
 // TestAgainstNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
 func TestAgainstNothingOfTheTree(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: ['true']\n")
+	write(t, dir, "spin.sh", spinScript)
+	script := filepath.Join(dir, "spin.sh")
+	write(t, dir, "absolute.yaml", "command: [sh, '"+script+"']\n")
 	repository(t, dir)
 	for _, c := range []struct{ args, want string }{
-		{"--against main", "it uses nothing from the repository"},
-		{"--against nowhere", "nowhere"},
+		{"sweep.yaml --against main", "it uses nothing from the repository"},
+		{"sweep.yaml --against nowhere", "nowhere"},
+		{"absolute.yaml --against main", script + " is in the repository, and the same on both sides: make it relative"},
+		{"sweep.yaml --against main --rerun failed", "--rerun failed: a session with --against begins anew"},
 	} {
-		bench := program(t, dir, append([]string{"bench", "sweep.yaml"}, strings.Fields(c.args)...)...)
+		bench := program(t, dir, append([]string{"bench"}, strings.Fields(c.args)...)...)
 		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
 		_ = bench.Run()
 		if got := bench.stderr.String(); bench.ProcessState.ExitCode() != 2 || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 {

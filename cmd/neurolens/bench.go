@@ -24,7 +24,8 @@ func newBenchCommand(a *app) *cobra.Command {
 append each run to the store as it finishes. Progress goes to standard error,
 the summary to standard output. An interrupt keeps what finished, and the same
 command goes on from there: what an unfinished session has done with the same
-code, configuration, machine and versions is not run again.
+code, configuration, machine and versions is not run again. With --against every
+session begins anew: two sides of different days are not compared.
 
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
@@ -75,6 +76,9 @@ func (b *bench) read(args []string) (err error) {
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
 		return err
 	}
+	if b.rerun != runner.RerunNothing && b.flags.against != "" {
+		return usageErrorf("--rerun %s: a session with --against begins anew, it has nothing to run again", b.rerun)
+	}
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}
@@ -96,7 +100,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 		}
 	}
 	return runner.Options{
-		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Observe: observe,
+		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides.Python), Observe: observe,
 		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
 		Against: b.flags.against, Exclude: exclude, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
@@ -141,7 +145,7 @@ func (b *bench) run() error {
 		err = closed
 	}
 	if result.Left > 0 {
-		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; the same command goes on\n", result.Left, count(len(result.Plan.Launches), "run"))
+		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, count(len(result.Plan.Launches), "run"), b.goesOn())
 	}
 	s := summary{dir: b.dir, sweep: b.sweep, elapsed: progress.elapsed(), result: result}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
@@ -151,6 +155,17 @@ func (b *bench) run() error {
 		err = errRunsFailed
 	}
 	return err
+}
+
+// goesOn says how the rest of an unfinished session is run.
+func (b *bench) goesOn() string {
+	switch {
+	case b.flags.against != "":
+		return "two sides are measured in one session, another --against begins anew"
+	case b.rerun == runner.RerunAll:
+		return "the same command without --rerun all goes on"
+	}
+	return "the same command goes on"
 }
 
 // explained gives an error of a session its exit code.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -70,7 +69,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
-	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`; the same command goes on")
+	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
 	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
@@ -120,28 +119,17 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 	}
 	var err error
 	if given("rel-error") {
-		if o.RelError, err = share("--rel-error", f.relError); err != nil {
-			return o, err
+		share, err := sweep.ParseShare(f.relError)
+		if err != nil {
+			return o, usageErrorf("--rel-error %w", err)
 		}
+		o.RelError = &share
 	}
 	if o.Params, err = assignments("-P", f.params); err != nil {
 		return o, err
 	}
 	o.Tags, err = assignments("--tag", f.tags)
 	return o, err
-}
-
-// share reads 1% or 0.01.
-func share(flag, text string) (*float64, error) {
-	number, percent := strings.CutSuffix(text, "%")
-	x, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil {
-		return nil, usageErrorf("%s %q: want a share such as 1%%", flag, text)
-	}
-	if percent {
-		x /= 100
-	}
-	return &x, nil
 }
 
 // rerunWord reads what is to run again.

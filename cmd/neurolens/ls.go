@@ -16,7 +16,7 @@ import (
 
 // lsColumns are what ls asks for unless told otherwise.
 var lsColumns = []string{
-	"run_id", "started_at", "session_id", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
+	"run_id", "started_at", "session_id", "side", "purpose", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
 	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
 }
 
@@ -214,7 +214,7 @@ func (a *app) lsView(list query.Listing, o lsOptions) view {
 	if len(t.Rows) == 0 {
 		return v
 	}
-	constants, varying := axes(t, append(slices.Clone(identityColumns), "machine"))
+	constants, varying := axes(t, runColumns)
 	v.above = heading(constants)
 	v = a.lsRows(v, t, varying)
 	v.compact = func() view { return a.lsRows(view{above: v.above, below: v.below}, t, mergedAxes(varying)) }

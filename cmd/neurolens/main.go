@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 
@@ -109,6 +108,6 @@ const version = "0.1.0"
 // printError prints an error in one line that cannot steer the terminal.
 func printError(w io.Writer, err error) {
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(w, "neurolens: %s\n", strings.Map(printable, strings.ReplaceAll(message, "\n", " ")))
+		fmt.Fprintf(w, "neurolens: %s\n", oneLine(message))
 	}
 }

@@ -66,7 +66,7 @@ func (n notes) point(t query.Table, row []any, everywhere []string) (words strin
 	var own []string
 	for _, word := range pointWarnings(t, row) {
 		meaning := warningMeaning(word)
-		if slices.Contains(everywhere, word) {
+		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
 			n.add(word, "(all points) "+meaning)
 			continue
 		}
@@ -125,6 +125,7 @@ var warningMeanings = map[string]string{
 	"short":           "an iteration takes less than 20 times what reading the clock takes; repeat the work within it",
 	"slow_start":      "the first sample is more than twice the median; more warm-up",
 	"unsteady":        "samples of a run never settle; more warm-up, more iterations",
+	"file_changed":    "a file that it runs is not what it was when the session began, or changed while it ran; compare by the stored hashes",
 	"not_finite":      "a metric of the benchmark was not a finite number",
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -239,5 +240,74 @@ func TestCommandsAreNotBroken(t *testing.T) {
 func TestNothingSteersTheTerminal(t *testing.T) {
 	if got := oneLine("a\x1b[2J\tb\nc\u009b2Jd\x7f é"); got != "a·[2J b c·2Jd· é" {
 		t.Errorf("got %q", got)
+	}
+	if got := oneLine("a\u202eb\u2066c\u200fd\u2028e\ufefff"); got != "a·b·c·d·e·f" { // what turns the direction of a text, too
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestValuesBreakNoLine: a value of many lines, or of another direction, is one line wherever it stands.
+func TestValuesBreakNoLine(t *testing.T) {
+	const value = "two\nlines\u202e"
+	v := view{
+		above: []string{"suite · " + value}, below: []string{"word  " + value}, commands: []string{"next  " + value},
+		columns: []viewColumn{{header: value}, {header: "STATUS"}}, rows: [][]cell{{{text: value}, {text: "ok"}}},
+	}
+	var table, md bytes.Buffer
+	v.render(&table, 80, false)
+	if want := "suite · two lines·\n\ntwo lines·  STATUS\ntwo lines·  ok\n\nword  two lines·\nnext  two lines·\n"; table.String() != want {
+		t.Errorf("got\n%swant\n%s", table.String(), want)
+	}
+	v.renderMarkdown(&md)
+	if got := strings.Count(md.String(), "two lines·"); got != 5 || strings.Contains(md.String(), "\u202e") {
+		t.Errorf("Markdown is\n%s", md.String())
+	}
+}
+
+// TestEmptyIsNotUnknown: a text without characters is a value.
+func TestEmptyIsNotUnknown(t *testing.T) {
+	table := query.Table{Columns: []query.Column{{Name: "params"}}, Rows: [][]any{
+		{map[string]any{"weird": ""}}, {map[string]any{"weird": "x"}}, {map[string]any{}},
+	}}
+	constants, varying := axes(table, nil)
+	if len(constants) != 0 || len(varying) != 1 {
+		t.Fatalf("axes are %v, %v", constants, varying)
+	}
+	for i, want := range []string{`""`, "x", unknown} {
+		if got := axisCell(varying[0], i).text; got != want {
+			t.Errorf("row %d is %s, want %s", i, got, want)
+		}
+	}
+	if constants, _ := axes(query.Table{Columns: table.Columns, Rows: table.Rows[:1]}, nil); !slices.Equal(constants, []string{`weird=""`}) {
+		t.Errorf("constants are %v", constants)
+	}
+	d := describe(parsed(t, "command: ['true', '{weird}']\ngrid: {weird: [x, '']}\n"))
+	if got := d.names[d.sweep.Points[1].PointID]; got != `weird=""` {
+		t.Errorf("the point is called %s", got)
+	}
+}
+
+// TestRunsAreTold: what runs are for and of which side is said where it is not the same, or not to measure.
+func TestRunsAreTold(t *testing.T) {
+	table := query.Table{
+		Columns: []query.Column{{Name: "side"}, {Name: "purpose"}},
+		Rows:    [][]any{{"base", "measure"}, {"head", "measure"}, {nil, "profile"}},
+	}
+	_, varying := axes(table, runColumns)
+	var headers []string
+	for _, x := range varying {
+		headers = append(headers, axisColumn(x).header)
+	}
+	if !slices.Equal(headers, []string{"SIDE", "PURPOSE"}) {
+		t.Errorf("columns are %v", headers)
+	}
+	if got := mergedAxes(varying)[0].values; !slices.Equal(got, []string{"base", "head", "profile"}) {
+		t.Errorf("merged they are %v", got)
+	}
+	for row, want := range map[int]string{0: "base", 2: "profile"} {
+		constants, _ := axes(query.Table{Columns: table.Columns, Rows: table.Rows[row : row+1]}, runColumns)
+		if !slices.Equal(constants, []string{want}) {
+			t.Errorf("a run alone is %v, want %s", constants, want)
+		}
 	}
 }

@@ -100,6 +100,9 @@ var identityColumns = []string{"suite", "benchmark", "variant", "backend", "mode
 
 var axisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "precision": "PREC"}
 
+// runColumns are the columns in which listings of runs look for axes, besides the parameters.
+var runColumns = slices.Concat(identityColumns, []string{"side", "purpose", "machine"})
+
 // axes splits what a listing is over: the constants, said once, and the axes in which rows differ.
 func axes(t query.Table, columns []string) (constants []string, varying []axis) {
 	var all []axis
@@ -130,9 +133,17 @@ func axes(t query.Table, columns []string) (constants []string, varying []axis) 
 func axisOf(t query.Table, name string, value func([]any) any) axis {
 	x := axis{name: name}
 	for _, row := range t.Rows {
-		x.values = append(x.values, machineText(value(row)))
+		x.values = append(x.values, axisText(value(row)))
 	}
 	return x
+}
+
+// axisText is a value of an axis; the empty text is told from NULL.
+func axisText(v any) string {
+	if v == "" {
+		return `""`
+	}
+	return machineText(v)
 }
 
 func parameterNames(t query.Table, column int) []string {
@@ -147,10 +158,14 @@ func parameterNames(t query.Table, column int) []string {
 }
 
 // appendConstant adds a value that all rows share. One that repeats an earlier one (a benchmark named by its model) is
-// not said again.
+// not said again, nor what most runs are for.
 func appendConstant(constants []string, name, value string) []string {
 	switch name {
-	case "suite", "benchmark", "variant", "backend", "model", "precision", "machine":
+	case "purpose":
+		if value == string(schema.PurposeMeasure) {
+			return constants
+		}
+	case "suite", "benchmark", "variant", "backend", "model", "precision", "side", "machine":
 	case "batch_size":
 		value = "bs=" + value
 	case "seq_len":
@@ -173,7 +188,7 @@ func axisColumn(x axis) viewColumn {
 	header := axisHeaders[x.name]
 	switch {
 	case header != "":
-	case slices.Contains(identityColumns, x.name) || x.name == "machine":
+	case slices.Contains(runColumns, x.name):
 		header = strings.ToUpper(x.name)
 	default:
 		header = x.name // a parameter keeps its name, which may be that of a column

@@ -144,9 +144,26 @@ func (d description) launch(l sweep.Launch) string {
 	return oneLine(name)
 }
 
-// planLines say what a session goes on from, and why runs that are there do not count.
+// sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.
+func sidesLine(sides []runner.Side) string {
+	const enough = 7
+	var parts []string
+	for _, s := range sides {
+		part := s.Name + " " + s.Commit[:min(len(s.Commit), enough)]
+		if s.Dirty {
+			part += " + uncommitted changes"
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// planLines say what a session compares, what it goes on from, and why runs that are there do not count.
 func planLines(p *runner.Plan) []string {
 	var lines []string
+	if len(p.Sides) > 0 {
+		lines = append(lines, sidesLine(p.Sides))
+	}
 	if p.Resumes != "" {
 		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
 			shortRun(p.Resumes), thousands(p.Done), count(len(p.Launches), "run")))

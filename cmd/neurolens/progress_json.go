@@ -52,12 +52,17 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 	for _, c := range p.Changes {
 		changes = append(changes, map[string]any{"what": c.What, "from": textOrNull(c.From), "to": textOrNull(c.To), "runs": int64(c.Runs)})
 	}
+	sides := []any{}
+	for _, s := range p.Sides {
+		sides = append(sides, map[string]any{"side": s.Name, "git_commit": textOrNull(s.Commit), "git_dirty": s.Dirty})
+	}
 	j.write([]member{
 		{"event", "plan"},
 		{"launches", int64(len(p.Launches))},
 		{"resumes", textOrNull(p.Resumes)},
 		{"done", int64(p.Done)},
 		{"changes", changes},
+		{"sides", sides},
 	})
 }
 

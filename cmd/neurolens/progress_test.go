@@ -37,7 +37,8 @@ type played struct{ now time.Time }
 
 func (p *played) time() time.Time { return p.now }
 
-// play has a session of every kind of event observed: a build, a wait, four runs of eight.
+// play has a session of every kind of event observed, in the order of a session: a wait, a build, a plan, four runs of
+// eight.
 func (p *played) play(s *sweep.Sweep, observe func(runner.Event)) runner.Result {
 	launches := s.Launches(sweep.LaunchOptions{})
 	env := &schema.Env{Machine: "lab3", CPUCount: new(int64(2)), Facts: map[string]string{"load.1m": "1.80"}}
@@ -47,12 +48,12 @@ func (p *played) play(s *sweep.Sweep, observe func(runner.Event)) runner.Result 
 		p.now = p.now.Add(time.Second)
 		observe(e)
 	}
+	send(runner.Event{Waiting: "cpu is being measured by pid 7"})
+	send(runner.Event{Build: []string{"make", "-C", "a b"}})
 	send(runner.Event{Plan: &runner.Plan{
 		Launches: make([]runner.Planned, 8), Resumes: "01KAJ3V2Z00000000008Q4K2M9F", Done: 3,
 		Changes: []runner.Change{{What: "driver_version", To: "575.51", Runs: 1}},
 	}})
-	send(runner.Event{Build: []string{"make", "-C", "a b"}})
-	send(runner.Event{Waiting: "cpu is being measured by pid 7"})
 	for i, end := range []schema.Run{
 		{Status: schema.StatusOK, Primary: "latency", Metrics: []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: []int64{411000, 412000, 413000}}}},
 		{Status: schema.StatusUnsupported, Stage: schema.StageSetup, ErrorKind: "precision", Error: "builtin has fp32 and fp64"},
@@ -85,10 +86,10 @@ func reported(t *testing.T, format string) string {
 func TestPlainProgress(t *testing.T) {
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2 repeats = 8 runs · lab3
 load 1.8 on 2 cores: expect noise
+waiting  cpu is being measured by pid 7
+build  make -C 'a b'
 goes on from session 8Q4K2M9F: 3 of 8 runs are there (--rerun all runs them again)
 driver_version was –, is 575.51: 1 run again
-build  make -C 'a b'
-waiting  cpu is being measured by pid 7
 1/8  0000RUNA  bs=1 fp32  repeat 1  412 µs  median of 3
 2/8  0000RUNB  bs=1 fp64  repeat 1  unsupported in setup: builtin has fp32 and fp64
 3/8  0000RUNC  bs=16 fp32  repeat 1  timeout in measure: measure took more than 15 s; raise timeouts.measure
@@ -103,9 +104,9 @@ func TestJSONProgress(t *testing.T) {
 	got := reported(t, formatJSONL)
 	want := []string{
 		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8}`,
-		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"from":null,"runs":1,"to":"575.51","what":"driver_version"}]}`,
-		`{"event": "build", "command": ["make","-C","a b"]}`,
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,
+		`{"event": "build", "command": ["make","-C","a b"]}`,
+		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"from":null,"runs":1,"to":"575.51","what":"driver_version"}], "sides": []}`,
 		`{"event": "run", "index": 0, "launches": 8, "run_id": "01KAJ3V2Z0000000000000RUNA", "point_id": "POINT", "point": {"backend":"builtin","batch_size":1,"benchmark":"builtin:tiny_linear","model":"builtin:tiny_linear","params":{},"precision":"fp32","seq_len":null,"variant":null}, "side": null, "purpose": "measure", "repeat_index": 0, "status": "ok", "stage": null, "error_kind": null, "error": null, "metric": "latency", "unit": "ns", "median": 412000, "n_samples": 3, "remaining_ns": 20000000000}`,
 	}
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")

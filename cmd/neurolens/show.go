@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
@@ -41,7 +40,11 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
-		return a.print(format, detail.Run, func() view { return a.showView(detail, before) })
+		against, err := baseCommit(cmd, db, detail)
+		if err != nil {
+			return err
+		}
+		return a.print(format, detail.Run, func() view { return a.showView(detail, before, against) })
 	})
 }
 
@@ -61,6 +64,21 @@ func previousEnv(cmd *cobra.Command, db *query.DB, d query.Detail) (map[string]a
 	}
 	env, _ := list.Rows[0][0].(map[string]any)
 	return env, nil
+}
+
+// baseCommit is the commit that the session of a run compared with; empty where it compared nothing.
+func baseCommit(cmd *cobra.Command, db *query.DB, d query.Detail) (string, error) {
+	run := d.Run.Rows[0]
+	if textAt(d.Run, run, "side") == "" {
+		return "", nil
+	}
+	list, err := db.List(cmd.Context(), query.ListRequest{
+		Filter: "side=base session=" + textAt(d.Run, run, "session_id"), Columns: []string{"git_commit"}, Limit: 1,
+	})
+	if err != nil || len(list.Rows) == 0 {
+		return "", err
+	}
+	return textAt(list.Table, list.Rows[0], "git_commit"), nil
 }
 
 // page collects the sections of show, each under its title.
@@ -89,7 +107,7 @@ func pairs(rows [][2]string) []string {
 	return lines
 }
 
-func (a *app) showView(d query.Detail, before map[string]any) view {
+func (a *app) showView(d query.Detail, before map[string]any, against string) view {
 	t, run := d.Run, d.Run.Rows[0]
 	p := &page{lines: a.headline(t, run)}
 	if len(d.Metrics.Rows) > 0 {
@@ -99,9 +117,10 @@ func (a *app) showView(d query.Detail, before map[string]any) view {
 	p.section("configuration", configurationLines(t, run))
 	p.section("environment", a.environmentLines(t, run, before))
 	p.section("stages", stageLines(t, run))
-	p.section("standard error, its end", stderrLines(t, run))
+	p.section("stack", factLines(t, run, "runner.stack"))
+	p.section("standard error, its end", factLines(t, run, "runner.stderr_tail"))
 	v := view{below: p.lines}
-	if command := againCommand(t, run); command != "" {
+	if command := a.againCommand(t, run, against); command != "" {
 		v.below = append(v.below, "", "again")
 		v.commands = []string{gap + command}
 	}
@@ -110,7 +129,7 @@ func (a *app) showView(d query.Detail, before map[string]any) view {
 
 // headline is what the run is and how it ended.
 func (a *app) headline(t query.Table, run []any) []string {
-	constants, _ := axes(query.Table{Columns: t.Columns, Rows: [][]any{run}}, append(slices.Clone(identityColumns), "machine"))
+	constants, _ := axes(query.Table{Columns: t.Columns, Rows: [][]any{run}}, runColumns)
 	lines := append([]string{textAt(t, run, "run_id")}, heading(constants)...)
 	status := textAt(t, run, "status")
 	if stage := textAt(t, run, "stage"); stage != "" {
@@ -210,25 +229,25 @@ func configurationLines(t query.Table, run []any) []string {
 	applied, _ := at(t, run, "applied").(map[string]any)
 	rows := [][2]string{{"executor", orUnknown(textAt(t, run, "executor"))}}
 	asked := map[string]string{}
-	for _, name := range identityColumns[1:] {
+	for _, name := range slices.Concat(identityColumns[1:], []string{"side"}) {
 		if v := at(t, run, name); v != nil {
 			asked[name] = machineText(v)
 		}
 	}
 	params, _ := at(t, run, "params").(map[string]any)
 	for name, v := range params {
-		asked["param."+name] = machineText(v)
+		asked["param."+name] = axisText(v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(applied)) {
-		if asked[name] != machineText(applied[name]) {
-			rows = append(rows, [2]string{name, machineText(applied[name]) + " (applied)"})
+		if asked[name] != axisText(applied[name]) {
+			rows = append(rows, [2]string{name, axisText(applied[name]) + " (applied)"})
 		}
 	}
 	env, _ := at(t, run, "env").(map[string]any)
-	for _, name := range []string{"command", "cwd", "warmup", "iterations", "budget"} {
+	for _, name := range []string{"command", "cwd", "profile", "warmup", "iterations", "budget"} {
 		if v, ok := env["runner."+name]; ok {
 			rows = append(rows, [2]string{name, machineText(v)})
 		}
@@ -288,59 +307,12 @@ func stageLines(t query.Table, run []any) []string {
 	return pairs(rows)
 }
 
-func stderrLines(t query.Table, run []any) []string {
+// factLines are the lines of a fact of many.
+func factLines(t query.Table, run []any, name string) []string {
 	env, _ := at(t, run, "env").(map[string]any)
-	tail, _ := env["runner.stderr_tail"].(string)
-	if tail = strings.TrimSpace(tail); tail == "" {
+	text, _ := env[name].(string)
+	if text = strings.TrimSpace(text); text == "" {
 		return nil
 	}
-	return strings.Split(strings.Map(printable, tail), "\n")
-}
-
-// againCommand runs the point again; empty where it is not known how.
-func againCommand(t query.Table, run []any) string {
-	env, _ := at(t, run, "env").(map[string]any)
-	file, _ := env["sweep.file"].(string)
-	if file == "" {
-		return ""
-	}
-	command := "neurolens bench " + shellQuoted(file)
-	axes := []string{"batch_size", "seq_len", "precision"}
-	if textAt(t, run, "executor") != string(schema.ExecutorCommand) { // where these may be labels, which are no axes
-		axes = append([]string{"benchmark", "variant", "backend"}, axes...)
-	}
-	for _, name := range axes {
-		if v := at(t, run, name); v != nil {
-			command += " -P " + shellQuoted(name+"="+machineText(v))
-		}
-	}
-	params, _ := at(t, run, "params").(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		command += " -P " + shellQuoted(name+"="+machineText(params[name]))
-	}
-	return command + " --repeats 1"
-}
-
-// shellQuoted is a word that a shell reads as it is.
-func shellQuoted(s string) string {
-	if quoted(s) == s || !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
-// printable keeps what a benchmark wrote from steering the terminal.
-func printable(r rune) rune {
-	switch {
-	case r == '\t':
-		return ' '
-	case r != '\n' && unicode.IsControl(r):
-		return '·'
-	}
-	return r
-}
-
-// oneLine is a text without what would end the line or steer the terminal.
-func oneLine(s string) string {
-	return strings.Map(printable, strings.ReplaceAll(s, "\n", " "))
+	return strings.Split(text, "\n")
 }

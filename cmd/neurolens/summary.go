@@ -43,7 +43,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		return err
 	}
 	defer db.Close()
-	t, err := db.Points(ctx, "session="+s.sessions())
+	t, err := db.SessionPoints(ctx, s.result.Session, s.counted())
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,16 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 	return a.print(format, t, func() view { return a.summaryView(t, s) })
 }
 
-// sessions are the session and those whose runs it counts as its own, as values of a filter.
-func (s summary) sessions() string {
-	all := []string{s.result.Session}
+// counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
+// were of other code, are not what it shows.
+func (s summary) counted() []string {
+	var all []string
 	for _, p := range s.result.Plan.Launches {
-		if p.Done != nil && !slices.Contains(all, p.Done.SessionID) {
-			all = append(all, p.Done.SessionID)
+		if p.Done != nil {
+			all = append(all, p.Done.RunID)
 		}
 	}
-	return strings.Join(all, ",")
+	return all
 }
 
 // summaryView is the table at the end of bench.

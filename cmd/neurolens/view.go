@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -125,25 +126,25 @@ func (v view) measure() (columns, texts, widths []int) {
 	for i, c := range v.columns {
 		text := 0
 		for _, row := range v.rows {
-			text = max(text, ansi.StringWidth(row[i].text))
+			text = max(text, ansi.StringWidth(oneLine(row[i].text)))
 		}
 		columns = append(columns, i)
 		texts = append(texts, text)
-		widths = append(widths, max(text, ansi.StringWidth(c.header)))
+		widths = append(widths, max(text, ansi.StringWidth(oneLine(c.header))))
 	}
 	return columns, texts, widths
 }
 
 // renderMarkdown writes the view as GitHub's Markdown, with every column.
 func (v view) renderMarkdown(w io.Writer) {
-	escape := strings.NewReplacer("|", `\|`, "\n", " ")
+	escape := func(s string) string { return strings.ReplaceAll(oneLine(s), "|", `\|`) }
 	for _, line := range v.above {
-		fmt.Fprintf(w, "%s\n\n", line)
+		fmt.Fprintf(w, "%s\n\n", oneLine(line))
 	}
 	if len(v.rows) > 0 {
 		header, rule := "|", "|"
 		for _, c := range v.columns {
-			header += " " + escape.Replace(c.header) + " |"
+			header += " " + escape(c.header) + " |"
 			if c.right {
 				rule += "---:|"
 			} else {
@@ -154,7 +155,7 @@ func (v view) renderMarkdown(w io.Writer) {
 		for _, row := range v.rows {
 			line := "|"
 			for _, c := range row {
-				line += " " + escape.Replace(c.text) + " |"
+				line += " " + escape(c.text) + " |"
 			}
 			fmt.Fprintln(w, line)
 		}
@@ -162,7 +163,7 @@ func (v view) renderMarkdown(w io.Writer) {
 	}
 	for _, line := range slices.Concat(v.below, v.commands) {
 		if line != "" {
-			fmt.Fprintf(w, "%s\n\n", line)
+			fmt.Fprintf(w, "%s\n\n", oneLine(line))
 		}
 	}
 }
@@ -176,12 +177,12 @@ func pad(s string, width int, right bool) string {
 }
 
 func cut(s string, width int) string {
-	return ansi.Truncate(strings.Map(printable, s), width, "…")
+	return ansi.Truncate(oneLine(s), width, "…")
 }
 
 // wrapped breaks a line at spaces, with the rest indented under its second column of text, where it has one.
 func wrapped(line string, width int) []string {
-	line = strings.Map(printable, line)
+	line = oneLine(line)
 	if ansi.StringWidth(line) <= width {
 		return []string{line}
 	}
@@ -207,4 +208,17 @@ func wrapped(line string, width int) []string {
 		}
 	}
 	return append(lines, strings.TrimRight(current, " "))
+}
+
+// oneLine is a text without what would end the line, turn its direction or steer the terminal.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t' || r == '\n':
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp):
+			return '·'
+		}
+		return r
+	}, s)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CPU is the device of a sweep that measures no GPU.
-const CPU = "cpu"
+// cpu is the device of a sweep that measures no GPU.
+const cpu = "cpu"
 
 // GPU names the device with a UUID as the driver gives it: GPU-8932f937-... is gpu-8932f937-..., and an instance of
 // a shared one, MIG-41d3..., is mig-41d3...
@@ -32,12 +32,12 @@ func word(text string) string {
 	}, text)
 }
 
-// Of gives the devices that a sweep measures on a machine: CPU if it is cpuOnly or sees no GPU, else the GPUs that
+// Of gives the devices that a sweep measures on a machine: cpu if it is cpuOnly or sees no GPU, else the GPUs that
 // CUDA_VISIBLE_DEVICES of environ (key=value) leaves visible, else all.
 func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	all := gpus(env)
 	if cpuOnly || len(all) == 0 {
-		return []string{CPU}
+		return []string{cpu}
 	}
 	visible, limited := variable(environ, "CUDA_VISIBLE_DEVICES")
 	if !limited {
@@ -47,7 +47,7 @@ func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	if chosen := choose(all, visible, order == "PCI_BUS_ID" || alike(all)); len(chosen) > 0 {
 		return chosen
 	}
-	return []string{CPU}
+	return []string{cpu}
 }
 
 // gpu is one of a machine's GPUs.

@@ -267,7 +267,7 @@ func TestVolatileIsSmall(t *testing.T) {
 		"load.1m": "0.25", "psi.cpu_some_avg10": "1.5", "cpu.frequency": "2596.136", "cpu.temperature": "44.5",
 		"memory.swap_used": "3072", "cpu.throttles.total": "7", "cpu.steal.total": "50", "cpu.time.total": "2000",
 	}
-	if got := Volatile(tree(server)); !maps.Equal(got, want) {
+	if got := volatile(tree(server)); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -332,6 +332,6 @@ func BenchmarkRead(b *testing.B) {
 
 func BenchmarkVolatile(b *testing.B) {
 	for b.Loop() {
-		Volatile(nil)
+		volatile(nil)
 	}
 }

@@ -12,10 +12,8 @@ import (
 // total ends the names of counters, of which only the difference between two readings says something.
 const total = ".total"
 
-// Volatile reads what changes from one run to the next, which takes some tenths of a millisecond: load, pressure,
-// swap, frequency, temperature, and counters, whose names end in .total. What is not known is left out. root nil is
-// this system's. See Between.
-func Volatile(root fs.FS) map[string]string {
+// volatile reads what changes of the host. What is not known is left out. root nil is this system's.
+func volatile(root fs.FS) map[string]string {
 	if root == nil {
 		root = systemRoot()
 	}

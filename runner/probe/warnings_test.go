@@ -77,7 +77,7 @@ func TestBetween(t *testing.T) {
 }
 
 func TestWhatIsVolatile(t *testing.T) {
-	host := Volatile(tree(server))
+	host := volatile(tree(server))
 	for name := range Between(host, host) {
 		if !IsVolatile(name) {
 			t.Errorf("%s is not volatile", name)

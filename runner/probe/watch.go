@@ -33,11 +33,13 @@ func Watch(env schema.Env) *Watcher {
 	return w
 }
 
-// Read gives the facts of Volatile, and those of the GPUs: clock_sm, temperature, throttle (words for what holds the
-// clock down, or none), processes, foreign (the ids of those that this process did not start, or none) and counters.
-// Once the driver does not answer within some seconds it is not asked again, and the fact gpu.watch says why.
+// Read gives what changes from one run to the next, which takes some tenths of a millisecond: of the host load,
+// pressure, swap, frequency, temperature and counters, whose names end in .total (see Between); of the GPUs clock_sm,
+// temperature, throttle (words for what holds the clock down, or none), processes, foreign (the ids of those that this
+// process did not start, or none) and counters. What is not known is left out. Once the driver does not answer within
+// some seconds it is not asked again, and the fact gpu.watch says why.
 func (w *Watcher) Read() map[string]string {
-	facts := Volatile(w.root)
+	facts := volatile(w.root)
 	if w.child != nil {
 		devices, err := w.child.ask()
 		if err != nil {

@@ -204,7 +204,7 @@ class Backend:
         return events
 
     def computed(self):
-        """The precisions that the kernels of the run computed in, joined with +; None where none computes."""
+        """The precisions that the kernels of the run computed in; none where none computes."""
         found = set()
         for node in self.evidence:
             types = [TYPES.get(kind, ("", None))[1] for shape in node.get("input_type_shape", ()) for kind in shape]
@@ -212,7 +212,7 @@ class Backend:
                 found.add("int8")
             elif node["op_name"] not in MOVES and types and types[0]:
                 found.add(types[0])
-        return "+".join(sorted(found)) or None
+        return found
 
     def applied(self):
         if self.evidence is None:
@@ -235,11 +235,7 @@ class Backend:
         for node in self.evidence:
             key = "nodes." + node["provider"]
             applied[key] = str(int(applied.get(key, 0)) + 1)
-        compute = self.computed()
-        if compute:
-            applied["compute"] = compute
-            if self.precision and self.precision not in compute.split("+"):
-                self.worker.warning("computed_in_" + compute.replace("+", "_"))
+        self.request.note_computed(applied, self.precision, self.computed())
         return applied
 
     def work(self):

@@ -1,16 +1,23 @@
 """PyTorch: torch.nn.Linear as builtin:tiny_linear, an addition as builtin:add, or a TorchScript file.
 
-The model is converted to the precision asked for; what its parameters then are is read back. A TorchScript file says
-nothing about its input, so it gets one tensor [batch_size, seq_len, dim], dim being an axis of that name, else the
-second dimension of its first parameter that has two. A model that wants something else is a benchmark file of its own.
+The model is converted to the precision asked for; what its parameters then are is read back, and what its operators
+compute in is read from the profile of one more run. A TorchScript file says nothing about its input, so it gets one
+tensor [batch_size, seq_len, dim], dim being an axis of that name, else the second dimension of its first parameter that
+has two. A model that wants something else is a benchmark file of its own.
 """
+import contextlib
 import json
+import os
 import warnings
 
-from neurolens_backends import framework, work
+from neurolens_backends import DIM, framework, work
 
 DTYPES = {"fp64": "float64", "fp32": "float32", "tf32": "float32", "fp16": "float16", "bf16": "bfloat16"}
-DIM = 64  # of tiny_linear, where no axis says another
+REALS = {"double": "fp64", "float": "fp32", "c10::Half": "fp16", "c10::BFloat16": "bf16"}  # as the profiler has them
+MOVES = frozenset((  # operators that compute nothing
+    "_reshape_alias _to_copy _unsafe_view alias as_strided cat chunk clone contiguous copy_ detach empty_like expand "
+    "expand_as flatten index_select narrow permute reshape resolve_conj resolve_neg select slice split squeeze stack t to "
+    "transpose unsqueeze unsafe_split view view_as zeros_like").split())
 AMPERE = 8  # the first compute capability with tf32
 
 
@@ -61,10 +68,13 @@ class Backend:
     def allow_tf32(self):
         """Allows tf32 exactly where it is asked for: fp32 is fp32."""
         asked = self.asked_precision == "tf32"
-        if asked and not (self.on_cuda and self.torch.cuda.get_device_capability()[0] >= AMPERE):
+        if asked and not self.has_tf32():
             raise self.request.not_applied("precision tf32 was asked, %s has none" % self.device)
         if self.on_cuda:
             self.torch.backends.cuda.matmul.allow_tf32 = self.torch.backends.cudnn.allow_tf32 = asked
+
+    def has_tf32(self):
+        return self.on_cuda and self.torch.cuda.get_device_capability()[0] >= AMPERE
 
     # The model.
 
@@ -88,10 +98,13 @@ class Backend:
         return self.converted(model.eval()), {"x": [batch, seq, self.dim]}
 
     def loaded(self):
+        path = self.request.find_file()
+        if path.lower().endswith(".onnx"):
+            raise self.request.model_failure("torch reads TorchScript; an ONNX file needs backend: onnxrt")
         try:
-            return self.torch.jit.load(self.request.find_file(), map_location=self.device)
+            return self.torch.jit.load(path, map_location=self.device)
         except (RuntimeError, ValueError, EOFError) as error:
-            raise self.request.model_failure("no TorchScript: " + first_line(error))
+            raise self.request.model_failure("no TorchScript: " + first_line(error).partition(". ")[0])
 
     def last_dimension(self, model):
         asked = self.request.size("param.dim")
@@ -107,9 +120,14 @@ class Backend:
         if precision == "int8" and request.builtin == "tiny_linear":
             return self.quantised(model)
         if precision and precision not in DTYPES:
-            raise request.not_implemented("precision %s: torch runs %s in %s" % (
-                precision, request.model, " ".join(DTYPES)))
+            raise request.not_implemented("precision %s: torch runs %s on %s in %s" % (
+                precision, request.model, self.device, " ".join(self.precisions())))
         return model.to(getattr(self.torch, DTYPES[precision])) if precision else model
+
+    def precisions(self):
+        """The precisions that the model runs in here."""
+        own = [name for name in DTYPES if name != "tf32" or self.has_tf32()]
+        return own + ["int8"] * (self.request.builtin == "tiny_linear" and self.device.type == "cpu")
 
     def quantised(self, model):
         """Dynamic quantisation: int8 weights, activations quantised as they come. The product of two int8 tensors is no
@@ -169,11 +187,27 @@ class Backend:
         word = words.get(dtype, str(dtype).replace("torch.", ""))
         return "tf32" if word == "fp32" and self.asked_precision == "tf32" else word
 
+    def computed(self):
+        """The precisions that the operators of one more run computed in: of each the type of its first tensor of reals;
+        int8 of those that multiply quantised tensors."""
+        with silence(), self.torch.autograd.profiler.profile(record_shapes=True) as trace:
+            self.benchmark_fn()
+        found = set()
+        for event in trace.function_events:
+            space, _, name = event.name.rpartition("::")
+            reals = [REALS[kind] for kind in getattr(event, "input_dtypes", ()) if kind in REALS]
+            if space == "quantized":
+                found.add("int8")
+            elif space and reals and name not in MOVES:
+                found.add("tf32" if reals[0] == "fp32" and self.asked_precision == "tf32" else reals[0])
+        return found
+
     def applied(self):
         torch = self.torch
         applied = dict(self.request.taken, **self.sizes)
         applied.update(precision=self.precision(), device=str(self.output.device), threads=str(torch.get_num_threads()))
         applied["output_precision"] = self.word(self.output.dtype)
+        self.request.note_computed(applied, applied["precision"], self.computed())
         for name, tensor in self.inputs.items():
             applied["input." + name] = json.dumps(list(tensor.shape), separators=(",", ":"))
         if self.on_cuda:
@@ -198,6 +232,19 @@ def addition(torch):
             return a + b
 
     return Add()
+
+
+@contextlib.contextmanager
+def silence():
+    """Keeps from standard error what the profiler of torch says about itself."""
+    kept = os.dup(2)
+    with open(os.devnull, "wb") as null:
+        os.dup2(null.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def first_line(error):

@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/task"
@@ -20,19 +21,32 @@ func TestTorchPrecisions(t *testing.T) {
 			output = "fp32"
 		}
 		checkApplied(t, o, map[string]string{
-			"precision": precision, "output_precision": output, "device": "cpu", "threads": "1",
+			"precision": precision, "compute": precision, "output_precision": output, "device": "cpu", "threads": "1",
 			"batch_size": "2", "seq_len": "3", "input.x": "[2,3,64]", "timing": "perf_counter",
 		})
+		if strings.Contains(o.StderrTail, "profiler") {
+			t.Errorf("%s: standard error %q", precision, o.StderrTail)
+		}
 		if samples(o) != 40 || o.BackendVersion == "" || o.Work.Flops == nil || *o.Work.Flops != 6*64*129 {
 			t.Errorf("%s: %d samples, version %q, work %+v", precision, samples(o), o.BackendVersion, o.Work)
 		}
 	}
-	for precision, kind := range map[string]string{"fp8": "not_implemented", "tf32": "not_applied"} {
-		o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, sized("2", "3", precision))
-		check(t, o, schema.StatusUnsupported, "setup", kind, "precision "+precision)
+	ran := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:tiny_linear"}, nil)
+	for _, c := range []struct{ model, precision, kind, text string }{
+		{"tiny_linear", "fp8", "not_implemented", "precision fp8: torch runs builtin:tiny_linear on cpu in fp64 fp32 fp16 bf16 int8"},
+		{"tiny_linear", "tf32", "not_applied", "precision tf32 was asked, cpu has none"},
+		{"add", "int8", "not_implemented", "precision int8: torch runs builtin:add on cpu in fp64 fp32 fp16 bf16"},
+	} {
+		settings := Settings{Backend: "torch", Model: "builtin:" + c.model, Device: "cpu"}
+		o := runModel(t, t.TempDir(), settings, sized("2", "3", c.precision))
+		check(t, o, schema.StatusUnsupported, "setup", c.kind, c.text)
+		if !strings.HasSuffix(o.Error, c.text) {
+			t.Errorf("%q: want no more than %q", o.Error, c.text)
+		}
+		if o.BackendVersion == "" || o.BackendVersion != ran.BackendVersion {
+			t.Errorf("%s is of version %q, what ran of %q", c.precision, o.BackendVersion, ran.BackendVersion)
+		}
 	}
-	o := runModel(t, t.TempDir(), Settings{Backend: "torch", Model: "builtin:add"}, sized("2", "3", "int8"))
-	check(t, o, schema.StatusUnsupported, "setup", "not_implemented", "precision int8: torch runs builtin:add in fp64 fp32 tf32 fp16 bf16")
 }
 
 // TestTorchScript: a file runs in its own precision unless another one is asked for.
@@ -49,7 +63,7 @@ torch.jit.script(nn.Sequential(nn.Linear(32, 16), nn.ReLU()).to(torch.float64)).
 		config map[string]string
 		want   map[string]string
 	}{
-		{nil, map[string]string{"precision": "fp64", "input.x": "[1,1,32]"}},
+		{nil, map[string]string{"precision": "fp64", "compute": "fp64", "input.x": "[1,1,32]"}},
 		{sized("2", "3", "bf16"), map[string]string{"precision": "bf16", "output_precision": "bf16", "input.x": "[2,3,32]"}},
 	} {
 		o := runModel(t, dir, Settings{Backend: "torch", Model: "model.pt"}, c.config)

@@ -13,9 +13,10 @@ import os
 import re
 import sys
 
+from neurolens_worker import LABELS
+
 NAMES = ("onnxrt", "torch", "tensorrt")
 PROFILERS = {"onnxrt": "ort", "torch": "torch"}
-LABELS = ("benchmark", "model", "backend", "variant")  # of config: they choose no size and no type
 BUILTIN = "builtin:"
 DIM = 64  # of tiny_linear as the runner makes it
 SEED = 42  # of the inputs, where none is asked for
@@ -92,6 +93,15 @@ class Request:
         unused -= set(self.settings.get("used") or ())
         if unused:
             raise self.not_applied("%s has no parameter %s" % (self.backend, ", ".join(sorted(unused))))
+
+    def note_computed(self, applied, precision, found):
+        """Adds the precisions that the kernels computed in, a set, and warns where that of the model is not among
+        them."""
+        if not found:
+            return
+        applied["compute"] = "+".join(sorted(found))
+        if precision and precision not in found:
+            self.worker.warning("computed_in_" + "_".join(sorted(found)))
 
     # What ends a point.
 

@@ -11,9 +11,8 @@ import json
 import os
 import sys
 
-from neurolens_worker import Failure, Unsupported
+from neurolens_worker import LABELS, Failure, Unsupported
 
-LABELS = ("benchmark", "model", "backend", "variant")  # names, not sizes: a benchmark may do without them
 PREFIX = "param."
 FACTORY = "get_benchmark"  # a function of this name makes the benchmark
 LAZY = 0x20 | 0x80 | 0x200  # flags of code: generator, coroutine, asynchronous generator
@@ -130,8 +129,8 @@ def made_already():
 
 
 def arguments(target, title, config, used=()):
-    """What of the point a class or a function is called with. What it does not take cannot apply, unless it has been
-    used already."""
+    """What of the point a class or a function is called with. What it does not take cannot apply, unless it is a label
+    or has been used already."""
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):  # compiled, without a signature

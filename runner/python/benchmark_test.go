@@ -1,6 +1,7 @@
 package python
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -250,6 +251,18 @@ func TestGetConfig(t *testing.T) {
 			if m := metric(o, "latency"); len(m.WarmupTicks) != c.warmup || len(m.Ticks) != c.measured {
 				t.Errorf("warm-up %d, measured %d, want %d and %d", len(m.WarmupTicks), len(m.Ticks), c.warmup, c.measured)
 			}
+			own := map[string]string{}
+			if c.warmup != spec.Warmup {
+				own["warmup"] = strconv.Itoa(c.warmup)
+			}
+			if c.measured != spec.Iterations {
+				own["iterations"] = strconv.Itoa(c.measured)
+			}
+			for _, key := range []string{"warmup", "iterations"} {
+				if got := o.Applied[key]; got != own[key] {
+					t.Errorf("applied %s is %q, want %q", key, got, own[key])
+				}
+			}
 		})
 	}
 }
@@ -258,8 +271,9 @@ func TestGetConfig(t *testing.T) {
 func TestOwnIterationsAreExact(t *testing.T) {
 	spec := benchmark(t, "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return {'iterations': 500}\n", nil)
 	spec.Iterations, spec.Budget = 0, 1
-	if n := samples(runSpec(t, spec)); n != 500 {
-		t.Errorf("%d samples, want 500", n)
+	o := runSpec(t, spec)
+	if n := samples(o); n != 500 || o.Applied["iterations"] != "500" {
+		t.Errorf("%d samples, applied %v, want 500", n, o.Applied)
 	}
 }
 

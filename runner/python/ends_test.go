@@ -45,6 +45,12 @@ while True:
     libc.sleep(600)
 `
 
+// mute raises an exception that cannot be put into words.
+const mute = `class E(RuntimeError):
+    def __str__(self): raise KeyError("s")
+    __notes__ = property(lambda self: 1 / 0)
+raise E`
+
 // TestEnds goes through the ways in which a benchmark ends.
 func TestEnds(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -80,6 +86,9 @@ func TestEnds(t *testing.T) {
 		"raise in teardown": {misdeed(`pass`) + "    def teardown(self): raise KeyError('k')\n", schema.StatusError, "teardown", "raise", 40, "KeyError: 'k' (bench.py:14"},
 		"invalid":           {misdeed(`pass`) + "    def validate_result(self): return 'off by\\n one'\n", schema.StatusError, "validate", "validate", 40, "off by one"},
 		"invalid, false":    {misdeed(`pass`) + "    def validate_result(self): return False\n", schema.StatusError, "validate", "validate", 40, "validate_result returned False"},
+		"invalid, a pair":   {misdeed(`pass`) + "    def validate_result(self): return (False, 'max err 3')\n", schema.StatusError, "validate", "validate", 40, "validate_result returned (False, 'max err 3'): want True, False, None, or as text what is wrong"},
+		"invalid, a number": {misdeed(`pass`) + "    def validate_result(self): return 1\n", schema.StatusError, "validate", "validate", 40, "validate_result returned 1: want"},
+		"raise a mute one":  {misdeed(mute), schema.StatusError, "measure", "raise", 15, "E (bench.py:16 in act)"},
 		"valid, true":       {misdeed(`pass`) + "    def validate_result(self): return True\n", schema.StatusOK, "", "", 40, ""},
 		"raise, then in teardown": {
 			misdeed(`raise ValueError("first")`) + "    def teardown(self): raise KeyError('second')\n",
@@ -103,6 +112,44 @@ func TestEnds(t *testing.T) {
 			}
 			if (name == "close all") != slices.Contains(o.Warnings, "applied_unknown") {
 				t.Errorf("warnings %v", o.Warnings)
+			}
+		})
+	}
+}
+
+// TestLostEvents: of a benchmark that closes the worker's descriptors in its setup, the stage and the times of all
+// stages are known nevertheless.
+func TestLostEvents(t *testing.T) {
+	const lost = "    def setup(self): os.closerange(3, 65536)\n"
+	for name, c := range map[string]struct {
+		text    string
+		status  schema.Status
+		stage   schema.Stage
+		kind    string
+		samples int
+	}{
+		"ok":       {misdeed(`pass`), schema.StatusOK, "", "", 40},
+		"raise":    {misdeed(`raise ValueError("x")`), schema.StatusError, schema.StageMeasure, "raise", 15},
+		"segfault": {misdeed(`ctypes.string_at(8)`), schema.StatusCrashed, schema.StageMeasure, "signal", 15},
+		"teardown": {misdeed(`pass`) + "    def teardown(self): raise KeyError('k')\n", schema.StatusError, schema.StageTeardown, "raise", 40},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := runSpec(t, benchmark(t, c.text+lost, nil))
+			check(t, o, c.status, c.stage, c.kind, "")
+			if n := samples(o); n != c.samples {
+				t.Errorf("%d samples, want %d", n, c.samples)
+			}
+			s := o.Stages
+			if s.Setup == nil || s.Warmup == nil || s.Measure == nil || (s.Teardown == nil) != (name == "segfault") {
+				t.Fatalf("stages %+v", s)
+			}
+			var sum int64
+			for _, ns := range metric(o, "latency").Ticks {
+				sum += ns
+			}
+			// A crash is timed by the runner, which knows the worker's clock as well as a message was quick.
+			if *s.Measure < sum && name != "segfault" {
+				t.Errorf("measure took %d ns, its iterations %d ns", *s.Measure, sum)
 			}
 		})
 	}
@@ -226,6 +273,29 @@ class Bench:
 			check(t, o, schema.StatusOK, "", "", "")
 			if samples(o) != 2 || len(o.Warnings) > 0 {
 				t.Errorf("%d samples, warnings %v", samples(o), o.Warnings)
+			}
+		})
+	}
+}
+
+// TestVerdictOfFrameworks: what a framework has for true and false is true and false; what has several values is neither.
+func TestVerdictOfFrameworks(t *testing.T) {
+	for _, c := range []struct {
+		module, verdict string
+		status          schema.Status
+	}{
+		{"numpy", "numpy.all([True, True])", schema.StatusOK},
+		{"numpy", "numpy.all([True, False])", schema.StatusError},
+		{"numpy", "numpy.array([True])", schema.StatusError},
+		{"torch", "torch.ones(2).sum() < 3", schema.StatusOK},
+		{"torch", "torch.ones(2).sum() > 3", schema.StatusError},
+		{"torch", "torch.ones(2).sum()", schema.StatusError},
+	} {
+		t.Run(c.verdict, func(t *testing.T) {
+			interpreter(t, c.module)
+			o := runSpec(t, benchmark(t, "import "+c.module+"\nclass B:\n    def benchmark_fn(self): pass\n    def validate_result(self): return "+c.verdict+"\n", nil))
+			if o.Status != c.status || o.Status != schema.StatusOK && !strings.HasPrefix(o.Error, "validate_result returned ") {
+				t.Errorf("%s: %s: want %s", o.Status, o.Error, c.status)
 			}
 		})
 	}

@@ -5,7 +5,9 @@ None is imported here: only those that the benchmark has imported are touched.
 import os
 import sys
 
-DEFAULT_SEED = 42  # of a reproducible run that names none
+from neurolens_worker import text_of
+
+DEFAULT_SEED = 42  # of a benchmark whose get_config asks for reproducible and names none; package sweep has it too
 
 SEEDERS = {
     "cupy": lambda module, seed: module.random.seed(seed),
@@ -81,7 +83,7 @@ def is_oom(error):
     names = {kind.__name__ for kind in type(error).__mro__}
     if isinstance(error, MemoryError) or "OutOfMemoryError" in names:
         return True
-    text = str(error)
+    text = text_of(error)
     return isinstance(error, RuntimeError) and ("out of memory" in text.lower() or "RESOURCE_EXHAUSTED" in text)
 
 

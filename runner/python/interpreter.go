@@ -121,6 +121,13 @@ func variable(environ []string, key string) (value string) {
 	return value
 }
 
+// question is the beginning of what an interpreter is asked. -c puts the current directory first on the path: an enum.py
+// that lies there must not be taken for Python's.
+const question = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]"
+
+// echoes tells that a program took the question for something to print, or for the name of a file.
+func echoes(output []byte) bool { return bytes.Contains(output, []byte(question)) }
+
 // ask runs the program and reads what it says of itself.
 func ask(ctx context.Context, path string, environ []string) (Interpreter, error) {
 	source, err := sources.ReadFile("packages.py")
@@ -129,8 +136,7 @@ func ask(ctx context.Context, path string, environ []string) (Interpreter, error
 	}
 	asked, cancel := context.WithTimeout(ctx, resolveWait)
 	defer cancel()
-	// -c puts the current directory first on the path: an enum.py that lies there must not be taken for Python's
-	cmd := exec.CommandContext(asked, path, "-c", "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]\n"+string(source))
+	cmd := exec.CommandContext(asked, path, "-c", question+"\n"+string(source))
 	cmd.Env, cmd.WaitDelay = environ, closeWait
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a shim may wait for a child, which would live on
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -147,16 +153,19 @@ func ask(ctx context.Context, path string, environ []string) (Interpreter, error
 	case err != nil:
 		return Interpreter{}, refusal(err, stderr.Bytes())
 	}
+	if echoes(stdout.Bytes()) {
+		return Interpreter{}, errors.New("is not Python: it repeats what it is asked")
+	}
 	return understand(stdout.Bytes())
 }
 
-// refusal is why a program did not answer: its last words, where it has some.
+// refusal is why a program did not answer: its last words, where it has some of its own.
 func refusal(err error, stderr []byte) error {
 	if _, ok := errors.AsType[*exec.ExitError](err); !ok {
 		return reason(err)
 	}
 	words := strings.TrimSpace(string(stderr))
-	if words == "" {
+	if words == "" || echoes(stderr) {
 		return fmt.Errorf("is it Python? It ended with %w", err)
 	}
 	words = words[strings.LastIndexByte(words, '\n')+1:]

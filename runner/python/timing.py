@@ -25,8 +25,8 @@ def floor_ns():
 
 
 def perf_counter_loop(timing, words, first, end, limit):
-    """Times iterations into the rows from first to before end. It ends early, but with one row, when the clock passes
-    limit or the runner has seen enough."""
+    """Times iterations into the rows from first to before end. With a limit it ends early, but with one row, when the
+    clock passes it or the runner has seen enough."""
     clock, call, settle, collect = perf_counter_ns, timing.call, timing.settle, timing.collect
     for row in range(first, end):
         start = clock()
@@ -37,7 +37,7 @@ def perf_counter_loop(timing, words, first, end, limit):
         words[row] = stop - start
         if result is not None:
             collect(result)
-        if stop >= limit or words[WORD_STOP]:
+        if limit < FOREVER and (stop >= limit or words[WORD_STOP]):
             return
 
 
@@ -172,7 +172,7 @@ class CudaEvent(PerfCounter):
             if result is not None:
                 self.settle(result)
                 collect(result)
-            if perf_counter_ns() >= limit or words[WORD_STOP]:
+            if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
                 return
 
 
@@ -192,7 +192,7 @@ class Triton(CudaEvent):
             for ms in do_bench(self.call, warmup=0, rep=TRITON_REP_MS, return_mode="all")[:end - row]:
                 words[row] = round(ms * 1e6)
                 row += 1
-            if perf_counter_ns() >= limit or words[WORD_STOP]:
+            if limit < FOREVER and (perf_counter_ns() >= limit or words[WORD_STOP]):
                 return
 
 
@@ -225,7 +225,7 @@ class TorchTimer(PerfCounter):
         def keep(number, seconds):
             words[first + len(self.blocks)] = round(seconds / number * 1e9)
             self.blocks.append(number)
-            if first + len(self.blocks) == end or words[WORD_STOP]:
+            if first + len(self.blocks) == end or budget and words[WORD_STOP]:
                 raise Enough
 
         timer = importlib.import_module("torch.utils.benchmark").Timer(

@@ -196,7 +196,7 @@ func TestTorchTimer(t *testing.T) {
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusOK, "", "", "")
 	latency := metric(o, "latency")
-	if len(latency.Ticks) < 2 || len(latency.IterationsPerSample) != 1 || latency.IterationsPerSample[0] < 10 || o.Applied["timing"] != "torch_timer" {
+	if len(latency.Ticks) < 1 || len(latency.IterationsPerSample) != 1 || latency.IterationsPerSample[0] < 10 || o.Applied["timing"] != "torch_timer" {
 		t.Errorf("%d samples of %v iterations, applied %v", len(latency.Ticks), latency.IterationsPerSample, o.Applied)
 	}
 	spec.Iterations, spec.Budget = 7, 0
@@ -249,7 +249,7 @@ func TestSeeds(t *testing.T) {
 	if !maps.Equal(one, again) || one["x"] == other["x"] || one["y"] == other["y"] || one["hash"] != "7" || one["seed"] != "7" {
 		t.Errorf("seeds 7, 7 and 8: %v, %v, %v", one, again, other)
 	}
-	if r := draw(Settings{Reproducible: true}); r["seed"] != "42" || r["hash"] != "42" || r["reproducible"] != "true" || r["blas"] == "None" {
+	if r := draw(Settings{Reproducible: true, Seed: new(int64(42))}); r["seed"] != "42" || r["hash"] != "42" || r["reproducible"] != "true" || r["blas"] == "None" {
 		t.Errorf("reproducible: %v", r)
 	}
 	if a, b := draw(Settings{}), draw(Settings{}); a["x"] == b["x"] || a["seed"] != "" || a["hash"] != "None" {
@@ -291,6 +291,9 @@ func TestForeignModules(t *testing.T) {
 				return
 			}
 			check(t, o, schema.StatusUnsupported, schema.StageMeasure, "not_applied", c.want)
+			if len(o.Metrics) > 0 {
+				t.Errorf("metrics of another side's code: %+v", o.Metrics)
+			}
 		})
 	}
 }
@@ -338,6 +341,33 @@ func TestEnough(t *testing.T) {
 	check(t, o, schema.StatusOK, "", "", "")
 	if n := samples(o); n < 20 || n > 5000 {
 		t.Errorf("%d samples, want a few more than 20", n)
+	}
+}
+
+// TestOwnIterationsAreNotCut: what the benchmark itself says is not cut short when the runner has seen enough.
+func TestOwnIterationsAreNotCut(t *testing.T) {
+	const own = "    def get_config(self): return {'iterations': 60, 'min_run_time_ms': 1}\n"
+	file := map[string]string{
+		"bench.py": "import time\nclass Bench:\n    def benchmark_fn(self): time.sleep(0.005)\n" + own,
+	}
+	withTorch := map[string]string{"bench.py": launching + own, "torch.py": fakeTorch}
+	for timing, files := range map[string]map[string]string{
+		"perf_counter": file, "torch_timer": file, "cuda_event": withTorch,
+	} {
+		t.Run(timing, func(t *testing.T) {
+			if timing == "torch_timer" {
+				interpreter(t, "torch")
+			}
+			spec := specOf(t, Settings{File: "bench.py", Timing: timing}, nil)
+			spec.Dir = folder(t, files)
+			spec.Iterations, spec.Budget = 0, time.Minute
+			spec.Enough = func([]int64) bool { return true }
+			o := runSpec(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			if n := samples(o); n != 60 {
+				t.Errorf("%d samples, want exactly 60", n)
+			}
+		})
 	}
 }
 

@@ -33,7 +33,7 @@ type Settings struct {
 	Timing       string `json:"timing,omitempty"`          // auto, perf_counter, cuda_event, triton or torch_timer
 	MinRunTime   int64  `json:"min_run_time_ns,omitempty"` // ns, of torch_timer
 	Seed         *int64 `json:"seed,omitempty"`            // of all generators of random numbers
-	Reproducible bool   `json:"reproducible,omitempty"`    // deterministic algorithms, and a seed
+	Reproducible bool   `json:"reproducible,omitempty"`    // deterministic algorithms; the caller gives a seed too
 	ColdStart    bool   `json:"cold_start,omitempty"`      // fresh caches of kernels; the caller gives no warm-up
 	FlushL2      bool   `json:"flush_l2,omitempty"`        // empty the level-2 cache before each iteration
 	Profile      string `json:"profile,omitempty"`         // ort or torch: this launch is a pass of that profiler
@@ -79,26 +79,16 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	if err != nil {
 		return task.Spec{}, err
 	}
-	// what a benchmark printed before it crashed has to be in the file
-	env := []string{"PYTHONUNBUFFERED=1"}
-	if seed := settings.seed(); seed != nil {
-		env = append(env, "PYTHONHASHSEED="+strconv.FormatUint(uint64(uint32(*seed)), 10))
+	// What a benchmark printed before it crashed has to be in the file; and what it imports is not to leave files beside
+	// the code under test.
+	env := []string{"PYTHONUNBUFFERED=1", "PYTHONDONTWRITEBYTECODE=1"}
+	if settings.Seed != nil {
+		env = append(env, "PYTHONHASHSEED="+strconv.FormatUint(uint64(uint32(*settings.Seed)), 10))
 	}
 	return task.Spec{
 		Executor: executor, Env: env, Profile: settings.Profile != "",
 		Program: &task.Program{Path: i.Path, Args: []string{"-c", bootstrap}, Files: files, Settings: text},
 	}, nil
-}
-
-// defaultSeed is that of a reproducible run; frameworks.py has it too.
-const defaultSeed = 42
-
-// seed is the seed that applies, nil where there is none.
-func (s Settings) seed() *int64 {
-	if s.Seed == nil && s.Reproducible {
-		return new(int64(defaultSeed))
-	}
-	return s.Seed
 }
 
 // workerFiles are the files of the worker by name.

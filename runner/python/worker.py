@@ -35,10 +35,12 @@ MAX_LINE = 1 << 20  # B of an event
 MAX_VALUES = 16384  # in one event, so that its line stays far below 1 MiB
 
 # The file of samples, in words of 8 B and in bytes.
-WORD_CAPACITY, WORD_WARMUP, WORD_PROGRESS, WORD_PEAK, WORD_STOP, WORD_ROWS = 2, 3, 4, 6, 511, 512
-BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_STOP, BYTE_ROWS = 56, 60, 64, 4088, 4096
+WORD_CAPACITY, WORD_WARMUP, WORD_PROGRESS, WORD_PEAK, WORD_BEGINS, WORD_STOP, WORD_ROWS = 2, 3, 4, 6, 504, 511, 512
+BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4096
 UNSET = -(1 << 63)  # a row that nobody measured
 RESULT, ERROR, UNSUPPORTED = 1, 2, 3
+
+LABELS = ("benchmark", "model", "backend", "variant")  # of config: names, which choose no size and no type
 
 
 class Unsupported(Exception):
@@ -55,6 +57,21 @@ class Failure(Exception):
     def __init__(self, kind, message):
         super().__init__(kind, message)
         self.kind, self.message = kind, message
+
+
+def text_of(error):
+    """What an exception says; nothing where it fails at that."""
+    try:
+        return str(error)
+    except BaseException:
+        return ""
+
+
+def is_bool(value):
+    """Whether a value is true or false, also as a framework has them: as an array without dimensions."""
+    if isinstance(value, bool):
+        return True
+    return getattr(value, "shape", None) == () and str(getattr(value, "dtype", "")).endswith("bool")
 
 
 def one_line(text):
@@ -123,14 +140,17 @@ class Samples:
         self.words[WORD_CAPACITY], self.words[WORD_WARMUP] = want, warmup
 
     def begin(self, stage, at):
-        self.words[WORD_PROGRESS] = (STAGES.index(stage) + 1) << 56 | at
+        index = STAGES.index(stage)
+        self.words[WORD_BEGINS + index] = at
+        self.words[WORD_PROGRESS] = (index + 1) << 56 | at
 
     def finish(self, state, kind="", message=""):
-        """Notes the end; the text first, so that whoever sees the state sees the whole text."""
-        text = (kind + "\n" + message).encode("utf-8", "replace")[:BYTE_STOP - BYTE_TEXT]
+        """Notes the end, in the stage that runs; the text first, so that whoever sees the state sees the whole text."""
+        text = (kind + "\n" + message).encode("utf-8", "replace")[:BYTE_BEGINS - BYTE_TEXT]
         text = text.decode("utf-8", "ignore").encode()
         self.memory[BYTE_TEXT:BYTE_TEXT + len(text)] = text
         self.memory[BYTE_LENGTH:BYTE_TEXT] = len(text).to_bytes(4, "little")
+        state |= self.words[WORD_PROGRESS] >> 56 << 16
         self.memory[BYTE_STATE:BYTE_LENGTH] = state.to_bytes(4, "little")
 
 
@@ -147,6 +167,7 @@ class Worker:
         self.subject = None  # the benchmark, of a user or of a backend
         self.ready = False  # it was set up
         self.refused = False  # it was found unsupported
+        self.own_counts = {}  # warmup and iterations where its get_config changed them, text
         self.file = None  # the user's file, as tracebacks name it
         self.events = Events(FD_EVENTS)
         stack = os.open(os.path.join(run_dir, "stack"), os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
@@ -235,6 +256,8 @@ class Worker:
             frameworks.fresh_caches(self.run_dir)
         frameworks.seed(self.settings)  # before anything draws a number while it is imported
         self.subject = self.load()
+        if hasattr(self.subject, "version"):  # before it may find that the point does not exist here
+            self.events.send("version", backend_version=str(self.subject.version()))
         frameworks.seed(self.settings)
         self.configure()
         frameworks.seed(self.settings)
@@ -259,6 +282,8 @@ class Worker:
         if "timing" in fixed:
             fixed.add("min_run_time_ns")
         own = {name: value for name, value in own.items() if name not in fixed}
+        asked = {"warmup": self.warmup, "iterations": None if self.budget else self.iterations}
+        self.own_counts = {name: str(own[name]) for name in asked if own.get(name, asked[name]) != asked[name]}
         self.warmup = own.pop("warmup", self.warmup)
         if "iterations" in own:
             self.iterations, self.budget = own.pop("iterations"), 0
@@ -318,13 +343,17 @@ class Worker:
         if isinstance(verdict, str):
             if verdict:
                 raise Failure("validate", one_line(verdict))
+        elif verdict is not None and not is_bool(verdict):
+            raise Failure("validate", one_line(
+                "validate_result returned %.200r: want True, False, None, or as text what is wrong" % (verdict,)))
         elif verdict is not None and not verdict:
             raise Failure("validate", one_line("validate_result returned %r" % (verdict,)))
 
     def result(self):
         """Reports the result, which comes before the teardown: what was measured stays measured."""
         self.check_modules()
-        applied = dict(self.timing.applied(), **self.subject.applied())
+        applied = dict(self.timing.applied(), **self.own_counts)
+        applied.update(self.subject.applied())
         if self.settings.get("seed") is not None:
             applied["seed"] = str(self.settings["seed"])
         if self.settings.get("reproducible"):
@@ -332,8 +361,6 @@ class Worker:
         fields = {"applied": applied}
         if hasattr(self.subject, "work"):
             fields.update((k, v) for k, v in (self.subject.work() or {}).items() if v is not None)
-        if hasattr(self.subject, "version"):
-            fields["backend_version"] = str(self.subject.version())
         self.note_peak()
         self.samples.finish(RESULT)
         self.events.send("result", at=self.now(), **fields)
@@ -378,7 +405,7 @@ class Worker:
             return error.kind, one_line(error.message)
         if isinstance(error, SyntaxError) and error.filename:
             return "syntax", one_line("%s:%s: %s" % (os.path.basename(error.filename), error.lineno, error.msg))
-        text = str(error)
+        text = text_of(error)
         message = type(error).__name__ + (": " + text if text else "")
         place, trace = "", error.__traceback__
         while trace is not None:
@@ -401,7 +428,10 @@ class Worker:
         trace = error.__traceback__
         while trace is not None and trace.tb_frame.f_code.co_filename.startswith("neurolens_"):
             trace = trace.tb_next
-        text = "".join(traceback.format_exception(type(error), error, trace))
+        try:
+            text = "".join(traceback.format_exception(type(error), error, trace))
+        except BaseException:  # what the benchmark made of its exception raises itself
+            text = "".join(traceback.format_tb(trace)) + type(error).__name__ + "\n"
         try:
             sys.stderr.write(text)
             sys.stderr.flush()

@@ -24,6 +24,10 @@
 //	build: [[make, -C, "ops/{variant}"]]         # argument lists, or one; run before anything is measured
 //	share: [data]                                # ignored paths that a comparison of two commits needs on both sides
 //
+// A command of build runs once for all points at which it reads the same, in the same cwd, and once on each side of a
+// comparison. Of env it sees the variables in which no {axis} stands: what differs from point to point belongs into
+// its words.
+//
 // # Points
 //
 // `grid` holds the axes; a value stands for a list of one. batch_size (bs, batch), seq_len (seq, sequence_length),
@@ -83,6 +87,10 @@
 //	profile: [ort, torch]             # a pass of its own for each: ort of onnxrt, torch of torch and file
 //
 // provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
+//
+// What get_config of a Python benchmark gives (iterations, warmup, timing, min_run_time_ms, seed, reproducible) outranks
+// this file, and not the command line; with cold_start its warmup does not count. Its iterations and warmup are then
+// among what was applied.
 //
 // # Values
 //

@@ -97,6 +97,18 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 	return nil
 }
 
+// buildEnv are the variables of env that are the same at every point by what is written: with the others one command
+// of build would be as many as there are points.
+func (p *program) buildEnv() map[string]string {
+	env := map[string]string{}
+	for _, v := range p.env {
+		if v.text.fixed() {
+			env[v.name] = v.text.fill(nil)
+		}
+	}
+	return env
+}
+
 // readShare reads the ignored paths that both sides of a comparison of two commits are to see.
 func (d *document) readShare() ([]string, error) {
 	f := d.keys["share"]

@@ -86,19 +86,29 @@ func (s *settings) readMaxRepeats(d *document, o Overrides) error {
 // share is a part of a whole: 1% or 0.01.
 func (f field) share() (float64, error) {
 	const expected = "a share (1% or 0.01)"
-	text, percent := strings.CutSuffix(f.Value, "%")
-	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !percent {
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !strings.HasSuffix(f.Value, "%") {
 		return 0, f.want(expected)
 	}
-	value, err := strconv.ParseFloat(text, 64)
+	value, err := ParseShare(f.Value)
 	if err != nil {
 		return 0, f.want(expected)
 	}
-	if percent {
-		value /= 100
-	}
 	if err := checkShare(value); err != nil {
 		return 0, f.errorf("%v", err)
+	}
+	return value, nil
+}
+
+// ParseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; Parse checks whether
+// the share makes sense.
+func ParseShare(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q: want a share such as 1%%", text)
+	}
+	if percent {
+		value /= 100
 	}
 	return value, nil
 }

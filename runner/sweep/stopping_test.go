@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -108,4 +109,18 @@ func TestSource(t *testing.T) {
 	s := parse(t, "backend: builtin\nmodel: builtin:x\n", Overrides{})
 	equal(t, s.Name, "sweep.yaml")
 	equal(t, s.SHA256, "61b880f08301abed425fec4b6a5bc3742ba4adee8cb3a8ffdc5552d82d4fddd7")
+}
+
+func TestParseShare(t *testing.T) {
+	for text, want := range map[string]float64{"1%": 0.01, "0.01": 0.01, "250%": 2.5, "-3e-2": -0.03} {
+		if got, err := ParseShare(text); err != nil || got != want {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "%", "1%%", "one", "1 %", " 1%", "1/100"} {
+		_, err := ParseShare(text)
+		if want := strconv.Quote(text) + ": want a share such as 1%"; err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
 }

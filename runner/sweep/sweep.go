@@ -28,6 +28,7 @@ type Sweep struct {
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags       map[string]string // stored with every run; nil where there are none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
+	BuildEnv   map[string]string // what env sets for Build: the variables in which no axis stands
 	Points     []Point           // in expansion order, each point_id once; not to be moved once there are launches
 
 	blocks [][]int // indices into Points: the points of one block, in expansion order
@@ -59,7 +60,7 @@ type Point struct {
 	FileLine  int               // of file
 	Build     [][]string        // commands to run first, filled in; nil where there are none
 	BuildLine int               // of build
-	Env       map[string]string // what is set on top of the environment, filled in; nil where there is nothing
+	Env       map[string]string // what is set on top of the environment, filled in; nil where there is nothing; see BuildEnv
 	Dir       string            // cwd, filled in; empty: the working directory
 	Used      []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
@@ -181,6 +182,7 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 		return nil, err
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
+	sweep.BuildEnv = p.buildEnv()
 	return sweep, nil
 }
 

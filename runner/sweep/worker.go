@@ -11,7 +11,8 @@ import (
 const (
 	// maxSeed is the largest that NumPy takes.
 	maxSeed = math.MaxUint32
-	// reproducibleSeed is the seed of a sweep that is to be reproducible and names none.
+	// reproducibleSeed is the seed of a sweep that is to be reproducible and names none. frameworks.py of package python
+	// has it too, for a benchmark that asks for it itself.
 	reproducibleSeed = 42
 
 	defaultMinRunTime = 200 * time.Millisecond

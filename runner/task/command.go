@@ -1,11 +1,12 @@
 package task
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -53,7 +54,7 @@ func (s *supervisor) runCommand() {
 		c.columns[i] = c.samples.column(i)
 	}
 	c.begin(schema.StageSetup)
-	if c.path, err = lookPath(c.argv[0], s.attr.Env); err != nil {
+	if c.path, err = LookPath(c.argv[0], s.attr.Env); err != nil {
 		s.fail(fmt.Errorf("starting %q: %w", c.argv[0], err))
 		return
 	}
@@ -194,18 +195,29 @@ func (c *command) output() (size int64) {
 	return size
 }
 
-// lookPath finds a program as a shell does, in the PATH that the program itself will see. A name with a slash is
-// relative to the working directory of the benchmark.
-func lookPath(name string, env []string) (string, error) {
-	for _, entry := range env {
-		if path, ok := strings.CutPrefix(entry, "PATH="); ok {
-			if err := os.Setenv("PATH", path); err != nil {
-				return "", err
-			}
-		}
-	}
+// LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts: that
+// which the program itself will see. A name with a slash is itself: it is relative to the working directory of the
+// program. Folders of PATH that are relative are no place to find a program in; what is there is an error that wraps
+// exec.ErrDot.
+func LookPath(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil
 	}
-	return exec.LookPath(name)
+	list := ""
+	for _, entry := range env {
+		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
+			list = value
+		}
+	}
+	for _, dir := range filepath.SplitList(list) {
+		path, err := exec.LookPath(cmp.Or(dir, ".") + "/" + name)
+		switch {
+		case err != nil:
+			continue
+		case !filepath.IsAbs(path):
+			return "", &exec.Error{Name: name, Err: exec.ErrDot}
+		}
+		return filepath.Clean(path), nil
+	}
+	return "", &exec.Error{Name: name, Err: exec.ErrNotFound}
 }

@@ -2,6 +2,7 @@ package task
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -371,4 +372,31 @@ func TestSeveralAtOnce(t *testing.T) {
 		t.Errorf("survivors: %v", left)
 	}
 	checkEmpty(t, dir)
+}
+
+// TestLookPath: the last PATH of the environment counts, and what is no program is passed over.
+func TestLookPath(t *testing.T) {
+	first, second := t.TempDir(), t.TempDir()
+	t.Chdir(t.TempDir())
+	for path, mode := range map[string]os.FileMode{first + "/x": 0o644, second + "/x": 0o755, "here": 0o755} {
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		name string
+		env  []string
+		want string
+		err  error
+	}{
+		"of the environment":      {"x", []string{"PATH=" + first + ":" + second}, second + "/x", nil},
+		"the last one counts":     {"x", []string{"PATH=" + second, "PATH=" + first}, "", exec.ErrNotFound},
+		"none":                    {"sh", nil, "", exec.ErrNotFound},
+		"with a slash":            {"./x", []string{"PATH=" + second}, "./x", nil},
+		"in the folder of a call": {"here", []string{"PATH=" + first + "::" + second}, "", exec.ErrDot},
+	} {
+		if got, err := LookPath(c.name, c.env); got != c.want || !errors.Is(err, c.err) {
+			t.Errorf("%s: %q, %v; want %q, %v", name, got, err, c.want, c.err)
+		}
+	}
 }

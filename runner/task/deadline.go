@@ -44,14 +44,26 @@ func (r *run) headerStage() (stage schema.Stage, began moment) {
 	return schema.StageNames[number-1], r.at(r.measurer(), at)
 }
 
+// catchUp enters the stages that have begun by the header of the samples, and whose events have not come yet or never
+// will.
+func (r *run) catchUp() {
+	last, _ := r.headerStage()
+	for number := stageNumber(r.stage) + 1; number <= stageNumber(last); number++ {
+		if at := r.samples.begun(number); at != unset {
+			r.enter(schema.StageNames[number-1], r.at(r.measurer(), at))
+		}
+	}
+}
+
 // movedOn tells whether a later stage, or the next process of this one, has begun. Then it arms the timer anew.
 func (r *run) movedOn() bool {
+	before := r.stage
+	r.catchUp()
 	stage, began := r.headerStage()
 	switch {
-	case stage != r.stage:
-		r.enter(stage, began)
+	case r.stage != before:
 		return true
-	case stage == schema.StageSetup || !r.spec.perProcess() || began.sender <= r.since.sender:
+	case stage != r.stage || stage == schema.StageSetup || !r.spec.perProcess() || began.sender <= r.since.sender:
 		return false
 	}
 	r.since = began

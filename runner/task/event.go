@@ -82,6 +82,7 @@ const (
 	eventMetrics     = "metric"
 	eventOps         = "op"
 	eventWarning     = "warning"
+	eventVersion     = "version"
 	eventUnsupported = "unsupported"
 	eventError       = "error"
 	eventResult      = "result"

@@ -67,6 +67,7 @@ func (r *run) follow(ctx context.Context) {
 
 // finish reads the samples of a run that nobody had to end, and lets the supervisor go.
 func (r *run) finish() {
+	r.catchUp()
 	r.closeStage(now())
 	if r.cause == nil {
 		r.warmup, r.measured = r.samples.counts()
@@ -245,7 +246,8 @@ func (r *run) stop(c cause) {
 	if r.phase != phaseRunning || r.cause != nil {
 		return
 	}
-	c.stage, _ = r.headerStage()
+	r.catchUp()
+	c.stage = r.stage
 	r.cause = &c
 	r.warmup, r.measured = r.samples.counts()
 	r.closeStage(now())

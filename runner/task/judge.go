@@ -1,6 +1,7 @@
 package task
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -22,7 +23,7 @@ const (
 func (r *run) outcome() Outcome {
 	o := Outcome{
 		StartedAt: stamp(r.launched), Stages: r.stages, Facts: r.facts, Missing: r.missing, StderrTail: tail(r.stderr, tailSize),
-		Ops: r.told.ops, BackendVersion: r.told.version, Warnings: r.told.warnings,
+		BackendVersion: r.told.version, Warnings: r.told.warnings,
 	}
 	if stack := tail(r.stack, stackTailSize); stack != "" {
 		o.Facts["runner.stack"] = stack
@@ -48,7 +49,10 @@ func (r *run) outcome() Outcome {
 	} else if o.Status == schema.StatusOK {
 		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
-	r.metrics(&o)
+	if o.Status != schema.StatusUnsupported { // what ran until that was known is not what the point says
+		o.Ops = r.told.ops
+		r.metrics(&o)
+	}
 	return o
 }
 
@@ -116,7 +120,7 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 // judgeEnd judges a run by how its worker ended. Where the worker's events got lost, the header of the samples
 // says the essential.
 func (r *run) judgeEnd(o *Outcome) {
-	state, kind, message := r.samples.end()
+	end := r.samples.end()
 	if r.exit != nil {
 		o.ExitCode, o.Signal = r.exit.ExitCode, r.exit.Signal
 	}
@@ -124,14 +128,16 @@ func (r *run) judgeEnd(o *Outcome) {
 	switch {
 	case o.Signal != "":
 		o.Status, o.ErrorKind, o.Error = schema.StatusCrashed, kindSignal, "killed by "+o.Signal
-	case state == stateError && r.result == nil:
-		o.Status, o.ErrorKind, o.Error = schema.StatusError, kind, message
-	case state == stateUnsupported && r.result == nil:
-		o.Status, o.ErrorKind, o.Error = schema.StatusUnsupported, kind, message
+	case end.state == stateError && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = schema.StatusError, end.kind, end.message
+		o.Stage = cmp.Or(end.stage, o.Stage)
+	case end.state == stateUnsupported && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = schema.StatusUnsupported, end.kind, end.message
+		o.Stage = cmp.Or(end.stage, o.Stage)
 	case clean && r.output() > r.job.OutputLimit:
 		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit
 		o.Error = fmt.Sprintf("wrote %d B, more than %d B", r.output(), r.job.OutputLimit)
-	case clean && (r.result != nil || state == stateResult):
+	case clean && (r.result != nil || end.state == stateResult):
 		o.Status = schema.StatusOK
 	default:
 		o.Status, o.ErrorKind = schema.StatusCrashed, kindExit

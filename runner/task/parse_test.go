@@ -82,7 +82,7 @@ func FuzzParseShape(f *testing.F) {
 		if again, err := parseShape(s.header()); err != nil || again != s {
 			t.Errorf("%+v became %+v: %v", s, again, err)
 		}
-		if s.size() < offRows || s.warmup > s.capacity || s.capacity > MaxRows {
+		if s.size() < offRows || s.warmup > s.capacity || s.capacity > maxRows {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -101,8 +101,13 @@ func FuzzDamagedSamples(f *testing.F) {
 		if stage, at := r.progress(); stage < 0 || at < 0 {
 			t.Errorf("progress %d %d", stage, at)
 		}
-		if _, kind, message := r.end(); !utf8.ValidString(kind + message) {
-			t.Errorf("text %q %q", kind, message)
+		if e := r.end(); !utf8.ValidString(e.kind + e.message) {
+			t.Errorf("end %+v", e)
+		}
+		for number := range stageNumber(schema.StageProfile) {
+			if at := r.begun(number + 1); at < 0 && at != unset {
+				t.Errorf("stage %d began at %d", number+1, at)
+			}
 		}
 	})
 }
@@ -166,7 +171,8 @@ func TestSamplesRoundTrip(t *testing.T) {
 		m.column(columnCPUUser)[row] = int64(row)
 		m.count(row, int64(10*row))
 	}
-	m.begin(schema.StageMeasure, 12345)
+	m.begin(schema.StageMeasure, 300)
+	m.begin(schema.StageMeasure, 12345) // another process of it
 	m.finish(stateError, "validate", "result 3: want 4")
 	if w, n := r.counts(); w != 1 || n != 3 {
 		t.Errorf("%d and %d rows, want 1 and 3", w, n)
@@ -180,8 +186,11 @@ func TestSamplesRoundTrip(t *testing.T) {
 	if stage, at := r.progress(); stage != stageNumber(schema.StageMeasure) || at != 12345 {
 		t.Errorf("progress %d %d", stage, at)
 	}
-	if state, kind, message := r.end(); state != stateError || kind != "validate" || message != "result 3: want 4" {
-		t.Errorf("end %d %q %q", state, kind, message)
+	if measure := stageNumber(schema.StageMeasure); r.begun(measure) != 300 || r.begun(measure-1) != unset {
+		t.Errorf("measure began at %d, warmup at %d", r.begun(measure), r.begun(measure-1))
+	}
+	if e := r.end(); e != (ending{stateError, schema.StageMeasure, "validate", "result 3: want 4"}) {
+		t.Errorf("end %+v", e)
 	}
 	// the layout that PROTOCOL.md promises
 	raw, err := os.ReadFile(filepath.Join(dir, samplesFile))
@@ -189,7 +198,7 @@ func TestSamplesRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	if string(raw[:8]) != "NLSAMPLE" || raw[8] != 1 || raw[12] != 4 || raw[16] != 7 || raw[24] != 2 ||
-		raw[39] != 4 || raw[56] != 2 || raw[60] != 25 || string(raw[64:72]) != "validate" || raw[4096+2*8] != 20 ||
+		raw[39] != 4 || raw[56] != 2 || raw[58] != 4 || raw[60] != 25 || string(raw[64:72]) != "validate" || raw[4032+3*8+1] != 1 || raw[4096+2*8] != 20 ||
 		raw[4096+7*8+2*8] != 2 || len(raw) != 4096+8*4*7 {
 		t.Errorf("layout: % x", raw[:128])
 	}

@@ -74,7 +74,7 @@ func programStages(do string, m *sampleMap) int {
 		writeEvents(`{"event":"stage","stage":"profile","at":3}` + "\n")
 		writeEvents(`{"event":"op","op":{"name":"a","type":"MatMul","duration_ns":5,"count":2}}` + "\n")
 		writeEvents(`{"event":"op","op":{"name":"b"}}` + "\n")
-		writeEvents(`{"event":"result","at":5,"backend_version":"1.2"}` + "\n")
+		writeEvents(`{"event":"version","backend_version":"1.2"}` + "\n" + `{"event":"result","at":5}` + "\n")
 		return 0
 	}
 	writeEvents(`{"event":"stage","stage":"measure","at":3}` + "\n")
@@ -102,7 +102,8 @@ func programStages(do string, m *sampleMap) int {
 	}
 	writeEvents(`{"event":"fact","key":"python.version","value":"3.11"}` + "\n")
 	writeEvents(`{"event":"warning","value":"computed_in_fp32"}` + "\n")
-	writeEvents(`{"event":"result","at":5,"applied":{"precision":"fp16"},"backend_version":"1.2"}` + "\n")
+	writeEvents(`{"event":"version","backend_version":"1.2"}` + "\n")
+	writeEvents(`{"event":"result","at":5,"applied":{"precision":"fp16"}}` + "\n")
 	return 0
 }
 
@@ -203,6 +204,22 @@ func TestEnough(t *testing.T) {
 		check(t, o, schema.StatusOK, "", "")
 		if n := len(metric(t, o, "latency").Ticks); n < 20 || n > 5000 {
 			t.Errorf("%s: %d samples, want a few more than 20", name, n)
+		}
+	}
+}
+
+// TestExactIsNotCut: iterations whose number is given are all taken, whatever the runner has seen.
+func TestExactIsNotCut(t *testing.T) {
+	for name, spec := range map[string]Spec{"builtin": builtin("slow"), "command": commandSpec("sleep", "0.01")} {
+		spec.Iterations = 300
+		if name == "command" {
+			spec.Iterations = 30
+		}
+		spec.Enough = func([]int64) bool { return true }
+		o := runSpec(t, t.Context(), spec, nil)
+		check(t, o, schema.StatusOK, "", "")
+		if n := len(metric(t, o, "latency").Ticks); n != spec.Iterations {
+			t.Errorf("%s: %d samples, want exactly %d", name, n, spec.Iterations)
 		}
 	}
 }

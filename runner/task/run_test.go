@@ -223,8 +223,8 @@ func TestRefusedSpecs(t *testing.T) {
 		{},
 		spoilt(func(s *Spec) { s.Executor = schema.ExecutorTorch }),
 		spoilt(func(s *Spec) { s.Executor = schema.ExecutorCommand }),
-		spoilt(func(s *Spec) { s.Iterations = MaxRows + 1 }),
-		spoilt(func(s *Spec) { s.Warmup, s.Iterations = 1, MaxRows }),
+		spoilt(func(s *Spec) { s.Iterations = maxRows + 1 }),
+		spoilt(func(s *Spec) { s.Warmup, s.Iterations = 1, maxRows }),
 		spoilt(func(s *Spec) { s.Warmup = -1 }),
 		spoilt(func(s *Spec) { s.Budget = -1 }),
 		spoilt(func(s *Spec) { s.Iterations = 0 }), // and no budget

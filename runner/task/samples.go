@@ -26,16 +26,19 @@ const (
 	offState    = 56
 	offTextLen  = 60
 	offText     = 64
+	offBegins   = 4032
 	offStop     = 4088
 	offRows     = 4096
 
-	textSize = offStop - offText
+	textSize = offBegins - offText
 
 	// unset is the value of a row, the floor and the peak that nobody measured.
 	unset = math.MinInt64
 
 	// progressShift puts the number of the stage above the time in the progress word, so that both change at once.
 	progressShift = 56
+	// endShift puts the number of the stage above the state in the state's word.
+	endShift = 16
 )
 
 // The states in the header.
@@ -85,6 +88,9 @@ func (s shape) header() []byte {
 	none := int64(unset)
 	binary.LittleEndian.PutUint64(h[offFloor:], uint64(none))
 	binary.LittleEndian.PutUint64(h[offPeak:], uint64(none))
+	for offset := offBegins; offset < offStop; offset += 8 {
+		binary.LittleEndian.PutUint64(h[offset:], uint64(none))
+	}
 	return h
 }
 
@@ -99,7 +105,7 @@ func parseShape(h []byte) (shape, error) {
 	columns := binary.LittleEndian.Uint32(h[offColumns:])
 	capacity := binary.LittleEndian.Uint64(h[offCapacity:])
 	warmup := binary.LittleEndian.Uint64(h[offWarmup:])
-	if columns == 0 || columns > commandColumns || capacity > MaxRows || warmup > capacity {
+	if columns == 0 || columns > commandColumns || capacity > maxRows || warmup > capacity {
 		return shape{}, fmt.Errorf("samples of %d columns, %d rows, %d warm-up rows: want fewer", columns, capacity, warmup)
 	}
 	return shape{columns: int(columns), capacity: int(capacity), warmup: int(warmup)}, nil
@@ -204,14 +210,36 @@ func (r *sampleReader) progress() (stage, at int64) {
 	return word >> progressShift, word & (1<<progressShift - 1)
 }
 
-// end is the state and the text that the benchmark left in the header.
-func (r *sampleReader) end() (state int, kind, message string) {
-	b := make([]byte, offRows-offState)
+// begun is when a stage began on the sender's clock, by its number; unset if it has not.
+func (r *sampleReader) begun(stage int64) int64 {
+	at := r.word(offBegins + 8*(stage-1))
+	if at < 0 {
+		return unset
+	}
+	return at
+}
+
+// ending is how the benchmark ended: the state and, where that is an error or unsupported, the stage in which it came
+// to that, its kind and its message. An empty stage is not known.
+type ending struct {
+	state         int
+	stage         schema.Stage
+	kind, message string
+}
+
+// end is what the benchmark left in the header.
+func (r *sampleReader) end() ending {
+	b := make([]byte, offBegins-offState)
 	if _, err := r.f.ReadAt(b, offState); err != nil {
-		return stateRunning, "", ""
+		return ending{state: stateRunning}
+	}
+	word := binary.LittleEndian.Uint32(b)
+	e := ending{state: int(word & (1<<endShift - 1))}
+	if number := int(word >> endShift); number > 0 && number <= len(schema.StageNames) {
+		e.stage = schema.StageNames[number-1]
 	}
 	n := min(int(binary.LittleEndian.Uint32(b[offTextLen-offState:])), textSize)
 	text := strings.ToValidUTF8(string(b[offText-offState:][:max(n, 0)]), "\ufffd")
-	kind, message, _ = strings.Cut(text, "\n")
-	return int(binary.LittleEndian.Uint32(b)), kind, message
+	e.kind, e.message, _ = strings.Cut(text, "\n")
+	return e
 }

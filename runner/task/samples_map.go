@@ -71,12 +71,17 @@ func (m *sampleMap) count(row int, latency int64) {
 
 // begin notes that a stage, or a process in it, begins at a time on the sender's clock.
 func (m *sampleMap) begin(stage schema.Stage, at int64) {
-	m.set(offProgress, stageNumber(stage)<<progressShift|at)
+	number := stageNumber(stage)
+	if first := offBegins + 8*int(number-1); m.words[first/8] == unset {
+		m.set(first, at)
+	}
+	m.set(offProgress, number<<progressShift|at)
 }
 
-// finish notes how the benchmark ended; kind and message are those of an error.
+// finish notes how the benchmark ended in the stage that runs; kind and message are those of an error.
 func (m *sampleMap) finish(state int, kind, message string) {
 	text := cut(kind+"\n"+message, textSize)
-	copy(m.bytes[offText:offStop], text)
-	m.set(offState, int64(len(text))<<32|int64(state))
+	copy(m.bytes[offText:offBegins], text)
+	stage := m.words[offProgress/8] >> progressShift
+	m.set(offState, int64(len(text))<<32|stage<<endShift|int64(state))
 }

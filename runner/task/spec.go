@@ -17,19 +17,20 @@ type Spec struct {
 	Env      []string          // KEY=VALUE, added to the runner's own environment; the last one of a key wins
 	Dir      string            // working directory of the benchmark; empty is the runner's
 
-	Warmup int // warm-up iterations
-	// Iterations is exact if above 0. Otherwise the run takes iterations until DefaultIterations, or until Enough
-	// says so, or until the budget is spent, at least one.
+	Warmup int // warm-up iterations; at most 2^26 together with the measured ones
+	// Iterations is exact if above 0. Otherwise the run takes iterations until there are 100 (of a command 10), or until
+	// Enough says so, or until the budget is spent, at least one.
 	Iterations int
 	Budget     time.Duration // of the measure stage; required without Iterations
-	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: DefaultIterations will do. Of
-	// more than 4,096 it sees as many, in stretches that are evenly spread: it may say no too often, not yes.
+	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: 100 (10) will do. Of more than
+	// 4,096 it sees as many, in stretches that are evenly spread: it may say no too often, not yes. It does not cut
+	// iterations whose number the spec or the benchmark itself gives.
 	Enough func(latencies []int64) bool `json:"-"`
 	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
 	Profile bool
 
 	Deadlines   Deadlines // all of them
-	OutputLimit int64     // B of standard output, or error, of one process; 0 is DefaultOutputLimit
+	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
 }
 
 // Program is a worker in another language. It is started with Args and the run directory after them.
@@ -48,17 +49,17 @@ type Deadlines struct {
 
 // What applies where a Spec does not say.
 const (
-	DefaultOutputLimit = 64 << 20
+	defaultOutputLimit = 64 << 20
 	// most bounds the iterations of a run that goes on until it is Enough: 8 MiB of samples; mostProcesses is the
 	// same for executor command.
 	most          = 1 << 20
 	mostProcesses = 10_000
-	// MaxRows bounds warm-up and measured iterations of one run together.
-	MaxRows = 1 << 26
+	// maxRows bounds warm-up and measured iterations of one run together.
+	maxRows = 1 << 26
 )
 
-// DefaultIterations is the most iterations that a run takes if their number is not given.
-func DefaultIterations(executor schema.Executor) int {
+// defaultIterations is the most iterations that a run takes if their number is not given.
+func defaultIterations(executor schema.Executor) int {
 	if executor == schema.ExecutorCommand {
 		return 10
 	}
@@ -106,8 +107,8 @@ func (s Spec) filled() (Spec, error) {
 			return s, fmt.Errorf("executor %q: want a program for its worker", s.Executor)
 		}
 	}
-	if s.Warmup < 0 || s.Iterations < 0 || s.Warmup > MaxRows || s.Iterations > MaxRows-s.Warmup {
-		return s, fmt.Errorf("warmup %d and iterations %d: want 0 to %d together", s.Warmup, s.Iterations, MaxRows)
+	if s.Warmup < 0 || s.Iterations < 0 || s.Warmup > maxRows || s.Iterations > maxRows-s.Warmup {
+		return s, fmt.Errorf("warmup %d and iterations %d: want 0 to %d together", s.Warmup, s.Iterations, maxRows)
 	}
 	d := s.Deadlines
 	if min(d.Setup, d.Warmup, d.Measure, d.Validate, d.Teardown) <= 0 || s.Profile && d.Profile <= 0 {
@@ -117,7 +118,7 @@ func (s Spec) filled() (Spec, error) {
 		return s, fmt.Errorf("budget %v and iterations %d: want one of them", s.Budget, s.Iterations)
 	}
 	if s.OutputLimit == 0 {
-		s.OutputLimit = DefaultOutputLimit
+		s.OutputLimit = defaultOutputLimit
 	}
 	if s.OutputLimit < 0 {
 		return s, fmt.Errorf("output limit %d B: want more than 0", s.OutputLimit)
@@ -151,7 +152,7 @@ func (s Spec) job(killWait time.Duration) job {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings
 	}
 	if j.Iterations == 0 {
-		j.Iterations, j.Budget = min(s.atMost(), MaxRows-s.Warmup), s.Budget
+		j.Iterations, j.Budget = min(s.atMost(), maxRows-s.Warmup), s.Budget
 	}
 	return j
 }
@@ -160,7 +161,7 @@ func (s Spec) job(killWait time.Duration) job {
 func (s Spec) atMost() int {
 	switch {
 	case s.Enough == nil:
-		return DefaultIterations(s.Executor)
+		return defaultIterations(s.Executor)
 	case s.perProcess():
 		return mostProcesses
 	}

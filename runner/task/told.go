@@ -41,7 +41,7 @@ func (r *run) hear(e event) error {
 		if e.Value != "" && !slices.Contains(r.told.warnings, e.Value) {
 			r.told.warnings = append(r.told.warnings, e.Value)
 		}
-	case eventResult:
+	case eventVersion:
 		r.told.version = e.BackendVersion
 	}
 	return nil
@@ -52,8 +52,8 @@ func (r *run) reshape(e event) error {
 	switch {
 	case r.told.shaped || r.stage != schema.StageSetup:
 		return fmt.Errorf("event shape in %s: want it once, in setup", r.stage)
-	case e.Warmup < 0 || e.Iterations < 1 || e.Warmup > MaxRows || e.Iterations > MaxRows-e.Warmup:
-		return fmt.Errorf("warmup %d and iterations %d: want 0 and 1 to %d together", e.Warmup, e.Iterations, MaxRows)
+	case e.Warmup < 0 || e.Iterations < 1 || e.Warmup > maxRows || e.Iterations > maxRows-e.Warmup:
+		return fmt.Errorf("warmup %d and iterations %d: want 0 and 1 to %d together", e.Warmup, e.Iterations, maxRows)
 	}
 	r.told.shaped = true
 	r.job.Warmup, r.job.Iterations = e.Warmup, e.Iterations
@@ -66,8 +66,8 @@ func (t *told) addMetric(e event) error {
 	if e.Metric == nil || e.Metric.Name == "" {
 		return fmt.Errorf("event metric without a name")
 	}
-	if t.values += len(e.Ticks) + len(e.Reals); t.values > MaxRows {
-		return fmt.Errorf("metric %s: more than %d samples", e.Metric.Name, MaxRows)
+	if t.values += len(e.Ticks) + len(e.Reals); t.values > maxRows {
+		return fmt.Errorf("metric %s: more than %d samples", e.Metric.Name, maxRows)
 	}
 	if e.Metric.Name == schema.PrimaryMetric {
 		if len(e.Ticks)+len(e.Reals) > 0 {

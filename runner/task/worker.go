@@ -71,11 +71,11 @@ func (w *worker) run(j *job, registry WorkerFunc) int {
 	}
 	runtime.GC()
 	w.begin(schema.StageMeasure)
-	budget := j.Budget
-	if budget == 0 {
-		budget = math.MaxInt64
+	budget, stop := j.Budget, w.samples.stop()
+	if budget == 0 { // iterations are exact
+		budget, stop = math.MaxInt64, new(int64)
 	}
-	measure(point.Iterate, rows[j.Warmup:], budget, w.samples.stop())
+	measure(point.Iterate, rows[j.Warmup:], budget, stop)
 	if point.Validate != nil {
 		w.begin(schema.StageValidate)
 		if err := point.Validate(); err != nil {

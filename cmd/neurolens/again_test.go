@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// againOf is the command that show prints for a run.
+func againOf(t *testing.T, dir, id string) string {
+	t.Helper()
+	show := program(t, dir, "show", id, "--format", "table", "--store", "runs_store")
+	show.run(t)
+	_, command, found := strings.Cut(show.stdout.String(), "\nagain\n  ")
+	if !found || strings.Count(command, "\n") != 1 {
+		t.Fatalf("show prints\n%s", show.stdout.String())
+	}
+	return strings.TrimSpace(command)
+}
+
+// checkAgain types the command of each run that there is: it makes one more run, of the same point and configuration.
+func checkAgain(t *testing.T, dir string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(self, filepath.Join(dir, "neurolens")); err != nil {
+		t.Fatal(err)
+	}
+	newest := func(id string) string {
+		return rows(t, dir, "SELECT point_id, side, purpose, env['runner.config_sha256'] FROM runs WHERE run_id > '"+id+"' ORDER BY run_id")
+	}
+	ids := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(rows(t, dir, "SELECT run_id FROM runs ORDER BY run_id")))
+	last := ids[len(ids)-1]
+	for _, id := range ids {
+		command := againOf(t, dir, id)
+		again := program(t, dir)
+		again.Path, again.Args = "/bin/sh", []string{"sh", "-c", command}
+		again.Env = append(again.Env, "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_PYTHON=")
+		again.run(t)
+		want := rows(t, dir, "SELECT point_id, side, purpose, env['runner.config_sha256'] FROM runs WHERE run_id = '"+id+"'")
+		if got := newest(last); got != want {
+			t.Errorf("%s\nmakes %s, want %s", command, got, want)
+		}
+		last = strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs"), "[]")
+	}
+}
+
+// TestAgainOfCommand: values that YAML or a shell would take for something else, several benchmarks, flags.
+func TestAgainOfCommand(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a sweep.yaml", `benchmark: [first, second]
+command: ['true', "{benchmark}", "{weird}", "{dim}"]
+grid:
+  weird: ["", "a b", "x,y", "007", "null", "it's", 'quote"d', [1, 2], "two\nlines"]
+params: {dim: 64}
+warmup: 2
+`)
+	program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").run(t)
+	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[18 18]" {
+		t.Fatalf("runs, points: %s", got)
+	}
+	checkAgain(t, dir)
+}
+
+// TestAgainOfPython: the interpreter and the settings of the command line are typed again, those alone.
+func TestAgainOfPython(t *testing.T) {
+	python := testPython(t, "json")
+	dir := t.TempDir()
+	write(t, dir, "sweep.yaml", "file: b.py\ngrid: {batch_size: [1, 2]}\nwarmup: 2\n")
+	write(t, dir, "b.py", "def run_benchmark(batch_size):\n    return None\n")
+	program(t, dir, "bench", "sweep.yaml", "--python", python, "--iterations", "4", "--seed", "7", "--timing", "perf_counter", "-P", "batch_size=2", "--cold-start").run(t)
+	want := "neurolens bench sweep.yaml -P benchmark=b.py -P batch_size=2 --python " + shellQuoted(python) +
+		" --iterations=4 --cold-start --timing=perf_counter --seed=7 --store runs_store --repeats 1"
+	if got := againOf(t, dir, strings.Trim(rows(t, dir, "SELECT run_id FROM runs"), "[]")); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	checkAgain(t, dir)
+}
+
+// TestAgainOfModel: of several models one, with the profiler in a pass of it.
+func TestAgainOfModel(t *testing.T) {
+	python := testPython(t, "onnxruntime")
+	dir := t.TempDir()
+	write(t, dir, "sweep.yaml", "backend: onnxrt\nmodel: [./one.onnx, ./two.onnx]\nwarmup: 0\niterations: 2\n")
+	for _, name := range []string{"one", "two"} {
+		program(t, dir, "model", "gen", "add", "--out", name+".onnx").run(t)
+	}
+	program(t, dir, "bench", "sweep.yaml", "--python", python, "--provider", "CPUExecutionProvider").run(t)
+	checkAgain(t, dir)
+	command := func(profiled string) string {
+		return againOf(t, dir, strings.Trim(rows(t, dir, "SELECT max(run_id) FROM runs WHERE purpose = '"+profiled+"'"), "[]"))
+	}
+	program(t, dir, "bench", "sweep.yaml", "--python", python, "--profile", "ort", "-P", "model=./one.onnx").run(t)
+	if got := command("profile"); !strings.Contains(got, " --profile ort ") {
+		t.Errorf("a pass of a profiler: %s", got)
+	}
+	if got := command("measure"); strings.Contains(got, " --profile") {
+		t.Errorf("a measurement: %s", got)
+	}
+}
+
+// TestChoosesPython: an axis that names the interpreter needs no flag.
+func TestChoosesPython(t *testing.T) {
+	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
+		if got := choosesPython(map[string]any{"which": value}, "/a/venv/bin/python"); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
+
+// TestAgainOfSides: a side is said everywhere, and a run of one is compared with the same commit again. What has not
+// been committed is said before anything runs.
+func TestAgainOfSides(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nwarmup: 0\niterations: 2\n")
+	write(t, dir, "a.sh", "exit 0\n")
+	write(t, dir, ".gitignore", "runs_store/\nneurolens\n")
+	repository(t, dir)
+	write(t, dir, "a.sh", "exit 0 # edited\n")
+	t.Setenv("XDG_CACHE_HOME", cache)
+	bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD", "--repeats", "1")
+	bench.run(t)
+	commit := git(t, dir, "rev-parse", "HEAD")
+	if want := "\nbase " + commit[:7] + " · head " + commit[:7] + " + uncommitted changes\n"; !strings.Contains(bench.stderr.String(), want) {
+		t.Errorf("it says\n%s, want%s", bench.stderr.String(), want)
+	}
+	ls := program(t, dir, "ls", "--format", "table")
+	ls.run(t)
+	if out := ls.stdout.String(); !strings.Contains(out, "  SIDE  ") || !strings.Contains(out, "  head  ") || !strings.Contains(out, "  base  ") {
+		t.Errorf("ls prints\n%s", out)
+	}
+	for _, side := range []string{"base", "head"} {
+		id := strings.Trim(rows(t, dir, "SELECT run_id FROM runs WHERE side = '"+side+"'"), "[]")
+		show := program(t, dir, "show", id, "--format", "table")
+		show.run(t)
+		if out := show.stdout.String(); !strings.Contains(out, "ab · sh · "+side+" · ") || !strings.Contains(out, "\n  side        "+side+"\n") {
+			t.Errorf("show prints\n%s", out)
+		}
+		if want := "neurolens bench sweep.yaml --targets sh --against " + commit + " --store runs_store --repeats 1"; againOf(t, dir, id) != want {
+			t.Errorf("got  %s\nwant %s", againOf(t, dir, id), want)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestShowHasTheStack: where a run hung or crashed is said, line by line.
+func TestShowHasTheStack(t *testing.T) {
+	var d query.Detail
+	run := make([]any, len(schema.Runs.Columns))
+	for i, c := range schema.Runs.Columns {
+		d.Run.Columns = append(d.Run.Columns, query.Column{Name: c.Name})
+		switch c.Name {
+		case "run_id":
+			run[i] = "01KAJ3V2Z00000000007Q4K2M9F"
+		case "env":
+			run[i] = map[string]any{"runner.stack": "Thread 0x1\n  File \"b.py\", line 4 in run_benchmark\n", "runner.stderr_tail": "last words\x1b[2J\n"}
+		case "params":
+			run[i] = map[string]any{"weird": ""}
+		}
+	}
+	d.Run.Rows = [][]any{run}
+	var out strings.Builder
+	a := &app{getenv: func(string) string { return "" }}
+	a.showView(d, nil, "").render(&out, 80, false)
+	for _, want := range []string{
+		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
+		"\nstandard error, its end\n  last words·[2J\n",
+		"\n  param.weird  \"\"\n",
+	} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("want%s in\n%s", want, out.String())
+		}
+	}
+}
+
+// TestSidesLine: what is compared is said, and what no commit has of it.
+func TestSidesLine(t *testing.T) {
+	p := &runner.Plan{Sides: []runner.Side{{Name: "base", Commit: "1f552b0d7"}, {Name: "head", Commit: "4668a7e08", Dirty: true}}}
+	if got := strings.Join(planLines(p), "\n"); got != "base 1f552b0 · head 4668a7e + uncommitted changes" {
+		t.Error(got)
+	}
+	var out strings.Builder
+	(&jsonReporter{w: &out}).plan(p)
+	want := `"sides": [{"git_commit":"1f552b0d7","git_dirty":false,"side":"base"},{"git_commit":"4668a7e08","git_dirty":true,"side":"head"}]}`
+	if !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}

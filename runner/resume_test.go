@@ -1,0 +1,330 @@
+package runner
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// shelf keeps the runs of sessions, as a store does.
+type shelf struct {
+	runs   []schema.Run // newest last
+	events []Event      // of the last session
+}
+
+// bench is a session that is interrupted after so many runs; 0: it is not. edit changes what it is asked.
+func (k *shelf) bench(t *testing.T, s *sweep.Sweep, after int, edit func(*Options)) Result {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	k.events = nil
+	o := Options{
+		Machine: "lab3", Version: "test", Locks: t.TempDir(), Observe: func(e Event) { k.events = append(k.events, e) },
+		Done: func(string) ([]schema.Run, error) {
+			newest := slices.Clone(k.runs)
+			slices.Reverse(newest)
+			return newest, nil
+		},
+	}
+	if edit != nil {
+		edit(&o)
+	}
+	kept := 0
+	result, err := Run(ctx, s, o, func(r schema.Run) error {
+		k.runs = append(k.runs, r)
+		if kept++; kept == after {
+			cancel()
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// preciseSweep asks for a precision that no two processes reach.
+const preciseSweep = `
+command: [sh, -c, ': {n}']
+grid: {n: [1, 2, 3]}
+repeats: 2
+rel_error: 0.0001%
+max_repeats: 5
+budget: 1ms
+warmup: 0
+`
+
+// TestResumePrecision: a session that was interrupted among the repeats that precision takes goes on there, and in the
+// end each launch was once. Then all are there, and the sweep begins anew.
+func TestResumePrecision(t *testing.T) {
+	for _, after := range []int{4, 6, 7, 9, 11} {
+		s, k := parse(t, preciseSweep), &shelf{}
+		k.bench(t, s, after, nil)
+		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+		if plan.Resumes != k.runs[0].SessionID || plan.Done != after {
+			t.Errorf("after %d runs: a dry run resumes %q, %d done", after, plan.Resumes, plan.Done)
+		}
+		result := k.bench(t, s, 0, nil)
+		times := map[slot]int{}
+		for _, r := range k.runs {
+			times[slot{r.PointID, *r.RepeatIndex, ""}]++
+		}
+		if len(times) != 15 || len(k.runs) != 15 || result.Plan.Resumes != k.runs[0].SessionID {
+			t.Errorf("after %d runs: %d of 15 launches, %d runs, resumes %q", after, len(times), len(k.runs), result.Plan.Resumes)
+		}
+		if last := k.events[len(k.events)-1]; last.Index != 14 || last.Launches != 15 || result.Plan.Done != after {
+			t.Errorf("after %d runs: the last is %d of %d, %d were done", after, last.Index+1, last.Launches, result.Plan.Done)
+		}
+		again := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+		if again.Resumes != "" || again.Done != 0 || len(again.Launches) != 6 || again.Launches[0].Reason != "all are there" {
+			t.Errorf("after the end: resumes %q, %d of %d done", again.Resumes, again.Done, len(again.Launches))
+		}
+	}
+}
+
+// TestResumeFailuresOfRounds: a failure among the first repeats runs again, and the rounds that followed do not.
+func TestResumeFailuresOfRounds(t *testing.T) {
+	s, k := parse(t, preciseSweep), &shelf{}
+	k.bench(t, s, 0, nil)
+	k.runs[1].Status = schema.StatusCrashed
+	before := k.runs[1]
+	result := k.bench(t, s, 0, func(o *Options) { o.Rerun = RerunFailed })
+	last := k.runs[len(k.runs)-1]
+	if result.Runs() != 1 || last.PointID != before.PointID || *last.RepeatIndex != *before.RepeatIndex || result.Plan.Done != 14 {
+		t.Errorf("%d runs, %d done", result.Runs(), result.Plan.Done)
+	}
+}
+
+// TestSuiteTimeoutOfRounds: once the suite's time is over, one run says so of each point, and no more rounds begin.
+func TestSuiteTimeoutOfRounds(t *testing.T) {
+	pool, err := task.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	start := time.Now()
+	clock, skipped := start, 0
+	text := strings.Replace(preciseSweep, "max_repeats: 5", "max_repeats: 200", 1)
+	s := newSession(t.Context(), parse(t, text), Options{Observe: func(Event) {}}, func(r schema.Run) error {
+		clock = clock.Add(30 * time.Minute) // 4 h are over in the third repeat
+		if r.Status == schema.StatusSkipped {
+			skipped++
+		}
+		return nil
+	})
+	s.pool, s.watch, s.now = pool, probe.Watch(s.env), func() time.Time { return clock }
+	defer s.watch.Close()
+	if err := s.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s.result.Statuses[schema.StatusOK] != 9 || skipped != 3 {
+		t.Errorf("%v, want 9 ok and 3 skipped", s.result.Statuses)
+	}
+}
+
+// TestResumeAfterOutOfMemory: what was skipped on its account is done, and does not keep the sweep from running again.
+func TestResumeAfterOutOfMemory(t *testing.T) {
+	s, k := parse(t, "command: [sh, -c, ': {batch_size}']\ngrid: {batch_size: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
+	k.bench(t, s, 0, nil)
+	k.runs[0].Status = schema.StatusOOM
+	k.runs[1].Status, k.runs[1].ErrorKind = schema.StatusSkipped, kindAfterOOM
+	if result := k.bench(t, s, 0, nil); result.Runs() != 2 || result.Plan.Resumes != "" {
+		t.Errorf("%d runs, resumes %q", result.Runs(), result.Plan.Resumes)
+	}
+}
+
+// inRepository is a working directory in which files are committed.
+func inRepository(t *testing.T, files map[string]string) {
+	t.Helper()
+	needs(t, "git", "git")
+	t.Chdir(t.TempDir())
+	writeFiles(t, files)
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x"},
+	} {
+		if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+}
+
+// needs skips a test for want of a program, unless NEUROLENS_TEST_REQUIRE has its word.
+func needs(t *testing.T, program, word string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err != nil {
+		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), word) {
+			t.Fatalf("%s is required: %v", word, err)
+		}
+		t.Skipf("%s is not here: %v", word, err)
+	}
+}
+
+func writeFiles(t *testing.T, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestResumeAfterBuild: what a build leaves is no change of the code, whether git ignores it or not; what it makes
+// otherwise than before is.
+func TestResumeAfterBuild(t *testing.T) {
+	const before = "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 2\nwarmup: 0\niterations: 1\nbuild: "
+	for name, c := range map[string]struct{ build, change, want string }{
+		"a file that git does not ignore": {"echo made > made.txt", "", "1 done, changed []"},
+		"a file that it ignores":          {"echo made > made.o", "", "1 done, changed []"},
+		"an incremental one":              {"test -e made.o || echo made > made.o", "", "1 done, changed []"},
+		"one that only touches":           {"test -e made.o && touch made.o || echo $$ | tee made.o > other.o", "", "1 done, changed []"},
+		"after a clean":                   {"test -e made.o || echo made > made.o", "rm made.o", "1 done, changed []"},
+		"another content":                 {"cat source.o > made.o", "echo y > source.o", "0 done, changed [build.sha256]"},
+		"each time another one":           {"date +%N > made.o", "", "0 done, changed [build.sha256]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRepository(t, map[string]string{".gitignore": "*.o\n"})
+			writeFiles(t, map[string]string{"source.o": "x\n"})
+			s, k := parse(t, before+fmt.Sprintf("[[sh, -c, '%s']]\n", c.build)), &shelf{}
+			k.bench(t, s, 1, nil)
+			if out, err := exec.Command("sh", "-c", c.change).CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			plan := k.bench(t, s, 1, nil).Plan
+			var changed []string
+			for _, change := range plan.Changes {
+				changed = append(changed, change.What)
+			}
+			if got := fmt.Sprintf("%d done, changed %v", plan.Done, changed); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if facts := k.runs[1].Env.Facts; facts[factBuild] == "" || facts["git.tree"] == "" {
+				t.Errorf("built %q of %q", facts[factBuild], facts["git.tree"])
+			}
+		})
+	}
+}
+
+// TestResumeAfterBuildsThatChangedNothing: it is the newest session whose build they left as it was.
+func TestResumeAfterBuildsThatChangedNothing(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := parse(t, "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nbuild: [[sh, -c, 'test -e a || echo a > a']]\n")
+	k := &shelf{}
+	k.bench(t, s, 1, nil)
+	k.bench(t, s, 1, func(o *Options) { o.Rerun = RerunAll })
+	if plan := k.bench(t, s, 0, nil).Plan; plan.Resumes != k.runs[1].SessionID || plan.Done != 1 {
+		t.Errorf("resumes %q of %q, %d done, changes %v", plan.Resumes, k.runs[1].SessionID, plan.Done, plan.Changes)
+	}
+}
+
+// TestResumeAfterAScriptChanged: any word of a command may be what is measured.
+func TestResumeAfterAScriptChanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFiles(t, map[string]string{"b.sh": ": b"})
+	s, k := parse(t, "command: [sh, b.sh, '{n}']\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
+	k.bench(t, s, 1, nil)
+	if plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan; plan.Done != 1 {
+		t.Errorf("%d done of the same script", plan.Done)
+	}
+	writeFiles(t, map[string]string{"b.sh": ": another"})
+	plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+	if plan.Done != 0 || len(plan.Changes) != 1 || plan.Changes[0].What != factCommandFile+"b.sh" {
+		t.Errorf("%d done of another script, changes %v", plan.Done, plan.Changes)
+	}
+}
+
+// TestResumeWithOutput: a word of a command may also be the file that it writes, which is no code: not before it is
+// there, nor when an earlier session has left it.
+func TestResumeWithOutput(t *testing.T) {
+	t.Chdir(t.TempDir())
+	writeFiles(t, map[string]string{"b.sh": "date +%N > $1"})
+	s, k := parse(t, "command: [sh, b.sh, out.txt, '{n}']\ngrid: {n: [1, 2, 3, 4]}\nwarmup: 0\niterations: 2\n"), &shelf{}
+	for done := range 4 {
+		if plan := k.bench(t, s, 1, nil).Plan; plan.Done != done {
+			t.Errorf("%d done, want %d; changes %v", plan.Done, done, plan.Changes)
+		}
+	}
+	for _, run := range k.runs {
+		if run.Env.Facts[factCommandFile+"out.txt"] != "" || run.Env.Facts[factCommandFile+"b.sh"] == "" || len(run.Warnings) > 0 && slices.Contains(run.Warnings, WarnFileChanged) {
+			t.Errorf("facts %v, warnings %v", run.Env.Facts, run.Warnings)
+		}
+	}
+}
+
+// TestResumeNamesSettings: a setting that is not what it was is called by its name.
+func TestResumeNamesSettings(t *testing.T) {
+	k := &shelf{}
+	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nwarmup: 0\n"
+	k.bench(t, parse(t, text+"iterations: 1\n"), 1, nil)
+	plan := k.bench(t, parse(t, text+"iterations: 3\n"), 0, func(o *Options) { o.DryRun = true }).Plan
+	if want := []Change{{"runner.iterations", "1", "3", 1}}; !slices.Equal(plan.Changes, want) {
+		t.Errorf("changes %v, want %v", plan.Changes, want)
+	}
+}
+
+// TestResumeLeavesNoBytecode: what Python compiles of a module that a benchmark imports is no change of the code.
+func TestResumeLeavesNoBytecode(t *testing.T) {
+	python := cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3")
+	needs(t, python, "python")
+	t.Setenv("PYTHONDONTWRITEBYTECODE", "") // which is not to set it
+	inRepository(t, map[string]string{"b.py": "import helper\ndef run_benchmark(n):\n    pass\n", "helper.py": "x = 1\n"})
+	s, k := parse(t, "file: b.py\npython: "+python+"\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
+	k.bench(t, s, 1, nil)
+	plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+	if plan.Done != 1 || k.runs[0].Status != schema.StatusOK {
+		t.Errorf("%s; %d done, changes %v", k.runs[0].Status, plan.Done, plan.Changes)
+	}
+}
+
+// TestProgramOfAPath: what is hashed is the program that PATH of the point leads to.
+func TestProgramOfAPath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	dir := t.TempDir()
+	program := filepath.Join(dir, "true")
+	writeFiles(t, map[string]string{program: "#!/bin/sh\n:\n"})
+	k := &shelf{}
+	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nwarmup: 0\niterations: 1\n"), 0, nil)
+	want, err := hashFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := k.runs[0]; r.Env.Facts[factCommand] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
+		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts[factCommand], r.Env.Facts["command.path"], want)
+	}
+}
+
+// TestConfigHash: what the command line decided is another configuration than what a benchmark may decide.
+func TestConfigHash(t *testing.T) {
+	p := sweep.Point{Executor: schema.ExecutorPython, File: "b.py", Iterations: 20}
+	fixed := p
+	fixed.Fixed = []string{"iterations"}
+	if configHash(&target{point: &p}) == configHash(&target{point: &fixed}) {
+		t.Error("a benchmark may change its iterations, or not: the hash is the same")
+	}
+}
+
+// TestEveryEventKnowsHowMany: also those before there is a plan.
+func TestEveryEventKnowsHowMany(t *testing.T) {
+	t.Chdir(t.TempDir())
+	k := &shelf{}
+	k.bench(t, parse(t, "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 3\nwarmup: 0\niterations: 1\nbuild: [[sh, -c, ':']]\n"), 0, nil)
+	if k.events[0].Build == nil {
+		t.Errorf("the first event is %+v", k.events[0])
+	}
+	for i, e := range k.events {
+		if e.Launches != 6 {
+			t.Errorf("event %d: %d launches, want 6", i, e.Launches)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// launchRounds runs repeats that the sweep does not have for certain, until its precision is reached. Once the suite
+// has taken too long, one more round says so of every point that is not there yet.
+func (s *session) launchRounds(ctx context.Context) error {
+	for late := false; s.repeat < s.sweep.MaxRepeats && !late && ctx.Err() == nil && s.result.Left == 0; s.repeat++ {
+		round := s.sweep.Round(s.repeat, s.order(), s.imprecise)
+		if len(round) == 0 {
+			return nil
+		}
+		late = s.late()
+		if err := s.launchAll(ctx, s.more(round)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// noteDone notes the runs that earlier sessions have of a plan.
+func (s *session) noteDone(p Plan) {
+	for _, planned := range p.Launches {
+		if planned.Done != nil {
+			s.note(planned.Launch, planned.Done)
+		}
+	}
+}
+
+// more adds a round to the plan, and gives the launches of it that no earlier session has done.
+func (s *session) more(round []sweep.Launch) []sweep.Launch {
+	planned := s.past.plan(round)
+	s.noteDone(planned)
+	s.result.Plan.add(planned)
+	s.total, s.finished = s.total+len(round), s.finished+planned.Done
+	var missing []sweep.Launch
+	for _, p := range planned.Launches {
+		if p.Done == nil {
+			missing = append(missing, p.Launch)
+			s.estimate.add(subjectOf(p.Launch))
+		}
+	}
+	return missing
+}
+
+// note keeps the location of a run, where the number of runs depends on it.
+func (s *session) note(l sweep.Launch, r *schema.Run) {
+	if s.sweep.RelError == 0 || l.Profile != "" || r.Status != schema.StatusOK {
+		return
+	}
+	if m := r.Metric(r.Primary); m != nil && m.Summary.LogMedian != nil {
+		s.runs[subjectOf(l)] = append(s.runs[subjectOf(l)], *m.Summary.LogMedian)
+	}
+}
+
+// imprecise tells that a point needs more runs on some side: those it has do not give its location to the relative
+// error asked for. A point that never ran well needs none.
+func (s *session) imprecise(p *sweep.Point) bool {
+	for i := range s.sides {
+		locations := s.runs[subject{p, i}]
+		if len(locations) == 0 {
+			continue
+		}
+		if relError, ok := stat.RunsRelError(locations); !ok || relError > s.sweep.RelError {
+			return true
+		}
+	}
+	return false
+}

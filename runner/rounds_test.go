@@ -1,0 +1,57 @@
+package runner
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestRepeatsUntilPrecise: with rel_error a point that is not precise enough has more runs than repeats, up to
+// max_repeats. One that never ran well has none.
+func TestRepeatsUntilPrecise(t *testing.T) {
+	s := parse(t, "benchmark: ['true', 'false']\ncommand: ['{benchmark}']\nwarmup: 0\nrepeats: 2\nrel_error: 0.0001%\nmax_repeats: 4\nbudget: 1ms\n")
+	repeats := map[string][]int64{}
+	result, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+		repeats[r.Benchmark] = append(repeats[r.Benchmark], *r.RepeatIndex)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for benchmark, want := range map[string]int{"true": 4, "false": 2} {
+		for i, repeat := range repeats[benchmark] {
+			if repeat != int64(i) {
+				t.Errorf("run %d of %s is repeat %d", i, benchmark, repeat)
+			}
+		}
+		if len(repeats[benchmark]) != want {
+			t.Errorf("%s: %d runs, want %d", benchmark, len(repeats[benchmark]), want)
+		}
+	}
+	if result.Runs() != 6 || result.Left != 0 {
+		t.Errorf("%+v", result)
+	}
+}
+
+// TestImprecise: runs that agree are enough, on each side.
+func TestImprecise(t *testing.T) {
+	s := parse(t, "command: ['true']\nrepeats: 3\nrel_error: 1%\n")
+	p := &s.Points[0]
+	agree, differ := []float64{9, 9.001, 9.002}, []float64{9, 9.1, 9.2}
+	for name, c := range map[string]struct {
+		base, head []float64
+		want       bool
+	}{
+		"both agree":            {agree, agree, false},
+		"base differs":          {differ, agree, true},
+		"head differs":          {agree, differ, true},
+		"two say nothing":       {agree, agree[:2], true},
+		"one never ran well":    {agree, nil, false},
+		"neither ever ran well": {nil, nil, false},
+	} {
+		x := &session{sweep: s, sides: make([]side, 2), runs: map[subject][]float64{{p, 0}: c.base, {p, 1}: c.head}}
+		if got := x.imprecise(p); got != c.want {
+			t.Errorf("%s: imprecise %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package runner
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestProtocolHasEveryWord: the words by which people select runs, the kinds of error and the warnings, are all listed.
+func TestProtocolHasEveryWord(t *testing.T) {
+	text, err := os.ReadFile("PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(text), "\n## Words\n")
+	if list, _, _ = strings.Cut(list, "\n## "); !found {
+		t.Fatal("no section on words")
+	}
+	words := slices.Concat(goWords(t), pythonWords(t))
+	for _, word := range words {
+		if !strings.Contains(list, "`"+word+"`") {
+			t.Errorf("%s is not there", word)
+		}
+	}
+	for _, word := range []string{"not_on_side", "precision", "python", "raise", "left_running", "drift"} {
+		if !slices.Contains(words, word) {
+			t.Errorf("%s was not found in the code", word)
+		}
+	}
+}
+
+// goWords are the texts of the constants Warn..., Kind... and kind..., and what is given to refuse as a kind.
+func goWords(t *testing.T) (words []string) {
+	t.Helper()
+	for _, pattern := range []string{"*.go", "*/*.go", "../schema/stat/*.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range files {
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				words = append(words, wordsOf(n)...)
+				return true
+			})
+		}
+	}
+	return words
+}
+
+var wordName = regexp.MustCompile(`^(Warn|[Kk]ind)[A-Z]`)
+
+// wordsOf are the words that a declaration or a call has itself.
+func wordsOf(n ast.Node) (words []string) {
+	var from []ast.Expr
+	switch n := n.(type) {
+	case *ast.ValueSpec:
+		if wordName.MatchString(n.Names[0].Name) {
+			from = n.Values
+		}
+	case *ast.CallExpr:
+		if name, ok := n.Fun.(*ast.SelectorExpr); ok && name.Sel.Name == "refuse" && len(n.Args) > 1 {
+			from = n.Args[1:2]
+		}
+	}
+	for _, e := range from {
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			word, _ := strconv.Unquote(literal.Value)
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|warning)\("(\w+)"[,)]|kind(?:, message)? = "(\w+)"|return "(\w+)", one_line`)
+
+// pythonWords are what a Python worker gives as a kind or as a warning.
+func pythonWords(t *testing.T) (words []string) {
+	t.Helper()
+	files, err := filepath.Glob("python/*.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range pythonWord.FindAllStringSubmatch(string(text), -1) {
+			if word := m[1] + m[2] + m[3]; word != "ticks" { // of a metric
+				words = append(words, word)
+			}
+		}
+	}
+	return words
+}
