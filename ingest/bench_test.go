@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,11 +33,11 @@ func BenchmarkFloor(b *testing.B) {
 
 // BenchmarkEncode is the part of BenchmarkAppend that is no input or output.
 func BenchmarkEncode(b *testing.B) {
-	e := testEncoder()
+	e := table.NewEncoder("test")
 	run := realisticRun()
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := e.encode(&run, schema.DigestOf(&run)); err != nil {
+		if _, err := e.Encode(&run, schema.DigestOf(&run)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -76,7 +77,7 @@ type floor struct {
 func newFloor(b *testing.B) *floor {
 	b.Helper()
 	run := realisticRun()
-	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
+	content, err := table.NewEncoder("test").Encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		b.Fatal(err)
 	}

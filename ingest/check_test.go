@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,12 +37,12 @@ func verifyHash(content []byte) error {
 // out of place is an error.
 func checkStore(t *testing.T, dir string) map[string]int {
 	t.Helper()
-	listed, err := schema.List(os.DirFS(dir))
+	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
 	if err != nil {
 		t.Fatalf("listing the store: %v", err)
 	}
 	runs := map[string]int{}
-	for _, f := range listed {
+	for _, f := range listed.Live {
 		content, err := os.ReadFile(filepath.Join(dir, f.Path()))
 		if err != nil {
 			t.Fatal(err)
@@ -52,7 +53,14 @@ func checkStore(t *testing.T, dir string) map[string]int {
 		if !bytes.Contains(content, []byte(f.Run.String())) {
 			t.Fatalf("%s holds another run", f.Path())
 		}
-		runs[f.Run.String()]++
+		runs[f.Run.String()] = 1
+	}
+	sealed := map[string]int{}
+	for _, f := range listed.Sealed {
+		for _, run := range checkSealed(t, dir, f) {
+			sealed[run]++ // twice would be a mistake of the sealers; beside a live file it is not
+			runs[run] = sealed[run]
+		}
 	}
 	err = fs.WalkDir(os.DirFS(dir), ".", func(name string, e fs.DirEntry, err error) error {
 		_, liveErr := schema.ParseLiveFile(name)
@@ -63,7 +71,13 @@ func checkStore(t *testing.T, dir string) map[string]int {
 			return nil
 		case path.Dir(name) == schema.TmpDir && strings.HasSuffix(name, tempSuffix):
 			return nil
-		case path.Base(name) == schema.OwnerFile && strings.HasPrefix(name, schema.LiveDir+"/"):
+		case path.Base(name) == schema.OwnerFile && (strings.HasPrefix(name, schema.LiveDir+"/") || strings.HasPrefix(name, schema.ClaimsDir+"/")):
+			return nil
+		case strings.HasPrefix(name, schema.ClaimsDir+"/") && (path.Base(name) == schema.PlanFile || isOut(path.Base(name))):
+			return nil
+		case strings.HasPrefix(name, schema.TrashDir+"/"):
+			return nil
+		case zoned(name):
 			return nil
 		}
 		return fmt.Errorf("%s does not belong in a store", name)
@@ -72,6 +86,13 @@ func checkStore(t *testing.T, dir string) map[string]int {
 		t.Fatal(err)
 	}
 	return runs
+}
+
+// zoned tells whether a name is that of a sealed file or a pack, in its folder.
+func zoned(name string) bool {
+	f, err := schema.ParseSealedFile(path.Base(name))
+	zone, _, _ := strings.Cut(name, "/")
+	return err == nil && f.Path(zone) == name && slices.Contains([]string{schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir}, zone)
 }
 
 // snapshot gives the content of every file below a directory, and the time it was changed.

@@ -24,7 +24,8 @@ type faultyFiles struct {
 	trace   []string
 	healed  bool
 	hit     bool
-	unsync  int // how many fsyncs failed
+	unsync  int  // how many fsyncs failed
+	quick   bool // those that do not fail do nothing
 }
 
 // do runs an operation or lets it fail.
@@ -97,7 +98,22 @@ func (f *faultyFile) Write(content []byte) (n int, err error) {
 	return n, err
 }
 
-func (f *faultyFile) Sync() error { return f.files.do("sync "+f.name, f.file.Sync) }
+// WriteAt fails with half of the content written.
+func (f *faultyFile) WriteAt(content []byte, at int64) (n int, err error) {
+	err = f.files.do("write "+f.name, func() error { n, err = f.file.WriteAt(content, at); return err })
+	if err != nil && n == 0 {
+		n, _ = f.file.WriteAt(content[:len(content)/2], at)
+	}
+	return n, err
+}
+
+func (f *faultyFile) Sync() error {
+	sync := f.file.Sync
+	if f.files.quick {
+		sync = func() error { return nil }
+	}
+	return f.files.do("sync "+f.name, sync)
+}
 
 // Close closes in any case, as the system does.
 func (f *faultyFile) Close() error {
@@ -132,7 +148,7 @@ func failSession(t *testing.T, files faultyFiles) bool {
 
 	if err := initStore(&files); err != nil {
 		checkError(t, err, &files)
-		if _, err := schema.List(os.DirFS(dir)); err != nil && !errors.Is(err, schema.ErrNoStore) {
+		if _, err := schema.List(os.DirFS(dir), schema.Scope{}); err != nil && !errors.Is(err, schema.ErrNoStore) {
 			t.Fatalf("operation %d, store after Init failed: %v", files.at, err)
 		}
 		files.healed = true
@@ -196,11 +212,13 @@ func TestOrder(t *testing.T) {
 	run := smallRun()
 	mustAppend(t, store, run)
 	segment := store.segment.path()
-	first := strings.Join(files.trace, "\n")
-	for _, sync := range []string{"sync .", "sync " + schema.LiveDir} {
-		if at := strings.Index(first, sync+"\n"); at < strings.Index(first, "mkdir "+segment) || at > strings.Index(first, "link ") {
-			t.Errorf("%q does not stand between making the segment and its first link:\n%s", sync, first)
+	at := 0 // each directory is durable before anything is put into it
+	for _, operation := range []string{"mkdir " + schema.LiveDir, "sync .", "mkdir " + segment, "sync " + schema.LiveDir, "link "} {
+		next := slices.IndexFunc(files.trace[at:], func(done string) bool { return strings.HasPrefix(done, operation) })
+		if next < 0 {
+			t.Fatalf("%q is not where it should be:\n%s", operation, strings.Join(files.trace, "\n"))
 		}
+		at += next + 1
 	}
 
 	files.trace = nil

@@ -27,6 +27,7 @@ type files interface {
 // file is a file open for writing, or a directory to Sync.
 type file interface {
 	io.WriteCloser
+	io.WriterAt // of what was written before
 	Sync() error
 }
 

@@ -18,6 +18,7 @@ import (
 const (
 	childStore = "NEUROLENS_INGEST_CHILD"
 	childRuns  = "NEUROLENS_INGEST_RUNS"
+	childEager = "NEUROLENS_INGEST_EAGER" // seals every few runs, and removes claims at once
 )
 
 func TestMain(m *testing.M) {
@@ -39,6 +40,9 @@ func appendRuns(dir, count string) error {
 	store, err := Open(dir, "test")
 	if err != nil {
 		return err
+	}
+	if os.Getenv(childEager) != "" {
+		store.sealer.rules.runs, store.sealer.rules.grace = 3, 0
 	}
 	for i := range n {
 		run := smallRun()
@@ -69,8 +73,36 @@ func child(t *testing.T, dir string, runs int) (*exec.Cmd, io.Reader) {
 	return cmd, out
 }
 
+// drain reads the ids that a child acknowledges.
+func drain(out io.Reader) []string {
+	var ids []string
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		ids = append(ids, lines.Text())
+	}
+	return ids
+}
+
 // TestKill ends appending processes with SIGKILL at random moments. NEUROLENS_TORTURE=1 does it 200 times.
 func TestKill(t *testing.T) {
+	kill(t, func(*testing.T, string) {})
+}
+
+// TestKillSealing does it with processes that seal every few runs, and take over what the one before them left.
+func TestKillSealing(t *testing.T) {
+	t.Setenv(childEager, "1")
+	kill(t, func(t *testing.T, dir string) {
+		for range 3 {
+			mustSeal(t, dir)
+		}
+		if live, sealed, claims := whereRuns(t, dir); len(live)+len(claims) > 0 || len(sealed) == 0 {
+			t.Fatalf("live %v, %d sealed, claims %v", live, len(sealed), claims)
+		}
+	})
+}
+
+// kill ends processes after up to ten runs each, and at the end calls a function for the store.
+func kill(t *testing.T, end func(t *testing.T, dir string)) {
+	t.Helper()
 	kills := 30
 	if os.Getenv("NEUROLENS_TORTURE") != "" {
 		kills = 200
@@ -80,7 +112,7 @@ func TestKill(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 
 	_, dir := newStore(t)
-	acked := 0
+	var acked []string
 	for range kills {
 		cmd, out := child(t, dir, 1_000_000)
 		lines := bufio.NewScanner(out)
@@ -97,16 +129,23 @@ func TestKill(t *testing.T) {
 			ids = append(ids, lines.Text())
 		}
 		_ = cmd.Wait()
-
-		there := checkStore(t, dir)
-		for _, id := range ids {
-			if there[id] != 1 {
-				t.Fatalf("run %q was acknowledged and is in the store %d times", id, there[id])
-			}
-		}
-		acked += len(ids)
+		acked = append(acked, ids...)
+		checkAcknowledged(t, dir, ids)
 	}
-	t.Logf("%d kills, %d runs acknowledged, %d in the store", kills, acked, len(checkStore(t, dir)))
+	checkAcknowledged(t, dir, acked)
+	end(t, dir)
+	checkAcknowledged(t, dir, acked)
+	t.Logf("%d kills, %d runs acknowledged, %d in the store", kills, len(acked), len(checkStore(t, dir)))
+}
+
+func checkAcknowledged(t *testing.T, dir string, ids []string) {
+	t.Helper()
+	there := checkStore(t, dir)
+	for _, id := range ids {
+		if there[id] != 1 {
+			t.Fatalf("run %q was acknowledged and is in the store %d times", id, there[id])
+		}
+	}
 }
 
 // TestProcesses appends from 8 processes at once.

@@ -176,11 +176,11 @@ func open(t *testing.T, dir string) *ingest.Store {
 // pathOf finds the file of a run in the store.
 func pathOf(t *testing.T, dir string, r schema.Run) string {
 	t.Helper()
-	files, err := schema.List(os.DirFS(dir))
+	files, err := schema.List(os.DirFS(dir), schema.Scope{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
+	for _, f := range files.Live {
 		if f.Run.String() == r.RunID {
 			return filepath.FromSlash(f.Path())
 		}

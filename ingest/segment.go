@@ -2,15 +2,10 @@ package ingest
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -20,6 +15,8 @@ import (
 type segment struct {
 	files files
 	id    schema.ULID
+	begun time.Time
+	runs  int  // acknowledged
 	dir   file // open, to fsync it even after somebody renamed it; nil after that failed
 }
 
@@ -28,14 +25,12 @@ var errGone = errors.New("the segment is not there any more")
 
 // newSegment makes an empty segment whose name is durable. hostID is that of this machine, where it is known.
 func newSegment(f files, hostID string, now time.Time) (*segment, error) {
-	s := &segment{files: f, id: schema.NewULID(now)}
-	if err := f.makeDir(schema.LiveDir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, err
+	s := &segment{files: f, id: schema.NewULID(now), begun: now}
+	err := makeDirs(f, s.path())
+	if err == nil {
+		err = s.begin(hostID, now)
 	}
-	if err := f.makeDir(s.path()); err != nil {
-		return nil, err
-	}
-	if err := s.begin(hostID, now); err != nil {
+	if err != nil {
 		s.close()
 		_ = f.remove(s.path()) // works only while it is empty
 		return nil, err
@@ -44,13 +39,7 @@ func newSegment(f files, hostID string, now time.Time) (*segment, error) {
 }
 
 func (s *segment) begin(hostID string, now time.Time) error {
-	// The one who made live/ may not have come to the fsync of what it stands in.
-	for _, dir := range []string{".", schema.LiveDir} {
-		if err := syncDir(s.files, dir); err != nil {
-			return err
-		}
-	}
-	owner, err := encodeOwner(hostID, now)
+	owner, err := self(hostID, now).encode()
 	if err != nil {
 		return err
 	}
@@ -110,6 +99,7 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 		s.close()
 		return err
 	}
+	s.runs++
 	return nil
 }
 
@@ -124,37 +114,4 @@ func (s *segment) replace(temp, name string, content []byte) error {
 		return fmt.Errorf("%s holds another run with this id", name)
 	}
 	return s.files.rename(temp, name)
-}
-
-// owner says which process writes a segment, so that others can tell whether it still may. Containers share a boot id,
-// so a process id is one of a namespace, which is named by its inode. Facts that are not known are left out.
-type owner struct {
-	HostID       string    `json:"host_id,omitempty"`
-	PID          int       `json:"pid"`
-	PIDNamespace string    `json:"pid_namespace,omitempty"`
-	BootID       string    `json:"boot_id,omitempty"`
-	Started      time.Time `json:"started"`
-}
-
-// encodeOwner prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
-func encodeOwner(hostID string, now time.Time) ([]byte, error) {
-	self := owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
-	namespace, _ := os.Readlink("/proc/self/ns/pid")
-	self.PIDNamespace = strings.Trim(namespace, "pid:[]")
-	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
-	self.BootID = strings.TrimSpace(string(bootID))
-
-	text, err := json.Marshal(self)
-	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
-	}
-	sum := sha256.Sum256(text)
-	text, err = json.Marshal(struct {
-		owner
-		SHA256 string `json:"sha256"`
-	}{self, hex.EncodeToString(sum[:])})
-	if err != nil {
-		return nil, fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
-	}
-	return append(text, '\n'), nil
 }

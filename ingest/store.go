@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -19,8 +21,10 @@ type Store struct {
 	files files
 
 	mu      sync.Mutex
-	encoder encoder
+	encoder *table.Encoder
 	segment *segment // nil before the first run
+	sealer  sealer
+	failed  map[schema.ULID]schema.ULID // runs that were not acknowledged, and the segments that they may stand in
 	closed  bool
 }
 
@@ -93,12 +97,16 @@ func openStore(dir, writer string, files files) (*Store, error) {
 			return nil, fmt.Errorf("opening store %s: %w", dir, err)
 		}
 	}
-	return &Store{dir: dir, files: files, encoder: newEncoder(writer)}, nil
+	sealer := sealer{files: files, version: writer, rules: standardRules()}
+	return &Store{dir: dir, files: files, encoder: table.NewEncoder(writer), sealer: sealer, failed: map[schema.ULID]schema.ULID{}}, nil
 }
 
 // Append stores a run, with the summaries of its samples. When it returns nil, the run is acknowledged: its file and
 // the name of its file have been fsynced. When it returns an error, the run is absent or whole, and the same run may
 // be appended again. A run that does not validate is refused.
+//
+// Now and then it seals what was appended, before it returns and after the run is acknowledged: so nothing goes on
+// beside the caller's next measurement. Problems with that are told by Close.
 func (s *Store) Append(run schema.Run) error {
 	if err := run.Validate(); err != nil {
 		return fmt.Errorf("appending to store %s: %w", s.dir, err)
@@ -114,6 +122,7 @@ func (s *Store) Append(run schema.Run) error {
 	if err := s.append(&run, digest); err != nil {
 		return fmt.Errorf("appending run %s to store %s: %w", run.RunID, s.dir, err)
 	}
+	s.sealDue(time.Now())
 	return nil
 }
 
@@ -134,7 +143,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 		t, err = createTemp(s.files)
 		created <- err
 	}()
-	content, encodeErr := s.encoder.encode(run, <-digest)
+	content, encodeErr := s.encoder.Encode(run, <-digest)
 	if err := <-created; err != nil {
 		return err
 	}
@@ -145,47 +154,103 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if err := t.fill(content); err != nil {
 		return err
 	}
-
-	if err := s.needSegment(run.Env.HostID); err != nil {
-		return err
-	}
-	err = s.segment.add(t.name, id, content)
-	if errors.Is(err, errGone) {
-		s.leaveSegment()
-		if err := s.needSegment(run.Env.HostID); err != nil {
-			return err
-		}
-		err = s.segment.add(t.name, id, content)
-	}
-	return err
+	s.sealer.hostID = run.Env.HostID
+	return s.add(t.name, id, content)
 }
 
+// add gives the temporary file of a run its place in a segment.
+func (s *Store) add(temp string, id schema.ULID, content []byte) error {
+	for range attempts {
+		if before, failed := s.failed[id]; failed && (s.segment == nil || s.segment.id != before) {
+			if found, err := s.sealer.find(id, content); found || err != nil {
+				return err
+			}
+		}
+		if err := s.needSegment(); err != nil {
+			return err
+		}
+		err := s.segment.add(temp, id, content)
+		switch {
+		case err == nil:
+			delete(s.failed, id)
+			return nil
+		case !errors.Is(err, errGone):
+			s.failed[id] = s.segment.id
+			return err
+		}
+		s.leaveSegment()
+	}
+	return errGone
+}
+
+// attempts bounds how often a run goes to the next segment because its segment was taken away, as an abandoned one is.
+const attempts = 10
+
 // needSegment makes a segment if there is none.
-func (s *Store) needSegment(hostID string) error {
+func (s *Store) needSegment() error {
 	if s.segment != nil {
 		return nil
 	}
 	now := time.Now()
 	removeOldTemps(s.files, now)
-	segment, err := newSegment(s.files, hostID, now)
+	s.sealer.tidy(context.Background())
+	segment, err := newSegment(s.files, s.sealer.hostID, now)
 	if err == nil {
 		s.segment = segment
 	}
 	return err
 }
 
+// leaveSegment ends adding to the segment: it is for the sealer now.
 func (s *Store) leaveSegment() {
+	if s.segment == nil {
+		return
+	}
 	s.segment.close()
+	s.sealer.own = append(s.sealer.own, s.segment.id)
 	s.segment = nil
 }
 
-// Close ends appending. A second Close does nothing.
+// sealDue seals the segment if it holds many runs or is old.
+func (s *Store) sealDue(now time.Time) {
+	rules := s.sealer.rules
+	if s.sealer.off || s.segment == nil || s.segment.runs < rules.runs && now.Sub(s.segment.begun) < rules.age {
+		return
+	}
+	s.leaveSegment()
+	_, err := s.sealer.seal(context.Background(), 1)
+	s.sealer.note(err)
+}
+
+// Seal seals every run that may be: those that this Store appended and those that others left behind, and finishes
+// what others began. It gives the number of runs that it sealed. What it cannot do, or leaves undone when the context
+// ends, loses no run and is done by whoever seals next.
+func (s *Store) Seal(ctx context.Context) (runs int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, fmt.Errorf("sealing store %s: it is closed", s.dir)
+	}
+	s.leaveSegment()
+	runs, err = s.sealer.sealAll(ctx, 1)
+	if err != nil {
+		return runs, fmt.Errorf("sealing store %s: %w", s.dir, err)
+	}
+	return runs, nil
+}
+
+// Close ends appending, and seals what was appended if that is worth a file. All runs are on disk whatever it returns:
+// an error says that sealing did not work, now or before. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.segment != nil {
-		s.leaveSegment()
+	if s.closed {
+		return nil
 	}
 	s.closed = true
+	s.leaveSegment()
+	if err := s.sealer.end(context.Background()); err != nil {
+		return fmt.Errorf("sealing store %s: %w", s.dir, err)
+	}
 	return nil
 }

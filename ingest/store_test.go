@@ -31,7 +31,7 @@ func TestInitMakesParents(t *testing.T) {
 	if err := Init(dir); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := schema.List(os.DirFS(dir)); err != nil {
+	if _, err := schema.List(os.DirFS(dir), schema.Scope{}); err != nil {
 		t.Error(err)
 	}
 }

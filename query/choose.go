@@ -8,127 +8,125 @@ import (
 	"strings"
 	"time"
 
+	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // question says which runs are wanted, and in which order.
 type question struct {
-	filter       string
-	since, until time.Time
-	sort         []string // "-key" is descending; empty: newest first
+	filter string
+	bounds bounds
+	sort   []string // "-key" is descending; empty: newest first
 }
 
-// chosen are the runs that answer a question, in its order.
-type chosen struct {
-	files      []file
-	notNumbers map[string]int
+// everything tells whether all runs answer the question, newest first.
+func (q *question) everything() bool {
+	return strings.TrimSpace(q.filter) == "" && q.bounds == (bounds{}) && len(q.sort) == 0
 }
 
-// chooser answers one question over the files of all runs.
-type chooser struct {
-	conn *conn
-	all  []file
+// selection is a question as SQL, over the sources that it needs.
+type selection struct {
+	condition
+	order []sortKey
+	src   *sources
 }
 
-// choose finds the runs. It opens no file where names are enough, which they are without filter and order, and else
-// reads the columns of the filter and the order alone.
-func (ch *chooser) choose(ctx context.Context, q question) (chosen, error) {
-	cond, err := compileFilter(q.filter, func(key, value string) ([]string, error) { return ch.ids(ctx, key, value) })
+// selected compiles a question. The condition includes the bounds.
+func (r *reader) selected(ctx context.Context, q question) (selection, error) {
+	cond, err := compileFilter(q.filter, func(key, value string) ([]string, error) { return r.ids(ctx, key, value) })
 	if err != nil {
-		return chosen{}, err
+		return selection{}, err
 	}
 	order, err := compileSort(&cond, q.sort)
 	if err != nil {
-		return chosen{}, err
+		return selection{}, err
 	}
-	candidates := within(ch.all, q.since, q.until)
-	if cond.text == "" && len(order) == 0 {
-		return chosen{files: candidates}, nil
-	}
-	for _, r := range cond.regexes {
-		if err := ch.conn.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{r}}, ignore); err != nil && ctx.Err() == nil {
-			return chosen{}, input("filter: %s: %v", brief(r), err)
+	for _, re := range cond.regexes {
+		if err := r.conn.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{re}}, ignore); err != nil && ctx.Err() == nil {
+			return selection{}, input("filter: %s: %v", brief(re), err)
 		}
 	}
-	found, unsure, err := ch.run(ctx, cond, order, candidates)
-	if err != nil || !unsure {
-		return found, err
+	if err := r.changeTagsOf(ctx, cond.columns); err != nil {
+		return selection{}, err
 	}
-	return found, ch.check(ctx, cond.unsure)
+	cond.restrict(q.bounds)
+	return selection{cond, order, r.src.within(q.bounds)}, nil
 }
 
 func ignore([]driver.Value) error { return nil }
 
-// run asks DuckDB. unsure tells that nothing matches, or that no run has what it is to be ordered by.
-func (ch *chooser) run(ctx context.Context, cond condition, order []sortKey, candidates []file) (chosen, bool, error) {
-	byID := make(map[string]file, len(candidates))
-	for _, f := range candidates {
-		byID[f.run.String()] = f
+// restrict adds bounds to a condition: the ids of runs are ordered by time.
+func (c *condition) restrict(b bounds) {
+	var parts []string
+	if c.text != "" {
+		parts = append(parts, c.text)
 	}
-	found := chosen{notNumbers: map[string]int{}}
-	keyed := make([]bool, len(order))
-	scanned := candidates
-	if cond.ranked {
-		scanned = ch.all
+	at := func(op string, ms int64) {
+		first := schema.ULIDFrom(time.UnixMilli(ms), [10]byte{})
+		c.args = append(c.args, first.String())
+		parts = append(parts, fmt.Sprintf("run_id %s $%d::VARCHAR", op, len(c.args)))
 	}
-	err := ch.conn.query(ctx, choice(cond, order, scanned), func(row []driver.Value) error {
-		id, _ := row[0].(string)
-		f, ok := byID[id]
-		if !ok {
-			return nil // outside the bounds, looked at for the order of sessions only
-		}
-		if row[1] == true {
-			found.files = append(found.files, f)
-		}
-		for i, n := range cond.notNumbers {
-			if row[2+i] == true {
-				found.notNumbers[n.key]++
-			}
-		}
-		for i := range order {
-			keyed[i] = keyed[i] || row[2+len(cond.notNumbers)+i] == true
-		}
-		return nil
-	})
-	if len(order) == 0 {
-		slices.SortFunc(found.files, func(a, b file) int { return slices.Compare(b.run[:], a.run[:]) })
+	if b.since > 0 {
+		at(">=", b.since)
 	}
-	return found, len(found.files) == 0 || slices.Contains(keyed, false), err
+	if b.until > 0 {
+		at("<", b.until)
+	}
+	c.text = strings.Join(parts, " AND ")
 }
 
-// choice is one scan that gives, for each run that matches or has a value to count: its id, whether it matches, whether
-// it has each of the values to count, whether it has each of the values to order by.
-func choice(cond condition, order []sortKey, files []file) statement {
-	matches := "true"
-	if cond.text != "" {
-		matches = "coalesce(" + cond.text + ", false)"
+// matches is the SQL of whether a row matches, never NULL.
+func (s *selection) matches() string {
+	if s.text == "" {
+		return "true"
 	}
-	results, wanted := []string{"run_id", matches}, []string{matches}
-	for _, n := range cond.notNumbers {
-		results, wanted = append(results, n.text), append(wanted, n.text)
-	}
-	var by []string
-	for _, k := range order {
-		results, by = append(results, k.value+" IS NOT NULL"), append(by, k.by...)
-	}
-	where := strings.Join(wanted, " OR ")
-	columns := withRunID(cond.columns)
-	text := "SELECT " + strings.Join(results, ", ") + " FROM "
-	if cond.ranked {
-		text += "(SELECT *, dense_rank() OVER (ORDER BY session_id DESC NULLS LAST) AS session_rank FROM " + scan(files, columns, "") + ") WHERE " + where
-	} else {
-		text += scan(files, columns, where)
-	}
-	if len(by) > 0 {
-		text += " ORDER BY " + strings.Join(by, ", ") + ", run_id DESC"
-	}
-	return statement{text, cond.args}
+	return "coalesce(" + s.text + ", false)"
 }
 
-// sortKey is a key to order by: its value, and what stands in ORDER BY for it.
+// where is the SQL of whether a row matches, or has a value that is to be counted.
+func (s *selection) where() string {
+	if len(s.notNumbers) == 0 {
+		return s.text
+	}
+	wanted := []string{s.matches()}
+	for _, n := range s.notNumbers {
+		wanted = append(wanted, n.text)
+	}
+	return strings.Join(wanted, " OR ")
+}
+
+// chosen are the runs that answer a question, in its order.
+type chosen struct {
+	ids        []schema.ULID // at most so many as were asked for
+	total      int           // all of them
+	notNumbers map[string]int
+}
+
+// tally reads counts of what matches and of values that are no numbers.
+func (s *selection) tally(total any, notNumbers []driver.Value) chosen {
+	n, _ := total.(int64)
+	found := chosen{total: int(n), notNumbers: map[string]int{}}
+	for i, c := range s.notNumbers {
+		if n, _ := notNumbers[i].(int64); n > 0 {
+			found.notNumbers[c.key] += int(n)
+		}
+	}
+	return found
+}
+
+func appendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
+	text, _ := value.(string)
+	id, err := schema.ParseULID(text)
+	if err != nil {
+		return nil, &engineErr{message: fmt.Sprintf("run_id: %v", err), kind: duckdb.ErrorTypeIO}
+	}
+	return append(ids, id), nil
+}
+
+// sortKey is a key to order by: the SQL of its value, and what stands in ORDER BY for a column of these values.
 type sortKey struct {
 	value string
-	by    []string
+	by    func(column string) []string
 }
 
 // compileSort adds the keys of an order to a condition. A map's entry is ordered as a number, then as text.
@@ -149,9 +147,9 @@ func compileSort(cond *condition, keys []string) ([]sortKey, error) {
 			direction = " DESC NULLS LAST"
 		}
 		x := c.expression(f)
-		s := sortKey{value: x, by: []string{x + direction}}
+		s := sortKey{x, func(column string) []string { return []string{column + direction} }}
 		if f.entry != "" {
-			s.by = []string{num(x) + direction, x + direction}
+			s.by = func(column string) []string { return []string{num(column) + direction, column + direction} }
 		}
 		if f.bare {
 			c.unsure = append(c.unsure, unsure{word: &word{text: name, key: name}, field: f})
@@ -164,15 +162,15 @@ func compileSort(cond *condition, keys []string) ([]sortKey, error) {
 
 // check refuses what is unsure and known to no run at all. In a store without runs nothing is known, so nothing is
 // refused.
-func (ch *chooser) check(ctx context.Context, doubts []unsure) error {
-	if len(doubts) == 0 || len(ch.all) == 0 {
+func (r *reader) check(ctx context.Context, doubts []unsure) error {
+	if len(doubts) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
 		return nil
 	}
-	names, err := ch.texts(ctx, "unnest(map_keys(params))", "params")
+	names, err := r.texts(ctx, "unnest(map_keys(params))", "params")
 	if err != nil {
 		return err
 	}
-	units, err := ch.texts(ctx, "unit", "unit")
+	units, err := r.texts(ctx, "unit", "unit")
 	if err != nil {
 		return err
 	}
@@ -199,14 +197,19 @@ func suggestion(key string, parameters []string) string {
 }
 
 // texts are the different values of an expression over a column of all runs, in ascending order.
-func (ch *chooser) texts(ctx context.Context, expression, column string) ([]string, error) {
+func (r *reader) texts(ctx context.Context, expression, column string) ([]string, error) {
 	var all []string
-	text := "SELECT DISTINCT " + expression + " AS x FROM " + scan(ch.all, []*schema.Column{runColumn(column)}, "") + " ORDER BY x"
-	err := ch.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.src.scan([]*schema.Column{runColumn(column)}, "") + " ORDER BY x"
+	err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
 		if s, ok := row[0].(string); ok {
 			all = append(all, s)
 		}
 		return nil
 	})
 	return all, err
+}
+
+// restrictedTo is the SQL of a condition of this package and whether a row matches.
+func (s *selection) restrictedTo(condition string) string {
+	return condition + " AND " + s.matches()
 }

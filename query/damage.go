@@ -6,46 +6,62 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
 // vanished finds a file that is no longer there.
-func vanished(files []file) (file, bool) {
-	for _, f := range files {
-		if _, err := os.Lstat(f.path); errors.Is(err, fs.ErrNotExist) {
-			return f, true
+func (s *sources) vanished() (*file, bool) {
+	for _, files := range [][]file{s.live, s.read} {
+		for i := range files {
+			if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
+				return &files[i], true
+			}
 		}
 	}
-	return file{}, false
+	return nil, false
 }
 
 // blame turns an error of DuckDB that comes from a file into one that names it and wraps schema.ErrDamaged or, where
-// the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file,
-// which is slow, but happens only where a question could not be answered.
-func (db *DB) blame(ctx context.Context, cause error, files []file) error {
-	for _, f := range files {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		err := checkFile(f.path)
-		if err == nil && strings.HasSuffix(cause.Error(), damageMark+f.path) {
-			err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
-		}
-		if err != nil {
-			s := db.stores[f.store]
-			return storeError(s.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(f.path, s.path+"/"), err))
+// the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file, the
+// ones that the error names first, which is slow, but happens only where a question could not be answered.
+func (s *sources) blame(ctx context.Context, cause error) error {
+	files := slices.Concat(s.live, s.read, s.beside(schema.Samples), s.beside(schema.Ops))
+	paths := s.paths(files)
+	message := cause.Error()
+	for _, named := range []bool{true, false} {
+		for i, f := range files {
+			if strings.Contains(message, paths[i]) != named {
+				continue
+			}
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			err := checkFile(paths[i])
+			if err == nil && strings.HasSuffix(message, damageMark+paths[i]) {
+				err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+			}
+			if err != nil {
+				st := s.stores[f.store]
+				return storeError(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
+			}
 		}
 	}
 	return cause
 }
 
 // checkFile compares a file with its own hash.
-func checkFile(path string) error {
-	content, err := os.ReadFile(path)
+func checkFile(path string) (err error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
-	return schema.CheckFileHash(content)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return schema.CheckFileHashAt(f, info.Size())
 }

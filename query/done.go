@@ -76,50 +76,6 @@ func (db *DB) sessionRuns(ctx context.Context, sessions []string) ([]schema.Run,
 	return runs, nil
 }
 
-// SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
-func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (Table, error) {
-	return db.points(ctx, func(ch *chooser) ([]file, error) {
-		found, err := ch.choose(ctx, question{filter: "session_id=" + quotedValue(session)})
-		if err != nil {
-			return nil, err
-		}
-		ids := make(map[string]bool, len(counted))
-		for _, id := range counted {
-			ids[id] = true
-		}
-		for _, f := range ch.all {
-			if ids[f.run.String()] {
-				found.files = append(found.files, f)
-			}
-		}
-		return found.files, nil
-	})
-}
-
-// points is Points of the runs that choose gives.
-func (db *DB) points(ctx context.Context, choose func(*chooser) ([]file, error)) (Table, error) {
-	columns, err := runColumns(pointsColumns)
-	if err != nil {
-		return Table{}, err
-	}
-	var t Table
-	err = db.ask(ctx, func(c *conn, all []file) error {
-		files, err := choose(&chooser{conn: c, all: all})
-		if err != nil {
-			return err
-		}
-		t, err = c.table(ctx, statement{text: pointsSQL(scan(files, columns, "purpose = 'measure'"))})
-		return err
-	})
-	if err != nil {
-		return Table{}, err
-	}
-	t.setUnits(nil)
-	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
-	t.Columns[t.Index("spread")].Unit = "ratio"
-	return t, nil
-}
-
 // quotedValue is a text as a value of a filter.
 func quotedValue(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`

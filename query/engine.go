@@ -18,6 +18,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
+// ownMemory is what DuckDB may use for a statement of this package before it spills, or is given more: a machine that
+// measures keeps its memory.
+const ownMemory = 80 << 20
+
 // engine is a DuckDB in memory. It is safe for concurrent use; a connection of it is not.
 type engine struct {
 	connector *duckdb.Connector
@@ -25,7 +29,8 @@ type engine struct {
 
 // openEngine starts a DuckDB with settings that cost nothing: they are given before it starts. It spills into a
 // directory of its own under the system's one for temporary files, which it makes when it has to and removes at the end.
-func openEngine(opts Options) (*engine, error) {
+// memory is in bytes; 0 is DuckDB's own default.
+func openEngine(memory int64) (*engine, error) {
 	spill := filepath.Join(os.TempDir(), "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
 		// More threads than cores make the reading of many small files several times slower.
@@ -34,8 +39,8 @@ func openEngine(opts Options) (*engine, error) {
 		"autoinstall_known_extensions": {"false"},
 		"autoload_known_extensions":    {"false"},
 	}
-	if opts.MemoryLimit > 0 {
-		settings.Set("memory_limit", strconv.FormatInt(opts.MemoryLimit, 10)+"B")
+	if memory > 0 {
+		settings.Set("memory_limit", strconv.FormatInt(memory, 10)+"B")
 	}
 	connector, err := duckdb.NewConnector(":memory:?"+settings.Encode(), nil)
 	if err != nil {

@@ -20,6 +20,9 @@ var (
 	ErrStore = errors.New("store")
 )
 
+// ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
+var ErrMemory error = inputErr("query: it needs more memory than its limit")
+
 // inputErr is an ErrInput whose message does not say so.
 type inputErr string
 

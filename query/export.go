@@ -8,17 +8,21 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Format is a file format of an export.
 type Format string
 
-// The formats; the extension of a file's name is the same word. In CSV and JSON Lines times are RFC 3339. In CSV lists
+// The formats; the extension of a file's name is the same word. Arrow is a stream on Stdout and a file in a directory. In CSV and JSON Lines times are RFC 3339. In CSV lists
 // and maps are JSON, and NULL is an empty field, an empty text "". JSON has no number for NaN and the infinities: there
 // they are null.
 const (
 	FormatParquet Format = "parquet"
+	FormatArrow   Format = "arrow"
 	FormatCSV     Format = "csv"
 	FormatJSONL   Format = "jsonl"
 )
@@ -56,14 +60,18 @@ func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 		return Exported{}, err
 	}
 	var done Exported
-	err := db.ask(ctx, func(c *conn, all []file) error {
-		ch := &chooser{conn: c, all: all}
-		found, err := ch.choose(ctx, question{filter: req.Filter})
+	err := db.ask(ctx, db.listAll, func(r *reader) error {
+		x := &exporter{reader: r, src: r.src, runs: -1, req: req}
+		var err error
+		switch {
+		case strings.TrimSpace(req.Filter) != "":
+			done.NotNumbers, err = x.choose(ctx)
+		case req.Format == FormatArrow || r.src.runs() > atOnce:
+			err = x.chooseAll(ctx)
+		}
 		if err != nil {
 			return err
 		}
-		done = Exported{NotNumbers: found.notNumbers}
-		x := &exporter{conn: c, files: found.files, req: req}
 		done.Files, err = x.export(ctx)
 		return err
 	})
@@ -78,11 +86,11 @@ var exportable = []string{"runs", "samples", "samples_long", "ops"}
 
 func (db *DB) checkExport(req ExportRequest) error {
 	switch req.Format {
-	case FormatParquet, FormatCSV, FormatJSONL:
+	case FormatParquet, FormatArrow, FormatCSV, FormatJSONL:
 	default:
-		return input("export: format %q: want parquet, csv or jsonl", req.Format)
+		return input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
 	}
-	if req.Table != "" && tableSQL(req.Table, nil) == "" {
+	if req.Table != "" && !slices.Contains(exportable, req.Table) {
 		return input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
 	}
 	if req.Dest == "-" {
@@ -119,9 +127,38 @@ func resolved(path string) (string, error) {
 
 // exporter writes the tables of chosen runs.
 type exporter struct {
-	conn  *conn
-	files []file
+	*reader
+	src   *sources      // that can hold the runs
+	among string        // SQL that keeps of a subquery before it the chosen runs
+	where string        // SQL that holds for the chosen runs; empty: nothing is known
+	ids   []schema.ULID // of the chosen runs
+	runs  int           // how many are chosen; -1: all, which are not in ids
 	req   ExportRequest
+}
+
+// choose finds the runs of the filter, and which files can hold them.
+func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err error) {
+	sel, err := x.selected(ctx, question{filter: x.req.Filter})
+	if err != nil {
+		return nil, err
+	}
+	found, err := x.find(ctx, sel)
+	if err != nil {
+		return nil, err
+	}
+	if x.ids, err = x.listFound(ctx, sel, 0); err != nil {
+		return nil, err
+	}
+	x.src, x.runs = x.reader.src.of(x.ids), len(x.ids)
+	x.among = " SEMI JOIN (SELECT run_id FROM found WHERE matches) USING (run_id)"
+	return found.notNumbers, nil
+}
+
+// chooseAll lists all runs.
+func (x *exporter) chooseAll(ctx context.Context) error {
+	found, err := x.newest(ctx, 0)
+	x.ids, x.runs = found.ids, len(found.ids)
+	return err
 }
 
 func (x *exporter) export(ctx context.Context) ([]ExportedFile, error) {

@@ -10,26 +10,46 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// copyTo has DuckDB write a table to a path. It counts the rows.
+// copyTo writes a table to a path. It counts the rows.
 func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error) {
 	path, err := filepath.Abs(path) // DuckDB takes ~ and s3: at the beginning of a path for more than a name
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
-	text := "SELECT * FROM (" + tableSQL(table, x.files) + ") ORDER BY " + tableOrder[table]
-	n, err := x.conn.exec(ctx, "COPY ("+written(table, text, x.req.Format)+") TO "+literal(path)+" ("+copyOptions[x.req.Format]+")")
-	if err == nil && table == "runs" {
-		err = oneRowEach(n, x.files)
+	r := &reader{x.conn, x.src}
+	switch table {
+	case "runs":
+		err = r.changeTags(ctx)
+	case "samples", "samples_long":
+		err = r.checkSamples(ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	n, err := x.writeTo(ctx, table, path)
+	if err == nil && table == "runs" && x.runs >= 0 && n != int64(x.runs) {
+		err = &engineErr{message: fmt.Sprintf("%d rows of %d runs", n, x.runs), kind: duckdb.ErrorTypeIO}
 	}
 	return n, err
 }
 
-// oneRowEach checks that as many runs were read as there are files.
-func oneRowEach(rows int64, files []file) error {
-	if rows != int64(len(files)) {
-		return &engineErr{message: fmt.Sprintf("%d rows in %d files", rows, len(files)), kind: duckdb.ErrorTypeIO}
+func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, error) {
+	switch {
+	case x.req.Format == FormatArrow:
+		return x.arrowTo(ctx, table, path)
+	case len(x.ids) > atOnce:
+		return x.inParts(ctx, table, path)
 	}
-	return nil
+	return x.conn.exec(ctx, x.copySQL(table, path, copyOptions[x.req.Format]))
+}
+
+// atOnce is how many runs are sorted and written at once.
+const atOnce = 1000
+
+// copySQL is the statement that writes a table to a path.
+func (x *exporter) copySQL(table, path, options string) string {
+	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
+	return "COPY (" + written(table, text, x.req.Format) + ") TO " + literal(path) + " (" + options + ")"
 }
 
 var tableOrder = map[string]string{
@@ -42,19 +62,17 @@ var copyOptions = map[Format]string{
 	FormatJSONL:   "FORMAT json",
 }
 
-// tableSQL is the text of a table that can be exported; empty where there is none of that name.
-func tableSQL(table string, files []file) string {
+// tableSQL is the text of one of the tables exportable, of the chosen runs.
+func (x *exporter) tableSQL(table string) string {
 	switch table {
 	case "runs":
-		return runsSQL(files)
+		return "SELECT * FROM " + x.src.scan(schema.Runs.Columns, x.where) + x.among
 	case "samples":
-		return samplesSQL(files)
+		return "SELECT * FROM (" + x.src.samplesSQL(x.where) + ")" + x.among
 	case "samples_long":
-		return samplesLongSQL("(" + samplesSQL(files) + ")")
-	case "ops":
-		return opsSQL(files)
+		return samplesLongSQL("(SELECT * FROM (" + x.src.samplesSQL(x.where) + ")" + x.among + ")")
 	default:
-		return ""
+		return "SELECT * FROM (" + x.src.opsSQL(x.where) + ")" + x.among
 	}
 }
 

@@ -182,7 +182,7 @@ func TestExportRefusals(t *testing.T) {
 		{query.ExportRequest{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
 		{query.ExportRequest{Dest: link + "/x", Format: "csv"}, "is inside the store"},
 		{query.ExportRequest{Format: "csv"}, "a destination is missing"},
-		{query.ExportRequest{Dest: "-", Format: "xml"}, `format "xml": want parquet, csv or jsonl`},
+		{query.ExportRequest{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
 		{query.ExportRequest{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
 		{query.ExportRequest{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
 	} {

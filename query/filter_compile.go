@@ -18,7 +18,6 @@ type condition struct {
 	columns    []*schema.Column // that the text reads
 	notNumbers []notNumber
 	regexes    []string // that DuckDB has to accept too
-	ranked     bool     // the text reads session_rank, over all runs: 1 is the newest session
 	unsure     []unsure
 }
 
@@ -153,7 +152,7 @@ func (c *compiler) equal(w *word, f field) (string, error) {
 	x := c.expression(f)
 	var alternatives []string
 	for _, v := range w.values {
-		if v.text == "null" && !v.quoted {
+		if v.text == "null" && !v.quoted && w.key != keyBaseline {
 			alternatives = append(alternatives, x+" IS NULL")
 			continue
 		}
@@ -168,10 +167,6 @@ func (c *compiler) equal(w *word, f field) (string, error) {
 
 func (c *compiler) equalTo(w *word, f field, v value) (string, error) {
 	x := c.expression(f)
-	if back, ok := lastButN(v.text); ok && w.key == keySession {
-		c.ranked = true
-		return "(" + x + " IS NOT NULL AND session_rank = " + c.bind(int64(back)+1) + ")", nil
-	}
 	switch f.kind() {
 	case schema.KindInt, schema.KindReal:
 		return c.compare(w, f, "=", v)
@@ -216,7 +211,7 @@ func prefixOf(column string) string {
 // texts are the texts that a value stands for.
 func (c *compiler) texts(w *word, f field, v value) ([]string, error) {
 	switch {
-	case w.key == keyRun, w.key == keySession:
+	case standsForIDs(w.key):
 		ids, err := c.lookup(w.key, v.text)
 		if errors.Is(err, ErrInput) {
 			return nil, w.fail(v, "%v", err)
@@ -243,7 +238,10 @@ func (c *compiler) match(w *word, f field) (string, error) {
 	if f.kind() != schema.KindString && !list {
 		return "", w.fail(v, "a regular expression is for text, %s is none", w.key)
 	}
-	if w.key == keyRun || w.key == keySession {
+	switch {
+	case w.key == keyBaseline:
+		return "", w.fail(v, "%s takes = and != only", w.key)
+	case standsForIDs(w.key):
 		return "", w.fail(v, "%s takes = and != only; %s_id takes a regular expression", w.key, w.key)
 	}
 	if _, err := regexp.Compile(v.text); err != nil {
@@ -282,7 +280,7 @@ func (c *compiler) order(w *word, f field) (string, error) {
 }
 
 func (c *compiler) orderText(w *word, f field, v value) (string, error) {
-	if w.key == keyRun || w.key == keySession {
+	if standsForIDs(w.key) {
 		return "", w.fail(v, "%s takes = and != only; started_at has an order", w.key)
 	}
 	n, err := c.number(w, f, v)

@@ -8,9 +8,13 @@ import (
 
 // Keys of a filter that stand for more than the column's value.
 const (
-	keyRun     = "run"     // run_id; a prefix or suffix that no other run has will do
-	keySession = "session" // session_id; likewise, or last, last~1 ...
+	keyRun      = "run"      // run_id; a prefix or suffix that no other run has will do
+	keySession  = "session"  // session_id; likewise, or last, last~1 ...
+	keyBaseline = "baseline" // run_id: those of the baseline of that name
 )
+
+// standsForIDs tells whether the values of a key stand for ids that have to be looked up.
+func standsForIDs(key string) bool { return key == keyRun || key == keySession || key == keyBaseline }
 
 // field is what a key of a filter means: a column, or what a map has under a name.
 type field struct {
@@ -26,7 +30,7 @@ var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "en
 // parameter.
 func fieldOf(key string) field {
 	switch key {
-	case keyRun:
+	case keyRun, keyBaseline:
 		return field{column: runColumn("run_id")}
 	case keySession:
 		return field{column: runColumn("session_id")}

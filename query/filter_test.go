@@ -160,7 +160,7 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(Options{})
+	e, err := openEngine(0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -187,7 +187,8 @@ func FuzzFilter(f *testing.F) {
 				return // said so by choose
 			}
 		}
-		if err := c.query(ctx, choice(cond, nil, nil), ignore); err != nil {
+		r := &reader{c, &sources{}}
+		if _, err := r.find(ctx, selection{condition: cond, src: r.src}); err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
 		}
 	})

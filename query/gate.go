@@ -12,23 +12,36 @@ import (
 // maxQueryBytes is the longest SQL text that is looked at.
 const maxQueryBytes = 256 << 10
 
+// passed is what the gate knows of a text.
+type passed struct {
+	renamed map[string]bool // names that it gives to things other than the columns of that name
+	words   map[string]bool // its texts, in lower case: the names of tables are among them
+}
+
+// speaksOf tells whether a text can read one of some tables. It can if it says a name, or has a function find a table by
+// its name.
+func (p passed) speaksOf(tables ...string) bool {
+	return p.words["query_table"] || slices.ContainsFunc(tables, func(name string) bool { return p.words[name] })
+}
+
 // gate lets one SELECT pass. It never runs the text: DuckDB's parser turns it into a tree, which it does for SELECT
-// alone. renamed are the names that the text gives to things other than the columns of that name.
-func (c *conn) gate(ctx context.Context, text string) (renamed map[string]bool, err error) {
+// alone.
+func (c *conn) gate(ctx context.Context, text string) (passed, error) {
+	none := passed{}
 	switch {
 	case len(text) > maxQueryBytes:
-		return nil, input("query: longer than %d bytes", maxQueryBytes)
+		return none, input("query: longer than %d bytes", maxQueryBytes)
 	case !utf8.ValidString(text):
-		return nil, input("query: not UTF-8 (offset %d)", invalidAt(text))
+		return none, input("query: not UTF-8 (offset %d)", invalidAt(text))
 	case strings.ContainsRune(text, 0):
-		return nil, input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
+		return none, input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
 	}
 	row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{text}})
 	if err != nil {
 		if ctx.Err() != nil {
-			return nil, err
+			return none, err
 		}
-		return nil, input("query: %v", err)
+		return none, input("query: %v", err)
 	}
 	serialized, _ := row[0].(string)
 	var tree struct {
@@ -39,24 +52,41 @@ func (c *conn) gate(ctx context.Context, text string) (renamed map[string]bool, 
 		Statements []any  `json:"statements"`
 	}
 	if err := json.Unmarshal([]byte(serialized), &tree); err != nil {
-		return nil, input("query: %v", err)
+		return none, input("query: %v", err)
 	}
 	switch n := len(tree.Statements); {
 	case tree.Error && tree.Type == "parser":
-		return nil, input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
+		return none, input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
 	case tree.Error:
-		return nil, input("query: only one SELECT is allowed here, this is %s", statementWord(text))
+		return none, input("query: only one SELECT is allowed here, this is %s", statementWord(text))
 	case n == 0:
-		return nil, input("query: a SELECT is missing")
+		return none, input("query: a SELECT is missing")
 	case n > 1:
-		return nil, input("query: only one SELECT is allowed here, these are %d", n)
+		return none, input("query: only one SELECT is allowed here, these are %d", n)
 	}
 	if name := steering(tree.Statements[0]); name != "" {
-		return nil, input("query: %s() changes the engine or hides another query: it is not allowed here", brief(name))
+		return none, input("query: %s() changes the engine or hides another query: it is not allowed here", brief(name))
 	}
-	renamed = map[string]bool{}
-	collectNames(tree.Statements[0], renamed)
-	return renamed, nil
+	p := passed{map[string]bool{}, map[string]bool{}}
+	collectNames(tree.Statements[0], p.renamed)
+	collectWords(tree.Statements[0], p.words)
+	return p, nil
+}
+
+// collectWords gathers the texts in a statement's tree.
+func collectWords(node any, words map[string]bool) {
+	switch n := node.(type) {
+	case string:
+		words[strings.ToLower(n)] = true
+	case []any:
+		for _, child := range n {
+			collectWords(child, words)
+		}
+	case map[string]any:
+		for _, child := range n {
+			collectWords(child, words)
+		}
+	}
 }
 
 // steering finds, wherever it is in a statement's tree, a call of a function that does more than compute: one that

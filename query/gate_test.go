@@ -16,7 +16,7 @@ func FuzzGate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(Options{})
+	e, err := openEngine(0)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func FuzzGate(f *testing.F) {
 
 // TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
 func TestGateKnowsWhatSteers(t *testing.T) {
-	e, err := openEngine(Options{})
+	e, err := openEngine(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +72,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
-	e, err := openEngine(Options{})
+	e, err := openEngine(0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestSandboxIsLocked(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	for _, s := range sandbox(nil) {
+	for _, s := range (&sources{}).sandbox(passed{}) {
 		if _, err := c.exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

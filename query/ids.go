@@ -2,29 +2,57 @@ package query
 
 import (
 	"context"
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
-// ids finds what the value of run= or session= stands for: the whole id, or a prefix or suffix that no other id has.
-// A value that fits none gives none.
-func (ch *chooser) ids(ctx context.Context, key, value string) ([]string, error) {
-	if key == keyRun {
-		files, err := runsLike(ch.all, value)
-		if err != nil || len(files) == 0 {
-			return nil, err
+// ids finds what the value of a key stands for. For run= and session= it is the whole id, or a prefix or suffix that no
+// other id has, in any case of letters; a value that fits none gives none. A baseline has to be there.
+func (r *reader) ids(ctx context.Context, key, value string) ([]string, error) {
+	switch key {
+	case keyRun:
+		return r.runsLike(ctx, value)
+	case keyBaseline:
+		runs, ok := r.src.said.Baselines[value]
+		if !ok {
+			return nil, input("there is no baseline %q%s", brief(value), nearestBaseline(value, r.src.said.Baselines))
 		}
-		return []string{files[0].run.String()}, nil
+		return runs, nil
 	}
-	sessions, err := ch.texts(ctx, "session_id", "session_id")
-	if err != nil {
+	if back, ok := lastButN(value); ok {
+		return r.sessionFromLast(ctx, back)
+	}
+	return r.like(ctx, likeness{what: "sessions", column: "session_id", text: value})
+}
+
+func nearestBaseline(name string, baselines map[string][]string) string {
+	if near := schema.Nearest(name, slices.Sorted(maps.Keys(baselines))); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// sessionFromLast is the id of the newest session but so many.
+func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
+	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.src.scan([]*schema.Column{runColumn("session_id")}, "session_id IS NOT NULL"), back)
+	if back == 0 {
+		text = "SELECT max(session_id) FROM " + r.src.scan([]*schema.Column{runColumn("session_id")}, "")
+	}
+	row, err := r.conn.one(ctx, statement{text: text})
+	if err != nil || len(row) == 0 {
 		return nil, err
 	}
-	like := alike(sessions, value, func(s string) string { return s })
-	if len(like) > 1 {
-		return nil, ambiguous("sessions", value, like)
+	id, ok := row[0].(string)
+	if !ok {
+		return nil, nil
 	}
-	return like, nil
+	return []string{id}, nil
 }
 
 // lastButN reads last (0) and last~N.
@@ -37,32 +65,54 @@ func lastButN(value string) (int, bool) {
 	return n, ok && err == nil && n >= 0
 }
 
-// runsLike are the files of the runs with an id, or with a prefix or suffix of one: at most one, or an error.
-func runsLike(files []file, id string) ([]file, error) {
-	like := alike(files, id, func(f file) string { return f.run.String() })
-	if len(like) <= 1 {
-		return like, nil
+// runsLike are the ids of the run with an id, or with a prefix or suffix of one: at most one, or an error. Only files
+// are opened whose names do not say it all.
+func (r *reader) runsLike(ctx context.Context, text string) ([]string, error) {
+	var known []string
+	sealed := *r.src
+	sealed.live = nil
+	if id, err := schema.ParseULID(strings.ToUpper(text)); err == nil {
+		sealed.read = r.src.of([]schema.ULID{id}).read
 	}
-	names := make([]string, len(like))
-	for i, f := range like {
-		names[i] = f.run.String()
+	for _, f := range r.src.live {
+		known = append(known, f.live.Run.String())
 	}
-	return nil, ambiguous("runs", id, names)
+	return (&reader{r.conn, &sealed}).like(ctx, likeness{"runs", "run_id", text, known})
 }
 
-// alike are the items whose id is, begins with or ends with a text, in any case of letters.
-func alike[T any](items []T, text string, id func(T) string) []T {
-	text = strings.ToUpper(text)
-	var like []T
-	for _, item := range items {
-		switch s := id(item); {
-		case s == text:
-			return []T{item}
-		case text != "" && (strings.HasPrefix(s, text) || strings.HasSuffix(s, text)):
-			like = append(like, item)
-		}
+// likeness asks for an id by a part of it.
+type likeness struct {
+	what, column string
+	text         string
+	known        []string // ids to look among, beside those in the column
+}
+
+// like finds the id that is, begins with or ends with a text, in any case of letters: at most one, or an error that says
+// which there are.
+func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
+	text := strings.ToUpper(l.text)
+	if text == "" {
+		return nil, nil
 	}
-	return like
+	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
+	const most = 1000 // more than anybody wants to choose from
+	x := identifier(l.column)
+	found := statement{fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
+		r.src.scan([]*schema.Column{runColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), []any{text}}
+	err := r.conn.query(ctx, found, func(row []driver.Value) error {
+		id, _ := row[0].(string)
+		ids = append(ids, id)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case slices.Contains(ids, text):
+		return []string{text}, nil
+	case len(ids) > 1:
+		return nil, ambiguous(l.what, l.text, ids)
+	}
+	return ids, nil
 }
 
 func ambiguous(what, text string, ids []string) error {

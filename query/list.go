@@ -2,7 +2,7 @@ package query
 
 import (
 	"context"
-	"database/sql/driver"
+	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -26,29 +26,164 @@ type Listing struct {
 }
 
 // List gives the runs that match. Bounds are cut to milliseconds; a run without a start time is within no bounds.
+// Without filter, bounds and order Total counts from the names of files alone.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
-	columns, err := runColumns(req.Columns)
-	if err != nil {
-		return Listing{}, err
-	}
-	var listing Listing
-	err = db.ask(ctx, func(c *conn, files []file) error {
-		ch := &chooser{conn: c, all: files}
-		found, err := ch.choose(ctx, question{filter: req.Filter, since: req.Since, until: req.Until, sort: req.Sort})
-		if err != nil {
-			return err
-		}
-		listing.Total, listing.NotNumbers = len(found.files), found.notNumbers
-		if req.Limit > 0 && req.Limit < len(found.files) {
-			found.files = found.files[:req.Limit]
-		}
-		listing.Table, err = c.rows(ctx, found.files, columns)
-		return err
+	var all Listing
+	err := db.Pages(ctx, req, func(page Listing) error {
+		page.Rows = append(all.Rows, page.Rows...)
+		all = page
+		return nil
 	})
 	if err != nil {
 		return Listing{}, err
 	}
-	return listing, nil
+	return all, nil
+}
+
+// pageRows and pageValues bound what is in memory of a listing.
+const (
+	pageRows   = 4096
+	pageValues = 1 << 18
+)
+
+// rowsOfPage is how many rows with these columns a page has. A map counts for what it usually holds.
+func rowsOfPage(columns []*schema.Column) int {
+	values := 1
+	for _, c := range columns {
+		switch c.Kind {
+		case schema.KindMap:
+			values += 16
+		case schema.KindList:
+			values += 4
+		default:
+			values++
+		}
+	}
+	return min(pageRows, pageValues/values)
+}
+
+// Pages is List for listings of any length: it hands them over in pages, one after another, of which there is at least
+// one. An error of page ends it and is returned.
+func (db *DB) Pages(ctx context.Context, req ListRequest, page func(Listing) error) error {
+	columns, err := runColumns(req.Columns)
+	if err != nil {
+		return err
+	}
+	l := &lister{
+		req: req, columns: columns, page: page,
+		question: question{filter: req.Filter, bounds: newBounds(req.Since, req.Until), sort: req.Sort},
+	}
+	list := db.listAll
+	switch {
+	case l.question.everything() && req.Limit > 0 && len(db.stores) == 1:
+		list = func() (*sources, error) { return db.listNewest(req.Limit) }
+	case strings.TrimSpace(req.Filter) == "":
+		list = func() (*sources, error) { return db.list(req.Since) }
+	}
+	return db.ask(ctx, list, func(r *reader) error { return l.list(ctx, r) })
+}
+
+// lister hands the pages of a listing over.
+type lister struct {
+	req      ListRequest
+	question question
+	columns  []*schema.Column
+	page     func(Listing) error
+
+	chosen bool // ids and head are set: what follows an interruption goes on from there
+	ids    []schema.ULID
+	head   Listing // without rows
+	only   *Table  // the rows of all ids, where they were read with them
+	stored int     // so many ids from the beginning have their rows in the temporary table listed, or had
+	shown  int     // ids whose rows were handed over
+}
+
+// list hands over what is left of the listing.
+func (l *lister) list(ctx context.Context, r *reader) error {
+	if !l.chosen {
+		if err := l.choose(ctx, r); err != nil {
+			return err
+		}
+	}
+	for {
+		end := min(l.shown+rowsOfPage(l.columns), len(l.ids))
+		t, err := l.read(ctx, r, end)
+		if err != nil {
+			return err
+		}
+		page := l.head
+		page.Table = t
+		if err := l.page(page); err != nil {
+			return err
+		}
+		if l.shown = end; end == len(l.ids) {
+			return nil
+		}
+	}
+}
+
+// choose finds the ids of the runs, in order.
+func (l *lister) choose(ctx context.Context, r *reader) error {
+	var found chosen
+	var err error
+	if l.question.everything() {
+		found, l.only, err = r.newestRows(ctx, l.req.Limit, l.columns)
+	} else {
+		found, err = l.match(ctx, r)
+	}
+	if err != nil {
+		return err
+	}
+	l.ids, l.head = found.ids, Listing{Total: found.total, NotNumbers: found.notNumbers}
+	l.chosen = true
+	return nil
+}
+
+// match finds the runs of a question that not all runs answer.
+func (l *lister) match(ctx context.Context, r *reader) (chosen, error) {
+	sel, err := r.selected(ctx, l.question)
+	if err != nil {
+		return chosen{}, err
+	}
+	if len(sel.order) == 0 && l.req.Limit > 0 && l.req.Limit <= pageRows {
+		return r.newestOf(ctx, sel, l.req.Limit)
+	}
+	found, err := r.find(ctx, sel)
+	if err != nil {
+		return chosen{}, err
+	}
+	found.ids, err = r.listFound(ctx, sel, l.req.Limit)
+	return found, err
+}
+
+// read reads the rows of the ids that come next, up to end. Where their order is not that of the files, those of the
+// next pages are kept on the side: to read some rows from everywhere means to read all files.
+func (l *lister) read(ctx context.Context, r *reader, end int) (Table, error) {
+	ids := l.ids[l.shown:end]
+	if l.only != nil {
+		page := *l.only
+		page.Rows = page.Rows[l.shown:end]
+		return page, nil
+	}
+	if len(l.question.sort) == 0 || len(l.ids) <= pageRows {
+		return r.rows(ctx, ids, l.columns)
+	}
+	if l.shown == l.stored {
+		next := min(l.stored+4*rowsOfPage(l.columns), len(l.ids))
+		q, err := r.some(ctx, l.ids[l.stored:next], withRunID(l.columns))
+		if err != nil {
+			return Table{}, err
+		}
+		if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.text, q.args...); err != nil {
+			return Table{}, err
+		}
+		l.stored = next
+	}
+	t, err := r.conn.table(ctx, statement{"SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", []any{texts(ids)}})
+	if err != nil {
+		return Table{}, err
+	}
+	return t.arrange(ids, l.columns)
 }
 
 // runColumns finds columns of runs by name; nil is all of them.
@@ -65,44 +200,4 @@ func runColumns(names []string) ([]*schema.Column, error) {
 		columns[i] = c
 	}
 	return columns, nil
-}
-
-// rows reads columns of runs from files, a row a file in the order of the files.
-func (c *conn) rows(ctx context.Context, files []file, columns []*schema.Column) (Table, error) {
-	t, err := c.table(ctx, statement{text: "FROM " + scan(files, withRunID(columns), "")})
-	if err != nil {
-		return Table{}, err
-	}
-	byID := make(map[string][]any, len(files))
-	runID := t.Index("run_id")
-	for _, row := range t.Rows {
-		if id, ok := row[runID].(string); ok {
-			byID[id] = row
-		}
-	}
-	if err := oneRowEach(int64(len(byID)), files); err != nil {
-		return Table{}, err
-	}
-	out := Table{Rows: make([][]any, len(files))}
-	for i, f := range files {
-		row := byID[f.run.String()]
-		for _, column := range columns {
-			out.Rows[i] = append(out.Rows[i], row[t.Index(column.Name)])
-		}
-	}
-	for _, column := range columns {
-		out.Columns = append(out.Columns, t.Columns[t.Index(column.Name)])
-	}
-	out.setUnits(nil)
-	return out, nil
-}
-
-// one keeps the only row of a result.
-func (c *conn) one(ctx context.Context, q statement) ([]driver.Value, error) {
-	var row []driver.Value
-	err := c.query(ctx, q, func(r []driver.Value) error {
-		row = append(row[:0], r...)
-		return nil
-	})
-	return row, err
 }

@@ -2,6 +2,8 @@ package query
 
 import (
 	"context"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Points summarises the runs of purpose measure that match, one row for each point (and side of an A/B session), in the
@@ -18,15 +20,48 @@ import (
 //
 // and NULL where these runs differ in metric or unit.
 func (db *DB) Points(ctx context.Context, filter string) (Table, error) {
-	return db.points(ctx, func(ch *chooser) ([]file, error) {
-		found, err := ch.choose(ctx, question{filter: filter})
-		return found.files, err
+	return db.points(ctx, question{filter: filter}, "purpose = 'measure'")
+}
+
+// SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
+func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (Table, error) {
+	own := "session_id = " + literal(session)
+	if len(counted) > 0 {
+		own += " OR run_id IN (SELECT unnest(" + textList(counted) + "))"
+	}
+	return db.points(ctx, question{}, "purpose = 'measure' AND ("+own+")")
+}
+
+// points is Points of the runs that answer a question and meet a condition.
+func (db *DB) points(ctx context.Context, q question, condition string) (Table, error) {
+	columns, err := runColumns(pointsColumns)
+	if err != nil {
+		return Table{}, err
+	}
+	var t Table
+	err = db.ask(ctx, db.listAll, func(r *reader) error {
+		sel, err := r.selected(ctx, q)
+		if err != nil {
+			return err
+		}
+		q := statement{pointsSQL(sel.src.scan(withColumns(columns, sel.columns), sel.restrictedTo(condition))), sel.args}
+		if t, err = r.conn.table(ctx, q); err == nil && len(t.Rows) == 0 {
+			err = r.check(ctx, sel.unsure)
+		}
+		return err
 	})
+	if err != nil {
+		return Table{}, err
+	}
+	t.setUnits(nil)
+	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
+	t.Columns[t.Index("spread")].Unit = "ratio"
+	return t, nil
 }
 
 // pointsColumns are the columns of runs that pointsSQL reads.
 var pointsColumns = []string{
-	"run_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
+	"run_id", "session_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
 	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mad",
 }
 

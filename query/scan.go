@@ -2,7 +2,7 @@ package query
 
 import (
 	"fmt"
-	"path/filepath"
+	"maps"
 	"slices"
 	"strings"
 
@@ -12,34 +12,99 @@ import (
 // damageMark opens the message of the error that a scan raises on a file which is not what its name says.
 const damageMark = "not the run of its name: "
 
-// scan is the SQL text of a subquery over live files: the named columns of their rows, by field id, so that a column
-// that a file lacks is NULL, where a condition over them holds (empty: all). A row that is not the only one of its file,
-// the run of the file's name, or not of a file of the stores raises an error. The check and the condition are one
-// expression, as DuckDB would try the parts of an AND in the order that it likes, and pass over a file that it can tell
-// not to match.
-func scan(files []file, columns []*schema.Column, where string) string {
+// scan is the SQL text of a subquery over the runs of the sources: the named columns of their rows, by field id, so that
+// a column that a file lacks is NULL, where a condition over them holds (empty: all).
+func (s *sources) scan(columns []*schema.Column, where string) string {
+	read, early := withRunID(columns), where
+	late := s.tagged && slices.ContainsFunc(read, func(c *schema.Column) bool { return c.Name == "tags" })
+	if late {
+		early = ""
+	}
+	var parts []string
+	if len(s.live) > 0 {
+		parts = append(parts, s.scanLive(read, early))
+	}
+	parts = append(parts, s.scanSealed(read, s.read, early)...)
+	if len(parts) == 0 {
+		return "(FROM " + emptyTable(columns) + whereText(where) + ")"
+	}
+	from := "(" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved()
+	if late {
+		from = "(SELECT * REPLACE (" + changedTags + " AS tags) FROM " + from + " LEFT JOIN " + s.tables + "tag_changes USING (run_id))" + whereText(where)
+	}
+	return "(SELECT " + columnNames(columns) + " FROM " + from + ")"
+}
+
+// changedTags are the tags of a row beside the columns of the table tag_changes.
+const changedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
+	list_filter(map_entries(coalesce(tags, MAP {})), lambda e: NOT list_contains(tags_gone, e.key))), tags_set) END`
+
+func whereText(where string) string {
+	if where == "" {
+		return ""
+	}
+	return " WHERE " + where
+}
+
+// withoutRemoved leaves out of a subquery before it what events removed.
+func (s *sources) withoutRemoved() string {
+	if s.chosen || len(s.said.Removed) == 0 {
+		return ""
+	}
+	return " ANTI JOIN " + s.tables + "removed USING (run_id)"
+}
+
+// scanLive is the SQL text over live files. A row that is not the only one of its file, the run of the file's name, or
+// not of a file of the stores raises an error. The check and the condition are one expression, as DuckDB would try the
+// parts of an AND in the order that it likes, and pass over a file that it can tell not to match.
+func (s *sources) scanLive(columns []*schema.Column, where string) string {
 	if where == "" {
 		where = "true"
 	}
-	if len(files) == 0 {
-		return "(FROM " + emptyTable(columns) + " WHERE " + where + ")"
-	}
-	read := withRunID(columns)
-	return "(SELECT " + columnNames(columns) + " FROM read_parquet(" + textList(patterns(files)) + ", schema = " + schemaMap(read) + ")" +
-		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + ofStores(files) +
-		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END)"
+	return "SELECT " + columnNames(columns) + " FROM " + readParquet(s.paths(s.live), withRunID(columns)) +
+		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + s.ofStores() +
+		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
 
-// ofStores is the SQL condition that a file is one of the stores that the files are of.
-func ofStores(files []file) string {
-	var conditions []string
-	seen := map[int]bool{}
+// scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files.
+func (s *sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
+	groups := map[int][]file{}
 	for _, f := range files {
-		if !seen[f.store] {
-			seen[f.store] = true
-			live := filepath.Dir(filepath.Dir(f.path)) + "/"
-			conditions = append(conditions, "starts_with(filename, "+literal(live)+")")
+		group := -1
+		if s.doubled[f.store] {
+			group = f.store
 		}
+		groups[group] = append(groups[group], f)
+	}
+	var texts []string
+	for _, store := range slices.Sorted(maps.Keys(groups)) {
+		text := "SELECT " + columnNames(columns) + " FROM " + readParquet(s.paths(groups[store]), columns)
+		if store >= 0 {
+			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.tables, store)
+		}
+		texts = append(texts, text+whereText(where))
+	}
+	return texts
+}
+
+// readParquet is the SQL of a table function over files, by their paths.
+func readParquet(paths []string, columns []*schema.Column) string {
+	return "read_parquet(" + textList(patterns(paths)) + ", schema = " + schemaMap(columns) + ")"
+}
+
+func (s *sources) paths(files []file) []string {
+	all := make([]string, len(files))
+	for i := range files {
+		all[i] = s.path(&files[i])
+	}
+	return all
+}
+
+// ofStores is the SQL condition that a file is one of the stores.
+func (s *sources) ofStores() string {
+	conditions := make([]string, len(s.stores))
+	for i, st := range s.stores {
+		conditions[i] = "starts_with(filename, " + literal(strings.TrimSuffix(st.path, "/")+"/") + ")"
 	}
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
@@ -83,22 +148,11 @@ func checkPath(path string) error {
 	return nil
 }
 
-// patterns are what read_parquet is given for files.
-func patterns(files []file) []string {
-	all := make([]string, len(files))
-	for i, f := range files {
-		all[i] = asPattern.Replace(f.path)
-	}
-	return all
-}
-
-// allowed are the paths that have to be allowed for files to be read: DuckDB asks for the pattern and for the file.
-func allowed(files []file) []string {
-	all := patterns(files)
-	for i, f := range files {
-		if all[i] != f.path {
-			all = append(all, f.path)
-		}
+// patterns are what read_parquet is given for paths.
+func patterns(paths []string) []string {
+	all := make([]string, len(paths))
+	for i, path := range paths {
+		all[i] = asPattern.Replace(path)
 	}
 	return all
 }
@@ -147,32 +201,13 @@ func num(x string) string {
 		" AND isfinite(TRY_CAST(" + x + " AS DOUBLE)) THEN TRY_CAST(" + x + " AS DOUBLE) END"
 }
 
-// The views' texts, over scans of live files.
-
-func runsSQL(files []file) string {
-	return "SELECT * FROM " + scan(files, schema.Runs.Columns, "")
-}
-
-// samplesSQL has one row a metric, and its samples in the unit as `values`.
-func samplesSQL(files []file) string {
-	return `SELECT *, CASE WHEN ticks IS NOT NULL THEN list_transform(ticks, lambda t: t * tick) ELSE reals END AS "values" FROM ` +
-		unnested(files, schema.Samples)
-}
-
-// samplesLongSQL has one row a sample of samples; i counts from 0 in the order they were taken.
-func samplesLongSQL(samples string) string {
-	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value" FROM ` + samples
-}
-
-func opsSQL(files []file) string {
-	return "SELECT * FROM " + unnested(files, schema.Ops)
-}
-
-// unnested are the rows of a table that live files nest in the row of their run.
-func unnested(files []file, t *schema.Table) string {
-	if len(files) == 0 {
-		return emptyTable(t.Columns)
+// withColumns are columns and, after them, those of more that are not among them.
+func withColumns(columns, more []*schema.Column) []*schema.Column {
+	all := slices.Clone(columns)
+	for _, c := range more {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
 	}
-	return "(SELECT run_id, unnest(" + identifier(t.Name) + ", max_depth := 2) FROM " +
-		scan(files, []*schema.Column{runColumn("run_id"), liveColumn(t.Name)}, "") + ")"
+	return all
 }

@@ -2,29 +2,37 @@ package query
 
 import (
 	"context"
+	"errors"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Detail is all there is about one run.
 type Detail struct {
-	Run     Table // one row: every column of runs
-	Metrics Table // a row a metric: every column of samples and `values`, the primary metric first, then by name
+	Run     Table         // one row: every column of runs
+	Metrics Table         // a row a metric: every column of samples and `values`, the primary metric first, then by name
+	Notes   []schema.Note // what was noted later, in order
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
 // id that no run has, or several could mean, is an ErrInput.
 func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	var d Detail
-	err := db.ask(ctx, func(c *conn, all []file) error {
-		files, err := runsLike(all, id)
-		if err != nil {
+	err := db.ask(ctx, db.listAll, func(r *reader) error {
+		like, err := r.runsLike(ctx, id)
+		switch {
+		case errors.Is(err, ErrInput):
 			return input("run: %v", err)
-		}
-		if len(files) == 0 {
+		case err != nil:
+			return err
+		case len(like) == 0:
 			return input("run: no run has the id %q", brief(id))
 		}
-		d, err = c.detail(ctx, files)
+		run, err := schema.ParseULID(like[0])
+		if err != nil {
+			return err
+		}
+		d, err = r.detail(ctx, run)
 		return err
 	})
 	if err != nil {
@@ -33,20 +41,24 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	return d, nil
 }
 
-// detail reads the only run in files.
-func (c *conn) detail(ctx context.Context, files []file) (Detail, error) {
-	var d Detail
+// detail reads a run.
+func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
+	ids := []schema.ULID{run}
+	d := Detail{Notes: r.src.said.Notes[run.String()]}
 	var err error
-	if d.Run, err = c.rows(ctx, files, schema.Runs.Columns); err != nil {
+	if d.Run, err = r.rows(ctx, ids, schema.Runs.Columns); err != nil {
 		return d, err
 	}
-	primary := d.Run.Rows[0][d.Run.Index("metric")]
 	order := " ORDER BY metric"
-	var args []any
-	if primary != nil {
-		order, args = " ORDER BY metric <> $1::VARCHAR, metric", []any{primary}
+	args := []any{run.String()}
+	if primary := d.Run.Rows[0][d.Run.Index("metric")]; primary != nil {
+		order, args = " ORDER BY metric <> $2::VARCHAR, metric", append(args, primary)
 	}
-	if d.Metrics, err = c.table(ctx, statement{samplesSQL(files) + order, args}); err != nil {
+	src := r.src.of(ids)
+	if err := (&reader{r.conn, src}).checkSamples(ctx); err != nil {
+		return d, err
+	}
+	if d.Metrics, err = r.conn.table(ctx, statement{src.samplesSQL("run_id = $1::VARCHAR") + order, args}); err != nil {
 		return d, err
 	}
 	d.Metrics.setUnits(nil)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // maxValues is how many values the result of a user's text may have: more is not for reading, and is kept in memory
@@ -22,12 +23,12 @@ const maxValues = 10_000_000
 // that fails as it runs, is an ErrInput of one line.
 func (db *DB) SQL(ctx context.Context, text string) (Table, error) {
 	var t Table
-	err := db.retry(ctx, db.list, func(files []file) error {
-		e, err := openEngine(db.opts)
+	err := db.retry(ctx, db.listAll, func(s *sources) error {
+		e, err := openEngine(db.opts.MemoryLimit)
 		if err != nil {
 			return err
 		}
-		t, err = e.sandboxed(ctx, files, text)
+		t, err = e.answer(ctx, s, text)
 		return errors.Join(err, e.close())
 	})
 	if err != nil {
@@ -36,46 +37,105 @@ func (db *DB) SQL(ctx context.Context, text string) (Table, error) {
 	return t, nil
 }
 
-// sandboxed answers a text of a user in an engine that nothing else uses.
-func (e *engine) sandboxed(ctx context.Context, files []file, text string) (Table, error) {
-	c, err := e.connect(ctx)
+// annotations is the schema of the tables beside the views.
+const annotations = "annotations"
+
+// answer answers a text of a user in an engine that nothing else uses.
+func (e *engine) answer(ctx context.Context, s *sources, text string) (Table, error) {
+	c, passed, err := e.sandboxed(ctx, s, text)
 	if err != nil {
 		return Table{}, err
 	}
 	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
-	renamed, err := c.gate(ctx, text)
-	if err != nil {
-		return Table{}, err
-	}
-	for _, s := range sandbox(files) {
-		if _, err := c.exec(ctx, s); err != nil {
-			return Table{}, err
-		}
-	}
 	t, err := c.tableAtMost(ctx, statement{text: text}, maxValues)
-	t.setUnits(renamed)
+	t.setUnits(passed.renamed)
 	return t, err
 }
 
-// sandbox are the statements that make the views and then lock the engine in. allowed_paths names files, not
-// directories: so no COPY, glob or read_text reaches anything else in a store.
-func sandbox(files []file) []string {
+// sandboxed opens the connection for a text of a user, which passed, in an engine that nothing else uses. Of all files
+// it reaches those of the stores that the text speaks of, and others that are named here. Its caller closes it.
+func (e *engine) sandboxed(ctx context.Context, s *sources, text string, others ...string) (*conn, passed, error) {
+	c, err := e.connect(ctx)
+	if err != nil {
+		return nil, passed{}, err
+	}
+	p, err := c.gate(ctx, text)
+	if err == nil {
+		err = c.lockIn(ctx, s, p, others)
+	}
+	if err != nil {
+		return nil, passed{}, errors.Join(err, c.Close())
+	}
+	return c, p, nil
+}
+
+// lockIn makes the views and takes all else away.
+func (c *conn) lockIn(ctx context.Context, s *sources, passed passed, others []string) error {
+	s.tables = annotations + "."
+	if _, err := c.exec(ctx, "CREATE SCHEMA "+annotations); err != nil {
+		return err
+	}
+	r := &reader{c, s}
+	if err := r.settle(ctx); err != nil {
+		return err
+	}
+	if err := r.changeTags(ctx); err != nil {
+		return err
+	}
+	if passed.speaksOf("samples", "samples_long") {
+		if err := r.checkSamples(ctx); err != nil {
+			return err
+		}
+	}
+	for _, statement := range s.sandbox(passed, others...) {
+		if _, err := c.exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sandbox are the statements that make the views and then lock the engine in. A table that the text does not speak of
+// has no rows, for it may be many files. allowed_paths names files, not directories: so no COPY, glob or read_text
+// reaches anything else in a store.
+func (s *sources) sandbox(passed passed, others ...string) []string {
+	samples, ops, runs := &sources{stores: s.stores}, &sources{stores: s.stores}, s
+	paths := append(s.paths(slices.Concat(s.live, s.read)), others...)
+	if passed.speaksOf("samples", "samples_long") {
+		samples = s
+		paths = append(paths, s.paths(s.beside(schema.Samples))...)
+	}
+	if passed.speaksOf("ops") {
+		ops = s
+		paths = append(paths, s.paths(s.beside(schema.Ops))...)
+	}
 	return []string{
-		"CREATE VIEW runs AS " + runsSQL(files),
-		"CREATE VIEW samples AS " + samplesSQL(files),
+		"CREATE VIEW runs AS " + runs.runsSQL(),
+		"CREATE VIEW samples AS " + samples.samplesSQL(""),
 		"CREATE VIEW samples_long AS " + samplesLongSQL("samples"),
-		"CREATE VIEW ops AS " + opsSQL(files),
+		"CREATE VIEW ops AS " + ops.opsSQL(""),
 		"CREATE MACRO num(x) AS " + num("x"),
 		"SET TimeZone = 'UTC'",
-		"SET allowed_paths = " + textList(allowed(files)),
+		"SET allowed_paths = " + textList(allowed(paths)),
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	}
 }
 
+// allowed are what has to be allowed for files to be read: DuckDB asks for the pattern and for the file.
+func allowed(paths []string) []string {
+	all := patterns(paths)
+	for i, path := range paths {
+		if all[i] != path {
+			all = append(all, path)
+		}
+	}
+	return all
+}
+
 // notAskers are the classes of errors that no other text of the same meaning would avoid.
 var notAskers = []duckdb.ErrorType{
-	duckdb.ErrorTypeIO, duckdb.ErrorTypeOutOfMemory, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization,
+	duckdb.ErrorTypeIO, duckdb.ErrorTypeFatal, duckdb.ErrorTypeInternal, duckdb.ErrorTypeSerialization,
 }
 
 func queryError(err error) error {
@@ -83,6 +143,8 @@ func queryError(err error) error {
 	switch {
 	case !errors.As(err, &engine):
 		return err
+	case engine.kind == duckdb.ErrorTypeOutOfMemory:
+		return ErrMemory
 	case slices.Contains(notAskers, engine.kind):
 		return fmt.Errorf("query: %w", err)
 	case strings.Contains(engine.message, "disabled by configuration"), engine.kind == duckdb.ErrorTypePermission:

@@ -223,6 +223,11 @@ func TestMemoryLimit(t *testing.T) {
 	if err != nil || fmt.Sprint(r.Rows) != "[[2999999]]" {
 		t.Errorf("got %v, %v", r.Rows, err)
 	}
+	// What cannot be spilled ends with one line.
+	_, err = db.SQL(context.Background(), "SELECT max(len(l)) FROM (SELECT list(x) AS l FROM range(20000000) t(x))")
+	if !errors.Is(err, query.ErrMemory) || !errors.Is(err, query.ErrInput) {
+		t.Errorf("got %v", err)
+	}
 	if err := db.Close(); err != nil {
 		t.Error(err)
 	}

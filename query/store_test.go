@@ -275,7 +275,7 @@ func copyFile(from, to string) error {
 
 // TestVanished: a run that goes away between the listing and the reading is no error.
 func TestVanished(t *testing.T) {
-	store := newStore(t, manyRuns(40)...)
+	store := liveStore(t, manyRuns(40)...)
 	db := open(t, store)
 	files := liveFiles(t, store)
 	done := make(chan error)

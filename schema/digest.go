@@ -23,22 +23,56 @@ const (
 // values are left out, so that a better summary later does not change the digest of an old run. The order in which
 // metrics and ops stand in the run does not matter.
 func DigestOf(r *Run) string {
-	b := make([]byte, 0, 32<<10) // room for a thousand samples and a manifest
-	b = appendRow(b, digestRuns, Runs.Columns, RunRow(r, ""))
-
-	metrics := slices.Clone(r.Metrics)
-	slices.SortFunc(metrics, func(a, b Metric) int { return cmp.Compare(a.Name, b.Name) })
-	for i := range metrics {
-		b = appendRow(b, digestSamples, Samples.Columns[1:], MetricRow(&metrics[i]))
+	metrics, ops := make([][]any, len(r.Metrics)), make([][]any, len(r.Ops))
+	for i := range r.Metrics {
+		metrics[i] = MetricRow(&r.Metrics[i])
 	}
+	for i := range r.Ops {
+		ops[i] = OpRow(&r.Ops[i])
+	}
+	return digest(RunRow(r, ""), metrics, ops)
+}
 
-	ops := slices.Clone(r.Ops)
-	slices.SortFunc(ops, func(a, b Op) int { return cmp.Compare(a.Index, b.Index) })
-	for i := range ops {
-		b = appendRow(b, digestOps, Ops.Columns[1:], OpRow(&ops[i]))
+// DigestOfRows is the digest of a run that is given as its rows of the tables, with the values of all columns in order.
+// The rows of samples and ops may come in any order.
+func DigestOfRows(run []any, samples, ops [][]any) string {
+	return digest(run, unkeyed(samples), unkeyed(ops))
+}
+
+// unkeyed are the rows without their first column, run_id.
+func unkeyed(rows [][]any) [][]any {
+	short := make([][]any, len(rows))
+	for i, row := range rows {
+		short[i] = row[1:]
+	}
+	return short
+}
+
+// digest is that of a row of runs and of the rows of samples and ops that belong to it, which have no run_id.
+func digest(run []any, metrics, ops [][]any) string {
+	b := make([]byte, 0, 32<<10) // room for a thousand samples and a manifest
+	b = appendRow(b, digestRuns, Runs.Columns, run)
+	slices.SortFunc(metrics, func(a, b []any) int { return compareKeys(a[0], b[0]) })
+	for _, row := range metrics {
+		b = appendRow(b, digestSamples, Samples.Columns[1:], row)
+	}
+	slices.SortFunc(ops, func(a, b []any) int { return compareKeys(a[0], b[0]) })
+	for _, row := range ops {
+		b = appendRow(b, digestOps, Ops.Columns[1:], row)
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
+}
+
+// compareKeys orders what tells the rows of a run apart: the name of a metric or the index of an op.
+func compareKeys(a, b any) int {
+	if a, ok := a.(string); ok {
+		b, _ := b.(string)
+		return cmp.Compare(a, b)
+	}
+	m, _ := a.(int64)
+	n, _ := b.(int64)
+	return cmp.Compare(m, n)
 }
 
 // appendRow adds the row's values in column order. Left out are the derived columns and, of runs, warnings; of a metric

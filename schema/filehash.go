@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -22,7 +23,7 @@ const fileHashSlot = FileHashKey + "\x18\x40"
 // PutFileHash writes the hash of a whole file, encoded with EmptyFileHash, into its place. The checksums of pages leave
 // headers, footer and statistics uncovered, and a flipped bit in a statistic makes readers pass over the run in silence.
 func PutFileHash(file []byte) error {
-	at, err := fileHashPlace(file)
+	at, err := FileHashPlace(file)
 	if err != nil || string(file[at:][:len(EmptyFileHash)]) != EmptyFileHash {
 		return fmt.Errorf("no place for %s in the footer", FileHashKey)
 	}
@@ -33,23 +34,38 @@ func PutFileHash(file []byte) error {
 
 // CheckFileHash compares a file with the hash that it carries of itself. The error wraps ErrDamaged.
 func CheckFileHash(file []byte) error {
-	at, err := fileHashPlace(file)
+	return CheckFileHashAt(bytes.NewReader(file), int64(len(file)))
+}
+
+// CheckFileHashAt is CheckFileHash of a file of any size: it keeps its footer and one block in memory. The error may
+// also be one of reading.
+func CheckFileHashAt(file io.ReaderAt, size int64) error {
+	footer, err := readFooter(file, size)
 	if err != nil {
 		return err
 	}
-	end := at + len(EmptyFileHash)
-	h := sha256.New()
-	for _, part := range [][]byte{file[:at], []byte(EmptyFileHash), file[end:]} {
-		_, _ = h.Write(part) // never fails
+	at, err := FileHashPlace(footer)
+	if err != nil {
+		return err
 	}
-	if hex.EncodeToString(h.Sum(nil)) != string(file[at:end]) {
+	said := string(footer[at:][:len(EmptyFileHash)])
+	place := size - int64(parquetTailLen+len(footer)) + int64(at)
+	end := place + int64(len(EmptyFileHash))
+	h := sha256.New()
+	_, err = io.Copy(h, io.MultiReader(
+		io.NewSectionReader(file, 0, place), strings.NewReader(EmptyFileHash), io.NewSectionReader(file, end, size-end)))
+	if err != nil {
+		return err
+	}
+	if hex.EncodeToString(h.Sum(nil)) != said {
 		return fmt.Errorf("%w: the file does not match its own hash", ErrDamaged)
 	}
 	return nil
 }
 
-// fileHashPlace is where the hash begins; all of it is in the file.
-func fileHashPlace(file []byte) (int, error) {
+// FileHashPlace is where the hash begins in a file, or in the end of one that has the footer; all of the hash is in it.
+// The error wraps ErrDamaged.
+func FileHashPlace(file []byte) (int, error) {
 	at := bytes.LastIndex(file, []byte(fileHashSlot)) + len(fileHashSlot)
 	if at < len(fileHashSlot) || at+len(EmptyFileHash) > len(file) {
 		return 0, fmt.Errorf("%w: it is not a file of a store", ErrDamaged)

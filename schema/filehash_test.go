@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -11,7 +12,9 @@ import (
 
 func TestFileHash(t *testing.T) {
 	// The key may stand in the data too; the last one counts.
-	empty := "PAR1 neurolens.sha256\x18\x40 data neurolens.sha256\x18\x40" + strings.Repeat("0", 64) + " rest"
+	footer := "neurolens.sha256\x18\x40 statistics neurolens.sha256\x18\x40" + strings.Repeat("0", 64) + " rest"
+	length := string(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
+	empty := "PAR1 neurolens.sha256\x18\x40 data" + footer + length + "PAR1"
 	file := []byte(empty)
 	if err := PutFileHash(file); err != nil {
 		t.Fatal(err)
@@ -23,6 +26,10 @@ func TestFileHash(t *testing.T) {
 	whole := bytes.Clone(file)
 	if err := CheckFileHash(file); err != nil || !bytes.Equal(file, whole) {
 		t.Errorf("the file is checked with %v and is then %q", err, file)
+	}
+	broken := errors.New("broken")
+	if err := CheckFileHashAt(failingAt{broken}, int64(len(file))); err != broken {
+		t.Errorf("a file that cannot be read: %v", err)
 	}
 	if err := PutFileHash(file); err == nil {
 		t.Error("a file is hashed twice")
@@ -40,3 +47,7 @@ func TestFileHash(t *testing.T) {
 		}
 	}
 }
+
+type failingAt struct{ err error }
+
+func (f failingAt) ReadAt([]byte, int64) (int, error) { return 0, f.err }

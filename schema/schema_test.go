@@ -7,7 +7,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 )
 
@@ -276,7 +275,7 @@ func TestULIDRoundTrip(t *testing.T) {
 
 func TestLiveFileRoundTrip(t *testing.T) {
 	for range 100 {
-		f := LiveFile{NewULID(time.Now()), NewULID(time.Now())}
+		f := LiveFile{Segment: NewULID(time.Now()), Run: NewULID(time.Now())}
 		back, err := ParseLiveFile(f.Path())
 		if err != nil || back != f {
 			t.Fatalf("%s parses as %v, %v", f.Path(), back, err)
@@ -287,57 +286,5 @@ func TestLiveFileRoundTrip(t *testing.T) {
 		if _, err := ParseLiveFile(bad); err == nil {
 			t.Errorf("%q is taken for a live file", bad)
 		}
-	}
-}
-
-func TestHeaderRoundTrip(t *testing.T) {
-	h := Header{Format, NewULID(time.Now()).String(), time.Now().UTC().Truncate(time.Second)}
-	b, err := h.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if back, err := DecodeHeader(b); err != nil || back != h {
-		t.Fatalf("%s decodes as %v, %v", b, back, err)
-	}
-	for i := range b[:len(b)-1] {
-		flipped := append([]byte{}, b...)
-		flipped[i] ^= 1
-		if back, err := DecodeHeader(flipped); err == nil && back != h {
-			t.Errorf("a flipped byte %d of %s goes unnoticed", i, b)
-		}
-	}
-}
-
-func TestListOrdersAndRefuses(t *testing.T) {
-	header, _ := Header{Format: Format, StoreID: NewULID(time.Now()).String()}.Encode()
-	older, newer := time.UnixMilli(1000), time.UnixMilli(2000)
-	a := LiveFile{NewULID(newer), ULIDFrom(older, [10]byte{1})}
-	b := LiveFile{NewULID(older), ULIDFrom(newer, [10]byte{1})}
-	store := fstest.MapFS{
-		HeaderFile: {Data: header}, a.Path(): {}, b.Path(): {},
-		"live/" + a.Segment.String() + "/owner.json": {}, "live/stray": {}, "tmp/x.part": {},
-	}
-	files, err := List(store)
-	if err != nil || len(files) != 2 || files[0] != b || files[1] != a {
-		t.Fatalf("listed %v, %v; want the newer run first", files, err)
-	}
-	refused := func(name string, content []byte, want error) {
-		t.Helper()
-		s := fstest.MapFS{}
-		for k, v := range store {
-			s[k] = v
-		}
-		s[name] = &fstest.MapFile{Data: content}
-		if _, err := List(s); err == nil || !strings.Contains(err.Error(), want.Error()) {
-			t.Errorf("with %s: %v, want %v", name, err, want)
-		}
-	}
-	refused("runs/2026-11/x.parquet", nil, ErrFormat)
-	refused("claims/x/y", nil, ErrFormat)
-	refused(HeaderFile, []byte(`{"format": 1}`), ErrFormat)
-	refused(HeaderFile, []byte(`{}`), ErrDamaged)
-	refused(LiveFile{NewULID(newer), a.Run}.Path(), nil, ErrDamaged)
-	if _, err := List(fstest.MapFS{}); err != ErrNoStore {
-		t.Errorf("an empty directory gives %v", err)
 	}
 }

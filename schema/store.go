@@ -7,23 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
-	"strings"
 	"time"
 )
 
 // Format is the version of the store directory that this code reads and writes. Version 0 may still change.
 const Format = 0
-
-// Names in a store directory.
-const (
-	HeaderFile = "neurolens.json"
-	LiveDir    = "live"
-	TmpDir     = "tmp"
-	OwnerFile  = "owner.json"
-
-	parquetSuffix = ".parquet"
-)
 
 // What can be wrong with a store. Errors about a store wrap one of these.
 var (
@@ -98,32 +86,4 @@ func ReadHeader(store fs.FS) (Header, error) {
 		return Header{}, err
 	}
 	return DecodeHeader(b)
-}
-
-// LiveFile is the name of a file that holds one finished run.
-type LiveFile struct {
-	Segment ULID // of the writing process
-	Run     ULID
-}
-
-// Path is the file's path in the store.
-func (f LiveFile) Path() string {
-	return path.Join(LiveDir, f.Segment.String(), f.Run.String()+parquetSuffix)
-}
-
-// ParseLiveFile reads what Path gives.
-func ParseLiveFile(name string) (LiveFile, error) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 || parts[0] != LiveDir || !strings.HasSuffix(parts[2], parquetSuffix) {
-		return LiveFile{}, fmt.Errorf("%q is not the name of a live file", name)
-	}
-	segment, err := ParseULID(parts[1])
-	if err != nil {
-		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
-	}
-	run, err := ParseULID(strings.TrimSuffix(parts[2], parquetSuffix))
-	if err != nil {
-		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
-	}
-	return LiveFile{segment, run}, nil
 }

@@ -97,6 +97,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a),
+		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
@@ -178,7 +179,7 @@ func (a *app) writeStore() (string, error) {
 	return stores[0], nil
 }
 
-// memoryLimit is what a question may use of a machine that is there to measure.
+// memoryLimit is what a question that does not do with little may use of a machine that is there to measure.
 const memoryLimit = 4 << 30
 
 func openForReading(ctx context.Context, stores []string) (*query.DB, error) {

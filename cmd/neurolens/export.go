@@ -21,13 +21,14 @@ func newExportCommand(a *app) *cobra.Command {
 	var o exportOptions
 	cmd := &cobra.Command{
 		Use:   "export DEST|- [FILTER...]",
-		Short: "Write runs and samples as Parquet, CSV or JSON lines",
+		Short: "Write runs and samples as Parquet, Arrow, CSV or JSON lines",
 		Long: `Write the runs that match, and their samples, as files in the directory DEST, or
-one table to standard output (-). --format is parquet (the default), csv or
-jsonl. The directory gets runs, samples and, where there are any, ops; --table
+one table to standard output (-). --format is parquet (the default), arrow (a
+stream on standard output, files in a directory), csv or jsonl. The directory gets runs, samples and, where there are any, ops; --table
 chooses one of runs, samples, samples_long, ops.`,
 		Example: `  neurolens export notebook/ suite=quickstart
-  neurolens export - --format csv status=ok > runs.csv`,
+  neurolens export - --format csv status=ok > runs.csv
+  neurolens export - --format arrow --table samples | python3 load.py`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageErrorf("export: want a directory or - for standard output")
@@ -57,15 +58,15 @@ func exportFormat(a *app) (query.Format, error) {
 	switch format {
 	case "":
 		return query.FormatParquet, nil
-	case query.FormatParquet, query.FormatCSV, query.FormatJSONL:
+	case query.FormatParquet, query.FormatArrow, query.FormatCSV, query.FormatJSONL:
 		return format, nil
 	}
-	return "", usageErrorf("export: --format %q: want parquet, csv or jsonl", a.format)
+	return "", usageErrorf("export: --format %q: want parquet, arrow, csv or jsonl", a.format)
 }
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
-	if o.dest == "-" && o.format == query.FormatParquet && a.terminal {
-		return usageErrorf("export: Parquet does not belong on a terminal: give a directory, or redirect the output")
+	if o.dest == "-" && (o.format == query.FormatParquet || o.format == query.FormatArrow) && a.terminal {
+		return usageErrorf("export: %s does not belong on a terminal: give a directory, or redirect the output", o.format)
 	}
 	db, err := openForReading(cmd.Context(), a.readStores())
 	if err != nil {

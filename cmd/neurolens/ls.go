@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -183,15 +185,44 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if format == formatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
-		list, err := db.List(cmd.Context(), query.ListRequest{
-			Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit,
-		})
+		req := query.ListRequest{Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit}
+		if !forPeople(format) {
+			return a.printPages(cmd.Context(), db, req, format)
+		}
+		list, err := db.List(cmd.Context(), req)
 		if err != nil {
 			return err
 		}
 		a.reportNotNumbers(list.NotNumbers)
 		return a.print(format, list.Table, func() view { return a.lsView(list, o) })
 	})
+}
+
+// printPages writes a listing page after page: it may be longer than what fits in memory.
+func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, format string) error {
+	p := pagePrinter{format: format}
+	var b bytes.Buffer
+	flush := func() error {
+		if _, err := a.stdout.Write(b.Bytes()); err != nil {
+			return fmt.Errorf("writing to standard output: %w", err)
+		}
+		b.Reset()
+		return nil
+	}
+	err := db.Pages(ctx, req, func(page query.Listing) error {
+		if !p.began {
+			a.reportNotNumbers(page.NotNumbers)
+		}
+		if err := p.page(&b, page.Table); err != nil {
+			return err
+		}
+		return flush()
+	})
+	if err != nil {
+		return err
+	}
+	p.end(&b)
+	return flush()
 }
 
 // reportNotNumbers says how many values an ordering had to pass over.

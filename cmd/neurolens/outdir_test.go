@@ -35,8 +35,8 @@ func TestOutDir(t *testing.T) {
 	if text := refused.stderr.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
 		t.Errorf("a file as folder: exit %d, %s", refused.ProcessState.ExitCode(), text)
 	}
-	if n := files(t, dir); n != 8 {
-		t.Errorf("%d files in the store, want those of 8 runs", n)
+	if n := rows(t, dir, "SELECT count(*) FROM runs"); n != "[8]" {
+		t.Errorf("%s runs in the store, want 8", n)
 	}
 }
 

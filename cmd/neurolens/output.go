@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -64,23 +62,17 @@ func forPeople(format string) bool { return format == formatTable || format == f
 // print writes a result in a format. people makes the view that table and md show.
 func (a *app) print(format string, t query.Table, people func() view) error {
 	var b bytes.Buffer
-	var err error
 	switch format {
 	case formatTable:
 		people().render(&b, a.width, a.color())
 	case formatMD:
 		people().renderMarkdown(&b)
-	case formatPlain:
-		printPlain(&b, t)
-	case formatCSV:
-		err = printCSV(&b, t)
-	case formatJSON:
-		err = printJSON(&b, t)
-	case formatJSONL:
-		err = printJSONL(&b, t)
-	}
-	if err != nil {
-		return fmt.Errorf("printing as %s: %w", format, err)
+	default:
+		p := pagePrinter{format: format}
+		if err := p.page(&b, t); err != nil {
+			return err
+		}
+		p.end(&b)
 	}
 	if _, err := a.stdout.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("writing to standard output: %w", err)
@@ -89,72 +81,6 @@ func (a *app) print(format string, t query.Table, people func() view) error {
 }
 
 func (a *app) color() bool { return a.terminal && a.getenv("NO_COLOR") == "" }
-
-// printPlain writes tab-separated lines under a header of column names. A tab or a line break inside a value is
-// written as \t or \n, so that every row is one line.
-func printPlain(w io.Writer, t query.Table) {
-	escape := strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
-	cells := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		cells[i] = c.Name
-	}
-	fmt.Fprintln(w, strings.Join(cells, "\t"))
-	for _, row := range t.Rows {
-		for i, v := range row {
-			cells[i] = escape.Replace(machineText(v))
-		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
-	}
-}
-
-func printCSV(w io.Writer, t query.Table) error {
-	out := csv.NewWriter(w)
-	record := make([]string, len(t.Columns))
-	for i, c := range t.Columns {
-		record[i] = c.Name
-	}
-	if err := out.Write(record); err != nil {
-		return err
-	}
-	for _, row := range t.Rows {
-		for i, v := range row {
-			record[i] = machineText(v)
-		}
-		if err := out.Write(record); err != nil {
-			return err
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func printJSON(w *bytes.Buffer, t query.Table) error {
-	w.WriteString("[")
-	for i, row := range t.Rows {
-		if i > 0 {
-			w.WriteString(",")
-		}
-		w.WriteString("\n  ")
-		if err := writeObject(w, t.Columns, row); err != nil {
-			return err
-		}
-	}
-	if len(t.Rows) > 0 {
-		w.WriteString("\n")
-	}
-	w.WriteString("]\n")
-	return nil
-}
-
-func printJSONL(w *bytes.Buffer, t query.Table) error {
-	for _, row := range t.Rows {
-		if err := writeObject(w, t.Columns, row); err != nil {
-			return err
-		}
-		w.WriteString("\n")
-	}
-	return nil
-}
 
 // writeObject writes a row as a JSON object with its keys in column order. NULL is null.
 func writeObject(w *bytes.Buffer, columns []query.Column, row []any) error {

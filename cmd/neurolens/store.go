@@ -3,9 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +15,7 @@ import (
 func newStoreCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "store",
-		Short: "Make a store, or say what is in it",
+		Short: "Make a store, look after it, say what is in it",
 		Args:  noArguments,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -30,9 +28,21 @@ func newStoreCommand(a *app) *cobra.Command {
 		},
 		&cobra.Command{
 			Use:   "info",
-			Short: "Count what is in the store, from its directory alone",
+			Short: "Count what is in the store",
 			Args:  noArguments,
-			RunE:  func(*cobra.Command, []string) error { return runStoreInfo(a) },
+			RunE:  func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
+		},
+		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a),
+		&cobra.Command{
+			Use:   "views",
+			Short: "Print SQL that gives DuckDB's shell and Python the views runs, samples, samples_long, ops",
+			Long: `Print SQL that makes, in DuckDB's own shell or in Python, the views that query has:
+runs, samples, samples_long and ops, and num(x). They show the files of the store
+at the moment the text is loaded; tags and removed runs are those of now.`,
+			Example: `  neurolens store views > views.sql && duckdb -init views.sql
+  python3 -c "import duckdb; duckdb.execute(open('views.sql').read()); print(duckdb.sql('FROM runs'))"`,
+			Args: noArguments,
+			RunE: func(*cobra.Command, []string) error { return runStoreViews(a) },
 		},
 	)
 	return cmd
@@ -50,76 +60,96 @@ func runStoreInit(a *app) error {
 	return nil
 }
 
-func runStoreInfo(a *app) error {
+func runStoreViews(a *app) error {
+	dir, err := a.writeStore()
+	if err != nil {
+		return err
+	}
+	text, err := query.Views(dir)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprint(a.stdout, text)
+	return err
+}
+
+// withStore opens the store that a command writes to.
+func (a *app) withStore(do func(dir string, s *ingest.Store) error) error {
+	dir, err := a.writeStore()
+	if err != nil {
+		return err
+	}
+	s, err := ingest.Open(dir, version)
+	if err != nil {
+		return storeError{err}
+	}
+	err = do(dir, s)
+	if closeErr := s.Close(); closeErr != nil {
+		return errors.Join(err, storeError{closeErr})
+	}
+	return err
+}
+
+func newStoreSealCommand(a *app) *cobra.Command {
+	var now bool
+	cmd := &cobra.Command{
+		Use:   "seal",
+		Short: "Move finished runs into sealed files, where notebooks see them",
+		Long: `Seal the runs of writers that are done, and finish what others began. Writing commands
+do so themselves; without --now a few runs are left to the next one. Runs that a
+process still writes beside are never touched.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreSeal(a, cmd, now) },
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "seal any number of runs")
+	return cmd
+}
+
+func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
+	return a.withStore(func(dir string, s *ingest.Store) error {
+		before, err := schema.ListZone(os.DirFS(dir), schema.RunsDir)
+		if err != nil {
+			return storeError{err}
+		}
+		seal := s.SealDue
+		if now {
+			seal = s.Seal
+		}
+		if _, err := seal(cmd.Context()); err != nil {
+			return storeError{err}
+		}
+		if _, err := s.Pack(); err != nil {
+			return storeError{err}
+		}
+		t, err := sealedSince(dir, before)
+		if err != nil {
+			return storeError{err}
+		}
+		return a.print(format, t, func() view { return a.tableView(t) })
+	})
+}
+
+// sealedSince lists the sealed files that were not there before, newest first.
+func sealedSince(dir string, before []schema.SealedFile) (query.Table, error) {
 	t := query.Table{Columns: []query.Column{
-		{Name: "store", Type: query.TypeText},
-		{Name: "format", Type: query.TypeInteger},
-		{Name: "store_id", Type: query.TypeText},
-		{Name: "created", Type: query.TypeTime},
+		{Name: "file", Type: query.TypeText},
 		{Name: "runs", Type: query.TypeInteger},
-		{Name: "segments", Type: query.TypeInteger},
-		{Name: "bytes", Unit: "B", Type: query.TypeInteger},
 		{Name: "oldest", Type: query.TypeTime},
 		{Name: "newest", Type: query.TypeTime},
 	}}
-	for _, dir := range a.readStores() {
-		row, err := storeRow(dir)
-		if err != nil {
-			return storeError{fmt.Errorf("store %s: %w", dir, err)}
+	known := map[schema.SealedFile]bool{}
+	for _, f := range before {
+		known[f] = true
+	}
+	after, err := schema.ListZone(os.DirFS(dir), schema.RunsDir)
+	for _, f := range after {
+		if !known[f] {
+			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), timeOrNull(f.First), timeOrNull(f.Last)})
 		}
-		t.Rows = append(t.Rows, row)
 	}
-	return a.print(format, t, func() view { return a.recordsView(t) })
-}
-
-// storeRow counts from names and sizes; no run is opened.
-func storeRow(dir string) ([]any, error) {
-	store := os.DirFS(dir)
-	header, err := schema.ReadHeader(store)
-	if err != nil {
-		return nil, err
-	}
-	files, err := schema.List(store)
-	if err != nil {
-		return nil, err
-	}
-	segments := map[schema.ULID]bool{}
-	var bytes int64
-	for _, f := range files {
-		segments[f.Segment] = true
-		info, err := fs.Stat(store, f.Path())
-		if errors.Is(err, fs.ErrNotExist) {
-			continue // moved by a writer since it was listed
-		}
-		if err != nil {
-			return nil, err
-		}
-		bytes += info.Size()
-	}
-	var oldest, newest any
-	if n := len(files); n > 0 {
-		newest, oldest = files[0].Run.Time(), files[n-1].Run.Time()
-	}
-	path := filepath.ToSlash(dir)
-	return []any{path, int64(header.Format), header.StoreID, header.Created, int64(len(files)), int64(len(segments)), bytes, oldest, newest}, nil
-}
-
-// recordsView shows each row as lines of column and value.
-func (a *app) recordsView(t query.Table) view {
-	var v view
-	for i, row := range t.Rows {
-		if i > 0 {
-			v.below = append(v.below, "")
-		}
-		var lines [][2]string
-		for j, c := range t.Columns {
-			lines = append(lines, [2]string{c.Name, a.anyText(c, row[j], "")})
-		}
-		v.below = append(v.below, pairs(lines)...)
-	}
-	return v
+	return t, err
 }

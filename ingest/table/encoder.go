@@ -1,12 +1,13 @@
-package ingest
+package table
 
 import (
 	"bytes"
 	"fmt"
 	"strconv"
 
-	"github.com/neurolens/neurolens/schema"
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Keys of the metadata in the footer of every file, besides schema.FileHashKey.
@@ -15,18 +16,25 @@ const (
 	writerKey = "neurolens.writer" // version of the program that wrote the file
 )
 
+// Columns with a name that this package goes by.
+const (
+	runIDColumn  = "run_id" // of every table
+	digestColumn = "digest" // of runs
+)
+
 // maxWriters bounds the writers kept. A sweep needs two or three: one for runs that are ok, one for those that are not.
 const maxWriters = 8
 
-// encoder makes live files. Making a parquet.Writer costs more than using it, so it keeps one for each shape.
-type encoder struct {
+// Encoder makes live files. Making a parquet.Writer costs more than using it, so it keeps one for each shape.
+type Encoder struct {
 	version string // of this program
 	writers map[string]*liveWriter
 	out     bytes.Buffer
 }
 
-func newEncoder(version string) encoder {
-	return encoder{version: version, writers: map[string]*liveWriter{}}
+// NewEncoder makes an encoder; version is the one of the program, which every file names.
+func NewEncoder(version string) *Encoder {
+	return &Encoder{version: version, writers: map[string]*liveWriter{}}
 }
 
 type liveWriter struct {
@@ -35,8 +43,8 @@ type liveWriter struct {
 	writer *parquet.GenericWriter[any]
 }
 
-// encode gives the live file of a run with its digest. The bytes are good until the next call.
-func (e *encoder) encode(r *schema.Run, digest string) ([]byte, error) {
+// Encode gives the live file of a run with its digest. The bytes are good until the next call.
+func (e *Encoder) Encode(r *schema.Run, digest string) ([]byte, error) {
 	row := liveRow(r, digest)
 	shape := shapeOf(row)
 	w, known := e.writers[shape.key()]
@@ -60,15 +68,22 @@ func (e *encoder) encode(r *schema.Run, digest string) ([]byte, error) {
 
 func newLiveWriter(s shape, version string) *liveWriter {
 	fields := s.fields()
-	return &liveWriter{fields, newLeaves(fields), parquet.NewGenericWriter[any](nil,
-		parquet.NewSchema("run", group(fields)),
+	return &liveWriter{fields, newLeaves(fields), parquet.NewGenericWriter[any](nil, append(
+		metadata(version),
+		parquet.NewSchema("run", group(fields, liveProfile)),
+		parquet.WriteBufferSize(0), // it is written to memory
+	)...)}
+}
+
+// metadata are the options that every file is written with.
+func metadata(version string) []parquet.WriterOption {
+	return []parquet.WriterOption{
 		parquet.DataPageVersion(2),
 		parquet.DataPageStatistics(false), // those of the column chunk say the same
-		parquet.WriteBufferSize(0),        // it is written to memory
 		parquet.KeyValueMetadata(formatKey, strconv.Itoa(schema.Format)),
 		parquet.KeyValueMetadata(writerKey, version),
 		parquet.KeyValueMetadata(schema.FileHashKey, schema.EmptyFileHash),
-	)}
+	}
 }
 
 func (w *liveWriter) write(row []any, out *bytes.Buffer) error {

@@ -1,11 +1,10 @@
-package ingest
+package table
 
 import (
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/schema"
 	"github.com/parquet-go/parquet-go"
 )
 
@@ -55,14 +54,33 @@ func (v leaves) put(f *field, value any, l level) {
 	case []string:
 		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.ValueOf(value[i]), l) })
 	case []int64:
-		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.Int64Value(value[i]), l) })
+		putNumbers(v, f, value, l, parquet.Int64Value)
 	case []float64:
-		v.repeated(f, len(value), l, func(i int, l level) { v.leaf(f.fields[0], parquet.DoubleValue(value[i]), l) })
+		putNumbers(v, f, value, l, parquet.DoubleValue)
 	case map[string]string:
 		putMap(v, f, value, l)
 	case map[string]float64:
 		putMap(v, f, value, l)
 	}
+}
+
+// putNumbers adds the elements of a list, which may be a million samples.
+func putNumbers[T any](v leaves, f *field, list []T, l level, convert func(T) parquet.Value) {
+	if len(list) == 0 {
+		v.null(f, l)
+		return
+	}
+	leaf, definition := f.leaf, l.definition+1
+	if !f.fields[0].Required {
+		definition++
+	}
+	values := slices.Grow(v[leaf], len(list))
+	repetition := l.repetition
+	for _, number := range list {
+		values = append(values, convert(number).Level(repetition, definition, leaf))
+		repetition = l.depth + 1
+	}
+	v[leaf] = values
 }
 
 // putMap adds the entries by key, so that equal runs give equal files.
@@ -108,20 +126,11 @@ func leafValue(value any) parquet.Value {
 	return parquet.ValueOf(value)
 }
 
-// liveRow gives the values of a run in the order of schema.LiveColumns.
-func liveRow(r *schema.Run, digest string) []any {
-	row := schema.RunRow(r, digest)
-	return append(row, nestedRows(r.Metrics, schema.MetricRow), nestedRows(r.Ops, schema.OpRow))
-}
-
-// nestedRows is nil, which is NULL, where there are none.
-func nestedRows[T any](items []T, row func(*T) []any) any {
-	if len(items) == 0 {
-		return nil
+// count is the number of values in all leaves.
+func (v leaves) count() int {
+	n := 0
+	for i := range v {
+		n += len(v[i])
 	}
-	rows := make([][]any, len(items))
-	for i := range items {
-		rows[i] = row(&items[i])
-	}
-	return rows
+	return n
 }

@@ -1,4 +1,4 @@
-package ingest
+package table
 
 import (
 	"bytes"
@@ -7,27 +7,29 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/neurolens/neurolens/schema"
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
 )
 
-func testEncoder() *encoder { return new(newEncoder("test")) }
+func testEncoder() *Encoder { return NewEncoder("test") }
 
 // TestFlippedBits finds every single changed bit of a file, wherever it is.
 func TestFlippedBits(t *testing.T) {
-	run := smallRun()
-	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
+	run := runtest.Small()
+	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := verifyHash(content); err != nil {
+	if err := schema.CheckFileHash(content); err != nil {
 		t.Fatal(err)
 	}
 	for i := range content {
 		for _, mask := range []byte{0x01, 0x10, 0x80, 0xff} {
 			content[i] ^= mask
-			if verifyHash(content) == nil {
+			if schema.CheckFileHash(content) == nil {
 				t.Fatalf("byte %d of %d changed by %#x is not found", i, len(content), mask)
 			}
 			content[i] ^= mask
@@ -38,18 +40,18 @@ func TestFlippedBits(t *testing.T) {
 // TestDeterministic encodes one run with new and used writers. Appending a run again relies on equal bytes.
 func TestDeterministic(t *testing.T) {
 	e := testEncoder()
-	run := fullRun()
-	first, err := e.encode(&run, schema.DigestOf(&run))
+	run := runtest.Full()
+	first, err := e.Encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
 	first = bytes.Clone(first)
-	for _, e := range []*encoder{e, e, testEncoder()} {
-		other := realisticRun()
-		if _, err := e.encode(&other, schema.DigestOf(&other)); err != nil {
+	for _, e := range []*Encoder{e, e, testEncoder()} {
+		other := runtest.Realistic()
+		if _, err := e.Encode(&other, schema.DigestOf(&other)); err != nil {
 			t.Fatal(err)
 		}
-		again, err := e.encode(&run, schema.DigestOf(&run))
+		again, err := e.Encode(&run, schema.DigestOf(&run))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,8 +63,8 @@ func TestDeterministic(t *testing.T) {
 
 // TestPageChecksums changes a bit of the samples, which a reader that checks pages finds without the hash of the file.
 func TestPageChecksums(t *testing.T) {
-	run := smallRun()
-	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
+	run := runtest.Small()
+	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,13 +86,13 @@ func TestPageChecksums(t *testing.T) {
 func TestWritersBounded(t *testing.T) {
 	e := testEncoder()
 	for i := range 4 * maxWriters {
-		run := smallRun()
+		run := runtest.Small()
 		for bit, field := range []*string{&run.Suite, &run.Error, &run.Signal, &run.ErrorKind, &run.SessionID} {
 			if i>>bit&1 == 1 {
 				*field = "x"
 			}
 		}
-		if _, err := e.encode(&run, schema.DigestOf(&run)); err != nil {
+		if _, err := e.Encode(&run, schema.DigestOf(&run)); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(e.writers); n > maxWriters {
@@ -101,8 +103,8 @@ func TestWritersBounded(t *testing.T) {
 
 // TestProfile holds the encodings of a live file: what FORMAT.md promises of it.
 func TestProfile(t *testing.T) {
-	run := fullRun()
-	content, err := testEncoder().encode(&run, schema.DigestOf(&run))
+	run := runtest.Full()
+	content, err := testEncoder().Encode(&run, schema.DigestOf(&run))
 	if err != nil {
 		t.Fatal(err)
 	}

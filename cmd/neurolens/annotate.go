@@ -1,0 +1,235 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// annotation is what a command says about the runs of a selection.
+type annotation struct {
+	selection string
+	removed   bool // the selection is one of removed runs
+	events    []ingest.Annotation
+}
+
+const selectionHelp = `
+SELECTION is the id of a run, its last characters, or a filter as ls takes it,
+in quotes where it has several words.`
+
+func newTagCommand(a *app) *cobra.Command {
+	var untag []string
+	cmd := &cobra.Command{
+		Use:   "tag SELECTION [KEY=VALUE...]",
+		Short: "Tag runs; what is stored of them stays as it is",
+		Long:  "Set tags of stored runs, or take tags away. Filters and queries see the tags at\nonce.\n" + selectionHelp,
+		Example: `  neurolens tag session=last cooling=water
+  neurolens tag 7QX4M2ZK --remove cooling`,
+		Args: arguments(1, 100, "a selection and tags"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tags, err := tagEvents(args[1:], untag)
+			if err != nil {
+				return err
+			}
+			return annotate(a, cmd, annotation{selection: args[0], events: tags})
+		},
+	}
+	cmd.Flags().StringArrayVar(&untag, "remove", nil, "take the tag `KEY` away; repeatable")
+	return cmd
+}
+
+// tagEvents reads the tags to set and the keys of those to take away.
+func tagEvents(set, untag []string) ([]ingest.Annotation, error) {
+	var events []ingest.Annotation
+	for _, text := range set {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, usageErrorf("tag: want KEY=VALUE, got %q", text)
+		}
+		events = append(events, ingest.Annotation{Kind: schema.EventTag, Key: key, Value: value})
+	}
+	for _, key := range untag {
+		if key == "" {
+			return nil, usageErrorf("tag: --remove: the key is empty")
+		}
+		events = append(events, ingest.Annotation{Kind: schema.EventUntag, Key: key})
+	}
+	if len(events) == 0 {
+		return nil, usageErrorf("tag: want KEY=VALUE or --remove KEY")
+	}
+	return events, nil
+}
+
+func newNoteCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "note SELECTION TEXT",
+		Short:   "Write a note on runs, which show prints",
+		Long:    "Add a note to stored runs; show prints it.\n" + selectionHelp,
+		Example: `  neurolens note session=last 'the fan was broken'`,
+		Args:    arguments(2, 2, "a selection and a text"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if strings.TrimSpace(args[1]) == "" {
+				return usageErrorf("note: the text is empty")
+			}
+			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventNote, Value: args[1]}}})
+		},
+	}
+}
+
+func newRmCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "rm SELECTION",
+		Short: "Remove runs from all answers; restore brings them back",
+		Long: `Remove runs from every answer. The rows stay in the files, where a notebook that
+reads them directly still sees them, until store compact makes a store without
+them; until then restore brings them back.
+` + selectionHelp,
+		Example: `  neurolens rm 'machine=lab3 status!=ok'`,
+		Args:    arguments(1, 1, "a selection"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventRemove}}})
+		},
+	}
+}
+
+func newRestoreCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:     "restore SELECTION",
+		Short:   "Bring back runs that rm removed",
+		Long:    "Bring back removed runs. The selection is one of runs that are removed.\n" + selectionHelp,
+		Example: `  neurolens restore machine=lab3`,
+		Args:    arguments(1, 1, "a selection"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return annotate(a, cmd, annotation{
+				selection: args[0], removed: true, events: []ingest.Annotation{{Kind: schema.EventRestore}},
+			})
+		},
+	}
+}
+
+func newBlessCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "bless SELECTION NAME",
+		Short: "Make runs the baseline of a name, for baseline=NAME in filters",
+		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name stands
+for the runs that were blessed last.
+` + selectionHelp,
+		Example: `  neurolens bless session=last release-1.4`,
+		Args:    arguments(2, 2, "a selection and a name"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if args[1] == "" {
+				return usageErrorf("bless: the name is empty")
+			}
+			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
+		},
+	}
+}
+
+// selectionFilter is the filter that a selection stands for: a single word without an operator is a run's id.
+func selectionFilter(selection string) string {
+	if strings.ContainsAny(selection, "=<>~() ") {
+		return selection
+	}
+	return "run=" + selection
+}
+
+// annotate says something about the runs of a selection, of which there has to be one, and prints what it did.
+func annotate(a *app, cmd *cobra.Command, o annotation) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	dir, err := a.writeStore()
+	if err != nil {
+		return err
+	}
+	runs, err := selected(cmd, dir, o)
+	if err != nil {
+		return err
+	}
+	store, err := ingest.Open(dir, version)
+	if err != nil {
+		return storeError{err}
+	}
+	t := query.Table{Columns: []query.Column{
+		{Name: "event_id", Type: query.TypeText},
+		{Name: "kind", Type: query.TypeText},
+		{Name: "key", Type: query.TypeText},
+		{Name: "value", Type: query.TypeText},
+		{Name: "runs", Type: query.TypeInteger},
+	}}
+	for _, event := range o.events {
+		event.Runs = runs
+		said, err := store.Annotate(event)
+		if err != nil {
+			return storeError{err}
+		}
+		t.Rows = append(t.Rows, []any{said.EventID, string(said.Kind), orNull(said.Key), orNull(said.Value), int64(len(runs))})
+	}
+	if err := store.Close(); err != nil {
+		return storeError{err}
+	}
+	return a.print(format, t, func() view { return annotationView(t) })
+}
+
+func orNull(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// selected are the ids of the runs that are meant, oldest first.
+func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
+	if strings.TrimSpace(o.selection) == "" {
+		return nil, usageErrorf("%s: the selection is empty; status=ok,error and the like select by a column", cmd.Name())
+	}
+	db, err := query.Open(cmd.Context(), []string{dir}, query.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer db.Close()
+	find := db.RunIDs
+	if o.removed {
+		find = db.RemovedIDs
+	}
+	runs, err := find(cmd.Context(), selectionFilter(o.selection))
+	if err != nil {
+		return nil, err
+	}
+	if len(runs) == 0 {
+		what := "run"
+		if o.removed {
+			what = "removed run"
+		}
+		return nil, usageErrorf("%s: no %s matches %q", cmd.Name(), what, o.selection)
+	}
+	return runs, nil
+}
+
+// done says what a kind of event did.
+var done = map[string]string{
+	"remove": "removed; restore brings them back", "restore": "restored", "tag": "tagged", "untag": "untagged", "note": "noted", "bless": "blessed",
+}
+
+func annotationView(t query.Table) view {
+	var v view
+	for _, row := range t.Rows {
+		kind, _ := row[1].(string)
+		n, _ := row[4].(int64)
+		text := count(int(n), "run") + " " + done[kind]
+		if key, ok := row[2].(string); ok {
+			text += " " + key
+		}
+		if value, ok := row[3].(string); ok && kind == "tag" {
+			text += "=" + value
+		}
+		v.below = append(v.below, oneLine(fmt.Sprint(text)))
+	}
+	return v
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// pagePrinter writes a result in a format for programs, a part of its rows at a time.
+type pagePrinter struct {
+	format string
+	began  bool // a page was written
+	rows   bool // a row was written
+}
+
+// page writes the rows of a table; the tables of all calls have the same columns.
+func (p *pagePrinter) page(b *bytes.Buffer, t query.Table) error {
+	var err error
+	switch p.format {
+	case formatPlain:
+		p.plain(b, t)
+	case formatCSV:
+		err = p.csv(b, t)
+	case formatJSON:
+		err = p.json(b, t)
+	case formatJSONL:
+		err = printJSONL(b, t)
+	}
+	if err != nil {
+		return fmt.Errorf("printing as %s: %w", p.format, err)
+	}
+	p.began = true
+	p.rows = p.rows || len(t.Rows) > 0
+	return nil
+}
+
+// end writes what stands after the last row.
+func (p *pagePrinter) end(b *bytes.Buffer) {
+	if p.format != formatJSON {
+		return
+	}
+	if p.rows {
+		b.WriteString("\n")
+	}
+	b.WriteString("]\n")
+}
+
+// plain writes tab-separated lines under a header of column names. A tab or a line break inside a value is written as
+// \t or \n, so that every row is one line.
+func (p *pagePrinter) plain(b *bytes.Buffer, t query.Table) {
+	escape := strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+	cells := make([]string, len(t.Columns))
+	if !p.began {
+		fmt.Fprintln(b, strings.Join(names(t), "\t"))
+	}
+	for _, row := range t.Rows {
+		for i, v := range row {
+			cells[i] = escape.Replace(machineText(v))
+		}
+		fmt.Fprintln(b, strings.Join(cells, "\t"))
+	}
+}
+
+func names(t query.Table) []string {
+	all := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = c.Name
+	}
+	return all
+}
+
+func (p *pagePrinter) csv(b *bytes.Buffer, t query.Table) error {
+	out := csv.NewWriter(b)
+	record := make([]string, len(t.Columns))
+	if !p.began {
+		if err := out.Write(names(t)); err != nil {
+			return err
+		}
+	}
+	for _, row := range t.Rows {
+		for i, v := range row {
+			record[i] = machineText(v)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {
+	if !p.began {
+		b.WriteString("[")
+	}
+	for i, row := range t.Rows {
+		if p.rows || i > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n  ")
+		if err := writeObject(b, t.Columns, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printJSONL(b *bytes.Buffer, t query.Table) error {
+	for _, row := range t.Rows {
+		if err := writeObject(b, t.Columns, row); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
+	return nil
+}

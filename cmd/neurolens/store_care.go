@@ -1,0 +1,192 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+)
+
+func newStoreVerifyCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Read every file of the store and say what is wrong with any",
+		Long: `Compare every file of the store with its hash, every run with its digest, names with
+what is in the files, packs with what they repeat. One row for each thing found: a
+notice, where all runs are there and read right, or damage, and then the exit
+status is 5. Nothing is changed.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreVerify(a, cmd) },
+	}
+}
+
+func runStoreVerify(a *app, cmd *cobra.Command) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	dir, err := a.writeStore()
+	if err != nil {
+		return err
+	}
+	t := query.Table{Columns: []query.Column{
+		{Name: "severity", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "problem", Type: query.TypeText},
+	}}
+	done, err := ingest.Verify(cmd.Context(), dir, func(f ingest.Finding) {
+		t.Rows = append(t.Rows, []any{string(f.Severity), f.Path, f.Problem})
+	})
+	if err != nil {
+		return storeError{err}
+	}
+	if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+		return err
+	}
+	read := fmt.Sprintf("%s in %s", count(done.Runs, "run"), count(done.Files, "file"))
+	if done.Damage > 0 {
+		return storeError{fmt.Errorf("store %s is damaged: %s found in %s; store repair sets aside what readers stumble over",
+			dir, count(done.Damage, "problem"), read)}
+	}
+	fmt.Fprintf(a.stderr, "store %s is whole: %s\n", dir, read)
+	return nil
+}
+
+func newStoreMergeCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "merge OTHER...",
+		Short: "Copy what other stores have and this one lacks",
+		Long: `Copy the runs, events and artifacts that other stores have and this one lacks. The
+others are only read. A run that both have is skipped. What is damaged, or is here
+under the same id with other values, is refused and named on standard error; the
+rest is merged, and the exit status is 4. Merging again, or after an interruption,
+does what is left.`,
+		Example: "  neurolens store merge /mnt/lab3/runs_store",
+		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
+	}
+}
+
+func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	t := query.Table{Columns: []query.Column{
+		{Name: "store", Type: query.TypeText},
+		{Name: "added", Type: query.TypeInteger},
+		{Name: "skipped", Type: query.TypeInteger},
+		{Name: "refused", Type: query.TypeInteger},
+		{Name: "events", Type: query.TypeInteger},
+		{Name: "artifacts", Type: query.TypeInteger},
+	}}
+	refused := 0
+	return a.withStore(func(_ string, s *ingest.Store) error {
+		for _, other := range others {
+			done, err := s.Merge(cmd.Context(), other, func(f ingest.Finding) {
+				fmt.Fprintf(a.stderr, "refused %s/%s: %s\n", other, f.Path, f.Problem)
+			})
+			if err != nil {
+				return storeError{err}
+			}
+			refused += done.Refused
+			t.Rows = append(t.Rows, []any{
+				other, int64(done.Added), int64(done.Skipped), int64(done.Refused), int64(done.Events), int64(done.Artifacts),
+			})
+		}
+		if _, err := s.Pack(); err != nil {
+			return storeError{err}
+		}
+		if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+			return err
+		}
+		if refused > 0 {
+			return errRunsFailed
+		}
+		return nil
+	})
+}
+
+func newStoreCompactCommand(a *app) *cobra.Command {
+	var into string
+	cmd := &cobra.Command{
+		Use:   "compact --into NEWDIR",
+		Short: "Make a new store without the removed runs, one file a month",
+		Long: `Make a new store in a directory that is empty or not there, with the runs of this one
+that are not removed: one sealed file of runs, samples and ops a month, every run
+once. This store is only read. What is interrupted is no store, and may be removed.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
+	}
+	cmd.Flags().StringVar(&into, "into", "", "make the new store in `NEWDIR`")
+	return cmd
+}
+
+func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
+	if into == "" {
+		return usageErrorf("compact: --into NEWDIR is missing")
+	}
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	dir, err := a.writeStore()
+	if err != nil {
+		return err
+	}
+	done, err := ingest.Compact(cmd.Context(), dir, into, version)
+	if err != nil {
+		return storeError{err}
+	}
+	t := query.Table{
+		Columns: []query.Column{
+			{Name: "store", Type: query.TypeText},
+			{Name: "runs", Type: query.TypeInteger},
+			{Name: "removed", Type: query.TypeInteger},
+			{Name: "files", Type: query.TypeInteger},
+			{Name: "events", Type: query.TypeInteger},
+		},
+		Rows: [][]any{{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}},
+	}
+	return a.print(format, t, func() view { return a.recordsView(t) })
+}
+
+func newStoreRepairCommand(a *app) *cobra.Command {
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Set aside what is damaged, so that the rest can be read",
+		Long: `Move what verify finds damaged, and files that no store has, into quarantine/ of the
+store, put back events that packs still have, and finish what sealers that died
+left behind. Nothing is deleted. The exit status is 5 where damage is left.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
+	}
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be done")
+	return cmd
+}
+
+func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	t := query.Table{Columns: []query.Column{
+		{Name: "action", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "reason", Type: query.TypeText},
+	}}
+	return a.withStore(func(dir string, s *ingest.Store) error {
+		left, err := s.Repair(cmd.Context(), dryRun, func(r ingest.Repair) {
+			t.Rows = append(t.Rows, []any{string(r.Action), r.Path, r.Reason})
+		})
+		if err != nil {
+			return storeError{err}
+		}
+		if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+			return err
+		}
+		if left > 0 {
+			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, count(left, "problem"))}
+		}
+		return nil
+	})
+}

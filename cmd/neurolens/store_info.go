@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// infoColumns are those of store info before the ones of each zone.
+var infoColumns = []query.Column{
+	{Name: "store", Type: query.TypeText},
+	{Name: "format", Type: query.TypeInteger},
+	{Name: "store_id", Type: query.TypeText},
+	{Name: "created", Type: query.TypeTime},
+	{Name: "runs", Type: query.TypeInteger},
+	{Name: "live_runs", Type: query.TypeInteger},
+	{Name: "sealed_runs", Type: query.TypeInteger},
+	{Name: "removed_runs", Type: query.TypeInteger},
+	{Name: "machines", Type: query.TypeInteger},
+	{Name: "samples", Type: query.TypeInteger},
+	{Name: "oldest", Type: query.TypeTime},
+	{Name: "newest", Type: query.TypeTime},
+	{Name: "events", Type: query.TypeInteger},
+	{Name: "packs", Type: query.TypeInteger},
+	{Name: "files", Type: query.TypeInteger},
+	{Name: "bytes", Unit: "B", Type: query.TypeInteger},
+	{Name: "bytes_per_sample", Unit: "B", Type: query.TypeReal},
+	{Name: "unfinished_claims", Type: query.TypeInteger},
+	{Name: "temporary_files", Type: query.TypeInteger},
+	{Name: "foreign_files", Type: query.TypeInteger},
+	{Name: "sealing", Type: query.TypeBoolean},
+}
+
+// infoMemory is enough to count, whatever is in the store.
+const infoMemory = 64 << 20
+
+func runStoreInfo(a *app, ctx context.Context) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	t := query.Table{Columns: infoColumns}
+	var failed error
+	for _, dir := range a.readStores() {
+		i, err := inspectStore(ctx, dir)
+		if i == nil {
+			return storeError{fmt.Errorf("store %s: %w", dir, err)}
+		}
+		failed = errors.Join(failed, err)
+		row, columns := i.row(dir)
+		t.Rows, t.Columns = append(t.Rows, row), append(infoColumns[:len(infoColumns):len(infoColumns)], columns...)
+	}
+	return errors.Join(a.print(format, t, func() view { return a.recordsView(t) }), failed)
+}
+
+// storeInfo is what store info says of one store.
+type storeInfo struct {
+	header  schema.Header
+	listing *schema.Listing
+	files   ingest.Inspected
+	runs    int // from names alone: what is removed is among them
+	inside  []any
+}
+
+// inspectStore counts from names and sizes, and asks for the rest in one scan of runs. Where that fails, what names say
+// is given all the same.
+func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
+	i := &storeInfo{inside: make([]any, 3)}
+	var err error
+	if i.header, err = schema.ReadHeader(os.DirFS(dir)); err != nil {
+		return nil, err
+	}
+	if i.listing, err = schema.List(os.DirFS(dir), schema.Scope{}); err != nil {
+		return nil, err
+	}
+	if i.files, err = ingest.Inspect(dir); err != nil {
+		return nil, err
+	}
+	i.runs = len(i.listing.Live)
+	for _, f := range i.listing.Sealed {
+		i.runs += f.Rows
+	}
+	db, err := query.Open(ctx, []string{dir}, query.Options{MemoryLimit: infoMemory})
+	if err != nil {
+		return i, err
+	}
+	defer db.Close()
+	t, err := db.SQL(ctx, "SELECT count(*), count(DISTINCT machine), sum(n_samples)::BIGINT FROM runs")
+	if err != nil {
+		return i, err
+	}
+	copy(i.inside, t.Rows[0])
+	return i, nil
+}
+
+func (i *storeInfo) row(dir string) ([]any, []query.Column) {
+	var files, bytes, forSamples int64
+	var zones []any
+	var columns []query.Column
+	for _, z := range i.files.Zones {
+		files += int64(z.Files)
+		bytes += z.Bytes
+		if z.Name != schema.ArtifactsDir && z.Name != schema.TrashDir {
+			forSamples += z.Bytes
+		}
+		zones = append(zones, int64(z.Files), z.Bytes)
+		columns = append(columns,
+			query.Column{Name: z.Name + "_files", Type: query.TypeInteger}, query.Column{Name: z.Name + "_bytes", Unit: "B", Type: query.TypeInteger})
+	}
+	var removed, perSample, sealing any
+	if shown, ok := i.inside[0].(int64); ok {
+		removed = max(int64(i.runs)-shown, 0)
+	}
+	if n, ok := i.inside[2].(int64); ok && n > 0 {
+		perSample = float64(forSamples) / float64(n)
+	}
+	if i.files.HardLinks != nil {
+		sealing = *i.files.HardLinks
+	}
+	oldest, newest := i.span()
+	live := int64(len(i.listing.Live))
+	return append([]any{
+		filepath.ToSlash(dir), int64(i.header.Format), i.header.StoreID, i.header.Created,
+		int64(i.runs), live, int64(i.runs) - live, removed, i.inside[1], i.inside[2], oldest, newest,
+		int64(len(i.listing.Events.Files)), int64(len(i.listing.Packs)), files, bytes, perSample,
+		int64(i.files.Unfinished), int64(i.files.Temporary), int64(i.files.Foreign), sealing,
+	}, zones...), columns
+}
+
+// span is the time of the oldest and the newest run, from names.
+func (i *storeInfo) span() (oldest, newest any) {
+	var first, last int64
+	note := func(from, to int64) {
+		if first == 0 || from < first {
+			first = from
+		}
+		last = max(last, to)
+	}
+	for _, f := range i.listing.Live {
+		ms := f.Run.Time().UnixMilli()
+		note(ms, ms)
+	}
+	for _, f := range i.listing.Sealed {
+		note(f.First, f.Last)
+	}
+	return timeOrNull(first), timeOrNull(last)
+}
+
+// timeOrNull is the time of a run's id, in Unix milliseconds; 0 is not known.
+func timeOrNull(ms int64) any {
+	if ms == 0 {
+		return nil
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+// recordsView shows each row as lines of column and value.
+func (a *app) recordsView(t query.Table) view {
+	var v view
+	for i, row := range t.Rows {
+		if i > 0 {
+			v.below = append(v.below, "")
+		}
+		var lines [][2]string
+		for j, c := range t.Columns {
+			lines = append(lines, [2]string{c.Name, a.anyText(c, row[j], "")})
+		}
+		v.below = append(v.below, pairs(lines)...)
+	}
+	return v
+}

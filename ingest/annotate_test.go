@@ -1,0 +1,85 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// eventsOf reads the events of a store.
+func eventsOf(t *testing.T, dir string) []schema.Event {
+	t.Helper()
+	listed, err := schema.List(os.DirFS(dir), schema.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []schema.Event
+	for _, id := range listed.Events.Files {
+		line, err := fs.ReadFile(os.DirFS(dir), schema.EventFile(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := schema.DecodeEvent(line)
+		if err != nil || e.EventID != id.String() {
+			t.Fatalf("%s: %+v, %v", id, e, err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// TestAnnotate: what is said later counts, also where the clock has gone back.
+func TestAnnotate(t *testing.T) {
+	store, dir := newStore(t)
+	run := schema.NewULID(time.Now()).String()
+	now := time.Now()
+	for i, kind := range []schema.EventKind{schema.EventRemove, schema.EventRestore, schema.EventRemove} {
+		if _, err := annotate(store.files, Annotation{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := eventsOf(t, dir); len(all) != 3 || !schema.Annotate(all).Removed[run] {
+		t.Errorf("%+v", all)
+	}
+	for _, bad := range []Annotation{{}, {Kind: schema.EventTag, Runs: []string{run}}, {Kind: schema.EventNote, Value: "x"}} {
+		if _, err := store.Annotate(bad); err == nil {
+			t.Errorf("%+v is accepted", bad)
+		}
+	}
+	if all := eventsOf(t, dir); len(all) != 3 {
+		t.Errorf("%d events after refusals, want 3", len(all))
+	}
+}
+
+// TestAnnotateFaults lets every file operation fail in turn: what was acknowledged is there, and nothing is half there.
+func TestAnnotateFaults(t *testing.T) {
+	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
+		for _, late := range []bool{false, true} {
+			t.Run(fmt.Sprint(fault, late), func(t *testing.T) {
+				for at := 0; ; at++ {
+					store, dir := newStore(t)
+					faulty := &faultyFiles{osFiles: store.files.(osFiles), fault: fault, at: at, late: late}
+					_, err := annotate(faulty, Annotation{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
+					if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
+						t.Fatalf("operation %d: %v, and %d events", at, err, n)
+					}
+					if faulty.unsync > 0 && err == nil {
+						t.Fatalf("operation %d: acknowledged after an fsync that failed", at)
+					}
+					if !faulty.hit {
+						break
+					}
+					if err != nil && !errors.Is(err, fault) {
+						t.Fatalf("operation %d: %v", at, err)
+					}
+				}
+			})
+		}
+	}
+}

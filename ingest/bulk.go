@@ -1,0 +1,289 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Bounds of what AppendAll holds in memory before it makes a sealed file of it.
+const (
+	bulkRuns  = 122_880
+	bulkBytes = 48 << 20
+)
+
+// AppendAll stores many runs straight in sealed files, with the summaries of their samples: an import or a merge. A run
+// whose id is in the store already, or came before, is skipped, so that a second time adds nothing. The runs may come
+// in any order; they must stay as they are until it returns. It takes bounded memory.
+//
+// Runs are acknowledged file by file: added and skipped count those that are on disk, also where it returns an error,
+// which ends it. All others are not in the store then, and may be appended again. Two processes that append the same
+// runs at the same instant may both store them; readers count a run once.
+func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int, err error) {
+	s.mu.Lock()
+	closed := s.closed
+	s.mu.Unlock()
+	if closed {
+		return 0, 0, fmt.Errorf("appending to store %s: it is closed", s.dir)
+	}
+	removeOldTemps(s.files, time.Now())
+	b := bulk{files: s.files, version: s.sealer.version, bytes: bulkBytes, synced: map[string]bool{}}
+	if err := b.all(runs); err != nil {
+		return b.added, b.skipped, fmt.Errorf("appending to store %s: %w", s.dir, err)
+	}
+	return b.added, b.skipped, nil
+}
+
+// bulk is what AppendAll knows.
+type bulk struct {
+	files          files
+	version        string
+	bytes          int // bound of size
+	runs           []bulkRun
+	size           int             // of the runs, roughly, in bytes
+	synced         map[string]bool // directories in which runs stand that were skipped
+	added, skipped int
+}
+
+// bulkRun is a run with its id.
+type bulkRun struct {
+	id     schema.ULID
+	run    schema.Run
+	digest string
+}
+
+func (b *bulk) all(runs iter.Seq2[schema.Run, error]) error {
+	for run, err := range runs {
+		if err == nil {
+			err = run.Validate()
+		}
+		if err != nil {
+			return err
+		}
+		id, err := schema.ParseULID(run.RunID)
+		if err != nil {
+			return fmt.Errorf("run_id: %w", err)
+		}
+		b.runs = append(b.runs, bulkRun{id: id, run: run})
+		b.size += runSize(&run)
+		if b.size >= b.bytes || len(b.runs) >= bulkRuns {
+			if err := b.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return b.flush()
+}
+
+// runSize is about what a run takes in memory.
+func runSize(r *schema.Run) int {
+	const fixed, entry, op = 3 << 10, 64, 512
+	size := fixed + len(r.Error) + op*len(r.Ops)
+	for _, m := range []map[string]string{r.Params, r.Applied, r.Tags, r.Env.Facts, r.Env.Missing} {
+		for key, value := range m {
+			size += entry + len(key) + len(value)
+		}
+	}
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		size += op + 8*(cap(m.Ticks)+cap(m.Reals)+cap(m.WarmupTicks)+cap(m.WarmupReals)+cap(m.AtNS)+cap(m.IterationsPerSample))
+	}
+	return size
+}
+
+// flush makes one sealed file of the runs that are not in the store.
+func (b *bulk) flush() error {
+	all := len(b.runs)
+	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return compareULIDs(x.id, y.id) })
+	b.runs = slices.CompactFunc(b.runs, func(x, y bulkRun) bool { return x.id == y.id })
+	if err := b.dropKnown(); err != nil {
+		return err
+	}
+	if len(b.runs) > 0 {
+		b.complete()
+		if err := b.write(); err != nil {
+			return err
+		}
+	}
+	b.added += len(b.runs)
+	b.skipped += all - len(b.runs)
+	clear(b.runs)
+	b.runs, b.size = b.runs[:0], 0
+	return nil
+}
+
+// dropKnown leaves out the runs that are in the store. To skip a run is to acknowledge it, and whoever stored it may
+// not have come to the last fsync: so it is done here.
+func (b *bulk) dropKnown() error {
+	if len(b.runs) == 0 {
+		return nil
+	}
+	ids := make([]schema.ULID, len(b.runs))
+	for i := range b.runs {
+		ids[i] = b.runs[i].id
+	}
+	// Live runs first: a run goes from there to a sealed file. Of the sealed files, the listing is not used.
+	listing, err := schema.List(b.files, schema.Scope{Newest: 1})
+	if err != nil {
+		return err
+	}
+	known := map[schema.ULID]bool{}
+	for _, f := range listing.Live {
+		if _, found := slices.BinarySearchFunc(ids, f.Run, compareULIDs); found {
+			known[f.Run] = true
+			if err := b.sync(path.Dir(f.Path())); err != nil && !errors.Is(err, fs.ErrNotExist) { // sealed meanwhile
+				return err
+			}
+		}
+	}
+	sealed, err := sealedDigests(b.files, ids)
+	if err != nil {
+		return err
+	}
+	if len(sealed) > 0 {
+		if err := b.syncSealed(schema.MonthOf(ids[0].Time())); err != nil {
+			return err
+		}
+	}
+	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool {
+		_, is := sealed[r.id]
+		return is || known[r.id]
+	})
+	return nil
+}
+
+// syncSealed fsyncs the folders of sealed files that can hold a run of that month.
+func (b *bulk) syncSealed(oldest string) error {
+	for _, t := range sealedTables {
+		zone := schema.TableZones[t]
+		folders, err := fs.ReadDir(b.files, zone)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, folder := range folders {
+			if folder.Name() < oldest || !folder.IsDir() {
+				continue
+			}
+			if err := b.sync(path.Join(zone, folder.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// sync fsyncs a directory, once.
+func (b *bulk) sync(dir string) error {
+	if b.synced[dir] {
+		return nil
+	}
+	err := syncDir(b.files, dir)
+	b.synced[dir] = err == nil
+	return err
+}
+
+// complete computes the summaries and the digests of the runs, on all processors.
+func (b *bulk) complete() {
+	var wg sync.WaitGroup
+	part := max(1, (len(b.runs)+runtime.GOMAXPROCS(0)-1)/runtime.GOMAXPROCS(0))
+	for runs := range slices.Chunk(b.runs, part) {
+		wg.Go(func() {
+			for i := range runs {
+				r := &runs[i].run
+				r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops) // the caller's stay as they are
+				stat.Complete(r)
+				runs[i].digest = schema.DigestOf(r)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// write makes the sealed file of the runs, in tmp/, and gives it its name.
+func (b *bulk) write() error {
+	if err := makeDirs(b.files, schema.TmpDir); err != nil {
+		return err
+	}
+	names := map[*schema.Table]string{}
+	for _, t := range sealedTables {
+		names[t] = path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+	}
+	set := newSealedSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
+	defer set.remove()
+	ids := make([]schema.ULID, len(b.runs))
+	for i := range b.runs {
+		ids[i] = b.runs[i].id
+		if err := b.runs[i].writeTo(set); err != nil {
+			return err
+		}
+	}
+	if err := set.finish(); err != nil {
+		return err
+	}
+	file := schema.NewSealedFile(schema.NewClaim(time.Now(), ids), ids)
+	for _, t := range sealedTables {
+		if set.outs[t] == nil {
+			continue
+		}
+		if err := placeSealed(b.files, names[t], file.Path(schema.TableZones[t])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeTo adds the rows of a run.
+func (r *bulkRun) writeTo(set *sealedSet) error {
+	if err := set.write(schema.Runs, schema.RunRow(&r.run, r.digest)); err != nil {
+		return err
+	}
+	slices.SortFunc(r.run.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
+	for i := range r.run.Metrics {
+		row := append([]any{r.run.RunID}, schema.MetricRow(&r.run.Metrics[i])...)
+		if err := set.write(schema.Samples, row); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(r.run.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
+	for i := range r.run.Ops {
+		row := append([]any{r.run.RunID}, schema.OpRow(&r.run.Ops[i])...)
+		if err := set.write(schema.Ops, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// placeSealed gives a finished temporary file a name that nobody else has, in a folder made for it, and makes the name
+// durable. A network file system may report a link as failed whose answer was lost: then the name is this file.
+func placeSealed(f files, temp, name string) error {
+	if err := makeDirs(f, path.Dir(name)); err != nil {
+		return err
+	}
+	err := place(f, temp, name)
+	if errors.Is(err, fs.ErrExist) && sameFile(f, temp, name) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return syncDir(f, path.Dir(name))
+}
+
+func sameFile(f files, a, b string) bool {
+	x, errX := fs.Stat(f, a)
+	y, errY := fs.Stat(f, b)
+	return errX == nil && errY == nil && os.SameFile(x, y)
+}

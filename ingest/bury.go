@@ -1,0 +1,191 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// settled tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
+// files, and the files of the claim are removed.
+func (s *sealer) settled(c schema.Claim) (bool, time.Time, error) {
+	plan, err := schema.ReadPlan(s.files, c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, time.Time{}, nil
+	}
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	committed, err := s.committed(c, plan)
+	if err != nil || !committed {
+		return false, time.Time{}, err
+	}
+	outs, err := s.outs(c)
+	if err != nil || len(outs) > 0 {
+		return false, time.Time{}, err
+	}
+	info, err := fs.Stat(s.files, c.Path())
+	if err != nil {
+		return false, time.Time{}, err
+	}
+	return true, info.ModTime(), nil
+}
+
+// committed tells whether the sealed file of a plan is there, or there is to be none.
+func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
+	if plan.File == "" {
+		return true, nil
+	}
+	f, err := plannedFile(c, plan)
+	if err != nil {
+		return false, err
+	}
+	_, err = fs.Stat(s.files, f.Path(schema.RunsDir))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// plannedFile is the sealed file of a plan that has one.
+func plannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
+	f, err := schema.ParseSealedFile(plan.File)
+	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {
+		return f, fmt.Errorf("%w: %s plans the sealed file %q of %d runs", schema.ErrDamaged, c.Path(), plan.File, len(plan.Runs))
+	}
+	return f, nil
+}
+
+// bury removes a claim that has been settled for long enough: the runs that its plan does not name go back to LiveDir,
+// the others are sealed. Several processes may do it at once.
+func (s *sealer) bury(c schema.Claim) error {
+	if err := s.rescue(c); err != nil {
+		return s.fenced(c, err)
+	}
+	if err := makeDirs(s.files, schema.TrashDir); err != nil {
+		return err
+	}
+	if err := s.files.rename(c.Path(), path.Join(schema.TrashDir, path.Base(c.Path()))); err != nil {
+		return s.fenced(c, err)
+	}
+	s.forget(c)
+	return nil
+}
+
+// rescue links the runs that the plan of a claim does not name into LiveDir: those that are damaged or of a later
+// version, and those that came into the claim after it was listed, because their writer had looked the segment up just
+// before it was moved. The segment has the id of the claim, so that whoever rescues them again finds them rescued; as
+// long as the claim is there, nobody seals it.
+func (s *sealer) rescue(c schema.Claim) error {
+	plan, err := schema.ReadPlan(s.files, c)
+	if err != nil {
+		return err
+	}
+	segments, err := listSegments(s.files, c.Path())
+	if err != nil {
+		return err
+	}
+	segment := ""
+	for _, from := range segments {
+		for _, run := range from.runs {
+			if plan.Has(run) {
+				continue
+			}
+			if segment == "" {
+				if segment, err = s.makeRescued(c); err != nil {
+					return err
+				}
+			}
+			if err := s.rescueRun(schema.LiveFile{Claim: &c, Segment: from.id, Run: run}); err != nil {
+				return err
+			}
+		}
+	}
+	if segment == "" {
+		return nil
+	}
+	return syncDir(s.files, segment)
+}
+
+// makeRescued makes the segment of what is rescued from a claim.
+func (s *sealer) makeRescued(c schema.Claim) (string, error) {
+	segment := path.Join(schema.LiveDir, c.ID.String())
+	if err := makeDirs(s.files, segment); err != nil {
+		return "", err
+	}
+	text, err := self(s.hostID, time.Now()).encode()
+	if err == nil {
+		err = link(s.files, text, path.Join(segment, schema.OwnerFile))
+	}
+	if errors.Is(err, fs.ErrExist) { // another process began this
+		err = nil
+	}
+	return segment, err
+}
+
+// rescueRun links a run of a claim into the segment for it.
+func (s *sealer) rescueRun(f schema.LiveFile) error {
+	to := schema.LiveFile{Segment: f.Claim.ID, Run: f.Run}.Path()
+	err := checkLink(s.files.link(f.Path(), to))
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	one, err := fs.ReadFile(s.files, f.Path())
+	if err != nil {
+		return err
+	}
+	other, err := fs.ReadFile(s.files, to)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(one, other) {
+		return fmt.Errorf("%w: %s and %s differ", schema.ErrDamaged, f.Path(), to)
+	}
+	return nil
+}
+
+// emptyTrash deletes what is in TrashDir, once it is certain that it will not be anywhere else after a power cut.
+func (s *sealer) emptyTrash() error {
+	entries, err := fs.ReadDir(s.files, schema.TrashDir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, dir := range []string{schema.TrashDir, schema.ClaimsDir} {
+		if err := syncDir(s.files, dir); err != nil {
+			return err
+		}
+	}
+	for _, e := range entries {
+		if err := removeTree(s.files, path.Join(schema.TrashDir, e.Name()), e.IsDir()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeTree removes a file, or a directory with all that is in it. What somebody else removes meanwhile is no error.
+func removeTree(f files, name string, isDir bool) error {
+	if isDir {
+		entries, err := fs.ReadDir(f, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			if err := removeTree(f, path.Join(name, e.Name()), e.IsDir()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// busyStore is a store to which runs are appended, sealed every few, until stop is called. Claims end at once.
+func busyStore(t *testing.T) (dir string, runs *atomic.Int64, stop func()) {
+	t.Helper()
+	store, dir := newStore(t)
+	store.sealer.rules.runs, store.sealer.rules.grace = 5, 0
+	done, ended := make(chan struct{}), make(chan error, 1)
+	runs = new(atomic.Int64)
+	go func() {
+		var err error
+		for err == nil {
+			select {
+			case <-done:
+				ended <- nil
+				return
+			default:
+			}
+			if err = store.Append(smallRun()); err == nil {
+				if runs.Add(1)%7 == 0 {
+					_, err = store.Seal(context.Background())
+				}
+			}
+		}
+		ended <- err
+	}()
+	return dir, runs, func() {
+		close(done)
+		if err := <-ended; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// busyRuns is how many runs are appended while something is tried again and again.
+func busyRuns() int64 {
+	if testing.Short() {
+		return 40
+	}
+	return 200
+}
+
+// TestVerifyBusy: what writers and sealers do meanwhile is no damage, and no run is there twice.
+func TestVerifyBusy(t *testing.T) {
+	dir, runs, stop := busyStore(t)
+	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
+		if _, err := verify(context.Background(), os.DirFS(dir), func(f Finding) {
+			if f.Severity == SeverityDamage || len(f.Problem) > 0 && f.Path[:4] == "runs" {
+				t.Errorf("found %+v", f)
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	stop()
+}
+
+// TestMergeBusy merges a store while it is written to and sealed: what was there is there, once.
+func TestMergeBusy(t *testing.T) {
+	dir, runs, stop := busyStore(t)
+	_, into := newStore(t)
+	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
+		if _, err := mergeFrom(must(newOSFiles(dir)), must(newOSFiles(into)), func(f Finding) { t.Errorf("refused %+v", f) }); err != nil {
+			t.Fatal(err)
+		}
+		wholeStore(t, into)
+	}
+	stop()
+	mustMerge(t, dir, into)
+	wholeStore(t, into)
+	if got := contents(t, into); int64(len(got)) != runs.Load() || !maps.Equal(got, contents(t, dir)) {
+		t.Errorf("%d runs of %d", len(got), runs.Load())
+	}
+}
+
+// TestCompactBusy compacts a store while it is written to and sealed.
+func TestCompactBusy(t *testing.T) {
+	dir, runs, stop := busyStore(t)
+	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
+		into := filepath.Join(t.TempDir(), fmt.Sprint(times))
+		before := listedRuns(t, dir)
+		done, err := Compact(context.Background(), dir, into, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := findings(t, os.DirFS(into)); len(found) > 0 || done.Runs < before {
+			t.Errorf("%d runs of %d; found %+v", done.Runs, before, found)
+		}
+		if _, err := os.Stat(filepath.Join(into, schema.LiveDir)); !errors.Is(err, fs.ErrNotExist) {
+			t.Error(err)
+		}
+	}
+	stop()
+}
+
+// listedRuns counts the runs of a store by their names.
+func listedRuns(t *testing.T, dir string) int {
+	t.Helper()
+	l, err := schema.List(os.DirFS(dir), schema.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(l.Live)
+	for _, f := range l.Sealed {
+		n += f.Rows
+	}
+	return n
+}

@@ -1,0 +1,237 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// errFenced says that a claim was taken over or is finished: whoever has it now does the rest.
+var errFenced = errors.New("the claim is not there any more")
+
+// errNoLinks says that the file system has no hard links. Without them a committed file could be replaced, so that
+// nothing is sealed there.
+var errNoLinks = errors.New("the file system has no hard links")
+
+// liveSegment is a segment in LiveDir or in a claim, and the runs that stood in it when it was listed.
+type liveSegment struct {
+	id   schema.ULID
+	runs []schema.ULID
+}
+
+// runName reads the name of a run's file without its directory.
+func runName(name string) (run schema.ULID, ok bool) {
+	f, err := schema.ParseLiveFile(path.Join(path.Dir(schema.LiveFile{}.Path()), name))
+	return f.Run, err == nil
+}
+
+// listSegments lists the segments in a directory, and their runs. A segment that goes away meanwhile is left out.
+func listSegments(f fs.FS, dir string) ([]liveSegment, error) {
+	entries, err := fs.ReadDir(f, dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []liveSegment
+	for _, e := range entries {
+		id, err := schema.ParseULID(e.Name())
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		files, err := fs.ReadDir(f, path.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		segment := liveSegment{id: id}
+		for _, file := range files {
+			if run, ok := runName(file.Name()); ok {
+				segment.runs = append(segment.runs, run)
+			}
+		}
+		all = append(all, segment)
+	}
+	return all, nil
+}
+
+// listClaims lists the claims that there are, in ascending order of their ids.
+func listClaims(f fs.FS) ([]schema.Claim, error) {
+	entries, err := fs.ReadDir(f, schema.ClaimsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []schema.Claim
+	for _, e := range entries {
+		if c, err := schema.ParseClaim(e.Name()); err == nil && e.IsDir() {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// claim takes segments out of LiveDir, so that this process alone may seal their runs. It fails with fs.ErrNotExist
+// where others took all of them.
+func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
+	var runs []schema.ULID
+	for _, segment := range segments {
+		runs = append(runs, segment.runs...)
+	}
+	c := schema.Claim{ID: schema.NewClaim(time.Now(), runs)}
+	if err := s.makeClaim(c); err != nil {
+		_ = s.files.remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.files.remove(c.Path()) // works only while it is empty
+		return c, err
+	}
+	s.claims = append(s.claims, c)
+	moved := 0
+	for _, segment := range segments {
+		from, to := path.Join(schema.LiveDir, segment.id.String()), path.Join(c.Path(), segment.id.String())
+		err := s.files.rename(from, to)
+		gone := errors.Is(err, fs.ErrNotExist) && !isThere(s.files, from)
+		if gone && !isThere(s.files, to) { // if it is, a network file system lost the answer
+			continue // another sealer was faster
+		}
+		if err != nil && !gone {
+			return c, s.fenced(c, err)
+		}
+		moved++
+	}
+	if moved == 0 {
+		s.forget(c)
+		_ = s.files.remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.files.remove(c.Path())
+		return c, &fs.PathError{Op: "claim", Path: schema.LiveDir, Err: fs.ErrNotExist}
+	}
+	return c, nil
+}
+
+// makeClaim makes an empty claim, durable before anything is moved into it.
+func (s *sealer) makeClaim(c schema.Claim) error {
+	if err := makeDirs(s.files, c.Path()); err != nil {
+		return err
+	}
+	return s.sign(c)
+}
+
+// sign writes down that this process has the claim. The name need not be on disk: after a power cut it says nothing.
+func (s *sealer) sign(c schema.Claim) error {
+	text, err := self(s.hostID, time.Now()).encode()
+	if err != nil {
+		return err
+	}
+	name := path.Join(c.Path(), schema.OwnerFile)
+	err = link(s.files, text, name)
+	if errors.Is(err, fs.ErrExist) { // of the one that it was taken over from
+		if err = s.files.remove(name); err == nil {
+			err = link(s.files, text, name)
+		}
+	}
+	return err
+}
+
+// takeOver gives a claim that its owner abandoned to this process. Renaming it is the fence: what the owner does under
+// the old name, should it come back, fails.
+func (s *sealer) takeOver(c schema.Claim) (schema.Claim, error) {
+	next := schema.Claim{ID: c.ID, Attempt: c.Attempt + 1}
+	if err := s.files.rename(c.Path(), next.Path()); err != nil {
+		return next, s.fenced(c, err)
+	}
+	if err := syncDir(s.files, schema.ClaimsDir); err != nil {
+		return next, err
+	}
+	s.claims = append(s.claims, next)
+	return next, s.fenced(next, s.sign(next))
+}
+
+// fenced turns an error into errFenced if it comes from the claim not being there any more.
+func (s *sealer) fenced(c schema.Claim, err error) error {
+	if errors.Is(err, fs.ErrNotExist) && !isThere(s.files, c.Path()) {
+		return errFenced
+	}
+	return err
+}
+
+// forget ends what this process has to do with a claim.
+func (s *sealer) forget(c schema.Claim) {
+	s.claims = slices.DeleteFunc(s.claims, func(mine schema.Claim) bool { return mine == c })
+}
+
+// abandoned tells whether nobody works in a segment or a claim any more: its owner is dead, or nothing in it changed for
+// a long time.
+func (s *sealer) abandoned(dir string) (bool, error) {
+	if o, err := readOwner(s.files, dir); err == nil && s.rules.dead(o) {
+		return true, nil
+	}
+	changed, err := lastChange(s.files, dir)
+	if err != nil {
+		return false, err
+	}
+	return time.Since(changed) >= s.rules.stale, nil
+}
+
+// isThere tells whether a name is there; where that cannot be told, it is taken to be.
+func isThere(f fs.FS, name string) bool {
+	_, err := fs.Stat(f, name)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// link makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist, or
+// errNoLinks.
+func link(f files, content []byte, name string) error {
+	t, err := createTemp(f)
+	if err != nil {
+		return err
+	}
+	defer t.remove()
+	if err := t.fill(content); err != nil {
+		return err
+	}
+	return checkLink(f.link(t.name, name))
+}
+
+// checkLink names the error of a file system without hard links.
+func checkLink(err error) error {
+	if err != nil && noLinks(err) {
+		return fmt.Errorf("%w: %w", errNoLinks, err)
+	}
+	return err
+}
+
+// makeDirs makes a directory and those it stands in, durable: also where another process made them and did not come to
+// the fsync. Nothing is put into a directory before, so that one that holds something is durable.
+func makeDirs(f files, dir string) error {
+	if isOccupied(f, dir) {
+		return nil
+	}
+	parent := path.Dir(dir)
+	if parent != "." {
+		if err := makeDirs(f, parent); err != nil {
+			return err
+		}
+	}
+	if err := f.makeDir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(f, parent)
+}
+
+// isOccupied tells whether a directory is there and holds something.
+func isOccupied(f fs.FS, dir string) bool {
+	opened, err := f.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	d, ok := opened.(fs.ReadDirFile)
+	if !ok {
+		return false
+	}
+	entries, err := d.ReadDir(1)
+	return err == nil && len(entries) > 0
+}

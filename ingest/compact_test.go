@@ -1,0 +1,176 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestCompact compacts a store with live and sealed runs of two months, some of them removed, one of them twice.
+func TestCompact(t *testing.T) {
+	p := newPair(t)
+	twice, _ := sealedStore(t, startedAt(smallRun(), time.Date(2026, 2, 1, 0, 0, 1, 0, time.UTC)))
+	copyTree(t, twice, p.b, schema.RunsDir, schema.SamplesDir)
+	want := contents(t, p.b)
+	ids := slices.Sorted(maps.Keys(want))
+	annotated := must(Open(p.b, "test"))
+	for _, a := range []Annotation{
+		{Kind: schema.EventRemove, Runs: []string{ids[1], ids[4], ids[2]}},
+		{Kind: schema.EventRestore, Runs: []string{ids[2]}},
+		{Kind: schema.EventNote, Runs: []string{ids[1]}, Value: "about a removed run"},
+		{Kind: schema.EventTag, Runs: []string{ids[1], ids[3]}, Key: "k", Value: "v"},
+		{Kind: schema.EventBless, Runs: []string{ids[3]}, Key: "main"},
+		{Kind: schema.EventBless, Runs: []string{ids[4]}, Key: "main"},
+	} {
+		if _, err := annotated.Annotate(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustDo(t, annotated.Close())
+	before := snapshot(t, p.b)
+	into := filepath.Join(t.TempDir(), "new", "store")
+	done, err := Compact(context.Background(), p.b, into, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if snapshot(t, p.b) != before {
+		t.Error("the source changed")
+	}
+	if found := findings(t, os.DirFS(into)); len(found) > 0 {
+		t.Fatalf("found %+v", found)
+	}
+	delete(want, ids[1])
+	delete(want, ids[4])
+	if got := contents(t, into); !maps.Equal(got, want) {
+		t.Errorf("it holds\n%v\nwant\n%v", got, want)
+	}
+	if done != (Compacted{Runs: len(want), Removed: 2, Files: 2, Events: 5}) {
+		t.Errorf("compacted %+v, want %d runs in 2 files", done, len(want))
+	}
+	checkCompact(t, p.b, into)
+}
+
+// checkCompact compares what a compact store says with the other one.
+func checkCompact(t *testing.T, from, into string) {
+	t.Helper()
+	one, two := must(schema.List(os.DirFS(from), schema.Scope{})), must(schema.List(os.DirFS(into), schema.Scope{}))
+	if len(two.Live) > 0 || len(two.Packs) > 0 {
+		t.Errorf("it has %d live files and %d packs", len(two.Live), len(two.Packs))
+	}
+	for _, f := range two.Sealed {
+		if f.Month() != schema.MonthOf(time.UnixMilli(f.First)) || f.Month() != schema.MonthOf(time.UnixMilli(f.Last)) {
+			t.Errorf("%s is not of one month", f.Name())
+		}
+	}
+	a := schema.Annotate(must(readEvents(os.DirFS(from), one.Events)))
+	b := schema.Annotate(must(readEvents(os.DirFS(into), two.Events)))
+	if !maps.Equal(a.Removed, b.Removed) || !slices.Equal(a.Baselines["main"], b.Baselines["main"]) {
+		t.Errorf("events say %+v, and said %+v", b, a)
+	}
+	for id := range contents(t, into) {
+		if !maps.Equal(a.Tags[id], b.Tags[id]) || len(a.Notes[id]) != len(b.Notes[id]) {
+			t.Errorf("of run %s events say %v, %v", id, b.Tags[id], b.Notes[id])
+		}
+	}
+}
+
+// TestCompactOverlap merges files of which more overlap than may be open at a time.
+func TestCompactOverlap(t *testing.T) {
+	store, dir := newStore(t)
+	year := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
+	const files, each = 9, 5
+	for i := range files {
+		for j := range each {
+			mustAppend(t, store, startedAt(smallRun(), year.Add(time.Duration(j*files+i)*time.Minute)))
+		}
+		if _, err := store.Seal(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	into := filepath.Join(t.TempDir(), "new")
+	c := &compacter{from: must(newOSFiles(dir)), into: must(newOSFiles(into)), version: "test", memory: 1}
+	mustDo(t, c.all(context.Background()))
+	if got := contents(t, into); !maps.Equal(got, contents(t, dir)) || len(got) != files*each {
+		t.Errorf("it holds %d runs", len(got))
+	}
+	if left := must(os.ReadDir(filepath.Join(into, schema.TmpDir))); len(left) > 0 {
+		t.Errorf("%d temporary files are left", len(left))
+	}
+	if found := findings(t, os.DirFS(into)); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+}
+
+func TestCompactRefuses(t *testing.T) {
+	dir, f := sealedStore(t, smallRun())
+	_, full := newStore(t)
+	for into, want := range map[string]string{
+		full: "not empty", dir: "inside", filepath.Join(dir, "a", "b"): "inside", filepath.Join(dir, schema.RunsDir): "inside",
+	} {
+		before := snapshot(t, dir) + snapshot(t, full)
+		if _, err := Compact(context.Background(), dir, into, "test"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("into %s: %v", into, err)
+		}
+		if snapshot(t, dir)+snapshot(t, full) != before {
+			t.Errorf("into %s: something changed", into)
+		}
+	}
+	name := filepath.Join(dir, f.Path(schema.SamplesDir))
+	content := must(os.ReadFile(name))
+	content[len(content)/3] ^= 1
+	mustDo(t, os.WriteFile(name, content, 0o666))
+	into := filepath.Join(t.TempDir(), "new")
+	if _, err := Compact(context.Background(), dir, into, "test"); !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), f.Path(schema.SamplesDir)) {
+		t.Errorf("a damaged store: %v", err)
+	}
+	if _, err := schema.ReadHeader(os.DirFS(into)); !errors.Is(err, schema.ErrNoStore) {
+		t.Errorf("what is left: %v", err)
+	}
+}
+
+// TestCompactFaults lets every file operation of a compact fail in turn, on either side. What is left is no store, or a
+// complete one.
+func TestCompactFaults(t *testing.T) {
+	p := newPair(t)
+	want := contents(t, p.b)
+	before := snapshot(t, p.b)
+	faultLoop(t, func(t *testing.T, files *faultyFiles, reading bool) {
+		into := filepath.Join(t.TempDir(), "new")
+		defer os.RemoveAll(into)
+		c := &compacter{from: must(newOSFiles(p.b)), into: must(newOSFiles(into)), version: "test", memory: compactMemory}
+		if reading {
+			files.osFiles = must(newOSFiles(p.b))
+			c.from = files
+		} else {
+			files.osFiles = must(newOSFiles(into))
+			c.into = files
+		}
+		err := c.all(context.Background())
+		checkFault(t, files, err)
+		if _, headerErr := schema.ReadHeader(os.DirFS(into)); headerErr != nil {
+			if err == nil || !errors.Is(headerErr, schema.ErrNoStore) {
+				t.Fatalf("operation %d: %v, and the new store: %v", files.at, err, headerErr)
+			}
+			return
+		}
+		if found := findings(t, os.DirFS(into)); len(found) > 0 {
+			t.Fatalf("operation %d: found %+v", files.at, found)
+		}
+		if got := contents(t, into); !maps.Equal(got, want) {
+			t.Fatalf("operation %d: it holds %d runs, want %d", files.at, len(got), len(want))
+		}
+	})
+	t.Cleanup(func() {
+		if snapshot(t, p.b) != before {
+			t.Error("the source changed")
+		}
+	})
+}

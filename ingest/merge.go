@@ -1,0 +1,195 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Merged counts what a merge did.
+type Merged struct {
+	Added     int // runs
+	Skipped   int // runs that were there before
+	Refused   int // runs of which the store has others with the same id, and files
+	Events    int // copied
+	Artifacts int // copied
+}
+
+// mergeFiles is how many sealed files are looked at together.
+const mergeFiles = 128
+
+// mergeLive is how many live runs become one sealed file at most.
+const mergeLive = 4096
+
+// Merge copies what the store in another directory has and this one lacks. The other is only read. Sealed files are
+// copied whole, if they match their hashes and none of their runs is here; of those that have some runs that are here,
+// and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped.
+//
+// What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file,
+// and a run that is here with another digest. Whatever stops a merge, each run is whole or absent, and merging again
+// does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
+// no store that can be listed, or is one of the file system or the context.
+func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (Merged, error) {
+	fail := func(done Merged, err error) (Merged, error) {
+		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
+	}
+	source, err := newOSFiles(from)
+	if err != nil {
+		return fail(Merged{}, err)
+	}
+	if here, err := newOSFiles(s.dir); err != nil || within(source.root, here.root) || within(here.root, source.root) {
+		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
+	}
+	m := &merging{from: source, into: s.files, version: s.sealer.version, refused: refused}
+	if err := m.merge(ctx); err != nil {
+		return fail(m.done, err)
+	}
+	return m.done, nil
+}
+
+// merging is what a merge knows.
+type merging struct {
+	from    fs.FS
+	into    files
+	version string
+	refused func(Finding)
+	told    map[string]bool // what was refused, when all is looked at again
+	done    Merged
+	live    map[schema.ULID]schema.LiveFile // of the store that is merged into
+	synced  map[string]bool                 // directories of it
+}
+
+// merge begins anew as long as sealing goes on in one of the stores. What was done by then is found done.
+func (m *merging) merge(ctx context.Context) error {
+	m.told = map[string]bool{}
+	err := errMoved
+	for attempt := 0; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+		m.done.Skipped = 0
+		err = m.all(ctx)
+	}
+	return err
+}
+
+func (m *merging) all(ctx context.Context) error {
+	listing, err := schema.List(m.from, schema.Scope{})
+	if err != nil {
+		return err
+	}
+	here, err := schema.List(m.into, schema.Scope{Newest: 1})
+	if err != nil {
+		return err
+	}
+	m.live, m.synced = map[schema.ULID]schema.LiveFile{}, map[string]bool{}
+	for _, f := range here.Live {
+		m.live[f.Run] = f
+	}
+	copied, err := copyArtifacts(ctx, m.from, m.into, m.refuse)
+	m.done.Artifacts += copied
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(listing.Sealed, func(a, b schema.SealedFile) int {
+		return int(min(max(a.First-b.First, -1), 1))
+	})
+	for batch := range slices.Chunk(listing.Sealed, mergeFiles) {
+		if err := m.sealed(ctx, batch); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(listing.Live, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
+	for batch := range slices.Chunk(listing.Live, mergeLive) {
+		if err := m.liveRuns(ctx, batch); err != nil {
+			return err
+		}
+	}
+	return m.events(ctx, listing.Events)
+}
+
+// refuse says, once, that a file or a run is not taken.
+func (m *merging) refuse(name string, err error) {
+	if in, ok := errors.AsType[*fileError](err); ok {
+		name, err = in.path, in.err
+	}
+	if f := (Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err)}); !m.told[f.Path+f.Problem] {
+		m.told[f.Path+f.Problem] = true
+		m.done.Refused++
+		m.refused(f)
+	}
+}
+
+// refusable tells whether an error is about what a file of the other store holds.
+func refusable(err error) bool {
+	return errors.Is(err, schema.ErrDamaged) || errors.Is(err, table.ErrNewer)
+}
+
+// liveRuns makes a sealed file of those live runs of the other store that are not here.
+func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
+	var runs []schema.ULID
+	for _, f := range files {
+		runs = append(runs, f.Run)
+	}
+	known, err := m.known(runs)
+	if err != nil {
+		return err
+	}
+	var wanted []schema.LiveFile
+	for _, f := range files {
+		live, err := readLiveFile(m.from, f)
+		if refusable(err) {
+			m.refuse(f.Path(), err)
+			continue
+		}
+		if err != nil {
+			return moved(err)
+		}
+		if m.isNew(f.Path(), f.Run, live.Digest, known) {
+			wanted = append(wanted, f)
+		}
+	}
+	if err := m.write(ctx, &liveRuns{m.from, wanted}); err != nil {
+		return moved(err)
+	}
+	m.done.Added += len(wanted)
+	return nil
+}
+
+// events copies the events that are not here.
+func (m *merging) events(ctx context.Context, listed schema.Events) error {
+	if len(listed.Files) == 0 {
+		return nil
+	}
+	if err := makeDirs(m.into, schema.EventsDir); err != nil {
+		return err
+	}
+	for _, id := range listed.Files {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		name := schema.EventFile(id)
+		there, err := exists(m.into, name)
+		if err != nil {
+			return err
+		}
+		if there {
+			continue
+		}
+		content, err := fs.ReadFile(m.from, name)
+		if err != nil {
+			return err
+		}
+		if err := checkEvent(stored{id: id}, content); err != nil {
+			m.refuse(name, err)
+			continue
+		}
+		if err := copyFile(m.from, m.into, name); err != nil {
+			return err
+		}
+		m.done.Events++
+	}
+	return syncDir(m.into, schema.EventsDir)
+}

@@ -1,0 +1,271 @@
+package ingest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// startedAt is a run that started then.
+func startedAt(r schema.Run, at time.Time) schema.Run {
+	r.StartedAt = at
+	r.RunID = schema.NewULID(at).String()
+	return r
+}
+
+// contents gives what a store says of every run: the hash of its row and its digest, by id.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	f := must(newOSFiles(dir))
+	listing, err := schema.List(f, schema.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(listing.Live)
+	readers := []runReader{&liveRuns{f, listing.Live}}
+	for _, s := range listing.Sealed {
+		readers = append(readers, readSealed(f, s))
+	}
+	all := map[string]string{}
+	runs := mergeRuns(readers)
+	defer runs.close()
+	if err := eachRun(context.Background(), runs, func(live *table.Live) error {
+		all[live.RunID] = fmt.Sprintf("%x %s %d %d", schema.RowHash(live.Run), live.Digest, len(live.Samples), len(live.Ops))
+		return nil
+	}); err != nil {
+		t.Fatalf("reading store %s: %v", dir, err)
+	}
+	return all
+}
+
+// wholeStore fails where verify finds damage, or a run twice.
+func wholeStore(t testing.TB, dir string) {
+	t.Helper()
+	for _, f := range findings(t, os.DirFS(dir)) {
+		if f.Severity == SeverityDamage || strings.Contains(f.Problem, "stand in") {
+			t.Fatalf("%s: %+v", dir, f)
+		}
+	}
+}
+
+// pair are two stores that have something in common, and no run with two digests.
+type pair struct {
+	a, b string
+	all  []string // ids
+}
+
+// newPair makes two stores that share a sealed file, runs in other sealed files, live runs, and runs that one has live
+// and the other one sealed; each has runs of its own, live and sealed, events and artifacts.
+func newPair(t testing.TB) pair {
+	t.Helper()
+	year := time.Date(2026, 1, 31, 23, 0, 0, 0, time.UTC)
+	var runs []schema.Run
+	for i := range 12 {
+		runs = append(runs, startedAt(smallRun(), year.Add(time.Duration(i)*30*time.Minute)))
+	}
+	runs[3] = startedAt(fullRun(), runs[3].StartedAt)
+	a, dirA := newStore(t)
+	b, dirB := newStore(t)
+	seal := func(s *Store, of ...schema.Run) {
+		mustAppend(t, s, of...)
+		if n, err := s.Seal(context.Background()); n != len(of) || err != nil {
+			t.Fatalf("sealed %d: %v", n, err)
+		}
+	}
+	seal(a, runs[0:2]...)
+	copyTree(t, dirA, dirB, schema.RunsDir, schema.SamplesDir)
+	seal(a, runs[2], runs[3], runs[4])
+	seal(b, runs[3], runs[4], runs[5]) // two of them are in the other store
+	seal(b, runs[6], runs[7])
+	mustAppend(t, a, runs[6], runs[8], runs[9])
+	mustAppend(t, b, runs[2], runs[9], runs[10], runs[11])
+	for s, run := range map[*Store]string{a: runs[0].RunID, b: runs[6].RunID} {
+		if _, err := s.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{run}, Value: "x"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for dir, text := range map[string]string{dirA: "one", dirB: "two"} {
+		sum := fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		writeFile(t, filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum), []byte(text))
+	}
+	p := pair{a: dirA, b: dirB}
+	for _, r := range runs {
+		p.all = append(p.all, r.RunID)
+	}
+	return p
+}
+
+// copied is a copy of a store.
+func copied(t testing.TB, dir string) string {
+	t.Helper()
+	into := filepath.Join(t.TempDir(), "copy")
+	copyTree(t, dir, into, ".")
+	return into
+}
+
+func mergeFrom(from fs.FS, into files, refused func(Finding)) (Merged, error) {
+	m := &merging{from: from, into: into, version: "test", refused: refused}
+	err := m.merge(context.Background())
+	return m.done, err
+}
+
+func mustMerge(t testing.TB, from, into string) Merged {
+	t.Helper()
+	done, err := mergeFrom(must(newOSFiles(from)), must(newOSFiles(into)), func(f Finding) { t.Errorf("refused %+v", f) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+func TestMerge(t *testing.T) {
+	p := newPair(t)
+	ab, ba := copied(t, p.a), copied(t, p.b)
+	before := snapshot(t, p.b)
+	if done := mustMerge(t, p.b, ab); done != (Merged{Added: 4, Skipped: 7, Events: 1, Artifacts: 1}) {
+		t.Errorf("merged %+v", done)
+	}
+	if snapshot(t, p.b) != before {
+		t.Error("the source changed")
+	}
+	mustMerge(t, p.a, ba)
+	for _, dir := range []string{ab, ba} {
+		wholeStore(t, dir)
+	}
+	got := contents(t, ab)
+	if !maps.Equal(got, contents(t, ba)) {
+		t.Error("merging is not commutative")
+	}
+	if !slices.Equal(slices.Sorted(maps.Keys(got)), p.all) {
+		t.Errorf("the runs are %v, want %v", slices.Sorted(maps.Keys(got)), p.all)
+	}
+	events := must(schema.List(os.DirFS(ab), schema.Scope{})).Events.Files
+	if len(events) != 2 {
+		t.Errorf("%d events, want 2", len(events))
+	}
+	again := snapshot(t, ab)
+	for _, from := range []string{p.a, p.b, ba} {
+		if done := mustMerge(t, from, ab); done.Added+done.Events+done.Artifacts != 0 {
+			t.Errorf("a second merge of %s: %+v", from, done)
+		}
+	}
+	if got := contents(t, ab); len(got) != len(p.all) || strings.Count(snapshot(t, ab), "parquet") != strings.Count(again, "parquet") {
+		t.Error("a second merge changed something")
+	}
+}
+
+// TestMergeRefuses has what a merge cannot take: damage, and runs with two digests. All the rest is taken.
+func TestMergeRefuses(t *testing.T) {
+	p := newPair(t)
+	other := startedAt(smallRun(), time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC))
+	changed := other
+	changed.Error = "another"
+	a, b := must(Open(p.a, "test")), must(Open(p.b, "test"))
+	defer a.Close()
+	defer b.Close()
+	mustAppend(t, a, other)
+	mustAppend(t, b, changed)
+	want := len(contents(t, p.a)) + 3
+	flip := func(name string) {
+		name = filepath.Join(p.b, name)
+		content := must(os.ReadFile(name))
+		content[len(content)/3] ^= 1
+		mustDo(t, os.WriteFile(name, content, 0o666))
+	}
+	listing := must(schema.List(os.DirFS(p.b), schema.Scope{}))
+	flip(schema.EventFile(listing.Events.Files[0]))
+	var refused []string
+	done, err := mergeFrom(must(newOSFiles(p.b)), must(newOSFiles(p.a)), func(f Finding) { refused = append(refused, f.Path+": "+f.Problem) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.Refused != 2 || len(refused) != 2 || !strings.Contains(strings.Join(refused, "\n"), other.RunID) {
+		t.Errorf("refused %d: %q", done.Refused, refused)
+	}
+	wholeStore(t, p.a)
+	if got := contents(t, p.a); len(got) != want+1 {
+		t.Errorf("%d runs, want %d", len(got), want+1)
+	}
+}
+
+// TestMergeSealedDamage leaves a damaged sealed file away, with all of its runs.
+func TestMergeSealedDamage(t *testing.T) {
+	for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
+		from, f := sealedStore(t, smallRun(), smallRun())
+		_, into := newStore(t)
+		name := filepath.Join(from, f.Path(zone))
+		content := must(os.ReadFile(name))
+		content[len(content)/3] ^= 1
+		mustDo(t, os.WriteFile(name, content, 0o666))
+		refused := 0
+		done, err := mergeFrom(must(newOSFiles(from)), must(newOSFiles(into)), func(found Finding) {
+			refused++
+			if found.Path != f.Path(zone) {
+				t.Errorf("refused %+v", found)
+			}
+		})
+		if err != nil || done.Refused != 1 || refused != 1 || done.Added != 0 || len(contents(t, into)) != 0 {
+			t.Errorf("%s: merged %+v: %v", zone, done, err)
+		}
+	}
+}
+
+// TestMergeFaults lets every file operation of a merge fail in turn, on either side. After each failure the store is
+// whole, and when the cause is gone merging again makes it complete.
+func TestMergeFaults(t *testing.T) {
+	p := newPair(t)
+	merged := copied(t, p.a)
+	mustMerge(t, p.b, merged)
+	want := contents(t, merged)
+	faultLoop(t, func(t *testing.T, files *faultyFiles, reading bool) {
+		into := copied(t, p.a)
+		defer os.RemoveAll(into)
+		from, to := must(newOSFiles(p.b)), must(newOSFiles(into))
+		var err error
+		refuse := func(f Finding) { t.Fatalf("operation %d: refused %+v", files.at, f) }
+		if reading {
+			files.osFiles = from
+			_, err = mergeFrom(files, to, refuse)
+		} else {
+			files.osFiles = to
+			_, err = mergeFrom(from, files, refuse)
+		}
+		checkFault(t, files, err)
+		wholeStore(t, into)
+		if err != nil {
+			mustMerge(t, p.b, into)
+			wholeStore(t, into)
+		}
+		if got := contents(t, into); !maps.Equal(got, want) {
+			t.Fatalf("operation %d: %d runs, want %d", files.at, len(got), len(want))
+		}
+	})
+}
+
+// TestMergeRunsLetsGo has readers given up at their end: each holds what it has read of its files.
+func TestMergeRunsLetsGo(t *testing.T) {
+	p := newPair(t)
+	f := must(newOSFiles(p.b))
+	var readers []runReader
+	for _, s := range must(schema.List(f, schema.Scope{})).Sealed {
+		readers = append(readers, readSealed(f, s))
+	}
+	runs := mergeRuns(readers)
+	mustDo(t, eachRun(context.Background(), runs, func(*table.Live) error { return nil }))
+	for _, in := range runs.inputs[:cap(runs.inputs)] {
+		if in != nil {
+			t.Error("a reader is kept after its last run")
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Times of the model. Nothing stalls for as long as a claim's grace, as nothing does for ten minutes; but it stalls for
+// longer than what counts as abandoned, so that those who stalled meet those who took over.
+const (
+	modelStale = 30 * time.Millisecond
+	modelStall = 90 * time.Millisecond
+	modelGrace = time.Second
+)
+
+// model is a store that processes append to, seal, take over and read, all at once, and what has to hold of it.
+type model struct {
+	t     *testing.T
+	dir   string
+	steps *stepCounts // here
+	total *stepCounts // in the stores before
+	stop  atomic.Bool
+
+	mu      sync.Mutex
+	acked   map[string]string // digests by run
+	crashes int
+	looks   int
+	sealed  map[string][]string // runs by sealed file
+	holder  map[string]string   // sealed files by run
+}
+
+// TestModel lets writers, sealers, packers and readers work in one store, stall and crash at any step, and holds the
+// invariants of FORMAT.md: no acknowledged run is ever missing, no run is there twice, what is sealed never changes and
+// never goes away. NEUROLENS_TORTURE=1 goes on until every step has seen 100 crashes.
+func TestModel(t *testing.T) {
+	counts := newStepCounts()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	duration := 60 * time.Second
+	if testing.Short() {
+		duration = 5 * time.Second
+	}
+	runs, crashes, looks := 0, 0, 0
+	begun := time.Now()
+	for epoch := uint64(0); ; epoch++ {
+		enough := time.Since(begun) >= duration
+		if os.Getenv("NEUROLENS_TORTURE") != "" {
+			enough = crashes >= 5000 && counts.takeOvers >= 5000 && slices.Min(counts.crashesByStep()) >= 100
+		}
+		if enough || t.Failed() {
+			break
+		}
+		m := newModel(t, counts)
+		m.run(seed+epoch, min(duration, 10*time.Second))
+		if m.void() {
+			t.Log("the machine was too slow for a store: it does not count")
+			continue
+		}
+		if !t.Failed() {
+			_ = os.RemoveAll(m.dir)
+		}
+		counts.merge(m.steps)
+		runs, crashes, looks = runs+len(m.acked), crashes+m.crashes, looks+m.looks
+		if testing.Verbose() {
+			t.Logf("after %v: %d acknowledged, %d crashes, %d take-overs, fewest at a step %d",
+				time.Since(begun).Round(time.Second), runs, crashes, counts.takeOvers, slices.Min(counts.crashesByStep()))
+		}
+	}
+	t.Logf("%d runs acknowledged, %d looks of readers, %d crashes, %d take-overs, %d rescued; crashes by step:",
+		runs, looks, crashes, counts.takeOvers, counts.rescued)
+	for _, s := range steps {
+		t.Logf("%6d of %6d  %s", counts.crashes[s.name], counts.met[s.name], s.name)
+	}
+}
+
+// crashesByStep counts the crashes at each step.
+func (c *stepCounts) crashesByStep() []int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []int
+	for _, s := range steps {
+		all = append(all, c.crashes[s.name])
+	}
+	return all
+}
+
+func newModel(t *testing.T, counts *stepCounts) *model {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	return &model{t: t, dir: dir, steps: newStepCounts(), total: counts, acked: map[string]string{}, sealed: map[string][]string{}, holder: map[string]string{}}
+}
+
+// run lets the processes work, and at the end a last one tidy up.
+func (m *model) run(seed uint64, duration time.Duration) {
+	time.AfterFunc(duration, func() { m.stop.Store(true) })
+	var wg sync.WaitGroup
+	for i := range 24 {
+		wg.Go(func() { m.processes(rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
+	for range 2 {
+		wg.Go(m.readers)
+	}
+	wg.Wait()
+	if !m.t.Failed() && !m.void() {
+		m.end()
+	}
+}
+
+// void tells whether an operation took longer than the protocol allows for: what is lost then is no mistake of it.
+func (m *model) void() bool {
+	m.steps.mu.Lock()
+	defer m.steps.mu.Unlock()
+	return m.steps.overslept > 0
+}
+
+// processes are one process after another.
+func (m *model) processes(random *rand.Rand) {
+	for !m.stop.Load() && !m.t.Failed() && !m.void() {
+		files := &mortalFiles{
+			osFiles: must(newOSFiles(m.dir)), at: -1, stall: modelStall, steps: m.steps,
+			random: rand.New(rand.NewPCG(random.Uint64(), 0)),
+		}
+		if random.IntN(8) > 0 { // else it ends well
+			files.at = random.IntN(300)
+		}
+		switch random.IntN(4) {
+		case 0:
+		case 1:
+			files.step, files.nth = steps[random.IntN(len(steps))].name, random.IntN(3)
+		default:
+			crashes := m.total.crashesByStep()
+			files.step = steps[slices.Index(crashes, slices.Min(crashes))].name
+		}
+		m.process(random, files)
+		if files.crashed() {
+			m.mu.Lock()
+			m.crashes++
+			m.mu.Unlock()
+		}
+	}
+}
+
+// process opens the store, appends and seals, as a sweep does, and ends or crashes.
+func (m *model) process(random *rand.Rand, files *mortalFiles) {
+	store, err := openStore(m.dir, "model", files)
+	if err != nil {
+		if !files.crashed() {
+			m.t.Error(err)
+		}
+		return
+	}
+	store.sealer.rules = rules{
+		runs: 3 + random.IntN(4), age: time.Hour, together: 1 + random.IntN(4), stale: modelStale, grace: modelGrace,
+		dead: func(owner) bool { return false },
+	}
+	for range random.IntN(12) {
+		if files.crashed() {
+			return
+		}
+		m.append(random, store)
+		if random.IntN(8) == 0 {
+			time.Sleep(time.Duration(random.Int64N(int64(2 * modelStale))))
+		}
+	}
+	switch random.IntN(8) {
+	case 0, 1, 2:
+		_, err := store.Seal(context.Background())
+		m.check(files, err)
+	case 3:
+		p := packer{files: files, version: "model", now: time.Now(), least: 3, memory: packMemory}
+		m.check(files, p.all())
+	case 4:
+		m.appendAll(random, store)
+	}
+	m.check(files, store.Close())
+}
+
+// check reports an error of a process that has not crashed. A claim that is taken from a process that stalls is none.
+func (m *model) check(files *mortalFiles, err error) {
+	if err != nil && !files.crashed() && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+		m.t.Error(err)
+	}
+}
+
+// append appends a run, once more if that fails.
+func (m *model) append(random *rand.Rand, store *Store) {
+	run := m.newRun(random)
+	for range 2 {
+		if err := store.Append(run); err == nil {
+			m.acknowledge(run)
+			return
+		}
+	}
+}
+
+// appendAll appends runs straight to sealed files.
+func (m *model) appendAll(random *rand.Rand, store *Store) {
+	var runs []schema.Run
+	for range 1 + random.IntN(5) {
+		runs = append(runs, m.newRun(random))
+	}
+	_, _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+		for _, run := range runs {
+			if !yield(run, nil) {
+				return
+			}
+		}
+	})
+	if err == nil {
+		m.acknowledge(runs...)
+	}
+}
+
+func (m *model) acknowledge(runs ...schema.Run) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, run := range runs {
+		m.acked[run.RunID] = schema.DigestOf(&run)
+	}
+}
+
+// newRun is one with everything, without samples, or of the usual kind.
+func (m *model) newRun(random *rand.Rand) schema.Run {
+	run := smallRun()
+	switch random.IntN(6) {
+	case 0:
+		at := run.RunID
+		run = fullRun()
+		run.RunID, run.StartedAt = at, time.Now().UTC()
+	case 1:
+		run.Primary, run.Metrics = "", nil
+	}
+	run.StartedAt = must(schema.ParseULID(run.RunID)).Time()
+	return run
+}

@@ -1,0 +1,116 @@
+package ingest
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// owner says which process works in a segment or a claim, so that others can tell whether it still may. Containers share
+// a boot id, so a process id is one of a namespace, which is named by its inode. Facts that are not known are left out.
+type owner struct {
+	HostID       string    `json:"host_id,omitempty"`
+	PID          int       `json:"pid"`
+	PIDNamespace string    `json:"pid_namespace,omitempty"`
+	BootID       string    `json:"boot_id,omitempty"`
+	Started      time.Time `json:"started"`
+}
+
+// ownerFile is the owner with the hash of its JSON text without that hash.
+type ownerFile struct {
+	owner
+	SHA256 string `json:"sha256"`
+}
+
+// self is this process. hostID is that of this machine, where it is known.
+func self(hostID string, now time.Time) owner {
+	o := owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
+	namespace, _ := os.Readlink("/proc/self/ns/pid")
+	o.PIDNamespace = strings.Trim(namespace, "pid:[]")
+	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	o.BootID = strings.TrimSpace(string(bootID))
+	return o
+}
+
+// dead tells whether the process is certainly gone. One that was started under another boot or in another pid
+// namespace is never called so, for its number says nothing here.
+func (o owner) dead() bool {
+	here := self("", time.Time{})
+	if o.PID <= 0 || o.BootID == "" || o.BootID != here.BootID || o.PIDNamespace == "" || o.PIDNamespace != here.PIDNamespace {
+		return false
+	}
+	return errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH)
+}
+
+// encode prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
+func (o owner) encode() ([]byte, error) {
+	sum, err := o.hash()
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(ownerFile{o, sum})
+	if err != nil {
+		return nil, fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
+	}
+	return append(text, '\n'), nil
+}
+
+func (o owner) hash() (string, error) {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return "", fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// readOwner reads who works in a directory. One that was changed on the disk is no owner: the process that it names may
+// be any.
+func readOwner(f fs.FS, dir string) (owner, error) {
+	name := path.Join(dir, schema.OwnerFile)
+	text, err := fs.ReadFile(f, name)
+	if err != nil {
+		return owner{}, err
+	}
+	var file ownerFile
+	if err := json.Unmarshal(text, &file); err != nil {
+		return owner{}, fmt.Errorf("%w: %s: %w", schema.ErrDamaged, name, err)
+	}
+	if sum, err := file.owner.hash(); err != nil || sum != file.SHA256 {
+		return owner{}, fmt.Errorf("%w: %s does not match its own hash", schema.ErrDamaged, name)
+	}
+	return file.owner, nil
+}
+
+// lastChange is when a directory last changed: names in it, or the content of a file that stands in it.
+func lastChange(f fs.FS, dir string) (time.Time, error) {
+	info, err := fs.Stat(f, dir)
+	if err != nil {
+		return time.Time{}, err
+	}
+	latest := info.ModTime()
+	entries, err := fs.ReadDir(f, dir)
+	if err != nil {
+		return latest, err
+	}
+	for _, e := range entries {
+		// Finished runs do not change; what else is a file may be one that is being written.
+		if _, isRun := runName(e.Name()); e.IsDir() || isRun {
+			continue
+		}
+		if info, err := e.Info(); err == nil && info.ModTime().After(latest) {
+			latest = info.ModTime()
+		}
+	}
+	return latest, nil
+}

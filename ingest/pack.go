@@ -1,0 +1,200 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// When rows are packed.
+const (
+	packFiles = 100              // a pack is of at least so many files
+	packRows  = 10_000           // a file of as many rows is as good as a pack
+	packFan   = 8                // so many packs of a size become one of the next
+	packGrace = 10 * time.Minute // a pack that another one stands for stays as long, for those who read it
+)
+
+// Pack writes again, in one file, what many small files hold, where there are a hundred of them or more: the rows of
+// small sealed files of runs, and events. Readers open the packs instead. It gives the number of packs that it wrote.
+// Nothing of the store depends on them: two processes that pack at once only take space, and an error loses nothing.
+func (s *Store) Pack() (packs int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, fmt.Errorf("packing store %s: it is closed", s.dir)
+	}
+	p := packer{files: s.files, version: s.sealer.version, now: time.Now(), least: packFiles, memory: packMemory}
+	if err := p.all(); err != nil {
+		return p.written, fmt.Errorf("packing store %s: %w", s.dir, err)
+	}
+	return p.written, nil
+}
+
+// packer is one call of Pack.
+type packer struct {
+	files   files
+	version string
+	now     time.Time
+	least   int // files that are worth a pack
+	memory  int // bound of what the files being merged take
+	written int
+}
+
+func (p *packer) all() error {
+	removeOldTemps(p.files, p.now)
+	var l schema.Listing
+	var err error
+	if l.Sealed, err = schema.ListZone(p.files, schema.RunsDir); err != nil {
+		return err
+	}
+	if l.Packs, err = schema.ListZone(p.files, schema.PacksDir); err != nil {
+		return err
+	}
+	if err := p.runs(&l); err != nil {
+		return err
+	}
+	return p.events()
+}
+
+// runs packs files of runs.
+func (p *packer) runs(l *schema.Listing) error {
+	covers := map[schema.ULID][]schema.ULID{}
+	for _, pack := range l.Packs {
+		ids, err := schema.PackCovers(p.files, pack)
+		switch {
+		case err == nil:
+			covers[pack.ID] = ids
+		case !errors.Is(err, schema.ErrDamaged) && !errors.Is(err, fs.ErrNotExist): // as good as none
+			return err
+		}
+	}
+	packs, files := schema.PlanPacks(l, covers)
+	files = slices.DeleteFunc(files, func(f schema.SealedFile) bool { return f.Rows >= packRows })
+	if len(files) >= p.least {
+		if err := p.packRuns(files, packs, covers); err != nil {
+			return err
+		}
+	}
+	return p.removeOld(l, covers, packs)
+}
+
+// packRuns writes a pack of files, and of the packs that it makes superfluous.
+func (p *packer) packRuns(files, packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID) error {
+	inputs, err := p.readable(files, schema.RunsDir)
+	if err != nil || len(inputs) < p.least {
+		return err
+	}
+	var ids []schema.ULID
+	for _, in := range inputs {
+		ids = append(ids, in.file.ID)
+	}
+	merged, err := p.readable(p.joining(packs, covers, len(ids)), schema.PacksDir)
+	if err != nil {
+		return err
+	}
+	for _, in := range merged {
+		ids = append(ids, covers[in.file.ID]...)
+	}
+	slices.SortFunc(ids, compareULIDs)
+	return p.write(append(merged, inputs...), ids)
+}
+
+// joining are the packs that a new one of so many files is to stand for too: those of its size and below, where they
+// are enough; and again for the size that it then has. So a row is written anew once for each size.
+func (p *packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID, files int) []schema.SealedFile {
+	var taken []schema.SealedFile
+	for {
+		size := p.least * packFan // packs of a size cover fewer files
+		for size <= files {
+			size *= packFan
+		}
+		small := func(pack schema.SealedFile) bool { return len(covers[pack.ID]) < size }
+		first := len(taken)
+		for _, pack := range packs {
+			if small(pack) {
+				taken = append(taken, pack)
+			}
+		}
+		if len(taken)-first+1 < packFan {
+			return taken[:first]
+		}
+		for _, pack := range taken[first:] {
+			files += len(covers[pack.ID])
+		}
+		packs = slices.DeleteFunc(slices.Clone(packs), small)
+	}
+}
+
+// readable are those of the files that match their hash and have no columns that this version does not know: the
+// others stay as they are.
+func (p *packer) readable(files []schema.SealedFile, zone string) ([]packInput, error) {
+	var inputs []packInput
+	for _, f := range files {
+		in := packInput{f, f.Path(zone)}
+		err := p.check(in)
+		switch {
+		case err == nil:
+			inputs = append(inputs, in)
+		case !errors.Is(err, schema.ErrDamaged) && !errors.Is(err, table.ErrNewer):
+			return nil, err
+		}
+	}
+	return inputs, nil
+}
+
+// check reads a file and compares it with its hash.
+func (p *packer) check(in packInput) error {
+	closer, content, size, err := openFile(p.files, in.path)
+	if err != nil {
+		return err
+	}
+	defer closer.Close()
+	if err := schema.CheckFileHashAt(content, size); err != nil {
+		return err
+	}
+	file, err := table.Open(content, size, schema.Runs)
+	if err != nil {
+		return err
+	}
+	if file.Rows() != int64(in.file.Rows) {
+		return damagedf(in.path, "it has %d rows", file.Rows())
+	}
+	return file.Newer()
+}
+
+// removeOld removes packs that another one, which is there for a while, stands for.
+func (p *packer) removeOld(l *schema.Listing, covers map[schema.ULID][]schema.ULID, used []schema.SealedFile) error {
+	young := func(f schema.SealedFile) bool { return p.now.Sub(f.ID.Time()) < packGrace }
+	if slices.ContainsFunc(used, young) {
+		return nil
+	}
+	for _, pack := range l.Packs {
+		if len(covers[pack.ID]) == 0 || young(pack) || slices.Contains(used, pack) {
+			continue
+		}
+		if err := p.files.remove(pack.Path(schema.PacksDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// packed gives a finished temporary file its name in packs/.
+func (p *packer) packed(temp, name string) error {
+	if err := placeSealed(p.files, temp, name); err != nil {
+		return err
+	}
+	p.written++
+	return nil
+}
+
+// tempName is a name for a file being written.
+func tempName() string {
+	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+}

@@ -1,0 +1,167 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// eventPack is a pack of events: its lines by the ids of the events.
+type eventPack struct {
+	id    schema.ULID
+	lines map[schema.ULID][]byte
+}
+
+// events packs files of events. Where there are many packs already, one stands for all of them.
+func (p *packer) events() error {
+	files, err := listed(p.files, schema.EventsDir, schema.ParseEventFile)
+	if err != nil {
+		return err
+	}
+	packs, err := p.eventPacks()
+	if err != nil {
+		return err
+	}
+	fresh, err := p.freshEvents(files, packs)
+	if err != nil {
+		return err
+	}
+	if len(fresh) >= p.least {
+		current := slices.DeleteFunc(slices.Clone(packs), func(pack eventPack) bool { return covering(packs, pack) != nil })
+		if len(current)+1 >= packFan {
+			for _, pack := range current {
+				maps.Copy(fresh, pack.lines)
+			}
+		}
+		if err := p.writeEvents(fresh); err != nil {
+			return err
+		}
+	}
+	return p.removeOldEvents(packs)
+}
+
+// covering is a pack that has all events of another one, and is later; nil where there is none.
+func covering(packs []eventPack, pack eventPack) *eventPack {
+	for i := range packs {
+		if compareULIDs(packs[i].id, pack.id) > 0 && holdsAll(packs[i].lines, pack.lines) {
+			return &packs[i]
+		}
+	}
+	return nil
+}
+
+// listed are the ids in those names of a directory that parse, ascending.
+func listed(f fs.FS, dir string, parse func(string) (schema.ULID, error)) ([]schema.ULID, error) {
+	entries, err := fs.ReadDir(f, dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var ids []schema.ULID
+	for _, e := range entries {
+		if id, err := parse(e.Name()); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// eventPacks reads the packs of events that there are. A damaged one is as good as none.
+func (p *packer) eventPacks() ([]eventPack, error) {
+	ids, err := listed(p.files, schema.PacksDir, schema.ParsePackedEvents)
+	if err != nil {
+		return nil, err
+	}
+	var packs []eventPack
+	for _, id := range ids {
+		content, err := fs.ReadFile(p.files, schema.PackedEvents(id))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if lines, ok := eventLines(content); ok {
+			packs = append(packs, eventPack{id, lines})
+		}
+	}
+	return packs, nil
+}
+
+// eventLines takes packed events apart, unless one of them is damaged.
+func eventLines(content []byte) (map[schema.ULID][]byte, bool) {
+	lines := map[schema.ULID][]byte{}
+	for line := range bytes.Lines(content) {
+		e, err := schema.DecodeEvent(line)
+		if err != nil {
+			return nil, false
+		}
+		id, err := schema.ParseULID(e.EventID)
+		if err != nil {
+			return nil, false
+		}
+		lines[id] = line
+	}
+	return lines, len(lines) > 0
+}
+
+// freshEvents reads the events that no pack holds. A damaged one stays by itself, where readers say so.
+func (p *packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
+	fresh := map[schema.ULID][]byte{}
+	for _, id := range files {
+		if slices.ContainsFunc(packs, func(pack eventPack) bool { return pack.lines[id] != nil }) {
+			continue
+		}
+		line, err := fs.ReadFile(p.files, schema.EventFile(id))
+		if err != nil {
+			return nil, err
+		}
+		if e, err := schema.DecodeEvent(line); err == nil && e.EventID == id.String() && bytes.Count(line, []byte("\n")) == 1 {
+			fresh[id] = line
+		}
+	}
+	return fresh, nil
+}
+
+// writeEvents writes a pack of events.
+func (p *packer) writeEvents(lines map[schema.ULID][]byte) error {
+	var content bytes.Buffer
+	ids := slices.SortedFunc(maps.Keys(lines), compareULIDs)
+	for _, id := range ids {
+		content.Write(lines[id])
+	}
+	t, err := createTemp(p.files)
+	if err != nil {
+		return err
+	}
+	defer t.remove()
+	if err := t.fill(content.Bytes()); err != nil {
+		return err
+	}
+	return p.packed(t.name, schema.PackedEvents(schema.NewClaim(p.now, ids)))
+}
+
+// removeOldEvents removes packs of which all events are in a later one that is there for a while.
+func (p *packer) removeOldEvents(packs []eventPack) error {
+	for _, pack := range packs {
+		if later := covering(packs, pack); later == nil || p.now.Sub(later.id.Time()) < packGrace {
+			continue
+		}
+		if err := p.files.remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func holdsAll(a, b map[schema.ULID][]byte) bool {
+	for id := range b {
+		if a[id] == nil {
+			return false
+		}
+	}
+	return true
+}

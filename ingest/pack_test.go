@@ -1,0 +1,288 @@
+package ingest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// bulkFiles appends runs, so many in a file.
+func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
+	t.Helper()
+	for part := range slices.Chunk(runs, perFile) {
+		if added, _, err := store.AppendAll(each(part...)); err != nil || added != len(part) {
+			t.Fatalf("%d runs added, %v", added, err)
+		}
+	}
+}
+
+// newPacker packs three files and more.
+func newPacker(f files) *packer {
+	return &packer{files: f, version: "test", now: time.Now(), least: 3, memory: packMemory}
+}
+
+// planned gives what readers take of a store, and checks each pack: it has a hash of itself, its name says what is in
+// it, and its rows are those of the files that it covers.
+func planned(t testing.TB, dir string) (packs, files []schema.SealedFile) {
+	t.Helper()
+	listing, err := schema.List(os.DirFS(dir), schema.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := map[schema.ULID][]string{} // of each sealed file: its runs with their digests
+	for _, f := range listing.Sealed {
+		rows[f.ID] = digests(t, dir, f.Path(schema.RunsDir))
+	}
+	covers := map[schema.ULID][]schema.ULID{}
+	for _, pack := range listing.Packs {
+		ids, err := schema.PackCovers(os.DirFS(dir), pack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		covers[pack.ID] = ids
+		var want []string
+		for _, id := range ids {
+			want = append(want, rows[id]...)
+		}
+		slices.Sort(want)
+		want = slices.Compact(want)
+		got := digests(t, dir, pack.Path(schema.PacksDir))
+		if !slices.Equal(got, want) || pack.Rows != len(got) {
+			t.Fatalf("pack %s has %d rows, want %d", pack.Name(), len(got), len(want))
+		}
+		first, last := must(schema.ParseULID(got[0][:26])), must(schema.ParseULID(got[len(got)-1][:26]))
+		if want := schema.NewSealedFile(pack.ID, []schema.ULID{first, last}); want.First != pack.First || want.Last != pack.Last || pack.ID.Time().Before(last.Time()) {
+			t.Fatalf("pack %s holds runs from %s to %s", pack.Name(), first, last)
+		}
+	}
+	return schema.PlanPacks(listing, covers)
+}
+
+// digests are the runs of a file with their digests, in its order.
+func digests(t testing.TB, dir, name string) []string {
+	t.Helper()
+	rows, err := openRows(os.DirFS(dir), name, schema.Runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.close()
+	if err := checkHash(os.DirFS(dir), name); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for rows.row != nil {
+		all = append(all, fmt.Sprint(rows.row[0], rows.row[digestPlace]))
+		if err := rows.advance(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// TestPack: small files are packed when there are enough of them, packs become larger ones, and what is new stays by
+// itself until it is enough.
+func TestPack(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 60, 3)
+	slices.Reverse(runs)
+	for round, want := range []struct{ runs, packs, files int }{
+		{4, 0, 2}, {8, 1, 0}, {10, 1, 1}, {14, 2, 0}, {20, 3, 0}, {26, 4, 0}, {32, 5, 0}, {38, 6, 0}, {44, 7, 0}, {48, 7, 2}, {50, 1, 0}, {52, 1, 1},
+	} {
+		before := len(sealedFiles(t, dir)) * 2
+		bulkFiles(t, store, 2, runs[before:want.runs])
+		p := newPacker(store.files)
+		if err := p.all(); err != nil {
+			t.Fatal(err)
+		}
+		packs, files := planned(t, dir)
+		if len(packs) != want.packs || len(files) != want.files {
+			t.Fatalf("round %d: %d packs and %d files are to be read, want %+v", round, len(packs), len(files), want)
+		}
+		rows := 0
+		for _, f := range slices.Concat(packs, files) {
+			rows += f.Rows
+		}
+		if rows != want.runs {
+			t.Fatalf("round %d: %d rows", round, rows)
+		}
+	}
+	mustHold(t, dir, runs[:52]...)
+
+	p := newPacker(store.files)
+	p.now = p.now.Add(packGrace + time.Minute)
+	if err := p.all(); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := schema.ListZone(os.DirFS(dir), schema.PacksDir); err != nil || len(left) != 1 {
+		t.Errorf("%d packs are left, %v", len(left), err)
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, schema.TmpDir)); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left in tmp, %v", len(left), err)
+	}
+}
+
+// TestPackOverlapping merges files of the same times with little memory, by way of temporary files.
+func TestPackOverlapping(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 48, 1)
+	runs = append(runs, fullRun())
+	var mixed []schema.Run
+	for i := range 7 {
+		for j := i; j < len(runs); j += 7 {
+			mixed = append(mixed, runs[j])
+		}
+	}
+	bulkFiles(t, store, 7, mixed)
+	p := newPacker(store.files)
+	p.memory = 1 // two at a time
+	if err := p.all(); err != nil {
+		t.Fatal(err)
+	}
+	if packs, files := planned(t, dir); len(packs) != 1 || len(files) != 0 || packs[0].Rows != len(runs) {
+		t.Errorf("%v, %v", packs, files)
+	}
+}
+
+// TestPackLeaves what cannot be packed to the readers, and packs the rest.
+func TestPackLeaves(t *testing.T) {
+	store, dir := newStore(t)
+	bulkFiles(t, store, 2, sweep(1, 10, 0))
+	broken := sealedFiles(t, dir)[2].Path(schema.RunsDir)
+	content, err := os.ReadFile(filepath.Join(dir, broken))
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	if err := os.WriteFile(filepath.Join(dir, broken), content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := newPacker(store.files).all(); err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)/2] ^= 1
+	if err := os.WriteFile(filepath.Join(dir, broken), content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	packs, files := planned(t, dir)
+	if len(packs) != 1 || packs[0].Rows != 8 || len(files) != 1 || files[0].Path(schema.RunsDir) != broken {
+		t.Errorf("%v, %v", packs, files)
+	}
+
+	// A pack that is damaged is as good as none: its files are packed again.
+	name := filepath.Join(dir, packs[0].Path(schema.PacksDir))
+	if err := os.WriteFile(name, []byte("PAR1"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := newPacker(store.files).all(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(name); err != nil {
+		t.Fatal(err)
+	}
+	if packs, files := planned(t, dir); len(packs) != 1 || packs[0].Rows != 10 || len(files) != 0 {
+		t.Errorf("%v, %v", packs, files)
+	}
+}
+
+// TestPackEvents packs events; where there are many packs, one stands for all.
+func TestPackEvents(t *testing.T) {
+	store, dir := newStore(t)
+	run := smallRun()
+	want := map[schema.ULID][]byte{}
+	for round := range 9 {
+		for range 3 {
+			e, err := store.Annotate(Annotation{Kind: schema.EventTag, Runs: []string{run.RunID}, Key: "k", Value: fmt.Sprint("round ", round)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want[must(schema.ParseULID(e.EventID))] = must(e.Encode())
+		}
+		p := newPacker(store.files)
+		if err := p.all(); err != nil || p.written != 1 {
+			t.Fatalf("round %d: %d packs written, %v", round, p.written, err)
+		}
+	}
+	p := newPacker(store.files)
+	p.now = p.now.Add(packGrace + time.Minute)
+	if err := p.all(); err != nil || p.written != 0 {
+		t.Fatalf("%d packs written, %v", p.written, err)
+	}
+	packs, err := p.eventPacks()
+	if err != nil || len(packs) != 2 {
+		t.Fatalf("%d packs are left, %v", len(packs), err)
+	}
+	got := map[schema.ULID][]byte{}
+	for _, pack := range packs {
+		maps.Copy(got, pack.lines)
+	}
+	if !maps.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("%d events are packed, want %d", len(got), len(want))
+	}
+	mustHold(t, dir)
+}
+
+// TestPackFaults lets every file operation of packing fail in turn: the store stays as it is, and once the cause is
+// gone it is packed.
+func TestPackFaults(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 8, 1)
+	bulkFiles(t, store, 2, runs)
+	for range 3 {
+		if _, err := store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{runs[0].RunID}, Value: "slow"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, bulk := range bulkFaults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := bulk.faultyFiles
+			for failPack(t, dir, files) {
+				files.at += bulk.step
+			}
+			if files.at < 30 {
+				t.Errorf("packing with %d file operations does not write much", files.at)
+			}
+		})
+	}
+}
+
+// failPack packs a copy of a store, and tells whether an operation failed.
+func failPack(t *testing.T, store string, files faultyFiles) bool {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	if err := os.CopyFS(dir, os.DirFS(store)); err != nil {
+		t.Fatal(err)
+	}
+	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
+	files.osFiles = must(newOSFiles(dir))
+	p := newPacker(&files)
+	p.memory = 1
+	if err := p.all(); err != nil && (!files.hit || !errors.Is(err, files.fault)) {
+		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
+	} else if err == nil && files.unsync > 0 && files.fault != syscall.EPERM {
+		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.at)
+	}
+	planned(t, dir)
+	p = newPacker(&files)
+	files.healed = true
+	if err := p.all(); err != nil {
+		t.Fatalf("operation %d, the second time: %v", files.at, err)
+	}
+	if packs, rest := planned(t, dir); len(packs) != 1 || len(rest) != 0 {
+		t.Fatalf("operation %d: %v, %v", files.at, packs, rest)
+	}
+	if n := len(must(fs.Glob(before, "*/*"))); n != 4 {
+		t.Fatalf("operation %d: %d sealed files", files.at, n)
+	}
+	return files.hit
+}

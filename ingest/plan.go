@@ -1,0 +1,296 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// outNames are what the files of a claim are called until they are linked, in its first attempt.
+var outNames = map[*schema.Table]string{schema.Runs: "runs.out", schema.Samples: "samples.out", schema.Ops: "ops.out"}
+
+// outName is what the file of a table is called in an attempt. Each has names of its own: an operation of the one before
+// that was under way when the claim was taken over may still happen in it, and must not meet what is written now.
+func outName(t *schema.Table, attempt int) string {
+	if attempt == 0 {
+		return outNames[t]
+	}
+	stem := strings.TrimSuffix(outNames[t], outSuffix)
+	return stem + "." + strconv.Itoa(attempt) + outSuffix
+}
+
+const outSuffix = ".out"
+
+// isOut tells whether a name in a claim is one that outName gives.
+func isOut(name string) bool {
+	stem, ok := strings.CutSuffix(name, outSuffix)
+	stem, attempt, later := strings.Cut(stem, ".")
+	n, err := strconv.Atoi(attempt)
+	if later && (err != nil || n < 1 || strconv.Itoa(n) != attempt) {
+		return false
+	}
+	return ok && (stem+outSuffix == outNames[schema.Runs] || stem+outSuffix == outNames[schema.Samples] || stem+outSuffix == outNames[schema.Ops])
+}
+
+// newOuts begins the files of a claim, when those that an earlier attempt left are removed.
+func (s *sealer) newOuts(c schema.Claim) (*sealedSet, error) {
+	if err := s.removeOuts(c); err != nil {
+		return nil, err
+	}
+	return newSealedSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), outName(t, c.Attempt)) }), nil
+}
+
+// removeOuts removes the files of a claim, those of earlier attempts too.
+func (s *sealer) removeOuts(c schema.Claim) error {
+	outs, err := s.outs(c)
+	if err != nil {
+		return err
+	}
+	for _, name := range outs {
+		if err := s.files.remove(path.Join(c.Path(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// outs lists the files of a claim.
+func (s *sealer) outs(c schema.Claim) ([]string, error) {
+	entries, err := fs.ReadDir(s.files, c.Path())
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if isOut(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
+}
+
+// plan decides what becomes of the runs of a claim, and writes the files of those that are to be sealed on the way, so
+// that every run is read once. Where another plan was first, that one is given, and no files.
+func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *sealedSet, error) {
+	files, err := s.claimedFiles(c)
+	if err != nil {
+		return schema.Plan{}, nil, err
+	}
+	set, err := s.newOuts(c)
+	if err != nil {
+		return schema.Plan{}, nil, err
+	}
+	plan, err := s.writePlanned(ctx, c, files, set)
+	if err == nil {
+		err = set.finish()
+	}
+	if err == nil {
+		err = s.publishPlan(c, plan)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		set.remove()
+		plan, err = schema.ReadPlan(s.files, c)
+		return plan, nil, err
+	}
+	if err != nil {
+		set.remove()
+		return plan, nil, err
+	}
+	return plan, set, syncDir(s.files, c.Path())
+}
+
+// claimedFiles lists the runs of a claim, ascending, when their names are on disk: a plan must not name what a power
+// cut can take away.
+func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
+	segments, err := listSegments(s.files, c.Path())
+	if err != nil {
+		return nil, err
+	}
+	var files []schema.LiveFile
+	for _, segment := range segments {
+		for _, run := range segment.runs {
+			files = append(files, schema.LiveFile{Claim: &c, Segment: segment.id, Run: run})
+		}
+		if err := syncDir(s.files, path.Join(c.Path(), segment.id.String())); err != nil {
+			return nil, err
+		}
+	}
+	for _, dir := range []string{c.Path(), schema.LiveDir} {
+		if err := syncDir(s.files, dir); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(files, func(a, b schema.LiveFile) int {
+		return cmp.Or(compareULIDs(a.Run, b.Run), compareULIDs(a.Segment, b.Segment))
+	})
+	return files, nil
+}
+
+// writePlanned makes the plan for files of runs, ascending, and writes the rows of those that go into the sealed file.
+func (s *sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *sealedSet) (schema.Plan, error) {
+	plan := schema.Plan{Runs: []string{}, Dropped: []string{}}
+	known, err := sealedDigests(s.files, runsOf(files))
+	if err != nil {
+		return plan, err
+	}
+	var sealed []schema.ULID
+	for len(files) > 0 {
+		if err := ctx.Err(); err != nil {
+			return plan, err
+		}
+		same := alike(files)
+		files = files[len(same):]
+		live, err := s.readAlike(same)
+		if errors.Is(err, fs.ErrNotExist) {
+			return plan, err
+		}
+		run := same[0].Run
+		digest, dropped := known[run]
+		if err != nil || run.Time().After(c.ID.Time()) || dropped && digest != live.Digest {
+			continue // it stays a live file
+		}
+		if dropped {
+			plan.Dropped = append(plan.Dropped, live.RunID)
+			continue
+		}
+		if err := writeLive(set, live); err != nil {
+			return plan, err
+		}
+		plan.Runs, sealed = append(plan.Runs, live.RunID), append(sealed, run)
+	}
+	if len(sealed) > 0 {
+		plan.File = schema.NewSealedFile(c.ID, sealed).Name()
+	}
+	return plan, nil
+}
+
+// runsOf gives the runs of files, ascending.
+func runsOf(files []schema.LiveFile) []schema.ULID {
+	runs := make([]schema.ULID, len(files))
+	for i, f := range files {
+		runs[i] = f.Run
+	}
+	return runs
+}
+
+// alike gives the first of the files, which ascend, and those of the same run behind it.
+func alike(files []schema.LiveFile) []schema.LiveFile {
+	n := 1
+	for n < len(files) && files[n].Run == files[0].Run {
+		n++
+	}
+	return files[:n]
+}
+
+// readAlike reads files of one run, which have to say the same.
+func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
+	first, err := s.readLive(files[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files[1:] {
+		live, err := s.readLive(f)
+		if err != nil {
+			return nil, err
+		}
+		if live.Digest != first.Digest {
+			return nil, fmt.Errorf("%w: %s and %s differ", schema.ErrDamaged, files[0].Path(), f.Path())
+		}
+	}
+	return first, nil
+}
+
+// readLive reads the file of a run. The error wraps schema.ErrDamaged or table.ErrNewer, or is one of the file system.
+func (s *sealer) readLive(f schema.LiveFile) (*table.Live, error) {
+	content, err := fs.ReadFile(s.files, f.Path())
+	if err != nil {
+		return nil, err
+	}
+	live, err := table.ReadLive(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	if live.RunID != f.Run.String() {
+		return nil, fmt.Errorf("%w: %s holds run %q", schema.ErrDamaged, f.Path(), live.RunID)
+	}
+	return live, nil
+}
+
+// writeLive adds the rows of a run.
+func writeLive(set *sealedSet, live *table.Live) error {
+	if err := set.write(schema.Runs, live.Run); err != nil {
+		return err
+	}
+	for _, row := range live.Samples {
+		if err := set.write(schema.Samples, row); err != nil {
+			return err
+		}
+	}
+	for _, row := range live.Ops {
+		if err := set.write(schema.Ops, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publishPlan writes the plan into the claim. It fails with fs.ErrExist where there is one.
+func (s *sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
+	text, err := plan.Encode()
+	if err != nil {
+		return err
+	}
+	return link(s.files, text, path.Join(c.Path(), schema.PlanFile))
+}
+
+// writeAgain writes the files of a claim that somebody planned.
+func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*sealedSet, error) {
+	files, err := s.claimedFiles(c)
+	if err != nil {
+		return nil, err
+	}
+	set, err := s.newOuts(c)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range plan.Runs {
+		if err = ctx.Err(); err == nil {
+			err = s.writePlannedRun(set, files, id)
+		}
+		if err != nil {
+			set.remove()
+			return nil, err
+		}
+	}
+	if err := set.finish(); err != nil {
+		set.remove()
+		return nil, err
+	}
+	return set, nil
+}
+
+// writePlannedRun adds a run that the plan names, of whichever of the files, which ascend, has it whole.
+func (s *sealer) writePlannedRun(set *sealedSet, files []schema.LiveFile, id string) error {
+	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
+	if !found {
+		return fmt.Errorf("%w: run %s is planned and not in the claim", schema.ErrDamaged, id)
+	}
+	var damage error
+	for _, f := range alike(files[at:]) {
+		live, err := s.readLive(f)
+		if err == nil {
+			return writeLive(set, live)
+		}
+		damage = err
+	}
+	return damage
+}

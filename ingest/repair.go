@@ -1,0 +1,282 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Action is what Repair did, or would do.
+type Action string
+
+// The actions.
+const (
+	ActionAside   Action = "set aside" // moved into QuarantineDir, under the same name
+	ActionRestore Action = "restored"  // an event, from a pack that has it again
+	ActionReplan  Action = "taken over"
+	ActionFinish  Action = "finished" // a claim: its runs are sealed
+	ActionLeave   Action = "left"     // nothing can be done about it here
+)
+
+// Repair is one thing that was done.
+type Repair struct {
+	Action Action
+	Path   string // in the store
+	Reason string
+}
+
+// Repair makes a store that has damage one that can be read: it moves what Verify finds damaged, and files that no store
+// has, into QuarantineDir; it puts back events that packs still have; and it finishes claims that were abandoned.
+// Nothing is deleted, and no file changes. A sealed file goes with those of the same name in the other tables, for a run
+// without its samples is none. Each thing done is handed to did; on a dry run, each that would be. It gives the number
+// of things that were left as they are. A damaged header cannot be repaired: it does not open.
+func (s *Store) Repair(ctx context.Context, dryRun bool, did func(Repair)) (left int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, fmt.Errorf("repairing store %s: it is closed", s.dir)
+	}
+	r := &repairer{files: s.files, sealer: &s.sealer, dryRun: dryRun, did: did, moved: map[string]bool{}}
+	if err := r.all(ctx); err != nil {
+		return r.left, fmt.Errorf("repairing store %s: %w", s.dir, err)
+	}
+	return r.left, nil
+}
+
+// repairer is one call of Repair.
+type repairer struct {
+	files  files
+	sealer *sealer
+	dryRun bool
+	did    func(Repair)
+	moved  map[string]bool // what was set aside
+	left   int
+}
+
+func (r *repairer) all(ctx context.Context) error {
+	var found []Finding
+	if _, err := verify(ctx, r.files, func(f Finding) { found = append(found, f) }); err != nil {
+		return err
+	}
+	for _, f := range found {
+		if err := r.remedy(f); err != nil {
+			return err
+		}
+	}
+	if err := r.restoreEvents(); err != nil {
+		return err
+	}
+	claims, err := listClaims(r.files)
+	if err != nil {
+		return err
+	}
+	for i, c := range claims {
+		if claims[i], err = r.replan(c); err != nil {
+			return err
+		}
+	}
+	return r.finish(ctx, claims)
+}
+
+// remedy does what can be done about a finding.
+func (r *repairer) remedy(f Finding) error {
+	switch f.remedy {
+	case remedyAside:
+		return r.aside(f.Path, f.Problem)
+	case remedyAsideSealed:
+		sealed := classify(f.Path).sealed
+		for _, t := range slices.Backward(sealedTables[:]) { // runs first: what is left without them does not count
+			name, reason := sealed.Path(schema.TableZones[t]), f.Problem
+			if name != f.Path {
+				reason = "it goes with " + f.Path
+			}
+			if isThere(r.files, name) {
+				if err := r.aside(name, reason); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	case remedyRestore:
+		return nil // when all files that stand in the way are set aside
+	}
+	if f.Severity == SeverityDamage {
+		r.left++
+		r.did(Repair{ActionLeave, f.Path, f.Problem})
+	}
+	return nil
+}
+
+// aside moves a file, or a directory that no store has, out of everybody's way.
+func (r *repairer) aside(name, reason string) error {
+	if r.moved[name] || name == schema.HeaderFile {
+		return nil
+	}
+	r.moved[name] = true
+	to := path.Join(QuarantineDir, name)
+	for n := 1; isThere(r.files, to); n++ {
+		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
+	}
+	if !r.dryRun {
+		if err := makeDirs(r.files, path.Dir(to)); err != nil {
+			return err
+		}
+		if err := r.files.rename(name, to); err != nil {
+			return err
+		}
+		for _, dir := range []string{path.Dir(to), path.Dir(name)} {
+			if err := syncDir(r.files, dir); err != nil {
+				return err
+			}
+		}
+	}
+	r.did(Repair{ActionAside, name, reason})
+	return nil
+}
+
+// restoreEvents writes the events again that packs have and that are not in their own files any more.
+func (r *repairer) restoreEvents() error {
+	entries, err := fs.ReadDir(r.files, schema.PacksDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(schema.PacksDir, e.Name())
+		if classify(name).kind != kindPackedEvents || r.moved[name] {
+			continue
+		}
+		content, err := fs.ReadFile(r.files, name)
+		if err != nil {
+			return err
+		}
+		for line := range bytes.Lines(content) {
+			if err := r.restoreEvent(name, line); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (r *repairer) restoreEvent(pack string, line []byte) error {
+	e, err := schema.DecodeEvent(line)
+	if err != nil {
+		return nil // the pack itself was set aside for it
+	}
+	id, err := schema.ParseULID(e.EventID)
+	name := schema.EventFile(id)
+	if err != nil || checkEvent(stored{id: id}, line) != nil || !r.moved[name] && isThere(r.files, name) {
+		return nil
+	}
+	if !r.dryRun {
+		if err := makeDirs(r.files, schema.EventsDir); err != nil {
+			return err
+		}
+		if err := publish(r.files, name, line); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := syncDir(r.files, schema.EventsDir); err != nil {
+			return err
+		}
+	}
+	r.moved[name] = false
+	r.did(Repair{ActionRestore, name, "from " + pack})
+	return nil
+}
+
+// replan takes a claim over that cannot be finished by its plan: the plan is damaged, or names a run that is not there
+// any more. Without it whoever goes on makes another plan. That the claim has another attempt now keeps the one who
+// has it from going on by the old one.
+func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
+	name := path.Join(c.Path(), schema.PlanFile)
+	plan, err := schema.ReadPlan(r.files, c)
+	switch {
+	case r.moved[name]:
+	case errors.Is(err, fs.ErrNotExist):
+		return c, nil
+	case err != nil:
+		return c, err
+	default:
+		committed, err := r.sealer.committed(c, plan)
+		if err != nil || committed {
+			return c, err
+		}
+		complete, err := r.complete(c, plan)
+		if err != nil || complete {
+			return c, err
+		}
+	}
+	r.did(Repair{ActionReplan, c.Path(), "its plan cannot be carried out"})
+	if r.dryRun {
+		return c, nil
+	}
+	next, err := r.sealer.takeOver(c)
+	if errors.Is(err, errFenced) {
+		return c, nil
+	}
+	if err != nil || r.moved[name] {
+		return next, err
+	}
+	return next, r.aside(path.Join(next.Path(), schema.PlanFile), "it names runs that are not there")
+}
+
+// complete tells whether all runs that a plan seals are in the claim.
+func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
+	segments, err := listSegments(r.files, c.Path())
+	if err != nil {
+		return false, err
+	}
+	there := map[string]bool{}
+	for _, segment := range segments {
+		for _, run := range segment.runs {
+			f := schema.LiveFile{Claim: &c, Segment: segment.id, Run: run}
+			there[run.String()] = there[run.String()] || !r.moved[f.Path()]
+		}
+	}
+	return !slices.ContainsFunc(plan.Runs, func(run string) bool { return !there[run] }), nil
+}
+
+// finish goes on with the claims that nobody else works at, and says which are settled now.
+func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
+	var open []schema.Claim
+	for _, c := range claims {
+		settled, _, err := r.sealer.settled(c)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged): // moved, or on a dry run left so
+		case err != nil:
+			return err
+		case !settled:
+			open = append(open, c)
+		}
+	}
+	if r.dryRun {
+		for _, c := range open {
+			if abandoned, err := r.sealer.abandoned(c.Path()); err == nil && abandoned {
+				r.did(Repair{ActionFinish, c.Path(), "nobody works at it any more"})
+			}
+		}
+		return nil
+	}
+	r.sealer.tidy(ctx)
+	now, err := listClaims(r.files)
+	if err != nil {
+		return err
+	}
+	for _, c := range open {
+		at := slices.IndexFunc(now, func(n schema.Claim) bool { return n.ID == c.ID })
+		if at >= 0 {
+			if settled, _, err := r.sealer.settled(now[at]); err != nil || !settled {
+				continue
+			}
+		}
+		r.did(Repair{ActionFinish, c.Path(), "its runs are sealed"})
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,251 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// flipByte changes a byte of a file.
+func flipByte(t testing.TB, name string) {
+	t.Helper()
+	content := must(os.ReadFile(name))
+	content[len(content)/3] ^= 1
+	mustDo(t, os.WriteFile(name, content, 0o666))
+}
+
+// mustRepair repairs a store and gives what was done.
+func mustRepair(t testing.TB, dir string, dryRun bool) (done []Repair, left int) {
+	t.Helper()
+	store := must(Open(dir, "test"))
+	defer store.Close()
+	left, err := store.Repair(context.Background(), dryRun, func(r Repair) { done = append(done, r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, left
+}
+
+// everyByte is the content of every file of a store, however it is called.
+func everyByte(t testing.TB, dir string) []string {
+	t.Helper()
+	var all []string
+	mustDo(t, walkStore(os.DirFS(dir), func(s stored) error {
+		if s.entry.IsDir() {
+			return nil
+		}
+		content, err := os.ReadFile(filepath.Join(dir, s.path))
+		all = append(all, string(content))
+		return err
+	}))
+	slices.Sort(all)
+	return all
+}
+
+// TestRepairEachFile damages one file of a store with every kind of file: after repair nothing is damaged, all other
+// runs are there, and not a byte is gone.
+func TestRepairEachFile(t *testing.T) {
+	whole := everything(t)
+	want := contents(t, whole)
+	var names []string
+	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
+		if s.kind != kindHeader && s.kind != kindOut {
+			names = append(names, s.path)
+		}
+		return nil
+	}))
+	for _, name := range names {
+		dir := copied(t, whole)
+		flipByte(t, filepath.Join(dir, name))
+		before := everyByte(t, dir)
+		planned := snapshot(t, dir)
+		dry, _ := mustRepair(t, dir, true)
+		if snapshot(t, dir) != planned || len(dry) == 0 {
+			t.Fatalf("%s: a dry run did something, or found nothing: %+v", name, dry)
+		}
+		done, left := mustRepair(t, dir, false)
+		if left > 0 || !slices.ContainsFunc(done, func(r Repair) bool { return r.Action == ActionAside && r.Path == name }) {
+			t.Errorf("%s: %d left, done %+v", name, left, done)
+		}
+		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
+			t.Errorf("%s is not in %s/", name, QuarantineDir)
+		}
+		wholeStore(t, dir)
+		after := everyByte(t, dir)
+		for _, content := range before {
+			if _, ok := slices.BinarySearch(after, content); !ok && !strings.Contains(content, `"pid"`) {
+				t.Fatalf("%s: a file of %d bytes is gone", name, len(content))
+			}
+		}
+		got := contents(t, dir)
+		for id, says := range got {
+			if want[id] != says {
+				t.Errorf("%s: run %s changed", name, id)
+			}
+		}
+		lost := 0
+		if f := classify(name); f.kind == kindLive && (f.live.Claim == nil || f.live.Claim.Attempt == 3) {
+			lost = 1
+		}
+		if len(got) != len(want)-lost {
+			t.Errorf("%s: %d runs of %d; %+v", name, len(got), len(want), done)
+		}
+	}
+}
+
+// TestRepairSealed sets a sealed file aside whose live files are gone.
+func TestRepairSealed(t *testing.T) {
+	for _, zone := range schema.TableZones {
+		dir, f := sealedStore(t, fullRun(), smallRun())
+		store := must(Open(dir, "test"))
+		mustAppend(t, store, smallRun())
+		mustDo(t, store.Close())
+		flipByte(t, filepath.Join(dir, f.Path(zone)))
+		done, left := mustRepair(t, dir, false)
+		if left != 0 || len(done) != 3 {
+			t.Errorf("%s: %d left, done %+v", zone, left, done)
+		}
+		wholeStore(t, dir)
+		if got := contents(t, dir); len(got) != 1 {
+			t.Errorf("%s: %d runs, want 1", zone, len(got))
+		}
+		if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 0 {
+			t.Errorf("%s: a second repair: %d left, done %+v", zone, left, done)
+		}
+	}
+}
+
+// TestRepairForeign moves what no store has.
+func TestRepairForeign(t *testing.T) {
+	dir, _ := sealedStore(t, smallRun())
+	for range 2 {
+		writeFile(t, filepath.Join(dir, "runs", "x.parquet"), []byte("x"))
+		writeFile(t, filepath.Join(dir, "live", "notes", "a", "b"), []byte("x"))
+		if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 2 {
+			t.Errorf("%d left, done %+v", left, done)
+		}
+	}
+	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "live/notes/a/b", "live/notes.1/a/b"} {
+		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
+			t.Errorf("%s is not there", name)
+		}
+	}
+	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+		t.Errorf("found %+v", found)
+	}
+}
+
+// TestRepairSegments has a run in two segments, which nobody can list.
+func TestRepairSegments(t *testing.T) {
+	store, dir := newStore(t)
+	run := smallRun()
+	mustAppend(t, store, run)
+	f := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0]
+	again := f
+	again.Segment = schema.NewULID(time.Now())
+	writeFile(t, filepath.Join(dir, again.Path()), must(os.ReadFile(filepath.Join(dir, f.Path()))))
+	if _, err := schema.List(os.DirFS(dir), schema.Scope{}); !errors.Is(err, schema.ErrDamaged) {
+		t.Fatalf("listing: %v", err)
+	}
+	if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 1 {
+		t.Errorf("%d left, done %+v", left, done)
+	}
+	if got := contents(t, dir); len(got) != 1 {
+		t.Errorf("%d runs", len(got))
+	}
+}
+
+// TestRepairEvents puts a damaged event back from a pack.
+func TestRepairEvents(t *testing.T) {
+	dir := everything(t)
+	name := schema.EventFile(must(schema.List(os.DirFS(dir), schema.Scope{})).Events.Files[0])
+	want := must(os.ReadFile(filepath.Join(dir, name)))
+	flipByte(t, filepath.Join(dir, name))
+	done, _ := mustRepair(t, dir, false)
+	if got := must(os.ReadFile(filepath.Join(dir, name))); !bytes.Equal(got, want) {
+		t.Errorf("the event is %s; done %+v", got, done)
+	}
+}
+
+// TestRepairClaim finishes an abandoned claim whose plan names a run that is damaged.
+func TestRepairClaim(t *testing.T) {
+	dir := everything(t)
+	want := contents(t, dir)
+	var claim schema.Claim
+	for _, c := range must(listClaims(os.DirFS(dir))) {
+		if c.Attempt == 3 {
+			claim = c
+		}
+	}
+	store := must(Open(dir, "test"))
+	defer store.Close()
+	c := must(store.sealer.takeOver(claim))
+	segments := must(listSegments(os.DirFS(dir), c.Path()))
+	var runs []schema.ULID
+	plan := schema.Plan{Dropped: []string{}}
+	for _, run := range segments[0].runs {
+		runs = append(runs, run)
+		plan.Runs = append(plan.Runs, run.String())
+	}
+	plan.File = schema.NewSealedFile(c.ID, runs).Name()
+	mustDo(t, store.sealer.publishPlan(c, plan))
+	store.sealer.forget(c)
+	broken := schema.LiveFile{Claim: &c, Segment: segments[0].id, Run: runs[0]}.Path()
+	flipByte(t, filepath.Join(dir, broken))
+
+	var done []Repair
+	left, err := store.Repair(context.Background(), false, func(r Repair) { done = append(done, r) })
+	if err != nil || left != 0 {
+		t.Fatalf("%d left: %v", left, err)
+	}
+	var actions []Action
+	for _, r := range done {
+		actions = append(actions, r.Action)
+	}
+	if !slices.Equal(actions, []Action{ActionAside, ActionReplan, ActionAside, ActionFinish}) {
+		t.Errorf("done %+v", done)
+	}
+	wholeStore(t, dir)
+	delete(want, runs[0].String())
+	if got := contents(t, dir); !maps.Equal(got, want) {
+		t.Errorf("%d runs, want %d", len(got), len(want))
+	}
+	for _, f := range must(schema.List(os.DirFS(dir), schema.Scope{})).Live {
+		if f.Claim != nil && f.Claim.ID == c.ID {
+			t.Errorf("%s is not sealed", f.Path())
+		}
+	}
+}
+
+func TestInspect(t *testing.T) {
+	dir := everything(t)
+	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), []byte("x"))
+	in, err := Inspect(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, z := range in.Zones {
+		got[z.Name] = z.Files
+		if z.Files > 0 && z.Bytes == 0 {
+			t.Errorf("%s has no bytes", z.Name)
+		}
+	}
+	want := map[string]int{
+		schema.LiveDir: 2, schema.ClaimsDir: 11, schema.RunsDir: 1, schema.SamplesDir: 1, schema.OpsDir: 1, schema.PacksDir: 2,
+		schema.EventsDir: 2, schema.ArtifactsDir: 1, schema.TmpDir: 1, schema.TrashDir: 0, QuarantineDir: 0,
+	}
+	if !maps.Equal(got, want) || in.Temporary != 1 || in.Unfinished != 1 || in.Foreign != 0 {
+		t.Errorf("inspected %+v, want %v", in, want)
+	}
+}

@@ -1,0 +1,100 @@
+package ingest
+
+import (
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// mergedRuns are the runs of several readers in one order, each once. Readers are begun when their turn has come. A run
+// that two readers have has to have one digest.
+type mergedRuns struct {
+	inputs runHeap
+	last   *table.Live
+}
+
+func mergeRuns(readers []runReader) *mergedRuns {
+	m := &mergedRuns{}
+	for _, r := range readers {
+		heap.Push(&m.inputs, &runInput{reader: r, id: r.from()})
+	}
+	return m
+}
+
+func (m *mergedRuns) from() string {
+	if len(m.inputs) == 0 {
+		return ""
+	}
+	return m.inputs[0].id
+}
+
+func (m *mergedRuns) next() (*table.Live, error) {
+	for len(m.inputs) > 0 {
+		in := m.inputs[0]
+		live := in.run
+		if err := in.advance(); errors.Is(err, io.EOF) {
+			heap.Pop(&m.inputs)
+			in.reader.close()
+		} else if err != nil {
+			return nil, err
+		} else {
+			heap.Fix(&m.inputs, 0)
+		}
+		switch {
+		case live == nil:
+		case m.last == nil || live.RunID != m.last.RunID:
+			m.last = live
+			return live, nil
+		case live.Digest != m.last.Digest:
+			return nil, fmt.Errorf("%w: run %s is there twice, with the digests %s and %s", schema.ErrDamaged, live.RunID, m.last.Digest, live.Digest)
+		}
+	}
+	return nil, io.EOF
+}
+
+func (m *mergedRuns) close() {
+	for _, in := range m.inputs {
+		in.reader.close()
+	}
+}
+
+// runInput is a reader and its next run: nil before it is begun.
+type runInput struct {
+	reader runReader
+	id     string // of the run; before that, no id is smaller
+	run    *table.Live
+}
+
+func (in *runInput) advance() error {
+	run, err := in.reader.next()
+	if err == nil {
+		in.run, in.id = run, run.RunID
+	}
+	return err
+}
+
+// runHeap orders readers by their next run.
+type runHeap []*runInput
+
+func (h runHeap) Len() int           { return len(h) }
+func (h runHeap) Less(i, j int) bool { return strings.Compare(h[i].id, h[j].id) < 0 }
+func (h runHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push adds at the end, and Pop takes from there: they are those of heap.Interface.
+func (h *runHeap) Push(x any) {
+	in, _ := x.(*runInput)
+	*h = append(*h, in)
+}
+
+func (h *runHeap) Pop() any {
+	end := len(*h) - 1
+	last := (*h)[end]
+	(*h)[end] = nil // a reader holds a megabyte
+	*h = (*h)[:end]
+	return last
+}

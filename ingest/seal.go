@@ -1,0 +1,268 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// rules say when runs are sealed.
+type rules struct {
+	runs     int           // in the own segment, from which on it is sealed
+	age      time.Duration // of the own segment, likewise
+	together int           // in own and abandoned segments, from which on they are sealed at the end
+	stale    time.Duration // after which what nobody touched counts as abandoned
+	grace    time.Duration // for which a claim stays after its commit
+	dead     func(owner) bool
+}
+
+func standardRules() rules {
+	return rules{
+		runs:     256,
+		age:      5 * time.Minute,
+		together: 8,
+		stale:    24 * time.Hour,
+		grace:    10 * time.Minute, // more than a network file system keeps a listing
+		dead:     owner.dead,
+	}
+}
+
+// sealer makes sealed files of live files, for one Store. It holds no lock on the store: of several sealers each has
+// claims of its own, and what one leaves behind another one finishes.
+type sealer struct {
+	files   files
+	version string // of this program
+	rules   rules
+	hostID  string         // of this machine; empty while it is not known
+	own     []schema.ULID  // segments that the Store filled and left
+	claims  []schema.Claim // that this process has and that are not removed yet
+	off     bool           // the file system has no hard links
+	problem error          // the first; none of them keeps runs from being appended
+}
+
+// note keeps an error for the end. That a claim was taken over is none, nor that there are no hard links.
+func (s *sealer) note(err error) {
+	switch {
+	case err == nil || errors.Is(err, errFenced):
+	case errors.Is(err, errNoLinks):
+		s.off = true
+	case s.problem == nil:
+		s.problem = err
+	}
+}
+
+// seal seals the segments that nobody adds to any more: those that the Store left and the abandoned ones, if they hold
+// at least so many runs. It gives the number of runs that are sealed now and were not before.
+func (s *sealer) seal(ctx context.Context, least int) (int, error) {
+	segments, err := s.resting()
+	if err != nil {
+		return 0, err
+	}
+	runs := 0
+	for _, segment := range segments {
+		runs += len(segment.runs)
+	}
+	if runs < max(least, 1) {
+		return 0, nil
+	}
+	if segments, err = s.sealable(segments); err != nil || len(segments) == 0 {
+		return 0, err
+	}
+	c, err := s.claim(segments)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil // others were faster
+	}
+	if err != nil {
+		return 0, err
+	}
+	return s.finish(ctx, c)
+}
+
+// sealAll goes on with claims, seals what may be sealed if it is at least so many runs, and tells the problem that kept
+// it from that.
+func (s *sealer) sealAll(ctx context.Context, least int) (int, error) {
+	s.off, s.problem = false, nil
+	runs := s.tidy(ctx)
+	n, err := s.seal(ctx, least)
+	s.note(err)
+	if s.off {
+		return runs + n, errNoLinks
+	}
+	return runs + n, cmp.Or(s.problem, ctx.Err())
+}
+
+// end seals at the end of a Store that appended something, and tells the first problem that there was.
+func (s *sealer) end(ctx context.Context) error {
+	if !s.off && len(s.own) > 0 {
+		_, err := s.seal(ctx, s.rules.together)
+		s.note(err)
+	}
+	return s.problem
+}
+
+// resting lists the segments in LiveDir that nobody adds to any more, and removes those without runs.
+func (s *sealer) resting() ([]liveSegment, error) {
+	all, err := listSegments(s.files, schema.LiveDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.own = slices.DeleteFunc(s.own, func(id schema.ULID) bool {
+		return !slices.ContainsFunc(all, func(segment liveSegment) bool { return segment.id == id })
+	})
+	claims, err := listClaims(s.files) // after the segments: see rescue
+	if err != nil {
+		return nil, err
+	}
+	var resting []liveSegment
+	for _, segment := range all {
+		dir := path.Join(schema.LiveDir, segment.id.String())
+		if slices.ContainsFunc(claims, func(c schema.Claim) bool { return c.ID == segment.id }) {
+			continue
+		}
+		if !slices.Contains(s.own, segment.id) {
+			abandoned, err := s.abandoned(dir)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			if !abandoned {
+				continue
+			}
+		}
+		if len(segment.runs) == 0 {
+			_ = s.files.remove(path.Join(dir, schema.OwnerFile))
+			_ = s.files.remove(dir) // works only while it is empty
+			continue
+		}
+		resting = append(resting, segment)
+	}
+	return resting, nil
+}
+
+// sealable leaves out the segments of others that have no run which could be sealed: sealing such a segment would give
+// another one of the same runs, again and again.
+func (s *sealer) sealable(segments []liveSegment) ([]liveSegment, error) {
+	var runs []schema.ULID
+	for _, segment := range segments {
+		if !slices.Contains(s.own, segment.id) {
+			runs = append(runs, segment.runs...)
+		}
+	}
+	slices.SortFunc(runs, compareULIDs)
+	known, err := sealedDigests(s.files, runs)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(segments, func(segment liveSegment) bool {
+		return !slices.Contains(s.own, segment.id) && !slices.ContainsFunc(segment.runs, func(run schema.ULID) bool {
+			live, err := s.readLive(schema.LiveFile{Segment: segment.id, Run: run})
+			digest, there := known[run]
+			return err == nil && (!there || digest == live.Digest)
+		})
+	}), nil
+}
+
+// finish does for a claim of this process what is left to do up to the commit, and gives the number of runs that it
+// committed.
+func (s *sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
+	runs, err := s.commit(ctx, c)
+	if err == nil {
+		err = s.removeOuts(c) // the claim changes: its grace begins
+	}
+	if err = s.fenced(c, err); errors.Is(err, errFenced) {
+		s.forget(c)
+	}
+	return runs, err
+}
+
+// commit plans a claim if that was not done, and makes its files part of the store if that was not done.
+func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
+	var set *sealedSet
+	plan, err := schema.ReadPlan(s.files, c)
+	if errors.Is(err, fs.ErrNotExist) {
+		plan, set, err = s.plan(ctx, c)
+	}
+	if err != nil || plan.File == "" {
+		return 0, err
+	}
+	f, err := plannedFile(c, plan)
+	if err != nil {
+		return 0, err
+	}
+	committed, err := s.committed(c, plan)
+	if err != nil {
+		return 0, err
+	}
+	if committed {
+		return 0, syncSealed(s.files, f) // the one who did it may not have come to this
+	}
+	if set == nil {
+		if set, err = s.writeAgain(ctx, c, plan); err != nil {
+			return 0, err
+		}
+	}
+	if err := set.link(f); err != nil {
+		return 0, err
+	}
+	return f.Rows, nil
+}
+
+// syncSealed makes the names of a sealed file durable.
+func syncSealed(f files, sealed schema.SealedFile) error {
+	for _, t := range sealedTables {
+		err := syncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
+// settled. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
+func (s *sealer) tidy(ctx context.Context) int {
+	claims, err := listClaims(s.files)
+	s.note(err)
+	runs := 0
+	for _, c := range claims {
+		if s.off || ctx.Err() != nil {
+			return runs
+		}
+		n, err := s.goOn(ctx, c)
+		s.note(err)
+		runs += n
+	}
+	s.note(s.emptyTrash())
+	return runs
+}
+
+// goOn does what can be done for a claim now, and gives the number of runs that it sealed.
+func (s *sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
+	settled, since, err := s.settled(c)
+	switch {
+	case err != nil:
+		return 0, s.fenced(c, err)
+	case settled && time.Since(since) >= s.rules.grace:
+		return 0, s.bury(c)
+	case settled:
+		return 0, nil
+	}
+	if !slices.Contains(s.claims, c) {
+		abandoned, err := s.abandoned(c.Path())
+		if err != nil || !abandoned {
+			return 0, s.fenced(c, err)
+		}
+		if c, err = s.takeOver(c); err != nil {
+			return 0, err
+		}
+	}
+	return s.finish(ctx, c)
+}

@@ -1,0 +1,192 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// abandonedSegment leaves a segment behind: one good run, and one that is damaged.
+func abandonedSegment(t *testing.T, dir string) (good, bad schema.Run) {
+	t.Helper()
+	store := openWith(t, dir, quickFiles(dir), eagerRules())
+	good, bad = smallRun(), smallRun()
+	bad.StartedAt = bad.StartedAt.Add(time.Millisecond) // so that they are always met in this order
+	bad.RunID = schema.NewULID(bad.StartedAt).String()
+	mustAppend(t, store, good, bad)
+	breakFile(t, dir, bad)
+	old := time.Now().Add(-2 * time.Hour)
+	for _, name := range []string{"", schema.OwnerFile} {
+		if err := os.Chtimes(filepath.Join(dir, filepath.FromSlash(store.segment.path()), name), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	store.segment.close()
+	return good, bad
+}
+
+// sealingSession appends runs, seals on the way and at the end, and gives the runs that were acknowledged.
+func sealingSession(t *testing.T, dir string, files files) (acked, failed []schema.Run, err error) {
+	t.Helper()
+	store, err := openStore(dir, "test", files)
+	if err != nil {
+		return nil, nil, err
+	}
+	store.sealer.rules = eagerRules()
+	full := fullRun()
+	full.StartedAt = time.Now().UTC()
+	full.RunID = schema.NewULID(full.StartedAt).String()
+	for _, run := range []schema.Run{full, smallRun(), smallRun(), smallRun(), smallRun()} {
+		if err := store.Append(run); err != nil {
+			failed = append(failed, run)
+		} else {
+			acked = append(acked, run)
+		}
+	}
+	return acked, failed, store.Close()
+}
+
+// checkHeir lets another process finish what one left, and checks that every run is sealed once, and that nothing else
+// is left but the damaged one.
+func checkHeir(t *testing.T, dir string, acked []schema.Run, bad schema.Run) {
+	t.Helper()
+	there := checkStoreBut(t, dir, bad)
+	for _, run := range acked {
+		if there[run.RunID] != 1 {
+			t.Fatalf("run %s was acknowledged and is in the store %d times", run.RunID, there[run.RunID])
+		}
+	}
+	for range 4 {
+		mustSeal(t, dir)
+	}
+	live, sealed, claims := whereRuns(t, dir)
+	if !slices.Equal(live, ids(bad)) || len(claims) > 0 {
+		t.Fatalf("live %v, claims %v", live, claims)
+	}
+	slices.Sort(sealed)
+	for _, run := range acked {
+		if _, found := slices.BinarySearch(sealed, run.RunID); !found {
+			t.Fatalf("run %s is lost", run.RunID)
+		}
+	}
+	if len(slices.Compact(sealed)) != len(sealed) {
+		t.Fatal("a run is sealed twice")
+	}
+	if entries, err := os.ReadDir(filepath.Join(dir, schema.TrashDir)); err != nil && !errors.Is(err, fs.ErrNotExist) || len(entries) > 0 {
+		t.Fatalf("trash has %v, %v", entries, err)
+	}
+}
+
+// checkStoreBut is checkStore of a store that has a damaged run.
+func checkStoreBut(t *testing.T, dir string, bad schema.Run) map[string]int {
+	t.Helper()
+	live, sealed, _ := whereRuns(t, dir)
+	there := map[string]int{}
+	for _, id := range live {
+		there[id] = 1
+	}
+	for _, id := range sealed {
+		there[id] = 1
+	}
+	if there[bad.RunID] != 1 {
+		t.Fatal("the damaged run is lost")
+	}
+	return there
+}
+
+// TestSealCrash lets a process that seals crash at each of its operations.
+func TestSealCrash(t *testing.T) {
+	counts := newStepCounts()
+	for at := 0; ; at++ {
+		_, dir := newStore(t)
+		good, bad := abandonedSegment(t, dir)
+		files := &mortalFiles{osFiles: must(newOSFiles(dir)), at: at, steps: counts}
+		acked, _, _ := sealingSession(t, dir, files)
+		checkHeir(t, dir, append(acked, good), bad)
+		if !files.crashed() {
+			break
+		}
+	}
+	for _, s := range steps {
+		if !strings.HasPrefix(s.name, "take-over") && counts.crashes[s.name] == 0 {
+			t.Errorf("no crash at %q", s.name)
+		}
+	}
+	t.Logf("crashes %v", counts.crashes)
+}
+
+// checkUnsynced: a file whose fsync failed is never linked; it is made anew before.
+func checkUnsynced(t *testing.T, f *faultyFiles) {
+	t.Helper()
+	if !f.hit {
+		return
+	}
+	name, failed := strings.CutPrefix(f.trace[f.at], "sync ")
+	if !failed || !strings.HasSuffix(name, ".out") {
+		return
+	}
+	for _, operation := range f.trace[f.at+1:] {
+		switch {
+		case operation == "create "+name:
+			return
+		case strings.HasPrefix(operation, "link "+name):
+			t.Fatalf("operation %d: %s although its fsync failed", f.at, operation)
+		}
+	}
+}
+
+// TestSealFaults lets every file operation of a process that seals fail in turn: no run is lost or there twice, what was
+// acknowledged is there, and when the cause is gone all can be sealed. Every operation meets some of the faults; with
+// NEUROLENS_TORTURE=1 all of them.
+func TestSealFaults(t *testing.T) {
+	stride, first := 6, 0
+	if testing.Short() {
+		stride = 30
+	}
+	if os.Getenv("NEUROLENS_TORTURE") != "" {
+		stride = 1
+	}
+	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
+		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
+			files.at = first % stride
+			first++
+			t.Run(fmt.Sprintf("%v, %s", fault, mode), func(t *testing.T) {
+				t.Parallel()
+				for {
+					_, dir := newStore(t)
+					good, bad := abandonedSegment(t, dir)
+					f := files
+					f.fault, f.osFiles, f.quick = fault, must(newOSFiles(dir)), true
+					acked, failed, err := sealingSession(t, dir, &f)
+					if err != nil && strings.Contains(err.Error(), "\n") {
+						t.Fatalf("an error of more than one line: %v", err)
+					}
+					checkUnsynced(t, &f)
+					checkHeir(t, dir, append(acked, good), bad)
+					again := openWith(t, dir, quickFiles(dir), eagerRules())
+					mustAppend(t, again, failed...)
+					if err := again.Close(); err != nil {
+						t.Fatal(err)
+					}
+					checkHeir(t, dir, append(append(acked, good), failed...), bad)
+					if !f.hit {
+						break
+					}
+					files.at += stride
+				}
+				if files.at < 100 {
+					t.Errorf("a session of %d file operations does not seal much", files.at)
+				}
+			})
+		}
+	}
+}

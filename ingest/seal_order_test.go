@@ -1,0 +1,200 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestSealOrder holds the order of operations that a run which was acknowledged rests on.
+func TestSealOrder(t *testing.T) {
+	_, dir := newStore(t)
+	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	store := openWith(t, dir, files, eagerRules())
+	mustAppend(t, store, fullRun(), smallRun())
+	files.trace = nil
+	if _, err := store.Seal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, _, claims := whereRuns(t, dir)
+	mustAppend(t, store, smallRun())
+	var trace []string
+	last := ""
+	for _, operation := range files.trace {
+		if name := stepOf(operation); name != "" && name != last && !strings.HasPrefix(name, "append") {
+			trace = append(trace, name)
+			last = name
+		}
+	}
+	want := []string{
+		"1: mkdir", "2: fsync claims", "1: owner", // durable before anything is in it
+		"2: rename", "2: fsync segment", "2: fsync claim", "2: fsync live",
+		"4: create", "4: write", "4: fsync", "4: write", "4: fsync", "4: write", "4: fsync", // of each table
+		"3: plan", "2: fsync claim",
+		"5: link samples", "5: fsync samples", "5: link ops", "5: fsync ops", "6: link runs", "6: fsync runs", "6: remove outs",
+		"7c: rename", "7c: fsync trash", "2: fsync claims", "7c: remove", "segment: mkdir", "2: fsync live", "segment: owner",
+	}
+	if !slices.Equal(trace, want) {
+		t.Errorf("claims %v, operations\n got %q\nwant %q\n%s", claims, trace, want, strings.Join(files.trace, "\n"))
+	}
+}
+
+// TestSealNoLinks: without hard links nothing is sealed, and that is no problem for who appends.
+func TestSealNoLinks(t *testing.T) {
+	_, dir := newStore(t)
+	store := openWith(t, dir, noLinkFiles{must(newOSFiles(dir))}, eagerRules())
+	for range 5 {
+		mustAppend(t, store, smallRun())
+	}
+	if _, err := store.Seal(t.Context()); !errors.Is(err, errNoLinks) {
+		t.Errorf("Seal: %v", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	live, sealed, claims := whereRuns(t, dir)
+	if len(live) != 5 || len(sealed)+len(claims) > 0 {
+		t.Errorf("live %v, sealed %v, claims %v", live, sealed, claims)
+	}
+}
+
+// TestSealEnds: a context that ends leaves everything for the next one.
+func TestSealEnds(t *testing.T) {
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun(), smallRun())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if n, err := store.Seal(ctx); n != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := store.Seal(t.Context()); n != 2 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	checkStore(t, dir)
+}
+
+// TestLater: a run of a time after the claim, as where it came late into a segment of a machine whose clock is ahead, is
+// left for another claim: the folder of a sealed file holds no run that is later.
+func TestLater(t *testing.T) {
+	store, dir := newStore(t)
+	soon, late := smallRun(), smallRun()
+	late.StartedAt = late.StartedAt.AddDate(0, 2, 0)
+	late.RunID = schema.NewULID(late.StartedAt).String()
+	mustAppend(t, store, soon, late)
+	store.leaveSegment()
+	segments, err := store.sealer.resting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	segments[0].runs = segments[0].runs[:1] // the late one was not there yet
+	c, err := store.sealer.claim(segments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := store.sealer.finish(t.Context(), c); err != nil || n != 1 {
+		t.Fatalf("%d, %v", n, err)
+	}
+	if live, sealed, _ := whereRuns(t, dir); !slices.Equal(live, ids(late)) || !slices.Equal(sealed, ids(soon)) {
+		t.Errorf("live %v, sealed %v", live, sealed)
+	}
+	mustSeal(t, dir)
+	mustSeal(t, dir)
+	if live, sealed, _ := whereRuns(t, dir); len(live) > 0 || len(sealed) != 2 {
+		t.Errorf("at the end live %v, sealed %v", live, sealed)
+	}
+}
+
+// TestAppendAfterFailure: a run whose appending failed after it had its name is appended again, when its segment was
+// sealed in the meantime: it is there once.
+func TestAppendAfterFailure(t *testing.T) {
+	for _, sealer := range []func(*testing.T, string) int{mustSealKeeping, func(t *testing.T, dir string) int { return mustSeal(t, dir) }, claimOnly} {
+		_, dir := newStore(t)
+		files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, fault: syscall.EIO, lasting: true}
+		store := openWith(t, dir, files, standardRules())
+		mustAppend(t, store, smallRun())
+		run := smallRun()
+		files.at = len(files.trace) + 5 // the fsync of the segment
+		files.healed = false
+		if err := store.Append(run); !errors.Is(err, syscall.EIO) {
+			t.Fatalf("%v\n%s", err, strings.Join(files.trace, "\n"))
+		}
+		files.healed = true
+		sealer(t, dir)
+		mustAppend(t, store, run)
+		if there := checkStore(t, dir); len(there) != 2 || there[run.RunID] != 1 {
+			t.Fatalf("the store has %v", there)
+		}
+		if live, sealed, _ := whereRuns(t, dir); len(live)+len(sealed) != 2 {
+			t.Errorf("live %v, sealed %v", live, sealed)
+		}
+		run.Error = "another"
+		store.failed[must(schema.ParseULID(run.RunID))] = schema.ULID{}
+		if err := store.Append(run); err == nil {
+			t.Error("another run with this id was taken")
+		}
+	}
+}
+
+// claimOnly claims everything and dies.
+func claimOnly(t *testing.T, dir string) int {
+	t.Helper()
+	store := openWith(t, dir, quickFiles(dir), heirRules())
+	segments, err := store.sealer.resting()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.sealer.claim(segments); err != nil {
+		t.Fatal(err)
+	}
+	return 0
+}
+
+// TestRescueOrder: what is rescued from a claim is on disk before the claim goes.
+func TestRescueOrder(t *testing.T) {
+	_, dir := newStore(t)
+	abandonedSegment(t, dir)
+	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	store := openWith(t, dir, files, heirRules())
+	for range 2 {
+		if _, err := store.Seal(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := 0
+	for _, operation := range []string{"mkdir live/", "sync live", "link claims/", "sync live/", "rename claims/"} {
+		next := slices.IndexFunc(files.trace[at:], func(done string) bool { return strings.HasPrefix(done, operation) })
+		if next < 0 {
+			t.Fatalf("%q is not where it should be:\n%s", operation, strings.Join(files.trace, "\n"))
+		}
+		at += next + 1
+	}
+}
+
+// TestDropOrder: before a run is dropped, the sealed file that holds it is on disk, whoever made it.
+func TestDropOrder(t *testing.T) {
+	_, dir := newStore(t)
+	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	store := openWith(t, dir, files, standardRules())
+	run := smallRun()
+	mustAppend(t, store, run)
+	if _, err := store.Seal(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	mustAppend(t, store, run)
+	files.trace = nil
+	if n, err := store.Seal(t.Context()); n != 0 || err != nil {
+		t.Fatal(n, err)
+	}
+	sync := slices.IndexFunc(files.trace, func(done string) bool { return strings.HasPrefix(done, "sync runs/") })
+	plan := slices.IndexFunc(files.trace, func(done string) bool {
+		return strings.HasSuffix(done, schema.PlanFile) && strings.HasPrefix(done, "link")
+	})
+	if sync < 0 || plan < sync {
+		t.Errorf("operations %s", strings.Join(files.trace, "\n"))
+	}
+}

@@ -1,0 +1,146 @@
+package table
+
+import (
+	"slices"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/compress/zstd"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// field is a column of a file, or a part of one.
+type field struct {
+	*schema.Column
+	place  int      // of its value in the row or struct
+	leaf   int      // number of its first leaf in the file
+	leaves int      // how many it has
+	fields []*field // its parts, as Children; of a struct, those that the file has
+}
+
+// newFields gives the fields of a file that has all these columns.
+func newFields(columns []*schema.Column) []*field {
+	var fields []*field
+	leaves := 0
+	for place, c := range columns {
+		f := newField(c, place, leaves, nil)
+		fields = append(fields, f)
+		leaves += f.leaves
+	}
+	return fields
+}
+
+// newField gives the field of a column whose first leaf has that number. Where kept is not nil, the column is a list
+// of structs and these are the parts of the struct that are kept.
+func newField(c *schema.Column, place, leaf int, kept []byte) *field {
+	f := &field{Column: c, place: place, leaf: leaf}
+	for i, part := range c.Children {
+		if c.Kind == schema.KindStruct && kept != nil && !slices.Contains(kept, byte(i)) {
+			continue
+		}
+		p := newField(part, i, leaf+f.leaves, kept)
+		f.fields = append(f.fields, p)
+		f.leaves += p.leaves
+	}
+	if f.fields == nil {
+		f.leaves = 1
+	}
+	return f
+}
+
+// profile says how the values of a leaf are encoded; element tells that the leaf is the element of a list.
+type profile func(c *schema.Column, element bool) parquet.Node
+
+// node is the field's type in Parquet. Every node has the column's field id, which the groups in between that lists
+// and maps need (`list`, `key_value`) do not have.
+func (f *field) node(p profile, element bool) parquet.Node {
+	var n parquet.Node
+	switch f.Kind {
+	case schema.KindList:
+		n = parquet.List(f.fields[0].node(p, true))
+	case schema.KindMap:
+		n = parquet.Map(f.fields[0].node(p, false), f.fields[1].node(p, false))
+	case schema.KindStruct:
+		n = group(f.fields, p)
+	default:
+		n = p(f.Column, element)
+	}
+	if !f.Required {
+		n = parquet.Optional(n)
+	}
+	return parquet.FieldID(n, f.ID)
+}
+
+// leafNode is the type of a leaf without an encoding.
+func leafNode(c *schema.Column) parquet.Node {
+	switch c.Kind {
+	case schema.KindInt:
+		return parquet.Int(64)
+	case schema.KindReal:
+		return parquet.Leaf(parquet.DoubleType)
+	case schema.KindBool:
+		return parquet.Leaf(parquet.BooleanType)
+	case schema.KindTime:
+		return parquet.Timestamp(parquet.Microsecond)
+	default:
+		return parquet.String()
+	}
+}
+
+// liveProfile is that of live files, which are many, small and short-lived: no dictionary and no compression, which
+// would cost more for a page of one value than the value. Lists of integers are DELTA_BINARY_PACKED: samples of a
+// clock take 2.7 B each.
+func liveProfile(c *schema.Column, element bool) parquet.Node {
+	if element && c.Kind == schema.KindInt {
+		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
+	}
+	return parquet.Encoded(leafNode(c), &parquet.Plain)
+}
+
+// sealedCodec compresses what a delta encoding does not make small.
+var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
+
+// sealedProfile is that of sealed files and packs. Text repeats from run to run, so it has dictionaries, less what is
+// another for each run. Reals are PLAIN, since not every reader knows BYTE_STREAM_SPLIT.
+func sealedProfile(c *schema.Column, _ bool) parquet.Node {
+	switch c.Kind {
+	case schema.KindInt, schema.KindTime:
+		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
+	case schema.KindBool:
+		return parquet.Encoded(leafNode(c), &parquet.Plain)
+	case schema.KindReal:
+		return parquet.Compressed(parquet.Encoded(leafNode(c), &parquet.Plain), sealedCodec)
+	}
+	if c.Name == runIDColumn || c.Name == digestColumn {
+		return parquet.Compressed(parquet.Encoded(leafNode(c), &parquet.DeltaLengthByteArray), sealedCodec)
+	}
+	return parquet.Compressed(parquet.Encoded(leafNode(c), &parquet.RLEDictionary), sealedCodec)
+}
+
+// orderedGroup is a group whose fields stand in the order of the format; parquet.Group sorts them by name.
+type orderedGroup struct {
+	parquet.Group
+	names []string
+}
+
+func group(fields []*field, p profile) orderedGroup {
+	g := orderedGroup{Group: parquet.Group{}}
+	for _, f := range fields {
+		g.Group[f.Name] = f.node(p, false)
+		g.names = append(g.names, f.Name)
+	}
+	return g
+}
+
+// Fields gives the fields in order.
+func (g orderedGroup) Fields() []parquet.Field {
+	byName := map[string]parquet.Field{}
+	for _, f := range g.Group.Fields() {
+		byName[f.Name()] = f
+	}
+	ordered := make([]parquet.Field, len(g.names))
+	for i, name := range g.names {
+		ordered[i] = byName[name]
+	}
+	return ordered
+}

@@ -1,0 +1,142 @@
+package table
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// File is a sealed file or a pack, open for reading.
+type File struct {
+	table  *schema.Table
+	file   *parquet.File
+	fields []*field
+	newer  error // names what it has and this version does not know
+}
+
+// Open opens the file of a table. It reads the footer alone and checks no hash: schema.CheckFileHashAt does. The file
+// stays open for the caller to close. The error wraps schema.ErrDamaged, or ErrNewer where the file is of another
+// format, or is one of reading.
+func Open(file io.ReaderAt, size int64, t *schema.Table) (f *File, err error) {
+	defer recovered(&err)
+	f, err = open(file, size, t)
+	if err != nil {
+		return nil, err
+	}
+	if name := f.file.Schema().Name(); name != t.Name {
+		return nil, fmt.Errorf("%w: it holds %s, not %s", schema.ErrDamaged, name, t.Name)
+	}
+	return f, nil
+}
+
+// open opens a file whose columns are to be those of a table.
+func open(file io.ReaderAt, size int64, t *schema.Table) (*File, error) {
+	opened, err := parquet.OpenFile(file, size,
+		parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))
+	if err != nil {
+		return nil, damaged(err)
+	}
+	if version, _ := opened.Lookup(formatKey); version != strconv.Itoa(schema.Format) {
+		return nil, fmt.Errorf("%w: it says format %q, this version knows format %d", ErrNewer, version, schema.Format)
+	}
+	fields, newer, err := bind(opened.Root(), t.Columns)
+	if err == nil && (len(fields) == 0 || fields[0].Name != runIDColumn) {
+		err = fmt.Errorf("%w: it does not begin with the column %s", schema.ErrDamaged, runIDColumn)
+	}
+	return &File{t, opened, fields, newer}, err
+}
+
+// readBuffer is the size of the buffer of each column, which is filled once a page.
+const readBuffer = 1024
+
+// recovered turns a panic into an error. A Parquet reader trusts what a file says of itself, so a damaged one may lead
+// it anywhere.
+func recovered(err *error) {
+	if cause := recover(); cause != nil {
+		*err = fmt.Errorf("%w: reading it fails with %v", schema.ErrDamaged, cause)
+	}
+}
+
+// Newer gives an error that wraps ErrNewer if the file has columns that this version does not know: those that it does
+// know can be read all the same, but whoever writes the rows anew would lose the others.
+func (f *File) Newer() error { return f.newer }
+
+// Rows is the number of rows.
+func (f *File) Rows() int64 { return f.file.NumRows() }
+
+// Lookup gives the value of a key in the metadata of the file.
+func (f *File) Lookup(key string) (string, bool) { return f.file.Lookup(key) }
+
+// Reader reads the rows of a File from the first to the last.
+type Reader struct {
+	table   *schema.Table
+	fields  []*field // wanted
+	cursors []cursor // by leaf of the file; one without chunks where the leaf is not wanted
+	decoder decoder
+	rows    int64 // left
+}
+
+// Reader reads the columns of these names, or all where there are none. Several may be used at once.
+func (f *File) Reader(columns ...string) *Reader {
+	r := &Reader{table: f.table, rows: f.file.NumRows(), cursors: make([]cursor, len(f.file.Schema().Columns()))}
+	for _, field := range f.fields {
+		if len(columns) > 0 && !slices.Contains(columns, field.Name) {
+			continue
+		}
+		r.fields = append(r.fields, field)
+		for leaf := field.leaf; leaf < field.leaf+field.leaves; leaf++ {
+			for _, group := range f.file.RowGroups() {
+				r.cursors[leaf].chunks = append(r.cursors[leaf].chunks, group.ColumnChunks()[leaf])
+			}
+		}
+	}
+	r.decoder.leaves = make([][]parquet.Value, len(r.cursors))
+	return r
+}
+
+// Read gives the next row: a value for each column of the table, nil for those that are NULL, that the file lacks or
+// that were not asked for. It fails with io.EOF after the last row; other errors wrap schema.ErrDamaged.
+func (r *Reader) Read() (row []any, err error) {
+	defer recovered(&err)
+	if err := r.next(); err != nil {
+		return nil, err
+	}
+	return r.decoder.row(r.fields, len(r.table.Columns))
+}
+
+// next gets the values of the next row, leaf by leaf.
+func (r *Reader) next() error {
+	if r.rows == 0 {
+		return io.EOF
+	}
+	r.rows--
+	for _, f := range r.fields {
+		for leaf := f.leaf; leaf < f.leaf+f.leaves; leaf++ {
+			values, err := r.cursors[leaf].row()
+			if err != nil {
+				return err
+			}
+			if len(values) == 0 {
+				return fmt.Errorf("%w: column %q ends %d rows too early", schema.ErrDamaged, f.Name, r.rows+1)
+			}
+			r.decoder.leaves[leaf] = values
+		}
+	}
+	return nil
+}
+
+// Close ends reading before the last row.
+func (r *Reader) Close() error {
+	var first error
+	for i := range r.cursors {
+		if err := r.cursors[i].close(); first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,69 @@
+package table
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Live is the content of a live file as rows of the tables.
+type Live struct {
+	RunID   string
+	Digest  string
+	Run     []any   // row of runs
+	Samples [][]any // rows of samples, by metric
+	Ops     [][]any // rows of ops, by op
+}
+
+// ReadLive reads a live file that matches its hash and its digest. The error wraps schema.ErrDamaged or ErrNewer.
+func ReadLive(content []byte) (live *Live, err error) {
+	defer recovered(&err)
+	if err := schema.CheckFileHash(content); err != nil {
+		return nil, err
+	}
+	file, err := open(bytes.NewReader(content), int64(len(content)), &schema.Table{Name: "run", Columns: schema.LiveColumns()})
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Newer(); err != nil {
+		return nil, err
+	}
+	if file.Rows() != 1 {
+		return nil, fmt.Errorf("%w: a live file has one row, this one %d", schema.ErrDamaged, file.Rows())
+	}
+	row, err := file.Reader().Read()
+	if err != nil {
+		return nil, err
+	}
+	live = newLive(row)
+	if digest := schema.DigestOfRows(live.Run, live.Samples, live.Ops); digest != live.Digest {
+		return nil, fmt.Errorf("%w: run %s has the digest %s and says %q", schema.ErrDamaged, live.RunID, digest, live.Digest)
+	}
+	return live, nil
+}
+
+// newLive takes a row of the columns of live files apart.
+func newLive(row []any) *Live {
+	live := &Live{Run: row[:len(schema.Runs.Columns):len(schema.Runs.Columns)]}
+	live.RunID, _ = row[0].(string)
+	digest := slices.IndexFunc(schema.Runs.Columns, func(c *schema.Column) bool { return c.Name == digestColumn })
+	live.Digest, _ = row[digest].(string)
+	live.Samples = keyed(live.RunID, row[len(row)-2])
+	slices.SortFunc(live.Samples, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })
+	live.Ops = keyed(live.RunID, row[len(row)-1])
+	slices.SortFunc(live.Ops, func(a, b []any) int { return cmp.Compare(a[1].(int64), b[1].(int64)) })
+	return live
+}
+
+// keyed puts the run's id before each of the nested rows, whose own keys are REQUIRED and therefore there.
+func keyed(run string, nested any) [][]any {
+	rows, _ := nested.([][]any)
+	for i, row := range rows {
+		rows[i] = append([]any{run}, row...)
+	}
+	return rows
+}

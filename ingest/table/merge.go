@@ -1,0 +1,201 @@
+package table
+
+import (
+	"cmp"
+	"container/heap"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Source is a file to be merged, whose rows are in ascending order of run_id. It is opened when its turn has come, and
+// closed after its last row.
+type Source struct {
+	From string // no run id in it is smaller; it may be the beginning of one
+	Open func() (*File, io.Closer, error)
+}
+
+// Merge adds the rows of files to a file of the same table, in ascending order of run_id. Of a run that several files
+// have, the rows of the first of them are taken; a run of which keep says no is left out. At any moment those files are
+// open that overlap there, a row of each in memory. Rows are copied as they are. The error wraps ErrNewer or
+// schema.ErrDamaged where one of the files cannot be copied.
+func Merge(w *Writer, sources []Source, keep func(run string) bool) error {
+	var m merger
+	defer m.close()
+	for i, s := range sources {
+		heap.Push(&m, &input{source: s, order: i, run: s.From})
+	}
+	taken, from := "", -1 // the last run that was met, and the file that has it
+	for len(m) > 0 {
+		in := m[0]
+		if in.reader == nil {
+			if err := m.open(in, w.table); err != nil {
+				return err
+			}
+			continue
+		}
+		if from < 0 || in.run != taken {
+			taken, from = in.run, in.order
+		}
+		if from == in.order && keep(taken) {
+			if err := w.copyRow(in); err != nil {
+				return err
+			}
+		}
+		if err := m.advance(in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// input is a file being merged.
+type input struct {
+	source Source
+	order  int    // among the sources
+	place  int    // in the heap
+	run    string // id of the row that comes next; before it is open, a lower bound of it
+	reader *Reader
+	file   io.Closer
+	fields []*field // of the file, by place in the table; nil where its parts are not those of the format
+}
+
+// open opens a file and goes to its first row.
+func (m *merger) open(in *input, t *schema.Table) error {
+	file, closer, err := in.source.Open()
+	if err != nil {
+		return err
+	}
+	in.reader, in.file = file.Reader(), closer
+	if file.table != t {
+		return fmt.Errorf("merging %s: a file holds %s", t.Name, file.table.Name)
+	}
+	if err := file.Newer(); err != nil {
+		return err
+	}
+	in.fields = aligned(newFields(t.Columns), file.fields)
+	return m.advance(in)
+}
+
+// aligned gives the fields of a file by the places of the format's, or nil where one of them has not all its parts in
+// the order of the format, so that its leaves cannot be copied.
+func aligned(format, file []*field) []*field {
+	byPlace := make([]*field, len(format))
+	for _, f := range file {
+		if !sameParts(format[f.place], f) {
+			return nil
+		}
+		byPlace[f.place] = f
+	}
+	return byPlace
+}
+
+func sameParts(a, b *field) bool {
+	if a.place != b.place || len(a.fields) != len(b.fields) {
+		return false
+	}
+	for i := range a.fields {
+		if !sameParts(a.fields[i], b.fields[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// advance goes to the next row of an input, or drops the input where there is none.
+func (m *merger) advance(in *input) (err error) {
+	defer recovered(&err)
+	err = in.reader.next()
+	if errors.Is(err, io.EOF) {
+		heap.Remove(m, in.place)
+		return in.close()
+	}
+	if err != nil {
+		return err
+	}
+	run := string(in.reader.decoder.leaves[in.reader.fields[0].leaf][0].ByteArray())
+	if strings.Compare(run, in.run) < 0 {
+		return fmt.Errorf("%w: run %q stands after %q", schema.ErrDamaged, run, in.run)
+	}
+	in.run = run
+	heap.Fix(m, in.place)
+	return nil
+}
+
+func (in *input) close() error {
+	if in.reader == nil {
+		return nil
+	}
+	return cmp.Or(in.reader.Close(), in.file.Close())
+}
+
+// copyRow adds the row that an input stands on.
+func (w *Writer) copyRow(in *input) (err error) {
+	defer recovered(&err)
+	r := in.reader
+	if in.fields == nil {
+		row, err := r.decoder.row(r.fields, len(w.table.Columns))
+		if err != nil {
+			return err
+		}
+		return w.Write(row)
+	}
+	for _, f := range w.fields {
+		from := in.fields[f.place]
+		if from == nil { // its version did not know the column
+			w.leaves.null(f, level{})
+			continue
+		}
+		for i := range f.leaves {
+			for _, v := range r.decoder.leaves[from.leaf+i] {
+				v = v.Level(v.RepetitionLevel(), v.DefinitionLevel(), f.leaf+i)
+				w.leaves[f.leaf+i] = append(w.leaves[f.leaf+i], v)
+			}
+		}
+	}
+	return w.added()
+}
+
+// merger is a heap of the inputs by the run that comes next, then by the order of the sources.
+type merger []*input
+
+func (m *merger) close() {
+	for _, in := range *m {
+		_ = in.close()
+	}
+}
+
+// Len is that of heap.Interface, as all below.
+func (m merger) Len() int { return len(m) }
+
+func (m merger) Less(i, j int) bool {
+	a, b := m[i], m[j]
+	if a.run != b.run {
+		return a.run < b.run
+	}
+	return a.order < b.order
+}
+
+func (m merger) Swap(i, j int) {
+	m[i], m[j] = m[j], m[i]
+	m[i].place, m[j].place = i, j
+}
+
+// Push adds at the end.
+func (m *merger) Push(x any) {
+	in, _ := x.(*input)
+	in.place = len(*m)
+	*m = append(*m, in)
+}
+
+// Pop takes from the end.
+func (m *merger) Pop() any {
+	end := len(*m) - 1
+	last := (*m)[end]
+	(*m)[end] = nil // what it has read is not needed any more
+	*m = (*m)[:end]
+	return last
+}

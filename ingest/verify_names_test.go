@@ -1,0 +1,271 @@
+package ingest
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sealedStore makes a store with one sealed file of runs.
+func sealedStore(t testing.TB, runs ...schema.Run) (string, schema.SealedFile) {
+	t.Helper()
+	store, dir := newStore(t)
+	mustAppend(t, store, runs...)
+	if n, err := store.Seal(context.Background()); err != nil || n != len(runs) {
+		t.Fatalf("sealed %d runs: %v", n, err)
+	}
+	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
+	return dir, must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
+}
+
+// rewrite writes a file of a sealed file anew with other rows, and a hash that matches.
+func rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, change func(rows [][]any) [][]any) {
+	t.Helper()
+	name := filepath.Join(dir, f.Path(schema.TableZones[of]))
+	rows := rowsOf(t, os.DirFS(dir), f.Path(schema.TableZones[of]), of)
+	mustDo(t, os.Remove(name))
+	out := must(os.Create(name))
+	w := table.NewWriter(out, of, "test", nil)
+	for _, row := range change(rows) {
+		mustDo(t, w.Write(row))
+	}
+	mustDo(t, w.Close())
+	mustDo(t, out.Close())
+}
+
+func rowsOf(t testing.TB, f fs.FS, name string, of *schema.Table) [][]any {
+	t.Helper()
+	r, err := openRows(f, name, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.close()
+	var rows [][]any
+	for r.row != nil {
+		rows = append(rows, r.row)
+		mustDo(t, r.advance())
+	}
+	return rows
+}
+
+// TestVerifyContent has files whose hashes match, and whose content is not what it has to be.
+func TestVerifyContent(t *testing.T) {
+	set := func(of *schema.Table, column string, value any) func([][]any) [][]any {
+		return func(rows [][]any) [][]any {
+			at := 0
+			if of == schema.Samples {
+				at = slices.IndexFunc(rows, func(row []any) bool { return row[metricPlace] == "latency" })
+			}
+			rows[at][placeIn(of, column)] = value
+			return rows
+		}
+	}
+	for name, test := range map[string]struct {
+		of     *schema.Table
+		change func([][]any) [][]any
+		want   string // in the problem
+	}{
+		"a measured value": {schema.Runs, set(schema.Runs, "benchmark", "another"), "digest"},
+		"a digest":         {schema.Runs, set(schema.Runs, "digest", strings.Repeat("0", 32)), "digest"},
+		"a sample":         {schema.Samples, set(schema.Samples, "ticks", []int64{9, 9, 9}), "digest"},
+		"an op":            {schema.Ops, set(schema.Ops, "duration_ns", int64(1)), "digest"},
+		"number":           {schema.Samples, set(schema.Samples, "n_samples", int64(7)), "samples of latency and says 7"},
+		"summary":          {schema.Samples, set(schema.Samples, "mean", 1.5), "do not say the same of latency"},
+		"unit of runs":     {schema.Runs, set(schema.Runs, "unit", "s"), "do not say the same of latency"},
+		"order":            {schema.Runs, func(rows [][]any) [][]any { slices.Reverse(rows); return rows }, ""},
+		"order of samples": {schema.Samples, func(rows [][]any) [][]any { slices.Reverse(rows); return rows }, ""},
+		"a row less":       {schema.Runs, func(rows [][]any) [][]any { return rows[:len(rows)-1] }, "run"},
+		"a row twice":      {schema.Runs, func(rows [][]any) [][]any { return append(rows, rows[len(rows)-1]) }, "order"},
+		"foreign samples": {schema.Samples, func(rows [][]any) [][]any {
+			row := slices.Clone(rows[len(rows)-1])
+			row[0] = schema.NewULID(time.Now().Add(time.Hour)).String()
+			return append(rows, row)
+		}, "the file of runs has none"},
+		"no samples": {schema.Samples, func(rows [][]any) [][]any { return nil }, "digest"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			full := fullRun()
+			dir, f := sealedStore(t, full, smallRun(), smallRun())
+			rewrite(t, dir, f, test.of, test.change)
+			found := damage(findings(t, os.DirFS(dir)))
+			if len(found) != 1 || !strings.Contains(found[0].Problem, test.want) {
+				t.Errorf("found %+v, want %q", found, test.want)
+			}
+		})
+	}
+}
+
+// TestVerifyNames has files of other names than their content.
+func TestVerifyNames(t *testing.T) {
+	renamed := func(t *testing.T, dir string, f, to schema.SealedFile) {
+		for _, zone := range schema.TableZones {
+			if isThere(os.DirFS(dir), f.Path(zone)) {
+				mustDo(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, to.Path(zone))), 0o777))
+				mustDo(t, os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, to.Path(zone))))
+			}
+		}
+	}
+	for name, change := range map[string]func(*schema.SealedFile){
+		"rows":  func(f *schema.SealedFile) { f.Rows++ },
+		"first": func(f *schema.SealedFile) { f.First-- },
+		"last":  func(f *schema.SealedFile) { f.Last++ },
+		"id":    func(f *schema.SealedFile) { f.ID = schema.NewULID(time.UnixMilli(f.First - 1)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, f := sealedStore(t, smallRun(), smallRun())
+			to := f
+			change(&to)
+			renamed(t, dir, f, to)
+			if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, "name") {
+				t.Errorf("found %+v", found)
+			}
+		})
+	}
+	t.Run("lost", func(t *testing.T) {
+		dir, f := sealedStore(t, smallRun(), smallRun())
+		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
+		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, f.Path(schema.SamplesDir)) {
+			t.Errorf("samples: found %+v", found)
+		}
+		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
+		if found := findings(t, os.DirFS(dir)); len(found) != 0 {
+			t.Errorf("an empty store: found %+v", found)
+		}
+	})
+	t.Run("orphan", func(t *testing.T) {
+		dir, f := sealedStore(t, smallRun(), smallRun())
+		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
+		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) {
+			t.Errorf("found %+v", found)
+		}
+	})
+}
+
+// TestVerifyForeign has files that no store has.
+func TestVerifyForeign(t *testing.T) {
+	_, dir := newStore(t)
+	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+	want := map[string]Severity{
+		"notes.txt": SeverityNotice, "live/x": SeverityNotice, "runs/2026-13": SeverityNotice, "runs/x": SeverityNotice, "other": SeverityNotice,
+		"runs/2026-11/x.parquet": SeverityDamage, "samples/x.parquet": SeverityDamage, "ops/2026-11/.x.parquet": SeverityDamage,
+		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
+	}
+	for name := range want {
+		writeFile(t, filepath.Join(dir, name), []byte("x"))
+	}
+	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*tempAge)))
+	writeFile(t, filepath.Join(dir, QuarantineDir, "runs", "x.parquet"), nil)
+	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), nil)
+	for _, f := range findings(t, os.DirFS(dir)) {
+		if want[f.Path] != f.Severity {
+			t.Errorf("found %+v", f)
+		}
+		delete(want, f.Path)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
+	}
+}
+
+// TestVerifyTwice has a run in several files.
+func TestVerifyTwice(t *testing.T) {
+	run := smallRun()
+	dir, f := sealedStore(t, run, smallRun())
+	again, _ := sealedStore(t, run, smallRun())
+	copyTree(t, again, dir, schema.RunsDir, schema.SamplesDir)
+	found := findings(t, os.DirFS(dir))
+	if len(found) != 1 || found[0].Severity != SeverityNotice || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) {
+		t.Errorf("equal runs: found %+v", found)
+	}
+	both := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed
+	pack := packSealed(t, dir, []schema.SealedFile{f})
+	if found := findings(t, os.DirFS(dir)); len(found) != 1 {
+		t.Errorf("a pack of one of them: found %+v", found)
+	}
+	mustDo(t, os.Remove(pack))
+
+	other := run
+	other.Error = "another"
+	third, _ := sealedStore(t, other)
+	copyTree(t, third, dir, schema.RunsDir, schema.SamplesDir)
+	if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, "other digests") {
+		t.Errorf("different runs: found %+v", found)
+	}
+	if len(both) != 2 {
+		t.Fatalf("the store has %d sealed files", len(both))
+	}
+	store := must(Open(dir, "test"))
+	defer store.Close()
+	live := run
+	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.RunsDir)))
+	copyTree(t, again, dir, schema.RunsDir)
+	mustAppend(t, store, live)
+	if found := findings(t, os.DirFS(dir)); !slices.ContainsFunc(found, func(f Finding) bool {
+		return f.Severity == SeverityNotice && strings.Contains(f.Problem, run.RunID)
+	}) {
+		t.Errorf("a live one too: found %+v", found)
+	}
+}
+
+func copyTree(t testing.TB, from, into string, zones ...string) {
+	t.Helper()
+	for _, zone := range zones {
+		mustDo(t, fs.WalkDir(os.DirFS(from), zone, func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(from, name))
+			writeFile(t, filepath.Join(into, name), content)
+			return err
+		}))
+	}
+}
+
+// TestVerifyPack has packs that do not hold the rows of the files that they cover.
+func TestVerifyPack(t *testing.T) {
+	dir, f := sealedStore(t, smallRun(), smallRun(), smallRun())
+	more, g := sealedStore(t, smallRun())
+	copyTree(t, more, dir, schema.RunsDir, schema.SamplesDir)
+	packSealed(t, dir, []schema.SealedFile{f, g})
+	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+		t.Fatalf("a whole store: found %+v", found)
+	}
+	rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { // what no digest covers
+		rows[1][placeOf("warnings")] = []string{"drift"}
+		return rows
+	})
+	if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.HasPrefix(found[0].Path, schema.PacksDir) {
+		t.Errorf("a row that differs: found %+v", found)
+	}
+	for _, zone := range schema.TableZones {
+		_ = os.Remove(filepath.Join(dir, f.Path(zone)))
+	}
+	if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {
+		t.Errorf("a file that is not there: found %+v", found)
+	}
+}
+
+// TestCheckRowTime compares the time in a run's id with that at which it started.
+func TestCheckRowTime(t *testing.T) {
+	for name, change := range map[string]func(*schema.Run){
+		"later":   func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Millisecond) },
+		"unknown": func(r *schema.Run) { r.StartedAt = time.Time{} },
+	} {
+		run := smallRun()
+		if err := checkRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err != nil {
+			t.Error(err)
+		}
+		change(&run)
+		if err := checkRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err == nil {
+			t.Errorf("%s: not found", name)
+		}
+	}
+}

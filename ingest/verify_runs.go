@@ -1,0 +1,231 @@
+package ingest
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"runtime"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// runsCheck is what Verify found in one file of runs, sealed or live.
+type runsCheck struct {
+	err     error // of the content of a file, or another
+	remedy  remedy
+	sealed  *sealedCheck // nil for a live file
+	live    schema.LiveFile
+	counted bool // its runs are not in another file as well that counts instead
+	runs    []foundRun
+	sum     rowsSum
+}
+
+// checkRuns reads all runs, from the earliest on: then it needs to know only the runs of files that overlap to tell
+// which are there twice. Several files are read at once.
+func (v *verifier) checkRuns(ctx context.Context) error {
+	checks := v.ordered()
+	queue := make(chan chan *runsCheck, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(queue)
+		for _, c := range checks {
+			done := make(chan *runsCheck, 1)
+			queue <- done // waits while as many are being read
+			go func() {
+				if ctx.Err() == nil {
+					v.readRuns(c)
+				}
+				done <- c
+			}()
+		}
+	}()
+	var failed error
+	at := 0
+	for done := range queue {
+		c := <-done
+		at++
+		if failed == nil {
+			failed = cmp.Or(ctx.Err(), v.take(c))
+		}
+		if failed == nil {
+			horizon := int64(math.MaxInt64)
+			if at < len(checks) {
+				horizon = checks[at].first()
+			}
+			v.runs.sweep(horizon)
+		}
+		c.runs = nil
+	}
+	if failed != nil {
+		return failed
+	}
+	v.runs.sweep(math.MaxInt64)
+	return v.reportTwice()
+}
+
+// ordered are the files of runs by the time of their first one.
+func (v *verifier) ordered() []*runsCheck {
+	var checks []*runsCheck
+	for _, c := range v.all {
+		checks = append(checks, &runsCheck{sealed: c, counted: true})
+	}
+	for _, f := range v.live {
+		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f)})
+	}
+	slices.SortFunc(checks, func(a, b *runsCheck) int {
+		return cmp.Or(cmp.Compare(a.first(), b.first()), cmp.Compare(a.path(), b.path()))
+	})
+	return checks
+}
+
+// isSealed tells whether a file waits in a committed claim for its end.
+func (v *verifier) isSealed(f schema.LiveFile) bool {
+	if f.Claim == nil || v.sealed[f.Claim.ID] == nil {
+		return false
+	}
+	plan, err := schema.ReadPlan(v.files, *f.Claim)
+	return err != nil || plan.Has(f.Run)
+}
+
+func (c *runsCheck) first() int64 {
+	if c.sealed != nil {
+		return c.sealed.file.First
+	}
+	return c.live.Run.Time().UnixMilli()
+}
+
+func (c *runsCheck) path() string {
+	if c.sealed != nil {
+		return c.sealed.file.Path(schema.RunsDir)
+	}
+	return c.live.Path()
+}
+
+// take adds what was found in a file to what is known.
+func (v *verifier) take(c *runsCheck) error {
+	if c.err != nil {
+		return v.note(c.path(), c.remedy, c.err)
+	}
+	if c.sealed != nil {
+		c.sealed.whole, c.sealed.sum = true, c.sum
+	}
+	if c.counted {
+		v.runs.add(c.path(), c.runs)
+	}
+	return nil
+}
+
+// readRuns reads one file of runs.
+func (v *verifier) readRuns(c *runsCheck) {
+	if c.sealed == nil {
+		c.remedy = remedyAside
+		live, err := readLiveFile(v.files, c.live)
+		if err == nil {
+			err = c.addRun(live)
+		}
+		c.err = err
+		return
+	}
+	c.remedy = remedyAsideSealed
+	c.err = c.readSealed(v.files)
+}
+
+// readSealed reads the runs of a sealed file and compares them with its name.
+func (c *runsCheck) readSealed(f fs.FS) error {
+	r := readSealed(f, c.sealed.file)
+	defer r.close()
+	for {
+		live, err := r.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = c.addRun(live)
+		}
+		if err != nil {
+			return inFile(c.path(), err)
+		}
+	}
+	var first, last schema.ULID
+	if n := len(c.runs); n > 0 {
+		first, last = c.runs[0].id, c.runs[n-1].id
+	}
+	return inFile(c.path(), checkName(c.sealed.file, len(c.runs), first, last))
+}
+
+// checkName compares the name of a file with the runs in it: their number, the first and the last.
+func checkName(f schema.SealedFile, rows int, first, last schema.ULID) error {
+	if rows == 0 {
+		return fmt.Errorf("%w: it holds no run", schema.ErrDamaged)
+	}
+	if rows != f.Rows || first.Time().UnixMilli() != f.First || last.Time().UnixMilli() != f.Last {
+		return fmt.Errorf("%w: it holds %d runs from %s to %s, and its name says otherwise", schema.ErrDamaged, rows, first, last)
+	}
+	if f.ID.Time().Before(last.Time()) {
+		return fmt.Errorf("%w: it holds run %s, later than the time in its name", schema.ErrDamaged, last)
+	}
+	return nil
+}
+
+// addRun checks what a run says of itself, and notes it.
+func (c *runsCheck) addRun(live *table.Live) error {
+	if err := checkRow(live); err != nil {
+		return err
+	}
+	run, err := newFoundRun(live.RunID, live.Digest, live.Run)
+	if err != nil {
+		return err
+	}
+	c.runs = append(c.runs, run)
+	c.sum.add(run.row)
+	return nil
+}
+
+// checkRow compares what a run says twice: the time in its id, and the summary of its primary metric.
+func checkRow(live *table.Live) error {
+	id, err := schema.ParseULID(live.RunID)
+	if err != nil {
+		return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
+	}
+	if started := live.Run[startedPlace]; !sameInstant(id, started) {
+		return fmt.Errorf("%w: the id of run %s is not of the time %v at which it started", schema.ErrDamaged, live.RunID, started)
+	}
+	for _, row := range live.Samples {
+		if n, ok := row[countPlace].(int64); ok && lengthOf(row) >= 0 && int64(lengthOf(row)) != n {
+			return fmt.Errorf("%w: run %s has %d samples of %v and says %d", schema.ErrDamaged, live.RunID, lengthOf(row), row[metricPlace], n)
+		}
+		if row[metricPlace] == live.Run[primaryPlace] && !sameSummary(live.Run, row) {
+			return fmt.Errorf("%w: run %s and its samples do not say the same of %v", schema.ErrDamaged, live.RunID, row[metricPlace])
+		}
+	}
+	return nil
+}
+
+// foundRun is a run of a store: what tells whether it is the same as another.
+type foundRun struct {
+	id     schema.ULID
+	digest [16]byte
+	row    [16]byte // of the hash of its row of runs
+	file   int32    // where it is, for a runSweep
+}
+
+func newFoundRun(id, digest string, row []any) (foundRun, error) {
+	var r foundRun
+	var err error
+	if r.id, err = schema.ParseULID(id); err != nil {
+		return r, fmt.Errorf("%w: %w", schema.ErrDamaged, err)
+	}
+	b, err := hex.DecodeString(digest)
+	if err != nil || copy(r.digest[:], b) != len(b) {
+		return r, fmt.Errorf("%w: run %s has the digest %q", schema.ErrDamaged, id, digest)
+	}
+	sum := schema.RowHash(row)
+	copy(r.row[:], sum[:])
+	return r, nil
+}

@@ -1,0 +1,223 @@
+package ingest
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sweepRuns is how many runs a runSweep keeps before it looks which are settled.
+const sweepRuns = 1 << 16
+
+// runSweep finds runs that several files have, given file by file in ascending order of the first run.
+type runSweep struct {
+	files   []string   // of runs that are kept, by foundRun.file
+	pending []foundRun // later files may have them too
+	kept    int        // of pending, after the last look
+	single  int        // different runs so far, less those pending
+	twice   []foundRun // of which there are several, ascending by id
+}
+
+func (s *runSweep) add(path string, runs []foundRun) {
+	file := int32(len(s.files))
+	s.files = append(s.files, path)
+	for _, r := range runs {
+		r.file = file
+		s.pending = append(s.pending, r)
+	}
+}
+
+// sweep settles the runs from before a time in Unix milliseconds: no file that comes later has one. It waits until that
+// pays, unless it is the end of time.
+func (s *runSweep) sweep(horizon int64) {
+	const end = math.MaxInt64
+	if horizon != end && len(s.pending) < max(sweepRuns, 2*s.kept) {
+		return
+	}
+	slices.SortFunc(s.pending, func(a, b foundRun) int { return cmp.Or(compareULIDs(a.id, b.id), cmp.Compare(a.file, b.file)) })
+	settled := 0
+	for same := range sameRuns(s.pending) {
+		if horizon != end && same[0].id.Time().UnixMilli() >= horizon {
+			break
+		}
+		s.single++
+		if len(same) > 1 {
+			s.twice = append(s.twice, same...)
+		}
+		settled += len(same)
+	}
+	s.pending = append(s.pending[:0], s.pending[settled:]...)
+	s.kept = len(s.pending)
+}
+
+// reportTwice says which files have runs that others have as well, a finding for each pair.
+func (v *verifier) reportTwice() error {
+	type pair struct {
+		a, b  int32
+		equal bool
+	}
+	counts, example := map[pair]int{}, map[pair]schema.ULID{}
+	var order []pair
+	for same := range sameRuns(v.runs.twice) {
+		for _, r := range same[1:] {
+			p := pair{same[0].file, r.file, same[0].digest == r.digest}
+			if counts[p] == 0 {
+				order, example[p] = append(order, p), r.id
+			}
+			counts[p]++
+		}
+	}
+	for _, p := range order {
+		a, b := v.runs.files[p.a], v.runs.files[p.b]
+		if !v.stillCounts(a) || !v.stillCounts(b) {
+			continue
+		}
+		what := fmt.Sprintf("%d of its runs, such as %s, stand in %s too", counts[p], example[p], a)
+		if one, other := classify(a), classify(b); p.equal && isOpen(one) && isOpen(other) {
+			v.add(Finding{SeverityDamage, b, what + ", another segment: no reader knows which one counts", remedyAside})
+			continue
+		}
+		if p.equal {
+			v.add(Finding{SeverityNotice, b, what + ", with the same digests; a compact store has them once", remedyNone})
+			continue
+		}
+		v.add(Finding{SeverityDamage, b, what + ", with other digests", remedyNone})
+	}
+	v.done.Runs = v.runs.single
+	return nil
+}
+
+// isOpen tells whether a file is one of a run in a segment that is not in a claim.
+func isOpen(s stored) bool { return s.kind == kindLive && s.live.Claim == nil }
+
+// stillCounts tells whether a file of runs was not moved, or sealed, since it was read.
+func (v *verifier) stillCounts(name string) bool {
+	s := classify(name)
+	if s.kind != kindLive {
+		return true
+	}
+	if !isThere(v.files, name) {
+		return false
+	}
+	if s.live.Claim == nil {
+		return true
+	}
+	plan, err := schema.ReadPlan(v.files, *s.live.Claim)
+	if err != nil || plan.File == "" || !plan.Has(s.live.Run) {
+		return true
+	}
+	f, err := plannedFile(*s.live.Claim, plan)
+	return err != nil || !isThere(v.files, f.Path(schema.RunsDir))
+}
+
+// checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes.
+func (v *verifier) checkPack(pack schema.SealedFile) error {
+	name := pack.Path(schema.PacksDir)
+	if err := checkHash(v.files, name); err != nil {
+		return err
+	}
+	covers, err := schema.PackCovers(v.files, pack)
+	if err != nil {
+		return inFile(name, err)
+	}
+	var want rowsSum
+	comparable := true
+	for _, id := range covers {
+		c := v.sealed[id]
+		if c == nil {
+			v.add(Finding{SeverityNotice, name, fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id), remedyNone})
+			return nil
+		}
+		comparable = comparable && c.whole
+		want.addAll(c.sum)
+	}
+	rows, err := v.readPack(name)
+	if err != nil {
+		return err
+	}
+	if err := checkName(pack, rows.sum.rows, rows.first, rows.last); err != nil {
+		return inFile(name, err)
+	}
+	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
+		return damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
+	}
+	return nil
+}
+
+// packContent is what a pack holds.
+type packContent struct {
+	sum         rowsSum
+	first, last schema.ULID
+	twice       map[schema.ULID][16]byte // hashes of the rows of runs that several sealed files have
+}
+
+// readPack reads the rows of a pack.
+func (v *verifier) readPack(name string) (p packContent, err error) {
+	rows, err := openRows(v.files, name, schema.Runs)
+	if err != nil {
+		return p, err
+	}
+	defer rows.close()
+	p.twice = map[schema.ULID][16]byte{}
+	for rows.row != nil {
+		digest, _ := rows.row[digestPlace].(string)
+		run, err := newFoundRun(rows.runID(), digest, rows.row)
+		if err != nil {
+			return p, inFile(name, err)
+		}
+		if p.sum.rows == 0 {
+			p.first = run.id
+		}
+		p.last = run.id
+		p.sum.add(run.row)
+		if _, ok := slices.BinarySearchFunc(v.runs.twice, run.id, compareFound); ok {
+			p.twice[run.id] = run.row
+		}
+		if err := rows.advance(); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func compareFound(r foundRun, id schema.ULID) int { return compareULIDs(r.id, id) }
+
+// lessTwice takes from the sum of the rows of files what a pack leaves out: of a run that several of them have, all
+// rows but the one that it took.
+func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schema.ULID][16]byte) {
+	for same := range sameRuns(v.runs.twice) {
+		var rows [][16]byte
+		for _, r := range same {
+			s := classify(v.runs.files[r.file])
+			if _, ok := slices.BinarySearchFunc(covers, s.sealed.ID, compareULIDs); ok && s.kind == kindSealed {
+				rows = append(rows, r.row)
+			}
+		}
+		row, ok := taken[same[0].id]
+		if at := slices.Index(rows, row); ok && at >= 0 {
+			for _, other := range slices.Delete(rows, at, at+1) {
+				sum.remove(other)
+			}
+		}
+	}
+}
+
+// sameRuns gives the stretches of runs with one id.
+func sameRuns(runs []foundRun) iter.Seq[[]foundRun] {
+	return func(yield func([]foundRun) bool) {
+		for len(runs) > 0 {
+			n := 1
+			for n < len(runs) && runs[n].id == runs[0].id {
+				n++
+			}
+			if !yield(runs[:n:n]) {
+				return
+			}
+			runs = runs[n:]
+		}
+	}
+}

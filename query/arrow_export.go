@@ -1,0 +1,96 @@
+package query
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// arrowTo writes a table to a path: as an Arrow IPC stream where that goes to Stdout, else as a file. It counts the
+// rows.
+//
+// The runs are read some at a time, in the order of their ids, as many as make about one batch: how much a run holds
+// differs by orders of magnitude, and DuckDB keeps whole results in memory.
+func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64, err error) {
+	f, err := os.Create(path)
+	if err != nil {
+		return 0, fmt.Errorf("export: %w", err)
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	buffer := bufio.NewWriterSize(f, 1<<20)
+	out, err := x.arrowWriter(table, buffer)
+	if err != nil {
+		return 0, err
+	}
+	ids := slices.Clone(x.ids)
+	slices.SortFunc(ids, compareIDs)
+	for most := 64; len(ids) > 0; {
+		n, before := min(most, len(ids)), *out
+		err := out.query(ctx, x.conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
+		switch {
+		case outOfMemory(err) && n > 1 && out.rows == before.rows:
+			most = max(n/4, 1)
+			continue
+		case err != nil:
+			return 0, err
+		}
+		ids = ids[n:]
+		most = nextRuns(n, out.bytes-before.bytes)
+	}
+	if err := out.close(); err != nil {
+		return 0, err
+	}
+	return out.rows, buffer.Flush()
+}
+
+// nextRuns is how many runs to read after n of them that held some bytes.
+func nextRuns(n int, bytes int64) int {
+	if bytes > arrowBatchBytes {
+		return max(int(int64(n)*arrowBatchBytes/bytes), 1)
+	}
+	return min(2*n, pageRows)
+}
+
+func outOfMemory(err error) bool {
+	engine, ok := errors.AsType[*engineErr](err)
+	return ok && engine.kind == duckdb.ErrorTypeOutOfMemory
+}
+
+// of is the exporter of some of the runs.
+func (x *exporter) of(ids []schema.ULID) *exporter {
+	some := *x
+	some.src, some.among = x.src.of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
+	if len(ids) > 0 {
+		first, last := slices.MinFunc(ids, compareIDs), slices.MaxFunc(ids, compareIDs)
+		some.where = "run_id BETWEEN " + literal(first.String()) + " AND " + literal(last.String())
+	}
+	return &some
+}
+
+func (x *exporter) arrowStatement(table string, ids []schema.ULID) statement {
+	return statement{"SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], []any{texts(ids)}}
+}
+
+// arrowWriter begins a stream or a file of a table.
+func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowWriter, error) {
+	_, fields, err := x.conn.arrowColumns(x.of(nil).arrowStatement(table, nil).text)
+	if err != nil {
+		return nil, err
+	}
+	fields = withUnits(fields, nil)
+	if x.req.Dest == "-" {
+		return newArrowStream(w, fields), nil
+	}
+	out, err := newArrowFile(w, fields)
+	if err != nil {
+		return nil, fmt.Errorf("export: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,157 @@
+package query_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// exportArrow exports a table as a stream.
+func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
+	t.Helper()
+	var stream bytes.Buffer
+	done, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatArrow, Table: table, Filter: filter, Stdout: &stream})
+	if err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+	got, err := readArrow(t, &stream)
+	if err != nil {
+		t.Fatalf("%s: %v", table, err)
+	}
+	if len(done.Files) != 1 || done.Files[0].Rows != int64(len(got.rows)) {
+		t.Errorf("%s: %d rows, and export says %v", table, len(got.rows), done.Files)
+	}
+	return got
+}
+
+// TestExportArrow: the tables of chosen runs have the values that SQL gives, in the order of the runs; runs that were
+// removed are not among them, and tags are as they were changed.
+func TestExportArrow(t *testing.T) {
+	store := mixedStore(t)
+	db := open(t, store)
+	all, err := db.SQL(context.Background(), "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	removed, tagged := all.Rows[0][0].(string), all.Rows[1][0].(string)
+	s, err := ingest.Open(store, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []ingest.Annotation{
+		{Kind: schema.EventRemove, Runs: []string{removed}}, {Kind: schema.EventTag, Runs: []string{tagged}, Key: "seen", Value: "yes"},
+	} {
+		if _, err := s.Annotate(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, filter := range []string{"", "suite=nightly", "benchmark=nothing"} {
+		where := map[string]string{"": "true", "suite=nightly": "suite = 'nightly'", "benchmark=nothing": "false"}[filter]
+		for table, order := range map[string]string{"runs": "run_id", "samples": "run_id, metric", "samples_long": "run_id, metric, i", "ops": "run_id, op"} {
+			got := exportArrow(t, db, table, filter)
+			want, err := db.SQL(context.Background(), "SELECT * FROM "+table+" SEMI JOIN (FROM runs WHERE "+where+") USING (run_id) ORDER BY "+order)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !slices.EqualFunc(got.rows, want.Rows, func(a, b []any) bool { return slices.EqualFunc(a, b, equalValues) }) {
+				t.Errorf("%s %q: %d rows are not the %d of SQL", table, filter, len(got.rows), len(want.Rows))
+			}
+			if len(got.schema.Fields()) != len(want.Columns) {
+				t.Errorf("%s: %d columns, want %d", table, len(got.schema.Fields()), len(want.Columns))
+			}
+		}
+	}
+	if got := exportArrow(t, db, "runs", "tag.seen=yes"); len(got.rows) != 1 || got.rows[0][0] != tagged {
+		t.Errorf("the run tagged later is %v", got.rows)
+	}
+}
+
+// TestExportArrowFiles: in a directory each table is an Arrow file.
+func TestExportArrowFiles(t *testing.T) {
+	db := open(t, mixedStore(t))
+	dest := filepath.Join(t.TempDir(), "out")
+	done, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatArrow})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, table := range []string{"runs", "samples", "ops"} {
+		f, err := os.Open(filepath.Join(dest, table+".arrow"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := ipc.NewFileReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rows int64
+		for k := range r.NumRecords() {
+			batch, err := r.RecordBatch(k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows += batch.NumRows()
+		}
+		if rows == 0 || done.Files[i].Table != table || done.Files[i].Rows != rows {
+			t.Errorf("%s: %d rows, and export says %v", table, rows, done.Files)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestExportArrowLargeRuns: runs that are too large to be read many at a time are read a few at a time.
+func TestExportArrowLargeRuns(t *testing.T) {
+	runs := make([]schema.Run, 70)
+	for i := range runs {
+		runs[i] = newRun(i, 100, func(r *schema.Run) {
+			ticks := make([]int64, 50_000)
+			for j := range ticks {
+				ticks[j] = int64(i*len(ticks) + j)
+			}
+			r.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: ticks}}
+			r.Primary = "latency"
+		})
+	}
+	db := open(t, newStore(t, runs...))
+	var stream bytes.Buffer
+	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatArrow, Table: "samples", Stdout: &stream}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := ipc.NewReader(&stream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Release()
+	n := 0
+	for ; r.Next(); n += int(r.RecordBatch().NumRows()) {
+		batch := r.RecordBatch()
+		if batch.NumRows() > 16 {
+			t.Errorf("a batch of %d rows", batch.NumRows())
+		}
+		lists := batch.Column(batch.Schema().FieldIndices("ticks")[0]).(*array.List)
+		ticks := lists.ListValues().(*array.Int64)
+		for i := range lists.Len() {
+			first, last := lists.ValueOffsets(i)
+			if want := int64((n + i) * 50_000); last-first != 50_000 || ticks.Value(int(first)) != want || ticks.Value(int(last-1)) != want+49_999 {
+				t.Errorf("run %d: %d ticks from %d", n+i, last-first, ticks.Value(int(first)))
+			}
+		}
+	}
+	if r.Err() != nil || n != len(runs) {
+		t.Errorf("%d rows of %d runs: %v", n, len(runs), r.Err())
+	}
+}

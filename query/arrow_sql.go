@@ -1,0 +1,161 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// SQLArrow answers like SQL, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
+// file. Integers are int64, reals float64, times timestamp[us, UTC], dates date32, lists, maps and structs themselves,
+// everything else text; the metadata of a field has its stored unit. An integer of more than 64 bits is an ErrInput.
+//
+// Nothing is written before the answer is complete. Where writing it fails, the stream ends in a way that readers refuse.
+func (db *DB) SQLArrow(ctx context.Context, text string, w io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "neurolens-query-")
+	if err != nil {
+		return fmt.Errorf("query: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	var a *arrowAnswer
+	err = db.retry(ctx, ahead(db.listAll), func(s *sources) error {
+		var err error
+		a, err = db.arrowAnswer(ctx, s, text, filepath.Join(dir, "answer.parquet"))
+		return err
+	})
+	if err != nil {
+		return queryError(err)
+	}
+	defer func() { err = errors.Join(err, a.close()) }()
+	if err = a.stream(ctx, w); err != nil {
+		breakStream(w)
+		return queryError(err)
+	}
+	return nil
+}
+
+// breakStream makes sure that a stream which ends too early is not taken for a whole one: it begins a message of 64 bytes.
+func breakStream(w io.Writer) {
+	_, _ = w.Write([]byte{0xff, 0xff, 0xff, 0xff, 64, 0, 0, 0, 0}) // there is an error to return already
+}
+
+// arrowAnswer is the result of a text in a temporary Parquet file, whose columns are named c0, c1 ...
+type arrowAnswer struct {
+	engine *engine
+	conn   *conn
+	path   string
+	fields []arrow.Field
+}
+
+func (a *arrowAnswer) close() error {
+	return errors.Join(a.conn.Close(), a.engine.close())
+}
+
+// arrowAnswer answers a text in an engine of its own, which is the answer's to close.
+func (db *DB) arrowAnswer(ctx context.Context, s *sources, text, path string) (a *arrowAnswer, err error) {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
+		return nil, fmt.Errorf("query: %w", err)
+	}
+	e, err := openEngine(db.opts.MemoryLimit)
+	if err != nil {
+		return nil, err
+	}
+	c, passed, err := e.sandboxed(ctx, s, text, path)
+	if err != nil {
+		return nil, errors.Join(err, e.close())
+	}
+	a = &arrowAnswer{engine: e, conn: c, path: path}
+	if err := a.store(ctx, text, passed); err != nil {
+		return nil, errors.Join(err, a.close())
+	}
+	return a, nil
+}
+
+// store has DuckDB write the result of a text.
+func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) error {
+	const view = annotations + ".answer"
+	_, err := a.conn.exec(ctx, "CREATE VIEW "+view+" AS "+text)
+	if engine, ok := errors.AsType[*engineErr](err); ok && engine.kind == duckdb.ErrorTypeParser {
+		return input("query: Arrow needs a SELECT, this is %s: FROM (%s ...) is one", statementWord(text), statementWord(text))
+	}
+	if err != nil {
+		return err
+	}
+	casts, fields, err := a.conn.arrowColumns("SELECT * FROM " + view)
+	if err != nil {
+		return err
+	}
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = fmt.Sprintf("%s::%s AS c%d", identifier(f.Name), casts[i], i)
+	}
+	a.fields = withUnits(fields, passed.renamed)
+	_, err = a.conn.exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
+		strings.Join(columns, ", "), view, literal(a.path), rowGroupOf(fields)))
+	return err
+}
+
+// rowGroupOf is how many rows of the temporary file are read at once: few where a row may hold many values, but not so
+// few that the file is mostly about its row groups.
+func rowGroupOf(fields []arrow.Field) int {
+	rows := 122_880
+	for _, f := range fields {
+		list, ok := f.Type.(*arrow.ListType)
+		switch {
+		case ok && arrow.IsPrimitive(list.Elem().ID()):
+			return 2048
+		case arrow.IsNested(f.Type.ID()):
+			rows = 8192
+		}
+	}
+	return rows
+}
+
+// stream reads the result back, a row group at a time: DuckDB keeps whole results in memory.
+func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
+	groups, err := a.rowGroups(ctx)
+	if err != nil {
+		return err
+	}
+	columns := make([]string, len(a.fields))
+	for i := range columns {
+		columns[i] = fmt.Sprintf("c%d", i)
+	}
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + textList(patterns([]string{a.path})) +
+		", file_row_number = true) WHERE file_row_number >= $1::BIGINT AND file_row_number < $2::BIGINT"
+	out := newArrowStream(w, a.fields)
+	begin := int64(0)
+	for _, rows := range groups {
+		if err := out.query(ctx, a.conn, statement{text, []any{begin, begin + rows}}); err != nil {
+			return err
+		}
+		begin += rows
+	}
+	if out.rows != begin {
+		return &engineErr{message: fmt.Sprintf("%d rows of %d in the temporary file", out.rows, begin), kind: duckdb.ErrorTypeIO}
+	}
+	return out.close()
+}
+
+// rowGroups are the numbers of rows of the file's row groups, in order.
+func (a *arrowAnswer) rowGroups(ctx context.Context) ([]int64, error) {
+	var groups []int64
+	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"
+	err := a.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+		n, ok := row[0].(int64)
+		if !ok {
+			return fmt.Errorf("reading the temporary file: a row group of %v rows", row[0])
+		}
+		groups = append(groups, n)
+		return nil
+	})
+	return groups, err
+}

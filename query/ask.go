@@ -1,0 +1,124 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// attempts is how often a question is asked anew because a file went away after it was listed.
+const attempts = 5
+
+// reader reads the sources of one question.
+type reader struct {
+	conn *conn
+	src  *sources
+}
+
+// ask lists the files and calls do with what reads them, again if one of the files went away meanwhile.
+func (db *DB) ask(ctx context.Context, list func() (*sources, error), do func(r *reader) error) error {
+	list = ahead(list)
+	c, err := db.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
+	return db.retry(ctx, list, func(s *sources) error {
+		r := &reader{conn: c, src: s}
+		if err := r.settle(ctx); err != nil {
+			return err
+		}
+		err := do(r)
+		if outOfMemory(err) && c.raise(ctx, db.opts.MemoryLimit) == nil {
+			err = do(r)
+		}
+		return err
+	})
+}
+
+// raise lets the engine use as much memory as a text of SQL may: for what does not fit in less, as a run of millions of
+// samples. 0 is DuckDB's own default.
+func (c *conn) raise(ctx context.Context, limit int64) error {
+	text := fmt.Sprintf("%dB", limit)
+	if limit == 0 { // RESET only changes what is said of the limit
+		if _, err := c.exec(ctx, "RESET memory_limit"); err != nil {
+			return err
+		}
+		row, err := c.one(ctx, statement{text: "SELECT current_setting('memory_limit')"})
+		if err != nil {
+			return err
+		}
+		text, _ = row[0].(string)
+	}
+	_, err := c.exec(ctx, "SET memory_limit = "+literal(text))
+	return err
+}
+
+// listAll is list for all runs.
+func (db *DB) listAll() (*sources, error) { return db.list(time.Time{}) }
+
+// ahead begins to list at once, while DuckDB starts. The first call of what it returns gives that listing, later calls
+// list anew.
+func ahead(list func() (*sources, error)) func() (*sources, error) {
+	type listing struct {
+		s   *sources
+		err error
+	}
+	begun := make(chan listing, 1)
+	go func() {
+		defer close(begun)
+		s, err := list()
+		begun <- listing{s, err}
+	}()
+	return func() (*sources, error) {
+		if l, ok := <-begun; ok {
+			return l.s, l.err
+		}
+		return list()
+	}
+}
+
+// connect opens a connection to the engine for statements of this package.
+func (db *DB) connect(ctx context.Context) (*conn, error) {
+	e, err := db.engine()
+	if err != nil {
+		return nil, err
+	}
+	return e.connect(ctx)
+}
+
+// neverOfFiles are the classes of DuckDB's errors that have nothing to do with the files.
+var neverOfFiles = []duckdb.ErrorType{
+	duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypeCatalog, duckdb.ErrorTypePermission,
+	duckdb.ErrorTypeConversion, duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
+}
+
+// retry calls do with the sources that list gives, again if a file of them went away meanwhile. Errors of DuckDB about
+// a file become ones about the store.
+func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(*sources) error) error {
+	var err error
+	for range attempts {
+		var s *sources
+		if s, err = list(); err != nil {
+			return err
+		}
+		if err = do(s); err == nil {
+			return nil
+		}
+		var engine *engineErr
+		if !errors.As(err, &engine) || slices.Contains(neverOfFiles, engine.kind) {
+			return err
+		}
+		gone, ok := s.vanished()
+		if !ok {
+			return s.blame(ctx, err)
+		}
+		err = storeError(s.stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
+	}
+	return err
+}

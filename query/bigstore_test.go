@@ -1,0 +1,216 @@
+package query_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// synthetic says what a synthetic store is like.
+type synthetic struct {
+	runs    int // half a minute apart
+	perFile int // runs in a sealed file, which are a session
+	samples int // of each run
+	packs   int // packs that cover all files; 0: none
+	events  int // files of events; most of them are packed too if there are packs
+}
+
+// sealedRun is the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
+func sealedRun(s synthetic, n int) schema.Run {
+	random := rand.New(rand.NewPCG(7, uint64(n)))
+	at := start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
+	r := schema.Run{
+		RunID:     schema.ULIDFrom(at, [10]byte{0: byte(random.Uint32()), 1: byte(random.Uint32()), 7: byte(n >> 16), 8: byte(n >> 8), 9: byte(n)}).String(),
+		SessionID: schema.ULIDFrom(start.Add(-365*24*time.Hour).Add(time.Duration(n/s.perFile*s.perFile)*30*time.Second), [10]byte{9: 1}).String(),
+		Purpose:   schema.PurposeMeasure, Source: schema.SourceNeuroLens, Suite: "quickstart", Benchmark: "tiny_linear", Variant: "plain",
+		Executor: schema.ExecutorBuiltin, Backend: "builtin", BackendVersion: "1.2.3", Model: "builtin:tiny_linear",
+		Precision: []string{"fp32", "bf16"}[n%2], BatchSize: new(int64(1 << (n % 5))), SeqLen: new(int64(64)),
+		Params: map[string]string{"dim": fmt.Sprint(64 << (n % 3))}, Tags: map[string]string{"who": "me"},
+		StartedAt: at, TimeSource: schema.TimeClock, Status: schema.StatusOK, RepeatIndex: new(int64(n % 6)),
+		Stages: schema.Stages{Setup: new(int64(5e6)), Warmup: new(int64(9e6)), Measure: new(int64(9e8) + random.Int64N(1e6))},
+		Env: schema.Env{
+			HostID: "0123456789abcdef", Machine: "lab3", Hostname: "lab3", OS: "Debian 13", OSKernel: "6.12.1", CPUModel: "Some CPU @ 3.0 GHz",
+			CPUCount: new(int64(16)), MemoryBytes: new(int64(16 << 30)), GitCommit: hex.EncodeToString(fmt.Append(nil, n/1000)), GitBranch: "main",
+			Facts: map[string]string{"governor": "performance", "turbo": "on", "kernel": "6.12.1", "libc": "2.41"},
+		},
+	}
+	m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: syntheticTicks(random, s.samples)}
+	m.Summary = stat.Summarize(m.Values())
+	r.Metrics, r.Primary = []schema.Metric{m}, "latency"
+	r.PointID = schema.PointID(&r)
+	return r
+}
+
+// syntheticTicks are latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
+// spikes in 0.5 % of them.
+func syntheticTicks(random *rand.Rand, n int) []int64 {
+	median := 130_000 * math.Pow(415, random.Float64())
+	sigma := median * (0.01 + 0.11*random.Float64())
+	ticks := make([]int64, n)
+	for i := range ticks {
+		v := median*(1+0.01*float64(i)/float64(n)) + sigma*random.NormFloat64()
+		if random.Float64() < 0.005 {
+			v *= 1 + 2*random.Float64()
+		}
+		ticks[i] = int64(max(v, median/4))
+	}
+	return ticks
+}
+
+// sealedStore makes a synthetic store in dir.
+func sealedStore(tb testing.TB, dir string, s synthetic) {
+	tb.Helper()
+	if err := ingest.Init(dir); err != nil {
+		tb.Fatal(err)
+	}
+	names := make([]schema.SealedFile, s.runs/s.perFile)
+	for i := range names {
+		var ids []schema.ULID
+		for n := i * s.perFile; n < (i+1)*s.perFile; n++ {
+			id, err := schema.ParseULID(sealedRun(synthetic{perFile: s.perFile, samples: 1}, n).RunID)
+			if err != nil {
+				tb.Fatal(err)
+			}
+			ids = append(ids, id)
+		}
+		names[i] = schema.NewSealedFile(schema.ULIDFrom(ids[len(ids)-1].Time(), [10]byte{0: 0xff, 8: byte(i >> 8), 9: byte(i)}), ids)
+	}
+	perPack := len(names)
+	if s.packs > 0 {
+		perPack = (len(names) + s.packs - 1) / s.packs
+	}
+	for first := 0; first < len(names); first += perPack {
+		if err := sealPack(dir, s, names, first, min(first+perPack, len(names))); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	addEvents(tb, dir, s)
+}
+
+// sealPack writes the files of names from first to last, and their pack.
+func sealPack(dir string, s synthetic, names []schema.SealedFile, first, last int) error {
+	var pack *tableFile
+	if s.packs > 0 {
+		name := schema.SealedFile{ID: names[last-1].ID, First: names[first].First, Last: names[last-1].Last, Rows: (last - first) * s.perFile}
+		name.ID[15]++
+		covers := make([]schema.ULID, 0, last-first)
+		for _, f := range names[first:last] {
+			covers = append(covers, f.ID)
+		}
+		var err error
+		if pack, err = createTable(filepath.Join(dir, name.Path(schema.PacksDir)), schema.Runs, covers); err != nil {
+			return err
+		}
+	}
+	for i := first; i < last; i++ {
+		if err := sealFile(dir, s, names[i], i, pack); err != nil {
+			return err
+		}
+	}
+	if pack == nil {
+		return nil
+	}
+	return pack.close()
+}
+
+// sealFile writes the sealed file i, and its runs into the pack too.
+func sealFile(dir string, s synthetic, name schema.SealedFile, i int, pack *tableFile) error {
+	runs, err := createTable(filepath.Join(dir, name.Path(schema.RunsDir)), schema.Runs, nil)
+	if err != nil {
+		return err
+	}
+	samples, err := createTable(filepath.Join(dir, name.Path(schema.SamplesDir)), schema.Samples, nil)
+	if err != nil {
+		return err
+	}
+	for n := i * s.perFile; n < (i+1)*s.perFile; n++ {
+		r := sealedRun(s, n)
+		digest := sha256.Sum256([]byte(r.RunID))
+		row := schema.RunRow(&r, hex.EncodeToString(digest[:16]))
+		if pack != nil {
+			err = pack.Write(row)
+		}
+		err = errors.Join(err, runs.Write(row))
+		for _, m := range r.Metrics {
+			err = errors.Join(err, samples.Write(append([]any{r.RunID}, schema.MetricRow(&m)...)))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errors.Join(runs.close(), samples.close())
+}
+
+// tableFile is a sealed file that is being written.
+type tableFile struct {
+	*table.Writer
+	file *os.File
+}
+
+func createTable(path string, t *schema.Table, covers []schema.ULID) (*tableFile, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return nil, err
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	return &tableFile{table.NewWriter(f, t, "test", covers), f}, nil
+}
+
+func (t *tableFile) close() error { return errors.Join(t.Close(), t.file.Close()) }
+
+// addEvents writes events: of ten, five tag, two remove and three note, a run of the last tenth or any other one.
+func addEvents(tb testing.TB, dir string, s synthetic) {
+	tb.Helper()
+	var packed []byte
+	var last schema.ULID
+	for i := range s.events {
+		n := s.runs - 1 - i*(s.runs/s.events)
+		if i%2 == 0 {
+			n = s.runs - 1 - i*(s.runs/10/s.events)
+		}
+		last = schema.ULIDFrom(start, [10]byte{8: byte(i >> 8), 9: byte(i)})
+		e := schema.Event{
+			EventID: last.String(), At: start,
+			Kind: []schema.EventKind{schema.EventTag, schema.EventNote, schema.EventTag, schema.EventRemove, schema.EventTag}[i%5],
+			Runs: []string{sealedRun(synthetic{perFile: s.perFile, samples: 1}, n).RunID}, Key: "kept", Value: "yes",
+		}
+		switch e.Kind {
+		case schema.EventNote:
+			e.Key = ""
+		case schema.EventRemove:
+			e.Key, e.Value = "", ""
+		}
+		content, err := e.Encode()
+		if err != nil {
+			tb.Fatal(err)
+		}
+		writeFile(tb, filepath.Join(dir, schema.EventFile(last)), content)
+		if i < s.events-s.events/20 {
+			packed = append(packed, content...)
+		}
+	}
+	if s.packs > 0 && s.events > 0 {
+		writeFile(tb, filepath.Join(dir, schema.PackedEvents(last)), packed)
+	}
+}
+
+func writeFile(tb testing.TB, path string, content []byte) {
+	tb.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666)); err != nil {
+		tb.Fatal(err)
+	}
+}

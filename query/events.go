@@ -1,0 +1,51 @@
+package query
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// readEvents reads the events of a listing: the packed ones, and the files of those that no pack holds. A pack that
+// cannot be read is as good as none: it only repeats. Errors name the event's file.
+func readEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
+	if len(listed.Files) == 0 {
+		return nil, nil
+	}
+	events := make([]schema.Event, 0, len(listed.Files))
+	packed := map[string]bool{}
+	for _, pack := range listed.Packs {
+		content, err := fs.ReadFile(store, schema.PackedEvents(pack))
+		if err != nil {
+			continue
+		}
+		for line := range bytes.Lines(content) {
+			e, err := schema.DecodeEvent(line)
+			if err == nil && !packed[e.EventID] {
+				packed[e.EventID] = true
+				events = append(events, e)
+			}
+		}
+	}
+	for _, id := range listed.Files {
+		if packed[id.String()] {
+			continue
+		}
+		name := schema.EventFile(id)
+		content, err := fs.ReadFile(store, name)
+		if err != nil {
+			return nil, err
+		}
+		e, err := schema.DecodeEvent(content)
+		if err == nil && e.EventID != id.String() {
+			err = fmt.Errorf("%w: it is event %s", schema.ErrDamaged, e.EventID)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}

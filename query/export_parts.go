@@ -1,0 +1,121 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// partBytes is about how large a part of a table is on disk: what DuckDB keeps in memory to sort and to write it is many
+// times that.
+const partBytes = 1 << 20
+
+// inParts writes a table to a path in parts, each of some runs in the order of their ids: to sort all rows of a large
+// store takes more memory than there may be. It counts the rows.
+func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64, err error) {
+	dir, err := os.MkdirTemp("", "neurolens-export-")
+	if err != nil {
+		return 0, fmt.Errorf("export: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	out := &parts{exporter: x, table: table, path: path, dir: dir}
+	ids := x.ids
+	slices.SortFunc(ids, compareIDs)
+	ceiling := pageRows
+	for most := 256; len(ids) > 0; {
+		n := min(most, ceiling, len(ids))
+		size, err := out.add(ctx, ids[:n])
+		if outOfMemory(err) && n > 1 {
+			ceiling = n / 2
+			continue
+		}
+		if err != nil {
+			return 0, err
+		}
+		ids = ids[n:]
+		most = max(min(int(int64(n)*partBytes/max(size, 1)), 4*n), 1)
+	}
+	return out.rows, out.join(ctx)
+}
+
+// parts are the parts of a table that is being written.
+type parts struct {
+	*exporter
+	table, path string
+	dir         string // of the parts in Parquet
+	written     []string
+	rows        int64
+	largest     int64 // rows of a part
+}
+
+// add writes the next part and gives its size.
+func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
+	if _, err := p.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE part AS SELECT unnest($1::VARCHAR[]) AS run_id", texts(ids)); err != nil {
+		return 0, err
+	}
+	some := p.of(ids)
+	some.among = " SEMI JOIN part USING (run_id)"
+	path := p.dir + "/" + strconv.Itoa(len(p.written))
+	options := copyOptions[p.req.Format]
+	if p.req.Format == FormatCSV && len(p.written) > 0 {
+		options = "FORMAT csv, HEADER false"
+	}
+	rows, err := p.conn.exec(ctx, some.copySQL(p.table, path, options))
+	if err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return 0, fmt.Errorf("export: %w", err)
+	}
+	p.written = append(p.written, path)
+	p.rows, p.largest = p.rows+rows, max(p.largest, rows)
+	if p.req.Format == FormatParquet {
+		return info.Size(), nil
+	}
+	return info.Size(), p.append(path)
+}
+
+// append moves a part to the end of the file.
+func (p *parts) append(part string) (err error) {
+	from, err := os.Open(part)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() { err = errors.Join(err, from.Close(), os.Remove(part)) }()
+	to, err := os.OpenFile(p.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	if err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	if _, err := io.Copy(to, from); err != nil {
+		return fmt.Errorf("export: %w", err)
+	}
+	return nil
+}
+
+// join makes one file of the parts in Parquet, a row group of each.
+func (p *parts) join(ctx context.Context) (err error) {
+	if p.req.Format != FormatParquet {
+		return nil
+	}
+	// One thread, as each keeps a row group of all columns.
+	if _, err := p.conn.exec(ctx, "SET preserve_insertion_order = true; SET threads = 1"); err != nil {
+		return err
+	}
+	defer func() {
+		_, set := p.conn.exec(ctx, fmt.Sprintf("SET preserve_insertion_order = false; SET threads = %d", runtime.GOMAXPROCS(0)))
+		err = errors.Join(err, set)
+	}()
+	group := max(p.largest/2048, 1) * 2048 // the size of DuckDB's vectors
+	_, err = p.conn.exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
+		textList(patterns(p.written)), literal(p.path), copyOptions[FormatParquet], group))
+	return err
+}

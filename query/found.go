@@ -1,0 +1,150 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// manyRuns are so many that reading all their ids takes longer than a second look at a part of them.
+const manyRuns = 50_000
+
+// newestOf finds the newest n runs that match, and counts all. It keeps no more than that.
+func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, error) {
+	filter := "" // of the aggregates, where the scan gives more than what matches
+	if len(sel.notNumbers) > 0 {
+		filter = " FILTER (" + sel.matches() + ")"
+	}
+	results := []string{"count(*)" + filter}
+	for _, c := range sel.notNumbers {
+		results = append(results, "count(*) FILTER ("+c.text+")")
+	}
+	atOnce := sel.src.runs() < manyRuns
+	if atOnce {
+		results = append(results, fmt.Sprintf("max(run_id, %d)", n)+filter)
+	}
+	columns := sel.columns
+	if atOnce || len(columns) == 0 {
+		columns = withRunID(columns)
+	}
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), sel.args})
+	if err != nil {
+		return chosen{}, err
+	}
+	found := sel.tally(row[0], row[1:])
+	switch {
+	case found.total == 0:
+		err = r.check(ctx, sel.unsure)
+	case atOnce:
+		found.ids, err = idsOf(row[len(row)-1])
+	default:
+		found.ids, err = r.newestAmong(ctx, sel, min(n, found.total), found.total)
+	}
+	return found, err
+}
+
+// newestAmong finds the newest n of so many runs that match: among so many of the newest runs first that they are probably
+// there, then among more.
+func (r *reader) newestAmong(ctx context.Context, sel selection, n, matching int) ([]schema.ULID, error) {
+	all := sel.src.runs()
+	for look := 4 * max(n*all/matching, 1000); ; look *= 8 {
+		since := int64(0)
+		if look < all {
+			since = sel.src.sinceNewest(look)
+		}
+		part := sel
+		part.restrict(bounds{since: since})
+		part.src = sel.src.within(bounds{since: since})
+		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.columns), part.matches()))
+		row, err := r.conn.one(ctx, statement{text, part.args})
+		if err != nil {
+			return nil, err
+		}
+		ids, err := idsOf(row[0])
+		if err != nil || since == 0 || len(ids) == n {
+			return ids, err
+		}
+	}
+}
+
+// runs is how many runs there are by names, also those that are removed.
+func (s *sources) runs() int {
+	n := len(s.live)
+	for i := range s.sealed {
+		n += s.sealed[i].sealed.Rows
+	}
+	return n
+}
+
+// idsOf reads a list of ids.
+func idsOf(list any) (ids []schema.ULID, err error) {
+	texts, _ := list.([]any)
+	for _, text := range texts {
+		if ids, err = appendID(ids, text); err != nil {
+			return nil, err
+		}
+	}
+	return ids, nil
+}
+
+// find makes the temporary table found of the runs that match: run_id, matches, and the values to order by. It is of
+// one column where all runs match and none is to be ordered.
+func (r *reader) find(ctx context.Context, sel selection) (chosen, error) {
+	results := []string{"run_id", sel.matches() + " AS matches"}
+	counts := []string{"count(*) FILTER (matches)"}
+	for i, n := range sel.notNumbers {
+		results = append(results, fmt.Sprintf("%s AS not_number_%d", n.text, i))
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (not_number_%d)", i))
+	}
+	for i, k := range sel.order {
+		results = append(results, fmt.Sprintf("%s AS key_%d", k.value, i))
+		counts = append(counts, fmt.Sprintf("count(key_%d)", i))
+	}
+	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(withRunID(sel.columns), sel.where())
+	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.args...); err != nil {
+		return chosen{}, err
+	}
+	row, err := r.conn.one(ctx, statement{text: "SELECT " + strings.Join(counts, ", ") + " FROM found"})
+	if err != nil {
+		return chosen{}, err
+	}
+	found := sel.tally(row[0], row[1:])
+	keyed := row[1+len(sel.notNumbers):]
+	if found.total == 0 || slices.Contains(keyed, driver.Value(int64(0))) {
+		err = r.check(ctx, sel.unsure)
+	}
+	return found, err
+}
+
+// listFound reads ids of the table found in the order of the question; limit 0 is no limit.
+func (r *reader) listFound(ctx context.Context, sel selection, limit int) ([]schema.ULID, error) {
+	text := "SELECT run_id FROM found WHERE matches ORDER BY " + sel.foundOrder()
+	if limit > 0 {
+		text += fmt.Sprintf(" LIMIT %d", limit)
+	}
+	return r.listIDs(ctx, statement{text: text})
+}
+
+// foundOrder is what stands in ORDER BY for the table found.
+func (s *selection) foundOrder() string {
+	var by []string
+	for i, k := range s.order {
+		by = append(by, k.by(fmt.Sprintf("key_%d", i))...)
+	}
+	return strings.Join(append(by, "run_id DESC"), ", ")
+}
+
+// listIDs reads a result of ids.
+func (r *reader) listIDs(ctx context.Context, q statement) ([]schema.ULID, error) {
+	var ids []schema.ULID
+	var bad error
+	err := r.conn.query(ctx, q, func(row []driver.Value) error {
+		ids, bad = appendID(ids, row[0])
+		return bad
+	})
+	return ids, err
+}

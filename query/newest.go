@@ -1,0 +1,227 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// listNewest is list for a question about the newest n runs of the only store: while the files that can hold them are
+// listed and the events are read, the names of all others are listed beside, for the number of runs.
+func (db *DB) listNewest(n int) (*sources, error) {
+	st := db.stores[0]
+	dir := os.DirFS(st.path)
+	type names struct {
+		files []schema.SealedFile
+		err   error
+	}
+	beside := make(chan names, 1)
+	go func() {
+		files, err := schema.ListZone(dir, schema.RunsDir)
+		beside <- names{files, err}
+	}()
+	l, events, err := listScoped(dir, n)
+	all := <-beside
+	if err = errors.Join(err, all.err); err != nil {
+		return nil, storeError(st.dir, err)
+	}
+	if moved(dir, l, all.files) || repeated(l, all.files) {
+		return db.listAll()
+	}
+	s := &sources{stores: db.stores}
+	s.add(0, l)
+	s.read = s.sealed
+	s.annotate(events)
+	for _, f := range all.files {
+		if !isAmong(l.Sealed, f.ID) {
+			s.counted += f.Rows
+		}
+	}
+	return s, nil
+}
+
+// isAmong tells whether files, the newest id first, have one of an id.
+func isAmong(files []schema.SealedFile, id schema.ULID) bool {
+	_, found := slices.BinarySearchFunc(files, id, func(f schema.SealedFile, id schema.ULID) int { return compareIDs(id, f.ID) })
+	return found
+}
+
+// listScoped lists a store for its newest n runs that are not removed, and reads its events.
+func listScoped(dir fs.FS, n int) (*schema.Listing, []schema.Event, error) {
+	for wanted := n; ; {
+		l, err := schema.List(dir, schema.Scope{Newest: wanted})
+		if err != nil {
+			return nil, nil, err
+		}
+		events, err := readEvents(dir, l.Events)
+		if err != nil || len(l.Sealed) == 0 {
+			return l, events, err
+		}
+		oldest := slices.MinFunc(l.Sealed, func(a, b schema.SealedFile) int { return cmp.Compare(a.First, b.First) }).First
+		needed := n
+		for id := range schema.Annotate(events).Removed {
+			if timeOf(id) >= oldest {
+				needed++
+			}
+		}
+		if needed <= wanted {
+			return l, events, nil
+		}
+		wanted = needed
+	}
+}
+
+// timeOf is the time in a run's id, in Unix milliseconds.
+func timeOf(id string) int64 {
+	run, err := schema.ParseULID(id)
+	if err != nil {
+		return 0
+	}
+	return run.Time().UnixMilli()
+}
+
+// moved tells whether live files were perhaps sealed since they were listed: their segment is not where it was, or the
+// sealed file of their claim is among those that were listed later.
+func moved(dir fs.FS, l *schema.Listing, later []schema.SealedFile) bool {
+	seen := map[string]bool{}
+	for _, f := range l.Live {
+		if f.Claim != nil && isAmong(later, f.Claim.ID) && !isAmong(l.Sealed, f.Claim.ID) {
+			return true
+		}
+		segment := path.Dir(f.Path())
+		if seen[segment] {
+			continue
+		}
+		seen[segment] = true
+		if _, err := fs.Stat(dir, segment); err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated tells whether a live run can be in a sealed file that the listing leaves out.
+func repeated(l *schema.Listing, all []schema.SealedFile) bool {
+	if len(l.Live) == 0 {
+		return false
+	}
+	oldest := l.Live[len(l.Live)-1].Run.Time().UnixMilli()
+	return slices.ContainsFunc(all, func(f schema.SealedFile) bool {
+		return f.Last >= oldest && !isAmong(l.Sealed, f.ID) && slices.ContainsFunc(l.Live, func(live schema.LiveFile) bool {
+			ms := live.Run.Time().UnixMilli()
+			return f.First <= ms && ms <= f.Last
+		})
+	})
+}
+
+// newest finds the newest n runs, or all where n is 0, and counts all by the names of their files.
+func (r *reader) newest(ctx context.Context, n int) (chosen, error) {
+	s := r.src
+	found := chosen{total: s.counted - len(s.said.Removed)}
+	narrow := s.sinceSome(n)
+	for _, f := range narrow.live {
+		found.ids = append(found.ids, f.live.Run)
+	}
+	if len(narrow.read) > 0 {
+		narrow.live = nil
+		ids, err := r.listIDs(ctx, statement{text: "SELECT run_id FROM " + narrow.scan([]*schema.Column{runColumn("run_id")}, "")})
+		if err != nil {
+			return chosen{}, err
+		}
+		found.ids = append(found.ids, ids...)
+	}
+	found.keep(n)
+	return found, nil
+}
+
+// sinceSome are the sources that hold the newest n runs; 0 is all of them.
+func (s *sources) sinceSome(n int) *sources {
+	if n == 0 {
+		narrow := *s
+		return &narrow
+	}
+	narrow := s.within(bounds{since: s.sinceNewest(n)})
+	if len(narrow.sealed) <= fewFiles {
+		narrow.read = narrow.sealed
+	}
+	return narrow
+}
+
+// keep orders the ids and keeps the newest n of them.
+func (c *chosen) keep(n int) {
+	slices.SortFunc(c.ids, func(a, b schema.ULID) int { return compareIDs(b, a) })
+	if n == 0 || len(c.ids) < n {
+		c.total = len(c.ids)
+		return
+	}
+	c.ids = c.ids[:n]
+}
+
+// newestRows is newest and the rows of what it finds, where these are in so few files that they are read whole: then
+// they need not be opened twice.
+func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column) (chosen, *Table, error) {
+	narrow := r.src.sinceSome(n)
+	if n == 0 || narrow.runs() > pageRows {
+		found, err := r.newest(ctx, n)
+		return found, nil, err
+	}
+	read := withRunID(columns)
+	some := &reader{r.conn, narrow}
+	if err := some.changeTagsOf(ctx, read); err != nil {
+		return chosen{}, nil, err
+	}
+	t, err := r.conn.table(ctx, statement{text: "SELECT * FROM " + narrow.scan(read, "")})
+	if err != nil {
+		return chosen{}, nil, err
+	}
+	found := chosen{total: r.src.counted - len(r.src.said.Removed)}
+	for _, row := range t.Rows {
+		if found.ids, err = appendID(found.ids, row[t.Index("run_id")]); err != nil {
+			return chosen{}, nil, err
+		}
+	}
+	found.keep(n)
+	t.keep(found.ids)
+	t, err = t.arrange(found.ids, columns)
+	return found, &t, err
+}
+
+// fewFiles are not worth a pack.
+const fewFiles = 64
+
+// sinceNewest gives a time since which there are at least n runs that are not removed; 0 where there are not so many.
+func (s *sources) sinceNewest(n int) int64 {
+	var removed []int64
+	for id := range s.said.Removed {
+		removed = append(removed, timeOf(id))
+	}
+	slices.SortFunc(removed, func(a, b int64) int { return cmp.Compare(b, a) })
+	var all []*file
+	for _, files := range [][]file{s.live, s.sealed} {
+		for i := range files {
+			all = append(all, &files[i])
+		}
+	}
+	slices.SortFunc(all, func(a, b *file) int {
+		x, _ := a.span()
+		y, _ := b.span()
+		return cmp.Compare(y, x)
+	})
+	for _, f := range all {
+		first, _ := f.span()
+		n -= max(f.sealed.Rows, 1)
+		for len(removed) > 0 && removed[0] >= first {
+			n, removed = n+1, removed[1:]
+		}
+		if n <= 0 {
+			return first
+		}
+	}
+	return 0
+}

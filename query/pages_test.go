@@ -1,0 +1,58 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// TestPages: a long listing comes in pages that together have every run once and in order, whatever the order is.
+func TestPages(t *testing.T) {
+	dir := t.TempDir() + "/store"
+	s := synthetic{runs: 36_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
+	sealedStore(t, dir, s)
+	db := open(t, dir)
+	ctx := context.Background()
+	for _, c := range []struct {
+		req  query.ListRequest
+		same string // SQL of the ids
+	}{
+		{query.ListRequest{}, "SELECT run_id FROM runs ORDER BY run_id DESC"},
+		{query.ListRequest{Filter: "dim=64"}, "SELECT run_id FROM runs WHERE params['dim'] = '64' ORDER BY run_id DESC"},
+		{query.ListRequest{Sort: []string{"bs", "-p99"}}, "SELECT run_id FROM runs ORDER BY batch_size, p99 DESC, run_id DESC"},
+		{query.ListRequest{Sort: []string{"p99"}, Limit: 9_000}, "SELECT run_id FROM runs ORDER BY p99, run_id DESC LIMIT 9000"},
+	} {
+		want, err := db.SQL(ctx, c.same)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.req.Columns = []string{"p50", "run_id"}
+		var got []string
+		pages := 0
+		err = db.Pages(ctx, c.req, func(page query.Listing) error {
+			pages++
+			if page.Total != len(want.Rows) && c.req.Limit == 0 || len(page.Columns) != 2 {
+				return fmt.Errorf("%d runs, want %d; %v", page.Total, len(want.Rows), page.Columns)
+			}
+			for _, row := range page.Rows {
+				got = append(got, row[1].(string))
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatalf("%+v: %v", c.req, err)
+		}
+		same := slices.EqualFunc(got, want.Rows, func(id string, row []any) bool { return id == row[0] })
+		if !same || pages < 3 {
+			t.Errorf("%+v: %d runs in %d pages, want %d; in order: %v", c.req, len(got), pages, len(want.Rows), same)
+		}
+	}
+	stop := errors.New("enough")
+	if err := db.Pages(ctx, query.ListRequest{}, func(query.Listing) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("got %v", err)
+	}
+}

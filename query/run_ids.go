@@ -1,0 +1,32 @@
+package query
+
+import (
+	"context"
+	"slices"
+)
+
+// RunIDs gives the ids of the runs that match a filter, oldest first.
+func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
+	var ids []string
+	err := db.Pages(ctx, ListRequest{Filter: filter, Columns: []string{"run_id"}}, func(page Listing) error {
+		for _, row := range page.Rows {
+			id, _ := row[0].(string)
+			ids = append(ids, id)
+		}
+		return nil
+	})
+	slices.Sort(ids)
+	return ids, err
+}
+
+// RemovedIDs is RunIDs of the runs that were removed, which are not found otherwise.
+func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
+	src, err := db.listAll()
+	if err != nil {
+		return nil, err
+	}
+	all := *db
+	all.withRemoved = true
+	ids, err := all.RunIDs(ctx, filter)
+	return slices.DeleteFunc(ids, func(id string) bool { return !src.said.Removed[id] }), err
+}

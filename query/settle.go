@@ -1,0 +1,219 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// settle makes sure that a run counts once: it takes out of the live files the runs that are sealed, and says in a table
+// which sealed runs of a store are those of an earlier store. Only files whose names say that they can have a run in
+// common are opened. It also makes the table of the runs that events removed.
+func (r *reader) settle(ctx context.Context) error {
+	if err := r.settleLive(ctx); err != nil {
+		return err
+	}
+	if err := r.settleStores(ctx); err != nil {
+		return err
+	}
+	removed := r.src.said.Removed
+	if len(removed) == 0 {
+		return nil
+	}
+	r.src.live = slices.DeleteFunc(r.src.live, func(f file) bool { return removed[f.live.Run.String()] })
+	ids := make([]string, 0, len(removed))
+	for id := range removed {
+		ids = append(ids, id)
+	}
+	_, err := r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.src.tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
+	return err
+}
+
+// temporary is the word for tables that belong to the connection: those without a schema of their own.
+func (r *reader) temporary() string {
+	if r.src.tables == "" {
+		return "TEMP "
+	}
+	return ""
+}
+
+// settleLive takes the live files of sealed runs out: a claim of runs that a copied file holds already, and a run that
+// one store has sealed and another has not.
+func (r *reader) settleLive(ctx context.Context) error {
+	s := r.src
+	if len(s.live) == 0 || len(s.sealed) == 0 {
+		return nil
+	}
+	ids := make([]schema.ULID, len(s.live))
+	for i, f := range s.live {
+		ids[i] = f.live.Run
+	}
+	doubtful := s.of(ids)
+	if len(doubtful.sealed) == 0 {
+		return nil
+	}
+	first, last := ids[len(ids)-1].String(), ids[0].String()
+	doubtful.live = nil
+	sealed := map[string]bool{}
+	runID := []*schema.Column{runColumn("run_id")}
+	q := statement{"SELECT run_id FROM " + doubtful.scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", []any{first, last, texts(ids)}}
+	err := r.conn.query(ctx, q, func(row []driver.Value) error {
+		id, _ := row[0].(string)
+		sealed[id] = true
+		return nil
+	})
+	if err == nil && len(sealed) > 0 {
+		s.counted -= len(sealed)
+		s.live = slices.DeleteFunc(s.live, func(f file) bool { return sealed[f.live.Run.String()] })
+	}
+	return err
+}
+
+func texts(ids []schema.ULID) []string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = id.String()
+	}
+	return all
+}
+
+// settleStores finds sealed runs that several stores hold in files of different names, as after one was copied before it
+// was sealed.
+func (r *reader) settleStores(ctx context.Context) error {
+	s := r.src
+	s.doubled = map[int]bool{}
+	var selects []string
+	for store := 1; store < len(s.stores); store++ {
+		theirs, ours := overlapping(s.read, store)
+		if len(ours) == 0 {
+			continue
+		}
+		column := []*schema.Column{runColumn("run_id")}
+		earlier, later := s.scanSealed(column, theirs, ""), s.scanSealed(column, ours, "")
+		selects = append(selects, fmt.Sprintf("SELECT %d AS store, run_id FROM (%s) SEMI JOIN (%s) USING (run_id)",
+			store, strings.Join(later, " UNION ALL "), strings.Join(earlier, " UNION ALL ")))
+	}
+	if len(selects) == 0 {
+		return nil
+	}
+	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
+		return err
+	}
+	return r.conn.query(ctx, statement{text: "SELECT store, count(*) FROM " + s.tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
+		store, _ := row[0].(int32)
+		n, _ := row[1].(int64)
+		s.doubled[int(store)] = true
+		s.counted -= int(n)
+		return nil
+	})
+}
+
+// overlapping are the files of a store that can have a run in common with those of the stores before it, and these.
+func overlapping(files []file, store int) (before, own []file) {
+	var b, o []file
+	for _, f := range files {
+		switch {
+		case f.store < store:
+			b = append(b, f)
+		case f.store == store:
+			o = append(o, f)
+		}
+	}
+	inBefore, inOwn := spansOf(b), spansOf(o)
+	return slices.DeleteFunc(b, inOwn.miss), slices.DeleteFunc(o, inBefore.miss)
+}
+
+// spans are stretches of time, first and last, that do not touch, in order.
+type spans [][2]int64
+
+func spansOf(files []file) spans {
+	all := make(spans, len(files))
+	for i := range files {
+		all[i][0], all[i][1] = files[i].span()
+	}
+	slices.SortFunc(all, func(a, b [2]int64) int { return cmp.Compare(a[0], b[0]) })
+	merged := all[:0]
+	for _, next := range all {
+		if last := len(merged) - 1; last >= 0 && next[0] <= merged[last][1] {
+			merged[last][1] = max(merged[last][1], next[1])
+		} else {
+			merged = append(merged, next)
+		}
+	}
+	return merged
+}
+
+// miss tells whether a file can hold no run of the time of the spans.
+func (s spans) miss(f file) bool {
+	first, last := f.span()
+	at, _ := slices.BinarySearchFunc(s, first, func(span [2]int64, first int64) int { return cmp.Compare(span[1], first) })
+	return at == len(s) || s[at][0] > last
+}
+
+// tagChange is a row of the table tag_changes.
+type tagChange struct {
+	RunID string            `json:"run_id"`
+	Set   map[string]string `json:"tags_set"`
+	Gone  []string          `json:"tags_gone"`
+}
+
+// changeTagsOf is changeTags where tags are among the columns.
+func (r *reader) changeTagsOf(ctx context.Context, columns []*schema.Column) error {
+	if !slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "tags" }) {
+		return nil
+	}
+	return r.changeTags(ctx)
+}
+
+// changeTags makes the table of the tags that events changed, of the runs that the sources can hold, if there are any.
+// It is for callers that read tags.
+func (r *reader) changeTags(ctx context.Context) error {
+	s := r.src
+	changes := []tagChange{}
+	add := func(id string) {
+		run, err := schema.ParseULID(id)
+		if err != nil || s.said.Removed[id] || !s.canHold(run) {
+			return
+		}
+		c := tagChange{id, s.said.Tags[id], s.said.Untagged[id]}
+		if c.Set == nil {
+			c.Set = map[string]string{}
+		}
+		if c.Gone == nil {
+			c.Gone = []string{}
+		}
+		changes = append(changes, c)
+	}
+	for id := range s.said.Tags {
+		add(id)
+	}
+	for id := range s.said.Untagged {
+		if s.said.Tags[id] == nil {
+			add(id)
+		}
+	}
+	if s.tagged = len(changes) > 0; !s.tagged {
+		return nil
+	}
+	rows, err := json.Marshal(changes)
+	if err != nil {
+		return fmt.Errorf("changing tags: %w", err)
+	}
+	_, err = r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
+	'[{"run_id": "VARCHAR", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
+	return err
+}
+
+// canHold tells whether a run can be in one of the files.
+func (s *sources) canHold(run schema.ULID) bool {
+	ms := run.Time().UnixMilli()
+	return slices.ContainsFunc(s.live, func(f file) bool { return f.live.Run == run }) ||
+		slices.ContainsFunc(s.read, func(f file) bool { return f.sealed.First <= ms && ms <= f.sealed.Last })
+}

@@ -1,0 +1,210 @@
+package query
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// file is a file of one of the stores: of one run, of sealed runs, or a pack of them.
+type file struct {
+	store  int
+	zone   string            // schema.RunsDir or schema.PacksDir; empty for a live file
+	live   schema.LiveFile   // of one run
+	sealed schema.SealedFile // of many
+}
+
+// span is the time of the first and the last run that the file can hold, in Unix milliseconds.
+func (f *file) span() (first, last int64) {
+	if f.zone == "" {
+		ms := f.live.Run.Time().UnixMilli()
+		return ms, ms
+	}
+	return f.sealed.First, f.sealed.Last
+}
+
+// sources are the files that answer a question, as one listing of the stores names them. A run that is met in several
+// of them counts once: see doubles.
+type sources struct {
+	stores  []store
+	live    []file // a run each, newest first
+	sealed  []file // of schema.RunsDir; one that several stores hold is that of the first of them
+	read    []file // what to read in place of sealed: packs, and files that no pack covers
+	counted int    // runs, by names alone, also those that are removed
+	said    schema.Annotations
+
+	tables  string       // what stands before the names of the tables that leave runs out, or change them
+	doubled map[int]bool // stores of whose sealed runs some are left out, being those of others
+	chosen  bool         // runs that are removed were left out before
+	tagged  bool         // tags are to be changed by the table
+}
+
+// list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and
+// what was said about them.
+func (db *DB) list(since time.Time) (*sources, error) {
+	s := &sources{stores: db.stores}
+	var events []schema.Event
+	known := map[schema.ULID]bool{}
+	for i, st := range db.stores {
+		dir := os.DirFS(st.path)
+		l, err := listSince(dir, since)
+		if err != nil {
+			return nil, storeError(st.dir, err)
+		}
+		more, err := readEvents(dir, l.Events)
+		if err != nil {
+			return nil, storeError(st.dir, err)
+		}
+		events = append(events, more...)
+		if len(db.stores) > 1 {
+			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f.ID] })
+			for _, f := range l.Sealed {
+				known[f.ID] = true
+			}
+		}
+		s.add(i, l)
+		packs, files := schema.PlanPacks(l, coversOf(dir, l))
+		s.read = append(s.read, filesOf(i, schema.PacksDir, packs)...)
+		s.read = append(s.read, filesOf(i, schema.RunsDir, files)...)
+	}
+	s.annotate(events)
+	if db.withRemoved {
+		clear(s.said.Removed)
+	}
+	return s, nil
+}
+
+// listSince lists the files since a time, or all where these are many: packs stand for all.
+func listSince(dir fs.FS, since time.Time) (*schema.Listing, error) {
+	l, err := schema.List(dir, schema.Scope{Since: since})
+	if err != nil || since.IsZero() || len(l.Sealed) <= fewFiles || len(l.Packs) == 0 {
+		return l, err
+	}
+	return schema.List(dir, schema.Scope{})
+}
+
+// coversOf reads what the packs of a listing cover, where there are enough files for that to pay. A pack that cannot be
+// read is as good as none: it only repeats.
+func coversOf(dir fs.FS, l *schema.Listing) map[schema.ULID][]schema.ULID {
+	if len(l.Sealed) <= fewFiles {
+		return nil
+	}
+	covers := map[schema.ULID][]schema.ULID{}
+	for _, pack := range l.Packs {
+		if ids, err := schema.PackCovers(dir, pack); err == nil {
+			covers[pack.ID] = ids
+		}
+	}
+	return covers
+}
+
+// add takes the live and the sealed files of a store's listing in.
+func (s *sources) add(store int, l *schema.Listing) {
+	for _, f := range l.Live {
+		s.live = append(s.live, file{store: store, live: f})
+	}
+	s.sealed = append(s.sealed, filesOf(store, schema.RunsDir, l.Sealed)...)
+}
+
+// annotate applies the events of all stores, and counts.
+func (s *sources) annotate(events []schema.Event) {
+	s.said = schema.Annotate(events)
+	if len(s.stores) > 1 {
+		slices.SortStableFunc(s.live, func(a, b file) int { return compareIDs(b.live.Run, a.live.Run) })
+		s.live = slices.CompactFunc(s.live, func(a, b file) bool { return a.live.Run == b.live.Run })
+	}
+	s.counted = len(s.live)
+	for _, f := range s.sealed {
+		s.counted += f.sealed.Rows
+	}
+}
+
+func filesOf(store int, zone string, sealed []schema.SealedFile) []file {
+	files := make([]file, len(sealed))
+	for i, f := range sealed {
+		files[i] = file{store: store, zone: zone, sealed: f}
+	}
+	return files
+}
+
+// path is the absolute path of a file.
+func (s *sources) path(f *file) string {
+	name := f.live.Path
+	if f.zone != "" {
+		name = func() string { return f.sealed.Path(f.zone) }
+	}
+	return s.stores[f.store].path + "/" + name()
+}
+
+// bounds are times since and before which runs started, in Unix milliseconds as in a run's id. The zero bounds are none;
+// within others there is no run without a start.
+type bounds struct {
+	since, until int64 // until 0: no bound
+}
+
+func newBounds(since, until time.Time) bounds {
+	var b bounds
+	if !since.IsZero() {
+		b.since = max(since.UnixMilli(), 1)
+	}
+	if !until.IsZero() {
+		b.since, b.until = max(b.since, 1), max(until.UnixMilli(), 1)
+	}
+	return b
+}
+
+// overlap tells whether there can be a run between first and last within the bounds.
+func (b bounds) overlap(first, last int64) bool {
+	return last >= b.since && (b.until == 0 || first < b.until)
+}
+
+// within are the sources of runs within bounds; of others too, where a file holds both.
+func (s *sources) within(b bounds) *sources {
+	if b == (bounds{}) {
+		return s
+	}
+	return s.only(func(f *file) bool { return b.overlap(f.span()) })
+}
+
+// of are the sources of some runs, which were chosen from those that are not removed. The ids descend or ascend.
+func (s *sources) of(ids []schema.ULID) *sources {
+	times := make([]int64, len(ids))
+	wanted := make(map[schema.ULID]bool, len(ids))
+	for i, id := range ids {
+		times[i], wanted[id] = id.Time().UnixMilli(), true
+	}
+	slices.Sort(times)
+	narrow := s.only(func(f *file) bool {
+		if f.zone == "" {
+			return wanted[f.live.Run]
+		}
+		first, last := f.span()
+		at, _ := slices.BinarySearch(times, first)
+		return at < len(times) && times[at] <= last
+	})
+	narrow.chosen = true
+	// A row group of a pack takes as long as some tens of small files.
+	const smallFiles = 24
+	if len(narrow.sealed) <= smallFiles {
+		narrow.read = narrow.sealed
+	}
+	return narrow
+}
+
+// only are the sources without the files that are not wanted.
+func (s *sources) only(wanted func(*file) bool) *sources {
+	narrow := *s
+	for _, files := range []*[]file{&narrow.live, &narrow.sealed, &narrow.read} {
+		all := *files
+		*files = nil
+		for i := range all {
+			if wanted(&all[i]) {
+				*files = append(*files, all[i])
+			}
+		}
+	}
+	return &narrow
+}

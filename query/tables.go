@@ -1,0 +1,92 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The views' texts.
+
+func (s *sources) runsSQL() string {
+	return "SELECT * FROM " + s.scan(schema.Runs.Columns, "")
+}
+
+// sampleValues is the SQL of the samples of a row of samples in the unit.
+const sampleValues = "CASE WHEN ticks IS NOT NULL THEN list_transform(ticks, lambda t: t * tick) ELSE reals END"
+
+// samplesSQL has one row a metric, and its samples in the unit as `values`.
+func (s *sources) samplesSQL(where string) string {
+	return "SELECT *, " + sampleValues + ` AS "values" FROM ` +
+		s.nested(schema.Samples, where)
+}
+
+// samplesLongSQL has one row a sample of samples; i counts from 0 in the order they were taken.
+func samplesLongSQL(samples string) string {
+	return `SELECT run_id, metric, unit, unnest(range(len("values"))) AS i, unnest("values") AS "value" FROM ` + samples
+}
+
+func (s *sources) opsSQL(where string) string {
+	return "SELECT * FROM " + s.nested(schema.Ops, where)
+}
+
+// nested are the rows of a table that live files nest in the row of their run, and that sealed runs have in a file of
+// the same name, where a condition on run_id holds.
+func (s *sources) nested(t *schema.Table, where string) string {
+	var parts []string
+	if len(s.live) > 0 {
+		parts = append(parts, "SELECT "+columnNames(t.Columns)+" FROM (SELECT run_id, unnest("+identifier(t.Name)+", max_depth := 2) FROM ("+
+			s.scanLive([]*schema.Column{runColumn("run_id"), liveColumn(t.Name)}, where)+"))")
+	}
+	parts = append(parts, s.scanSealed(t.Columns, s.beside(t), where)...)
+	if len(parts) == 0 {
+		return emptyTable(t.Columns)
+	}
+	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
+}
+
+// beside are the files of a table that have the names of sealed runs. A file that is not there holds nothing.
+func (s *sources) beside(t *schema.Table) []file {
+	files, _ := s.besideOrNot(t)
+	return files
+}
+
+// besideOrNot also gives the sealed runs that have no such file.
+func (s *sources) besideOrNot(t *schema.Table) (files, without []file) {
+	for _, f := range s.sealed {
+		beside := f
+		beside.zone = schema.TableZones[t]
+		if _, err := os.Lstat(s.path(&beside)); errors.Is(err, fs.ErrNotExist) {
+			without = append(without, f)
+		} else {
+			files = append(files, beside)
+		}
+	}
+	return files, without
+}
+
+// checkSamples fails where the samples of sealed runs are not there though a run says what they are of.
+func (r *reader) checkSamples(ctx context.Context) error {
+	_, without := r.src.besideOrNot(schema.Samples)
+	if len(without) == 0 {
+		return nil
+	}
+	metric := []*schema.Column{runColumn("metric")}
+	for _, f := range without {
+		one := &sources{stores: r.src.stores, read: []file{f}}
+		row, err := r.conn.one(ctx, statement{text: "SELECT count(metric) FROM " + one.scan(metric, "")})
+		if err != nil {
+			return err
+		}
+		if row[0] != int64(0) {
+			st := r.src.stores[f.store]
+			return storeError(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
+		}
+	}
+	return nil
+}

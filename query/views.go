@@ -1,0 +1,128 @@
+package query
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Views is SQL for DuckDB of any kind (its shell, Python) that makes the views runs, samples, samples_long and ops of a
+// store, and num(x), as SQL has them here. Whoever loads it sees the store as it is then; tags and removed runs are those
+// of the moment at which it was made. The views are temporary: they are those of one connection. Errors are those of Open.
+func Views(dir string) (string, error) {
+	path, err := realPath(dir)
+	if err == nil {
+		err = checkPath(path)
+	}
+	if err != nil {
+		return "", storeError(dir, err)
+	}
+	listing, err := schema.List(os.DirFS(path), schema.Scope{Newest: 1})
+	if err != nil {
+		return "", storeError(dir, err)
+	}
+	events, err := readEvents(os.DirFS(path), listing.Events)
+	if err != nil {
+		return "", storeError(dir, err)
+	}
+	w := viewWriter{path: path, said: schema.Annotate(events)}
+	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", strings.ReplaceAll(path, "\n", " "))
+	w.line("-- It shows the files that are there when this is loaded; tags and removed runs are those of when it was printed.")
+	w.files()
+	w.annotations()
+	w.views()
+	return w.text.String(), nil
+}
+
+// viewWriter writes the text of Views.
+type viewWriter struct {
+	path string
+	said schema.Annotations
+	text strings.Builder
+}
+
+func (w *viewWriter) line(format string, args ...any) { fmt.Fprintf(&w.text, format+"\n", args...) }
+
+// globOf is the SQL of the paths in the store that match.
+func (w *viewWriter) globOf(pattern string) string {
+	return "glob(" + literal(asPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
+}
+
+// files makes variables of the files that there are, live ones first, since runs go from there to the sealed ones; and a
+// view over each list, which reads nothing where there is no file. What a pattern matches is not a pattern itself.
+func (w *viewWriter) files() {
+	w.list("live", "SELECT file FROM "+w.globOf("claims/*/*/*.parquet")+" UNION ALL SELECT file FROM "+w.globOf("live/*/*.parquet"))
+	w.list("runs", "SELECT file FROM "+w.globOf("runs/*/*.parquet"))
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		// A file of samples or ops counts only if there is one of its name in runs/.
+		w.list(t.Name, fmt.Sprintf("SELECT file FROM %s WHERE list_contains(getvariable('neurolens_runs'), replace(file, %s, %s))",
+			w.globOf(schema.TableZones[t]+"/*/*.parquet"), literal(w.path+"/"+schema.TableZones[t]+"/"), literal(w.path+"/"+schema.RunsDir+"/")))
+	}
+	w.source("live", schema.LiveColumns(), "DISTINCT ON (run_id) ")
+	for _, t := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
+		w.source(t.Name, t.Columns, "")
+	}
+}
+
+func (w *viewWriter) list(name, files string) {
+	// A path may have characters that make it a pattern.
+	w.line("SET VARIABLE neurolens_%s = (SELECT coalesce(list(file ORDER BY file), []) FROM (%s));", name, files)
+}
+
+// source makes the view neurolens_NAME over the files of the variable of that name.
+func (w *viewWriter) source(name string, columns []*schema.Column, distinct string) {
+	files := "list_transform(getvariable('neurolens_" + name + "'), lambda f: regexp_replace(f, '[*?\\[]', '[\\0]', 'g'))"
+	read := "SELECT " + distinct + columnNames(columns) + " FROM read_parquet(" + files + ", schema = " + schemaMap(columns) + ")"
+	w.line("SET VARIABLE neurolens_%s_sql = CASE WHEN len(getvariable('neurolens_%s')) = 0 THEN %s ELSE %s END;",
+		name, name, literal("FROM "+emptyTable(columns)), literal(read))
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
+}
+
+// annotations makes tables of what events say.
+func (w *viewWriter) annotations() {
+	removed := slices.Sorted(maps.Keys(w.said.Removed))
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", textList(removed))
+	tagged := map[string]bool{}
+	for run := range w.said.Tags {
+		tagged[run] = true
+	}
+	for run := range w.said.Untagged {
+		tagged[run] = true
+	}
+	var rows []string
+	for _, run := range slices.Sorted(maps.Keys(tagged)) {
+		set := w.said.Tags[run]
+		keys := slices.Sorted(maps.Keys(set))
+		values := make([]string, len(keys))
+		for i, key := range keys {
+			values[i] = set[key]
+		}
+		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]), %s::VARCHAR[])",
+			literal(run), textList(keys), textList(values), textList(w.said.Untagged[run])))
+	}
+	if len(rows) == 0 {
+		rows = []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR), NULL::VARCHAR[])"}
+	}
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_tags AS FROM (VALUES %s) t(run_id, tags_set, tags_gone) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
+}
+
+// views makes the views that users see. A live run that is sealed too, as until its claim ends, counts once.
+func (w *viewWriter) views() {
+	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
+	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
+	runs := columnNames(schema.Runs.Columns)
+	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags) FROM (", runs, changedTags)
+	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id));", runs, runs, unsealed, removed)
+	nested := func(t *schema.Table) string {
+		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
+			columnNames(t.Columns), t.Name, columnNames(t.Columns), identifier(t.Name), unsealed, removed)
+	}
+	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, sampleValues, nested(schema.Samples))
+	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", samplesLongSQL("samples"))
+	w.line("CREATE OR REPLACE TEMP VIEW ops AS FROM %s;", nested(schema.Ops))
+	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", num("x"))
+}

@@ -1,0 +1,122 @@
+package query_test
+
+import (
+	"context"
+	"database/sql"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	_ "github.com/duckdb/duckdb-go/v2"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// viewQueries are asked of the views of Views and of SQL: whole rows, as text.
+var viewQueries = []string{
+	"SELECT to_json(t)::VARCHAR FROM runs t ORDER BY run_id",
+	"SELECT to_json(t)::VARCHAR FROM samples t ORDER BY run_id, metric",
+	"SELECT to_json(t)::VARCHAR FROM samples_long t ORDER BY run_id, metric, i",
+	"SELECT to_json(t)::VARCHAR FROM ops t ORDER BY run_id, op",
+	"SELECT string_agg(column_name || ' ' || column_type) FROM (DESCRIBE runs)",
+	"SELECT string_agg(column_name || ' ' || column_type) FROM (DESCRIBE samples)",
+	"SELECT string_agg(column_name || ' ' || column_type) FROM (DESCRIBE ops)",
+	"SELECT num(params['dim'])::VARCHAR FROM runs ORDER BY run_id",
+}
+
+// rowsOfSQL are the values of the only column.
+func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
+	t.Helper()
+	table, err := db.SQL(context.Background(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, row := range table.Rows {
+		value, _ := row[0].(string)
+		all = append(all, value)
+	}
+	return all
+}
+
+// rowsOfViews loads the text of Views into a DuckDB and asks that.
+func rowsOfViews(t testing.TB, dir, text string) []string {
+	t.Helper()
+	views, err := query.Views(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1) // the views are those of a connection
+	if _, err := db.Exec("SET TimeZone = 'UTC';" + views); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.Query(text)
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	defer rows.Close()
+	var all []string
+	for rows.Next() {
+		var value sql.NullString
+		if err := rows.Scan(&value); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, value.String)
+	}
+	return all
+}
+
+// TestViews: the views that are printed for others give what SQL gives, wherever the runs lie.
+func TestViews(t *testing.T) {
+	runs := variousRuns()
+	stores := map[string]string{"empty": newStore(t), "live": liveStore(t, runs...), "a [b] * it's": ""}
+	sealed := newStore(t)
+	seal(t, sealed, runs[:40]...)
+	seal(t, sealed, runs[40:]...)
+	stores["sealed"] = sealed
+	mixed := liveStore(t, runs[20:]...)
+	seal(t, mixed, runs[:30]...) // ten of them are live too
+	annotate(t, mixed, runs)
+	stores["mixed"] = mixed
+	odd := filepath.Join(t.TempDir(), "a [b] * it's")
+	if err := os.CopyFS(odd, os.DirFS(mixed)); err != nil {
+		t.Fatal(err)
+	}
+	stores["a [b] * it's"] = odd
+	for name, dir := range stores {
+		t.Run(name, func(t *testing.T) {
+			db := open(t, dir)
+			for _, text := range viewQueries {
+				got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, db, text)
+				if !slices.Equal(got, want) {
+					t.Errorf("%s\n got %.2000q\nwant %.2000q", text, got, want)
+				}
+				if name != "empty" && len(got) == 0 {
+					t.Errorf("%s: no rows", text)
+				}
+			}
+		})
+	}
+}
+
+// TestViewsOrphans: samples whose runs are not in a sealed file of the same name do not count.
+func TestViewsOrphans(t *testing.T) {
+	runs := variousRuns()
+	dir := liveStore(t, runs[:5]...)
+	f := seal(t, dir, runs[:5]...)
+	if err := os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range viewQueries {
+		if got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, open(t, dir), text); !slices.Equal(got, want) {
+			t.Errorf("%s\n got %.2000q\nwant %.2000q", text, got, want)
+		}
+	}
+}

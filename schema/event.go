@@ -1,0 +1,156 @@
+package schema
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// EventKind says what an event does to runs.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventRemove  EventKind = "remove"  // the runs are not shown any more
+	EventRestore EventKind = "restore" // they are again
+	EventTag     EventKind = "tag"     // sets the tag Key to Value
+	EventUntag   EventKind = "untag"   // takes the tag Key away, also one that the run was stored with
+	EventNote    EventKind = "note"    // adds Value, a text, to what was noted before
+	EventBless   EventKind = "bless"   // Key is a baseline: these runs, and no others from now on
+)
+
+var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless}
+
+// Event is something that was said about runs after they were stored. It never changes; a later event outweighs it.
+type Event struct {
+	EventID string    `json:"event_id"` // ULID; events apply in the order of their ids
+	Kind    EventKind `json:"kind"`
+	At      time.Time `json:"at"` // UTC
+	Runs    []string  `json:"runs"`
+	Key     string    `json:"key,omitempty"`   // of a tag, or the name of a baseline
+	Value   string    `json:"value,omitempty"` // of a tag, or the text of a note
+}
+
+// eventFile is the event with the hash of its JSON text without that hash.
+type eventFile struct {
+	Event
+	SHA256 string `json:"sha256"`
+}
+
+// Validate refuses an event that means nothing.
+func (e *Event) Validate() error {
+	if _, err := ParseULID(e.EventID); err != nil {
+		return fmt.Errorf("event_id: %w", err)
+	}
+	if !slices.Contains(eventKinds, e.Kind) {
+		return fmt.Errorf("kind %q: want one of %v", e.Kind, eventKinds)
+	}
+	if e.At.IsZero() {
+		return errors.New("an event has a time")
+	}
+	if len(e.Runs) == 0 && e.Kind != EventBless {
+		return fmt.Errorf("%s of no run", e.Kind)
+	}
+	for _, id := range e.Runs {
+		if _, err := ParseULID(id); err != nil {
+			return fmt.Errorf("runs: %w", err)
+		}
+	}
+	keyed := e.Kind == EventTag || e.Kind == EventUntag || e.Kind == EventBless
+	if keyed != (e.Key != "") {
+		return fmt.Errorf("key %q of a %s", e.Key, e.Kind)
+	}
+	if (e.Kind == EventNote) && e.Value == "" {
+		return errors.New("the note is empty")
+	}
+	return nil
+}
+
+// Encode prints the event as one line of JSON, with a hash of itself.
+func (e Event) Encode() ([]byte, error) {
+	sum, err := hashJSON(e)
+	if err != nil {
+		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
+	}
+	b, err := json.Marshal(eventFile{e, sum})
+	if err != nil {
+		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
+	}
+	return append(b, '\n'), nil
+}
+
+// DecodeEvent reads a line that Encode printed. The error wraps ErrDamaged.
+func DecodeEvent(line []byte) (Event, error) {
+	var file eventFile
+	if err := json.Unmarshal(line, &file); err != nil {
+		return Event{}, fmt.Errorf("%w: event: %w", ErrDamaged, err)
+	}
+	if sum, err := hashJSON(file.Event); err != nil || sum != file.SHA256 {
+		return Event{}, fmt.Errorf("%w: event %.30q does not match its own hash", ErrDamaged, file.EventID)
+	}
+	if err := file.Validate(); err != nil {
+		return Event{}, fmt.Errorf("%w: event %s: %w", ErrDamaged, file.EventID, err)
+	}
+	return file.Event, nil
+}
+
+// Note is a text about a run.
+type Note struct {
+	At   time.Time
+	Text string
+}
+
+// Annotations are what events say in the end.
+type Annotations struct {
+	Removed   map[string]bool              // by run id; only true
+	Tags      map[string]map[string]string // by run id and key: tags that were set, over those that the run was stored with
+	Untagged  map[string][]string          // by run id: keys of tags that were taken away
+	Notes     map[string][]Note            // by run id, in order
+	Baselines map[string][]string          // by name: run ids
+}
+
+// Annotate applies events, in whatever order they come, in the order of their ids. An event that is there twice counts
+// once.
+func Annotate(events []Event) Annotations {
+	ordered := slices.SortedFunc(slices.Values(events), func(a, b Event) int { return strings.Compare(a.EventID, b.EventID) })
+	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
+	a := Annotations{
+		Removed: map[string]bool{}, Tags: map[string]map[string]string{}, Untagged: map[string][]string{},
+		Notes: map[string][]Note{}, Baselines: map[string][]string{},
+	}
+	for _, e := range ordered {
+		if e.Kind == EventBless {
+			a.Baselines[e.Key] = e.Runs
+		}
+		for _, run := range e.Runs {
+			a.apply(&e, run)
+		}
+	}
+	return a
+}
+
+// apply applies an event to one of its runs.
+func (a *Annotations) apply(e *Event, run string) {
+	switch e.Kind {
+	case EventRemove:
+		a.Removed[run] = true
+	case EventRestore:
+		delete(a.Removed, run)
+	case EventTag:
+		if a.Tags[run] == nil {
+			a.Tags[run] = map[string]string{}
+		}
+		a.Tags[run][e.Key] = e.Value
+		a.Untagged[run] = slices.DeleteFunc(a.Untagged[run], func(key string) bool { return key == e.Key })
+	case EventUntag:
+		delete(a.Tags[run], e.Key)
+		if !slices.Contains(a.Untagged[run], e.Key) {
+			a.Untagged[run] = append(a.Untagged[run], e.Key)
+		}
+	case EventNote:
+		a.Notes[run] = append(a.Notes[run], Note{e.At, e.Value})
+	}
+}

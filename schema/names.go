@@ -1,0 +1,220 @@
+package schema
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Names in a store directory. A zone is one of the directories.
+const (
+	HeaderFile   = "neurolens.json"
+	TmpDir       = "tmp"
+	LiveDir      = "live"
+	ClaimsDir    = "claims"
+	RunsDir      = "runs"
+	SamplesDir   = "samples"
+	OpsDir       = "ops"
+	PacksDir     = "packs"
+	EventsDir    = "events"
+	ArtifactsDir = "artifacts"
+	TrashDir     = "trash"
+
+	OwnerFile = "owner.json" // of a segment or a claim
+	PlanFile  = "plan.json"  // of a claim
+
+	parquetSuffix = ".parquet"
+	eventSuffix   = ".json"
+	packedPrefix  = "events-" // of many events again, in PacksDir
+	packedSuffix  = ".jsonl"
+)
+
+// TableZones are the zones of sealed files by table.
+var TableZones = map[*Table]string{Runs: RunsDir, Samples: SamplesDir, Ops: OpsDir}
+
+// Claim names the directory of a claim: segments on their way into one sealed file. A take-over renames it to the next
+// attempt.
+type Claim struct {
+	ID      ULID
+	Attempt int
+}
+
+// Path is the claim's path in the store.
+func (c Claim) Path() string {
+	return path.Join(ClaimsDir, c.ID.String()+"."+strconv.Itoa(c.Attempt))
+}
+
+// ParseClaim reads the last element of what Path gives.
+func ParseClaim(name string) (Claim, error) {
+	id, attempt, ok := strings.Cut(name, ".")
+	n, err := strconv.Atoi(attempt)
+	if !ok || err != nil || n < 0 || strconv.Itoa(n) != attempt {
+		return Claim{}, fmt.Errorf("%q is not the name of a claim", name)
+	}
+	claim, err := ParseULID(id)
+	if err != nil {
+		return Claim{}, fmt.Errorf("claim %q: %w", name, err)
+	}
+	return Claim{claim, n}, nil
+}
+
+// LiveFile is the name of a file that holds one finished run: in a segment, or in a segment of a claim.
+type LiveFile struct {
+	Claim   *Claim // nil while the segment is in LiveDir
+	Segment ULID   // of the writing process
+	Run     ULID
+}
+
+// Path is the file's path in the store.
+func (f LiveFile) Path() string {
+	zone := LiveDir
+	if f.Claim != nil {
+		zone = f.Claim.Path()
+	}
+	return path.Join(zone, f.Segment.String(), f.Run.String()+parquetSuffix)
+}
+
+// ParseLiveFile reads what Path gives.
+func ParseLiveFile(name string) (LiveFile, error) {
+	parts := strings.Split(name, "/")
+	var claim *Claim
+	if len(parts) == 4 && parts[0] == ClaimsDir {
+		c, err := ParseClaim(parts[1])
+		if err != nil {
+			return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
+		}
+		claim, parts = &c, append([]string{LiveDir}, parts[2:]...)
+	}
+	if len(parts) != 3 || parts[0] != LiveDir || !strings.HasSuffix(parts[2], parquetSuffix) {
+		return LiveFile{}, fmt.Errorf("%q is not the name of a live file", name)
+	}
+	segment, err := ParseULID(parts[1])
+	if err != nil {
+		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
+	}
+	run, err := ParseULID(strings.TrimSuffix(parts[2], parquetSuffix))
+	if err != nil {
+		return LiveFile{}, fmt.Errorf("live file %q: %w", name, err)
+	}
+	return LiveFile{claim, segment, run}, nil
+}
+
+// SealedFile is the name of a file that holds rows of many runs: a sealed file, whose name is the same in RunsDir,
+// SamplesDir and OpsDir, or a pack. Its name says which runs it can hold, so that readers open what they need.
+type SealedFile struct {
+	ID    ULID  // of the claim that it comes from, or of the pack; its time is at or after that of Last
+	First int64 // time in the smallest run id, in Unix milliseconds
+	Last  int64 // likewise in the largest
+	Rows  int   // runs
+}
+
+// Name is the file's name without its directory: <id>-<first>-<last>-<rows>.parquet.
+func (f SealedFile) Name() string {
+	return fmt.Sprintf("%s-%s-%s-%d%s", f.ID, timeText(f.First), timeText(f.Last), f.Rows, parquetSuffix)
+}
+
+// Month is the folder of the file: the UTC month of its id, such as 2026-11. No run in the folder is later.
+func (f SealedFile) Month() string { return MonthOf(f.ID.Time()) }
+
+// MonthOf is the name of the folder for files whose id has that time.
+func MonthOf(t time.Time) string { return t.UTC().Format("2006-01") }
+
+// Path is the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
+func (f SealedFile) Path(zone string) string { return path.Join(zone, f.Month(), f.Name()) }
+
+// timeLength is that of the part of a ULID's text that stands for its time.
+const timeLength = 10
+
+// timeText prints milliseconds as the beginning of a ULID of that time.
+func timeText(ms int64) string {
+	var u ULID
+	binary.BigEndian.PutUint64(u[:8], uint64(ms)<<16)
+	return u.String()[:timeLength]
+}
+
+// ParseSealedFile reads what Name gives.
+func ParseSealedFile(name string) (SealedFile, error) {
+	stem, ok := strings.CutSuffix(name, parquetSuffix)
+	const rowsAt = ulidLength + 2*(1+timeLength) + 1
+	if !ok || len(stem) <= rowsAt || stem[ulidLength] != '-' || stem[ulidLength+1+timeLength] != '-' || stem[rowsAt-1] != '-' {
+		return SealedFile{}, fmt.Errorf("%q is not the name of a sealed file", name)
+	}
+	id, err := ParseULID(stem[:ulidLength])
+	if err != nil {
+		return SealedFile{}, fmt.Errorf("sealed file %q: %w", name, err)
+	}
+	first, errFirst := parseTime(stem[ulidLength+1:][:timeLength])
+	last, errLast := parseTime(stem[ulidLength+timeLength+2:][:timeLength])
+	rows, errRows := strconv.ParseUint(stem[rowsAt:], 10, 31)
+	f := SealedFile{id, first, last, int(rows)}
+	// A name is one text: no + and no leading zeros in the number.
+	if errFirst != nil || errLast != nil || errRows != nil || first > last || stem[rowsAt] == '0' || stem[rowsAt] == '+' {
+		return SealedFile{}, fmt.Errorf("%q is not the name of a sealed file", name)
+	}
+	return f, nil
+}
+
+// parseTime reads what timeText prints.
+func parseTime(text string) (int64, error) {
+	var ms int64
+	for i := range len(text) {
+		digit := crockfordDigits[text[i]]
+		if digit == noDigit || i == 0 && digit > 7 {
+			return 0, fmt.Errorf("%q is no time of a ULID", text)
+		}
+		ms = ms<<5 | int64(digit)
+	}
+	return ms, nil
+}
+
+// EventFile is the name of a file that holds one event, and whether it is one.
+func EventFile(id ULID) string { return path.Join(EventsDir, id.String()+eventSuffix) }
+
+// ParseEventFile reads the last element of what EventFile gives.
+func ParseEventFile(name string) (ULID, error) {
+	stem, ok := strings.CutSuffix(name, eventSuffix)
+	id, err := ParseULID(stem)
+	if !ok || err != nil {
+		return ULID{}, fmt.Errorf("%q is not the name of an event", name)
+	}
+	return id, nil
+}
+
+// PackedEvents is the name of a file that holds many events again.
+func PackedEvents(id ULID) string { return path.Join(PacksDir, packedPrefix+id.String()+packedSuffix) }
+
+// ParsePackedEvents reads the last element of what PackedEvents gives.
+func ParsePackedEvents(name string) (ULID, error) {
+	stem, ok := strings.CutPrefix(name, packedPrefix)
+	stem, also := strings.CutSuffix(stem, packedSuffix)
+	id, err := ParseULID(stem)
+	if !ok || !also || err != nil {
+		return ULID{}, fmt.Errorf("%q is not the name of packed events", name)
+	}
+	return id, nil
+}
+
+// NewSealedFile names the file of a claim that holds these runs, of which there is at least one.
+func NewSealedFile(claim ULID, runs []ULID) SealedFile {
+	f := SealedFile{ID: claim, First: math.MaxInt64, Rows: len(runs)}
+	for _, run := range runs {
+		ms := run.Time().UnixMilli()
+		f.First, f.Last = min(f.First, ms), max(f.Last, ms)
+	}
+	return f
+}
+
+// NewClaim makes an id for a sealed file of these runs: its time is now, or that of the latest run if that is later,
+// as where a clock went backwards.
+func NewClaim(now time.Time, runs []ULID) ULID {
+	for _, run := range runs {
+		if t := run.Time(); t.After(now) {
+			now = t
+		}
+	}
+	return NewULID(now)
+}
