@@ -1,0 +1,70 @@
+// Package scale measures NeuroLens on stores of a thousand to a million runs, side by side with what it stands on, a
+// bare DuckDB, and with other ways to keep runs. It has benchmarks only, and every time that it reports is a ratio to
+// something that was measured in between:
+//
+//	NEUROLENS_SCALE_DIR=/var/tmp/scale go test -run '^$' -bench . -benchtime 1x -timeout 2h ./cmd/neurolens/scale
+//
+// The first time makes the stores, which takes minutes. Without the variable everything is skipped.
+package scale
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/duckdb/duckdb-go/v2"
+)
+
+// bareRole is the variable that makes the test binary a bare DuckDB process.
+const bareRole = "NEUROLENS_SCALE_BARE"
+
+// TestMain makes the test binary the bare process: it opens the engine and asks it for 1.
+func TestMain(m *testing.M) {
+	var err error
+	switch {
+	case os.Getenv(measureRole) != "": // before the role of what it starts
+		err = errors.Join(os.Unsetenv(measureRole), measure(os.Args[1:]))
+	case os.Getenv(bareRole) != "":
+		err = bare()
+	case os.Getenv(sideRole) != "":
+		err = answerSide(os.Args[1], os.Args[2], os.Args[3])
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func bare() error {
+	connector, err := duckdb.NewConnector(":memory:", nil)
+	if err != nil {
+		return err
+	}
+	db := sql.OpenDB(connector)
+	defer db.Close()
+	var one int
+	return db.QueryRowContext(context.Background(), "SELECT 1").Scan(&one)
+}
+
+// skip ends a benchmark for which this machine lacks something, unless it is required.
+func skip(tb testing.TB, what, why string) {
+	tb.Helper()
+	if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
+		tb.Fatal(why)
+	}
+	tb.Skip(why)
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}

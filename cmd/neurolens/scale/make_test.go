@@ -1,0 +1,10 @@
+package scale
+
+import "testing"
+
+// BenchmarkMake makes the stores that are not there.
+func BenchmarkMake(b *testing.B) {
+	for _, r := range recipes {
+		storeOf(b, r)
+	}
+}

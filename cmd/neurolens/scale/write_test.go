@@ -1,0 +1,117 @@
+package scale
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// writes are what is measured of a writer.
+var writes = []string{"append", "seal", "append many", "pack, nothing to do"}
+
+// BenchmarkWrites appends runs of 1,000 samples to a store of 10,000 runs and to one of a million, and seals them, by
+// turns. The goal of append and of seal is a ratio of 1.2.
+func BenchmarkWrites(b *testing.B) {
+	sizes := []recipe{recipes[1], recipes[3]}
+	var stores [2]*ingest.Store
+	var all [2][4]series
+	for i, r := range sizes {
+		dir := copyStore(b, storeOf(b, r))
+		defer os.RemoveAll(dir)
+		store, err := ingest.Open(dir, "scale")
+		must(b, err)
+		defer store.Close()
+		stores[i] = store
+	}
+	for b.Loop() {
+		for range 3 * rounds {
+			for i, store := range stores {
+				for j, took := range writeOnce(b, store) {
+					all[i][j].add(measured{Wall: took})
+				}
+			}
+		}
+	}
+	out := rows{{"us a run", sizes[0].name + " runs", sizes[1].name + " runs", "ratio"}}
+	for j, name := range writes {
+		small, large := all[0][j].median(), all[1][j].median()
+		out = append(out, []string{name, fmt.Sprintf("%.0f", small*1e3/perFile), fmt.Sprintf("%.0f", large*1e3/perFile), fmt.Sprintf("%.2f", large/small)})
+	}
+	b.ReportMetric(all[1][0].median()/all[0][0].median(), "append/10k")
+	b.ReportMetric(all[1][1].median()/all[0][1].median(), "seal/10k")
+	fmt.Printf("\n%s: %d runs at once\n%s", b.Name(), perFile, out)
+}
+
+// writeOnce appends and seals a sweep, ingests another, and looks whether there is something to pack.
+func writeOnce(b *testing.B, store *ingest.Store) (took [4]time.Duration) {
+	b.Helper()
+	var last time.Time
+	lap := func(i int) {
+		took[i] = time.Since(last)
+		last = time.Now()
+	}
+	one, other := sweepNow(), sweepNow()
+	last = time.Now()
+	for _, r := range one {
+		must(b, store.Append(r))
+	}
+	lap(0)
+	if n, err := store.Seal(b.Context()); n != perFile || err != nil {
+		b.Fatal(n, err)
+	}
+	lap(1)
+	added, _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+		for _, r := range other {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if added != perFile || err != nil {
+		b.Fatal(added, err)
+	}
+	lap(2)
+	_, err = store.Pack()
+	must(b, err)
+	lap(3)
+	return took
+}
+
+// sweepNow makes runs of now.
+func sweepNow() []schema.Run {
+	sweep := runtest.NewSweep(uint64(time.Now().UnixNano()), 1000)
+	sweep.Start, sweep.Step = time.Now().Truncate(time.Microsecond), time.Microsecond
+	runs := make([]schema.Run, perFile)
+	for i := range runs {
+		runs[i] = sweep.Next()
+	}
+	return runs
+}
+
+// copyStore copies a store by hard links, for no file of a store changes.
+func copyStore(tb testing.TB, dir string) string {
+	tb.Helper()
+	into, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".copy-")
+	must(tb, err)
+	must(tb, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		rel, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			return os.Mkdir(filepath.Join(into, rel), 0o777)
+		}
+		return os.Link(path, filepath.Join(into, rel))
+	}))
+	return into
+}
