@@ -181,7 +181,7 @@ func (m *model) process(random *rand.Rand, files *mortalFiles) {
 		_, err := store.Seal(context.Background())
 		m.check(files, err)
 	case 3:
-		p := packer{files: files, version: "model", now: time.Now(), least: 3, memory: packMemory}
+		p := packer{files: files, version: "model", now: time.Now(), least: 3, full: 30, memory: packMemory}
 		m.check(files, p.all())
 	case 4:
 		m.appendAll(random, store)

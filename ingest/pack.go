@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +18,7 @@ const (
 	packFiles = 100              // a pack is of at least so many files
 	packRows  = 10_000           // a file of as many rows is as good as a pack
 	packFan   = 8                // so many packs of a size become one of the next
+	packFull  = 2 * 122_880      // a pack has at most so many rows, two row groups: several are read at a time, and fewer where time bounds them
 	packGrace = 10 * time.Minute // a pack that another one stands for stays as long, for those who read it
 )
 
@@ -29,7 +31,7 @@ func (s *Store) Pack() (packs int, err error) {
 	if s.closed {
 		return 0, fmt.Errorf("packing store %s: it is closed", s.dir)
 	}
-	p := packer{files: s.files, version: s.sealer.version, now: time.Now(), least: packFiles, memory: packMemory}
+	p := packer{files: s.files, version: s.sealer.version, now: time.Now(), least: packFiles, full: packFull, memory: packMemory}
 	if err := p.all(); err != nil {
 		return p.written, fmt.Errorf("packing store %s: %w", s.dir, err)
 	}
@@ -42,6 +44,7 @@ type packer struct {
 	version string
 	now     time.Time
 	least   int // files that are worth a pack
+	full    int // rows of a pack at most
 	memory  int // bound of what the files being merged take
 	written int
 }
@@ -84,30 +87,52 @@ func (p *packer) runs(l *schema.Listing) error {
 	return p.removeOld(l, covers, packs)
 }
 
-// packRuns writes a pack of files, and of the packs that it makes superfluous.
+// packRuns writes packs of files, and of the packs that these make superfluous.
 func (p *packer) packRuns(files, packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID) error {
 	inputs, err := p.readable(files, schema.RunsDir)
 	if err != nil || len(inputs) < p.least {
 		return err
 	}
-	var ids []schema.ULID
-	for _, in := range inputs {
-		ids = append(ids, in.file.ID)
+	for i := range inputs {
+		inputs[i].covers = []schema.ULID{inputs[i].file.ID}
 	}
-	merged, err := p.readable(p.joining(packs, covers, len(ids)), schema.PacksDir)
+	merged, err := p.readable(p.joining(packs, covers, len(inputs)), schema.PacksDir)
 	if err != nil {
 		return err
 	}
-	for _, in := range merged {
-		ids = append(ids, covers[in.file.ID]...)
+	for i := range merged {
+		merged[i].covers = covers[merged[i].file.ID]
 	}
-	slices.SortFunc(ids, compareULIDs)
-	return p.write(append(merged, inputs...), ids)
+	for _, part := range p.parts(append(merged, inputs...)) {
+		if err := p.write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parts divides inputs, in the order of their first runs, into packs, all full but the last.
+func (p *packer) parts(inputs []packInput) [][]packInput {
+	slices.SortStableFunc(inputs, func(a, b packInput) int {
+		return cmp.Or(cmp.Compare(a.file.First, b.file.First), compareULIDs(a.file.ID, b.file.ID))
+	})
+	var all [][]packInput
+	from, rows := 0, 0
+	for i, in := range inputs {
+		if i > from && rows+in.file.Rows > p.full {
+			all = append(all, inputs[from:i])
+			from, rows = i, 0
+		}
+		rows += in.file.Rows
+	}
+	return append(all, inputs[from:])
 }
 
 // joining are the packs that a new one of so many files is to stand for too: those of its size and below, where they
-// are enough; and again for the size that it then has. So a row is written anew once for each size.
+// are enough; and again for the size that it then has. So a row is written anew once for each size, until its pack is
+// more than half full.
 func (p *packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]schema.ULID, files int) []schema.SealedFile {
+	packs = slices.DeleteFunc(slices.Clone(packs), func(pack schema.SealedFile) bool { return pack.Rows > p.full/2 })
 	var taken []schema.SealedFile
 	for {
 		size := p.least * packFan // packs of a size cover fewer files
@@ -136,7 +161,7 @@ func (p *packer) joining(packs []schema.SealedFile, covers map[schema.ULID][]sch
 func (p *packer) readable(files []schema.SealedFile, zone string) ([]packInput, error) {
 	var inputs []packInput
 	for _, f := range files {
-		in := packInput{f, f.Path(zone)}
+		in := packInput{file: f, path: f.Path(zone)}
 		err := p.check(in)
 		switch {
 		case err == nil:

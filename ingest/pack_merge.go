@@ -22,8 +22,9 @@ const (
 
 // packInput is a file to be packed.
 type packInput struct {
-	file schema.SealedFile // of which the range and the number of rows count
-	path string
+	file   schema.SealedFile // of which the range and the number of rows count
+	path   string
+	covers []schema.ULID // the sealed files whose rows it has
 }
 
 // memory is about what the file takes while it is open.
@@ -31,15 +32,17 @@ func (in packInput) memory() int {
 	return inputMemory + min(in.file.Rows*rowMemory, pagesMemory)
 }
 
-// write makes a pack of the inputs, which covers the sealed files of these ids. Where too many of the inputs overlap,
-// it first merges some of them into temporary files.
-func (p *packer) write(inputs []packInput, covers []schema.ULID) error {
+// write makes a pack of the inputs, which are in the order of their first runs. Where too many of them overlap, it first
+// merges some into temporary files.
+func (p *packer) write(inputs []packInput) error {
 	if err := makeDirs(p.files, schema.TmpDir); err != nil {
 		return err
 	}
-	slices.SortStableFunc(inputs, func(a, b packInput) int {
-		return cmp.Or(cmp.Compare(a.file.First, b.file.First), compareULIDs(a.file.ID, b.file.ID))
-	})
+	var covers []schema.ULID
+	for _, in := range inputs {
+		covers = append(covers, in.covers...)
+	}
+	slices.SortFunc(covers, compareULIDs)
 	var temps []string
 	defer func() {
 		for _, name := range temps {
@@ -55,7 +58,7 @@ func (p *packer) write(inputs []packInput, covers []schema.ULID) error {
 			if err != nil {
 				return err
 			}
-			next = append(next, packInput{merged, name})
+			next = append(next, packInput{file: merged, path: name})
 		}
 		inputs = next
 	}

@@ -28,7 +28,7 @@ func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 
 // newPacker packs three files and more.
 func newPacker(f files) *packer {
-	return &packer{files: f, version: "test", now: time.Now(), least: 3, memory: packMemory}
+	return &packer{files: f, version: "test", now: time.Now(), least: 3, full: packFull, memory: packMemory}
 }
 
 // planned gives what readers take of a store, and checks each pack: it has a hash of itself, its name says what is in
@@ -129,6 +129,38 @@ func TestPack(t *testing.T) {
 	if left, err := os.ReadDir(filepath.Join(dir, schema.TmpDir)); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left in tmp, %v", len(left), err)
 	}
+}
+
+// TestPackFull: what is packed at once fills one pack after another, and packs that are more than half full are left
+// alone.
+func TestPackFull(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 72, 3)
+	for done := 40; done <= len(runs); done += 4 {
+		before := len(sealedFiles(t, dir)) * 2
+		bulkFiles(t, store, 2, runs[before:done])
+		p := newPacker(store.files)
+		p.least, p.full = 2, 10
+		if err := p.all(); err != nil {
+			t.Fatal(err)
+		}
+		want := slices.Repeat([]int{10}, 4)
+		want = append(want, slices.Repeat([]int{4}, (done-40)/4)...)
+		if done == len(runs) { // eight small ones become fewer
+			want = []int{8, 8, 8, 8, 10, 10, 10, 10}
+		}
+		packs, files := planned(t, dir)
+		var rows []int
+		for _, pack := range packs {
+			rows = append(rows, pack.Rows)
+		}
+		slices.Sort(rows)
+		slices.Sort(want)
+		if len(files) > 0 || !slices.Equal(rows, want) {
+			t.Fatalf("%d runs: packs of %v and %d files, want %v", done, rows, len(files), want)
+		}
+	}
+	mustHold(t, dir, runs...)
 }
 
 // TestPackOverlapping merges files of the same times with little memory, by way of temporary files.

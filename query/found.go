@@ -42,16 +42,24 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 	case atOnce:
 		found.ids, err = idsOf(row[len(row)-1])
 	default:
-		found.ids, err = r.newestAmong(ctx, sel, min(n, found.total), found.total)
+		n = min(n, found.total)
+		found.ids, err = r.newestAmong(ctx, sel, n, 4*max(n*sel.src.runs()/found.total, 1000))
 	}
 	return found, err
 }
 
-// newestAmong finds the newest n of so many runs that match: among so many of the newest runs first that they are probably
-// there, then among more.
-func (r *reader) newestAmong(ctx context.Context, sel selection, n, matching int) ([]schema.ULID, error) {
-	all := sel.src.runs()
-	for look := 4 * max(n*all/matching, 1000); ; look *= 8 {
+// newestAlone is newestOf without counting.
+func (r *reader) newestAlone(ctx context.Context, sel selection, n int) (chosen, error) {
+	ids, err := r.newestAmong(ctx, sel, n, manyRuns)
+	if err == nil && len(ids) == 0 {
+		err = r.check(ctx, sel.unsure)
+	}
+	return chosen{ids: ids}, err
+}
+
+// newestAmong finds the newest n runs that match: among so many of the newest runs first, then among more.
+func (r *reader) newestAmong(ctx context.Context, sel selection, n, look int) ([]schema.ULID, error) {
+	for all := sel.src.runs(); ; look *= 8 {
 		since := int64(0)
 		if look < all {
 			since = sel.src.sinceNewest(look)
@@ -59,7 +67,7 @@ func (r *reader) newestAmong(ctx context.Context, sel selection, n, matching int
 		part := sel
 		part.restrict(bounds{since: since})
 		part.src = sel.src.within(bounds{since: since})
-		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.columns), part.matches()))
+		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.columns), part.text))
 		row, err := r.conn.one(ctx, statement{text, part.args})
 		if err != nil {
 			return nil, err

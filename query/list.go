@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ type ListRequest struct {
 // Listing is what List found.
 type Listing struct {
 	Table
-	Total      int            // runs that match, before Limit
+	Total      int            // runs that match, before Limit; 0 of Pages with a Limit
 	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
 }
 
@@ -29,11 +30,11 @@ type Listing struct {
 // Without filter, bounds and order Total counts from the names of files alone.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
-	err := db.Pages(ctx, req, func(page Listing) error {
+	err := db.pages(ctx, lister{req: req, counts: true, page: func(page Listing) error {
 		page.Rows = append(all.Rows, page.Rows...)
 		all = page
 		return nil
-	})
+	}})
 	if err != nil {
 		return Listing{}, err
 	}
@@ -65,42 +66,59 @@ func rowsOfPage(columns []*schema.Column) int {
 // Pages is List for listings of any length: it hands them over in pages, one after another, of which there is at least
 // one. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, page func(Listing) error) error {
-	columns, err := runColumns(req.Columns)
-	if err != nil {
+	return db.pages(ctx, lister{req: req, page: page})
+}
+
+// pages hands over what a lister is to list.
+func (db *DB) pages(ctx context.Context, l lister) error {
+	var err error
+	if l.columns, err = runColumns(l.req.Columns); err != nil {
 		return err
 	}
-	l := &lister{
-		req: req, columns: columns, page: page,
-		question: question{filter: req.Filter, bounds: newBounds(req.Since, req.Until), sort: req.Sort},
+	l.question = question{filter: l.req.Filter, bounds: newBounds(l.req.Since, l.req.Until), sort: l.req.Sort}
+	if l.question.everything() && l.req.Limit > 0 && len(db.stores) == 1 {
+		if err := db.newestPages(ctx, l); !errors.Is(err, errUnsure) {
+			return err
+		}
 	}
-	list := db.listAll
-	switch {
-	case l.question.everything() && req.Limit > 0 && len(db.stores) == 1:
-		list = func() (*sources, error) { return db.listNewest(req.Limit) }
-	case strings.TrimSpace(req.Filter) == "":
-		list = func() (*sources, error) { return db.list(req.Since) }
+	since := time.Time{}
+	if strings.TrimSpace(l.req.Filter) == "" {
+		since = l.req.Since
 	}
-	return db.ask(ctx, list, func(r *reader) error { return l.list(ctx, r) })
+	return db.ask(ctx, func() (*sources, error) { return db.list(since) }, func(r *reader) error { return l.list(ctx, r) })
 }
+
+// newestPages hands over the newest runs of the only store. It fails with errUnsure, before anything is handed over,
+// where files would have to be opened to count all.
+func (db *DB) newestPages(ctx context.Context, l lister) error {
+	if l.counts {
+		l.names = db.countNames()
+	}
+	return db.ask(ctx, func() (*sources, error) { return db.listNewest(l.req.Limit) }, func(r *reader) error { return l.list(ctx, r) })
+}
+
+// errUnsure says that names do not tell how many runs there are.
+var errUnsure = errors.New("a run may stand in two files")
 
 // lister hands the pages of a listing over.
 type lister struct {
 	req      ListRequest
 	question question
 	columns  []*schema.Column
+	counts   bool             // Total is wanted where there is a Limit
+	names    func() nameCount // counts all runs, where the sources are those of the newest alone
 	page     func(Listing) error
 
-	chosen bool // ids and head are set: what follows an interruption goes on from there
 	ids    []schema.ULID
 	head   Listing // without rows
 	only   *Table  // the rows of all ids, where they were read with them
 	stored int     // so many ids from the beginning have their rows in the temporary table listed, or had
-	shown  int     // ids whose rows were handed over
+	shown  int     // ids whose rows were handed over: what follows an interruption goes on from there
 }
 
 // list hands over what is left of the listing.
 func (l *lister) list(ctx context.Context, r *reader) error {
-	if !l.chosen {
+	if l.shown == 0 {
 		if err := l.choose(ctx, r); err != nil {
 			return err
 		}
@@ -131,12 +149,27 @@ func (l *lister) choose(ctx context.Context, r *reader) error {
 	} else {
 		found, err = l.match(ctx, r)
 	}
+	if err == nil && l.names != nil {
+		found.total, err = l.all(r)
+	}
 	if err != nil {
 		return err
 	}
+	if l.req.Limit > 0 && !l.counts {
+		found.total = 0
+	}
 	l.ids, l.head = found.ids, Listing{Total: found.total, NotNumbers: found.notNumbers}
-	l.chosen = true
+	l.stored = 0
 	return nil
+}
+
+// all is how many runs there are, by names.
+func (l *lister) all(r *reader) (int, error) {
+	n := l.names()
+	if n.err == nil && !n.sure {
+		n.err = errUnsure
+	}
+	return n.runs - len(r.src.said.Removed), n.err
 }
 
 // match finds the runs of a question that not all runs answer.
@@ -146,7 +179,10 @@ func (l *lister) match(ctx context.Context, r *reader) (chosen, error) {
 		return chosen{}, err
 	}
 	if len(sel.order) == 0 && l.req.Limit > 0 && l.req.Limit <= pageRows {
-		return r.newestOf(ctx, sel, l.req.Limit)
+		if l.counts || len(sel.notNumbers) > 0 || r.src.runs() < manyRuns {
+			return r.newestOf(ctx, sel, l.req.Limit)
+		}
+		return r.newestAlone(ctx, sel, l.req.Limit)
 	}
 	found, err := r.find(ctx, sel)
 	if err != nil {

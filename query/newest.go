@@ -3,53 +3,61 @@ package query
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
+	"sync"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// listNewest is list for a question about the newest n runs of the only store: while the files that can hold them are
-// listed and the events are read, the names of all others are listed beside, for the number of runs.
+// listNewest is list for a question about the newest n runs of the only store: it names no other files than those that
+// can hold them.
 func (db *DB) listNewest(n int) (*sources, error) {
 	st := db.stores[0]
-	dir := os.DirFS(st.path)
-	type names struct {
-		files []schema.SealedFile
-		err   error
-	}
-	beside := make(chan names, 1)
-	go func() {
-		files, err := schema.ListZone(dir, schema.RunsDir)
-		beside <- names{files, err}
-	}()
-	l, events, err := listScoped(dir, n)
-	all := <-beside
-	if err = errors.Join(err, all.err); err != nil {
+	l, events, err := listScoped(os.DirFS(st.path), n)
+	if err != nil {
 		return nil, storeError(st.dir, err)
-	}
-	if moved(dir, l, all.files) || repeated(l, all.files) {
-		return db.listAll()
 	}
 	s := &sources{stores: db.stores}
 	s.add(0, l)
 	s.read = s.sealed
 	s.annotate(events)
-	for _, f := range all.files {
-		if !isAmong(l.Sealed, f.ID) {
-			s.counted += f.Rows
-		}
-	}
 	return s, nil
 }
 
-// isAmong tells whether files, the newest id first, have one of an id.
-func isAmong(files []schema.SealedFile, id schema.ULID) bool {
-	_, found := slices.BinarySearchFunc(files, id, func(f schema.SealedFile, id schema.ULID) int { return compareIDs(id, f.ID) })
-	return found
+// nameCount is how many runs a store has by the names of its files.
+type nameCount struct {
+	runs int  // also those that are removed
+	sure bool // no run can stand in two files
+	err  error
+}
+
+// countNames counts the runs of the only store by names, while its caller does something else.
+func (db *DB) countNames() func() nameCount {
+	st := db.stores[0]
+	counted := make(chan nameCount, 1)
+	go func() {
+		l, err := schema.List(os.DirFS(st.path), schema.Scope{})
+		if err != nil {
+			counted <- nameCount{err: storeError(st.dir, err)}
+			return
+		}
+		var s sources
+		s.add(0, l)
+		s.annotate(nil)
+		counted <- nameCount{runs: s.counted, sure: !s.doubtful()}
+	}()
+	return sync.OnceValue(func() nameCount { return <-counted })
+}
+
+// doubtful tells whether a live run can be in a sealed file too.
+func (s *sources) doubtful() bool {
+	if len(s.live) == 0 {
+		return false
+	}
+	sealed := spansOf(s.sealed)
+	return slices.ContainsFunc(s.live, func(f file) bool { return !sealed.miss(f) })
 }
 
 // listScoped lists a store for its newest n runs that are not removed, and reads its events.
@@ -84,40 +92,6 @@ func timeOf(id string) int64 {
 		return 0
 	}
 	return run.Time().UnixMilli()
-}
-
-// moved tells whether live files were perhaps sealed since they were listed: their segment is not where it was, or the
-// sealed file of their claim is among those that were listed later.
-func moved(dir fs.FS, l *schema.Listing, later []schema.SealedFile) bool {
-	seen := map[string]bool{}
-	for _, f := range l.Live {
-		if f.Claim != nil && isAmong(later, f.Claim.ID) && !isAmong(l.Sealed, f.Claim.ID) {
-			return true
-		}
-		segment := path.Dir(f.Path())
-		if seen[segment] {
-			continue
-		}
-		seen[segment] = true
-		if _, err := fs.Stat(dir, segment); err != nil {
-			return true
-		}
-	}
-	return false
-}
-
-// repeated tells whether a live run can be in a sealed file that the listing leaves out.
-func repeated(l *schema.Listing, all []schema.SealedFile) bool {
-	if len(l.Live) == 0 {
-		return false
-	}
-	oldest := l.Live[len(l.Live)-1].Run.Time().UnixMilli()
-	return slices.ContainsFunc(all, func(f schema.SealedFile) bool {
-		return f.Last >= oldest && !isAmong(l.Sealed, f.ID) && slices.ContainsFunc(l.Live, func(live schema.LiveFile) bool {
-			ms := live.Run.Time().UnixMilli()
-			return f.First <= ms && ms <= f.Last
-		})
-	})
 }
 
 // newest finds the newest n runs, or all where n is 0, and counts all by the names of their files.

@@ -54,7 +54,10 @@ func (db *DB) list(since time.Time) (*sources, error) {
 		if err != nil {
 			return nil, storeError(st.dir, err)
 		}
+		covers := make(chan map[schema.ULID][]schema.ULID, 1)
+		go func() { covers <- coversOf(dir, l) }()
 		more, err := readEvents(dir, l.Events)
+		read := <-covers
 		if err != nil {
 			return nil, storeError(st.dir, err)
 		}
@@ -66,7 +69,7 @@ func (db *DB) list(since time.Time) (*sources, error) {
 			}
 		}
 		s.add(i, l)
-		packs, files := schema.PlanPacks(l, coversOf(dir, l))
+		packs, files := schema.PlanPacks(l, read)
 		s.read = append(s.read, filesOf(i, schema.PacksDir, packs)...)
 		s.read = append(s.read, filesOf(i, schema.RunsDir, files)...)
 	}

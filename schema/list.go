@@ -1,13 +1,17 @@
 package schema
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -106,6 +110,13 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 
 // names lists a directory in ascending order; one that is not there has none.
 func names(store fs.FS, dir string) ([]string, error) {
+	all, err := unordered(store, dir)
+	slices.Sort(all)
+	return all, err
+}
+
+// unordered lists a directory in whatever order; one that is not there has none.
+func unordered(store fs.FS, dir string) ([]string, error) {
 	opened, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -130,7 +141,6 @@ func names(store fs.FS, dir string) ([]string, error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	slices.Sort(all)
 	return all, nil
 }
 
@@ -252,16 +262,49 @@ func sealed(store fs.FS, scope Scope, claimed []Claim) ([]SealedFile, error) {
 	return files, nil
 }
 
-func newestFirst(a, b SealedFile) int { return slices.Compare(b.ID[:], a.ID[:]) }
+func newestFirst(a, b SealedFile) int { return bytes.Compare(b.ID[:], a.ID[:]) }
 
-// months lists the files of a zone in the scope, the folder of the latest month first: it holds no run that is later
-// than its month, so from some folder on none can be among the newest.
+// months lists the files of a zone in the scope.
 func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
 	folders, err := names(store, zone)
 	if err != nil {
 		return nil, err
 	}
+	folders = slices.DeleteFunc(folders, func(month string) bool {
+		_, err := time.Parse("2006-01", month)
+		return err != nil
+	})
 	slices.Reverse(folders)
+	if scope == (Scope{}) {
+		return allMonths(store, zone, folders)
+	}
+	return lateMonths(store, zone, folders, scope)
+}
+
+// allMonths lists the files of folders, which are in order, latest first. Several are listed at a time: most of it is
+// the time that the file system takes.
+func allMonths(store fs.FS, zone string, folders []string) ([]SealedFile, error) {
+	files, errs := make([][]SealedFile, len(folders)), make([]error, len(folders))
+	var next atomic.Int64
+	var listing sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(folders)) {
+		listing.Go(func() {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= len(folders) {
+					return
+				}
+				files[i], errs[i] = folder(store, path.Join(zone, folders[i]))
+			}
+		})
+	}
+	listing.Wait()
+	return slices.Concat(files...), cmp.Or(errs...)
+}
+
+// lateMonths lists the files of folders, which are in order, latest first, in a scope: a folder holds no run that is
+// later than its month, so from some folder on none can be among the newest.
+func lateMonths(store fs.FS, zone string, folders []string, scope Scope) ([]SealedFile, error) {
 	var all []SealedFile
 	oldest := "" // month of the oldest run that is wanted, as far as known
 	if !scope.Since.IsZero() {
@@ -270,9 +313,6 @@ func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
 	for _, month := range folders {
 		if month < oldest {
 			break
-		}
-		if _, err := time.Parse("2006-01", month); err != nil {
-			continue
 		}
 		files, err := folder(store, path.Join(zone, month))
 		if err != nil {
@@ -283,7 +323,6 @@ func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
 			oldest = max(oldest, MonthOf(time.UnixMilli(since)))
 		}
 	}
-	slices.SortFunc(all, newestFirst)
 	return slices.DeleteFunc(all, outside(all, scope)), nil
 }
 
@@ -309,9 +348,9 @@ func newest(files []SealedFile, n int) (since int64, ok bool) {
 	return 0, false
 }
 
-// folder lists the sealed files of a folder.
+// folder lists the sealed files of a folder, newest id first.
 func folder(store fs.FS, dir string) ([]SealedFile, error) {
-	found, err := names(store, dir)
+	found, err := unordered(store, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -323,10 +362,11 @@ func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	from, to := month.UnixMilli(), month.AddDate(0, 1, 0).UnixMilli()
 	for _, name := range found {
 		f, err := ParseSealedFile(name)
-		if at := f.ID.Time().UnixMilli(); err == nil && from <= at && at < to {
+		if at := f.ID.millis(); err == nil && from <= at && at < to {
 			files = append(files, f)
 		}
 	}
+	slices.SortFunc(files, newestFirst)
 	return files, nil
 }
 

@@ -83,5 +83,8 @@ func ParseULID(s string) (ULID, error) {
 
 // Time is the time in the identifier, in UTC.
 func (u ULID) Time() time.Time {
-	return time.UnixMilli(int64(binary.BigEndian.Uint64(u[:8]) >> 16)).UTC()
+	return time.UnixMilli(u.millis()).UTC()
 }
+
+// millis is the time in the identifier, in Unix milliseconds.
+func (u ULID) millis() int64 { return int64(binary.BigEndian.Uint64(u[:8]) >> 16) }

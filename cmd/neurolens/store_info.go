@@ -38,9 +38,6 @@ var infoColumns = []query.Column{
 	{Name: "sealing", Type: query.TypeBoolean},
 }
 
-// infoMemory is enough to count, whatever is in the store.
-const infoMemory = 64 << 20
-
 func runStoreInfo(a *app, ctx context.Context) error {
 	format, err := a.outputFormat()
 	if err != nil {
@@ -65,14 +62,14 @@ type storeInfo struct {
 	header  schema.Header
 	listing *schema.Listing
 	files   ingest.Inspected
-	runs    int // from names alone: what is removed is among them
-	inside  []any
+	runs    int           // from names alone: what is removed is among them
+	census  *query.Census // nil: runs could not be read
 }
 
-// inspectStore counts from names and sizes, and asks for the rest in one scan of runs. Where that fails, what names say
+// inspectStore counts from names and sizes, and reads the runs for the rest. Where that fails, what names say
 // is given all the same.
 func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
-	i := &storeInfo{inside: make([]any, 3)}
+	i := &storeInfo{}
 	var err error
 	if i.header, err = schema.ReadHeader(os.DirFS(dir)); err != nil {
 		return nil, err
@@ -87,16 +84,16 @@ func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
 	for _, f := range i.listing.Sealed {
 		i.runs += f.Rows
 	}
-	db, err := query.Open(ctx, []string{dir}, query.Options{MemoryLimit: infoMemory})
+	db, err := query.Open(ctx, []string{dir}, query.Options{})
 	if err != nil {
 		return i, err
 	}
 	defer db.Close()
-	t, err := db.SQL(ctx, "SELECT count(*), count(DISTINCT machine), sum(n_samples)::BIGINT FROM runs")
+	census, err := db.Census(ctx)
 	if err != nil {
 		return i, err
 	}
-	copy(i.inside, t.Rows[0])
+	i.census = &census
 	return i, nil
 }
 
@@ -114,12 +111,12 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 		columns = append(columns,
 			query.Column{Name: z.Name + "_files", Type: query.TypeInteger}, query.Column{Name: z.Name + "_bytes", Unit: "B", Type: query.TypeInteger})
 	}
-	var removed, perSample, sealing any
-	if shown, ok := i.inside[0].(int64); ok {
-		removed = max(int64(i.runs)-shown, 0)
-	}
-	if n, ok := i.inside[2].(int64); ok && n > 0 {
-		perSample = float64(forSamples) / float64(n)
+	var removed, machines, samples, perSample, sealing any
+	if c := i.census; c != nil {
+		removed, machines, samples = max(int64(i.runs)-c.Runs, 0), c.Machines, c.Samples
+		if c.Samples > 0 {
+			perSample = float64(forSamples) / float64(c.Samples)
+		}
 	}
 	if i.files.HardLinks != nil {
 		sealing = *i.files.HardLinks
@@ -128,7 +125,7 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 	live := int64(len(i.listing.Live))
 	return append([]any{
 		filepath.ToSlash(dir), int64(i.header.Format), i.header.StoreID, i.header.Created,
-		int64(i.runs), live, int64(i.runs) - live, removed, i.inside[1], i.inside[2], oldest, newest,
+		int64(i.runs), live, int64(i.runs) - live, removed, machines, samples, oldest, newest,
 		int64(len(i.listing.Events.Files)), int64(len(i.listing.Packs)), files, bytes, perSample,
 		int64(i.files.Unfinished), int64(i.files.Temporary), int64(i.files.Foreign), sealing,
 	}, zones...), columns
