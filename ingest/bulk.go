@@ -40,7 +40,11 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int
 	}
 	removeOldTemps(s.files, time.Now())
 	b := bulk{files: s.files, version: s.sealer.version, bytes: bulkBytes, synced: map[string]bool{}}
-	if err := b.all(runs); err != nil {
+	err = b.all(runs)
+	if b.added > 0 {
+		s.sealer.made++
+	}
+	if err != nil {
 		return b.added, b.skipped, fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
 	return b.added, b.skipped, nil

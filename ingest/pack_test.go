@@ -131,6 +131,26 @@ func TestPack(t *testing.T) {
 	}
 }
 
+// TestPackClose: a Store that sealed packs at its end, and one that did not leaves packs alone.
+func TestPackClose(t *testing.T) {
+	store, dir := newStore(t)
+	bulkFiles(t, store, 1, sweep(1, packFiles, 1))
+	for _, want := range []int{1, 0} {
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		packs, files := planned(t, dir)
+		if len(packs) != want || len(files) != (1-want)*packFiles {
+			t.Fatalf("%d packs and %d files are to be read", len(packs), len(files))
+		}
+		if err := os.RemoveAll(filepath.Join(dir, schema.PacksDir)); err != nil {
+			t.Fatal(err)
+		}
+		store = must(Open(dir, "test"))
+		mustAppend(t, store, smallRun())
+	}
+}
+
 // TestPackFull: what is packed at once fills one pack after another, and packs that are more than half full are left
 // alone.
 func TestPackFull(t *testing.T) {

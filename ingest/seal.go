@@ -43,6 +43,7 @@ type sealer struct {
 	own     []schema.ULID  // segments that the Store filled and left
 	claims  []schema.Claim // that this process has and that are not removed yet
 	off     bool           // the file system has no hard links
+	made    int            // files of sealed runs since they were packed
 	problem error          // the first; none of them keeps runs from being appended
 }
 
@@ -174,6 +175,9 @@ func (s *sealer) sealable(segments []liveSegment) ([]liveSegment, error) {
 // committed.
 func (s *sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
 	runs, err := s.commit(ctx, c)
+	if runs > 0 {
+		s.made++
+	}
 	if err == nil {
 		err = s.removeOuts(c) // the claim changes: its grace begins
 	}

@@ -73,8 +73,8 @@ func initStore(files files) error {
 	return syncDir(files, ".")
 }
 
-// Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet, but refuses a store that it can see is not writable: better
-// now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or
+// Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet,
+// but refuses a store that it can see is not writable: better now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or
 // is one of the file system.
 func Open(dir, writer string) (*Store, error) {
 	files, err := newOSFiles(dir)
@@ -239,8 +239,8 @@ func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 	return runs, nil
 }
 
-// Close ends appending, and seals what was appended if that is worth a file. All runs are on disk whatever it returns:
-// an error says that sealing did not work, now or before. A second Close does nothing.
+// Close ends appending, seals what was appended if that is worth a file, and packs if it sealed. All runs are on disk
+// whatever it returns: an error says that sealing did not work, now or before, or packing. A second Close does nothing.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,5 +252,9 @@ func (s *Store) Close() error {
 	if err := s.sealer.end(context.Background()); err != nil {
 		return fmt.Errorf("sealing store %s: %w", s.dir, err)
 	}
-	return nil
+	if s.sealer.made == 0 {
+		return nil
+	}
+	_, err := s.pack()
+	return err
 }

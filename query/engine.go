@@ -31,6 +31,7 @@ type engine struct {
 // directory of its own under the system's one for temporary files, which it makes when it has to and removes at the end.
 // memory is in bytes; 0 is DuckDB's own default.
 func openEngine(memory int64) (*engine, error) {
+	keepMemory()
 	spill := filepath.Join(os.TempDir(), "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
 		// More threads than cores make the reading of many small files several times slower.
