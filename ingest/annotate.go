@@ -33,7 +33,7 @@ func annotate(f files, a Annotation, now time.Time) (schema.Event, error) {
 	if err != nil {
 		return schema.Event{}, err
 	}
-	if !now.After(last) {
+	if now = now.Truncate(time.Millisecond); !now.After(last) { // an id has no less
 		now = last.Add(time.Millisecond)
 	}
 	id := schema.NewULID(now)

@@ -83,3 +83,20 @@ func TestAnnotateFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestAnnotateInOrder says one thing after another within a millisecond: the last one counts.
+func TestAnnotateInOrder(t *testing.T) {
+	store, dir := newStore(t)
+	run := smallRun()
+	mustAppend(t, store, run)
+	now := time.Now().Truncate(time.Millisecond)
+	for i := range 20 {
+		kind := []schema.EventKind{schema.EventRemove, schema.EventRestore}[i%2]
+		if _, err := annotate(store.files, Annotation{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
+			t.Fatal(err)
+		}
+		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {
+			t.Fatalf("event %d: %s does not count", i, kind)
+		}
+	}
+}

@@ -3,15 +3,17 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Detail is all there is about one run.
 type Detail struct {
-	Run     Table         // one row: every column of runs
-	Metrics Table         // a row a metric: every column of samples and `values`, the primary metric first, then by name
-	Notes   []schema.Note // what was noted later, in order
+	Run       Table         // one row: every column of runs
+	Metrics   Table         // a row a metric: every column of samples and `values`, the primary metric first, then by name
+	Notes     []schema.Note // what was noted later, in order
+	Baselines []string      // names of those that it belongs to, ascending
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
@@ -45,6 +47,12 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
 	ids := []schema.ULID{run}
 	d := Detail{Notes: r.src.said.Notes[run.String()]}
+	for name, runs := range r.src.said.Baselines {
+		if slices.Contains(runs, run.String()) {
+			d.Baselines = append(d.Baselines, name)
+		}
+	}
+	slices.Sort(d.Baselines)
 	var err error
 	if d.Run, err = r.rows(ctx, ids, schema.Runs.Columns); err != nil {
 		return d, err

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Format is the version of the store directory that this code reads and writes. Version 0 may still change.
-const Format = 0
+// Format is the version of the store directory that this code writes, and that it and every later one reads.
+const Format = 1
 
 // What can be wrong with a store. Errors about a store wrap one of these.
 var (
