@@ -62,8 +62,7 @@ func (c *condition) restrict(b bounds) {
 		parts = append(parts, c.text)
 	}
 	at := func(op string, ms int64) {
-		first := schema.ULIDFrom(time.UnixMilli(ms), [10]byte{})
-		c.args = append(c.args, first.String())
+		c.args = append(c.args, firstID(ms))
 		parts = append(parts, fmt.Sprintf("run_id %s $%d::VARCHAR", op, len(c.args)))
 	}
 	if b.since > 0 {
@@ -74,6 +73,9 @@ func (c *condition) restrict(b bounds) {
 	}
 	c.text = strings.Join(parts, " AND ")
 }
+
+// firstID is not larger than the id of any run of that time, in Unix milliseconds.
+func firstID(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }
 
 // matches is the SQL of whether a row matches, never NULL.
 func (s *selection) matches() string {

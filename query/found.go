@@ -13,22 +13,26 @@ import (
 // manyRuns are so many that reading all their ids takes longer than a second look at a part of them.
 const manyRuns = 50_000
 
-// newestOf finds the newest n runs that match, and counts all. It keeps no more than that.
+// newestOf finds the newest n runs that match, and counts all. It keeps no more than that. While it counts, it looks for
+// them among all runs where these are few, and among the newest where all ids are read anyway.
 func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, error) {
-	filter := "" // of the aggregates, where the scan gives more than what matches
-	if len(sel.notNumbers) > 0 {
-		filter = " FILTER (" + sel.matches() + ")"
+	conditions := []string{"true"} // of the aggregates
+	if len(sel.notNumbers) > 0 {   // the scan gives more than what matches
+		conditions = []string{sel.matches()}
 	}
-	results := []string{"count(*)" + filter}
+	results := []string{"count(*) FILTER (" + conditions[0] + ")"}
 	for _, c := range sel.notNumbers {
 		results = append(results, "count(*) FILTER ("+c.text+")")
 	}
-	atOnce := sel.src.runs() < manyRuns
-	if atOnce {
-		results = append(results, fmt.Sprintf("max(run_id, %d)", n)+filter)
+	few, columns := sel.src.runs() < manyRuns, sel.columns
+	looks := few || len(sel.src.said.Removed) > 0
+	if !few {
+		conditions = append(conditions, "run_id >= "+literal(firstID(sel.src.sinceNewest(manyRuns))))
 	}
-	columns := sel.columns
-	if atOnce || len(columns) == 0 {
+	if looks {
+		results = append(results, fmt.Sprintf("max(run_id, %d) FILTER (%s)", n, strings.Join(conditions, " AND ")))
+	}
+	if looks || len(columns) == 0 {
 		columns = withRunID(columns)
 	}
 	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), sel.args})
@@ -36,13 +40,14 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 		return chosen{}, err
 	}
 	found := sel.tally(row[0], row[1:])
-	switch {
-	case found.total == 0:
-		err = r.check(ctx, sel.unsure)
-	case atOnce:
+	if found.total == 0 {
+		return found, r.check(ctx, sel.unsure)
+	}
+	n = min(n, found.total)
+	if looks {
 		found.ids, err = idsOf(row[len(row)-1])
-	default:
-		n = min(n, found.total)
+	}
+	if err == nil && len(found.ids) < n {
 		found.ids, err = r.newestAmong(ctx, sel, n, 4*max(n*sel.src.runs()/found.total, 1000))
 	}
 	return found, err

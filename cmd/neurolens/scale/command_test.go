@@ -20,7 +20,8 @@ const (
 	longTime = 20 * time.Second
 )
 
-// commands are measured on every store.
+// commands are measured on every store. A table says how many runs match, so a filter reads a column of all of them
+// for it; formats for programs do not, and the newest runs may do.
 var commands = []struct {
 	name string
 	args []string
@@ -32,6 +33,9 @@ var commands = []struct {
 	{"ls, a column, a third match", []string{"ls", "--limit", "20", "backend=torch"}, 5},
 	{"ls, a parameter, a fifth match", []string{"ls", "--limit", "20", "dim=64"}, 8},
 	{"ls, a parameter and a column", []string{"ls", "--limit", "20", "dim=64", "p50>53.9ms"}, 8},
+	{"ls, a table, a column, few runs match", []string{"ls", "--format", "table", "p50>53.9ms"}, 5},
+	{"ls, a table, a column, a third match", []string{"ls", "--format", "table", "backend=torch"}, 5},
+	{"ls, a table, a parameter", []string{"ls", "--format", "table", "dim=64"}, 8},
 	{"query, count with a filter", []string{"query", "SELECT count(*) FROM runs WHERE p50 > 53.9e6"}, 0},
 	{"store info", []string{"store", "info"}, 0},
 }
