@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"slices"
 	"time"
 
@@ -98,6 +99,9 @@ var neverOfFiles = []duckdb.ErrorType{
 	duckdb.ErrorTypeConversion, duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
 }
 
+// noFile matches the messages of DuckDB about a file that is not there.
+var noFile = regexp.MustCompile(`(?i)no files found that match the pattern|no such file or directory`)
+
 // retry calls do with the sources that list gives, again if a file of them went away meanwhile. Errors of DuckDB about
 // a file become ones about the store.
 func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(*sources) error) error {
@@ -115,7 +119,10 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 			return err
 		}
 		gone, ok := s.vanished()
-		if !ok {
+		switch {
+		case !ok && noFile.MatchString(engine.message):
+			continue // it is there again
+		case !ok:
 			return s.blame(ctx, err)
 		}
 		err = storeError(s.stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
