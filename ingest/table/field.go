@@ -101,25 +101,36 @@ func liveProfile(c *schema.Column, element bool) parquet.Node {
 var sealedCodec = &zstd.Codec{Level: zstd.SpeedDefault}
 
 // sealedProfile is that of sealed files and packs. Text repeats from run to run, so it has dictionaries, less what is
-// another for each run. Reals are PLAIN, since not every reader knows BYTE_STREAM_SPLIT. What filters read of every run,
-// and what zstd makes no smaller, is not compressed: a filter over a million runs takes half the time.
-func sealedProfile(c *schema.Column, element bool) parquet.Node {
-	switch c.Kind {
-	case schema.KindInt, schema.KindTime:
+// another for each run. Reals are PLAIN, since not every reader knows BYTE_STREAM_SPLIT.
+func sealedProfile(c *schema.Column, _ bool) parquet.Node {
+	n := sealedNode(c)
+	if c.Kind != schema.KindString && c.Kind != schema.KindReal {
+		return n
+	}
+	return parquet.Compressed(n, sealedCodec)
+}
+
+// runsProfile is that of sealed files and packs of runs. What filters read of every run is not compressed: a filter over
+// a million runs takes half the time.
+func runsProfile(c *schema.Column, element bool) parquet.Node {
+	if c.Kind == schema.KindReal || c.Name == runIDColumn || c.Name == digestColumn {
+		return sealedNode(c)
+	}
+	return sealedProfile(c, element)
+}
+
+// sealedNode is a leaf as sealed files encode it.
+func sealedNode(c *schema.Column) parquet.Node {
+	switch {
+	case c.Kind == schema.KindInt || c.Kind == schema.KindTime:
 		return parquet.Encoded(leafNode(c), &parquet.DeltaBinaryPacked)
-	case schema.KindBool:
+	case c.Kind == schema.KindBool || c.Kind == schema.KindReal:
 		return parquet.Encoded(leafNode(c), &parquet.Plain)
-	case schema.KindReal:
-		plain := parquet.Encoded(leafNode(c), &parquet.Plain)
-		if !element {
-			return plain
-		}
-		return parquet.Compressed(plain, sealedCodec)
-	}
-	if c.Name == runIDColumn || c.Name == digestColumn {
+	case c.Name == runIDColumn || c.Name == digestColumn:
 		return parquet.Encoded(leafNode(c), &parquet.DeltaLengthByteArray)
+	default:
+		return parquet.Encoded(leafNode(c), &parquet.RLEDictionary)
 	}
-	return parquet.Compressed(parquet.Encoded(leafNode(c), &parquet.RLEDictionary), sealedCodec)
 }
 
 // orderedGroup is a group whose fields stand in the order of the format; parquet.Group sorts them by name.

@@ -65,13 +65,13 @@ func TestSealedProfile(t *testing.T) {
 				if path := strings.Join(chunk.MetaData.PathInSchema, "."); path != paths[i] {
 					t.Errorf("a column chunk has the path %q, want %q", path, paths[i])
 				}
-				checkSealedChunk(t, chunk.MetaData)
+				checkSealedChunk(t, table, chunk.MetaData)
 			}
 		}
 	}
 }
 
-func checkSealedChunk(t *testing.T, m format.ColumnMetaData) {
+func checkSealedChunk(t *testing.T, table *schema.Table, m format.ColumnMetaData) {
 	t.Helper()
 	name := fmt.Sprint(m.PathInSchema)
 	codec, encodings := format.Zstd, []format.Encoding{format.Plain, format.RLEDictionary}
@@ -82,11 +82,11 @@ func checkSealedChunk(t *testing.T, m format.ColumnMetaData) {
 		codec, encodings = format.Uncompressed, []format.Encoding{format.Plain}
 	case m.Type == format.Double:
 		encodings = []format.Encoding{format.Plain}
-		if !slices.Contains(m.PathInSchema, "list") {
-			codec = format.Uncompressed
-		}
 	case m.PathInSchema[0] == runIDColumn || m.PathInSchema[0] == digestColumn:
-		codec, encodings = format.Uncompressed, []format.Encoding{format.DeltaLengthByteArray}
+		encodings = []format.Encoding{format.DeltaLengthByteArray}
+	}
+	if table == schema.Runs && (m.Type == format.Double || encodings[0] == format.DeltaLengthByteArray) {
+		codec = format.Uncompressed
 	}
 	if m.Codec != codec {
 		t.Errorf("%s has codec %v, want %v", name, m.Codec, codec)

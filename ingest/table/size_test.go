@@ -28,24 +28,37 @@ func entropyFloor(runs []schema.Run) float64 {
 	return bits / 8 / float64(len(runs))
 }
 
-// BenchmarkSampleSize reports bytes a sample of a sealed file, all columns included, and the ratio to the entropy floor,
-// which is to be at most 1.2 for a clock of 1 ns and 1.4 for one of 500 ns; and bytes a run of files of runs.
+// clocks are ticks in ns, and how many times the entropy floor a sample may take on disk.
+var clocks = map[string]struct{ tick, most float64 }{"1ns": {1, 1.2}, "500ns": {500, 1.4}}
+
+// sampleSize gives the bytes a sample of a sealed file, all columns included, and the entropy floor.
+func sampleSize(tb testing.TB, tick float64, runs int) (perSample, floor float64) {
+	tb.Helper()
+	sweep := runtest.NewSweep(1, 1000)
+	sweep.Tick = tick
+	made, rows, samples := sweepRows(sweep, runs)
+	return float64(len(write(tb, schema.Samples, rows[schema.Samples]).content)) / float64(samples), entropyFloor(made)
+}
+
+func TestSampleSize(t *testing.T) {
+	for name, clock := range clocks {
+		if size, floor := sampleSize(t, clock.tick, 1000); size > clock.most*floor {
+			t.Errorf("%s: %.3f bytes a sample are %.3f times the floor, want at most %v", name, size, size/floor, clock.most)
+		}
+	}
+}
+
+// BenchmarkSampleSize reports what TestSampleSize holds.
 func BenchmarkSampleSize(b *testing.B) {
-	for name, tick := range map[string]float64{"1ns": 1, "500ns": 500} {
+	for name, clock := range clocks {
 		b.Run(name, func(b *testing.B) {
-			sweep := runtest.NewSweep(1, 1000)
-			sweep.Tick = tick
-			runs, rows, samples := sweepRows(sweep, 3000)
-			var size int
+			var size, floor float64
 			for b.Loop() {
-				size = len(write(b, schema.Samples, rows[schema.Samples]).content)
+				size, floor = sampleSize(b, clock.tick, 3000)
 			}
-			floor := entropyFloor(runs)
-			perSample := float64(size) / float64(samples)
 			b.ReportMetric(floor, "floor-B/sample")
-			b.ReportMetric(perSample, "B/sample")
-			b.ReportMetric(perSample/floor, "ratio")
-			b.ReportMetric(float64(samples)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Msamples/s")
+			b.ReportMetric(size, "B/sample")
+			b.ReportMetric(size/floor, "ratio")
 		})
 	}
 }

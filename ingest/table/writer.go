@@ -53,8 +53,12 @@ type Writer struct {
 func NewWriter(out Output, t *schema.Table, version string, covers []schema.ULID) *Writer {
 	fields := newFields(t.Columns)
 	hashed := &hashedOutput{out: out, hash: sha256.New()}
+	encoding := sealedProfile
+	if t == schema.Runs {
+		encoding = runsProfile
+	}
 	options := append(metadata(version),
-		parquet.NewSchema(t.Name, group(fields, sealedProfile)),
+		parquet.NewSchema(t.Name, group(fields, encoding)),
 		parquet.WriteBufferSize(bufferBytes),
 		parquet.DictionaryMaxBytes(dictionary),
 		parquet.PageBufferSize(pageBytes(t)),
