@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -30,18 +31,32 @@ type faultyFiles struct {
 
 // do runs an operation or lets it fail.
 func (f *faultyFiles) do(name string, operation func() error) error {
-	f.trace = append(f.trace, name)
-	if f.healed || len(f.trace) <= f.at || f.hit && !f.lasting {
+	if !f.fails(name) {
 		return operation()
-	}
-	f.hit = true
-	if strings.HasPrefix(name, "sync") {
-		f.unsync++
 	}
 	if f.late {
 		_ = operation()
 	}
 	return f.fault
+}
+
+// counting is held while operations are counted: folders are listed side by side. faultyFiles are copied, so it is none
+// of their own.
+var counting sync.Mutex
+
+// fails counts an operation and tells whether it is to fail.
+func (f *faultyFiles) fails(name string) bool {
+	counting.Lock()
+	defer counting.Unlock()
+	f.trace = append(f.trace, name)
+	if f.healed || len(f.trace) <= f.at || f.hit && !f.lasting {
+		return false
+	}
+	f.hit = true
+	if strings.HasPrefix(name, "sync") {
+		f.unsync++
+	}
+	return true
 }
 
 func (f *faultyFiles) Open(name string) (opened fs.File, err error) {

@@ -204,7 +204,7 @@ func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) e
 }
 
 // answerMemory is how many bytes the heap takes, DuckDB aside, before garbage is collected all the same.
-const answerMemory = 96 << 20
+const answerMemory = 64 << 20
 
 func thousands(n int) string {
 	digits := strconv.Itoa(n)
