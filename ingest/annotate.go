@@ -33,10 +33,11 @@ func annotate(f files, a Annotation, now time.Time) (schema.Event, error) {
 	if err != nil {
 		return schema.Event{}, err
 	}
-	if now = now.Truncate(time.Millisecond); !now.After(last) { // an id has no less
-		now = last.Add(time.Millisecond)
+	order := now.Truncate(time.Millisecond) // an id has no less
+	if !order.After(last) {
+		order = last.Add(time.Millisecond)
 	}
-	id := schema.NewULID(now)
+	id := schema.NewULID(order)
 	e := schema.Event{EventID: id.String(), Kind: a.Kind, At: now.UTC(), Runs: a.Runs, Key: a.Key, Value: a.Value}
 	if err := e.Validate(); err != nil {
 		return e, err

@@ -2,8 +2,12 @@ package ingest
 
 import (
 	"cmp"
+	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"iter"
 	"os"
@@ -29,8 +33,8 @@ const (
 // in any order; they must stay as they are until it returns. It takes bounded memory.
 //
 // Runs are acknowledged file by file: added and skipped count those that are on disk, also where it returns an error,
-// which ends it. All others are not in the store then, and may be appended again. Two processes that append the same
-// runs at the same instant may both store them; readers count a run once.
+// which ends it. All others are not in the store then, and may be appended again. In one store AppendAll and Merge of all
+// processes take turns, where the file system has locks.
 func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int, err error) {
 	s.mu.Lock()
 	closed := s.closed
@@ -38,11 +42,18 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int
 	if closed {
 		return 0, 0, fmt.Errorf("appending to store %s: it is closed", s.dir)
 	}
+	unlock, err := s.files.lock(context.Background())
+	if err != nil {
+		return 0, 0, fmt.Errorf("appending to store %s: %w", s.dir, err)
+	}
+	defer unlock()
 	removeOldTemps(s.files, time.Now())
 	b := bulk{files: s.files, version: s.sealer.version, bytes: bulkBytes, synced: map[string]bool{}}
 	err = b.all(runs)
 	if b.added > 0 {
+		s.mu.Lock()
 		s.sealer.made++
+		s.mu.Unlock()
 	}
 	if err != nil {
 		return b.added, b.skipped, fmt.Errorf("appending to store %s: %w", s.dir, err)
@@ -138,64 +149,15 @@ func (b *bulk) dropKnown() error {
 	for i := range b.runs {
 		ids[i] = b.runs[i].id
 	}
-	// Live runs first: a run goes from there to a sealed file. Of the sealed files, the listing is not used.
-	listing, err := schema.List(b.files, schema.Scope{Newest: 1})
+	known, err := b.known(ids)
+	for attempt := 1; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+		known, err = b.known(ids)
+	}
 	if err != nil {
 		return err
 	}
-	known := map[schema.ULID]bool{}
-	for _, f := range listing.Live {
-		if _, found := slices.BinarySearchFunc(ids, f.Run, compareULIDs); found {
-			known[f.Run] = true
-			if err := b.sync(path.Dir(f.Path())); err != nil && !errors.Is(err, fs.ErrNotExist) { // sealed meanwhile
-				return err
-			}
-		}
-	}
-	sealed, err := sealedDigests(b.files, ids)
-	if err != nil {
-		return err
-	}
-	if len(sealed) > 0 {
-		if err := b.syncSealed(schema.MonthOf(ids[0].Time())); err != nil {
-			return err
-		}
-	}
-	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool {
-		_, is := sealed[r.id]
-		return is || known[r.id]
-	})
+	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool { return known[r.id] })
 	return nil
-}
-
-// syncSealed fsyncs the folders of sealed files that can hold a run of that month.
-func (b *bulk) syncSealed(oldest string) error {
-	for _, t := range sealedTables {
-		zone := schema.TableZones[t]
-		folders, err := fs.ReadDir(b.files, zone)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, folder := range folders {
-			if folder.Name() < oldest || !folder.IsDir() {
-				continue
-			}
-			if err := b.sync(path.Join(zone, folder.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// sync fsyncs a directory, once.
-func (b *bulk) sync(dir string) error {
-	if b.synced[dir] {
-		return nil
-	}
-	err := syncDir(b.files, dir)
-	b.synced[dir] = err == nil
-	return err
 }
 
 // complete computes the summaries and the digests of the runs, on all processors.
@@ -226,9 +188,10 @@ func (b *bulk) write() error {
 	}
 	set := newSealedSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
 	defer set.remove()
-	ids := make([]schema.ULID, len(b.runs))
+	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
 	for i := range b.runs {
 		ids[i] = b.runs[i].id
+		_, _ = io.WriteString(sum, b.runs[i].run.RunID+b.runs[i].digest)
 		if err := b.runs[i].writeTo(set); err != nil {
 			return err
 		}
@@ -236,16 +199,14 @@ func (b *bulk) write() error {
 	if err := set.finish(); err != nil {
 		return err
 	}
-	file := schema.NewSealedFile(schema.NewClaim(time.Now(), ids), ids)
-	for _, t := range sealedTables {
-		if set.outs[t] == nil {
-			continue
-		}
-		if err := placeSealed(b.files, names[t], file.Path(schema.TableZones[t])); err != nil {
-			return err
-		}
-	}
-	return nil
+	return set.publish(schema.NewSealedFile(contentID(ids[len(ids)-1].Time(), sum), ids))
+}
+
+// contentID is the id of a sealed file that comes from no claim, of the time of its last run: the same runs give the
+// same name, so that what was interrupted is not there twice after it was done again. sum is over the ids and digests of
+// the runs in their order.
+func contentID(last time.Time, sum hash.Hash) schema.ULID {
+	return schema.ULIDFrom(last, [10]byte(sum.Sum(nil)))
 }
 
 // writeTo adds the rows of a run.

@@ -242,3 +242,20 @@ func TestAppendAllOrder(t *testing.T) {
 		}
 	}
 }
+
+// TestAppendAllAgain: what was cut off before its commit and is done again leaves no second samples behind.
+func TestAppendAllAgain(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 5, 3)
+	bulkFiles(t, store, 5, runs)
+	first := sealedFiles(t, dir)
+	if err := os.Remove(filepath.Join(dir, first[0].Path(schema.RunsDir))); err != nil {
+		t.Fatal(err)
+	}
+	bulkFiles(t, store, 5, runs)
+	samples, err := schema.ListZone(os.DirFS(dir), schema.SamplesDir)
+	if err != nil || len(samples) != 1 || !slices.Equal(sealedFiles(t, dir), first) {
+		t.Errorf("%d files of samples, %v", len(samples), err)
+	}
+	mustHold(t, dir, runs...)
+}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -119,4 +120,33 @@ func listedRuns(t *testing.T, dir string) int {
 		n += f.Rows
 	}
 	return n
+}
+
+// TestMergeTogether has two merge a store into one, again and again, while it is written to: each run is there once.
+func TestMergeTogether(t *testing.T) {
+	dir, runs, stop := busyStore(t)
+	_, into := newStore(t)
+	var merging sync.WaitGroup
+	for range 2 {
+		merging.Go(func() {
+			store, err := Open(into, "test")
+			for times := 0; err == nil && (times < 3 || runs.Load() < busyRuns()); times++ {
+				_, err = store.Merge(context.Background(), dir, func(f Finding) { t.Errorf("refused %+v", f) })
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	merging.Wait()
+	stop()
+	mustMerge(t, dir, into)
+	wholeStore(t, into)
+	listed := 0
+	for _, f := range must(schema.List(os.DirFS(into), schema.Scope{})).Sealed {
+		listed += f.Rows
+	}
+	if got := contents(t, into); len(got) != listed || int64(listed) != runs.Load() {
+		t.Errorf("%d rows of %d runs, where %d were written", listed, len(got), runs.Load())
+	}
 }

@@ -2,12 +2,16 @@ package ingest
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // files are the operations of a file system that writing to a store needs. Names are slash-separated and relative to
@@ -22,6 +26,7 @@ type files interface {
 	rename(from, to string) error // replaces `to`
 	remove(name string) error
 	writable(name string) error // whether files can be made in a directory, as far as can be told without trying
+	lock(ctx context.Context) (unlock func(), err error)
 }
 
 // file is a file open for writing, or a directory to Sync.
@@ -97,6 +102,33 @@ func (f osFiles) writable(name string) error {
 	}
 	return nil
 }
+
+// lock waits until nobody else holds the lock of the store, and takes it. It is that of the header file, which nobody
+// writes. A process that dies has given it up. Where the file system knows no locks, nobody is kept out.
+func (f osFiles) lock(ctx context.Context) (unlock func(), err error) {
+	header := f.path(schema.HeaderFile)
+	opened, err := os.OpenFile(header, os.O_RDWR, 0) // some network file systems ask for that
+	if err != nil {
+		opened, err = os.Open(header)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err := syscall.Flock(int(opened.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
+			return func() { _ = opened.Close() }, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(ctx.Err(), opened.Close())
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// lockPause is how long to wait before the lock of a store is tried again.
+const lockPause = 20 * time.Millisecond
 
 // directory is an open directory.
 type directory struct{ *os.File }

@@ -44,6 +44,9 @@ func (in *Inspected) count(f files) error {
 		in.Zones = append(in.Zones, Zone{Name: zone})
 	}
 	err := walkStore(f, func(s stored) error {
+		if s.kind == kindBroken {
+			return nil
+		}
 		info, err := s.entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // moved

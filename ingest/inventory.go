@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"encoding/hex"
-	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -31,7 +30,8 @@ const (
 	kindPackedEvents
 	kindEvent
 	kindArtifact
-	kindAside // in TrashDir or QuarantineDir
+	kindAside  // in TrashDir or QuarantineDir
+	kindBroken // not what readers expect of the name: a link that leads nowhere, a directory under the name of a file
 )
 
 // stored is a file of a store and what its name says.
@@ -43,7 +43,9 @@ type stored struct {
 	claim  schema.Claim      // of kindPlan and kindOut
 	sealed schema.SealedFile // of kindSealed and kindPack
 	id     schema.ULID       // of kindEvent and kindPackedEvents
-	entry  fs.DirEntry       // nil where only the name is known
+	entry  fs.DirEntry       // what a link leads to where it is followed; nil where only the name is known
+	linked bool              // it is a link
+	beyond bool              // it stands in a directory of a zone that is a link
 }
 
 // zones are the directories of a store. A run goes from one to a later one, so that whoever lists them in this order
@@ -51,63 +53,6 @@ type stored struct {
 var zones = []string{
 	schema.LiveDir, schema.ClaimsDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir,
 	schema.ArtifactsDir, schema.TmpDir, schema.TrashDir, QuarantineDir,
-}
-
-// walkStore calls each for every file of a store, zone by zone. A directory that no store has is given itself, as
-// foreign, and not looked into. What goes away meanwhile is passed over.
-func walkStore(f fs.FS, each func(stored) error) error {
-	entries, err := fs.ReadDir(f, ".")
-	if err != nil {
-		return err
-	}
-	there := map[string]fs.DirEntry{}
-	for _, e := range entries {
-		there[e.Name()] = e
-	}
-	for _, zone := range zones {
-		if e := there[zone]; e == nil || !e.IsDir() {
-			continue
-		}
-		delete(there, zone)
-		if err := walkZone(f, zone, each); err != nil {
-			return err
-		}
-	}
-	for _, e := range entries {
-		if there[e.Name()] == nil {
-			continue
-		}
-		s := classify(e.Name())
-		s.entry = e
-		if err := each(s); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func walkZone(f fs.FS, zone string, each func(stored) error) error {
-	return fs.WalkDir(f, zone, func(name string, e fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		if e.IsDir() && isFolder(name) {
-			return nil
-		}
-		s := classify(name)
-		if !e.Type().IsRegular() && s.kind != kindAside {
-			s = stored{path: name, zone: zone}
-		}
-		s.entry = e
-		err = each(s)
-		if err == nil && e.IsDir() {
-			return fs.SkipDir
-		}
-		return err
-	})
 }
 
 // isFolder tells whether a directory of that name can be in a store.
@@ -188,10 +133,10 @@ func (s *stored) classifyUnsealed() {
 		return
 	}
 	s.claim = c
-	switch base {
-	case schema.PlanFile:
+	switch {
+	case base == schema.PlanFile:
 		s.kind = kindPlan
-	case outNames[schema.Runs], outNames[schema.Samples], outNames[schema.Ops]:
+	case isOut(base):
 		s.kind = kindOut
 	}
 }

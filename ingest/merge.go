@@ -31,7 +31,8 @@ const mergeLive = 4096
 // and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped.
 //
 // What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file,
-// and a run that is here with another digest. Whatever stops a merge, each run is whole or absent, and merging again
+// and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks which runs are
+// there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again
 // does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
 // no store that can be listed, or is one of the file system or the context.
 func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (Merged, error) {
@@ -45,6 +46,11 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 	if here, err := newOSFiles(s.dir); err != nil || within(source.root, here.root) || within(here.root, source.root) {
 		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
 	}
+	unlock, err := s.files.lock(ctx)
+	if err != nil {
+		return fail(Merged{}, err)
+	}
+	defer unlock()
 	m := &merging{from: source, into: s.files, version: s.sealer.version, refused: refused}
 	if err := m.merge(ctx); err != nil {
 		return fail(m.done, err)

@@ -39,7 +39,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 				return err
 			}
 			if s.there || len(s.wanted) == len(s.runs) {
-				if err := m.copySealed(s.file.Path(schema.TableZones[t])); err != nil {
+				if err := m.copySealed(s.file.Path(schema.TableZones[t]), s.there); err != nil {
 					return err
 				}
 			}
@@ -150,7 +150,8 @@ func (m *merging) choose(sources []*source) error {
 	return nil
 }
 
-// known gives the digests of those of some runs that are here.
+// known gives the digests of those of some runs that are here, on disk: whoever appended one may not have come to the
+// fsync.
 func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 	slices.SortFunc(runs, compareULIDs)
 	known, err := sealedDigests(m.into, slices.Compact(runs))
@@ -167,6 +168,12 @@ func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 			return nil, moved(err)
 		}
 		known[run] = live.Digest
+		if dir := path.Dir(f.Path()); !m.synced[dir] {
+			if err := syncDir(m.into, dir); err != nil {
+				return nil, moved(err)
+			}
+			m.synced[dir] = true
+		}
 	}
 	return known, nil
 }
@@ -185,8 +192,9 @@ func (m *merging) isNew(name string, run schema.ULID, digest string, known map[s
 	return false
 }
 
-// copySealed copies one file of a sealed file, if there is one. The folder is to be fsynced.
-func (m *merging) copySealed(name string) error {
+// copySealed copies one file of a sealed file, if there is one; unchecked says that its hash was not looked at yet. The
+// folder is to be fsynced.
+func (m *merging) copySealed(name string, unchecked bool) error {
 	if there, err := exists(m.from, name); err != nil || !there {
 		return err
 	}
@@ -199,6 +207,14 @@ func (m *merging) copySealed(name string) error {
 	m.synced[dir] = false // whoever made a name that is there may not have come to the fsync
 	if there, err := exists(m.into, name); err != nil || there {
 		return err
+	}
+	if unchecked {
+		if err := checkHash(m.from, name); refusable(err) {
+			m.refuse(name, err)
+			return nil
+		} else if err != nil {
+			return err
+		}
 	}
 	return copyFile(m.from, m.into, name)
 }
@@ -235,7 +251,7 @@ func (m *merging) write(ctx context.Context, runs runReader) error {
 	if err := set.finish(); err != nil {
 		return err
 	}
-	return set.publish(set.sealedFile(schema.ULIDFrom(set.last.Time(), [10]byte(sum.Sum(nil)))))
+	return set.publish(set.sealedFile(contentID(set.last.Time(), sum)))
 }
 
 // chosenRuns are some runs of a reader.

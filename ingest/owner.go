@@ -1,9 +1,7 @@
 package ingest
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,12 +24,6 @@ type owner struct {
 	Started      time.Time `json:"started"`
 }
 
-// ownerFile is the owner with the hash of its JSON text without that hash.
-type ownerFile struct {
-	owner
-	SHA256 string `json:"sha256"`
-}
-
 // self is this process. hostID is that of this machine, where it is known.
 func self(hostID string, now time.Time) owner {
 	o := owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
@@ -49,29 +41,26 @@ func (o owner) dead() bool {
 	if o.PID <= 0 || o.BootID == "" || o.BootID != here.BootID || o.PIDNamespace == "" || o.PIDNamespace != here.PIDNamespace {
 		return false
 	}
-	return errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH)
+	return errors.Is(syscall.Kill(o.PID, 0), syscall.ESRCH) || zombie(o.PID)
+}
+
+// zombie tells whether a process has ended and its parent has not asked how: it keeps its number, and does nothing.
+func zombie(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	afterName := stat[bytes.LastIndexByte(stat, ')')+1:]
+	return bytes.HasPrefix(afterName, []byte(" Z"))
 }
 
 // encode prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
 func (o owner) encode() ([]byte, error) {
-	sum, err := o.hash()
-	if err != nil {
-		return nil, err
-	}
-	text, err := json.Marshal(ownerFile{o, sum})
+	text, err := schema.SignJSON(o)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
 	}
-	return append(text, '\n'), nil
-}
-
-func (o owner) hash() (string, error) {
-	text, err := json.Marshal(o)
-	if err != nil {
-		return "", fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
-	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:]), nil
+	return text, nil
 }
 
 // readOwner reads who works in a directory. One that was changed on the disk is no owner: the process that it names may
@@ -82,14 +71,11 @@ func readOwner(f fs.FS, dir string) (owner, error) {
 	if err != nil {
 		return owner{}, err
 	}
-	var file ownerFile
-	if err := json.Unmarshal(text, &file); err != nil {
-		return owner{}, fmt.Errorf("%w: %s: %w", schema.ErrDamaged, name, err)
+	var o owner
+	if err := schema.ReadSignedJSON(text, &o); err != nil {
+		return owner{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if sum, err := file.owner.hash(); err != nil || sum != file.SHA256 {
-		return owner{}, fmt.Errorf("%w: %s does not match its own hash", schema.ErrDamaged, name)
-	}
-	return file.owner, nil
+	return o, nil
 }
 
 // lastChange is when a directory last changed: names in it, or the content of a file that stands in it.

@@ -28,7 +28,11 @@ func publish(f files, name string, content []byte) error {
 	if err := t.fill(content); err != nil {
 		return err
 	}
-	return place(f, t.name, name)
+	err = place(f, t.name, name)
+	if errors.Is(err, fs.ErrExist) && sameFile(f, t.name, name) { // a network file system lost the answer
+		return nil
+	}
+	return err
 }
 
 // temp is a temporary file, open for writing until it is filled.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -32,11 +31,12 @@ type Repair struct {
 	Reason string
 }
 
-// Repair makes a store that has damage one that can be read: it moves what Verify finds damaged, and files that no store
-// has, into QuarantineDir; it puts back events that packs still have; and it finishes claims that were abandoned.
-// Nothing is deleted, and no file changes. A sealed file goes with those of the same name in the other tables, for a run
-// without its samples is none. Each thing done is handed to did; on a dry run, each that would be. It gives the number
-// of things that were left as they are. A damaged header cannot be repaired: it does not open.
+// Repair makes a store that has damage one that can be read: it moves what Verify finds damaged into QuarantineDir, with
+// files that no store has where a glob over the tables finds them; it puts back events that packs still have; and it
+// finishes claims that were abandoned. Nothing is deleted, no file changes, and no link to a directory is moved. A sealed
+// file goes with those of the same name in the other tables, for a run without its samples is none. Each thing done is
+// handed to did; on a dry run, each that would be. It gives the number of things that were left as they are. A damaged
+// header cannot be repaired: it does not open.
 func (s *Store) Repair(ctx context.Context, dryRun bool, did func(Repair)) (left int, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -97,10 +97,14 @@ func (r *repairer) remedy(f Finding) error {
 			if name != f.Path {
 				reason = "it goes with " + f.Path
 			}
-			if isThere(r.files, name) {
-				if err := r.aside(name, reason); err != nil {
-					return err
-				}
+			if r.moved[name] || !isFile(r.files, name) {
+				continue
+			}
+			if err := r.aside(name, reason); err != nil {
+				return err
+			}
+			if !r.moved[name] { // and without the runs nothing else goes
+				return nil
 			}
 		}
 		return nil
@@ -108,36 +112,8 @@ func (r *repairer) remedy(f Finding) error {
 		return nil // when all files that stand in the way are set aside
 	}
 	if f.Severity == SeverityDamage {
-		r.left++
-		r.did(Repair{ActionLeave, f.Path, f.Problem})
+		r.leave(f.Path, f.Problem)
 	}
-	return nil
-}
-
-// aside moves a file, or a directory that no store has, out of everybody's way.
-func (r *repairer) aside(name, reason string) error {
-	if r.moved[name] || name == schema.HeaderFile {
-		return nil
-	}
-	r.moved[name] = true
-	to := path.Join(QuarantineDir, name)
-	for n := 1; isThere(r.files, to); n++ {
-		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
-	}
-	if !r.dryRun {
-		if err := makeDirs(r.files, path.Dir(to)); err != nil {
-			return err
-		}
-		if err := r.files.rename(name, to); err != nil {
-			return err
-		}
-		for _, dir := range []string{path.Dir(to), path.Dir(name)} {
-			if err := syncDir(r.files, dir); err != nil {
-				return err
-			}
-		}
-	}
-	r.did(Repair{ActionAside, name, reason})
 	return nil
 }
 

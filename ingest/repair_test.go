@@ -125,22 +125,29 @@ func TestRepairSealed(t *testing.T) {
 	}
 }
 
-// TestRepairForeign moves what no store has.
+// TestRepairForeign moves what no store has and a glob over the tables finds, and nothing else.
 func TestRepairForeign(t *testing.T) {
 	dir, _ := sealedStore(t, smallRun())
+	stay := []string{".git/config", "notes.txt", "x.parquet", "live/notes/a/b", "events/x.json", "runs/notes.txt", "packs/x.parquet", "runs/old/a/notes"}
 	for range 2 {
-		writeFile(t, filepath.Join(dir, "runs", "x.parquet"), []byte("x"))
-		writeFile(t, filepath.Join(dir, "live", "notes", "a", "b"), []byte("x"))
+		for _, name := range append([]string{"runs/x.parquet", "runs/old/a/y.parquet"}, stay...) {
+			writeFile(t, filepath.Join(dir, name), []byte("x"))
+		}
 		if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 2 {
 			t.Errorf("%d left, done %+v", left, done)
 		}
 	}
-	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "live/notes/a/b", "live/notes.1/a/b"} {
+	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "runs/old/a/y.parquet", "runs/old/a/y.parquet.1"} {
 		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
 			t.Errorf("%s is not there", name)
 		}
 	}
-	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+	for _, name := range stay {
+		if !isThere(os.DirFS(dir), name) {
+			t.Errorf("%s is gone", name)
+		}
+	}
+	if found := findings(t, os.DirFS(dir)); len(damage(found)) > 0 || len(found) == 0 {
 		t.Errorf("found %+v", found)
 	}
 }

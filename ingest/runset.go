@@ -90,7 +90,7 @@ func (s *runSet) sealedFile(id schema.ULID) schema.SealedFile {
 }
 
 // publish gives the finished files their names, those of runs last. A name that is there already has the same rows.
-func (s *runSet) publish(f schema.SealedFile) error {
+func (s *sealedSet) publish(f schema.SealedFile) error {
 	for _, t := range sealedTables {
 		if s.outs[t] == nil {
 			continue
@@ -167,8 +167,13 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 		if s.kind != kindArtifact {
 			return ctx.Err()
 		}
-		if there, err := exists(into, s.path); err != nil || there {
+		there, err := exists(into, s.path)
+		if err != nil {
 			return err
+		}
+		if there { // whoever put it there may not have come to the fsync
+			dirs[path.Dir(s.path)] = true
+			return nil
 		}
 		if err := checkArtifact(from, s.path); err != nil {
 			if refuse == nil || !errors.Is(err, schema.ErrDamaged) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"strings"
 	"time"
 
@@ -40,6 +39,19 @@ const (
 	remedyAsideSealed // with the files of the same name in the other tables
 	remedyRestore     // an event, from the pack that has it
 )
+
+// Remedy is what Repair does about it, in words; empty where it is a notice and stays.
+func (f Finding) Remedy() string {
+	switch {
+	case f.remedy == remedyAside || f.remedy == remedyAsideSealed:
+		return "store repair sets it aside"
+	case f.remedy == remedyRestore:
+		return "store repair puts it back"
+	case f.Severity == SeverityDamage:
+		return "store repair leaves it as it is"
+	}
+	return ""
+}
 
 // Verified counts what Verify looked at.
 type Verified struct {
@@ -128,8 +140,7 @@ func (v *verifier) note(name string, r remedy, err error) error {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, table.ErrNewer):
-		v.add(Finding{SeverityNotice, name, err.Error(), remedyNone})
-		return nil
+		return v.newer(name, r, err)
 	case errors.Is(err, schema.ErrDamaged):
 		v.add(Finding{SeverityDamage, name, problemText(err), r})
 		return nil
@@ -140,6 +151,23 @@ func (v *verifier) note(name string, r remedy, err error) error {
 		return nil
 	}
 	return err
+}
+
+// newer makes a finding of a file that is whole and has what this version does not know. Columns are added in every
+// format; but nobody writes a file of another format into a store of this one.
+func (v *verifier) newer(name string, r remedy, cause error) error {
+	_, file, err := openTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
+	switch {
+	case err == nil:
+		_ = file.Close()
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case errors.Is(err, table.ErrNewer):
+		v.add(Finding{SeverityDamage, name, fmt.Sprintf("%v, and the store is of format %d", cause, schema.Format), r})
+		return nil
+	}
+	v.add(Finding{SeverityNotice, name, cause.Error(), remedyNone})
+	return nil
 }
 
 // problemText is an error without the words that say that there is damage.
@@ -156,6 +184,8 @@ func (v *verifier) visit(s stored) error {
 	case kindAside:
 	case kindForeign:
 		v.foreign(s)
+	case kindBroken:
+		v.broken(s)
 	case kindTemp:
 		if info, err := s.entry.Info(); err == nil && time.Since(info.ModTime()) > tempAge {
 			v.add(Finding{SeverityNotice, s.path, "a temporary file that nobody writes any more", remedyNone})
@@ -173,38 +203,6 @@ func (v *verifier) visit(s stored) error {
 		v.packs = append(v.packs, s.sealed)
 	default:
 		return v.note(s.path, remedyAside, v.checkSmall(s))
-	}
-	return nil
-}
-
-// foreign takes note of a file that no store has. One that readers of the whole folder would take for a part of the
-// table is damage.
-func (v *verifier) foreign(s stored) {
-	severity, problem := SeverityNotice, "no file of a store has this name; it is passed over"
-	if path.Ext(s.path) == path.Ext(schema.SealedFile{}.Name()) && (s.zone == schema.RunsDir || s.zone == schema.SamplesDir || s.zone == schema.OpsDir) {
-		severity, problem = SeverityDamage, "no file of a store has this name, and who reads the folder reads it too"
-	}
-	v.add(Finding{severity, s.path, problem, remedyAside})
-}
-
-// checkOrphans takes note of samples and ops whose runs are not there.
-func (v *verifier) checkOrphans() error {
-	claims, err := listClaims(v.files)
-	if err != nil {
-		return err
-	}
-	claimed := map[schema.ULID]bool{}
-	for _, c := range claims {
-		claimed[c.ID] = true
-	}
-	for _, s := range v.parts {
-		if c := v.sealed[s.sealed.ID]; c != nil && c.file == s.sealed || claimed[s.sealed.ID] {
-			continue
-		}
-		if isThere(v.files, s.sealed.Path(schema.RunsDir)) { // sealed meanwhile
-			continue
-		}
-		v.add(Finding{SeverityNotice, s.path, "there is no file of this name in " + schema.RunsDir + "/, so it does not count", remedyNone})
 	}
 	return nil
 }

@@ -143,36 +143,11 @@ func TestVerifyNames(t *testing.T) {
 	t.Run("orphan", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
-		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) {
+		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
+			!strings.Contains(found[0].Problem, "2 runs") || !strings.Contains(found[0].Problem, "import did not finish") {
 			t.Errorf("found %+v", found)
 		}
 	})
-}
-
-// TestVerifyForeign has files that no store has.
-func TestVerifyForeign(t *testing.T) {
-	_, dir := newStore(t)
-	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
-	want := map[string]Severity{
-		"notes.txt": SeverityNotice, "live/x": SeverityNotice, "runs/2026-13": SeverityNotice, "runs/x": SeverityNotice, "other": SeverityNotice,
-		"runs/2026-11/x.parquet": SeverityDamage, "samples/x.parquet": SeverityDamage, "ops/2026-11/.x.parquet": SeverityDamage,
-		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
-	}
-	for name := range want {
-		writeFile(t, filepath.Join(dir, name), []byte("x"))
-	}
-	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*tempAge)))
-	writeFile(t, filepath.Join(dir, QuarantineDir, "runs", "x.parquet"), nil)
-	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), nil)
-	for _, f := range findings(t, os.DirFS(dir)) {
-		if want[f.Path] != f.Severity {
-			t.Errorf("found %+v", f)
-		}
-		delete(want, f.Path)
-	}
-	if len(want) > 0 {
-		t.Errorf("not found: %v", want)
-	}
 }
 
 // TestVerifyTwice has a run in several files.
@@ -182,7 +157,8 @@ func TestVerifyTwice(t *testing.T) {
 	again, _ := sealedStore(t, run, smallRun())
 	copyTree(t, again, dir, schema.RunsDir, schema.SamplesDir)
 	found := findings(t, os.DirFS(dir))
-	if len(found) != 1 || found[0].Severity != SeverityNotice || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) {
+	if len(found) != 1 || found[0].Severity != SeverityDamage || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) ||
+		!strings.Contains(found[0].Problem, "store compact") {
 		t.Errorf("equal runs: found %+v", found)
 	}
 	both := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed
@@ -196,7 +172,7 @@ func TestVerifyTwice(t *testing.T) {
 	other.Error = "another"
 	third, _ := sealedStore(t, other)
 	copyTree(t, third, dir, schema.RunsDir, schema.SamplesDir)
-	if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, "other digests") {
+	if found := damage(findings(t, os.DirFS(dir))); len(found) != 2 || !strings.Contains(found[1].Problem, "other digests") {
 		t.Errorf("different runs: found %+v", found)
 	}
 	if len(both) != 2 {
@@ -208,11 +184,33 @@ func TestVerifyTwice(t *testing.T) {
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.RunsDir)))
 	copyTree(t, again, dir, schema.RunsDir)
 	mustAppend(t, store, live)
-	if found := findings(t, os.DirFS(dir)); !slices.ContainsFunc(found, func(f Finding) bool {
-		return f.Severity == SeverityNotice && strings.Contains(f.Problem, run.RunID)
-	}) {
+	noticed := func(f Finding) bool { return f.Severity == SeverityNotice && strings.Contains(f.Problem, run.RunID) }
+	if found := findings(t, os.DirFS(dir)); !slices.ContainsFunc(found, noticed) || len(damage(found)) > 0 {
 		t.Errorf("a live one too: found %+v", found)
 	}
+	for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
+		mustDo(t, os.RemoveAll(filepath.Join(dir, zone)))
+	}
+	alone, _ := sealedStore(t, run) // by its time the live one comes first
+	for _, from := range []string{alone, twinStore(t, alone)} {
+		copyTree(t, from, dir, schema.RunsDir, schema.SamplesDir)
+	}
+	if found := findings(t, os.DirFS(dir)); len(damage(found)) != 1 || !slices.ContainsFunc(found, noticed) {
+		t.Errorf("a live one and two sealed ones: found %+v", found)
+	}
+}
+
+// twinStore is a store with the sealed file of another under another id.
+func twinStore(t *testing.T, of string) string {
+	t.Helper()
+	dir := copied(t, of)
+	f := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
+	to := f
+	to.ID[len(to.ID)-1]++
+	for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
+		mustDo(t, os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, to.Path(zone))))
+	}
+	return dir
 }
 
 func copyTree(t testing.TB, from, into string, zones ...string) {

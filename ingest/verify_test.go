@@ -47,7 +47,7 @@ func everything(t testing.TB) string {
 	segment := schema.NewULID(time.Now()).String()
 	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
 	store.leaveSegment()
-	writeFile(t, filepath.Join(dir, claim.Path(), "runs.out"), []byte("half of i"))
+	writeFile(t, filepath.Join(dir, claim.Path(), outName(schema.Runs, claim.Attempt)), []byte("half of i"))
 	mustAppend(t, store, smallRun())
 
 	listing := must(schema.List(files, schema.Scope{}))
@@ -125,7 +125,7 @@ func TestVerifyWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Severity != SeverityNotice || path.Base(all[0].Path) != "runs.out" {
+	if len(all) != 1 || all[0].Severity != SeverityNotice || !isOut(path.Base(all[0].Path)) {
 		t.Errorf("a whole store has %+v", all)
 	}
 	if done.Runs != 6 || done.Damage != 0 || done.Files < 20 {

@@ -54,17 +54,20 @@ func (s *runSweep) sweep(horizon int64) {
 	s.kept = len(s.pending)
 }
 
+// twin says that some runs of a file stand in an earlier one as well.
+type twin struct {
+	a, b  int32
+	equal bool // the digests
+}
+
 // reportTwice says which files have runs that others have as well, a finding for each pair.
 func (v *verifier) reportTwice() error {
-	type pair struct {
-		a, b  int32
-		equal bool
-	}
-	counts, example := map[pair]int{}, map[pair]schema.ULID{}
-	var order []pair
+	counts, example := map[twin]int{}, map[twin]schema.ULID{}
+	var order []twin
 	for same := range sameRuns(v.runs.twice) {
-		for _, r := range same[1:] {
-			p := pair{same[0].file, r.file, same[0].digest == r.digest}
+		for i, r := range same[1:] {
+			first := v.earlier(same[:i+1], r)
+			p := twin{first.file, r.file, first.digest == r.digest}
 			if counts[p] == 0 {
 				order, example[p] = append(order, p), r.id
 			}
@@ -73,26 +76,47 @@ func (v *verifier) reportTwice() error {
 	}
 	for _, p := range order {
 		a, b := v.runs.files[p.a], v.runs.files[p.b]
-		if !v.stillCounts(a) || !v.stillCounts(b) {
-			continue
+		if v.stillCounts(a) && v.stillCounts(b) {
+			v.add(twinFinding(a, b, p.equal, fmt.Sprintf("%d of its runs, such as %s, stand in %s too", counts[p], example[p], a)))
 		}
-		what := fmt.Sprintf("%d of its runs, such as %s, stand in %s too", counts[p], example[p], a)
-		if one, other := classify(a), classify(b); p.equal && isOpen(one) && isOpen(other) {
-			v.add(Finding{SeverityDamage, b, what + ", another segment: no reader knows which one counts", remedyAside})
-			continue
-		}
-		if p.equal {
-			v.add(Finding{SeverityNotice, b, what + ", with the same digests; a compact store has them once", remedyNone})
-			continue
-		}
-		v.add(Finding{SeverityDamage, b, what + ", with other digests", remedyNone})
 	}
 	v.done.Runs = v.runs.single
 	return nil
 }
 
-// isOpen tells whether a file is one of a run in a segment that is not in a claim.
-func isOpen(s stored) bool { return s.kind == kindLive && s.live.Claim == nil }
+// earlier chooses which of the places of a run before this one to name: one of the same sort, where there is one, for
+// that decides what readers make of it.
+func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
+	sort := sortOf(classify(v.runs.files[r.file]))
+	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(classify(v.runs.files[b.file])) == sort })
+	return before[max(at, 0)]
+}
+
+// sortOf is what readers go by when they meet a run twice: whether the file is sealed, in a claim, or in a segment.
+func sortOf(s stored) string {
+	switch {
+	case s.kind == kindSealed:
+		return schema.RunsDir
+	case s.live.Claim != nil:
+		return schema.ClaimsDir
+	}
+	return schema.LiveDir
+}
+
+// twinFinding is about runs that stand in two files, a and b.
+func twinFinding(a, b string, equal bool, what string) Finding {
+	one, other := sortOf(classify(a)), sortOf(classify(b))
+	switch {
+	case !equal:
+		return Finding{SeverityDamage, b, what + ", with other digests", remedyNone}
+	case one == schema.LiveDir && other == schema.LiveDir:
+		return Finding{SeverityDamage, b, what + ", another segment: no reader knows which one counts", remedyAside}
+	case one == schema.RunsDir && other == schema.RunsDir:
+		return Finding{SeverityDamage, b, what + ", with the same digests, and who reads the folder counts them twice; " +
+			"store compact makes a store that has them once", remedyNone}
+	}
+	return Finding{SeverityNotice, b, what + ", with the same digests, and count once", remedyNone}
+}
 
 // stillCounts tells whether a file of runs was not moved, or sealed, since it was read.
 func (v *verifier) stillCounts(name string) bool {

@@ -12,8 +12,12 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 )
 
-// attempts is how often a question is asked anew because a file went away after it was listed.
-const attempts = 5
+// attempts is how often a question is asked because a file went away after it was listed, and pause how much longer it
+// waits each time, for sealers to come to rest.
+const (
+	attempts = 20
+	pause    = 5 * time.Millisecond
+)
 
 // reader reads the sources of one question.
 type reader struct {
@@ -93,10 +97,11 @@ func (db *DB) connect(ctx context.Context) (*conn, error) {
 	return e.connect(ctx)
 }
 
-// neverOfFiles are the classes of DuckDB's errors that have nothing to do with the files.
+// neverOfFiles are the classes of DuckDB's errors that have nothing to do with the files. A file that is not there any
+// more is also one that may not be read: DuckDB then looks for a directory of that name.
 var neverOfFiles = []duckdb.ErrorType{
-	duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypeCatalog, duckdb.ErrorTypePermission,
-	duckdb.ErrorTypeConversion, duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
+	duckdb.ErrorTypeParser, duckdb.ErrorTypeSyntax, duckdb.ErrorTypeBinder, duckdb.ErrorTypeCatalog, duckdb.ErrorTypeConversion,
+	duckdb.ErrorTypeDivideByZero, duckdb.ErrorTypeOutOfMemory,
 }
 
 // noFile matches the messages of DuckDB about a file that is not there.
@@ -106,7 +111,12 @@ var noFile = regexp.MustCompile(`(?i)no files found that match the pattern|no su
 // a file become ones about the store.
 func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(*sources) error) error {
 	var err error
-	for range attempts {
+	for attempt := range attempts {
+		select {
+		case <-time.After(time.Duration(attempt) * pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		var s *sources
 		if s, err = list(); err != nil {
 			return err
@@ -119,6 +129,9 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 			return err
 		}
 		gone, ok := s.vanished()
+		if !ok && engine.kind == duckdb.ErrorTypePermission {
+			return err
+		}
 		switch {
 		case !ok && noFile.MatchString(engine.message):
 			continue // it is there again

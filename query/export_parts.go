@@ -25,6 +25,14 @@ func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64,
 		return 0, fmt.Errorf("export: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	// Row groups of packs are large, and hardly anything of one is in a part.
+	if _, err := x.conn.exec(ctx, "SET prefetch_all_parquet_files = false"); err != nil {
+		return 0, err
+	}
+	defer func() {
+		_, set := x.conn.exec(ctx, "SET prefetch_all_parquet_files = true")
+		err = errors.Join(err, set)
+	}()
 	out := &parts{exporter: x, table: table, path: path, dir: dir}
 	ids := x.ids
 	slices.SortFunc(ids, compareIDs)

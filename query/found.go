@@ -93,7 +93,7 @@ func (s *sources) runs() int {
 	return n
 }
 
-// idsOf reads a list of ids.
+// idsOf reads a list of ids, in order.
 func idsOf(list any) (ids []schema.ULID, err error) {
 	texts, _ := list.([]any)
 	for _, text := range texts {
@@ -101,7 +101,7 @@ func idsOf(list any) (ids []schema.ULID, err error) {
 			return nil, err
 		}
 	}
-	return ids, nil
+	return slices.Compact(ids), nil
 }
 
 // find makes the temporary table found of the runs that match: run_id, matches, and the values to order by. It is of
@@ -151,7 +151,7 @@ func (s *selection) foundOrder() string {
 	return strings.Join(append(by, "run_id DESC"), ", ")
 }
 
-// listIDs reads a result of ids.
+// listIDs reads a result of ids, of which equal ones follow one another; it gives each once.
 func (r *reader) listIDs(ctx context.Context, q statement) ([]schema.ULID, error) {
 	var ids []schema.ULID
 	var bad error
@@ -159,5 +159,5 @@ func (r *reader) listIDs(ctx context.Context, q statement) ([]schema.ULID, error
 		ids, bad = appendID(ids, row[0])
 		return bad
 	})
-	return ids, err
+	return slices.Compact(ids), err
 }

@@ -127,9 +127,10 @@ func (s *sources) sinceSome(n int) *sources {
 	return narrow
 }
 
-// keep orders the ids and keeps the newest n of them.
+// keep orders the ids and keeps the newest n of them, each once.
 func (c *chosen) keep(n int) {
 	slices.SortFunc(c.ids, func(a, b schema.ULID) int { return compareIDs(b, a) })
+	c.ids = slices.Compact(c.ids)
 	if n == 0 || len(c.ids) < n {
 		c.total = len(c.ids)
 		return

@@ -56,7 +56,7 @@ func (t *Table) keep(ids []schema.ULID) {
 }
 
 // arrange gives the rows of ids in their order, with the columns alone. t has run_id among its columns; it is an error
-// if it has not each of the ids once.
+// if it has not each of the ids. A run that has two rows gets one of them.
 func (t *Table) arrange(ids []schema.ULID, columns []*schema.Column) (Table, error) {
 	byID := make(map[string][]any, len(ids))
 	runID := t.Index("run_id")
@@ -64,8 +64,8 @@ func (t *Table) arrange(ids []schema.ULID, columns []*schema.Column) (Table, err
 		id, _ := row[runID].(string)
 		byID[id] = row
 	}
-	if len(byID) != len(ids) || len(t.Rows) != len(ids) {
-		return Table{}, &engineErr{message: fmt.Sprintf("%d rows of %d runs", len(t.Rows), len(ids)), kind: duckdb.ErrorTypeIO}
+	if len(byID) != len(ids) {
+		return Table{}, &engineErr{message: fmt.Sprintf("%d rows of %d runs", len(byID), len(ids)), kind: duckdb.ErrorTypeIO}
 	}
 	places := make([]int, len(columns))
 	out := Table{Rows: make([][]any, len(ids))}

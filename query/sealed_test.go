@@ -346,7 +346,7 @@ func TestAnnotated(t *testing.T) {
 		t.Errorf("notes %v, %v", d.Notes, err)
 	}
 	_, err = db.Show(ctx, runs[12].RunID)
-	wantInput(t, err, "no run has the id")
+	wantInput(t, err, "was removed; restore brings it back")
 	// A derived file that is damaged is passed over; an event that is damaged is named.
 	packs, err := filepath.Glob(dir + "/packs/events-*")
 	if err != nil || len(packs) != 1 {

@@ -177,9 +177,10 @@ func (r *reader) changeTagsOf(ctx context.Context, columns []*schema.Column) err
 func (r *reader) changeTags(ctx context.Context) error {
 	s := r.src
 	changes := []tagChange{}
+	canHold := s.holding()
 	add := func(id string) {
 		run, err := schema.ParseULID(id)
-		if err != nil || s.said.Removed[id] || !s.canHold(run) {
+		if err != nil || s.said.Removed[id] || !canHold(run) {
 			return
 		}
 		c := tagChange{id, s.said.Tags[id], s.said.Untagged[id]}
@@ -211,9 +212,12 @@ func (r *reader) changeTags(ctx context.Context) error {
 	return err
 }
 
-// canHold tells whether a run can be in one of the files.
-func (s *sources) canHold(run schema.ULID) bool {
-	ms := run.Time().UnixMilli()
-	return slices.ContainsFunc(s.live, func(f file) bool { return f.live.Run == run }) ||
-		slices.ContainsFunc(s.read, func(f file) bool { return f.sealed.First <= ms && ms <= f.sealed.Last })
+// holding gives what tells whether a run can be in one of the files.
+func (s *sources) holding() func(run schema.ULID) bool {
+	live := make(map[schema.ULID]bool, len(s.live))
+	for _, f := range s.live {
+		live[f.live.Run] = true
+	}
+	sealed := spansOf(s.read)
+	return func(run schema.ULID) bool { return live[run] || !sealed.miss(file{live: schema.LiveFile{Run: run}}) }
 }

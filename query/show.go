@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -27,6 +28,8 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 			return input("run: %v", err)
 		case err != nil:
 			return err
+		case len(like) == 0 && r.src.removed(id):
+			return input("run: %q was removed; restore brings it back", brief(id))
 		case len(like) == 0:
 			return input("run: no run has the id %q", brief(id))
 		}
@@ -41,6 +44,17 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 		return Detail{}, err
 	}
 	return d, nil
+}
+
+// removed tells whether a run whose id begins or ends with a text, in any case of letters, was removed.
+func (s *sources) removed(text string) bool {
+	text = strings.ToUpper(text)
+	for id := range s.said.Removed {
+		if text != "" && (strings.HasPrefix(id, text) || strings.HasSuffix(id, text)) {
+			return true
+		}
+	}
+	return false
 }
 
 // detail reads a run.

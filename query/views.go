@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -15,6 +16,9 @@ import (
 // of the moment at which it was made. The views are temporary: they are those of one connection. Errors are those of Open.
 func Views(dir string) (string, error) {
 	path, err := realPath(dir)
+	if err == nil && strings.Contains(path, `\`) {
+		err = errors.New("DuckDB's glob finds nothing in a path with a backslash")
+	}
 	if err == nil {
 		err = checkPath(path)
 	}

@@ -1,9 +1,6 @@
 package schema
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -18,12 +15,6 @@ type Plan struct {
 	Dropped []string `json:"dropped"` // ids of runs that an earlier sealed file holds already, ascending
 }
 
-// planFile is the plan with the hash of its JSON text without that hash.
-type planFile struct {
-	Plan
-	SHA256 string `json:"sha256"`
-}
-
 // Has tells whether a run is in the plan: it is, or will be, in a sealed file.
 func (p *Plan) Has(run ULID) bool {
 	id := run.String()
@@ -33,14 +24,7 @@ func (p *Plan) Has(run ULID) bool {
 }
 
 // Encode prints the plan as one JSON object with a hash of itself.
-func (p Plan) Encode() ([]byte, error) {
-	sum, err := hashJSON(p)
-	if err != nil {
-		return nil, err
-	}
-	b, err := json.Marshal(planFile{p, sum})
-	return append(b, '\n'), err
-}
+func (p Plan) Encode() ([]byte, error) { return SignJSON(p) }
 
 // ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist where it has none, and ErrDamaged.
 func ReadPlan(store fs.FS, c Claim) (Plan, error) {
@@ -49,22 +33,9 @@ func ReadPlan(store fs.FS, c Claim) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	var file planFile
-	if err := json.Unmarshal(b, &file); err != nil {
-		return Plan{}, fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
+	var p Plan
+	if err := ReadSignedJSON(b, &p); err != nil {
+		return Plan{}, fmt.Errorf("%s: %w", name, err)
 	}
-	if sum, err := hashJSON(file.Plan); err != nil || sum != file.SHA256 {
-		return Plan{}, fmt.Errorf("%w: %s does not match its own hash", ErrDamaged, name)
-	}
-	return file.Plan, nil
-}
-
-// hashJSON is the hex SHA-256 of a value's compact JSON text.
-func hashJSON(v any) (string, error) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return "", err
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return p, nil
 }

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +13,7 @@ const Format = 1
 
 // What can be wrong with a store. Errors about a store wrap one of these.
 var (
-	ErrNoStore = errors.New("there is none here; bench or ingest creates one")
+	ErrNoStore = errors.New("there is none here; bench or store init creates one")
 	ErrFormat  = errors.New("unknown store format")
 	ErrDamaged = errors.New("the store is damaged")
 )
@@ -27,32 +25,13 @@ type Header struct {
 	Created time.Time `json:"created"`
 }
 
-// headerFile is the header with the hash of its JSON text without that hash.
-type headerFile struct {
-	Header
-	SHA256 string `json:"sha256"`
-}
-
 // Encode prints the header as it stands in neurolens.json: one JSON object with a hash of itself.
 func (h Header) Encode() ([]byte, error) {
-	sum, err := h.hash()
-	if err != nil {
-		return nil, err
-	}
-	b, err := json.Marshal(headerFile{h, sum})
+	b, err := SignJSON(h)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", HeaderFile, err)
 	}
-	return append(b, '\n'), nil
-}
-
-func (h Header) hash() (string, error) {
-	b, err := json.Marshal(h)
-	if err != nil {
-		return "", fmt.Errorf("encoding %s: %w", HeaderFile, err)
-	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:]), nil
+	return b, nil
 }
 
 // DecodeHeader reads what Encode prints. The error wraps ErrFormat or ErrDamaged.
@@ -66,14 +45,11 @@ func DecodeHeader(b []byte) (Header, error) {
 	if *version.Format != Format {
 		return Header{}, fmt.Errorf("%w: %s says format %d, this version knows format %d", ErrFormat, HeaderFile, *version.Format, Format)
 	}
-	var file headerFile
-	if err := json.Unmarshal(b, &file); err != nil {
-		return Header{}, fmt.Errorf("%w: %s: %w", ErrDamaged, HeaderFile, err)
+	var h Header
+	if err := ReadSignedJSON(b, &h); err != nil {
+		return Header{}, fmt.Errorf("%s: %w", HeaderFile, err)
 	}
-	if sum, err := file.Header.hash(); err != nil || sum != file.SHA256 {
-		return Header{}, fmt.Errorf("%w: %s does not match its own hash", ErrDamaged, HeaderFile)
-	}
-	return file.Header, nil
+	return h, nil
 }
 
 // ReadHeader reads the header of a store directory. The error wraps ErrNoStore where there is no store.

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -143,6 +144,11 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
+	}
+	for _, event := range o.events {
+		if text := event.Key + event.Value; !utf8.ValidString(text) {
+			return usageErrorf("%s: %q is not UTF-8", cmd.Name(), text)
+		}
 	}
 	dir, err := a.writeStore()
 	if err != nil {

@@ -64,6 +64,8 @@ func exitCode(err error) int {
 		return exitRunsFailed
 	case errors.As(err, &usage), errors.Is(err, query.ErrInput):
 		return exitInput
+	case errors.As(err, &store) && errors.Is(store.error, context.Canceled): // nothing is wrong with it
+		return exitOther
 	case errors.As(err, &store), errors.Is(err, query.ErrStore):
 		return exitStore
 	}

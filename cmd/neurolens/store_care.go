@@ -34,18 +34,20 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	t := query.Table{Columns: []query.Column{
 		{Name: "severity", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "problem", Type: query.TypeText},
 	}}
+	var remedies []string
 	done, err := ingest.Verify(cmd.Context(), dir, func(f ingest.Finding) {
 		t.Rows = append(t.Rows, []any{string(f.Severity), f.Path, f.Problem})
+		remedies = append(remedies, f.Remedy())
 	})
 	if err != nil {
 		return storeError{err}
 	}
-	if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+	if err := a.print(format, t, func() view { return a.careView(format, t, remedies) }); err != nil {
 		return err
 	}
 	read := fmt.Sprintf("%s in %s", count(done.Runs, "run"), count(done.Files, "file"))
 	if done.Damage > 0 {
-		return storeError{fmt.Errorf("store %s is damaged: %s found in %s; store repair sets aside what readers stumble over",
+		return storeError{fmt.Errorf("store %s is damaged: %s found in %s; store repair sets aside what readers stumble over, store compact makes another without",
 			dir, count(done.Damage, "problem"), read)}
 	}
 	fmt.Fprintf(a.stderr, "store %s is whole: %s\n", dir, read)
@@ -156,9 +158,9 @@ func newStoreRepairCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Set aside what is damaged, so that the rest can be read",
-		Long: `Move what verify finds damaged, and files that no store has, into quarantine/ of the
-store, put back events that packs still have, and finish what sealers that died
-left behind. Nothing is deleted. The exit status is 5 where damage is left.`,
+		Long: `Move what verify finds damaged into quarantine/ of the store, put back events that
+packs still have, and finish what sealers that died left behind. Nothing is deleted,
+and what only verify's notices name stays. The exit status is 5 where damage is left.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
 	}
@@ -181,7 +183,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+		if err := a.print(format, t, func() view { return a.careView(format, t, nil) }); err != nil {
 			return err
 		}
 		if left > 0 {

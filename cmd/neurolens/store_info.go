@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
@@ -57,6 +58,9 @@ func runStoreInfo(a *app, ctx context.Context) error {
 	return errors.Join(a.print(format, t, func() view { return a.recordsView(t) }), failed)
 }
 
+// sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
+var sampleZones = []string{schema.LiveDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir}
+
 // storeInfo is what store info says of one store.
 type storeInfo struct {
 	header  schema.Header
@@ -104,7 +108,7 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 	for _, z := range i.files.Zones {
 		files += int64(z.Files)
 		bytes += z.Bytes
-		if z.Name != schema.ArtifactsDir && z.Name != schema.TrashDir {
+		if slices.Contains(sampleZones, z.Name) {
 			forSamples += z.Bytes
 		}
 		zones = append(zones, int64(z.Files), z.Bytes)

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestExitCode: a store that was left because of an interrupt is not to blame.
+func TestExitCode(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want int
+	}{
+		{nil, exitOK},
+		{usageErrorf("no"), exitInput},
+		{storeError{fmt.Errorf("verifying: %w", schema.ErrDamaged)}, exitStore},
+		{storeError{fmt.Errorf("verifying: %w", context.Canceled)}, exitOther}, // which the signal's own code outranks
+		{errors.New("no"), exitOther},
+	} {
+		if got := exitCode(c.err); got != c.want {
+			t.Errorf("%v: exit %d, want %d", c.err, got, c.want)
+		}
+	}
+	a := &app{getenv: func(string) string { return "" }}
+	cmd := newNoteCommand(a)
+	if err := annotate(a, cmd, annotation{events: []ingest.Annotation{{Kind: schema.EventNote, Value: "caf\xe9"}}}); exitCode(err) != exitInput {
+		t.Errorf("a note that is not UTF-8: %v", err)
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// TestCareView: on a narrow terminal no path is cut and no word of a problem or a remedy is lost; a document has a table.
+func TestCareView(t *testing.T) {
+	path := "samples/2026-11/01M7ZTFDJT59048HP5BRKV224V-01M7ZTFDHY-01M7ZTFDJM-122880-and-more-than-80-columns.parquet"
+	problem := "its name speaks of 122880 runs, and there is no file of this name in runs/: somebody took the file out of runs/"
+	table := query.Table{
+		Columns: []query.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
+		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is passed over"}},
+	}
+	a := &app{width: 80}
+	var b bytes.Buffer
+	a.careView(formatTable, table, []string{"store repair sets it aside", ""}).render(&b, a.width, false)
+	lines := strings.Split(b.String(), "\n")
+	if lines[0] != "damage  "+path {
+		t.Errorf("the first line is %q", lines[0])
+	}
+	for _, line := range lines[1:] {
+		if ansi.StringWidth(line) > a.width {
+			t.Errorf("%q is too wide", line)
+		}
+	}
+	text := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{problem + " store repair sets it aside notice notes.txt it is passed over", "2 rows"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+	if strings.Contains(lines[1], "its name") && !strings.HasPrefix(lines[1], "    its name") {
+		t.Errorf("the problem is not indented: %q", lines[1])
+	}
+	b.Reset()
+	a.careView(formatMD, table, nil).renderMarkdown(&b)
+	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
+		t.Errorf("the document is\n%s", b.String())
+	}
+}

@@ -1,0 +1,80 @@
+package ingest
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestVerifyForeign has files that no store has.
+func TestVerifyForeign(t *testing.T) {
+	_, dir := newStore(t)
+	event := schema.NewULID(time.Now())
+	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+	want := map[string]Severity{
+		"notes.txt": SeverityNotice, "live/x": SeverityNotice, "runs/2026-13": SeverityNotice, "runs/x": SeverityNotice, "other": SeverityNotice,
+		"runs/2026-11/x.parquet": SeverityDamage, "samples/x.parquet": SeverityDamage, "ops/2026-11/.x.parquet": SeverityDamage,
+		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
+		"runs/old": SeverityNotice, "runs/old/a/x.parquet": SeverityDamage, "ops/2026-11/old.parquet": SeverityDamage,
+		"live/old": SeverityNotice, schema.EventFile(event): SeverityDamage, "samples/2026-12": SeverityDamage,
+	}
+	for name := range want {
+		switch name {
+		case "runs/old", "ops/2026-11/old.parquet", "live/old", schema.EventFile(event):
+			writeFile(t, filepath.Join(dir, name, "a", "y.txt"), []byte("x"))
+		default:
+			writeFile(t, filepath.Join(dir, name), []byte("x"))
+		}
+	}
+	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*tempAge)))
+	writeFile(t, filepath.Join(dir, QuarantineDir, "runs", "x.parquet"), nil)
+	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), nil)
+	for _, f := range findings(t, os.DirFS(dir)) {
+		if want[f.Path] != f.Severity {
+			t.Errorf("found %+v", f)
+		}
+		delete(want, f.Path)
+	}
+	if len(want) > 0 {
+		t.Errorf("not found: %v", want)
+	}
+}
+
+// TestVerifyFormat has files that are whole and say that they are of another format than the store.
+func TestVerifyFormat(t *testing.T) {
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	live := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()
+	sealed, f := sealedStore(t, smallRun(), smallRun())
+	copyTree(t, sealed, dir, schema.RunsDir, schema.SamplesDir)
+	pack := must(filepath.Rel(dir, packSealed(t, dir, []schema.SealedFile{f})))
+	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir), filepath.ToSlash(pack)} {
+		whole := must(os.ReadFile(filepath.Join(dir, name)))
+		writeFile(t, filepath.Join(dir, name), ofFormat(t, whole, '9'))
+		found := damage(findings(t, os.DirFS(dir)))
+		if len(found) != 1 || found[0].Path != name || !strings.Contains(found[0].Problem, `format "9"`) {
+			t.Errorf("%s: found %+v", name, found)
+		}
+		writeFile(t, filepath.Join(dir, name), whole)
+	}
+	writeFile(t, filepath.Join(dir, live), ofFormat(t, must(os.ReadFile(filepath.Join(dir, live))), '9'))
+	if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 1 {
+		t.Errorf("%d left, done %+v", left, done)
+	}
+}
+
+// ofFormat is a file that says that it is of another format, with a hash that matches.
+func ofFormat(t *testing.T, content []byte, digit byte) []byte {
+	t.Helper()
+	content = bytes.Clone(content)
+	key := []byte("neurolens.format\x18\x01")
+	content[bytes.LastIndex(content, key)+len(key)] = digit
+	copy(content[must(schema.FileHashPlace(content)):], schema.EmptyFileHash)
+	mustDo(t, schema.PutFileHash(content))
+	return content
+}

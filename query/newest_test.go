@@ -1,0 +1,133 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestNewestRemoved: where the newest runs are removed, more of a store of many files is looked at.
+func TestNewestRemoved(t *testing.T) {
+	runs := manyRuns(120)
+	dir := newStore(t)
+	for few := range slices.Chunk(runs, 3) {
+		seal(t, dir, few...)
+	}
+	var removed []string
+	for _, r := range runs[len(runs)-9:] {
+		removed = append(removed, r.RunID)
+	}
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: removed}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int][]int{1: {110}, 5: {110, 109, 108, 107, 106}, 9: {110, 109, 108, 107, 106, 105, 104, 103, 102}} {
+		l, err := open(t, dir).List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"repeat_index"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for _, row := range l.Rows {
+			got = append(got, int(row[0].(int64)))
+		}
+		if !slices.Equal(got, want) || l.Total != 111 {
+			t.Errorf("limit %d: got %v of %d, want %v of 111", limit, got, l.Total, want)
+		}
+	}
+}
+
+// TestNewestTwice: a live run that stands in a sealed file too counts once, also where that file is not among those that
+// can hold the newest runs.
+func TestNewestTwice(t *testing.T) {
+	runs := manyRuns(40)
+	dir := newStore(t)
+	for some := range slices.Chunk(runs, 10) {
+		seal(t, dir, some...)
+	}
+	appendRuns(t, dir, runs[3], runs[39])
+	db := open(t, dir)
+	for _, limit := range []int{1, 5, 30, 100} {
+		l, err := db.List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"run_id"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.Total != 40 || len(l.Rows) != min(limit, 40) || l.Rows[0][0] != runs[39].RunID {
+			t.Errorf("limit %d: %d rows of %d, the first is %v", limit, len(l.Rows), l.Total, l.Rows[0])
+		}
+	}
+}
+
+// TestPagesNewest: the newest of those that match, without counting all of many runs, are those that List gives.
+func TestPagesNewest(t *testing.T) {
+	const many = 54_000
+	dir := t.TempDir() + "/store"
+	sealedStore(t, dir, synthetic{runs: many, perFile: 3_000, samples: 1, packs: 2, events: 10})
+	appendRuns(t, dir, newRun(1, 1000, func(r *schema.Run) { r.Params["dim"] = "wide" }), newRun(2, 1000, nil))
+	db := open(t, dir)
+	ctx := context.Background()
+	const old, both = "git_commit=30", "git_commit=30,33" // of the oldest thousand runs, and of a thousand that are later
+	for _, c := range []struct {
+		filter string
+		where  string // the same as SQL
+		limit  int
+		of     int // how many match, at least
+	}{
+		{"precision=bf16", "precision = 'bf16'", 100, 20_000},
+		{"tag.kept=yes", "tags['kept'] = 'yes'", 3, 4},
+		{"tag.kept=yes", "tags['kept'] = 'yes'", 100, 4}, // fewer than wanted
+		{old, "git_commit = '30'", 10, 900},
+		{old, "git_commit = '30'", 4_000, 900},
+		{both, "git_commit IN ('30', '33')", 1_500, 1_900},
+		{old + " repeat_index=0 bs=1 dim=64", "git_commit = '30' AND repeat_index = 0 AND batch_size = 1 AND params['dim'] = '64'", 4_000, 30},
+		{"batch_size=3", "batch_size = 3", 10, 0},
+		{"tag.kept=no", "tags['kept'] = 'no'", 4_096, 0},
+		{"dim>100", "TRY_CAST(params['dim'] AS DOUBLE) > 100", 10, 30_000}, // a newer one is no number
+		{"dim>100 " + old, "TRY_CAST(params['dim'] AS DOUBLE) > 100 AND git_commit = '30'", 4_000, 500},
+		{"dim>1000", "TRY_CAST(params['dim'] AS DOUBLE) > 1000", 10, 0},
+		{"bs>=16", "batch_size >= 16", 5_000, 5_000}, // more than a page
+		{"status=ok", "status = 'ok'", 4_096, many - 2},
+	} {
+		req := query.ListRequest{Filter: c.filter, Limit: c.limit, Columns: []string{"run_id", "params", "tags", "p50"}}
+		want, err := db.List(ctx, req)
+		if err != nil {
+			t.Fatalf("%q: %v", c.filter, err)
+		}
+		same, err := db.SQL(ctx, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.EqualFunc(want.Rows, same.Rows, func(a, b []any) bool { return a[0] == b[0] }) || want.Total < c.of || c.of == 0 && want.Total > 0 {
+			t.Errorf("%q: List gives %d rows of %d, SQL %d", c.filter, len(want.Rows), want.Total, len(same.Rows))
+		}
+		if len(same.Rows) > 0 && same.Rows[0][1] != int64(want.Total) {
+			t.Errorf("%q: Total is %d, want %v", c.filter, want.Total, same.Rows[0][1])
+		}
+		var got query.Listing
+		if err := db.Pages(ctx, req, func(page query.Listing) error {
+			page.Rows = append(got.Rows, page.Rows...)
+			got = page
+			return nil
+		}); err != nil {
+			t.Fatalf("%q: %v", c.filter, err)
+		}
+		if len(got.Rows) != len(want.Rows) || len(want.Rows) > 0 && !reflect.DeepEqual(got.Rows, want.Rows) || !slices.Equal(got.Columns, want.Columns) {
+			t.Errorf("%q, limit %d: Pages gives %d rows, List %d", c.filter, c.limit, len(got.Rows), len(want.Rows))
+		}
+		if !maps.Equal(got.NotNumbers, want.NotNumbers) || (want.NotNumbers["dim"] == 1) != (c.filter[:3] == "dim") {
+			t.Errorf("%q: values that are no numbers: Pages %v, List %v", c.filter, got.NotNumbers, want.NotNumbers)
+		}
+	}
+}
