@@ -9,7 +9,7 @@ import (
 )
 
 // faultLoop lets each file operation of a task fail in turn: of those that write, and then of those that read. Where a
-// failed operation happens all the same, or all after it fail too, it takes every fifth.
+// failed operation happens all the same, or all after it fail too, it takes every eleventh.
 func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading bool)) {
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
 		for mode, plan := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
@@ -22,7 +22,7 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 				case testing.Short():
 					step = 29
 				case mode != "early" && os.Getenv("NEUROLENS_TORTURE") == "":
-					step = 5
+					step = 11
 				}
 				plan := plan
 				plan.fault = fault

@@ -50,7 +50,9 @@ func initStore(files files) error {
 	if err != nil {
 		return err
 	}
-	if _, err := schema.ReadHeader(files); !errors.Is(err, schema.ErrNoStore) {
+	if _, err := schema.ReadHeader(files); err == nil {
+		return syncDir(files, ".") // whoever made it may not have come to this
+	} else if !errors.Is(err, schema.ErrNoStore) {
 		return err
 	}
 	for _, e := range entries {
@@ -74,8 +76,8 @@ func initStore(files files) error {
 }
 
 // Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet,
-// but refuses a store that it can see is not writable: better now than after the first measurement. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or
-// is one of the file system.
+// but refuses a store that it can see is not writable: better now than after the first measurement. The error wraps
+// schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or is one of the file system.
 func Open(dir, writer string) (*Store, error) {
 	files, err := newOSFiles(dir)
 	if err != nil {
