@@ -21,7 +21,8 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 		}
 	}
 	for _, e := range events {
-		keep := e.Kind == schema.EventRemove || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
+		// Of a kind that this version does not know, one without runs says something too.
+		keep := e.Kind == schema.EventRemove || len(e.Runs) == 0 || slices.ContainsFunc(e.Runs, func(run string) bool { return !gone[run] })
 		if e.Kind == schema.EventBless {
 			keep = blessed[e.Key] == e.EventID
 		}
@@ -47,14 +48,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 func readEvents(f fs.FS, listed schema.Events) ([]schema.Event, error) {
 	var events []schema.Event
 	for _, id := range listed.Files {
-		content, err := fs.ReadFile(f, schema.EventFile(id))
-		if err != nil {
-			return nil, err
-		}
-		if err := checkEvent(stored{id: id}, content); err != nil {
-			return nil, inFile(schema.EventFile(id), err)
-		}
-		e, err := schema.DecodeEvent(content)
+		e, err := schema.ReadEvent(f, id)
 		if err != nil {
 			return nil, inFile(schema.EventFile(id), err)
 		}

@@ -184,13 +184,13 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 		if there {
 			continue
 		}
-		content, err := fs.ReadFile(m.from, name)
-		if err != nil {
-			return err
-		}
-		if err := checkEvent(stored{id: id}, content); err != nil {
+		_, err = schema.ReadEvent(m.from, id)
+		if refusable(err) {
 			m.refuse(name, err)
 			continue
+		}
+		if err != nil {
+			return err
 		}
 		if err := copyFile(m.from, m.into, name); err != nil {
 			return err

@@ -267,3 +267,36 @@ func TestCheckRowTime(t *testing.T) {
 		}
 	}
 }
+
+// TestLaterEvents: an event with a member or of a kind that a later version added is no damage to anybody, and stays.
+func TestLaterEvents(t *testing.T) {
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	run := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Run.String()
+	for i, kind := range []schema.EventKind{schema.EventNote, "explode", "sleep"} {
+		id := schema.NewULID(time.Now().Add(time.Duration(i) * time.Second))
+		e := schema.Event{EventID: id.String(), Kind: kind, At: time.Now().UTC(), Value: "a <b> & c"}
+		if kind != "sleep" {
+			e.Runs = []string{run}
+		}
+		line := must(schema.SignJSON(struct {
+			schema.Event
+			Author string `json:"author"`
+		}{e, "ada"}))
+		writeFile(t, filepath.Join(dir, schema.EventFile(id)), line)
+	}
+	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+		t.Errorf("verify finds %+v", found)
+	}
+	_, merged := newStore(t)
+	if done := mustMerge(t, dir, merged); done.Events != 3 || done.Refused > 0 {
+		t.Errorf("merged %+v", done)
+	}
+	compact := filepath.Join(t.TempDir(), "compact")
+	if done, err := Compact(t.Context(), dir, compact, "test"); err != nil || done.Events != 3 {
+		t.Errorf("compacted %+v, %v", done, err)
+	}
+	if done, left := mustRepair(t, dir, false); left != 0 || len(done) > 0 {
+		t.Errorf("repaired %+v, %d left", done, left)
+	}
+}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -33,17 +34,12 @@ func readEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
 		if packed[id.String()] {
 			continue
 		}
-		name := schema.EventFile(id)
-		content, err := fs.ReadFile(store, name)
+		e, err := schema.ReadEvent(store, id)
+		if errors.Is(err, schema.ErrDamaged) {
+			err = fmt.Errorf("%s: %w", schema.EventFile(id), err)
+		}
 		if err != nil {
 			return nil, err
-		}
-		e, err := schema.DecodeEvent(content)
-		if err == nil && e.EventID != id.String() {
-			err = fmt.Errorf("%w: it is event %s", schema.ErrDamaged, e.EventID)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		events = append(events, e)
 	}

@@ -3,6 +3,7 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -92,6 +93,20 @@ func DecodeEvent(line []byte) (Event, error) {
 		return Event{}, fmt.Errorf("%w: event %s: %w", ErrDamaged, e.EventID, err)
 	}
 	return e, nil
+}
+
+// ReadEvent reads the file of an event. The error wraps fs.ErrNotExist where there is none, and ErrDamaged where it does
+// not hold that event.
+func ReadEvent(store fs.FS, id ULID) (Event, error) {
+	content, err := fs.ReadFile(store, EventFile(id))
+	if err != nil {
+		return Event{}, err
+	}
+	e, err := DecodeEvent(content)
+	if err == nil && e.EventID != id.String() {
+		err = fmt.Errorf("%w: it is event %s", ErrDamaged, e.EventID)
+	}
+	return e, err
 }
 
 // Note is a text about a run.
