@@ -1,0 +1,127 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// TestComponentsGolden: the worked example of Kalibera and Jones, "Quantifying Performance Changes with Effect Size
+// Confidence Intervals", 2012, as libkalibera tests it: S₁² and T₂².
+func TestComponentsGolden(t *testing.T) {
+	within, between, ok := Components([][]float64{{9, 5, 8, 3}, {10, 6, 7, 11}, {1, 12, 2, 4}})
+	if !ok || !near(within, 12.722222222222221, 1e-14) || !near(between, 0.38194444444444464, 1e-12) {
+		t.Errorf("within %.16g, between %.16g, %v", within, between, ok)
+	}
+}
+
+// TestComponentsFind: the variances that samples were drawn from, with runs of different length, on average.
+func TestComponentsFind(t *testing.T) {
+	random := rand.New(rand.NewPCG(93, 94))
+	var withins, betweens float64
+	const tries = 4000
+	for range tries {
+		runs := make([][]float64, 8)
+		for i := range runs {
+			level := 1000 + 3*random.NormFloat64()
+			runs[i] = iid(random, 2+random.IntN(12), func(z float64) float64 { return level + 2*z })
+		}
+		within, between, ok := Components(append(runs, nil))
+		if again, same, _ := Components(runs); !ok || again != within || same != between {
+			t.Fatalf("within %g, between %g, %v; without an empty run %g, %g", within, between, ok, again, same)
+		}
+		withins, betweens = withins+within/tries, betweens+between/tries
+	}
+	if !near(withins, 4, .02) || !near(betweens, 9, .04) {
+		t.Errorf("on average %g within and %g between, want 4 and 9", withins, betweens)
+	}
+}
+
+// TestComponentsOfLittle: too few runs or samples, equal ones, and what is no number.
+func TestComponentsOfLittle(t *testing.T) {
+	for name, runs := range map[string][][]float64{
+		"nothing": nil, "empty": {{}, {}}, "one run": {{1, 2, 3}}, "one run and an empty one": {{1, 2, 3}, {}},
+		"one sample each": {{1}, {2}, {3}}, "NaN": {{1, math.NaN()}, {1, 2}}, "infinity": {{1, 2}, {math.Inf(1)}},
+		"out of range": {{-1e308, 1e308}, {1, 2}},
+	} {
+		if within, between, ok := Components(runs); ok {
+			t.Errorf("%s: within %g, between %g", name, within, between)
+		}
+	}
+	for name, c := range map[string]struct {
+		runs            [][]float64
+		within, between float64
+	}{
+		"equal":               {[][]float64{{2, 2}, {2, 2}}, 0, 0},
+		"equal within":        {[][]float64{{2, 2}, {4, 4}}, 0, 2},
+		"equal levels":        {[][]float64{{1, 3}, {1, 3}}, 2, 0},
+		"a run of one sample": {[][]float64{{1, 3}, {2}}, 2, 0},
+	} {
+		if within, between, ok := Components(c.runs); !ok || within != c.within || between != c.between {
+			t.Errorf("%s: within %g, between %g, %v, want %g, %g", name, within, between, ok, c.within, c.between)
+		}
+	}
+}
+
+// TestRunsNeededGolden: R's power.t.test(delta, power = .8), rounded up: 393.4, 63.8, 25.5 and 16.7.
+func TestRunsNeededGolden(t *testing.T) {
+	for distance, want := range map[float64]int{.2: 394, .5: 64, .8: 26, 1: 17, 1000: 2} {
+		if got, ok := RunsNeeded(1, distance); !ok || got != want {
+			t.Errorf("a distance of %g: %d runs, %v, want %d", distance, got, ok, want)
+		}
+		if got, _ := RunsNeeded(9e-6, 3e-3*distance); got != want {
+			t.Errorf("a distance of %g in another unit: %d runs, want %d", distance, got, want)
+		}
+	}
+}
+
+// TestRunsNeededSuffice: so many runs find the difference four times in five, and one run fewer does not, give or take
+// the rounding up of few.
+func TestRunsNeededSuffice(t *testing.T) {
+	const tries = 10_000
+	random := rand.New(rand.NewPCG(95, 96))
+	for _, distance := range []float64{3, 2, 1.5, 1, .7} {
+		needed, _ := RunsNeeded(1, distance)
+		found := func(runs int) float64 {
+			hits := 0
+			for range tries {
+				test, _ := Welch(iid(random, runs, identity), iid(random, runs, func(z float64) float64 { return z + distance }))
+				test.DF = float64(2*runs - 2)
+				if test.P() < .05 {
+					hits++
+				}
+			}
+			return float64(hits) / tries
+		}
+		if with, fewer := found(needed), found(needed-1); with < .785 || fewer > .815 {
+			t.Errorf("a distance of %g: %d runs find %g, one fewer %g", distance, needed, with, fewer)
+		}
+	}
+}
+
+// TestRunsNeededBounds: the smaller the distance the more runs, up to the limit; no distance, no number of runs.
+func TestRunsNeededBounds(t *testing.T) {
+	last := 2
+	for distance := 10.; distance > .04; distance *= .99 {
+		runs, ok := RunsNeeded(1, distance)
+		if !ok || runs < last {
+			t.Fatalf("a distance of %g: %d runs, %v, a larger one %d", distance, runs, ok, last)
+		}
+		if deviations := math.Sqrt2 / distance; found(float64(runs)) < deviations || runs > 2 && found(float64(runs-1)) >= deviations {
+			t.Fatalf("a distance of %g: %d runs are not the fewest", distance, runs)
+		}
+		last = runs
+	}
+	if last < 9000 {
+		t.Errorf("%d runs", last)
+	}
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range [][2]float64{{1, .01}, {1, 1e-300}, {1, 0}, {1, -1}, {1, nan}, {nan, 1}, {-1, 1}, {inf, 1}, {inf, inf}, {0, 0}} {
+		if runs, ok := RunsNeeded(c[0], c[1]); ok {
+			t.Errorf("a variance of %g and a distance of %g: %d runs", c[0], c[1], runs)
+		}
+	}
+	if runs, ok := RunsNeeded(0, 1); !ok || runs != 2 {
+		t.Errorf("no variance: %d runs, %v", runs, ok)
+	}
+}

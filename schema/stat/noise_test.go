@@ -1,0 +1,74 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+func TestSessionNoise(t *testing.T) {
+	// Differences 1 2 3 4, with the median 2.5.
+	want := 1.4826 * 2.5 / math.Sqrt2 * 4 / 3.2
+	for name, locations := range map[string][]float64{
+		"as they are":   {0, 1, 3, 6, 10},
+		"moved":         {100, 101, 103, 106, 110},
+		"the other way": {10, 6, 3, 1, 0},
+	} {
+		if sd, ok := SessionNoise(locations); !ok || math.Abs(sd-want) > 1e-4*want {
+			t.Errorf("%s: %g, %v, want %g", name, sd, ok, want)
+		}
+	}
+	if sd, ok := SessionNoise(slices.Repeat([]float64{7}, 9)); !ok || sd != 0 {
+		t.Errorf("equal locations: %g, %v", sd, ok)
+	}
+	for name, locations := range map[string][]float64{
+		"none": nil, "four": {1, 2, 3, 4}, "not a number": {1, 2, 3, 4, math.NaN()}, "infinite": {1, 2, 3, 4, math.Inf(1)},
+		"differences that overflow": {-1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308},
+	} {
+		if sd, ok := SessionNoise(locations); ok {
+			t.Errorf("%s: %g", name, sd)
+		}
+	}
+}
+
+// TestSessionNoiseHolds: of pairs of sessions between which nothing changed, about 5 % lie outside of what the noise of
+// the earlier ones allows, however few those are.
+func TestSessionNoiseHolds(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	const trials = 20_000
+	for _, phi := range []float64{0, .4} {
+		for _, sessions := range []int{5, 6, 7, 8, 10, 15, 40} {
+			quantile := distuv.StudentsT{Sigma: 1, Nu: float64(sessions - 1)}.Quantile(.975)
+			outside := 0
+			for range trials {
+				x := autoregressive(random, sessions+1, phi)
+				sd, ok := SessionNoise(x[:sessions])
+				if !ok {
+					t.Fatal("no noise")
+				}
+				if math.Abs(x[sessions]-x[sessions-1]) > quantile*math.Sqrt2*sd {
+					outside++
+				}
+			}
+			// Two standard errors are 0.3 %.
+			if share := float64(outside) / trials; share > .0555 || share < .02 {
+				t.Errorf("%d sessions, correlated by %g: %.2f %% outside", sessions, phi, 100*share)
+			}
+		}
+	}
+}
+
+// TestSessionNoiseKnowsNoLevels: a change of level does not count as noise.
+func TestSessionNoiseKnowsNoLevels(t *testing.T) {
+	locations := iid(rand.New(rand.NewPCG(3, 4)), 30, func(z float64) float64 { return .02 * z })
+	before, _ := SessionNoise(locations)
+	for i := range locations[15:] {
+		locations[15+i] += .5
+	}
+	if after, _ := SessionNoise(locations); after > 1.2*before {
+		t.Errorf("%g becomes %g", before, after)
+	}
+}

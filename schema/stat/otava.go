@@ -1,0 +1,231 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// OtavaOptions are what Apache Otava calls window_len, max_pvalue and min_magnitude. The zero value has its defaults: 50
+// values, 0.001, and any magnitude.
+type OtavaOptions struct {
+	Window       int     // values that are looked at together, at least 2
+	MaxP         float64 // a change point is less likely than this by chance, in the sense of its t-test
+	MinMagnitude float64 // least change of the mean, relative to the smaller of the two means
+}
+
+// The defaults of Otava.
+const (
+	otavaWindow = 50
+	otavaMaxP   = .001
+)
+
+func (o OtavaOptions) withDefaults() OtavaOptions {
+	if o.Window <= 0 {
+		o.Window = otavaWindow
+	}
+	if o.MaxP <= 0 {
+		o.MaxP = otavaMaxP
+	}
+	o.Window = max(o.Window, 2)
+	return o
+}
+
+// relaxed is the p that the first pass accepts.
+func (o OtavaOptions) relaxed() float64 {
+	switch {
+	case o.MaxP < .05:
+		return 10 * o.MaxP
+	case o.MaxP < .5:
+		return 2 * o.MaxP
+	}
+	return o.MaxP
+}
+
+// Otava gives the change points that Apache Otava (of commit 1ceb153) gives for a series, ascending: from each of these
+// places on, the series has another level. It is there for comparison with that tool and does what it does, its standard
+// deviation with the divisor n and its t-tests of places chosen by the data included, so that MaxP is not the rate of
+// false change points: ChangePoints keeps what it promises.
+//
+// Windows that overlap by half are divided where the energy statistic is largest (Matteson and James, Journal of the
+// American Statistical Association 109, 2014), as long as Student's t-test tells the sides apart at ten times MaxP; of
+// all those places the weakest is dropped until the rest are significant and large enough (Fleming, Kołaczkowski and
+// others, "Hunter", ICPE 2023). Series are of finite values: there are none where one is not, nor in fewer than 3.
+func Otava(series []float64, o OtavaOptions) []int {
+	if len(series) < 3 || slices.ContainsFunc(series, notFinite) {
+		return nil
+	}
+	o = o.withDefaults()
+	var weak []int
+	for start := 0; start < len(series); {
+		last := 0
+		for _, at := range divide(series[start:min(start+o.Window, len(series))], o.relaxed()) {
+			last = start + at
+			if !slices.Contains(weak, last) {
+				weak = append(weak, last)
+			}
+		}
+		start = max(last, start+o.Window/2)
+	}
+	slices.Sort(weak)
+	return withoutWeakest(series, weak, o)
+}
+
+// divide gives the places where a window changes, ascending: the most different sides of all its parts first, until
+// they do not differ significantly.
+func divide(window []float64, maxP float64) []int {
+	type part struct {
+		low, high, at int
+		q             float64
+	}
+	consider := func(low, high int) part {
+		at, q := energySplit(window[low:high])
+		return part{low, high, low + at, q}
+	}
+	parts := []part{consider(0, len(window))}
+	var found []int
+	for {
+		best := -1
+		for i, p := range parts {
+			if p.high-p.low > 1 && (best < 0 || p.q > parts[best].q) {
+				best = i
+			}
+		}
+		if best < 0 {
+			return found
+		}
+		p := parts[best]
+		if studentTest(window[p.low:p.at], window[p.at:p.high]).p > maxP {
+			return found
+		}
+		found = append(found, p.at)
+		slices.Sort(found)
+		parts = slices.Replace(parts, best, best+1, consider(p.low, p.at), consider(p.at, p.high))
+	}
+}
+
+// energySplit is the place at which the values before it differ most from those between it and any later end, by the
+// divergence of Matteson and James with the exponent 1, weighted as Otava weights it: with n values before and m after,
+//
+//	q = 2/(n+m)·Σ|x_i - y_j| - 2m/((n+m)(n-1))·Σ|x_i - x_k| - 2n/((n+m)(m-1))·Σ|y_j - y_k|
+//
+// where a single value has no pairs. It is 0 for fewer than two values.
+func energySplit(values []float64) (at int, q float64) {
+	n := len(values)
+	before := make([]float64, n) // of each value: its distances to those before the place
+	total := make([]float64, n)  // and to all that come before it
+	for j := range values {
+		for _, x := range values[:j] {
+			total[j] += math.Abs(values[j] - x)
+		}
+	}
+	q = math.Inf(-1)
+	var left float64 // Σ of the pairs before the place
+	for place := 1; place < n; place++ {
+		for j := place; j < n; j++ {
+			before[j] += math.Abs(values[j] - values[place-1])
+		}
+		var between, right float64
+		for end := place + 1; end <= n; end++ {
+			between += before[end-1]
+			right += total[end-1] - before[end-1]
+			nx, ny := float64(place), float64(end-place)
+			value := 2 / (nx + ny) * between
+			if nx > 1 {
+				value -= 2 * ny / (nx + ny) / (nx - 1) * left
+			}
+			if ny > 1 {
+				value -= 2 * nx / (nx + ny) / (ny - 1) * right
+			}
+			if value > q {
+				at, q = place, value
+			}
+		}
+		left += total[place]
+	}
+	return at, q
+}
+
+// difference is how two parts of a series differ.
+type difference struct {
+	p         float64 // of the t-test
+	magnitude float64 // of the change of the mean, relative to the smaller one; a mean of 0 has none
+}
+
+// studentTest is Student's test with pooled variance, of standard deviations with the divisor n, two-sided. p is 1 for
+// two values and where nothing differs.
+func studentTest(left, right []float64) difference {
+	n, m := float64(len(left)), float64(len(right))
+	meanLeft, varianceLeft := populationMoments(left)
+	meanRight, varianceRight := populationMoments(right)
+	d := difference{p: 1}
+	if meanLeft != 0 {
+		d.magnitude = math.Abs(meanRight/meanLeft - 1)
+	}
+	if meanRight != 0 {
+		d.magnitude = max(d.magnitude, math.Abs(meanLeft/meanRight-1))
+	}
+	freedom := n + m - 2
+	if freedom <= 0 {
+		return d
+	}
+	pooled := ((n-1)*varianceLeft + (m-1)*varianceRight) / freedom
+	t := (meanLeft - meanRight) / math.Sqrt(pooled*(1/n+1/m))
+	if !math.IsNaN(t) {
+		d.p = 2 * distuv.StudentsT{Sigma: 1, Nu: freedom}.CDF(-math.Abs(t))
+	}
+	return d
+}
+
+// populationMoments are the mean and the variance with the divisor n.
+func populationMoments(values []float64) (mean, variance float64) {
+	mean, _ = moments(values)
+	for _, v := range values {
+		variance += (v - mean) * (v - mean) / float64(len(values))
+	}
+	return mean, variance
+}
+
+// withoutWeakest drops change points until all that are left are significant and large enough: the least significant
+// first, then the smallest.
+func withoutWeakest(series []float64, points []int, o OtavaOptions) []int {
+	test := func(i int) difference {
+		low, high := 0, len(series)
+		if i > 0 {
+			low = points[i-1]
+		}
+		if i+1 < len(points) {
+			high = points[i+1]
+		}
+		return studentTest(series[low:points[i]], series[points[i]:high])
+	}
+	differences := make([]difference, len(points))
+	for i := range points {
+		differences[i] = test(i)
+	}
+	for len(points) > 0 {
+		weakest := 0
+		for i, d := range differences {
+			if d.p > differences[weakest].p {
+				weakest = i
+			}
+		}
+		if differences[weakest].p < o.MaxP {
+			for i, d := range differences {
+				if d.magnitude < differences[weakest].magnitude {
+					weakest = i
+				}
+			}
+			if differences[weakest].magnitude > o.MinMagnitude {
+				break
+			}
+		}
+		points, differences = slices.Delete(points, weakest, weakest+1), slices.Delete(differences, weakest, weakest+1)
+		// Otava tests the next two again, not the one before: it keeps what it was found to be.
+		for i := weakest; i < min(weakest+2, len(points)); i++ {
+			differences[i] = test(i)
+		}
+	}
+	return points
+}

@@ -1,0 +1,141 @@
+package stat
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+)
+
+// otavaSeries are the series of Otava's own unit tests (apache/otava, tests/series_test.py and tests/analysis_test.py).
+var (
+	otavaFirst  = []float64{1.02, .95, .99, 1, 1.12, .9, .5, .51, .48, .48, .55}
+	otavaSecond = []float64{2.02, 2.03, 2.01, 2.04, 1.82, 1.85, 1.79, 1.81, 1.8, 1.76, 1.78}
+)
+
+func TestOtavaSeries(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		series []float64
+		o      OtavaOptions
+		want   []int
+	}{
+		{"first", otavaFirst, OtavaOptions{}, []int{6}},
+		{"second", otavaSecond, OtavaOptions{}, []int{4}},
+		{"second, at least 20 %", otavaSecond, OtavaOptions{MinMagnitude: .2}, nil},
+		{"two later values", append(slices.Clone(otavaFirst), .5, .51), OtavaOptions{}, []int{6}},
+		{"one later value", append(slices.Clone(otavaSecond), 1.97), OtavaOptions{}, []int{4}},
+		// Of the whole series at once; Otava gives 4 too where it has the points of an earlier, shorter series to go on from.
+		{"values of another kind", append(slices.Clone(otavaSecond), 1.97, 33.33, 46.46), OtavaOptions{}, []int{12}},
+		{"all equal", slices.Repeat([]float64{3}, 200), OtavaOptions{}, nil},
+		{"a step without noise", append(slices.Repeat([]float64{3}, 70), slices.Repeat([]float64{4}, 70)...), OtavaOptions{}, []int{70}},
+		{"nothing", nil, OtavaOptions{}, nil},
+		{"two values", []float64{1, 2}, OtavaOptions{}, nil},
+		{"not a number", append(slices.Clone(otavaFirst), math.NaN()), OtavaOptions{}, nil},
+		{"infinite", append(slices.Clone(otavaFirst), math.Inf(1)), OtavaOptions{}, nil},
+		{"a window of one value", otavaFirst, OtavaOptions{Window: 1}, Otava(otavaFirst, OtavaOptions{Window: 2})},
+	} {
+		if got := Otava(c.series, c.o); !slices.Equal(got, c.want) {
+			t.Errorf("%s: change points at %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// TestOtavaEndsWhereDifferencesOverflow: the result is of no use, but there is one.
+func TestOtavaEndsWhereDifferencesOverflow(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	Otava(iid(random, 300, func(z float64) float64 { return math.Copysign(math.MaxFloat64, z) }), OtavaOptions{})
+	Otava(iid(random, 300, func(z float64) float64 { return z * math.SmallestNonzeroFloat64 }), OtavaOptions{MaxP: .4})
+}
+
+// TestEnergySplitAsDefined: the sums that go along are those of the definition.
+func TestEnergySplitAsDefined(t *testing.T) {
+	sumOf := func(values []float64) (sum float64) {
+		for i, a := range values {
+			for _, b := range values[i+1:] {
+				sum += math.Abs(a - b)
+			}
+		}
+		return sum
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 50 {
+		values := iid(random, 2+random.IntN(30), func(z float64) float64 { return z })
+		wantAt, want := 0, math.Inf(-1)
+		for at := 1; at < len(values); at++ {
+			for end := at + 1; end <= len(values); end++ {
+				x, y := values[:at], values[at:end]
+				n, m := float64(len(x)), float64(len(y))
+				q := 2 / (n + m) * (sumOf(values[:end]) - sumOf(x) - sumOf(y))
+				if n > 1 {
+					q -= 2 * m / ((n + m) * (n - 1)) * sumOf(x)
+				}
+				if m > 1 {
+					q -= 2 * n / ((n + m) * (m - 1)) * sumOf(y)
+				}
+				if q > want+1e-12 {
+					wantAt, want = at, q
+				}
+			}
+		}
+		if at, q := energySplit(values); at != wantAt || math.Abs(q-want) > 1e-9 {
+			t.Fatalf("%g at %d, want %g at %d", q, at, want, wantAt)
+		}
+	}
+}
+
+// TestOtavaGoldens: what Otava's own tests expect (apache/otava, commit 1ceb153): ten settings over the series of
+// TigerBeetle, and its shorter series.
+func TestOtavaGoldens(t *testing.T) {
+	samples := os.Getenv("NEUROLENS_SAMPLES")
+	if samples == "" {
+		t.Skip("NEUROLENS_SAMPLES, the folder with Otava's expected results, is not set")
+	}
+	type golden struct {
+		Test      string    `json:"test"`
+		Series    []float64 `json:"series"`
+		Want      []int     `json:"expected_indexes"`
+		Count     int       `json:"expected_count"`
+		First     int       `json:"expected_first"`
+		Window    int       `json:"window_len"`
+		MaxP      float64   `json:"max_pvalue"`
+		Magnitude float64   `json:"min_magnitude"`
+	}
+	var goldens struct {
+		Series    []float64 `json:"tigerbeetle_series"`
+		Cases     []golden  `json:"tigerbeetle_cases"`
+		Analysis  []golden  `json:"analysis_test"`
+		Others    []golden  `json:"series_test"`
+		Edivisive golden    `json:"edivisive_test"`
+	}
+	content, err := os.ReadFile(filepath.Join(samples, "stats_otava", "otava_goldens.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(content, &goldens); err != nil {
+		t.Fatal(err)
+	}
+	if len(goldens.Series) != 365 || len(goldens.Cases) != 10 || len(goldens.Analysis) != 1 || len(goldens.Others) != 4 {
+		t.Fatalf("%d values, %d, %d and %d cases", len(goldens.Series), len(goldens.Cases), len(goldens.Analysis), len(goldens.Others))
+	}
+	for i := range goldens.Cases {
+		goldens.Cases[i].Series = goldens.Series
+	}
+	for _, g := range slices.Concat(goldens.Cases, goldens.Analysis, goldens.Others) {
+		got := Otava(g.Series, OtavaOptions{Window: g.Window, MaxP: g.MaxP, MinMagnitude: g.Magnitude})
+		switch {
+		case g.Count > 0:
+			if len(got) != g.Count || got[0] != g.First {
+				t.Errorf("%d values: %v, want %d, the first at %d", len(g.Series), got, g.Count, g.First)
+			}
+		case !slices.Equal(got, g.Want):
+			t.Errorf("%s %d values: %v, want %v", g.Test, len(g.Series), got, g.Want)
+		}
+	}
+	if got := divide(goldens.Edivisive.Series, .01); !slices.Equal(got, goldens.Edivisive.Want) {
+		t.Errorf("one window: %v, want %v", got, goldens.Edivisive.Want)
+	}
+}

@@ -1,0 +1,165 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// change is the most likely place of a change of level in one interval, and how strong the evidence is.
+type change struct {
+	strength      float64
+	low, high, at int // from low up to high, at is the first of the new level
+}
+
+// candidates are the strongest changes of the seeded intervals of a series, the strongest first. Together with above it
+// is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores, so that the
+// order of the values counts and nothing else does.
+func candidates(series []float64, s segmentation) []change {
+	var all []change
+	s.scan(series, func(c change) { all = append(all, c) })
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
+	return all
+}
+
+// above takes of candidates the strongest above a threshold, drops those whose interval contains it, and so on.
+func above(candidates []change, threshold float64) []change {
+	var taken []change
+	for _, c := range candidates {
+		if !(c.strength > threshold) {
+			break
+		}
+		if !slices.ContainsFunc(taken, func(t change) bool { return c.low < t.at && t.at < c.high }) {
+			taken = append(taken, c)
+		}
+	}
+	return taken
+}
+
+// segmentation is how changes are looked for.
+type segmentation struct {
+	least int // values on either side of a change
+	// untied measures a change in standard deviations of the scores of different values, also where some are equal and so
+	// have scores that differ less. It is then no stronger than if chance had put equal values in an order.
+	untied bool
+}
+
+// scan gives the strongest change of each seeded interval: lengths fall by the square root of two, and those of one
+// length overlap by half.
+func (s segmentation) scan(series []float64, yield func(change)) {
+	n := len(series)
+	r := newRanks(series)
+	for length := float64(n); int(math.Ceil(length)) >= 2*s.least; length /= math.Sqrt2 {
+		size := int(math.Ceil(length))
+		quantiles := normalScores(size)
+		steps := 2*int(math.Ceil(float64(n)/length)) - 2
+		for i := range steps + 1 {
+			low := 0
+			if steps > 0 {
+				low = i * (n - size) / steps
+			}
+			scores := r.scores(low, quantiles)
+			over := scores
+			if s.untied {
+				over = quantiles
+			}
+			at, strength := s.strongest(scores, sumOfSquares(over))
+			yield(change{strength: strength, low: low, high: low + size, at: low + at})
+		}
+	}
+}
+
+// strongest is the place before which the mean of scores differs most from that after it, in standard deviations of
+// such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0;
+// s² is that of scores with such a sum of squares.
+func (s segmentation) strongest(scores []float64, squares float64) (at int, strength float64) {
+	var sum, best float64
+	n := len(scores)
+	for i, score := range scores {
+		sum += score
+		k := i + 1
+		if k < s.least || n-k < s.least {
+			continue
+		}
+		if t := sum * sum / float64(k*(n-k)); t > best {
+			best, at = t, k
+		}
+	}
+	if at == 0 || squares == 0 {
+		return 0, 0
+	}
+	return at, math.Sqrt(best * float64(n) * float64(n-1) / squares)
+}
+
+func sumOfSquares(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v * v
+	}
+	return sum
+}
+
+// normalScores are the standard normal quantiles of i/(n+1), for i of 1..n.
+func normalScores(n int) []float64 {
+	scores := make([]float64, n)
+	for i := range n / 2 {
+		scores[n-1-i] = math.Sqrt2 * math.Erfinv(1-2*float64(i+1)/float64(n+1))
+		scores[i] = -scores[n-1-i]
+	}
+	return scores
+}
+
+// ranks gives the ranks within any interval of a series without sorting each.
+type ranks struct {
+	series  []float64
+	order   []int    // places of the series by ascending value
+	rank    []int    // of each place: its index in order
+	present []uint64 // a bit for each rank that is in the interval
+	inside  []int    // the places in the interval, by ascending value
+	buffer  []float64
+}
+
+func newRanks(series []float64) *ranks {
+	n := len(series)
+	r := &ranks{
+		series: series, order: make([]int, n), rank: make([]int, n),
+		present: make([]uint64, (n+63)/64), inside: make([]int, 0, n), buffer: make([]float64, n),
+	}
+	for i := range r.order {
+		r.order[i] = i
+	}
+	slices.SortFunc(r.order, func(a, b int) int { return cmp.Compare(series[a], series[b]) })
+	for i, at := range r.order {
+		r.rank[at] = i
+	}
+	return r
+}
+
+// scores are the normal scores of the interval from low up to low + len(quantiles), in its order, until the next call.
+// Equal values have the mean of their scores.
+func (r *ranks) scores(low int, quantiles []float64) []float64 {
+	for _, rank := range r.rank[low : low+len(quantiles)] {
+		r.present[rank/64] |= 1 << (rank % 64)
+	}
+	r.inside = r.inside[:0]
+	for w, word := range r.present {
+		for ; word != 0; word &= word - 1 {
+			r.inside = append(r.inside, r.order[64*w+bits.TrailingZeros64(word)])
+		}
+		r.present[w] = 0
+	}
+	scores := r.buffer[:len(quantiles)]
+	for first, next := 0, 0; first < len(r.inside); first = next {
+		var sum float64
+		for next = first; next < len(r.inside) && r.series[r.inside[next]] == r.series[r.inside[first]]; next++ {
+			sum += quantiles[next]
+		}
+		if next-first == len(r.inside) {
+			sum = 0 // exactly, where nothing differs
+		}
+		for _, at := range r.inside[first:next] {
+			scores[at-low] = sum / float64(next-first)
+		}
+	}
+	return scores
+}

@@ -1,0 +1,84 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestPlace: against sorting, with ties and without, also of values laid out to make halves unequal.
+func TestPlace(t *testing.T) {
+	random := rand.New(rand.NewPCG(51, 52))
+	for i := range 3000 {
+		n := 1 + random.IntN(200)
+		values := iid(random, n, func(z float64) float64 {
+			if i%2 == 0 {
+				return math.Round(z)
+			}
+			return z
+		})
+		switch i % 5 {
+		case 3:
+			slices.Sort(values)
+		case 4: // an organ pipe
+			slices.Sort(values)
+			slices.Reverse(values[n/2:])
+		}
+		sorted := slices.Sorted(slices.Values(values))
+		k := random.IntN(n)
+		place(values, k)
+		if values[k] != sorted[k] || k > 0 && slices.Max(values[:k]) > values[k] || slices.Min(values[k:]) < values[k] {
+			t.Fatalf("place %d is %g, want %g", k, values[k], sorted[k])
+		}
+		slices.Sort(values)
+		if !slices.Equal(values, sorted) {
+			t.Fatal("values were lost")
+		}
+	}
+}
+
+// TestSums: every rank of sums that are not written down, against sorting them.
+func TestSums(t *testing.T) {
+	random := rand.New(rand.NewPCG(53, 54))
+	for i := range 200 {
+		scale := math.Pow(10, float64(i%7-3))
+		of := func(z float64) float64 { return scale * math.Round(z*float64(int(1)<<(i%20))) }
+		a := slices.Sorted(slices.Values(iid(random, 1+random.IntN(12), of)))
+		b := slices.Sorted(slices.Values(iid(random, 1+random.IntN(12), of)))
+		for _, s := range []sums{{a: a, b: b}, {a: a, b: a, once: true}} {
+			var all []float64
+			for i, x := range s.a {
+				for j, y := range s.b {
+					if !s.once || i <= j {
+						all = append(all, x+y)
+					}
+				}
+			}
+			slices.Sort(all)
+			for k, want := range all {
+				if got := s.kth(k + 1); got != want {
+					t.Fatalf("the %dth of %v, %v is %g, want %g", k+1, s.a, s.b, got, want)
+				}
+			}
+			// The same of the same values, written down or not.
+			wantEstimate(t, "estimate", s.estimate(1, .5), estimate(all, 1, .5))
+		}
+	}
+}
+
+// TestOrdinal: numbers in the order of the values, and back.
+func TestOrdinal(t *testing.T) {
+	ascending := []float64{
+		math.Inf(-1), -math.MaxFloat64, -2, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0,
+		math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), math.MaxFloat64, math.Inf(1),
+	}
+	for i, v := range ascending {
+		if got := fromOrdinal(ordinal(v)); got != v || math.Signbit(got) != math.Signbit(v) {
+			t.Errorf("%g comes back as %g", v, got)
+		}
+		if i > 0 && ordinal(ascending[i-1]) >= ordinal(v) {
+			t.Errorf("%g is not before %g", ascending[i-1], v)
+		}
+	}
+}

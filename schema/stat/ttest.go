@@ -1,0 +1,131 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mathext"
+)
+
+// TTest is a difference of means, head less base, with its standard error, both in the unit of the values, and the
+// degrees of freedom of the latter, which may be +Inf. Where the standard error is 0 (all values of a side are equal)
+// any difference at all is infinitely many of them: whether that is to be believed is not for the test to say.
+type TTest struct{ Difference, StdErr, DF float64 }
+
+// Welch is the t test of two means whose variances may differ (Welch, Biometrika 34, 1947). Where both variances are 0,
+// DF is that of the pooled variance. ok is false for a side of fewer than 2 values, or where a value or a variance is
+// not finite.
+func Welch(base, head []float64) (t TTest, ok bool) {
+	if len(base) < 2 || len(head) < 2 || slices.ContainsFunc(base, notFinite) || slices.ContainsFunc(head, notFinite) {
+		return TTest{}, false
+	}
+	baseMean, baseDeviation := moments(base)
+	headMean, headDeviation := moments(head)
+	n, m := float64(len(base)), float64(len(head))
+	a, b := baseDeviation/math.Sqrt(n), headDeviation/math.Sqrt(m)
+	t = TTest{Difference: headMean - baseMean, StdErr: math.Hypot(a, b), DF: n + m - 2}
+	if t.StdErr > 0 {
+		// Shares of the variance, so that its square does not overflow.
+		a, b = (a/t.StdErr)*(a/t.StdErr), (b/t.StdErr)*(b/t.StdErr)
+		t.DF = 1 / (a*a/(n-1) + b*b/(m-1))
+	}
+	return t, !notFinite(t.Difference) && !notFinite(t.StdErr)
+}
+
+// PooledVariance is the variance within two sides together, in the square of their unit, with its degrees of freedom,
+// n + m - 2. ok is false where a side has no value, both have one, or a value or the variance is not finite.
+func PooledVariance(base, head []float64) (variance, df float64, ok bool) {
+	df = float64(len(base) + len(head) - 2)
+	if len(base) == 0 || len(head) == 0 || df == 0 {
+		return 0, 0, false
+	}
+	variance = (squares(base) + squares(head)) / df
+	return variance, df, !notFinite(variance)
+}
+
+// squares is the sum of squared deviations from the mean.
+func squares(values []float64) float64 {
+	mean, _ := moments(values)
+	var sum float64
+	for _, v := range values {
+		sum += (v - mean) * (v - mean)
+	}
+	return sum
+}
+
+// P is the two-sided p of no difference. It is NaN where a field is, where StdErr is negative or infinite, and where
+// DF is not positive.
+func (t TTest) P() float64 { return t.PBeyond(0) }
+
+// PBeyond is the p of a difference of no more than least either way: min(1, 2 P(T >= (|Difference| - least) / StdErr))
+// (McCarthy and Smyth, "Testing significance relative to a fold-change threshold is a TREAT", Bioinformatics 25, 2009,
+// give the exact p, of which this is an upper bound: the larger tail twice). A least below 0 is 0.
+func (t TTest) PBeyond(least float64) float64 {
+	excess := math.Abs(t.Difference) - max(least, 0)
+	switch {
+	case !t.valid() || math.IsNaN(least):
+		return math.NaN()
+	case excess <= 0:
+		return 1
+	}
+	return min(1, 2*studentTail(excess/t.StdErr, t.DF))
+}
+
+func (t TTest) valid() bool {
+	return !math.IsNaN(t.Difference) && t.StdErr >= 0 && t.DF > 0 && !math.IsInf(t.StdErr, 1)
+}
+
+// Interval is the difference with its t interval. There is none for a confidence that is not between 0 and 1, where the
+// test has no p, and where the interval has no ends that are numbers.
+func (t TTest) Interval(confidence float64) Estimate {
+	if !(confidence > 0 && confidence < 1) || !t.valid() {
+		return unbounded(t.Difference)
+	}
+	half := studentQuantile((1-confidence)/2, t.DF) * t.StdErr
+	if notFinite(half) {
+		return unbounded(t.Difference)
+	}
+	return Estimate{Value: t.Difference, Low: t.Difference - half, High: t.Difference + half, Confidence: confidence}
+}
+
+// normalFrom is from how many degrees of freedom Student's distribution is the normal one of a transformed t
+// (Abramowitz and Stegun, Handbook of Mathematical Functions, 1964, 26.7.8): the continued fraction of the incomplete
+// beta function loses a digit with each further digit of them.
+const normalFrom = 1e6
+
+// studentTail is P(T >= t) for t of at least 0.
+func studentTail(t, df float64) float64 {
+	if df >= normalFrom {
+		if half := t * t / (2 * df); half < math.Inf(1) { // beyond, the tail is 0 either way
+			t *= (1 - 1/(4*df)) / math.Sqrt(1+half)
+		}
+		return math.Erfc(t/math.Sqrt2) / 2
+	}
+	return mathext.RegIncBeta(df/2, .5, df/(df+t*t)) / 2
+}
+
+// studentQuantile is the t with P(T >= t) = chance, for a chance below a half: the expansion of Cornish and Fisher
+// (Fisher and Cornish, Technometrics 2, 1960), made right by Halley's method.
+func studentQuantile(chance, df float64) float64 {
+	z := -mathext.NormalQuantile(chance)
+	if math.IsInf(df, 1) {
+		return z
+	}
+	squared := z * z
+	t := z * (1 + (squared+1)/(4*df) + ((5*squared+16)*squared+3)/(96*df*df) +
+		(((3*squared+19)*squared+17)*squared-15)/(384*df*df*df))
+	upper, _ := math.Lgamma((df + 1) / 2)
+	lower, _ := math.Lgamma(df / 2)
+	scale := upper - lower - math.Log(math.Pi*df)/2
+	for range 100 {
+		density := math.Exp(scale - (df+1)/2*math.Log1p(t*t/df))
+		step := (studentTail(t, df) - chance) / density
+		slope := (df + 1) * t / (df + t*t) // of the logarithm of the density, falling
+		step /= max(.5, 1-step*slope/2)
+		t += step
+		if math.Abs(step) <= 1e-4*t { // what remains is about its cube
+			break
+		}
+	}
+	return t
+}
