@@ -211,7 +211,11 @@ func (r *reader) texts(ctx context.Context, expression, column string) ([]string
 	return all, err
 }
 
-// restrictedTo is the SQL of a condition of this package and whether a row matches.
+// restrictedTo is the SQL of a condition of this package and whether a row matches, for a WHERE: of either part the engine
+// can tell from the statistics of a file that none of its rows does.
 func (s *selection) restrictedTo(condition string) string {
-	return condition + " AND " + s.matches()
+	if s.text == "" {
+		return condition
+	}
+	return condition + " AND (" + s.text + ")"
 }

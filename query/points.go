@@ -67,7 +67,14 @@ var pointsColumns = []string{
 
 // pointsSQL is what Points describes, of a subquery of runs of purpose measure.
 func pointsSQL(runs string) string {
-	return `WITH points AS (SELECT point_id, side,
+	return "SELECT * EXCLUDE (comparable, first_run) FROM " + pointRows(runs, "") + " ORDER BY first_run"
+}
+
+// pointRows is a subquery of the rows that Points describes, of a subquery of runs, one for each point, side and value of
+// the columns by ("a, b, "). Runs of another purpose than measure are in runs and statuses alone. comparable tells
+// whether the ok runs agree in metric and unit.
+func pointRows(runs, by string) string {
+	return `(WITH points AS (SELECT ` + by + `point_id, side,
 	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
 	min("precision") AS "precision", min(batch_size) AS batch_size, min(seq_len) AS seq_len, any_value(params) AS params,
 	count(*) AS runs, count(*) FILTER (ok) AS ok_runs, histogram(status) AS statuses,
@@ -80,10 +87,10 @@ func pointsSQL(runs string) string {
 		lambda e: {'fewer': -e.value::BIGINT, 'failure': e.key})),
 		lambda e: struct_insert(e.failure, runs := -e.fewer)) AS failures,
 	count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS comparable, min(run_id) AS first_run
-	FROM (SELECT *, status = 'ok' AS ok FROM ` + runs + `) GROUP BY point_id, side)
-SELECT * EXCLUDE (comparable, first_run) REPLACE (
+	FROM (SELECT *, status = 'ok' AND purpose = 'measure' AS ok FROM ` + runs + `) GROUP BY ` + by + `point_id, side)
+SELECT * REPLACE (
 	CASE WHEN comparable THEN metric END AS metric, CASE WHEN comparable THEN unit END AS unit,
 	CASE WHEN comparable THEN better END AS better, CASE WHEN comparable THEN median END AS median,
 	CASE WHEN comparable THEN p99 END AS p99, CASE WHEN comparable THEN spread END AS spread
-) FROM points ORDER BY first_run`
+) FROM points)`
 }

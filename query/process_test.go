@@ -173,11 +173,11 @@ func BenchmarkProcess(b *testing.B) {
 		runs[i] = fullRun(i)
 	}
 	store := newStore(b, runs...)
-	compare(b, store, "newest 20", "column filter", "unit filter", "session=last", "filter, sorted", "SQL group by")
+	compareWith(b, store, "newest 20", "column filter", "unit filter", "session=last", "filter, sorted", "SQL group by")
 }
 
 // compare times roles in turn with a bare process.
-func compare(b *testing.B, store string, names ...string) {
+func compareWith(b *testing.B, store string, names ...string) {
 	names = append([]string{"bare DuckDB"}, names...)
 	wall, cpu := map[string][]time.Duration{}, map[string][]time.Duration{}
 	peak := map[string]int64{}
@@ -226,7 +226,7 @@ func BenchmarkSealed(b *testing.B) {
 	for _, runs := range []int{1_008, 10_080, 100_800, 1_008_000} {
 		s := synthetic{runs: runs, perFile: 24, samples: 20, packs: min(runs/100_000+1, 6), events: 1000}
 		b.Run(fmt.Sprint(runs), func(b *testing.B) {
-			compare(b, benchStore(b, s), "newest 20", "column filter", "parameter filter", "tag filter", "filter, sorted", "show by suffix")
+			compareWith(b, benchStore(b, s), "newest 20", "column filter", "parameter filter", "tag filter", "filter, sorted", "show by suffix")
 		})
 	}
 }
@@ -234,7 +234,7 @@ func BenchmarkSealed(b *testing.B) {
 // BenchmarkWholeStore is about answers that read everything, and their memory.
 func BenchmarkWholeStore(b *testing.B) {
 	s := synthetic{runs: 1_008_000, perFile: 24, samples: 20, packs: 6, events: 1000}
-	compare(b, benchStore(b, s), "points", "all columns", "all pages", "all filtered", "all pages, sorted", "SQL group by", "export")
+	compareWith(b, benchStore(b, s), "points", "all columns", "all pages", "all filtered", "all pages, sorted", "SQL group by", "export")
 }
 
 // benchStore gives the store of that kind, made the first time.

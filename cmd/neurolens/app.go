@@ -33,11 +33,13 @@ type app struct {
 
 // The exit codes, as the README documents them.
 const (
-	exitOK         = 0
-	exitInput      = 2 // usage, sweep, SQL or input error; nothing was started
-	exitRunsFailed = 4 // finished, but some runs ended other than ok, unsupported or skipped
-	exitStore      = 5 // store missing, unreadable, damaged, unwritable or of an unknown version
-	exitOther      = 6 // anything else, a bug included
+	exitOK           = 0
+	exitRegression   = 1 // gate: a regression
+	exitInput        = 2 // usage, sweep, SQL or input error; nothing was started
+	exitInconclusive = 3 // gate: inconclusive
+	exitRunsFailed   = 4 // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore        = 5 // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther        = 6 // anything else, a bug included
 )
 
 // usageError is a command line, or a file named on it, that makes no sense.
@@ -62,6 +64,10 @@ func exitCode(err error) int {
 		return exitOK
 	case errors.Is(err, errRunsFailed):
 		return exitRunsFailed
+	case errors.Is(err, errRegression):
+		return exitRegression
+	case errors.Is(err, errInconclusive):
+		return exitInconclusive
 	case errors.As(err, &usage), errors.Is(err, query.ErrInput):
 		return exitInput
 	case errors.As(err, &store) && errors.Is(store.error, context.Canceled): // nothing is wrong with it
@@ -79,7 +85,7 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `NeuroLens runs benchmark sweeps, appends every run with its environment and raw
 samples to an append-only Parquet store, and answers questions over it.
 
-Exit status: 0 done; 2 usage, sweep, SQL or input error, nothing was started;
+Exit status: 0 done; 1, 3 gate: a regression, inconclusive; 2 usage, sweep, SQL or input error, nothing was started;
 4 finished, but some runs failed; 5 store missing, unreadable, damaged,
 unwritable or of an unknown version; 6 anything else; 130, 143 interrupted,
 what finished is stored.
@@ -99,7 +105,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a),
+		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newCompareCommand(a), newHistoryCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
@@ -191,13 +197,19 @@ func openForReading(ctx context.Context, stores []string) (*query.DB, error) {
 
 // ask opens the stores for a question whose answer is printed in the format asked for.
 func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) error) error {
+	return a.askWithin(cmd, answerMemory, answer)
+}
+
+// askWithin is ask for an answer that is made of more than what DuckDB gives: heap is how many bytes that may take before
+// garbage is collected all the same.
+func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB, format string) error) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
 	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
 	debug.SetGCPercent(800)
-	debug.SetMemoryLimit(answerMemory)
+	debug.SetMemoryLimit(heap)
 	db, err := openForReading(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
@@ -205,8 +217,12 @@ func (a *app) ask(cmd *cobra.Command, answer func(db *query.DB, format string) e
 	return errors.Join(answer(db, format), db.Close())
 }
 
-// answerMemory is how many bytes the heap takes, DuckDB aside, before garbage is collected all the same.
-const answerMemory = 64 << 20
+// answerMemory is how many bytes the heap takes, DuckDB aside, before garbage is collected all the same; compareMemory
+// that of a comparison, which keeps the numbers of all points.
+const (
+	answerMemory  = 64 << 20
+	compareMemory = 300 << 20
+)
 
 func thousands(n int) string {
 	digits := strconv.Itoa(n)

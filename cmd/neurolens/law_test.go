@@ -24,7 +24,8 @@ var law = []struct {
 	{"schema", nil, nil},
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
-	{"query", []string{"schema"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query", []string{"schema", "query/compare"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/compare", []string{"schema"}, nil},
 	{"query/report", []string{"schema"}, nil},
 	{"runner", []string{"schema", "runner"}, []string{
 		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml", "google.golang.org/protobuf/encoding/protowire",

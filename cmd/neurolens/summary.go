@@ -95,7 +95,7 @@ func (a *app) summaryView(t query.Table, s summary) view {
 		words, failed := notes.point(t, row, everywhere)
 		v.rows = append(v.rows, append(cells,
 			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
-			cell{text: runsTimesSamples(t, row)}, cell{words, failed}))
+			cell{text: runsTimesSamples(t, row, "ok_runs")}, cell{words, failed}))
 	}
 	v.below = append(v.below, notes.lines()...)
 	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "")
@@ -126,9 +126,9 @@ func statusCounts(r runner.Result) string {
 	return count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
 }
 
-// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41-100.
-func runsTimesSamples(t query.Table, row []any) string {
-	runs, _ := at(t, row, "ok_runs").(int64)
+// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41-100. counted is the column of its ok runs.
+func runsTimesSamples(t query.Table, row []any, counted string) string {
+	runs, _ := at(t, row, counted).(int64)
 	least, ok := at(t, row, "samples_min").(int64)
 	most, _ := at(t, row, "samples_max").(int64)
 	switch {

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// How a gate ends. The last line has said so already.
+var (
+	errRegression   = errors.New("")
+	errInconclusive = errors.New("")
+)
+
+type compareFlags struct {
+	metrics, thresholds, by []string
+	matrix                  string
+	strict, gate, all       bool
+}
+
+func newCompareCommand(a *app) *cobra.Command {
+	var f compareFlags
+	cmd := &cobra.Command{
+		Use:   "compare BASE [HEAD]",
+		Short: "Compare two selections of runs, point by point",
+		Long: `Compare two selections of runs, point by point. BASE and HEAD are filters, each
+one argument: session=last~1, commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
+Without HEAD the two sides of sessions of bench --against are compared.
+
+The run is what is repeated: a difference is called one where it is larger than
+what runs differ by, beyond chance among all points, and at least --threshold.
+Different sessions need 5 earlier ones of the same point on the same machine, to
+know what sessions differ by; different machines get no verdict.
+
+With --gate the exit status is 1 for a regression, 3 where a point is not settled
+(fewer than 5 runs a side, or too much noise), else 0.`,
+		Example: `  neurolens compare session=last~1 session=last
+  neurolens compare backend=torch backend=onnxrt --by batch_size
+  neurolens compare --gate session=last
+  neurolens compare --matrix variant=baseline session=last --metric latency,energy`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&f.metrics, "metric", nil, "compare metrics `NAMES` (default: the primary one)")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
+	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
+	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
+	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
+	flags.BoolVar(&f.gate, "gate", false, "end with 1 for a regression, 3 where unsettled")
+	flags.BoolVar(&f.all, "all", false, "show every point in a table")
+	return cmd
+}
+
+// request turns flags and arguments into one request.
+func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
+	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate}}
+	if f.matrix != "" {
+		axis, value, found := strings.Cut(f.matrix, "=")
+		if !found || axis == "" || value == "" {
+			return req, usageErrorf("--matrix %q: want AXIS=VALUE", f.matrix)
+		}
+		req.Base, req.Axis, req.Reference = strings.Join(args, " "), axis, quoted(value)
+	} else {
+		switch len(args) {
+		case 2:
+			req.Base, req.Head = args[0], args[1]
+		case 1:
+			req.Base = args[0]
+		default:
+			return req, usageErrorf("compare: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", len(args))
+		}
+	}
+	var err error
+	req.Thresholds, err = thresholds(f.thresholds)
+	return req, err
+}
+
+// thresholds reads --threshold: a share or an amount, of one metric or of all.
+func thresholds(texts []string) (map[string]query.Threshold, error) {
+	all := map[string]query.Threshold{}
+	for _, text := range texts {
+		metric, amount, found := strings.Cut(text, "=")
+		if !found {
+			metric, amount = "", text
+		}
+		threshold, err := query.ThresholdOf(amount)
+		switch {
+		case err != nil && metric == "":
+			return nil, usageErrorf("--threshold %q: want a share (5%%), or METRIC=AMOUNT", text)
+		case err != nil:
+			return nil, usageErrorf("--%v", err)
+		case metric == "" && threshold.Absolute:
+			return nil, usageErrorf("--threshold %q: without a metric it is a share: 5%%", text)
+		}
+		all[metric] = threshold
+	}
+	return all, nil
+}
+
+func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
+	req, err := f.request(args)
+	if err != nil {
+		return err
+	}
+	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
+		if req.Worst = forPeople(format); req.Worst && len(f.by) == 0 && !f.all && format == formatTable {
+			req.Limit = compareRows
+		}
+		c, err := db.Compare(cmd.Context(), req)
+		if err != nil {
+			return err
+		}
+		w := compareWriter{a, &c, f, args}
+		if err := w.print(format); err != nil || !f.gate {
+			return err
+		}
+		return gateError(c.Gate())
+	})
+}
+
+// print writes a comparison in a format.
+func (w compareWriter) print(format string) error {
+	t := w.c.Table
+	if len(w.flags.by) > 0 {
+		var err error
+		if t, err = w.c.By(w.flags.by); err != nil {
+			return err
+		}
+	}
+	if format == formatMD {
+		return w.markdown(t)
+	}
+	return w.app.print(format, t, func() view { return w.view(t) })
+}
+
+func gateError(g query.Gate) error {
+	switch {
+	case g.Regressions > 0:
+		return errRegression
+	case g.Unsettled > 0 || g.Points == 0:
+		return errInconclusive
+	}
+	return nil
+}
+
+// volatileDifference tells differences that say nothing about a change, or that another says already.
+func volatileDifference(d query.Difference) bool {
+	name, ok := strings.CutPrefix(d.Name, "env.")
+	return ok && volatileFact(name) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
+}
+
+// appliedAxes are the facts read back that say what an axis says.
+var appliedAxes = []string{"applied.compute", "applied.precision", "applied.batch_size", "applied.seq_len", "applied.backend", "applied.model"}
+
+// gateLine is the last line of a gate.
+func gateLine(g query.Gate) string {
+	parts := []string{}
+	if g.Regressions > 0 {
+		text := count(g.Regressions, "regression")
+		if g.Lost > 0 {
+			text += fmt.Sprintf(" (%d of them no longer measured)", g.Lost)
+		}
+		parts = append(parts, text)
+	}
+	if g.Unsettled > 0 {
+		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, "point"))
+		if g.MoreRuns > 0 {
+			text += fmt.Sprintf("; %s a side would settle what runs can", count(g.MoreRuns, "more run"))
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, "point")))
+	}
+	code := exitOK
+	if err := gateError(g); err != nil {
+		code = exitCode(err)
+	}
+	look := ""
+	if g.Looks > 1 {
+		look = fmt.Sprintf(", look %d", g.Looks)
+	}
+	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), code, look)
+}

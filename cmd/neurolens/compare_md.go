@@ -1,0 +1,78 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
+func (w compareWriter) markdown(t query.Table) error {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "**%s**\n\n", w.verdictLine())
+	if len(w.flags.by) > 0 {
+		columns, rows := w.groups(t)
+		view{columns: columns, rows: rows}.renderMarkdown(&b)
+	} else {
+		loud, rest := w.split(t)
+		w.table(&b, t, loud)
+		if len(rest) > 0 {
+			fmt.Fprintf(&b, "<details><summary>%s without a change</summary>\n\n", count(len(rest), "point"))
+			w.table(&b, t, rest)
+			b.WriteString("</details>\n\n")
+		}
+	}
+	b.WriteString("<details><summary>What was compared</summary>\n\n")
+	lines := w.head()
+	if w.flags.gate {
+		lines = append(lines, w.counts()...)
+	} else {
+		lines = append(lines, w.counts()[1:]...)
+	}
+	if len(w.flags.by) == 0 {
+		lines = append(lines, w.explained(t.Rows)...)
+	}
+	for _, line := range lines {
+		if line != "" {
+			fmt.Fprintf(&b, "* %s\n", oneLine(line))
+		}
+	}
+	b.WriteString("\n</details>\n")
+	if _, err := w.app.stdout.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("writing to standard output: %w", err)
+	}
+	return nil
+}
+
+// verdictLine is the comparison in one line.
+func (w compareWriter) verdictLine() string {
+	if w.flags.gate {
+		return gateLine(w.c.Gate())
+	}
+	return w.counts()[0]
+}
+
+// split parts the rows that somebody has to read from the others, the worst first.
+func (w compareWriter) split(t query.Table) (loud, rest [][]any) {
+	w.flags.all = true
+	for _, row := range w.shown(t) {
+		quiet := []compare.Verdict{compare.Unchanged, compare.Inconclusive, compare.Estimate}
+		if slices.Contains(quiet, compare.Verdict(textAt(t, row, "verdict"))) {
+			rest = append(rest, row)
+		} else {
+			loud = append(loud, row)
+		}
+	}
+	return loud, rest
+}
+
+func (w compareWriter) table(b *bytes.Buffer, t query.Table, rows [][]any) {
+	if len(rows) == 0 {
+		return
+	}
+	columns, cells := w.points(query.Table{Columns: t.Columns, Rows: rows})
+	view{columns: columns, rows: cells}.renderMarkdown(b)
+}

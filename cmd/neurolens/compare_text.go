@@ -1,0 +1,223 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
+func signed(v float64) string {
+	if v >= 1 {
+		return "×" + threeDigits(1+v)
+	}
+	return sign(v, 100*v) + share(math.Abs(v))
+}
+
+// bare is signed without the sign of percent.
+func bare(v float64) string { return strings.TrimSuffix(signed(v), " %") }
+
+// sign is that of a value, which prints as text with one decimal; none where that is 0.
+func sign(v, printed float64) string {
+	switch {
+	case math.Abs(printed) < .05:
+		return ""
+	case v < 0:
+		return "−"
+	}
+	return "+"
+}
+
+// share prints a share in percent.
+func share(v float64) string {
+	digits := 1
+	if math.Abs(v) >= 1 {
+		digits = 0
+	}
+	return fmt.Sprintf("%.*f %%", digits, 100*v)
+}
+
+func threeDigits(v float64) string {
+	switch {
+	case v < 10:
+		return fmt.Sprintf("%.2f", v)
+	case v < 100:
+		return fmt.Sprintf("%.1f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
+}
+
+// signedQuantity prints a difference in a unit.
+func signedQuantity(v float64, unit string) string {
+	if v < 0 {
+		return "−" + schema.ForPeople(-v, unit)
+	}
+	return "+" + schema.ForPeople(v, unit)
+}
+
+// chance prints a p.
+func chance(v any) string {
+	p, ok := v.(float64)
+	switch {
+	case !ok:
+		return unknown
+	case p < .001:
+		return "<.001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+}
+
+// meanings explain the words of a table, besides the warnings of runs.
+var meanings = map[string]string{
+	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing",
+	string(compare.Noise):       "the interval is too wide to tell a change from none",
+	string(compare.Sessions):    "different sessions, and fewer than 5 earlier ones to know what sessions differ by",
+	string(compare.Machines):    "measured on different machines",
+	string(compare.Clocks):      "measured with different clocks",
+	string(compare.Levels):      "a sample is something else on each side",
+	string(compare.Units):       "different metrics or units",
+	string(compare.NotPositive): "zero or negative values have no ratio",
+	string(compare.NoValues):    "ok runs without a finite value are left out",
+	query.FlagOneBlock:          "the processes of fewer than 3 runs are compared; another session may differ",
+	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
+	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
+	query.FlagOrder:             "one side ran before the other: a drift would look like a change; interleave the sides",
+	query.FlagFailures:          "runs of the head failed, none of the base did",
+}
+
+// explained are lines about the words that rows have.
+func (w compareWriter) explained(rows [][]any) []string {
+	var words []string
+	for _, row := range rows {
+		for _, word := range firstWords(w.words(w.c.Table, row)) {
+			if !slices.Contains(words, word) {
+				words = append(words, word)
+			}
+		}
+	}
+	slices.Sort(words)
+	width := 0
+	for _, word := range words {
+		width = max(width, len(word))
+	}
+	var lines []string
+	for _, word := range words {
+		if meaning := cmp.Or(meanings[word], warningMeaning(word)); meaning != "" {
+			lines = append(lines, pad(word, width, false)+gap+meaning)
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// counts is the line that counts everything, and the one about the mean.
+func (w compareWriter) counts() []string {
+	counts, reasons := map[compare.Verdict]int{}, map[compare.Reason]int{}
+	settle := 0
+	for _, p := range w.c.Points {
+		counts[p.Verdict]++
+		if p.Verdict == compare.Inconclusive {
+			reasons[p.Reason]++
+			settle = max(settle, p.MoreRuns)
+		}
+	}
+	always := []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged, compare.Inconclusive}
+	var parts []string
+	for _, v := range query.Verdicts {
+		if n := counts[v]; n > 0 || slices.Contains(always, v) {
+			text := fmt.Sprintf("%s %s", thousands(n), v)
+			if v == compare.Inconclusive && n > 0 {
+				text += reasonsText(reasons, settle)
+			}
+			parts = append(parts, text)
+		}
+	}
+	lines := []string{count(len(w.c.Points), "point") + ": " + strings.Join(parts, ", ")}
+	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
+		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
+		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && !w.flags.gate {
+			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*compare.Level))
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// reasonsText says why points are inconclusive, and what would settle them.
+func reasonsText(reasons map[compare.Reason]int, settle int) string {
+	var parts []string
+	for _, r := range []compare.Reason{compare.Sessions, compare.FewRuns, compare.Noise, compare.NoValues} {
+		if n := reasons[r]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), r))
+		}
+	}
+	text := " (" + strings.Join(parts, ", ")
+	if settle > 0 {
+		text += fmt.Sprintf("; %s a side would settle what runs can", count(settle, "more run"))
+	}
+	return text + ")"
+}
+
+// next is the command to type next, where something changed.
+func (w compareWriter) next() string {
+	changed := []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed}
+	if len(w.args) == 0 || w.flags.matrix != "" || !slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return slices.Contains(changed, p.Verdict) }) {
+		return ""
+	}
+	command := "neurolens explain"
+	for _, arg := range w.args {
+		command += " " + shellQuoted(arg)
+	}
+	for _, dir := range w.app.stores {
+		command += " --store " + shellQuoted(dir)
+	}
+	return command
+}
+
+// groups is the table of groups of points.
+func (w compareWriter) groups(t query.Table) ([]viewColumn, [][]cell) {
+	var columns []viewColumn
+	var keep []int
+	for i, c := range t.Columns {
+		if c.Name == "metric" && len(w.c.Metrics) < 2 || countsNothing(t, i) {
+			continue
+		}
+		keep = append(keep, i)
+		header := cmp.Or(axisHeaders[c.Name], strings.ToUpper(c.Name))
+		switch {
+		case c.Name == "geometric_mean":
+			header = "GEOMEAN"
+		case i < len(w.flags.by) && !slices.Contains(runColumns, c.Name):
+			header = c.Name // a parameter keeps its name
+		}
+		columns = append(columns, viewColumn{header: header, right: c.Type != query.TypeText})
+	}
+	rows := make([][]cell, len(t.Rows))
+	for k, row := range t.Rows {
+		for _, i := range keep {
+			text := axisText(row[i])
+			switch {
+			case row[i] == nil:
+				text = unknown
+			case t.Columns[i].Name == "geometric_mean":
+				v, _ := row[i].(float64)
+				text = signed(v)
+			}
+			rows[k] = append(rows[k], cell{text: text})
+		}
+	}
+	return columns, rows
+}
+
+// countsNothing tells whether a column counts points and all its counts are 0.
+func countsNothing(t query.Table, column int) bool {
+	return !slices.ContainsFunc(t.Rows, func(row []any) bool { return row[column] != int64(0) })
+}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+type historyFlags struct {
+	metric, since, method string
+	regressions           bool
+}
+
+func newHistoryCommand(a *app) *cobra.Command {
+	var f historyFlags
+	cmd := &cobra.Command{
+		Use:   "history [FILTER...]",
+		Short: "A metric over sessions, and where its level changed",
+		Long: `Show a metric over sessions, point by point and machine by machine, and where its
+level changed: by how much, between which commits, and what else was different
+from then on. A session counts with the median of its runs; of the two sides of
+bench --against the head counts.
+
+A change takes at least 3 sessions on either side and 8 in all, and 2 % of a
+metric that is compared by its ratio. Outliers and slow wandering are no change.
+--method otava finds the changes that Apache Otava finds.
+
+--since leaves out earlier sessions; they tell the level all the same. With
+--regressions only what got worse is listed. The exit status does not say.`,
+		Example: `  neurolens history benchmark=matmul
+  neurolens history batch_size=16 --metric peak_memory
+  neurolens history --regressions --since 7d`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(a, cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.metric, "metric", "", "the metric `NAME` (default: the primary one)")
+	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
+	flags.StringVar(&f.method, "method", string(query.HistorySBS), "find changes by `METHOD`: sbs or otava")
+	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")
+	return cmd
+}
+
+func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
+	req := query.HistoryRequest{
+		Filter: strings.Join(args, " "), Metric: f.metric, Method: query.HistoryMethod(f.method), Regressions: f.regressions,
+	}
+	if cmd.Flags().Changed("since") {
+		var err error
+		if req.Since, err = parseSince(f.since, a.now()); err != nil {
+			return err
+		}
+	}
+	return a.ask(cmd, func(db *query.DB, format string) error {
+		h, err := db.History(cmd.Context(), req)
+		if err != nil {
+			return err
+		}
+		a.reportNotNumbers(h.NotNumbers)
+		w := historyWriter{app: a, h: &h, req: req}
+		return a.print(format, h.Table, w.view)
+	})
+}
+
+// historyWriter shows a history to people.
+type historyWriter struct {
+	app *app
+	h   *query.History
+	req query.HistoryRequest
+}
+
+// view is the full form of one series, a line each of several, and of changes for the worse a line each.
+func (w historyWriter) view() view {
+	switch {
+	case len(w.h.Series) == 0:
+		return view{below: w.nothing()}
+	case w.req.Regressions:
+		return w.regressions()
+	case len(w.h.Series) == 1:
+		return w.one(w.h.Series[0])
+	}
+	return w.several()
+}
+
+// nothing says why there is nothing to show.
+func (w historyWriter) nothing() []string {
+	switch {
+	case w.h.Known > 0 && w.req.Regressions:
+		return []string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}
+	case w.h.Known > 0:
+		return []string{"no session" + w.since()}
+	case w.h.Useless > 0:
+		return []string{count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
+	}
+	return []string{"no run matches"}
+}
+
+// since is the bound that was asked for, in local time.
+func (w historyWriter) since() string {
+	if w.req.Since.IsZero() {
+		return ""
+	}
+	return " since " + w.req.Since.Local().Format("2006-01-02 15:04")
+}
+
+// counted is count for what has no plural of its own.
+func counted(n int, noun string) string { return thousands(n) + " " + noun }
+
+// began is the day on which a session started, in local time.
+func began(v any) string {
+	if t, ok := v.(time.Time); ok {
+		return t.Local().Format(time.DateOnly)
+	}
+	return unknown
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
+func madeHistory(shifts ...float64) query.History {
+	h := query.History{Known: len(shifts), Sessions: 12}
+	for _, name := range []string{
+		"benchmark", "batch_size", "params", "machine", "metric", "unit", "scale", "session_id", "started_at", "location",
+		"change_point", "shift", "shift_low", "shift_high", "verdict",
+	} {
+		h.Columns = append(h.Columns, query.Column{Name: name, Type: query.TypeText})
+	}
+	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
+	for n, shift := range shifts {
+		s := query.Series{First: len(h.Rows), Sessions: 12}
+		for k := range 12 {
+			location := 4e6 + float64(k%2)*1e4
+			if k >= 6 {
+				location *= 1 + shift
+			}
+			row := []any{
+				"matmul", int64(1 << n),
+				map[string]any{"tile": "32"},
+				"lab3", "latency", "ns", "ratio", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+				day.AddDate(0, 0, k), location, false, nil, nil, nil, nil,
+			}
+			if k == 6 && shift != 0 {
+				verdict := "regressed"
+				if shift < 0 {
+					verdict = "improved"
+				}
+				row = append(row[:10], true, shift, shift-.01, any(nil), verdict)
+				s.Changes = append(s.Changes, query.Change{
+					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", BaseSession: "01ARZ3NDEKTSV4RRFFQ69G5FAW",
+					Differs: []query.Difference{
+						{Kind: query.DiffersEnvironment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+						{Kind: query.DiffersEnvironment, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
+					},
+				})
+			}
+			h.Rows = append(h.Rows, row)
+		}
+		s.End = len(h.Rows)
+		h.Series = append(h.Series, s)
+	}
+	return h
+}
+
+func historyText(h query.History, req query.HistoryRequest, width int, color bool) string {
+	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
+	var b bytes.Buffer
+	historyWriter{a, &h, req}.view().render(&b, width, color)
+	return b.String()
+}
+
+func TestHistoryView(t *testing.T) {
+	offset := time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local).Format("-07:00")
+	for _, c := range []struct {
+		name string
+		h    query.History
+		req  query.HistoryRequest
+		want string
+	}{
+		{"one series", madeHistory(.118), query.HistoryRequest{}, `latency of matmul bs=1 tile=32 on lab3 · 12 sessions since 2026-09-01
+
+  4.00 ms  ▁▁▁▁▁▁██████  4.48 ms
+
+CHANGED          BY     95 %  VERDICT    COMMITS
+2026-09-07  +11.8 %  +10.8 –  regressed  81cc0fe..9a01b3d
+
+also changed
+  2026-09-07  driver_version 570.86 → 575.51
+
+1 change of level in 12 sessions
+
+next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+`},
+		{"several", madeHistory(0, .05, -.3, 1.5), query.HistoryRequest{}, `latency · matmul · lab3 · tile=32
+
+BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
+ 8        12  ▁▁▁▁▁▁██████  10.0 ms    ×2.50  regressed  2026-09-07 12:00
+ 2        12  ▃▃▃▃▃▃▆▆▆▆▆▆  4.21 ms   +5.0 %  regressed  2026-09-07 12:00
+ 4        12  ██████▁▁▁▁▁▁  2.81 ms  −30.0 %  improved   2026-09-07 12:00
+ 1        12  ▄▅▄▅▄▅▄▅▄▅▄▅  4.01 ms        –
+
+4 series over 12 sessions: 2 regressed, 1 improved, 1 as before
+at most 5 % of the series with a change are expected to have none
+
+next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
+`},
+		{"nothing since", query.History{Known: 3}, query.HistoryRequest{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
+		{"nothing", query.History{}, query.HistoryRequest{}, "no run matches\n"},
+	} {
+		want := strings.ReplaceAll(strings.ReplaceAll(c.want, "OFFSET", offset), "FQ69G5", "Q69G5")
+		if got := historyText(c.h, c.req, 80, false); got != want {
+			t.Errorf("%s: got\n%s\nwant\n%s", c.name, got, want)
+		}
+	}
+}
+
+// TestHistoryFits: no line is wider than the terminal, what got worse is red, and the point and verdict stay.
+func TestHistoryFits(t *testing.T) {
+	for name, c := range map[string]struct {
+		h   query.History
+		req query.HistoryRequest
+		red int
+	}{
+		"one": {madeHistory(.118), query.HistoryRequest{}, 1}, "several": {madeHistory(slices.Repeat([]float64{.2, -.1, 0}, 9)...), query.HistoryRequest{}, 9},
+		"regressions": {madeHistory(.118, .3), query.HistoryRequest{Regressions: true}, 2},
+	} {
+		for width := 40; width <= 160; width += 5 {
+			text := historyText(c.h, c.req, width, true)
+			for line := range strings.SplitSeq(text, "\n") {
+				if ansi.StringWidth(line) > width && !strings.HasPrefix(line, "next") {
+					t.Errorf("%s at %d columns: %q", name, width, line)
+				}
+			}
+			if n := strings.Count(text, red); n != c.red {
+				t.Errorf("%s at %d columns: %d are red\n%s", name, width, n, text)
+			}
+			if width >= 60 && !strings.Contains(text, "regress") {
+				t.Errorf("%s at %d columns: no verdict\n%s", name, width, text)
+			}
+			if wide := strings.Contains(text, "ALSO CHANGED"); name == "one" && (wide != (width >= 90) || !strings.Contains(text, "575.51")) {
+				t.Errorf("%s at %d columns: what else changed is not there\n%s", name, width, text)
+			}
+		}
+	}
+	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), query.HistoryRequest{}, 80, false); !strings.Contains(text, "… 7 more") {
+		t.Errorf("what is not shown is not counted:\n%s", text)
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	many := make([]float64, 1000)
+	for i := range many {
+		many[i] = float64(i)
+	}
+	for _, c := range []struct {
+		values  []float64
+		columns int
+		want    string
+	}{
+		{[]float64{1, 2.1, 3}, 10, "▁▅█"},
+		{[]float64{100, 101, 100.1}, 10, "▄▅▄"},
+		{[]float64{5, 5, 5}, 10, "▅▅▅"},
+		{[]float64{0}, 1, "▁"},
+		{nil, 10, ""},
+		{many, 8, "▁▂▃▄▅▆▇█"},
+		{[]float64{1, 1, 9, 5, 5, 5}, 2, "▁█"},
+		{[]float64{-math.MaxFloat64, math.MaxFloat64}, 5, "▁█"},
+		{[]float64{0, math.SmallestNonzeroFloat64}, 5, "▁▁"},
+		{[]float64{-3, -1, -2.1}, 5, "▁█▄"},
+	} {
+		if got := sparkline(c.values, c.columns); got != c.want || utf8.RuneCountInString(got) > c.columns {
+			t.Errorf("%v in %d columns: %s, want %s", c.values[:min(len(c.values), 6)], c.columns, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// How much a history shows.
+const (
+	historyRows  = 20 // series or changes in a table
+	sparkColumns = 20 // of a line that stands in a table
+	quietShare   = .1 // of the largest value: what a line spans at least from bottom to top
+)
+
+// historyAxes are the columns in which series differ, besides the parameters.
+var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "machine"}
+
+// changedAt is a change of a series, with what is said of it.
+type changedAt struct {
+	query.Change
+	row     []any
+	verdict compare.Verdict
+}
+
+func (w historyWriter) changes(s query.Series) []changedAt {
+	var all []changedAt
+	for _, c := range s.Changes {
+		row := w.h.Rows[c.Row]
+		all = append(all, changedAt{c, row, compare.Verdict(textAt(w.h.Table, row, "verdict"))})
+	}
+	return all
+}
+
+// one is the full form of a series: its line, and its changes.
+func (w historyWriter) one(s query.Series) view {
+	rows := w.h.Rows[s.First:s.End]
+	first := began(at(w.h.Table, rows[0], "started_at"))
+	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(rows), "session"), first), "", w.line(rows)}}
+	changes := w.changes(s)
+	v.below = []string{w.outcome(len(changes), s)}
+	if len(changes) == 0 {
+		return w.finish(v, nil)
+	}
+	compact := w.finish(v, changes)
+	compact.below = append(w.alsoChanged(changes), compact.below...)
+	compact.columns, compact.rows = w.changeTable(changes, false)
+	v = w.finish(v, changes)
+	v.columns, v.rows = w.changeTable(changes, true)
+	v.compact = func() view { return compact }
+	return v
+}
+
+// changeTable is a line for each change of a series, with what changed together with it or without.
+func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []viewColumn, rows [][]cell) {
+	columns = []viewColumn{
+		{header: "CHANGED"}, {header: "BY", right: true}, {header: "95 %", right: true, drop: 1}, {header: "VERDICT"}, {header: "COMMITS", drop: 2},
+	}
+	if also {
+		columns = append(columns, viewColumn{header: "ALSO CHANGED"})
+		columns[2].drop, columns[4].drop = 0, 0
+	}
+	for _, c := range changes {
+		row := []cell{
+			{text: began(at(w.h.Table, c.row, "started_at"))},
+			{text: w.shift(c.row, "shift")},
+			{text: w.interval(c.row)},
+			{string(c.verdict), c.verdict == compare.Regressed},
+			{text: commitRange(c.Base, c.Head)},
+		}
+		if also {
+			row = append(row, cell{text: differsText(c.Differs)})
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows
+}
+
+// alsoChanged are lines about what changed together with the level, where there is no room beside it.
+func (w historyWriter) alsoChanged(changes []changedAt) []string {
+	lines := []string{"also changed"}
+	for _, c := range changes {
+		lines = append(lines, gap+began(at(w.h.Table, c.row, "started_at"))+gap+differsText(c.Differs))
+	}
+	return append(lines, "")
+}
+
+// outcome is the line that counts the changes of one series.
+func (w historyWriter) outcome(changes int, s query.Series) string {
+	const fewest = 8
+	switch {
+	case changes == 0 && s.Sessions < fewest && w.req.Method != query.HistoryOtava:
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, "session"), fewest)
+	case changes == 0:
+		return "no change of level in " + count(s.End-s.First, "session")
+	}
+	return count(changes, "change") + " of level in " + count(s.End-s.First, "session")
+}
+
+// name is what a series is of.
+func (w historyWriter) name(row []any) string {
+	constants, _ := axes(query.Table{Columns: w.h.Columns, Rows: [][]any{row}}, historyAxes[:len(historyAxes)-1])
+	name := orUnknown(textAt(w.h.Table, row, "metric")) + " of " + strings.Join(constants, " ")
+	if machine := textAt(w.h.Table, row, "machine"); machine != "" {
+		name += " on " + machine
+	}
+	return name
+}
+
+// line is the first value, the line between, and the last value.
+func (w historyWriter) line(rows [][]any) string {
+	unit := textAt(w.h.Table, rows[0], "unit")
+	first := quantity(at(w.h.Table, rows[0], "location"), unit)
+	last := quantity(at(w.h.Table, rows[len(rows)-1], "location"), unit)
+	width := w.app.width - ansi.StringWidth(first+last) - 3*len(gap)
+	return gap + first + gap + sparkline(w.values(rows), max(width, 1)) + gap + last
+}
+
+func (w historyWriter) values(rows [][]any) []float64 {
+	var values []float64
+	for _, row := range rows {
+		if v, ok := at(w.h.Table, row, "location").(float64); ok {
+			values = append(values, v)
+		}
+	}
+	return values
+}
+
+// sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
+// neighbours where there are more values than columns. What hardly changes looks as if it hardly changed.
+func sparkline(values []float64, columns int) string {
+	bars := []rune("▁▂▃▄▅▆▇█")
+	n := min(len(values), columns)
+	shown := make([]float64, n)
+	for i := range shown {
+		part := slices.Sorted(slices.Values(values[i*len(values)/n : (i+1)*len(values)/n]))
+		shown[i] = part[len(part)/2]
+	}
+	if n == 0 {
+		return ""
+	}
+	low, high := slices.Min(shown), slices.Max(shown)
+	middle, half := low/2+high/2, max(high/2-low/2, quietShare/2*max(high, -low))
+	var b strings.Builder
+	for _, v := range shown {
+		height := 0.
+		if half > 0 {
+			height = (v/half - middle/half + 1) / 2 * float64(len(bars)-1)
+		}
+		b.WriteRune(bars[int(math.Round(height))])
+	}
+	return b.String()
+}
+
+// interval is the interval of a shift.
+func (w historyWriter) interval(row []any) string {
+	low, high := w.shift(row, "shift_low"), w.shift(row, "shift_high")
+	if low == unknown && high == unknown {
+		return unknown
+	}
+	return strings.TrimSuffix(low, " %") + " " + strings.TrimSuffix(high, " %")
+}
+
+// shift is a shift as it is compared.
+func (w historyWriter) shift(row []any, column string) string {
+	v, ok := at(w.h.Table, row, column).(float64)
+	switch {
+	case !ok:
+		return unknown
+	case textAt(w.h.Table, row, "scale") == string(schema.ScaleDifference):
+		return signedQuantity(v, textAt(w.h.Table, row, "unit"))
+	}
+	return signed(v)
+}
+
+// commitRange is the commit before a change and the first one after it.
+func commitRange(base, head string) string {
+	switch {
+	case base == "" && head == "":
+		return unknown
+	case base == head:
+		return shortCommit(head)
+	}
+	return cmp.Or(shortCommit(base), unknown) + ".." + cmp.Or(shortCommit(head), unknown)
+}
+
+// differsText is what changed together with a level.
+func differsText(differs []query.Difference) string {
+	var parts []string
+	for _, d := range differs {
+		if !volatileDifference(d) {
+			parts = append(parts, differenceText(d))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing else that is known"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,132 @@
+package main
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+type lsOptions struct {
+	filter  string
+	since   time.Time
+	until   time.Time
+	columns []string
+	sort    []string
+	limit   int
+	by      []string // groups, in place of runs
+	best    bool
+}
+
+type lsFlags struct {
+	backend, model, gpu, precision string
+	batch, seq                     int64
+	tags                           []string
+	since, day                     string
+	columns, sort, by              []string
+	limit                          int
+	best                           bool
+}
+
+// options turns flags and words into one request.
+func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best}
+	switch {
+	case cmd.Flags().Changed("by") && len(f.by) == 0:
+		return o, usageErrorf("--by: want keys, got an empty list")
+	case len(f.columns) > 0 && (len(f.by) > 0 || f.best):
+		return o, usageErrorf("--columns: groups have columns of their own; leave out --columns, or --by and --best")
+	}
+	if f.limit < 0 {
+		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
+	}
+	if len(f.columns) == 0 {
+		o.columns = lsColumns
+	}
+	for i, name := range f.columns {
+		if slices.Contains(f.columns[:i], name) {
+			return o, usageErrorf("--columns: %q stands there twice", name)
+		}
+	}
+	for _, tag := range f.tags {
+		if key, _, found := strings.Cut(tag, "="); !found || quoted(key) != key {
+			return o, usageErrorf("--tag %q: want KEY=VALUE", tag)
+		}
+	}
+	if slices.Equal(f.columns, []string{"all"}) {
+		o.columns = nil
+	}
+	var err error
+	if f.since != "" {
+		if o.since, err = parseSince(f.since, a.now()); err != nil {
+			return o, err
+		}
+	}
+	if f.day != "" {
+		day, err := time.Parse(time.DateOnly, f.day)
+		if err != nil {
+			return o, usageErrorf("--day %q: want YYYY-MM-DD", f.day)
+		}
+		if day.After(o.since) {
+			o.since = day
+		}
+		o.until = day.AddDate(0, 0, 1)
+	}
+	return o, nil
+}
+
+// words are the filter words that the flags stand for.
+func (f *lsFlags) words(cmd *cobra.Command) []string {
+	var words []string
+	for _, w := range []struct{ flag, key, value string }{
+		{"backend", "backend", f.backend},
+		{"model", "model", f.model},
+		{"gpu", "gpu_name", f.gpu},
+		{"precision", "precision", f.precision},
+		{"batch", "batch_size", strconv.FormatInt(f.batch, 10)},
+		{"seq", "seq_len", strconv.FormatInt(f.seq, 10)},
+	} {
+		if cmd.Flags().Changed(w.flag) {
+			words = append(words, w.key+"="+quoted(w.value))
+		}
+	}
+	for _, tag := range f.tags {
+		key, value, _ := strings.Cut(tag, "=")
+		words = append(words, "tag."+key+"="+quoted(value))
+	}
+	return words
+}
+
+// quoted makes a filter value of a text as it is, unless it is a plain word, which may be an alias.
+func quoted(s string) string {
+	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
+	})
+	if plain {
+		return s
+	}
+	return literal(s)
+}
+
+// literal makes a filter value of a text as it is.
+func literal(s string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+}
+
+// parseSince reads how long ago (90s 30m 12h 7d 2w), or a date or time in local time.
+func parseSince(s string, now time.Time) (time.Time, error) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
+	if n := len(s); n > 1 && units[s[n-1]] > 0 {
+		if f, err := strconv.ParseFloat(s[:n-1], 64); err == nil && f >= 0 && f*float64(units[s[n-1]]) < 1<<62 {
+			return now.Add(-time.Duration(f * float64(units[s[n-1]]))), nil
+		}
+	}
+	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339} {
+		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usageErrorf("--since %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", s)
+}

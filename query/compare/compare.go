@@ -1,0 +1,146 @@
+// Package compare decides what the measurements of two sides say about the difference between them: pure functions of
+// the locations of runs, without input or output.
+//
+// The replicate is the run: what varies from one launch to the next is what a difference has to stand out from, however
+// many iterations each launch has. A difference is a verdict only where it is unlikely to be chance among all the points
+// that are compared, larger than the dead zone, and larger than what the same point does from session to session.
+package compare
+
+import "github.com/neurolens/neurolens/schema/stat"
+
+// Pair is one metric of one point, on two sides. All numbers are natural logarithms of the metric, or the metric itself
+// where it is compared by its difference; finite.
+type Pair struct {
+	// Base and Head are the locations of the runs of each side, in the order in which they ran.
+	Base, Head []float64
+
+	// Blocks are the differences, head less base, of runs that ran next to one another in a block. Empty where the sides
+	// were not interleaved.
+	Blocks []float64
+
+	// Confounded tells that the sides are of different sessions, so that what differs between any two sessions looks like
+	// a difference between the sides. History are the locations of the sessions of this point on this machine before the
+	// head's, the oldest first.
+	Confounded bool
+	History    []float64
+
+	// Barred says why there can be no verdict, whatever the numbers. Empty: there can be.
+	Barred Reason
+
+	// Higher and Lower tell which way is better: neither where it is not known.
+	Higher, Lower bool
+
+	// DeadZone is the difference that nobody wants to hear of, Resolution the step of the clock at these values.
+	DeadZone, Resolution float64
+}
+
+// Runs is the number of replicates on the side that has fewer.
+func (p *Pair) Runs() int { return min(len(p.Base), len(p.Head)) }
+
+// paired tells whether there are enough blocks for an interval of their differences.
+func (p *Pair) paired() bool { return len(p.Blocks) >= leastBlocks }
+
+// Rules are how strictly to judge.
+type Rules struct {
+	Strict bool // a change has to be larger than the dead zone beyond doubt, not only by the estimate
+	Gate   bool // Holm's correction, and no verdict with fewer than 5 runs a side or 6 blocks
+}
+
+// Level is the chance of a false verdict that is accepted, of a family of points; Confidence that of each interval.
+const (
+	Level      = .05
+	Confidence = .95
+)
+
+// LeastHistory is how many sessions it takes to know what sessions differ by.
+const LeastHistory = 5
+
+// How many replicates it takes.
+const (
+	leastRuns   = 3  // a side, for any verdict
+	firmRuns    = 5  // a side, for a gate, and for a verdict by the estimate
+	leastBlocks = 6  // for the 95 % interval of their differences to be finite
+	leastFamily = 10 // pairs, to borrow variance from one another
+	quanta      = 2  // steps of the clock that are no difference
+)
+
+// Verdict is what a comparison says.
+type Verdict string
+
+// The verdicts. Changed is a change of a metric of which it is not known which way is better. Estimate stands where the
+// two sides cannot be judged, whatever the numbers.
+const (
+	Regressed    Verdict = "regressed"
+	Improved     Verdict = "improved"
+	Changed      Verdict = "changed"
+	Unchanged    Verdict = "unchanged"
+	Inconclusive Verdict = "inconclusive"
+	Estimate     Verdict = "estimate"
+)
+
+// Reason is why there is no verdict.
+type Reason string
+
+// The reasons.
+const (
+	FewRuns     Reason = "few_runs"    // fewer than 3 runs of a side; in a gate fewer than 5, or 6 blocks
+	Noise       Reason = "noise"       // the interval is too wide
+	Sessions    Reason = "sessions"    // different sessions, and fewer than 5 earlier ones to know what they do
+	Machines    Reason = "machines"    // different machines
+	Clocks      Reason = "clocks"      // different clocks
+	Levels      Reason = "levels"      // a sample is something else on each side
+	Units       Reason = "units"       // different units
+	NotPositive Reason = "nonpositive" // zero or negative values have no ratio
+	NoValues    Reason = "no_values"   // a side has no run with a finite value
+)
+
+// Method is what the interval of a change is of.
+type Method string
+
+// The methods: differences of blocks; runs of two sides; the same, of fewer than 4 runs, with the t distribution.
+const (
+	MethodBlocks Method = "blocks"
+	MethodRuns   Method = "runs"
+	MethodT      Method = "t"
+)
+
+// Outcome is what is said of a Pair.
+type Outcome struct {
+	// Change is head less base (Hodges and Lehmann) with the interval that the verdict goes by: where the sides are of
+	// different sessions it covers what sessions differ by too. It is NaN where a side has no values.
+	Change stat.Estimate
+	Method Method
+
+	// P is two-sided, of no difference, or of one within the dead zone where the rule is strict; Adjusted that of the
+	// family. NaN where there are too few runs.
+	P, Adjusted float64
+
+	// Variance and DF are those of one run, or of the difference of a block, as the test used them.
+	Variance, DF float64
+
+	// Noise is the noise floor: the half-width of the interval, of runs or, where it is wider, of sessions. SessionSD is
+	// the standard deviation of the point's sessions, NaN where it is not known.
+	Noise, SessionSD float64
+
+	// DeadZone is that which the verdict goes by: at least the Pair's, two steps of the clock, and the session's noise.
+	DeadZone float64
+
+	Verdict Verdict
+	Reason  Reason // of Inconclusive and Estimate
+
+	// Strict tells that the strict rule was used: it was asked for, or there are fewer than 5 runs of a side.
+	Strict bool
+
+	// MoreRuns is how many more runs a side would settle an inconclusive pair, if what was seen is the truth; 0 where that
+	// is not known, or runs would not help.
+	MoreRuns int
+}
+
+// Judgement is what is said of a family of pairs: of all points in which one metric is compared.
+type Judgement struct {
+	Outcomes []Outcome
+	// Family is the number of pairs that were tested, and so those that P was adjusted for.
+	Family int
+	// Runs and Blocks are the variances that pairs borrow from one another; zero where there are fewer than 10.
+	Runs, Blocks stat.Prior
+}

@@ -1,0 +1,164 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// By gives a row for each group of points with equal values of keys (identity columns, machine, metric, parameters), of
+// each metric on its own: the keys, metric, points, how many of them there are of each verdict, and geometric_mean, that
+// of the ratios less 1 of the points that both sides have; NULL where the metric is compared by its difference. Rows are
+// in the order of the keys. It is an ErrInput if a key is none of a point.
+func (c *Comparison) By(keys []string) (Table, error) {
+	places := make([]func(row []any) any, len(keys))
+	var t Table
+	for i, key := range keys {
+		place, column, err := c.valueOf(key)
+		if err != nil {
+			return Table{}, err
+		}
+		places[i] = place
+		t.Columns = append(t.Columns, column)
+	}
+	t.Columns = append(t.Columns, Column{Name: "metric", Type: TypeText}, Column{Name: "points", Type: TypeInteger})
+	for _, v := range countedVerdicts {
+		t.Columns = append(t.Columns, Column{Name: string(v), Type: TypeInteger})
+	}
+	t.Columns = append(t.Columns, Column{Name: "other", Type: TypeInteger}, Column{Name: "geometric_mean", Type: TypeReal})
+	groups := map[string][][]any{}
+	var order []string
+	metric := c.Index("metric")
+	for _, row := range c.Rows {
+		values := make([]any, 0, len(keys)+1)
+		for _, place := range places {
+			values = append(values, place(row))
+		}
+		values = append(values, row[metric])
+		name := fmt.Sprintf("%#v", values)
+		if groups[name] == nil {
+			order = append(order, name)
+			groups[name] = append(groups[name], values)
+		}
+		groups[name] = append(groups[name], row)
+	}
+	for _, name := range order {
+		t.Rows = append(t.Rows, append(slices.Clone(groups[name][0]), c.tally(groups[name][1:])...))
+	}
+	slices.SortStableFunc(t.Rows, func(a, b []any) int { return compareRows(a[:len(keys)], b[:len(keys)]) })
+	return t, nil
+}
+
+// countedVerdicts are those that By counts each on its own.
+var countedVerdicts = []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed, compare.Unchanged, compare.Inconclusive}
+
+// tally counts the verdicts of rows.
+func (c *Comparison) tally(rows [][]any) []any {
+	counts := map[compare.Verdict]int64{}
+	for _, row := range rows {
+		text, _ := row[c.Index("verdict")].(string)
+		counts[compare.Verdict(text)]++
+	}
+	values := []any{int64(len(rows))}
+	other := int64(len(rows))
+	for _, v := range countedVerdicts {
+		values = append(values, counts[v])
+		other -= counts[v]
+	}
+	return append(values, other, c.meanOf(rows))
+}
+
+// meanOf is the geometric mean of the changes of rows.
+func (c *Comparison) meanOf(rows [][]any) any {
+	change, scale := c.Index("change"), c.Index("scale")
+	var changes []float64
+	for _, row := range rows {
+		if v, ok := row[change].(float64); ok && row[scale] == string(schema.ScaleRatio) {
+			changes = append(changes, math.Log1p(v))
+		}
+	}
+	return realValue(geometricMean(changes))
+}
+
+// GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have; points is
+// how many they are. It is NaN where there are none.
+func (c *Comparison) GeometricMean() (mean float64, points int) {
+	var changes []float64
+	for _, p := range c.Points {
+		if p.Ratio && !math.IsNaN(p.Change) {
+			changes = append(changes, p.Change)
+		}
+	}
+	return geometricMean(changes), len(changes)
+}
+
+// geometricMean is that of ratios less 1, of their logarithms.
+func geometricMean(logs []float64) float64 {
+	sum := 0.0
+	for _, v := range logs {
+		sum += v
+	}
+	return math.Expm1(sum / float64(len(logs)))
+}
+
+// valueOf finds a key's value in a row: a column of what a point is, or a parameter.
+func (c *Comparison) valueOf(key string) (func(row []any) any, Column, error) {
+	f := fieldOf(key)
+	if f.entry == "" && (slices.Contains(identityFields, f.column.Name) || f.column.Name == "metric") {
+		i := c.Index(f.column.Name)
+		return func(row []any) any { return row[i] }, c.Columns[i], nil
+	}
+	params := c.Index("params")
+	known := f.column.Name == "params" && f.entry != "" && slices.ContainsFunc(c.Rows, func(row []any) bool {
+		m, _ := row[params].(map[string]any)
+		_, ok := m[f.entry]
+		return ok
+	})
+	if !known {
+		return nil, Column{}, input("compare: --by %s: no point has it", brief(key))
+	}
+	return func(row []any) any {
+		m, _ := row[params].(map[string]any)
+		return m[f.entry]
+	}, Column{Name: key, Type: TypeText}, nil
+}
+
+// compareRows orders values: NULL last, numbers by their value, also where they are text.
+func compareRows(a, b []any) int {
+	return slices.CompareFunc(a, b, compareValues)
+}
+
+func compareValues(a, b any) int {
+	if a == nil || b == nil {
+		switch {
+		case a == b:
+			return 0
+		case a == nil:
+			return 1
+		}
+		return -1
+	}
+	x, xok := numberOf(a)
+	y, yok := numberOf(b)
+	if xok && yok {
+		return cmp.Compare(x, y)
+	}
+	return cmp.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+func numberOf(v any) (float64, bool) {
+	switch v := v.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	case string:
+		q, err := schema.ParseQuantity(v)
+		return q.Value, err == nil && q.Unit == ""
+	}
+	return 0, false
+}

@@ -1,0 +1,170 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Difference is a fact in which the sides of a comparison differ.
+type Difference struct {
+	Kind DifferenceKind
+	// Name is that of the column of runs, or env.NAME or applied.NAME.
+	Name string
+	// Base and Head are the values of each side in ascending order; none where it is not known.
+	Base, Head []string
+}
+
+// DifferenceKind says what a difference is about.
+type DifferenceKind string
+
+// The kinds, in the order in which they matter: a difference in hardware leaves no verdict about the code.
+const (
+	DiffersHardware      DifferenceKind = "hardware"
+	DiffersCode          DifferenceKind = "code"
+	DiffersConfiguration DifferenceKind = "configuration"
+	DiffersEnvironment   DifferenceKind = "environment"
+)
+
+// differenceKinds are the kinds in their order.
+var differenceKinds = []DifferenceKind{DiffersHardware, DiffersCode, DiffersConfiguration, DiffersEnvironment}
+
+// comparedFact is a column of runs that says something about a kind of difference.
+type comparedFact struct {
+	kind DifferenceKind
+	name string
+}
+
+// comparedFacts are the columns of runs, besides the maps, in which sides may differ.
+var comparedFacts = []comparedFact{
+	{DiffersHardware, "machine"},
+	{DiffersHardware, "host_id"},
+	{DiffersHardware, "cpu_model"},
+	{DiffersHardware, "cpu_count"},
+	{DiffersHardware, "memory_bytes"},
+	{DiffersHardware, "gpu_name"},
+	{DiffersHardware, "gpu_count"},
+	{DiffersCode, "git_commit"},
+	{DiffersCode, "git_dirty"},
+	{DiffersCode, "model_sha256"},
+	{DiffersCode, "backend_version"},
+	{DiffersConfiguration, "benchmark"},
+	{DiffersConfiguration, "variant"},
+	{DiffersConfiguration, "backend"},
+	{DiffersConfiguration, "model"},
+	{DiffersConfiguration, "precision"},
+	{DiffersConfiguration, "executor"},
+	{DiffersEnvironment, "hostname"},
+	{DiffersEnvironment, "os"},
+	{DiffersEnvironment, "os_kernel"},
+	{DiffersEnvironment, "driver_version"},
+	{DiffersEnvironment, "cuda_version"},
+	{DiffersEnvironment, "python_version"},
+}
+
+// mostStrata is of how many sessions of a side the facts are read: the newest.
+const mostStrata = 50
+
+// differences finds the facts in which the sides differ, from the first run of each of their sessions.
+func (m *comparing) differences(ctx context.Context) ([]Difference, error) {
+	base, err := m.facts(ctx, m.base)
+	if err != nil {
+		return nil, err
+	}
+	head, err := m.facts(ctx, m.head)
+	if err != nil {
+		return nil, err
+	}
+	names := map[string]bool{}
+	for name := range base {
+		names[name] = true
+	}
+	for name := range head {
+		names[name] = true
+	}
+	var all []Difference
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		of, as := slices.Sorted(maps.Keys(base[name])), slices.Sorted(maps.Keys(head[name]))
+		if !slices.Equal(of, as) {
+			all = append(all, Difference{kindOfFact(name), name, of, as})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
+	return all, nil
+}
+
+// rankOf orders differences: by kind, columns in their order before what is in maps.
+func rankOf(d Difference) int {
+	place := slices.IndexFunc(comparedFacts, func(f comparedFact) bool { return f.name == d.Name })
+	if place < 0 {
+		place = len(comparedFacts)
+	}
+	return slices.Index(differenceKinds, d.Kind)*(len(comparedFacts)+1) + place
+}
+
+// kindOfFact is the kind of a difference in a fact.
+func kindOfFact(name string) DifferenceKind {
+	for _, f := range comparedFacts {
+		if f.name == name {
+			return f.kind
+		}
+	}
+	switch {
+	case strings.HasPrefix(name, "applied."), strings.HasPrefix(name, "env.runner."):
+		return DiffersConfiguration
+	case strings.HasPrefix(name, "env.cpu."), strings.HasPrefix(name, "env.gpu."), strings.HasPrefix(name, "env.memory."):
+		return DiffersHardware
+	}
+	return DiffersEnvironment
+}
+
+// facts are the values of each fact on a side.
+func (m *comparing) facts(ctx context.Context, s *side) (map[string]map[string]bool, error) {
+	var ids []schema.ULID
+	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {
+		id, err := schema.ParseULID(t.firstRun)
+		if err != nil {
+			return nil, &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
+		}
+		ids = append(ids, id)
+	}
+	names := []string{"env", "applied"}
+	for _, f := range comparedFacts {
+		names = append(names, f.name)
+	}
+	columns, err := runColumns(names)
+	if err != nil {
+		return nil, err
+	}
+	t, err := m.rows(ctx, ids, columns)
+	if err != nil {
+		return nil, err
+	}
+	facts := map[string]map[string]bool{}
+	add := func(name string, value any) {
+		if value == nil {
+			return
+		}
+		if facts[name] == nil {
+			facts[name] = map[string]bool{}
+		}
+		facts[name][fmt.Sprint(value)] = true
+	}
+	for _, row := range t.Rows {
+		for i, column := range t.Columns {
+			entries, ok := row[i].(map[string]any)
+			if !ok {
+				add(column.Name, row[i])
+			}
+			for key, value := range entries {
+				add(column.Name+"."+key, value)
+			}
+		}
+	}
+	return facts, nil
+}

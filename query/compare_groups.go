@@ -1,0 +1,338 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// identityFields are what makes a point, and the machine: what has to be equal for two points to match. Parameters come
+// after them.
+var identityFields = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "machine"}
+
+// group is the runs of one point on one machine, of one side, as to one metric.
+type group struct {
+	pointID, machine string
+	metric           *kindOfMetric  // of its ok runs
+	differing        string         // which of metric, unit, clock, level differ among the runs; empty: none
+	least            int64          // n_samples of the run that has least
+	locations        []float64      // of its ok runs, in the order in which they ran, or ascending where places are not known
+	places           []place        // when and where each ran; nil where that was not asked for
+	sessions         []string       // of its ok runs, ascending
+	ok               int64          // runs that ended well
+	useless          int64          // of those, runs that give no location
+	nonPositive      int64          // of those, runs of a metric compared by its ratio that is not positive
+	failed           map[string]any // numbers of runs by the status that they ended with, but ok
+	warnings         []string       // of its runs, each once, ascending
+	oneBlock         bool           // the locations are those of processes of fewer than 3 runs
+	matched          bool           // of the base: some point of the head is compared with it
+
+	someRun  string // id of an ok run
+	first    int64  // start of the first ok run in Unix microseconds; 0 where not known
+	identity []any  // of identityFields; nil where not asked for
+	params   map[string]any
+}
+
+// kindOfMetric is what has to agree for values to be comparable.
+type kindOfMetric struct{ name, unit, better, clock, level string }
+
+// place is when and where a run ran.
+type place struct {
+	started int64 // Unix microseconds
+	session string
+	block   int64 // -1: none
+}
+
+// pointKey is a point on a machine.
+type pointKey struct{ point, machine string }
+
+func (g *group) key() pointKey { return pointKey{g.pointID, g.machine} }
+
+// compareGroups orders groups by their points and machines.
+func compareGroups(a, b *group) int {
+	if a.pointID != b.pointID {
+		return strings.Compare(a.pointID, b.pointID)
+	}
+	return strings.Compare(a.machine, b.machine)
+}
+
+// groups are those of a side in ascending order of point and machine.
+type groups []*group
+
+// of finds the group of a point on a machine, or nil.
+func (gs groups) of(point, machine string) *group {
+	i, ok := slices.BinarySearchFunc(gs, &group{pointID: point, machine: machine}, compareGroups)
+	if !ok {
+		return nil
+	}
+	return gs[i]
+}
+
+// What groups reads of runs: of all, and of the metric. Of others than the primary one the latter are in samples.
+var (
+	groupRun = []string{
+		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
+		"status", "warnings", "started_at", "block_index", "side", "purpose",
+	}
+	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "log_median"}
+)
+
+// asked says what is wanted of groups, beside their locations.
+type asked struct {
+	metric string // empty: the primary one of each point
+	places bool   // when and where each run ran
+	names  bool   // what the points are, and in what their runs differ
+}
+
+// groups reads the points of a side.
+func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error) {
+	var found groups
+	rows, args, err := m.groupRows(s, a)
+	if err != nil {
+		return nil, err
+	}
+	// Where all runs are of one session and kind, nobody has to look at each.
+	a.places = a.places || len(s.Sessions) > 1
+	a.names = a.names || a.metric != "" || len(s.kinds) != 1
+	each := func(row []driver.Value) error {
+		g := &group{pointID: textOf(row[0]), machine: textOf(row[1])}
+		g.read(row[2:], a)
+		if !a.places {
+			g.sessions = s.Sessions
+		}
+		if !a.names {
+			g.metric = &s.kinds[0]
+		}
+		found = append(found, g)
+		return nil
+	}
+	located := "(SELECT *, epoch_us(started_at) AS started, " + locationSQL() + " AS location FROM " + rows + " WHERE status = 'ok')"
+	text := "SELECT point_id, machine, " + a.aggregates() + " FROM " + located + " GROUP BY point_id, machine ORDER BY point_id, machine"
+	if err := m.conn.query(ctx, statement{text, args}, each); err != nil {
+		return nil, err
+	}
+	return m.remarks(ctx, s, statement{rows, args}, found)
+}
+
+// aggregates is the SQL of what is asked: see read.
+func (a asked) aggregates() string {
+	text := "any_value(run_id), min(n_samples), list(location)"
+	if a.places {
+		text += ", list(started), list(session_id), list(block_index)"
+	}
+	if a.names {
+		text += `, min(metric), max(metric), min(unit), max(unit), min(clock), max(clock), min(level), max(level), min(better), ` + identitySQL()
+	}
+	return text
+}
+
+// identitySQL are the aggregates of what a point is.
+func identitySQL() string {
+	var names []string
+	for _, name := range identityColumns() {
+		names = append(names, "any_value("+identifier(name)+")")
+	}
+	return strings.Join(names, ", ")
+}
+
+// identityColumns are those that readIdentity reads.
+func identityColumns() []string {
+	return append(slices.Clone(identityFields[:len(identityFields)-1]), "params")
+}
+
+// locationSQL is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
+// but the median is, its logarithm; of a metric that is compared by its difference the median. It is NULL where a value is
+// not finite or there is none, and minus infinity where a median has no logarithm.
+func locationSQL() string {
+	var names []string
+	for _, k := range schema.MetricKinds {
+		if k.Scale == schema.ScaleDifference {
+			names = append(names, literal(k.Name))
+		}
+	}
+	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN p50 WHEN p50 <= 0 THEN '-Infinity'::DOUBLE ELSE coalesce(log_median, ln(p50)) END"
+}
+
+// groupRows is the SQL of a row for each run of a side, with what is known of the metric.
+func (m *comparing) groupRows(s *side, a asked) (rows string, args []any, err error) {
+	names := groupRun
+	if a.metric == "" {
+		names = slices.Concat(groupRun, groupMetric)
+	}
+	columns, err := runColumns(names)
+	if err != nil {
+		return "", nil, err
+	}
+	args = slices.Clone(s.sel.args)
+	rows = s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured))
+	if a.metric == "" {
+		return rows, args, nil
+	}
+	args = append(args, a.metric)
+	return fmt.Sprintf("(SELECT %s, %s FROM %s AS r LEFT JOIN %s AS s ON s.run_id = r.run_id AND s.metric = $%d::VARCHAR)",
+		namesOf("r", groupRun), namesOf("s", groupMetric), rows, s.sel.src.nested(schema.Samples, ""), len(args)), args, nil
+}
+
+// namesOf lists columns of a table.
+func namesOf(table string, names []string) string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = table + "." + identifier(name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// read reads a row of what was asked.
+func (g *group) read(row []driver.Value, a asked) {
+	g.someRun, g.least = textOf(row[0]), integerOf(row[1])
+	list := listOf(row[2])
+	row = row[3:]
+	g.ok = int64(len(list))
+	g.locations = make([]float64, len(list))
+	for i, v := range list {
+		location, ok := v.(float64)
+		if !ok {
+			location = math.NaN()
+		}
+		g.locations[i] = location
+	}
+	if a.places {
+		g.order(listOf(row[0]), listOf(row[1]), listOf(row[2]))
+		row = row[3:]
+	} else {
+		slices.Sort(g.locations)
+	}
+	g.leaveOut()
+	if a.names {
+		g.readKind(row)
+		g.readIdentity(row[9:])
+	}
+}
+
+// leaveOut takes out the runs that have no location.
+func (g *group) leaveOut() {
+	kept := 0
+	for i, location := range g.locations {
+		switch {
+		case math.IsNaN(location):
+			g.useless++
+			continue
+		case math.IsInf(location, 0):
+			g.useless++
+			g.nonPositive++
+			continue
+		}
+		g.locations[kept] = location
+		if g.places != nil {
+			g.places[kept] = g.places[i]
+		}
+		kept++
+	}
+	g.locations = g.locations[:kept]
+	if g.places != nil {
+		g.places = g.places[:kept]
+	}
+}
+
+// readKind reads the least and the most of what has to be the same for all runs.
+func (g *group) readKind(row []driver.Value) {
+	g.metric = &kindOfMetric{better: textOf(row[8])}
+	fields := []*string{&g.metric.name, &g.metric.unit, &g.metric.clock, &g.metric.level}
+	for i, what := range []string{"metric", "unit", "clock", "level"} {
+		*fields[i] = textOf(row[2*i])
+		if row[2*i] != row[2*i+1] && g.differing == "" {
+			g.differing = what
+		}
+	}
+}
+
+// readIdentity reads the identity fields but the machine, and the parameters.
+func (g *group) readIdentity(row []driver.Value) {
+	n := len(identityFields) - 1
+	for _, v := range row[:n] {
+		g.identity = append(g.identity, plain(v))
+	}
+	g.identity = append(g.identity, textValue(g.machine))
+	g.params, _ = plain(row[n]).(map[string]any)
+}
+
+// order puts the locations in the order in which the runs ran.
+func (g *group) order(started, sessions, blocks []any) {
+	type run struct {
+		place
+		location float64
+	}
+	runs := make([]run, len(g.locations))
+	for i := range runs {
+		runs[i].location = g.locations[i]
+		runs[i].place = place{integerOf(started[i]), textOf(sessions[i]), -1}
+		if block, ok := blocks[i].(int64); ok {
+			runs[i].block = block
+		}
+		g.sessions = append(g.sessions, runs[i].session)
+	}
+	slices.Sort(g.sessions)
+	g.sessions = slices.Compact(g.sessions)
+	slices.SortFunc(runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.session, b.session), cmp.Compare(a.block, b.block), cmp.Compare(a.location, b.location))
+	})
+	g.places = make([]place, len(runs))
+	for i, r := range runs {
+		g.locations[i], g.places[i] = r.location, r.place
+	}
+	if len(runs) > 0 {
+		g.first = runs[0].started
+	}
+}
+
+func listOf(v driver.Value) []any { list, _ := v.([]any); return list }
+
+// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
+func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found groups) (groups, error) {
+	var more groups
+	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
+		text := "SELECT point_id, machine, status, count(*), " + identitySQL() + " FROM " + rows.text + " WHERE status <> 'ok' GROUP BY point_id, machine, status ORDER BY ALL"
+		err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+			g := found.of(textOf(row[0]), textOf(row[1]))
+			if g == nil {
+				g = more.of(textOf(row[0]), textOf(row[1]))
+			}
+			if g == nil {
+				g = &group{pointID: textOf(row[0]), machine: textOf(row[1]), metric: &kindOfMetric{}}
+				more = append(more, g)
+			}
+			if g.failed == nil {
+				g.failed = map[string]any{}
+			}
+			g.failed[textOf(row[2])] = row[3]
+			if g.identity == nil {
+				g.readIdentity(row[4:])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(more) > 0 {
+		found = append(found, more...)
+		slices.SortFunc(found, compareGroups)
+	}
+	if !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.warned }) {
+		return found, nil
+	}
+	text := "SELECT DISTINCT point_id, machine, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
+	err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
+			g.warnings = append(g.warnings, textOf(row[2]))
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,217 @@
+package query
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// pairing is one metric of one point on both sides; nil where a side does not have it.
+type pairing struct {
+	base, head *group
+	history    []float64
+	name       string // of the metric
+	pair       *compare.Pair
+	outcome    *compare.Outcome
+	verdict    compare.Verdict
+	reason     compare.Reason
+}
+
+// either is a side that has the point: the head, if it has.
+func (p *pairing) either() *group {
+	if p.head != nil {
+		return p.head
+	}
+	return p.base
+}
+
+// inCommon tells whether some point is on both sides: then points match by their ids, and machines.
+func inCommon(base, head groups) bool {
+	i := 0
+	for _, g := range head {
+		for i < len(base) && base[i].pointID < g.pointID {
+			i++
+		}
+		if i < len(base) && base[i].pointID == g.pointID {
+			return true
+		}
+	}
+	return false
+}
+
+// match pairs the groups of two sides. Fields in which each side is constant and the sides differ are no reason not to
+// match, nor is an axis whose values are compared. It is an error if nothing matches.
+func match(base, head groups, axis string) ([]*pairing, error) {
+	m := newMatcher(base, head, axis)
+	partner := base.of
+	if !m.byID || m.skip["machine"] {
+		found := make(map[string]*group, len(base))
+		for _, g := range base {
+			found[m.key(g)] = g
+		}
+		partner = func(point, machine string) *group { return found[m.key(head.of(point, machine))] }
+	}
+	pairings := make([]pairing, len(head))
+	all := make([]*pairing, len(head), len(head)+len(base))
+	some := false
+	for i, g := range head {
+		pairings[i] = pairing{base: partner(g.pointID, g.machine), head: g}
+		all[i] = &pairings[i]
+		if base := all[i].base; base != nil {
+			base.matched, some = true, true
+		}
+	}
+	if !some {
+		return nil, input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
+	}
+	for _, g := range base {
+		if !g.matched {
+			all = append(all, &pairing{base: g})
+		}
+	}
+	for _, p := range all {
+		p.name = p.metric()
+	}
+	return all, nil
+}
+
+// inOrder is the order in which points first ran, as far as it is known; then that of their ids.
+func inOrder(a, b *pairing) int {
+	x, y := a.either(), b.either()
+	if x.first != y.first {
+		return cmp.Compare(x.first, y.first)
+	}
+	if x.pointID != y.pointID {
+		return strings.Compare(x.pointID, y.pointID)
+	}
+	return strings.Compare(x.machine, y.machine)
+}
+
+// matcher knows which fields have to be equal.
+type matcher struct {
+	fields []string // of identityFields, and parameters after them; the machine alone where points match by their ids
+	byID   bool     // the id of the point says all but the machine
+	skip   map[string]bool
+}
+
+func newMatcher(base, head groups, axis string) *matcher {
+	m := &matcher{skip: map[string]bool{}, byID: axis == "" && inCommon(base, head)}
+	if m.byID {
+		m.fields = []string{"machine"}
+	} else {
+		names := map[string]bool{}
+		for _, side := range []groups{base, head} {
+			for _, g := range side {
+				for name := range g.params {
+					names[name] = true
+				}
+			}
+		}
+		m.fields = slices.Clone(identityFields)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			m.fields = append(m.fields, paramPrefix+name)
+		}
+	}
+	if f := fieldOf(axis); axis != "" && f.entry != "" {
+		m.skip[paramPrefix+f.entry] = true
+	} else if axis != "" {
+		m.skip[f.column.Name] = true
+	}
+	for _, field := range m.fields {
+		of, constant := m.constant(base, field)
+		as, also := m.constant(head, field)
+		if constant && also && of != as {
+			m.skip[field] = true
+		}
+	}
+	return m
+}
+
+// constant tells whether all groups have the same value of a field.
+func (m *matcher) constant(side groups, field string) (value string, ok bool) {
+	for i, g := range side {
+		v := m.value(g, field)
+		if i == 0 {
+			value = v
+		}
+		if v != value {
+			return "", false
+		}
+	}
+	return value, true
+}
+
+// paramPrefix is what the names of fields that are parameters begin with.
+const paramPrefix = "param."
+
+// value is the text of a field of a group; NULL is told from the empty text.
+func (m *matcher) value(g *group, field string) string {
+	var v any
+	if field == "machine" {
+		v = textValue(g.machine)
+	} else if name, ok := strings.CutPrefix(field, paramPrefix); ok {
+		v = g.params[name]
+	} else {
+		v = g.identity[slices.Index(identityFields, field)]
+	}
+	if v == nil {
+		return ""
+	}
+	return "=" + fmt.Sprint(v)
+}
+
+// key is what has to be equal.
+func (m *matcher) key(g *group) string {
+	if m.byID { // on two machines
+		return g.pointID
+	}
+	var b strings.Builder
+	for _, field := range m.fields {
+		if !m.skip[field] {
+			b.WriteString(m.value(g, field))
+		}
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// apart says why nothing matches: the first field in which no value is on both sides.
+func (m *matcher) apart(base, head groups) string {
+	for _, field := range m.fields {
+		of, as := m.values(base, field), m.values(head, field)
+		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
+			return fmt.Sprintf("%s is %s on one and %s on the other", field, someOf(of), someOf(as))
+		}
+	}
+	return "the combinations of their fields differ"
+}
+
+// values are the different values of a field in ascending order.
+func (m *matcher) values(side groups, field string) []string {
+	seen := map[string]bool{}
+	for _, g := range side {
+		seen[m.value(g, field)] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// someOf names the first few of many values.
+func someOf(values []string) string {
+	const shown = 3
+	var names []string
+	for _, v := range values[:min(shown, len(values))] {
+		if v == "" {
+			v = "=not set"
+		}
+		names = append(names, v[1:])
+	}
+	text := strings.Join(names, ", ")
+	if len(values) > shown {
+		text += " ..."
+	}
+	return brief(text)
+}

@@ -1,0 +1,184 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// of gives an edit of runs: fields that stand for a point.
+func of(batch int64, edit func(*schema.Run)) func(*schema.Run) {
+	return func(r *schema.Run) {
+		r.BatchSize, r.BlockIndex = new(batch), nil
+		edit(r)
+	}
+}
+
+func TestCompareMatches(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	add := func(level float64, edit func(*schema.Run)) {
+		runs = append(runs, runsOf(&n, 1, edit, wobble(level)...)...)
+	}
+	for i, batch := range []int64{1, 2} {
+		for k, backend := range []string{"cpu", "torch", "triton"} {
+			add(1000*(1+float64(k))*(1+float64(i)), of(batch, func(r *schema.Run) { r.Backend = backend }))
+		}
+		// A parameter that only one side has, and a model that goes with it.
+		add(900, of(batch, func(r *schema.Run) { r.Backend, r.Model, r.Params = "cuda", "other", map[string]string{"tile": "4"} }))
+	}
+	add(700, of(8, func(r *schema.Run) { r.Backend = "cpu" }))
+	add(800, of(1, func(r *schema.Run) { r.Backend, r.Env.Machine = "cpu", "lab4" }))
+	db := sealedRuns(t, runs)
+	for _, c := range []struct {
+		base, head string
+		want       []string // batch size, machine, verdict of each point
+	}{
+		{"backend=cpu machine=lab3", "backend=torch", []string{"1 lab3 regressed", "2 lab3 regressed", "8 lab3 missing"}},
+		{"backend=torch", "backend=cpu machine=lab3", []string{"1 lab3 improved", "2 lab3 improved", "8 lab3 added"}},
+		{"backend=cpu machine=lab3", "backend=cuda", []string{"1 lab3 improved", "2 lab3 improved", "8 lab3 missing"}},
+		{"backend=cpu", "backend=torch", []string{"1 lab3 regressed", "2 lab3 regressed", "8 lab3 missing", "1 lab4 missing"}},
+		{"backend=cpu machine=lab3 bs=1", "backend=cpu machine=lab4", []string{"1 lab4 estimate"}},
+		{"backend=torch bs=1", "backend=torch bs=2", []string{"2 lab3 regressed"}},
+	} {
+		got := mustCompare(t, db, query.CompareRequest{Base: c.base, Head: c.head})
+		var lines []string
+		for row := range got.Rows {
+			lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "batch_size"), cellOf(got, row, "machine"), cellOf(got, row, "verdict")))
+		}
+		slices.Sort(lines)
+		slices.Sort(c.want)
+		if !slices.Equal(lines, c.want) {
+			t.Errorf("%s against %s: %v, want %v", c.base, c.head, lines, c.want)
+		}
+	}
+	for _, c := range []struct{ base, head, says string }{
+		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on one and torch, triton on the other"},
+		{"backend=cpu", "backend=cpu", "runs match both"},
+		{"backend=cpu", "bs=1", "runs match both"},
+		{"", "bs=1", "runs match both"},
+		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
+		{"bs=1", "session=last~7", "session=last~7 matches no run"},
+		{"bs=1", "nonesuch=1", "no run has a parameter"},
+		{"session=last", "", "has no runs of two sides"},
+		{"bs=1 (", "bs=2", "bs=1 ("},
+		{"baseline=nonesuch", "bs=2", "there is no baseline"},
+	} {
+		_, err := db.Compare(context.Background(), query.CompareRequest{Base: c.base, Head: c.head})
+		wantInput(t, err, c.says)
+	}
+}
+
+func TestCompareMatrix(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for _, variant := range []string{"baseline", "fused", "tiled"} {
+		for _, batch := range []int64{1, 2} {
+			level := map[string]float64{"baseline": 1000, "fused": 500, "tiled": 1000}[variant] * float64(batch)
+			runs = append(runs, runsOf(&n, 1, of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(level)...)...)
+		}
+	}
+	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "baseline"})
+	var lines []string
+	for row := range got.Rows {
+		lines = append(lines, cellOf(got, row, "variant")+" "+cellOf(got, row, "batch_size")+" "+cellOf(got, row, "verdict"))
+	}
+	slices.Sort(lines)
+	if want := []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"}; !slices.Equal(lines, want) {
+		t.Errorf("%v, want %v", lines, want)
+	}
+}
+
+func TestCompareMetrics(t *testing.T) {
+	n := 0
+	with := func(side string, rmse, memory float64) func(*schema.Run) {
+		return of(1, func(r *schema.Run) {
+			r.Side = side
+			r.Metrics = append(r.Metrics, realMetric("rmse", "", rmse, rmse, rmse), realMetric("peak_memory", "B", memory))
+		})
+	}
+	runs := slices.Concat(runsOf(&n, 1, with("base", 0, 4096), wobble(1000)...), runsOf(&n, 1, with("head", .002, 8192), wobble(1000)...))
+	// A run without the metric is no value of it.
+	runs = append(runs, runsOf(&n, 1, on("head", 1), 1001)...)
+	db := sealedRuns(t, runs)
+	for _, c := range []struct {
+		thresholds map[string]query.Threshold
+		metric     string
+		verdict    compare.Verdict
+		change     float64
+		deadZone   float64
+	}{
+		{nil, "rmse", compare.Regressed, .002, 0},
+		{map[string]query.Threshold{"rmse": {Value: .01, Absolute: true}}, "rmse", compare.Unchanged, .002, .01},
+		{map[string]query.Threshold{"": {Value: .5}}, "rmse", compare.Regressed, .002, 0},
+		{nil, "peak_memory", compare.Regressed, 1, .02},
+		{map[string]query.Threshold{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", compare.Unchanged, 1, 256},
+		{map[string]query.Threshold{"": {Value: 2}}, "peak_memory", compare.Unchanged, 1, 2},
+		{map[string]query.Threshold{"latency": {Value: 2}}, "peak_memory", compare.Regressed, 1, .02},
+	} {
+		got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
+		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("metric")] == c.metric })
+		if row < 0 || len(got.Rows) != 2 {
+			t.Fatalf("%s: rows %v", c.metric, got.Rows)
+		}
+		if v := cellOf(got, row, "verdict"); v != string(c.verdict) {
+			t.Errorf("%s with %v: %s, want %s", c.metric, c.thresholds, v, c.verdict)
+		}
+		if v := realOf(t, got, row, "change"); math.Abs(v-c.change) > 1e-9 {
+			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
+		}
+		if v := realOf(t, got, row, "dead_zone"); math.Abs(v-c.deadZone) > 1e-9 {
+			t.Errorf("%s with %v: dead zone %g, want %g", c.metric, c.thresholds, v, c.deadZone)
+		}
+		if runs := cellOf(got, row, "head_runs"); runs != "7" {
+			t.Errorf("%s: %s runs of the head have it, want 7", c.metric, runs)
+		}
+	}
+}
+
+// TestCompareProcesses: where a side has one run whose samples are processes, they are what is compared.
+func TestCompareProcesses(t *testing.T) {
+	n := 0
+	processes := func(side string, level float64) func(*schema.Run) {
+		return of(1, func(r *schema.Run) {
+			m := realMetric("latency", "ns", wobble(level)...)
+			m.Level, r.Side = schema.LevelProcess, side
+			r.Metrics = []schema.Metric{m}
+		})
+	}
+	got := mustCompare(t, sealedRuns(t, slices.Concat(runsOf(&n, 1, processes("base", 1000), 1), runsOf(&n, 1, processes("head", 1500), 1))),
+		query.CompareRequest{Base: "session=last"})
+	if v, flags, runs := cellOf(got, 0, "verdict"), cellOf(got, 0, "flags"), cellOf(got, 0, "head_runs"); v != "regressed" || runs != "7" || flags != "[one_block]" {
+		t.Errorf("%s of %s, flags %s", v, runs, flags)
+	}
+}
+
+func TestCompareDiffers(t *testing.T) {
+	n := 0
+	commit := func(side, commit, numpy string) func(*schema.Run) {
+		return of(1, func(r *schema.Run) {
+			r.Side, r.Env.GitCommit = side, commit
+			r.Env.Facts = map[string]string{"python.numpy": numpy, "same": "x"}
+			r.Applied = map[string]string{"threads": numpy}
+		})
+	}
+	got := mustCompare(t, sealedRuns(t, slices.Concat(runsOf(&n, 1, commit("base", "a", "2.4.5"), wobble(1000)...), runsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...))),
+		query.CompareRequest{Base: "session=last"})
+	want := []query.Difference{
+		{Kind: query.DiffersCode, Name: "git_commit", Base: []string{"a"}, Head: []string{"b"}},
+		{Kind: query.DiffersConfiguration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+		{Kind: query.DiffersEnvironment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+	}
+	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got.Differs, want)
+	}
+	if !slices.Equal(got.Base.Commits, []string{"a"}) || got.Head.Runs != 7 {
+		t.Errorf("base %+v, head %+v", got.Base, got.Head)
+	}
+}

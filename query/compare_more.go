@@ -1,0 +1,169 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// fewReplicates is how many runs of a side are too few to say anything: then processes within them are replicates, where
+// each sample is one.
+const fewReplicates = 3
+
+// processes replaces the runs of points that have too few of them by their samples, where each of these is a process.
+func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
+	var sides [2][]*group
+	for _, p := range matched {
+		if p.whole() && min(len(p.base.locations), len(p.head.locations)) < fewReplicates &&
+			p.base.metric.level == string(schema.LevelProcess) && p.head.metric.level == string(schema.LevelProcess) {
+			sides[0], sides[1] = append(sides[0], p.base), append(sides[1], p.head)
+		}
+	}
+	for i, s := range []*side{m.base, m.head} {
+		if err := m.samplesOf(ctx, s, sides[i], metric); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// samplesOf makes each sample of groups a replicate.
+func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, metric string) error {
+	if len(groups) == 0 {
+		return nil
+	}
+	byKey := map[pointKey]*group{}
+	var points []string
+	for _, g := range groups {
+		byKey[g.key()] = g
+		points = append(points, g.pointID)
+		g.locations, g.places, g.oneBlock = nil, nil, true
+	}
+	columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "metric", "purpose"})
+	if err != nil {
+		return err
+	}
+	wanted := "r.metric"
+	args := append(slices.Clone(s.sel.args), points)
+	place := fmt.Sprintf("$%d::VARCHAR[]", len(args))
+	if metric != "" {
+		args = append(args, metric)
+		wanted = fmt.Sprintf("$%d::VARCHAR", len(args))
+	}
+	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
+	text := "SELECT r.point_id, r.machine, " + sampleValues + " FROM " + rows + " AS r JOIN " +
+		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + wanted +
+		" SEMI JOIN (SELECT unnest(" + place + ") AS point_id) AS p ON p.point_id = r.point_id ORDER BY r.run_id"
+	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+		if g := byKey[pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
+			g.addSamples(listOf(row[2]))
+		}
+		return nil
+	})
+}
+
+// addSamples adds the samples of a run as replicates.
+func (g *group) addSamples(values []any) {
+	k, _ := schema.KindOfMetric(g.metric.name)
+	for _, v := range values {
+		location, ok := v.(float64)
+		switch {
+		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
+			g.useless++
+			continue
+		case k.Scale == schema.ScaleDifference:
+		case location <= 0:
+			g.nonPositive++
+			continue
+		default:
+			location = math.Log(location)
+		}
+		g.locations = append(g.locations, location)
+	}
+}
+
+// histories finds the earlier sessions of the points whose sides are of different ones.
+func (m *comparing) histories(ctx context.Context, matched []*pairing, metric string) error {
+	keys := map[pointKey]bool{}
+	for _, p := range matched {
+		if p.whole() && !slices.Equal(p.base.sessions, p.head.sessions) {
+			keys[p.base.key()], keys[p.head.key()] = true, true
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	if m.src.counted <= m.base.Runs+m.head.Runs && len(m.base.Sessions) < compare.LeastHistory {
+		return nil // there are no others
+	}
+	if enough, err := m.enoughSessions(ctx); err != nil || !enough {
+		return err
+	}
+	past, err := m.past(ctx, keys, metric)
+	if err != nil {
+		return err
+	}
+	for _, p := range matched {
+		if p.whole() {
+			p.history = noisier(past[p.head.key()], past[p.base.key()])
+		}
+	}
+	return nil
+}
+
+// noisier is the history that says that sessions differ by more, of those that say anything.
+func noisier(a, b []float64) []float64 {
+	of, ok := stat.SessionNoise(a)
+	if as, also := stat.SessionNoise(b); also && (!ok || as > of) {
+		return b
+	}
+	return a
+}
+
+// enoughSessions tells whether there can be histories at all: it saves reading what would not be enough.
+func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
+	columns, err := runColumns([]string{"session_id", "machine", "started_at"})
+	if err != nil {
+		return false, err
+	}
+	text := "SELECT count(DISTINCT session_id) FROM " + m.src.scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
+	row, err := m.conn.one(ctx, statement{text, []any{m.head.Machines, m.latest()}})
+	if err != nil {
+		return false, err
+	}
+	return integerOf(row[0]) > compare.LeastHistory, nil
+}
+
+// latest is when the later side began: what came after says nothing of what was known.
+func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
+
+// past are the locations of the sessions of points, the oldest first: of all that began before the later side did, but
+// the head's own. Of a session with two sides that is the head, which is the code of its time.
+func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]float64, error) {
+	everything := &side{sel: selection{src: m.src}}
+	rows, args, err := m.groupRows(everything, asked{metric: metric})
+	if err != nil {
+		return nil, err
+	}
+	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
+	n := len(args)
+	text := fmt.Sprintf(`SELECT point_id, machine, median(location) FROM (SELECT *, %s AS location FROM %s
+	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT
+		AND NOT list_contains($%d::VARCHAR[], session_id))
+WHERE isfinite(location) GROUP BY point_id, machine, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
+	past := map[pointKey][]float64{}
+	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+		key := pointKey{textOf(row[0]), textOf(row[1])}
+		if location, ok := row[2].(float64); ok && keys[key] {
+			past[key] = append(past[key], location)
+		}
+		return nil
+	})
+	return past, err
+}

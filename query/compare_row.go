@@ -1,0 +1,214 @@
+package query
+
+import (
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// compareColumns are the columns of a comparison, in the order of what row gives.
+func compareColumns() []Column {
+	columns := []Column{
+		{Name: "benchmark", Type: TypeText},
+		{Name: "variant", Type: TypeText},
+		{Name: "backend", Type: TypeText},
+		{Name: "model", Type: TypeText},
+		{Name: "precision", Type: TypeText},
+		{Name: "batch_size", Type: TypeInteger},
+		{Name: "seq_len", Type: TypeInteger},
+		{Name: "machine", Type: TypeText},
+		{Name: "params", Type: TypeMap},
+		{Name: "base_point_id", Type: TypeText},
+		{Name: "head_point_id", Type: TypeText},
+		{Name: "metric", Type: TypeText},
+		{Name: "unit", Type: TypeText},
+		{Name: "better", Type: TypeText},
+		{Name: "scale", Type: TypeText},
+	}
+	for _, side := range []string{"base", "head"} {
+		columns = append(columns,
+			Column{Name: side + "_runs", Type: TypeInteger}, Column{Name: side + "_samples", Type: TypeInteger},
+			Column{Name: side + "_statuses", Type: TypeMap}, Column{Name: side, Type: TypeReal, Unit: schema.UnitOfRow})
+	}
+	for _, name := range []string{"change", "low", "high", "noise", "dead_zone", "p", "p_adjusted"} {
+		columns = append(columns, Column{Name: name, Type: TypeReal})
+	}
+	return append(columns,
+		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
+		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "method", Type: TypeText},
+		Column{Name: "base_locations", Type: TypeList}, Column{Name: "head_locations", Type: TypeList},
+		Column{Name: "block_differences", Type: TypeList}, Column{Name: "history", Type: TypeList},
+		Column{Name: "variance", Type: TypeReal}, Column{Name: "df", Type: TypeReal}, Column{Name: "session_sd", Type: TypeReal},
+		Column{Name: "prior_variance", Type: TypeReal}, Column{Name: "prior_df", Type: TypeReal}, Column{Name: "family", Type: TypeInteger})
+}
+
+// row is the row of a point.
+func (p *pairing) row(j *compare.Judgement) []any {
+	of, o, pair := p.either(), p.outcome, p.pair
+	scale := schema.ScaleRatio
+	if p.byDifference() {
+		scale = schema.ScaleDifference
+	}
+	row := slices.Clone(of.identity)
+	row = append(row, mapValue(of.params), idOf(p.base), idOf(p.head),
+		textValue(p.name), textValue(of.metric.unit), textValue(of.metric.better), string(scale))
+	for _, g := range []*group{p.base, p.head} {
+		row = append(row, g.cells(scale)...)
+	}
+	relative := func(v float64) any {
+		if scale == schema.ScaleRatio {
+			return realValue(math.Expm1(v))
+		}
+		return realValue(v)
+	}
+	if !p.whole() || math.IsNaN(o.Change.Value) {
+		row = append(row, make([]any, 7)...)
+	} else {
+		row = append(row, relative(o.Change.Value), relative(o.Change.Low), relative(o.Change.High), relative(o.Noise), relative(o.DeadZone),
+			realValue(o.P), realValue(o.Adjusted))
+	}
+	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), textValue(string(o.Method)))
+	prior := j.Runs
+	if o.Method == compare.MethodBlocks {
+		prior = j.Blocks
+	}
+	row = append(row, realList(pair.Base), realList(pair.Head), realList(pair.Blocks), realList(pair.History),
+		realValue(o.Variance), realValue(o.DF), realValue(o.SessionSD))
+	if prior.Variance > 0 {
+		row = append(row, prior.Variance, realValue(prior.DF))
+	} else {
+		row = append(row, nil, nil)
+	}
+	return append(row, int64(j.Family))
+}
+
+// cells are the columns of a side.
+func (g *group) cells(scale schema.Scale) []any {
+	if g == nil {
+		return make([]any, 4)
+	}
+	cells := []any{int64(len(g.locations)), nil, g.statuses(), nil}
+	if len(g.locations) > 0 {
+		level := g.level()
+		if scale == schema.ScaleRatio {
+			level = math.Exp(level)
+		}
+		cells[1], cells[3] = g.least, realValue(level)
+	}
+	return cells
+}
+
+// looks is how many sessions the head's runs are of: how often it was looked at while it grew.
+func (p *pairing) looks() int {
+	if p.head == nil || len(p.head.locations) == 0 {
+		return 0
+	}
+	return len(p.head.sessions)
+}
+
+// Flags of a point, beside the words of warning of its runs.
+const (
+	FlagFewRuns   = "few_runs"   // fewer than 5 runs of a side: the strict rule
+	FlagOneBlock  = "one_block"  // the replicates are processes of fewer than 3 runs
+	FlagRunsModes = "runs_modes" // the runs of a side gather around two values: more iterations will not help
+	FlagRunsDrift = "runs_drift" // the runs of a side rise or fall in the order in which they ran
+	FlagOrder     = "order"      // all runs of one side ran before those of the other: a drift would look like a change
+	FlagFailures  = "failures"   // more runs of the head failed than of the base
+	FlagNoValues  = "no_values"  // ok runs without a finite value were left out
+)
+
+// flags are words about what the numbers of a point are worth.
+func (p *pairing) flags() []any {
+	pair, o := p.pair, p.outcome
+	var flags []any
+	add := func(word string, holds bool) {
+		if holds {
+			flags = append(flags, word)
+		}
+	}
+	sides := []*group{p.base, p.head}
+	any := func(holds func(g *group) bool) bool {
+		return slices.ContainsFunc(sides, func(g *group) bool { return g != nil && holds(g) })
+	}
+	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
+	if p.whole() {
+		add(FlagFewRuns, pair.Runs() < 5)
+		add(FlagOneBlock, any(func(g *group) bool { return g.oneBlock }))
+		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
+		add(FlagRunsDrift, apart(pair.Base, stat.Drift) || apart(pair.Head, stat.Drift))
+		add(FlagOrder, !pair.Confounded && p.oneAfterTheOther())
+	}
+	add(FlagFailures, p.newFailures())
+	add(FlagNoValues, any(func(g *group) bool { return g.useless > 0 && len(g.locations) > 0 }))
+	var warnings []string
+	for _, g := range sides {
+		if g != nil {
+			warnings = append(warnings, g.warnings...)
+		}
+	}
+	slices.Sort(warnings)
+	for _, word := range slices.Compact(warnings) {
+		add(word, true)
+	}
+	return flags
+}
+
+// newFailures tells whether runs of the head failed by themselves, and none of the base.
+func (p *pairing) newFailures() bool {
+	return p.base != nil && p.head != nil && p.head.failures() > 0 && p.base.failures() == 0
+}
+
+// oneAfterTheOther tells whether one side's runs all ran before the other's.
+func (p *pairing) oneAfterTheOther() bool {
+	base, head := p.base.places, p.head.places
+	return len(base) > 0 && len(head) > 0 && (base[len(base)-1].started < head[0].started || head[len(head)-1].started < base[0].started)
+}
+
+func idOf(g *group) any {
+	if g == nil {
+		return nil
+	}
+	return textValue(g.pointID)
+}
+
+func textValue(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func positive(n int) any {
+	if n <= 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+func realValue(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+func mapValue(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
+
+func realList(values []float64) any {
+	if values == nil {
+		return nil
+	}
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return list
+}

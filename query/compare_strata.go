@@ -1,0 +1,77 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
+type stratum struct {
+	session, machine, commit string
+	status                   string
+	metric                   kindOfMetric
+	runs                     int
+	firstRun                 string
+	since, until             int64 // Unix microseconds; 0 where not known
+	warned                   bool  // some run has a warning
+}
+
+// strataColumns are the columns of runs by which stratify groups; metrics but the primary ones are looked at later.
+var strataColumns = []string{"session_id", "machine", "git_commit", "status", "metric", "unit", "better", "clock", "level"}
+
+// stratify finds what the runs of a side are of.
+func (m *comparing) stratify(ctx context.Context, s *side) error {
+	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose"}, strataColumns...))
+	if err != nil {
+		return err
+	}
+	text := "SELECT " + namesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
+	coalesce(bool_or(len(warnings) > 0), false)
+FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
+	err = m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
+		var t stratum
+		for i, field := range []*string{
+			&t.session, &t.machine, &t.commit, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
+		} {
+			*field = textOf(row[i])
+		}
+		row = row[len(strataColumns):]
+		t.runs, t.firstRun, t.since, t.until = int(integerOf(row[0])), textOf(row[1]), integerOf(row[2]), integerOf(row[3])
+		t.warned = row[4] == true
+		s.add(t)
+		return nil
+	})
+	slices.Sort(s.Machines)
+	slices.Sort(s.Commits)
+	return err
+}
+
+// add counts a stratum in.
+func (s *side) add(t stratum) {
+	s.strata = append(s.strata, t)
+	s.Runs += t.runs
+	s.Sessions = addText(s.Sessions, t.session)
+	s.Machines = addText(s.Machines, t.machine)
+	s.Commits = addText(s.Commits, t.commit)
+	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
+		s.Since = t.since
+	}
+	s.Until = max(s.Until, t.until)
+	if t.status == string(schema.StatusOK) && !slices.Contains(s.kinds, t.metric) {
+		s.kinds = append(s.kinds, t.metric)
+	}
+}
+
+// addText adds a text that is known, once.
+func addText(all []string, text string) []string {
+	if text == "" || slices.Contains(all, text) {
+		return all
+	}
+	return append(all, text)
+}
+
+func textOf(v driver.Value) string   { s, _ := v.(string); return s }
+func integerOf(v driver.Value) int64 { n, _ := v.(int64); return n }

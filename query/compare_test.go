@@ -1,0 +1,326 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// runsOf makes a run of each location of a point: n counts on from it, samples are within 1 % of the location.
+func runsOf(n *int, session int, edit func(*schema.Run), locations ...float64) []schema.Run {
+	var runs []schema.Run
+	for i, location := range locations {
+		*n++
+		runs = append(runs, newRun(*n, 0, func(r *schema.Run) {
+			r.SessionID, r.BatchSize, r.Params = sessionID(session), new(int64(1)), nil
+			r.StartedAt = start.Add(time.Duration(session)*24*time.Hour + time.Duration(*n)*time.Second)
+			r.RepeatIndex, r.BlockIndex = new(int64(i)), new(int64(i))
+			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", location, .995*location, 1.005*location)}, "latency"
+			if edit != nil {
+				edit(r)
+			}
+		}))
+	}
+	return runs
+}
+
+func realMetric(name, unit string, values ...float64) schema.Metric {
+	m := schema.Metric{Name: name, Unit: unit, Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Reals: values}
+	if k, ok := schema.KindOfMetric(name); ok {
+		m.Better = k.Better
+	}
+	m.Summary = stat.Summarize(values)
+	return m
+}
+
+func on(side string, batch int64) func(*schema.Run) {
+	return func(r *schema.Run) { r.Side, r.BatchSize = side, new(batch) }
+}
+
+func mustCompare(t testing.TB, db *query.DB, req query.CompareRequest) query.Comparison {
+	t.Helper()
+	c, err := db.Compare(context.Background(), req)
+	if err != nil {
+		t.Fatalf("%+v: %v", req, err)
+	}
+	return c
+}
+
+// cellOf is a value of a row of a comparison, as text.
+func cellOf(c query.Comparison, row int, name string) string {
+	return fmt.Sprint(c.Rows[row][c.Index(name)])
+}
+
+func realOf(t testing.TB, c query.Comparison, row int, name string) float64 {
+	t.Helper()
+	v, ok := c.Rows[row][c.Index(name)].(float64)
+	if !ok {
+		t.Fatalf("row %d: %s is %v", row, name, c.Rows[row][c.Index(name)])
+	}
+	return v
+}
+
+func realsOf(c query.Comparison, row int, name string) []float64 {
+	list, _ := c.Rows[row][c.Index(name)].([]any)
+	var values []float64
+	for _, v := range list {
+		values = append(values, v.(float64))
+	}
+	return values
+}
+
+// wobble are seven runs around a location, which differ by up to a percent.
+func wobble(location float64) []float64 {
+	var all []float64
+	for _, f := range []float64{1, 1.004, .997, 1.002, .995, 1.008, .999} {
+		all = append(all, location*f)
+	}
+	return all
+}
+
+// twoSides is a session of both sides of three points, in blocks: the first is slower, the second faster, the third the
+// same.
+func twoSides() []schema.Run {
+	var n int
+	var runs []schema.Run
+	for i, head := range []float64{1.1, .9, 1} {
+		runs = append(runs, runsOf(&n, 1, on("base", int64(1<<i)), wobble(1000)...)...)
+		others := wobble(1000 * head)
+		slices.Reverse(others)
+		runs = append(runs, runsOf(&n, 1, on("head", int64(1<<i)), others...)...)
+	}
+	return runs
+}
+
+func TestCompareTwoSides(t *testing.T) {
+	db := open(t, newStore(t, twoSides()...))
+	c := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
+	for row, want := range []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged} {
+		if got := cellOf(c, row, "verdict"); got != string(want) {
+			t.Errorf("point %d is %s, want %s", row, got, want)
+		}
+	}
+	if got := cellOf(c, 0, "method"); got != string(compare.MethodBlocks) {
+		t.Errorf("method %s", got)
+	}
+	if change := realOf(t, c, 0, "change"); math.Abs(change-.1) > .002 {
+		t.Errorf("change %g, want 0.1", change)
+	}
+	if len(c.Differs) != 0 {
+		t.Errorf("what differs: %+v", c.Differs)
+	}
+	if g := c.Gate(); g.Regressions != 1 || g.Unsettled != 0 || g.Points != 3 || g.Looks != 1 {
+		t.Errorf("gate %+v", g)
+	}
+	mean, points := c.GeometricMean()
+	if want := math.Cbrt(1.1*.9) - 1; points != 3 || math.Abs(mean-want) > .002 {
+		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
+	}
+	by, err := c.By([]string{"bs"})
+	if err != nil || len(by.Rows) != 3 || by.Rows[0][0] != int64(1) || by.Rows[0][by.Index("regressed")] != int64(1) {
+		t.Errorf("by batch size: %v, %v", by.Rows, err)
+	}
+	_, err = c.By([]string{"nonsense"})
+	wantInput(t, err, "no point has it")
+}
+
+// TestCompareAgain: whatever a row says can be had from its lists again.
+func TestCompareAgain(t *testing.T) {
+	db := open(t, newStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
+	for _, req := range []query.CompareRequest{{Base: "session=" + sessionID(1)}, {Base: "session=" + sessionID(20), Head: "session=" + sessionID(21)}} {
+		c := mustCompare(t, db, req)
+		for row := range c.Rows {
+			base, head, blocks := realsOf(c, row, "base_locations"), realsOf(c, row, "head_locations"), realsOf(c, row, "block_differences")
+			change := stat.Shift(base, head, compare.Confidence)
+			test, _ := stat.Welch(base, head)
+			if len(blocks) > 0 {
+				change = stat.PairedShift(blocks, compare.Confidence)
+				test, _ = stat.OneSample(blocks)
+			}
+			p := test.P()
+			if history := realsOf(c, row, "history"); len(history) > 0 {
+				sd, _ := stat.SessionNoise(history)
+				among := stat.TTest{StdErr: math.Sqrt2 * sd, DF: float64(len(history) - 1)}
+				half := among.Interval(compare.Confidence).High
+				change.Low, change.High = min(change.Low, change.Value-half), max(change.High, change.Value+half)
+				among.Difference, among.DF = test.Difference, 1+.4*float64(len(history))
+				p = max(p, among.P())
+			}
+			for name, want := range map[string]float64{
+				"change": math.Expm1(change.Value), "low": math.Expm1(change.Low), "high": math.Expm1(change.High), "p": p,
+				"base": math.Exp(stat.Quantile(slices.Sorted(slices.Values(base)), .5)),
+			} {
+				if got := realOf(t, c, row, name); math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+					t.Errorf("row %d: %s is %g, its lists give %g", row, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// sessionsOf are past sessions of one point and two more, 20 and 21: the last is slower by a factor. Sessions differ by
+// some permille.
+func sessionsOf(past int, factor float64) []schema.Run {
+	n := 1000
+	var runs []schema.Run
+	for k := range past {
+		runs = append(runs, runsOf(&n, 10+k, nil, wobble(1000*(1+.002*float64(k%3-1)))...)...)
+	}
+	runs = append(runs, runsOf(&n, 20, nil, wobble(1002)...)...)
+	return append(runs, runsOf(&n, 21, nil, wobble(1000*factor)...)...)
+}
+
+func TestCompareSessions(t *testing.T) {
+	req := query.CompareRequest{Base: "session=last~1", Head: "session=last"}
+	for _, c := range []struct {
+		past    int
+		factor  float64
+		verdict compare.Verdict
+		reason  compare.Reason
+	}{
+		{0, 1.3, compare.Inconclusive, compare.Sessions},
+		{3, 1.3, compare.Inconclusive, compare.Sessions}, // and the base's is the fourth
+		{8, 1.3, compare.Regressed, ""},
+		{8, .7, compare.Improved, ""},
+		{8, 1.0, compare.Unchanged, ""},
+		{8, 1.021, compare.Inconclusive, compare.Noise},
+	} {
+		got := mustCompare(t, sealedRuns(t, sessionsOf(c.past, c.factor)), req)
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
+			t.Errorf("%d earlier sessions, factor %g: %s %s, want %s %s (history %d)", c.past, c.factor, v, r, c.verdict, c.reason, got.Points[0].History)
+		}
+	}
+	// The head's own session is no part of what sessions differ by, nor is another machine's.
+	runs := sessionsOf(8, 1.3)
+	n := 5000
+	runs = append(runs, runsOf(&n, 19, func(r *schema.Run) { r.Env.Machine = "other" }, wobble(9000)...)...)
+	got := mustCompare(t, sealedRuns(t, runs), req)
+	if history := realsOf(got, 0, "history"); len(history) != 9 || slices.Max(history) > math.Log(1100) {
+		t.Errorf("history %v", history)
+	}
+}
+
+// TestCompareSense: whatever the values, there is a row, and no verdict that they cannot carry.
+func TestCompareSense(t *testing.T) {
+	values := func(metric string, all ...float64) func(*schema.Run) {
+		return func(r *schema.Run) { r.Metrics, r.Primary = []schema.Metric{realMetric(metric, "ns", all...)}, metric }
+	}
+	ended := func(status schema.Status) func(*schema.Run) {
+		return func(r *schema.Run) { r.Status, r.Stage, r.Metrics, r.Primary = status, schema.StageMeasure, nil, "" }
+	}
+	edited := func(edit func(*schema.Metric)) func(*schema.Run) {
+		return func(r *schema.Run) { edit(&r.Metrics[0]) }
+	}
+	five := []float64{1000, 1004, 997, 1002, 995}
+	same := []float64{1000, 1000, 1000, 1000, 1000}
+	for _, c := range []struct {
+		what             string
+		base, head       []float64
+		editBase, edited func(*schema.Run)
+		verdict          compare.Verdict
+		reason           compare.Reason
+		flag             string
+	}{
+		{what: "one run", base: five[:1], head: []float64{2000}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
+		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
+		{what: "all equal", base: same, head: same, verdict: compare.Unchanged},
+		{what: "all equal, but to each other", base: same, head: []float64{2000, 2000, 2000, 2000, 2000}, verdict: compare.Regressed},
+		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: compare.Inconclusive, reason: compare.Noise},
+		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: compare.Estimate, reason: compare.NotPositive},
+		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: compare.Estimate, reason: compare.NotPositive},
+		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: compare.Estimate, reason: compare.NoValues},
+		{what: "infinity", base: five, head: five, edited: values("latency", 1, math.Inf(1)), verdict: compare.Estimate, reason: compare.NoValues},
+		{what: "no samples", base: five, head: five, edited: values("latency"), verdict: compare.Estimate, reason: compare.NoValues},
+		{what: "another unit", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Unit = "B" }), verdict: compare.Estimate, reason: compare.Units},
+		{what: "another metric", base: five, head: five, edited: values("wall", 1, 2, 3), verdict: compare.Estimate, reason: compare.Units},
+		{what: "another clock", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Clock = "cuda_event" }), verdict: compare.Estimate, reason: compare.Clocks},
+		{what: "another level", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelProcess }), verdict: compare.Estimate, reason: compare.Levels},
+		{
+			what: "nobody knows which way is better", base: five, head: []float64{2000, 2001, 2002, 2003, 2004}, editBase: edited(func(m *schema.Metric) { m.Better = "" }),
+			edited: edited(func(m *schema.Metric) { m.Better = "" }), verdict: compare.Changed,
+		},
+		{what: "missing", base: five, verdict: query.Missing},
+		{what: "added", head: five, verdict: query.Added},
+		{what: "failed", base: five, head: five, edited: ended(schema.StatusCrashed), verdict: query.Failed, flag: query.FlagFailures},
+		{what: "unsupported", base: five, head: five, edited: ended(schema.StatusUnsupported), verdict: query.Unsupported},
+		{what: "both unsupported", base: five, head: five, editBase: ended(schema.StatusUnsupported), edited: ended(schema.StatusUnsupported), verdict: query.Unsupported},
+		{what: "fixed", base: five, head: five, editBase: ended(schema.StatusTimeout), verdict: query.Fixed},
+		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: compare.Unchanged, flag: "drift"},
+	} {
+		n := 0
+		edit := func(side string, more func(*schema.Run)) func(*schema.Run) {
+			return func(r *schema.Run) {
+				r.Side, r.BlockIndex = side, nil
+				if more != nil {
+					more(r)
+				}
+			}
+		}
+		// A second point makes sure that there is something on both sides.
+		runs := slices.Concat(runsOf(&n, 1, edit("base", c.editBase), c.base...), runsOf(&n, 1, edit("head", c.edited), c.head...),
+			runsOf(&n, 1, on("base", 64), five...), runsOf(&n, 1, on("head", 64), five...))
+		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
+		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("batch_size")] == int64(1) })
+		if row < 0 || len(got.Rows) != 2 {
+			t.Errorf("%s: no row of it in %v", c.what, got.Rows)
+			continue
+		}
+		if v, r := cellOf(got, row, "verdict"), cellOf(got, row, "reason"); v != string(c.verdict) || r != string(c.reason) && (r != "<nil>" || c.reason != "") {
+			t.Errorf("%s: %s %s, want %s %s", c.what, v, r, c.verdict, c.reason)
+		}
+		if flags := cellOf(got, row, "flags"); c.flag != "" && !strings.Contains(flags, c.flag) {
+			t.Errorf("%s: flags %s, want %s", c.what, flags, c.flag)
+		}
+	}
+}
+
+// TestCompareAsMany: of very many runs less is read, and the answer is the same.
+func TestCompareAsMany(t *testing.T) {
+	n := 2000
+	runs := sessionsOf(8, 1.3)
+	for k := range 30 {
+		edit := func(r *schema.Run) { r.BatchSize = new(int64(2 + k)) }
+		runs = append(runs, runsOf(&n, 20, edit, wobble(1000)...)...)
+		runs = append(runs, runsOf(&n, 21, edit, wobble(1000+float64(k))...)...)
+	}
+	runs = append(runs, runsOf(&n, 21, func(r *schema.Run) {
+		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
+	}, 1)...)
+	db := open(t, newStore(t, runs...))
+	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: true}
+	few := mustCompare(t, db, req)
+	many, err := db.CompareAsMany(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(few.Rows) != 7 || len(many.Rows) != 7 || len(few.Points) != 31 || len(many.Points) != 31 {
+		t.Fatalf("%d and %d rows of %d and %d points", len(few.Rows), len(many.Rows), len(few.Points), len(many.Points))
+	}
+	for row := range few.Rows {
+		for i, column := range few.Columns {
+			if strings.HasSuffix(column.Name, "_locations") { // in another order
+				continue
+			}
+			x, isReal := few.Rows[row][i].(float64)
+			if y, _ := many.Rows[row][i].(float64); isReal && math.Abs(x-y) < 1e-9*math.Abs(x) {
+				continue
+			}
+			if a, b := fmt.Sprint(few.Rows[row][i]), fmt.Sprint(many.Rows[row][i]); a != b {
+				t.Errorf("row %d: %s is %s of few runs and %s of many", row, column.Name, a, b)
+			}
+		}
+	}
+	_, err = db.CompareAsMany(context.Background(), query.CompareRequest{Base: "batch_size=1", Head: "batch_size=5", Limit: 3})
+	if err != nil {
+		t.Errorf("points that match by their fields: %v", err)
+	}
+}

@@ -1,0 +1,249 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// GroupRequest says which groups Groups gives.
+type GroupRequest struct {
+	Filter string    // in the filter language; empty matches every run
+	Since  time.Time // runs that started at or after; the zero time is no bound
+	Until  time.Time // runs that started before; the zero time is no bound
+	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
+	Best   bool      // the best point of each group, in place of all its points
+	Sort   []string  // columns of the result, or keys; "-median" for descending; NULL last; empty: by the keys
+	Limit  int       // at most so many groups; 0 is no limit
+}
+
+// Grouping is what Groups found. All but the rows is of all groups, also of those beyond the limit.
+type Grouping struct {
+	Table                     // a row a group; the keys are its first columns
+	Keys       int            // how many they are
+	Total      int            // groups
+	Points     int            // different points
+	Runs       int            // runs that match
+	Statuses   map[string]int // runs by how they ended
+	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
+	// Same has one row: machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len and params
+	// where all points agree in them, else NULL; of params those entries that all points have.
+	Same Table
+}
+
+// The reasons why a group has no numbers, or no best point.
+const (
+	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
+	ReasonMixed       = "mixed"        // runs differ in metric or unit
+	ReasonNoDirection = "no_direction" // the metric does not say whether lower or higher is better, or in two ways
+)
+
+// Groups gives the runs that match in groups of equal values of some keys, one row each. NULL is a value. The numbers
+// are those of Points, of ok runs of purpose measure alone; a point that was measured on several machines or sides is
+// taken once for each, so that no number is of two machines.
+//
+// Columns: the keys; points, the different ones; runs, all that match; ok_runs, those that give numbers; failed_runs,
+// those that ended other than ok, unsupported or skipped; statuses, a map of status to number of runs; metric, unit,
+// better, NULL where they differ; reason, NULL where there are numbers. Then
+//
+//   - median, lowest, highest: over the medians of the group's points; spread: the median over theirs;
+//   - with Best, of the point with the best median (of equal ones that with the better p99, then the smaller
+//     point_id): point_id, machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len, params,
+//     less those that are keys; best_runs, its ok runs; samples_min, samples_max; median, p99, spread.
+//
+// A key is named by its column, or as it was written; a parameter of the name of a column of the result by param.k.
+func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
+	g := grouper{req: req}
+	var err error
+	if g.keys, err = groupKeys(req.By); err != nil {
+		return Grouping{}, err
+	}
+	if g.order, err = g.orderBy(); err != nil {
+		return Grouping{}, err
+	}
+	since := time.Time{}
+	if strings.TrimSpace(req.Filter) == "" {
+		since = req.Since
+	}
+	err = db.ask(ctx, func() (*sources, error) { return db.list(since) }, func(r *reader) error { return g.group(ctx, r) })
+	if err != nil {
+		return Grouping{}, err
+	}
+	g.found.setUnits(nil)
+	for i := len(g.keys); i < len(g.found.Columns); i++ {
+		switch c := &g.found.Columns[i]; c.Name {
+		case "median", "lowest", "highest":
+			c.Unit = schema.UnitOfRow
+		case "spread":
+			c.Unit = "ratio"
+		}
+	}
+	return g.found, nil
+}
+
+// groupKey is a key by which runs are grouped.
+type groupKey struct {
+	name  string // of its column in the result
+	field field
+}
+
+// groupKeys resolves keys.
+func groupKeys(by []string) ([]groupKey, error) {
+	var keys []groupKey
+	for _, key := range by {
+		f := fieldOf(key)
+		switch k := f.kind(); {
+		case key == "" || key == keyBaseline || strings.HasPrefix(key, "-"):
+			return nil, input("by: %q is no column and no parameter", brief(key))
+		case k == schema.KindList:
+			return nil, input("by: %s holds several values", f.column.Name)
+		case k == schema.KindMap:
+			return nil, input("by: %s holds several values: say which, as in %s.name", f.column.Name, prefixOf(f.column.Name))
+		case f.entry == "" && f.column.Unit == schema.UnitOfRow:
+			return nil, input("by: %s is measured: want what runs have in common", f.column.Name)
+		}
+		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.column == f.column && other.field.entry == f.entry }) {
+			return nil, input("by: %s stands there twice", brief(key))
+		}
+		keys = append(keys, groupKey{keyName(key, f), f})
+	}
+	return keys, nil
+}
+
+// keyName is the name of a key's column.
+func keyName(key string, f field) string {
+	switch {
+	case f.entry == "":
+		return f.column.Name
+	case f.bare && (slices.Contains(groupNumbers, key) || slices.Contains(bestNumbers, key)):
+		return "param." + key
+	}
+	return key
+}
+
+// grouper finds the groups of a request.
+type grouper struct {
+	req   GroupRequest
+	keys  []groupKey
+	order string // what stands in ORDER BY
+	found Grouping
+}
+
+// group fills found.
+func (g *grouper) group(ctx context.Context, r *reader) error {
+	sel, err := r.selected(ctx, question{filter: g.req.Filter, bounds: newBounds(g.req.Since, g.req.Until), sort: g.req.By})
+	if err != nil {
+		return err
+	}
+	g.found = Grouping{Keys: len(g.keys), Statuses: map[string]int{}}
+	if err := g.points(ctx, r, sel); err != nil {
+		return err
+	}
+	if err := g.totals(ctx, r, sel); err != nil {
+		return err
+	}
+	if g.found.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
+		return err
+	}
+	if g.found.Same, err = r.conn.table(ctx, statement{text: sameSQL()}); err != nil {
+		return err
+	}
+	g.found.Table, err = r.conn.table(ctx, statement{text: g.groupsSQL()})
+	return err
+}
+
+// points makes the temporary table group_points: what Points gives, for each group and machine.
+func (g *grouper) points(ctx context.Context, r *reader, sel selection) error {
+	columns, err := runColumns(append([]string{"machine"}, pointsColumns...))
+	if err != nil {
+		return err
+	}
+	members := make([]string, len(sel.order))
+	for i, k := range sel.order {
+		members[i] = fmt.Sprintf("'%s': %s", member(i), k.value)
+	}
+	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
+	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.src.scan(withColumns(columns, sel.columns), sel.matches()) + ")"
+	_, err = r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
+		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.args...)
+	return err
+}
+
+// member is the name of a key in the struct keys.
+func member(i int) string { return fmt.Sprintf("key_%d", i) }
+
+// totals counts what is in all groups, and refuses what no run at all has.
+func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
+	counts := []string{"count(DISTINCT keys)", "count(DISTINCT point_id)", "coalesce(sum(runs), 0)::BIGINT"}
+	for i := range g.keys {
+		counts = append(counts, "count(keys."+member(i)+")")
+	}
+	row, err := r.conn.one(ctx, statement{text: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
+	if err != nil {
+		return err
+	}
+	for i, n := range []*int{&g.found.Total, &g.found.Points, &g.found.Runs} {
+		if v, ok := row[i].(int64); ok {
+			*n = int(v)
+		}
+	}
+	if err := g.checkKeys(ctx, r, row[3:]); err != nil {
+		return err
+	}
+	if g.found.Runs == 0 {
+		if err := r.check(ctx, slices.DeleteFunc(sel.unsure, func(u unsure) bool { return u.word.op == "" })); err != nil { // keys are no words of the filter
+			return err
+		}
+	}
+	return g.totalStatuses(ctx, r)
+}
+
+// totalStatuses counts the runs of all groups by how they ended.
+func (g *grouper) totalStatuses(ctx context.Context, r *reader) error {
+	return r.conn.query(ctx, statement{text: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
+		status, _ := row[0].(string)
+		n, _ := row[1].(int64)
+		g.found.Statuses[status] = int(n)
+		return nil
+	})
+}
+
+// checkKeys refuses a key that may be a slip of the pen and that no run at all has. values are how many groups of points
+// have one.
+func (g *grouper) checkKeys(ctx context.Context, r *reader, values []driver.Value) error {
+	for i, k := range g.keys {
+		if !k.field.bare || values[i] != driver.Value(int64(0)) || r.src.runs() == 0 {
+			continue
+		}
+		names, err := r.texts(ctx, "unnest(map_keys(params))", "params")
+		if err != nil {
+			return err
+		}
+		if !slices.Contains(names, k.field.entry) {
+			return input("by: there is no column and no run has a parameter %q%s", brief(k.field.entry), suggestion(k.field.entry, names))
+		}
+	}
+	return nil
+}
+
+// countNotNumbers counts the values that an ordering of a filter could not use.
+func (r *reader) countNotNumbers(ctx context.Context, sel selection) (map[string]int, error) {
+	if len(sel.notNumbers) == 0 {
+		return nil, nil
+	}
+	counts := make([]string, len(sel.notNumbers))
+	for i, n := range sel.notNumbers {
+		counts[i] = "count(*) FILTER (" + n.text + ")"
+	}
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.columns, sel.where()), sel.args})
+	if err != nil {
+		return nil, err
+	}
+	return sel.tally(nil, row).notNumbers, nil
+}

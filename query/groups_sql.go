@@ -1,0 +1,163 @@
+package query
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// pointIdentity is what tells one row of group_points from another in its group, but for params.
+var pointIdentity = []string{"machine", "side", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len"}
+
+// groupNumbers and bestNumbers are the columns of Groups that are neither keys nor those of a run.
+var (
+	groupNumbers = []string{"points", "runs", "ok_runs", "failed_runs", "statuses", "reason", "median", "lowest", "highest", "spread"}
+	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
+)
+
+// endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
+const endedSQL = `(SELECT keys, e.key AS status, e.value AS n FROM (SELECT keys, unnest(map_entries(statuses)) AS e FROM group_points))`
+
+// sameSQL is the row Same of a Grouping. It has the params that as many rows have as there are, all with one value.
+func sameSQL() string {
+	columns := make([]string, len(pointIdentity))
+	for i, name := range pointIdentity {
+		c := identifier(name)
+		columns[i] = fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c)
+	}
+	return "SELECT " + strings.Join(columns, ", ") + `, (SELECT map_from_entries(list({'key': name, 'value': value} ORDER BY name)) FROM
+	(SELECT e.key AS name, min(e.value) AS value FROM (SELECT unnest(map_entries(params)) AS e FROM group_points)
+		GROUP BY e.key HAVING count(e.value) = (SELECT count(*) FROM group_points) AND min(e.value) = max(e.value))) AS params FROM group_points`
+}
+
+// groupsSQL is the table of Groups, over group_points.
+func (g *grouper) groupsSQL() string {
+	var notFailed []string
+	for _, s := range schema.Statuses {
+		if !s.Failed() {
+			notFailed = append(notFailed, literal(string(s)))
+		}
+	}
+	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
+	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
+		count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
+		bool_and(comparable) AND count(DISTINCT (metric, unit)) FILTER (metric IS NOT NULL) <= 1 AS comparable,
+		count(DISTINCT coalesce(better, '')) FILTER (metric IS NOT NULL) = 1 AS one_direction,
+		min(metric) AS metric, min(unit) AS unit, min(better) AS better,
+		median(median) AS median, min(median) AS lowest, max(median) AS highest, median(spread) AS spread
+		FROM group_points GROUP BY keys)),
+ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER BY status)) AS statuses,
+	coalesce(sum(n) FILTER (status NOT IN (` + strings.Join(notFailed, ", ") + `)), 0)::BIGINT AS failed_runs
+	FROM (SELECT keys, status, sum(n)::BIGINT AS n FROM ` + endedSQL + ` GROUP BY keys, status) GROUP BY keys)`
+	from := " FROM groups JOIN ended USING (keys)"
+	if g.req.Best {
+		text += `,
+best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reason IS NULL AND isfinite(p.median)
+	QUALIFY row_number() OVER (PARTITION BY keys ORDER BY
+		CASE g.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE g.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
+		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
+		from += " LEFT JOIN best USING (keys)"
+	}
+	text += "\nSELECT " + strings.Join(g.columnsSQL(), ", ") + from + " ORDER BY " + g.order
+	if g.req.Limit > 0 {
+		text += fmt.Sprintf(" LIMIT %d", g.req.Limit)
+	}
+	return text
+}
+
+// directionSQL is the branch of a CASE for metrics of which no value is the best.
+func (g *grouper) directionSQL() string {
+	if !g.req.Best {
+		return ""
+	}
+	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
+}
+
+// columnsSQL are the columns of the result.
+func (g *grouper) columnsSQL() []string {
+	var columns []string
+	for i, k := range g.keys {
+		columns = append(columns, "keys."+member(i)+" AS "+identifier(k.name))
+	}
+	add := func(from string, names ...string) {
+		for _, name := range names {
+			if !g.isKey(name) {
+				columns = append(columns, from+identifier(name)+" AS "+identifier(name))
+			}
+		}
+	}
+	add("groups.", "points", "runs", "ok_runs")
+	add("ended.", "failed_runs", "statuses")
+	for _, name := range []string{"metric", "unit"} {
+		if !g.isKey(name) {
+			columns = append(columns, "CASE WHEN groups.comparable THEN groups."+name+" END AS "+name)
+		}
+	}
+	if !g.isKey("better") {
+		columns = append(columns, "CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better")
+	}
+	columns = append(columns, "reason")
+	if !g.req.Best {
+		for _, name := range []string{"median", "lowest", "highest", "spread"} {
+			columns = append(columns, "CASE WHEN reason IS NULL THEN groups."+name+" END AS "+name)
+		}
+		return columns
+	}
+	add("best.", "point_id")
+	add("best.", pointIdentity...)
+	add("best.", "params")
+	columns = append(columns, "best.ok_runs AS best_runs")
+	add("best.", "samples_min", "samples_max", "median", "p99", "spread")
+	return columns
+}
+
+func (g *grouper) isKey(name string) bool {
+	return slices.ContainsFunc(g.keys, func(k groupKey) bool { return k.name == name })
+}
+
+// orderBy is the order of the groups: as asked for, then by the keys.
+func (g *grouper) orderBy() (string, error) {
+	var order []string
+	for _, want := range g.req.Sort {
+		name, descending := strings.CutPrefix(want, "-")
+		direction := " ASC NULLS LAST"
+		if descending {
+			direction = " DESC NULLS LAST"
+		}
+		columns := g.sortable()
+		if i := slices.IndexFunc(g.keys, func(k groupKey) bool { return k.name == keyName(name, fieldOf(name)) }); i >= 0 {
+			order = append(order, g.keyOrder(i, direction)...)
+		} else if slices.Contains(columns, name) {
+			order = append(order, identifier(name)+direction)
+		} else {
+			for _, k := range slices.Backward(g.keys) {
+				columns = slices.Insert(columns, 0, k.name)
+			}
+			return "", input("sort: %q is no column of the groups: want one of %s", brief(want), strings.Join(columns, " "))
+		}
+	}
+	for i := range g.keys {
+		order = append(order, g.keyOrder(i, " ASC NULLS LAST")...)
+	}
+	return strings.Join(append(order, "1"), ", "), nil
+}
+
+// keyOrder orders by a key: a map's entry as a number, then as text.
+func (g *grouper) keyOrder(i int, direction string) []string {
+	key := "keys." + member(i)
+	if g.keys[i].field.entry == "" {
+		return []string{key + direction}
+	}
+	return []string{num(key) + direction, key + direction}
+}
+
+// sortable are the columns of the result that have an order.
+func (g *grouper) sortable() []string {
+	columns := []string{"points", "runs", "ok_runs", "failed_runs", "metric", "unit", "median"}
+	if g.req.Best {
+		return append(columns, "p99", "spread", "best_runs")
+	}
+	return append(columns, "lowest", "highest", "spread")
+}

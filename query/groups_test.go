@@ -1,0 +1,268 @@
+package query_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// groups asks for groups, and gives the named columns of each row as a line of text.
+func groups(t testing.TB, db *query.DB, req query.GroupRequest, columns ...string) (query.Grouping, []string) {
+	t.Helper()
+	g, err := db.Groups(context.Background(), req)
+	if err != nil {
+		t.Fatalf("%+v: %v", req, err)
+	}
+	var lines []string
+	for _, row := range g.Rows {
+		var line []string
+		for _, name := range columns {
+			i := g.Index(name)
+			if i < 0 {
+				t.Fatalf("no column %s", name)
+			}
+			line = append(line, fmt.Sprint(row[i]))
+		}
+		lines = append(lines, strings.Join(line, " "))
+	}
+	return g, lines
+}
+
+func wantLines(t testing.TB, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\ngot\n  %s\nwant\n  %s", what, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// groupRun is a run of a precision and dim whose samples are all of one value.
+func groupRun(n int, value int64, precision, dim string, edit func(*schema.Run)) schema.Run {
+	return newRun(n, value, func(r *schema.Run) {
+		r.Precision, r.Params, r.BatchSize = precision, map[string]string{"dim": dim}, new(int64(1))
+		m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{value, value, value + 8}}
+		m.Summary = stat.Summarize(m.Values())
+		r.Metrics, r.Primary = []schema.Metric{m}, "latency"
+		if edit != nil {
+			edit(r)
+		}
+	})
+}
+
+// ended makes a run one that ended otherwise.
+func ended(status schema.Status) func(*schema.Run) {
+	return func(r *schema.Run) {
+		r.Status, r.Stage, r.Metrics, r.Primary = status, schema.StageMeasure, nil, ""
+	}
+}
+
+// rate makes a run's metric one of another direction.
+func rate(better schema.Better) func(*schema.Run) {
+	return func(r *schema.Run) {
+		m := schema.Metric{Name: "throughput", Unit: "1/s", Better: better, Reals: []float64{float64(*r.RepeatIndex), float64(*r.RepeatIndex)}}
+		m.Summary = stat.Summarize(m.Reals)
+		r.Metrics, r.Primary = []schema.Metric{m}, m.Name
+	}
+}
+
+// groupStore has three points in fp32, two in fp64, one of them failed, and one in bf16 that is unsupported.
+func groupStore(t testing.TB) *query.DB {
+	return open(t, newStore(
+		t,
+		groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "128", nil), groupRun(2, 900, "fp32", "1024", nil),
+		groupRun(3, 320, "fp32", "64", nil), groupRun(4, 500, "fp32", "128", nil), groupRun(5, 310, "fp32", "64", nil),
+		groupRun(6, 0, "fp32", "128", ended(schema.StatusTimeout)),
+		groupRun(7, 700, "fp64", "64", nil), groupRun(8, 0, "fp64", "128", ended(schema.StatusOOM)), groupRun(9, 0, "fp64", "128", ended(schema.StatusOOM)),
+		groupRun(10, 0, "bf16", "64", ended(schema.StatusUnsupported)),
+		groupRun(11, 1, "fp64", "64", func(r *schema.Run) { r.Purpose = schema.PurposeProfile }),
+	))
+}
+
+func TestGroups(t *testing.T) {
+	db := groupStore(t)
+	g, got := groups(t, db, query.GroupRequest{By: []string{"precision"}},
+		"precision", "points", "runs", "ok_runs", "failed_runs", "statuses", "metric", "unit", "better", "reason", "median", "lowest", "highest")
+	wantLines(t, "by precision", got,
+		"bf16 1 1 0 0 map[unsupported:1] <nil> <nil> <nil> no_value <nil> <nil> <nil>",
+		"fp32 3 7 6 1 map[ok:6 timeout:1] latency ns lower <nil> 310 300 900", // points: 310, median of 100 and 500, 900
+		"fp64 2 4 1 2 map[ok:2 oom:2] latency ns lower <nil> 700 700 700")
+	if total := fmt.Sprint(g.Keys, g.Total, g.Points, g.Runs, g.Statuses); total != "1 3 6 12 map[ok:8 oom:2 timeout:1 unsupported:1]" {
+		t.Errorf("in all: got %s", total)
+	}
+	for name, unit := range map[string]string{"median": schema.UnitOfRow, "lowest": schema.UnitOfRow, "spread": "ratio", "runs": "", "precision": ""} {
+		if got := g.Columns[g.Index(name)].Unit; got != unit {
+			t.Errorf("unit of %s: got %q, want %q", name, got, unit)
+		}
+	}
+	// A point's numbers are those of Points.
+	points, err := db.Points(context.Background(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	best, _ := groups(t, db, query.GroupRequest{By: []string{"point_id"}, Best: true})
+	compared := 0
+	for _, row := range best.Rows {
+		for _, point := range points.Rows {
+			if point[0] != row[0] || point[points.Index("median")] == nil {
+				continue
+			}
+			compared++
+			for _, name := range []string{"median", "p99", "spread", "params", "precision"} {
+				if a, b := fmt.Sprint(row[best.Index(name)]), fmt.Sprint(point[points.Index(name)]); a != b {
+					t.Errorf("%s: got %s, Points says %s", name, a, b)
+				}
+			}
+		}
+	}
+	if compared != 4 {
+		t.Errorf("%d points compared, want 4", compared)
+	}
+}
+
+func TestGroupsBest(t *testing.T) {
+	db := groupStore(t)
+	_, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true},
+		"precision", "points", "ok_runs", "reason", "params", "best_runs", "samples_min", "median", "batch_size")
+	wantLines(t, "best by precision", got,
+		"bf16 1 0 no_value <nil> <nil> <nil> <nil> <nil>",
+		"fp32 3 6 <nil> map[dim:128] 2 3 300 1",
+		"fp64 2 1 <nil> map[dim:64] 1 3 700 1")
+	_, got = groups(t, db, query.GroupRequest{Best: true}, "points", "runs", "params", "precision", "median")
+	wantLines(t, "best of all", got, "6 12 map[dim:128] fp32 300")
+	_, got = groups(t, db, query.GroupRequest{By: []string{"dim"}, Best: true}, "dim", "median")
+	wantLines(t, "a parameter is ordered as a number", got, "64 310", "128 300", "1024 900")
+	// Of equal medians the better p99 wins, of points equal in that too the smaller id.
+	for _, steady := range []string{"1", "2", "3"} {
+		var runs []schema.Run
+		for i, dim := range []string{"1", "2", "3"} {
+			runs = append(runs, groupRun(i, 100, "fp32", dim, func(r *schema.Run) {
+				if dim == steady {
+					r.Metrics[0].Ticks = []int64{100, 100, 102}
+					r.Metrics[0].Summary = stat.Summarize(r.Metrics[0].Values())
+				}
+			}))
+		}
+		_, got = groups(t, open(t, newStore(t, runs...)), query.GroupRequest{Best: true}, "params")
+		wantLines(t, "of equal medians", got, "map[dim:"+steady+"]")
+	}
+	tie := open(t, newStore(t, groupRun(0, 100, "fp32", "1", nil), groupRun(1, 100, "fp32", "2", nil)))
+	_, all := groups(t, tie, query.GroupRequest{By: []string{"point_id"}, Best: true}, "point_id")
+	_, got = groups(t, tie, query.GroupRequest{Best: true}, "point_id")
+	wantLines(t, "of equal points", got, slices.Min(all))
+}
+
+// TestGroupsDirection: what is better is the metric's to say.
+func TestGroupsDirection(t *testing.T) {
+	for _, c := range []struct {
+		what          string
+		first, second func(*schema.Run)
+		want, median  string // of the best; of all
+	}{
+		{"higher is better", rate(schema.BetterHigher), rate(schema.BetterHigher), "<nil> map[dim:2] 8 higher", "<nil> 7.5"},
+		{"lower is better", rate(schema.BetterLower), rate(schema.BetterLower), "<nil> map[dim:1] 7 lower", "<nil> 7.5"},
+		{"no direction", rate(""), rate(""), "no_direction <nil> <nil> <nil>", "<nil> 7.5"},
+		{"one direction is not known", rate(schema.BetterLower), rate(""), "no_direction <nil> <nil> <nil>", "<nil> 7.5"},
+		{"both directions", rate(schema.BetterLower), rate(schema.BetterHigher), "no_direction <nil> <nil> <nil>", "<nil> 7.5"},
+		{"two metrics", rate(schema.BetterHigher), nil, "mixed <nil> <nil> <nil>", "mixed <nil>"},
+		{"a failed run has no metric", rate(schema.BetterHigher), ended(schema.StatusError), "<nil> map[dim:1] 7 higher", "<nil> 7"},
+	} {
+		db := open(t, newStore(t, groupRun(7, 700, "fp32", "1", c.first), groupRun(8, 800, "fp32", "2", c.second)))
+		_, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true}, "reason", "params", "median", "better")
+		wantLines(t, c.what, got, c.want)
+		_, got = groups(t, db, query.GroupRequest{By: []string{"precision"}}, "reason", "median")
+		wantLines(t, c.what+", all points", got, c.median)
+	}
+	// Two metrics of one point.
+	db := open(t, newStore(t, groupRun(7, 700, "fp32", "1", rate(schema.BetterHigher)), groupRun(8, 800, "fp32", "1", nil), groupRun(9, 900, "fp32", "2", nil)))
+	_, got := groups(t, db, query.GroupRequest{Best: true}, "reason", "median", "metric")
+	wantLines(t, "two metrics of a point", got, "mixed <nil> <nil>")
+	_, got = groups(t, db, query.GroupRequest{By: []string{"metric"}, Best: true}, "metric", "median", "params", "unit")
+	wantLines(t, "by metric", got, "latency 800 map[dim:1] ns", "throughput 7 map[dim:1] 1/s")
+}
+
+// TestGroupsKeys: every kind of key of a filter groups; NULL is a group; machines and sides are never taken together.
+func TestGroupsKeys(t *testing.T) {
+	db := open(t, newStore(
+		t,
+		groupRun(0, 100, "fp32", "64", func(r *schema.Run) { r.Env.Machine = "lab1" }),
+		groupRun(1, 500, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "head", nil }),
+		groupRun(2, 400, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "base", nil }),
+		groupRun(3, 300, "fp32", "64", func(r *schema.Run) { r.Tags = nil }),
+		groupRun(4, 250, "", "", func(r *schema.Run) { r.Params = map[string]string{"median": "x", "mode": "é'\"", "dim": "no number"} }),
+	))
+	for _, c := range []struct {
+		by   []string
+		want string // names of the key columns, rows of keys
+	}{
+		{[]string{"precision"}, "precision: fp32, <nil>"},
+		{[]string{"bs"}, "batch_size: 1, <nil>"},
+		{[]string{"tag.who"}, "tag.who: me, <nil>"},
+		{[]string{"env.governor"}, "env.governor: performance"},
+		{[]string{"dim"}, "dim: 64, no number"},
+		{[]string{"param.dim", "batch_size"}, "param.dim batch_size: 64 1, 64 <nil>, no number 1"},
+		{[]string{"median"}, "param.median: x, <nil>"},
+		{[]string{"mode"}, "mode: é'\", <nil>"},
+		{[]string{"session"}, "session_id: " + sessionID(1)},
+		{[]string{"side", "machine"}, "side machine: base lab3, head lab3, <nil> lab1, <nil> lab3"},
+		{[]string{"memory_bytes"}, "memory_bytes: 17179869184"},
+		{[]string{"status"}, "status: ok"},
+		{nil, ": "},
+	} {
+		for _, best := range []bool{false, true} {
+			g, got := groups(t, db, query.GroupRequest{By: c.by, Best: best})
+			var names []string
+			for i := range g.Keys {
+				names = append(names, g.Columns[i].Name)
+			}
+			for i, row := range g.Rows {
+				var values []string
+				for _, v := range row[:g.Keys] {
+					values = append(values, fmt.Sprint(v))
+				}
+				got[i] = strings.Join(values, " ")
+			}
+			if line := strings.Join(names, " ") + ": " + strings.Join(got, ", "); line != c.want {
+				t.Errorf("by %q: got %s, want %s", c.by, line, c.want)
+			}
+			seen := map[string]bool{}
+			for _, column := range g.Columns {
+				if seen[column.Name] {
+					t.Errorf("by %q: two columns are named %s", c.by, column.Name)
+				}
+				seen[column.Name] = true
+			}
+		}
+	}
+	_, got := groups(t, db, query.GroupRequest{Filter: "bs=1 dim=64", Best: true}, "points", "machine", "median", "best_runs")
+	wantLines(t, "a point on two machines", got, "1 lab1 100 1")
+	_, got = groups(t, db, query.GroupRequest{Filter: "bs=null", Best: true}, "points", "side", "median", "best_runs")
+	wantLines(t, "a point on two sides", got, "1 base 400 1")
+}
+
+// TestGroupsSame: what all points agree in, failed ones included.
+func TestGroupsSame(t *testing.T) {
+	db := groupStore(t)
+	for filter, want := range map[string]string{
+		"":               "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 <nil>",
+		"precision=fp64": "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp64 1 64 <nil>",
+		"dim=64":         "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 map[dim:64]",
+	} {
+		g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Filter: filter})
+		if got := fmt.Sprint(g.Same.Rows); got != "[["+want+"]]" {
+			t.Errorf("%s: got %s, want %s", filter, got, want)
+		}
+	}
+	some := open(t, newStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "64", func(r *schema.Run) {
+		r.Params, r.SeqLen = map[string]string{"dim": "64", "tile": "8"}, nil
+	})))
+	g, got := groups(t, some, query.GroupRequest{By: []string{"tile"}}, "tile")
+	wantLines(t, "by what one point has", got, "8", "<nil>")
+	if got := fmt.Sprint(g.Same.Rows); got != "[[lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp32 1 <nil> map[dim:64]]]" {
+		t.Errorf("one point lacks a parameter, the other a column: got %s", got)
+	}
+}

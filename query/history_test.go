@@ -1,0 +1,275 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+const (
+	historySessions = 40
+	historyShift    = 25 // the session from which on batch size 1 is 12 % slower
+)
+
+// historyRuns are sessions a day apart, of two points with two runs each. The first session is the newest commit of a
+// session with two sides.
+func historyRuns() []schema.Run {
+	random := rand.New(rand.NewPCG(5, 5))
+	var runs []schema.Run
+	for k := range historySessions {
+		for n := range 4 {
+			level := 100_000 * (1 + .01*random.NormFloat64())
+			if n%2 == 0 && k >= historyShift {
+				level *= 1.12
+			}
+			runs = append(runs, historyRun(k, n, level))
+		}
+	}
+	base := historyRun(3, 9, 900_000)
+	base.Side, base.BatchSize = "base", new(int64(1))
+	base.PointID = schema.PointID(&base)
+	failed := historyRun(4, 9, 0)
+	failed.Status, failed.Metrics, failed.Primary, failed.BatchSize = schema.StatusTimeout, nil, "", new(int64(1))
+	failed.PointID = schema.PointID(&failed)
+	profiled := historyRun(5, 9, 900_000)
+	profiled.Purpose = schema.PurposeProfile
+	return append(runs, base, failed, profiled)
+}
+
+// historyRun is the run n of session k.
+func historyRun(k, n int, level float64) schema.Run {
+	return newRun(100*k+n, 0, func(r *schema.Run) {
+		r.StartedAt = start.Add(time.Duration(24*k)*time.Hour + time.Duration(n)*time.Second)
+		r.SessionID = schema.ULIDFrom(start.Add(time.Duration(24*k)*time.Hour), [10]byte{9: byte(k)}).String()
+		r.BatchSize, r.Params = new(int64(1+n%2)), nil
+		r.Env.GitCommit = fmt.Sprintf("%040x", k)
+		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(k), "gpu.0.vbios": "1"}
+		r.Env.DriverVersion = "570.86"
+		if k >= historyShift {
+			r.Env.DriverVersion, r.Env.Facts["governor"] = "575.51", "powersave"
+		}
+		if n == 3 {
+			r.Side = "head"
+		}
+		latency := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1}
+		for i := range 5 {
+			latency.Ticks = append(latency.Ticks, int64(level)+int64(i))
+		}
+		accuracy := schema.Metric{Name: "accuracy", Unit: "ratio", Better: schema.BetterHigher, Level: schema.LevelIteration, Reals: []float64{0}}
+		if k >= 10 {
+			accuracy.Reals[0] = .5
+		}
+		for _, m := range []*schema.Metric{&latency, &accuracy} {
+			m.Summary = stat.Summarize(m.Values())
+		}
+		r.Metrics, r.Primary = []schema.Metric{latency, accuracy}, "latency"
+	})
+}
+
+// sealedRuns makes a store of runs that are all sealed, which many are read faster from.
+func sealedRuns(t *testing.T, runs []schema.Run) *query.DB {
+	t.Helper()
+	dir := newStore(t)
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, err = s.AppendAll(func(yield func(schema.Run, error) bool) {
+		for _, r := range runs {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, dir)
+}
+
+func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.History {
+	t.Helper()
+	h, err := db.History(context.Background(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func TestHistory(t *testing.T) {
+	db := open(t, newStore(t, historyRuns()...))
+	h := historyOf(t, db, query.HistoryRequest{})
+	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
+		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.Useless)
+	}
+	get := func(row int, name string) any { return h.Rows[row][h.Index(name)] }
+	slow, steady := h.Series[0], h.Series[1]
+	if get(slow.First, "batch_size") != int64(1) || slow.Sessions != historySessions || len(slow.Changes) != 1 || len(steady.Changes) != 0 {
+		t.Fatalf("%+v", h.Series)
+	}
+	change := slow.Changes[0]
+	if change.Row != slow.First+historyShift || change.Base != fmt.Sprintf("%040x", historyShift-1) || change.Head != fmt.Sprintf("%040x", historyShift) {
+		t.Errorf("changed at row %d, %s to %s", change.Row, change.Base, change.Head)
+	}
+	if previous := h.Rows[change.Row-1]; change.BaseSession != previous[h.Index("session_id")] {
+		t.Errorf("the session before is %s", change.BaseSession)
+	}
+	want := []query.Difference{
+		{Kind: query.DiffersEnvironment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+		{Kind: query.DiffersEnvironment, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
+		{Kind: query.DiffersEnvironment, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
+	}
+	if !slices.EqualFunc(change.Differs, want, func(a, b query.Difference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+		t.Errorf("differs %v, want %v", change.Differs, want)
+	}
+	logs := make([]float64, historySessions)
+	for i := range logs {
+		logs[i] = math.Log(get(slow.First+i, "location").(float64))
+	}
+	shift := stat.Shift(logs[:historyShift], logs[historyShift:], .95)
+	for name, want := range map[string]float64{"shift": shift.Value, "shift_low": shift.Low, "shift_high": shift.High} {
+		if got := get(change.Row, name).(float64); math.Abs(got-math.Expm1(want)) > 1e-9 || math.Abs(got-.12) > .02 {
+			t.Errorf("%s is %g, want %g", name, got, math.Expm1(want))
+		}
+	}
+	if p := get(change.Row, "p_adjusted").(float64); p > .001 || p < get(change.Row, "p").(float64) || get(change.Row, "verdict") != "regressed" {
+		t.Errorf("p_adjusted %g, verdict %v", p, get(change.Row, "verdict"))
+	}
+	for row := range h.Rows {
+		if changed := get(row, "change_point") == true; changed != (row == change.Row) || changed != (get(row, "shift") != nil) || changed != (get(row, "verdict") != nil) {
+			t.Errorf("row %d: change_point %v, shift %v", row, get(row, "change_point"), get(row, "shift"))
+		}
+		if row > slow.First && row < slow.End && !get(row, "started_at").(time.Time).After(get(row-1, "started_at").(time.Time)) {
+			t.Errorf("row %d is not later than the one before", row)
+		}
+	}
+	// The location again, in SQL, and of a session with a base and one with a failed run.
+	for _, row := range []int{0, 3, 4, 5, historyShift} {
+		sql, err := db.SQL(context.Background(), `SELECT exp(median(log_median)), count(*) FROM runs WHERE batch_size = 1 AND status = 'ok' AND purpose = 'measure'
+			AND coalesce(side, '') <> 'base' AND session_id = '`+get(row, "session_id").(string)+`'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := get(row, "location").(float64), sql.Rows[0][0].(float64); math.Abs(got-want) > 1e-9*want || get(row, "runs") != sql.Rows[0][1] || get(row, "runs") != int64(2) {
+			t.Errorf("row %d: %g of %v runs, want %g", row, got, get(row, "runs"), want)
+		}
+	}
+}
+
+// TestHistorySince: what is earlier is not shown, but a level is told by it.
+func TestHistorySince(t *testing.T) {
+	db := sealedRuns(t, historyRuns())
+	at := func(k int) time.Time { return start.Add(time.Duration(24*k) * time.Hour) }
+	h := historyOf(t, db, query.HistoryRequest{Since: at(historyShift - 1)})
+	if len(h.Rows) != 2*(historySessions-historyShift+1) || len(h.Series) != 2 || h.Series[0].Sessions != historySessions || h.Series[0].Changes[0].Row != 1 {
+		t.Errorf("%d rows, %+v", len(h.Rows), h.Series)
+	}
+	h = historyOf(t, db, query.HistoryRequest{Since: at(historyShift), Regressions: true})
+	if len(h.Rows) != 1 || len(h.Series) != 1 || h.Known != 2 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Base != fmt.Sprintf("%040x", historyShift-1) {
+		t.Errorf("%v, %+v", h.Rows, h.Series)
+	}
+	if h = historyOf(t, db, query.HistoryRequest{Since: at(historyShift + 1), Regressions: true}); len(h.Rows) != 0 || len(h.Series) != 0 {
+		t.Errorf("%v", h.Rows)
+	}
+}
+
+// TestHistoryOfAnotherMetric: one that is compared by its difference may be 0, and better when it is higher.
+func TestHistoryOfAnotherMetric(t *testing.T) {
+	db := sealedRuns(t, historyRuns())
+	h := historyOf(t, db, query.HistoryRequest{Filter: "batch_size=2", Metric: "accuracy"})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Row != 10 {
+		t.Fatalf("%+v", h.Series)
+	}
+	row := h.Rows[10]
+	for name, want := range map[string]any{"metric": "accuracy", "unit": "ratio", "scale": "difference", "location": .5, "shift": .5, "verdict": "improved"} {
+		if got := row[h.Index(name)]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if h = historyOf(t, db, query.HistoryRequest{Filter: "batch_size=2", Metric: "accuracy", Regressions: true}); len(h.Rows) != 0 {
+		t.Errorf("what improved is a regression: %v", h.Rows)
+	}
+	latency := historyOf(t, db, query.HistoryRequest{Metric: "latency"})
+	primary := historyOf(t, db, query.HistoryRequest{})
+	if fmt.Sprint(latency.Rows) != fmt.Sprint(primary.Rows) {
+		t.Error("the primary metric by name is another")
+	}
+	if h = historyOf(t, db, query.HistoryRequest{Metric: "nothing"}); len(h.Rows) != 0 || h.Useless != 4*historySessions {
+		t.Errorf("%d rows, %d useless", len(h.Rows), h.Useless)
+	}
+}
+
+// TestHistoryMethods: Otava's change points are those of the values in the unit.
+func TestHistoryMethods(t *testing.T) {
+	db := sealedRuns(t, historyRuns())
+	h := historyOf(t, db, query.HistoryRequest{Method: query.HistoryOtava})
+	for _, s := range h.Series {
+		var values []float64
+		var got []int
+		for row := s.First; row < s.End; row++ {
+			values = append(values, h.Rows[row][h.Index("location")].(float64))
+		}
+		for _, c := range s.Changes {
+			got = append(got, c.Row-s.First)
+			if row := h.Rows[c.Row]; row[h.Index("p")] != nil || row[h.Index("shift")] == nil {
+				t.Errorf("p %v, shift %v", row[h.Index("p")], row[h.Index("shift")])
+			}
+		}
+		if want := stat.Otava(values, stat.OtavaOptions{}); !slices.Equal(got, want) {
+			t.Errorf("changes at %v, want %v", got, want)
+		}
+	}
+	if len(h.Series[0].Changes) == 0 {
+		t.Error("none was found")
+	}
+	_, err := db.History(context.Background(), query.HistoryRequest{Method: "mean"})
+	wantInput(t, err, `there is no method "mean": want sbs or otava`)
+	_, err = db.History(context.Background(), query.HistoryRequest{Filter: "bach_size=1"})
+	wantInput(t, err, "did you mean batch_size?")
+}
+
+// TestHistoryOfManySeries: among many series in which nothing changed, hardly any has a change point.
+func TestHistoryOfManySeries(t *testing.T) {
+	random := rand.New(rand.NewPCG(9, 9))
+	const points, sessions = 60, 30
+	var runs []schema.Run
+	for k := range sessions {
+		for n := range points {
+			r := historyRun(k, n, 100_000*(1+.02*random.NormFloat64()))
+			r.BatchSize = new(int64(n + 1))
+			if n == 7 && k >= 15 {
+				r.Metrics[0].Ticks = []int64{150_000 + random.Int64N(9)}
+				r.Metrics[0].Summary = stat.Summarize(r.Metrics[0].Values())
+			}
+			r.PointID = schema.PointID(&r)
+			runs = append(runs, r)
+		}
+	}
+	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	changed := 0
+	for _, s := range h.Series {
+		if len(s.Changes) > 0 {
+			changed++
+		}
+	}
+	if len(h.Series) != points || len(h.Series[7].Changes) != 1 || changed > 2 {
+		t.Errorf("%d of %d series changed; that which did: %+v", changed, len(h.Series), h.Series[7])
+	}
+}
+
+func TestHistoryOfNothing(t *testing.T) {
+	h := historyOf(t, open(t, newStore(t)), query.HistoryRequest{Filter: "whatever=1"})
+	if len(h.Rows) != 0 || len(h.Series) != 0 || len(h.Columns) == 0 {
+		t.Errorf("%+v", h)
+	}
+}

@@ -1,0 +1,21 @@
+package query
+
+import "github.com/neurolens/neurolens/schema"
+
+// ThresholdFact begins the facts of runs that say what their sweep calls no difference, as ThresholdOf reads it; the
+// metric follows.
+const ThresholdFact = "runner.threshold."
+
+// ThresholdOf reads a threshold: a share (5%), or an amount (0.001, 2 ms), which without a unit is one in the stored unit.
+// Anything else is an ErrInput, and so is what is below 0 or not finite.
+func ThresholdOf(text string) (Threshold, error) {
+	q, err := schema.ParseQuantity(text)
+	if err != nil || q.Value < 0 {
+		return Threshold{}, input("threshold %q: want a share (5%%) or an amount (0.001, 2 ms)", brief(text))
+	}
+	_, factor, known := schema.StoredUnit(q.Unit)
+	if q.Unit != "" && !known {
+		return Threshold{}, input("threshold %q: unit %q is not known", brief(text), brief(q.Unit))
+	}
+	return Threshold{Value: q.Value * factor, Absolute: q.Unit != "%"}, nil
+}

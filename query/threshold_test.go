@@ -1,0 +1,36 @@
+package query_test
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+func TestThresholdOf(t *testing.T) {
+	for text, want := range map[string]query.Threshold{
+		"5%":         {Value: .05},
+		"0.5 %":      {Value: .005},
+		"0%":         {},
+		"150%":       {Value: 1.5},
+		"0.001":      {Value: .001, Absolute: true},
+		"2 ms":       {Value: 2e6, Absolute: true},
+		"2000000 ns": {Value: 2e6, Absolute: true},
+		"64MiB":      {Value: 64 << 20, Absolute: true},
+	} {
+		if got, err := query.ThresholdOf(text); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		"":         `threshold "": want a share (5%) or an amount (0.001, 2 ms)`,
+		"few":      `threshold "few": want`,
+		"-5%":      `threshold "-5%": want`,
+		"NaN":      `threshold "NaN": want`,
+		"1e999%":   `threshold "1e999%": want`,
+		"5% or so": `unit "% or so" is not known`,
+		"2 parsec": `unit "parsec" is not known`,
+	} {
+		_, err := query.ThresholdOf(text)
+		wantInput(t, err, says)
+	}
+}
