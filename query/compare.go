@@ -1,17 +1,10 @@
 package query
 
 import (
-	"cmp"
 	"context"
-	"database/sql/driver"
-	"fmt"
-	"math"
 	"slices"
-	"strings"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
@@ -26,7 +19,8 @@ type CompareRequest struct {
 	// Metrics are compared one by one; none: the primary metric of each point.
 	Metrics []string
 
-	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio.
+	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
+	// metric that is not among them has the one that the head's sweep gives it.
 	Thresholds map[string]Threshold
 
 	Rules compare.Rules
@@ -62,22 +56,6 @@ type Comparison struct {
 	Differs    []Difference
 	Metrics    []string        // that were compared, ascending
 	Points     []ComparedPoint // all of them, also those beyond the limit
-}
-
-// ComparedPoint is what counts are made of.
-type ComparedPoint struct {
-	Metric    string
-	Verdict   compare.Verdict
-	Reason    compare.Reason
-	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
-	Ratio     bool    // it is a ratio
-	Method    compare.Method
-	SessionSD float64 // NaN where it is not known
-	History   int     // sessions
-	MoreRuns  int
-	Looks     int
-	BaseOK    bool // the base has ok runs
-	Failures  bool // runs of the head failed, none of the base did
 }
 
 // Compare compares two selections.
@@ -122,6 +100,16 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	c := Comparison{Base: m.base.CompareSide, Head: m.head.CompareSide, Table: Table{Columns: compareColumns()}}
+	base, err := m.facts(ctx, m.base)
+	if err != nil {
+		return Comparison{}, err
+	}
+	head, err := m.facts(ctx, m.head)
+	if err != nil {
+		return Comparison{}, err
+	}
+	c.Differs = differences(base, head)
+	m.req.Thresholds = head.thresholds(m.req.Thresholds)
 	metrics := m.req.Metrics
 	if len(metrics) == 0 {
 		metrics = []string{""}
@@ -133,9 +121,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	}
 	slices.Sort(c.Metrics)
 	c.Metrics = slices.Compact(c.Metrics)
-	var err error
-	c.Differs, err = m.differences(ctx)
-	return c, err
+	return c, nil
 }
 
 // metric compares one metric, the primary ones where it is empty, and adds its rows.
@@ -191,11 +177,6 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// sameSessions tells whether a session has runs of both sides.
-func (m *comparing) sameSessions() bool {
-	return slices.ContainsFunc(m.base.Sessions, func(id string) bool { return slices.Contains(m.head.Sessions, id) })
-}
-
 // judge judges the points of each metric as a family, and gives the judgement of each.
 func (m *comparing) judge(matched []*pairing) map[string]*compare.Judgement {
 	families := map[string][]*pairing{}
@@ -218,232 +199,4 @@ func (m *comparing) judge(matched []*pairing) map[string]*compare.Judgement {
 		judgements[name] = &j
 	}
 	return judgements
-}
-
-// point is what counts are made of.
-func (p *pairing) point() ComparedPoint {
-	o := p.outcome
-	c := ComparedPoint{
-		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: o.Change.Value, Ratio: !p.byDifference(), Method: o.Method,
-		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
-		BaseOK: p.base != nil && p.base.measured(), Failures: p.newFailures(),
-	}
-	if !p.whole() {
-		c.Change = math.NaN()
-	}
-	return c
-}
-
-// chosen are the points that become rows, with all that is to be said of them: the worst first where there is a limit,
-// else all in the order in which they ran.
-func (m *comparing) chosen(ctx context.Context, matched []*pairing) ([]*pairing, error) {
-	all := slices.Clone(matched)
-	if m.req.Worst {
-		worstFirst(all)
-	} else {
-		slices.SortFunc(all, inOrder)
-	}
-	if m.req.Limit > 0 && len(all) > m.req.Limit {
-		all = all[:m.req.Limit]
-	}
-	return all, m.name(ctx, all)
-}
-
-// name reads what points are, where that is not known yet.
-func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	byRun := map[string][]*group{}
-	var ids []schema.ULID
-	for _, p := range all {
-		for _, g := range []*group{p.base, p.head} {
-			if g == nil || g.identity != nil {
-				continue
-			}
-			if byRun[g.someRun] == nil {
-				id, err := schema.ParseULID(g.someRun)
-				if err != nil {
-					return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
-				}
-				ids = append(ids, id)
-			}
-			byRun[g.someRun] = append(byRun[g.someRun], g)
-		}
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	columns, err := runColumns(append([]string{"run_id"}, identityColumns()...))
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(ids, compareIDs)
-	q, err := m.some(ctx, ids, columns)
-	if err != nil {
-		return err
-	}
-	return m.conn.query(ctx, q, func(row []driver.Value) error {
-		for _, g := range byRun[textOf(row[0])] {
-			if g.identity == nil {
-				g.readIdentity(row[1:])
-			}
-		}
-		return nil
-	})
-}
-
-// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
-var Verdicts = []compare.Verdict{
-	Missing, Failed, Unsupported, compare.Regressed, compare.Changed, compare.Improved, Fixed, Added,
-	compare.Estimate, compare.Inconclusive, compare.Unchanged,
-}
-
-// worstFirst orders points: those that changed before those that did not, the largest change first.
-func worstFirst(all []*pairing) {
-	type weighed struct {
-		*pairing
-		rank int
-		size float64
-	}
-	weights := make([]weighed, len(all))
-	for i, p := range all {
-		weights[i] = weighed{p, slices.Index(Verdicts, p.verdict), 0}
-		if change := p.outcome.Change.Value; !math.IsNaN(change) {
-			weights[i].size = math.Abs(change)
-		}
-	}
-	slices.SortStableFunc(weights, func(a, b weighed) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
-		}
-		return cmp.Compare(b.size, a.size)
-	})
-	for i := range weights {
-		all[i] = weights[i].pairing
-	}
-}
-
-// sides finds the runs of both sides.
-func (m *comparing) sides(ctx context.Context) error {
-	base, head := question{filter: m.req.Base}, question{filter: m.req.Head}
-	names := [2]string{"BASE", "HEAD"}
-	switch {
-	case m.req.Axis != "":
-		word := m.req.Axis + "=" + m.req.Reference
-		base.filter, head.filter = both(m.req.Base, word), both(m.req.Base, "not "+word)
-		names = [2]string{word, "not " + word}
-	case strings.TrimSpace(m.req.Head) == "":
-		base.filter, head.filter = both(m.req.Base, "side=base"), both(m.req.Base, "side=head")
-		names = [2]string{"side=base", "side=head"}
-	}
-	var err error
-	if m.base, err = m.side(ctx, names[0], base); err != nil {
-		return err
-	}
-	if m.head, err = m.side(ctx, names[1], head); err != nil {
-		return err
-	}
-	return m.apart(ctx, base.filter, head.filter)
-}
-
-// both is the filter of what matches two.
-func both(a, b string) string {
-	a = strings.TrimSpace(a)
-	switch {
-	case a == "":
-		return b
-	case strings.ContainsAny(a, " \t\n"):
-		return "(" + a + ") " + b
-	}
-	return a + " " + b
-}
-
-// apart refuses runs that are on both sides: what is compared with itself does not differ.
-func (m *comparing) apart(ctx context.Context, base, head string) error {
-	if !m.sameSessions() {
-		return nil
-	}
-	sel, err := m.selected(ctx, question{filter: both(base, "("+orAll(head)+")")})
-	if err != nil {
-		return err
-	}
-	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{runColumn("purpose")}, sel.columns), sel.restrictedTo(measured))
-	row, err := m.conn.one(ctx, statement{text, sel.args})
-	if err != nil {
-		return err
-	}
-	if n, _ := row[0].(int64); n > 0 {
-		return input("compare: %d runs match both BASE and HEAD", n)
-	}
-	return nil
-}
-
-// orAll is a filter that matches all in place of none.
-func orAll(filter string) string {
-	if strings.TrimSpace(filter) == "" {
-		return "not run_id=null"
-	}
-	return filter
-}
-
-// measured is the SQL condition of the runs that are compared.
-const measured = "purpose = 'measure'"
-
-// side is one side: its runs by session and machine, and how to find them.
-type side struct {
-	CompareSide
-	sel    selection
-	strata []stratum
-	kinds  []kindOfMetric // of the ok runs
-}
-
-// CompareSide says what a side is.
-type CompareSide struct {
-	Filter            string
-	Runs              int
-	Sessions          []string // ids, the oldest first
-	Machines, Commits []string // ascending
-	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
-}
-
-// side finds the runs of a side.
-func (m *comparing) side(ctx context.Context, name string, q question) (*side, error) {
-	sel, err := m.selected(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	s := &side{CompareSide: CompareSide{Filter: q.filter}, sel: sel}
-	if err := m.stratify(ctx, s); err != nil {
-		return nil, err
-	}
-	if s.Runs == 0 {
-		if err := m.check(ctx, sel.unsure); err != nil {
-			return nil, err
-		}
-		if strings.HasPrefix(name, "side=") {
-			return nil, input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
-		}
-		return nil, input("compare: %s matches no run (%s)", nameOf(name, q.filter), m.sessionsKnown(ctx))
-	}
-	return s, nil
-}
-
-// nameOf is what to call a selection in an error: what was typed.
-func nameOf(name, filter string) string {
-	if strings.TrimSpace(filter) == "" {
-		return name
-	}
-	return filter
-}
-
-// sessionsKnown says how many sessions there are to choose from.
-func (m *comparing) sessionsKnown(ctx context.Context) string {
-	session := []*schema.Column{runColumn("session_id")}
-	row, err := m.conn.one(ctx, statement{text: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
-	if err != nil || len(row) == 0 {
-		return "no session is known"
-	}
-	n, _ := row[0].(int64)
-	if n == 1 {
-		return "1 session in this store"
-	}
-	return fmt.Sprintf("%d sessions in this store", n)
 }

@@ -70,16 +70,31 @@ var comparedFacts = []comparedFact{
 // mostStrata is of how many sessions of a side the facts are read: the newest.
 const mostStrata = 50
 
-// differences finds the facts in which the sides differ, from the first run of each of their sessions.
-func (m *comparing) differences(ctx context.Context) ([]Difference, error) {
-	base, err := m.facts(ctx, m.base)
-	if err != nil {
-		return nil, err
+// facts are the values of each fact on a side.
+type facts map[string]map[string]bool
+
+// thresholds adds those that sweeps gave to those that are given. Of two of one metric neither counts.
+func (f facts) thresholds(given map[string]Threshold) map[string]Threshold {
+	all := maps.Clone(given)
+	if all == nil {
+		all = map[string]Threshold{}
 	}
-	head, err := m.facts(ctx, m.head)
-	if err != nil {
-		return nil, err
+	for name, values := range f {
+		metric, ok := strings.CutPrefix(name, "env."+ThresholdFact)
+		if _, has := given[metric]; !ok || has || len(values) != 1 {
+			continue
+		}
+		for text := range values {
+			if t, err := ThresholdOf(text); err == nil {
+				all[metric] = t
+			}
+		}
 	}
+	return all
+}
+
+// differences are the facts in which two sides differ.
+func differences(base, head facts) []Difference {
 	names := map[string]bool{}
 	for name := range base {
 		names[name] = true
@@ -95,7 +110,7 @@ func (m *comparing) differences(ctx context.Context) ([]Difference, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
-	return all, nil
+	return all
 }
 
 // rankOf orders differences: by kind, columns in their order before what is in maps.
@@ -123,8 +138,8 @@ func kindOfFact(name string) DifferenceKind {
 	return DiffersEnvironment
 }
 
-// facts are the values of each fact on a side.
-func (m *comparing) facts(ctx context.Context, s *side) (map[string]map[string]bool, error) {
+// facts reads those of a side, from the first run of each of its sessions.
+func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 	var ids []schema.ULID
 	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {
 		id, err := schema.ParseULID(t.firstRun)
@@ -145,15 +160,15 @@ func (m *comparing) facts(ctx context.Context, s *side) (map[string]map[string]b
 	if err != nil {
 		return nil, err
 	}
-	facts := map[string]map[string]bool{}
+	found := facts{}
 	add := func(name string, value any) {
 		if value == nil {
 			return
 		}
-		if facts[name] == nil {
-			facts[name] = map[string]bool{}
+		if found[name] == nil {
+			found[name] = map[string]bool{}
 		}
-		facts[name][fmt.Sprint(value)] = true
+		found[name][fmt.Sprint(value)] = true
 	}
 	for _, row := range t.Rows {
 		for i, column := range t.Columns {
@@ -166,5 +181,5 @@ func (m *comparing) facts(ctx context.Context, s *side) (map[string]map[string]b
 			}
 		}
 	}
-	return facts, nil
+	return found, nil
 }

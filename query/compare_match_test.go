@@ -159,6 +159,24 @@ func TestCompareProcesses(t *testing.T) {
 	}
 }
 
+// TestCompareSweepThresholds: what the head's sweep calls no difference is none, unless somebody says otherwise.
+func TestCompareSweepThresholds(t *testing.T) {
+	n := 0
+	with := func(side, threshold string) func(*schema.Run) {
+		return of(1, func(r *schema.Run) {
+			r.Side, r.Env.Facts = side, map[string]string{query.ThresholdFact + "latency": threshold}
+		})
+	}
+	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, with("base", "1%"), wobble(1000)...), runsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
+	if got := mustCompare(t, db, query.CompareRequest{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
+		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+	}
+	given := map[string]query.Threshold{"latency": {Value: .05}}
+	if got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
+		t.Errorf("with a threshold of its own: %s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+	}
+}
+
 func TestCompareDiffers(t *testing.T) {
 	n := 0
 	commit := func(side, commit, numpy string) func(*schema.Run) {

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// points is the table of points.
+// cells are those of a point beside its axes.
+// runsText says how often each side was measured.
+// words are the reason and the flags of a point that somebody has to think about.
+// firstWords are those of words that a row has room for.
+// wordsText names the first of them, and counts the others.
+// rowsOf are axes of some rows of a table, in their order.
+func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
+	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
+	varying = rowsOf(varying, w.c.Table, t)
+	if len(w.c.Metrics) > 1 {
+		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
+	}
+	var columns []viewColumn
+	for _, x := range varying {
+		columns = append(columns, axisColumn(x))
+	}
+	columns = append(columns,
+		viewColumn{header: "BASE", right: true}, viewColumn{header: "HEAD", right: true}, viewColumn{header: "CHANGE", right: true},
+		viewColumn{header: "95 %", right: true}, viewColumn{header: "P", right: true, drop: 4}, viewColumn{header: "NOISE", right: true, drop: 3},
+		viewColumn{header: "RUNS × N", right: true, drop: 2}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
+	rows := make([][]cell, len(t.Rows))
+	for i, row := range t.Rows {
+		for _, x := range varying {
+			rows[i] = append(rows[i], axisCell(x, i))
+		}
+		rows[i] = append(rows[i], w.cells(t, row)...)
+	}
+	return columns, rows
+}
+
+// cells are those of a point beside its axes.
+func (w compareWriter) cells(t query.Table, row []any) []cell {
+	unit := textAt(t, row, "unit")
+	verdict := compare.Verdict(textAt(t, row, "verdict"))
+	text := string(verdict)
+	bad := slices.Contains([]compare.Verdict{compare.Regressed, query.Missing, query.Failed}, verdict)
+	if bad {
+		text = strings.ToUpper(text)
+	}
+	relative := textAt(t, row, "scale") == string(schema.ScaleRatio)
+	difference := func(name string, relatively func(float64) string) string {
+		v, ok := at(t, row, name).(float64)
+		switch {
+		case !ok:
+			return unknown
+		case relative:
+			return relatively(v)
+		}
+		return signedQuantity(v, unit)
+	}
+	interval := unknown
+	if at(t, row, "low") != nil {
+		interval = difference("low", bare) + " " + difference("high", bare)
+	}
+	noise := unknown
+	if v, ok := at(t, row, "noise").(float64); ok {
+		noise = quantity(v, unit)
+		if relative {
+			noise = share(v)
+		}
+	}
+	return []cell{
+		{text: quantity(at(t, row, "base"), unit)},
+		{text: quantity(at(t, row, "head"), unit)},
+		{text: difference("change", signed)},
+		{text: interval},
+		{text: chance(at(t, row, "p_adjusted"))},
+		{text: noise},
+		{text: runsText(t, row)},
+		{text, bad},
+		{text: wordsText(w.words(t, row))},
+	}
+}
+
+// runsText says how often each side was measured.
+func runsText(t query.Table, row []any) string {
+	side := func(name string) string {
+		runs, ok := at(t, row, name+"_runs").(int64)
+		samples, has := at(t, row, name+"_samples").(int64)
+		switch {
+		case !ok:
+			return unknown
+		case !has:
+			return thousands(int(runs))
+		}
+		return fmt.Sprintf("%s×%s", thousands(int(runs)), thousands(int(samples)))
+	}
+	base, head := side("base"), side("head")
+	if base == head {
+		return base
+	}
+	return base + " " + head
+}
+
+// words are the reason and the flags of a point that somebody has to think about.
+func (w compareWriter) words(t query.Table, row []any) []string {
+	var words []string
+	if reason := textAt(t, row, "reason"); reason != "" {
+		words = append(words, reason)
+	}
+	if textAt(t, row, "verdict") == string(compare.Unchanged) {
+		return words
+	}
+	flags, _ := at(t, row, "flags").([]any)
+	for _, f := range flags {
+		if word := machineText(f); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// firstWords are those of words that a row has room for.
+func firstWords(words []string) []string { return words[:min(len(words), rowWords)] }
+
+// wordsText names the first of them, and counts the others.
+func wordsText(words []string) string {
+	text := strings.Join(firstWords(words), ", ")
+	if more := len(words) - rowWords; more > 0 {
+		text += fmt.Sprintf(", +%d", more)
+	}
+	return text
+}
+
+// rowsOf are axes of some rows of a table, in their order.
+func rowsOf(varying []axis, all, some query.Table) []axis {
+	places := make(map[*any]int, len(all.Rows))
+	for i, row := range all.Rows {
+		places[&row[0]] = i
+	}
+	chosen := make([]axis, len(varying))
+	for k, x := range varying {
+		chosen[k].name = x.name
+		for _, row := range some.Rows {
+			chosen[k].values = append(chosen[k].values, x.values[places[&row[0]]])
+		}
+	}
+	return chosen
+}

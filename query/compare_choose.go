@@ -1,0 +1,146 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"math"
+	"slices"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ComparedPoint is what counts are made of.
+type ComparedPoint struct {
+	Metric    string
+	Verdict   compare.Verdict
+	Reason    compare.Reason
+	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
+	Ratio     bool    // it is a ratio
+	Method    compare.Method
+	SessionSD float64 // NaN where it is not known
+	History   int     // sessions
+	MoreRuns  int
+	Looks     int
+	BaseOK    bool // the base has ok runs
+	Failures  bool // runs of the head failed, none of the base did
+}
+
+// point is what counts are made of.
+// chosen are the points that become rows, with all that is to be said of them: the worst first where there is a limit,
+// else all in the order in which they ran.
+// name reads what points are, where that is not known yet.
+// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
+// worstFirst orders points: those that changed before those that did not, the largest change first.
+func (p *pairing) point() ComparedPoint {
+	o := p.outcome
+	c := ComparedPoint{
+		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: o.Change.Value, Ratio: !p.byDifference(), Method: o.Method,
+		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
+		BaseOK: p.base != nil && p.base.measured(), Failures: p.newFailures(),
+	}
+	if !p.whole() {
+		c.Change = math.NaN()
+	}
+	return c
+}
+
+// chosen are the points that become rows, with all that is to be said of them: the worst first where there is a limit,
+// else all in the order in which they ran.
+func (m *comparing) chosen(ctx context.Context, matched []*pairing) ([]*pairing, error) {
+	all := slices.Clone(matched)
+	if m.req.Worst {
+		worstFirst(all)
+	} else {
+		slices.SortFunc(all, inOrder)
+	}
+	if m.req.Limit > 0 && len(all) > m.req.Limit {
+		all = all[:m.req.Limit]
+	}
+	return all, m.name(ctx, all)
+}
+
+// name reads what points are, where that is not known yet.
+func (m *comparing) name(ctx context.Context, all []*pairing) error {
+	byRun := map[string][]*group{}
+	var ids []schema.ULID
+	for _, p := range all {
+		for _, g := range []*group{p.base, p.head} {
+			if g == nil || g.identity != nil {
+				continue
+			}
+			if byRun[g.someRun] == nil {
+				id, err := schema.ParseULID(g.someRun)
+				if err != nil {
+					return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
+				}
+				ids = append(ids, id)
+			}
+			byRun[g.someRun] = append(byRun[g.someRun], g)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	columns, err := runColumns(append([]string{"run_id"}, identityColumns()...))
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(ids, compareIDs)
+	q, err := m.some(ctx, ids, columns)
+	if err != nil {
+		return err
+	}
+	return m.conn.query(ctx, q, func(row []driver.Value) error {
+		for _, g := range byRun[textOf(row[0])] {
+			if g.identity == nil {
+				g.readIdentity(row[1:])
+			}
+		}
+		return nil
+	})
+}
+
+// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
+var Verdicts = []compare.Verdict{
+	Missing, Failed, Unsupported, compare.Regressed, compare.Changed, compare.Improved, Fixed, Added,
+	compare.Estimate, compare.Inconclusive, compare.Unchanged,
+}
+
+// worstFirst orders points: those that changed before those that did not, the largest change first.
+func worstFirst(all []*pairing) {
+	type weighed struct {
+		*pairing
+		rank int
+		size float64
+	}
+	weights := make([]weighed, len(all))
+	for i, p := range all {
+		weights[i] = weighed{p, slices.Index(Verdicts, p.verdict), 0}
+		if change := p.outcome.Change.Value; !math.IsNaN(change) {
+			weights[i].size = math.Abs(change)
+		}
+	}
+	slices.SortStableFunc(weights, func(a, b weighed) int {
+		if a.rank != b.rank {
+			return a.rank - b.rank
+		}
+		return cmp.Compare(b.size, a.size)
+	})
+	for i := range weights {
+		all[i] = weights[i].pairing
+	}
+}
+
+// sides finds the runs of both sides.
+// both is the filter of what matches two.
+// apart refuses runs that are on both sides: what is compared with itself does not differ.
+// orAll is a filter that matches all in place of none.
+// measured is the SQL condition of the runs that are compared.
+// side is one side: its runs by session and machine, and how to find them.
+// CompareSide says what a side is.
+// side finds the runs of a side.
+// nameOf is what to call a selection in an error: what was typed.
+// sessionsKnown says how many sessions there are to choose from.

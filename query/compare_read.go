@@ -1,0 +1,165 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// read reads a row of what was asked.
+// leaveOut takes out the runs that have no location.
+// readKind reads the least and the most of what has to be the same for all runs.
+// readIdentity reads the identity fields but the machine, and the parameters.
+// order puts the locations in the order in which the runs ran.
+// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
+func (g *group) read(row []driver.Value, a asked) {
+	g.someRun, g.least = textOf(row[0]), integerOf(row[1])
+	list := listOf(row[2])
+	row = row[3:]
+	g.ok = int64(len(list))
+	g.locations = make([]float64, len(list))
+	for i, v := range list {
+		location, ok := v.(float64)
+		if !ok {
+			location = math.NaN()
+		}
+		g.locations[i] = location
+	}
+	if a.places {
+		g.order(listOf(row[0]), listOf(row[1]), listOf(row[2]))
+		row = row[3:]
+	} else {
+		slices.Sort(g.locations)
+	}
+	g.leaveOut()
+	if a.names {
+		g.readKind(row)
+		g.readIdentity(row[9:])
+	}
+}
+
+// leaveOut takes out the runs that have no location.
+func (g *group) leaveOut() {
+	kept := 0
+	for i, location := range g.locations {
+		switch {
+		case math.IsNaN(location):
+			g.useless++
+			continue
+		case math.IsInf(location, 0):
+			g.useless++
+			g.nonPositive++
+			continue
+		}
+		g.locations[kept] = location
+		if g.places != nil {
+			g.places[kept] = g.places[i]
+		}
+		kept++
+	}
+	g.locations = g.locations[:kept]
+	if g.places != nil {
+		g.places = g.places[:kept]
+	}
+}
+
+// readKind reads the least and the most of what has to be the same for all runs.
+func (g *group) readKind(row []driver.Value) {
+	g.metric = &kindOfMetric{better: textOf(row[8])}
+	fields := []*string{&g.metric.name, &g.metric.unit, &g.metric.clock, &g.metric.level}
+	for i, what := range []string{"metric", "unit", "clock", "level"} {
+		*fields[i] = textOf(row[2*i])
+		if row[2*i] != row[2*i+1] && g.differing == "" {
+			g.differing = what
+		}
+	}
+}
+
+// readIdentity reads the identity fields but the machine, and the parameters.
+func (g *group) readIdentity(row []driver.Value) {
+	n := len(identityFields) - 1
+	for _, v := range row[:n] {
+		g.identity = append(g.identity, plain(v))
+	}
+	g.identity = append(g.identity, textValue(g.machine))
+	g.params, _ = plain(row[n]).(map[string]any)
+}
+
+// order puts the locations in the order in which the runs ran.
+func (g *group) order(started, sessions, blocks []any) {
+	type run struct {
+		place
+		location float64
+	}
+	runs := make([]run, len(g.locations))
+	for i := range runs {
+		runs[i].location = g.locations[i]
+		runs[i].place = place{integerOf(started[i]), textOf(sessions[i]), -1}
+		if block, ok := blocks[i].(int64); ok {
+			runs[i].block = block
+		}
+		g.sessions = append(g.sessions, runs[i].session)
+	}
+	slices.Sort(g.sessions)
+	g.sessions = slices.Compact(g.sessions)
+	slices.SortFunc(runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.session, b.session), cmp.Compare(a.block, b.block), cmp.Compare(a.location, b.location))
+	})
+	g.places = make([]place, len(runs))
+	for i, r := range runs {
+		g.locations[i], g.places[i] = r.location, r.place
+	}
+	if len(runs) > 0 {
+		g.first = runs[0].started
+	}
+}
+
+func listOf(v driver.Value) []any { list, _ := v.([]any); return list }
+
+// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
+func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found groups) (groups, error) {
+	var more groups
+	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
+		text := "SELECT point_id, machine, status, count(*), " + identitySQL() + " FROM " + rows.text + " WHERE status <> 'ok' GROUP BY point_id, machine, status ORDER BY ALL"
+		err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+			g := found.of(textOf(row[0]), textOf(row[1]))
+			if g == nil {
+				g = more.of(textOf(row[0]), textOf(row[1]))
+			}
+			if g == nil {
+				g = &group{pointID: textOf(row[0]), machine: textOf(row[1]), metric: &kindOfMetric{}}
+				more = append(more, g)
+			}
+			if g.failed == nil {
+				g.failed = map[string]any{}
+			}
+			g.failed[textOf(row[2])] = row[3]
+			if g.identity == nil {
+				g.readIdentity(row[4:])
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(more) > 0 {
+		found = append(found, more...)
+		slices.SortFunc(found, compareGroups)
+	}
+	if !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.warned }) {
+		return found, nil
+	}
+	text := "SELECT DISTINCT point_id, machine, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
+	err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
+			g.warnings = append(g.warnings, textOf(row[2]))
+		}
+		return nil
+	})
+	return found, err
+}

@@ -1,0 +1,142 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sameSessions tells whether a session has runs of both sides.
+func (m *comparing) sameSessions() bool {
+	return slices.ContainsFunc(m.base.Sessions, func(id string) bool { return slices.Contains(m.head.Sessions, id) })
+}
+
+// sides finds the runs of both sides.
+func (m *comparing) sides(ctx context.Context) error {
+	base, head := question{filter: m.req.Base}, question{filter: m.req.Head}
+	names := [2]string{"BASE", "HEAD"}
+	switch {
+	case m.req.Axis != "":
+		word := m.req.Axis + "=" + m.req.Reference
+		base.filter, head.filter = both(m.req.Base, word), both(m.req.Base, "not "+word)
+		names = [2]string{word, "not " + word}
+	case strings.TrimSpace(m.req.Head) == "":
+		base.filter, head.filter = both(m.req.Base, "side=base"), both(m.req.Base, "side=head")
+		names = [2]string{"side=base", "side=head"}
+	}
+	var err error
+	if m.base, err = m.side(ctx, names[0], base); err != nil {
+		return err
+	}
+	if m.head, err = m.side(ctx, names[1], head); err != nil {
+		return err
+	}
+	return m.apart(ctx, base.filter, head.filter)
+}
+
+// both is the filter of what matches two.
+func both(a, b string) string {
+	a = strings.TrimSpace(a)
+	switch {
+	case a == "":
+		return b
+	case strings.ContainsAny(a, " \t\n"):
+		return "(" + a + ") " + b
+	}
+	return a + " " + b
+}
+
+// apart refuses runs that are on both sides: what is compared with itself does not differ.
+func (m *comparing) apart(ctx context.Context, base, head string) error {
+	if !m.sameSessions() {
+		return nil
+	}
+	sel, err := m.selected(ctx, question{filter: both(base, "("+orAll(head)+")")})
+	if err != nil {
+		return err
+	}
+	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{runColumn("purpose")}, sel.columns), sel.restrictedTo(measured))
+	row, err := m.conn.one(ctx, statement{text, sel.args})
+	if err != nil {
+		return err
+	}
+	if n, _ := row[0].(int64); n > 0 {
+		return input("compare: %d runs match both BASE and HEAD", n)
+	}
+	return nil
+}
+
+// orAll is a filter that matches all in place of none.
+func orAll(filter string) string {
+	if strings.TrimSpace(filter) == "" {
+		return "not run_id=null"
+	}
+	return filter
+}
+
+// measured is the SQL condition of the runs that are compared.
+const measured = "purpose = 'measure'"
+
+// side is one side: its runs by session and machine, and how to find them.
+type side struct {
+	CompareSide
+	sel    selection
+	strata []stratum
+	kinds  []kindOfMetric // of the ok runs
+}
+
+// CompareSide says what a side is.
+type CompareSide struct {
+	Filter            string
+	Runs              int
+	Sessions          []string // ids, the oldest first
+	Machines, Commits []string // ascending
+	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
+}
+
+// side finds the runs of a side.
+func (m *comparing) side(ctx context.Context, name string, q question) (*side, error) {
+	sel, err := m.selected(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	s := &side{CompareSide: CompareSide{Filter: q.filter}, sel: sel}
+	if err := m.stratify(ctx, s); err != nil {
+		return nil, err
+	}
+	if s.Runs == 0 {
+		if err := m.check(ctx, sel.unsure); err != nil {
+			return nil, err
+		}
+		if strings.HasPrefix(name, "side=") {
+			return nil, input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
+		}
+		return nil, input("compare: %s matches no run (%s)", nameOf(name, q.filter), m.sessionsKnown(ctx))
+	}
+	return s, nil
+}
+
+// nameOf is what to call a selection in an error: what was typed.
+func nameOf(name, filter string) string {
+	if strings.TrimSpace(filter) == "" {
+		return name
+	}
+	return filter
+}
+
+// sessionsKnown says how many sessions there are to choose from.
+func (m *comparing) sessionsKnown(ctx context.Context) string {
+	session := []*schema.Column{runColumn("session_id")}
+	row, err := m.conn.one(ctx, statement{text: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
+	if err != nil || len(row) == 0 {
+		return "no session is known"
+	}
+	n, _ := row[0].(int64)
+	if n == 1 {
+		return "1 session in this store"
+	}
+	return fmt.Sprintf("%d sessions in this store", n)
+}
