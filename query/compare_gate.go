@@ -6,12 +6,12 @@ import (
 
 // Gate is what a comparison means for whoever must decide.
 type Gate struct {
-	Regressions int // points that regressed, and points that the base has and the head has lost
-	Lost        int // of those: missing, failed or unsupported on the head though ok on the base, or newly failing runs
-	Unsettled   int // points without a verdict that is good enough
-	MoreRuns    int // a side, that would settle every point which runs can settle; 0 where none can
-	Looks       int // sessions of the head: extra runs are looked at again
-	Points      int // that were gated
+	Regressions int   // points that regressed, and points that the base has and the head has lost
+	Lost        int   // of those: missing, failed or unsupported on the head though ok on the base, or newly failing runs
+	Unsettled   int   // points without a verdict that is good enough
+	MoreRuns    []int // a side, that would settle each point that runs can settle
+	Looks       int   // sessions of the head: extra runs are looked at again
+	Points      int   // that were gated
 }
 
 // Gate decides. Points that neither side supports, and those that are new, are not gated.
@@ -29,7 +29,9 @@ func (c *Comparison) Gate() Gate {
 			g.Regressions++
 		case v == compare.Inconclusive, v == compare.Estimate:
 			g.Unsettled++
-			g.MoreRuns = max(g.MoreRuns, p.MoreRuns)
+			if p.MoreRuns > 0 {
+				g.MoreRuns = append(g.MoreRuns, p.MoreRuns)
+			}
 		}
 		g.Points++
 	}

@@ -43,7 +43,7 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 	}
 	pair.BetterOf(schema.Better(p.head.metric.better))
 	if !pair.Confounded {
-		pair.Blocks = p.blocks()
+		pair.Blocks, pair.Ordered = p.blocks(), p.oneAfterTheOther()
 	}
 	if pair.Barred == compare.Units {
 		pair.Base, pair.Head, pair.Blocks = nil, nil, nil

@@ -139,7 +139,7 @@ func (p *pairing) flags() []any {
 		add(FlagOneBlock, any(func(g *group) bool { return g.oneBlock }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, apart(pair.Base, stat.Drift) || apart(pair.Head, stat.Drift))
-		add(FlagOrder, !pair.Confounded && p.oneAfterTheOther())
+		add(FlagOrder, pair.Ordered)
 	}
 	add(FlagFailures, p.newFailures())
 	add(FlagNoValues, any(func(g *group) bool { return g.useless > 0 && len(g.locations) > 0 }))

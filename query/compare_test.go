@@ -235,6 +235,7 @@ func TestCompareSense(t *testing.T) {
 		{what: "all equal", base: same, head: same, verdict: compare.Unchanged},
 		{what: "all equal, but to each other", base: same, head: []float64{2000, 2000, 2000, 2000, 2000}, verdict: compare.Regressed},
 		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: compare.Inconclusive, reason: compare.Noise},
+		{what: "one side after the other", base: five, head: []float64{1023, 1027, 1020, 1025, 1018}, verdict: compare.Inconclusive, reason: compare.Noise, flag: query.FlagOrder},
 		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: compare.Estimate, reason: compare.NotPositive},
 		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: compare.Estimate, reason: compare.NotPositive},
 		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: compare.Estimate, reason: compare.NoValues},

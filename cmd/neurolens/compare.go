@@ -152,7 +152,7 @@ func gateError(g query.Gate) error {
 // volatileDifference tells differences that say nothing about a change, or that another says already.
 func volatileDifference(d query.Difference) bool {
 	name, ok := strings.CutPrefix(d.Name, "env.")
-	return ok && volatileFact(name) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
+	return ok && (volatileFact(name) || strings.HasPrefix(name, "timer.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
 }
 
 // appliedAxes are the facts read back that say what an axis says.
@@ -170,9 +170,7 @@ func gateLine(g query.Gate) string {
 	}
 	if g.Unsettled > 0 {
 		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, "point"))
-		if g.MoreRuns > 0 {
-			text += fmt.Sprintf("; %s a side would settle what runs can", count(g.MoreRuns, "more run"))
-		}
+		text += settleText(g.MoreRuns)
 		parts = append(parts, text)
 	}
 	if len(parts) == 0 {

@@ -120,6 +120,9 @@ func (w compareWriter) words(t query.Table, row []any) []string {
 			words = append(words, word)
 		}
 	}
+	if more, ok := at(t, row, "more_runs").(int64); ok && len(words) > 0 {
+		words[0] += fmt.Sprintf(" (+%s)", thousands(int(more)))
+	}
 	return words
 }
 

@@ -76,7 +76,7 @@ func chance(v any) string {
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
 	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing",
-	string(compare.Noise):       "the interval is too wide to tell a change from none",
+	string(compare.Noise):       "the interval is too wide to tell a change from none; (+3): 3 more runs a side would settle it",
 	string(compare.Sessions):    "different sessions, and fewer than 5 earlier ones to know what sessions differ by",
 	string(compare.Machines):    "measured on different machines",
 	string(compare.Clocks):      "measured with different clocks",
@@ -96,6 +96,7 @@ func (w compareWriter) explained(rows [][]any) []string {
 	var words []string
 	for _, row := range rows {
 		for _, word := range firstWords(w.words(w.c.Table, row)) {
+			word, _, _ = strings.Cut(word, " ")
 			if !slices.Contains(words, word) {
 				words = append(words, word)
 			}
@@ -120,27 +121,18 @@ func (w compareWriter) explained(rows [][]any) []string {
 
 // counts is the line that counts everything, and the one about the mean.
 func (w compareWriter) counts() []string {
-	counts, reasons := map[compare.Verdict]int{}, map[compare.Reason]int{}
-	settle := 0
+	counts := map[compare.Verdict]int{}
 	for _, p := range w.c.Points {
 		counts[p.Verdict]++
-		if p.Verdict == compare.Inconclusive {
-			reasons[p.Reason]++
-			settle = max(settle, p.MoreRuns)
-		}
 	}
 	always := []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged, compare.Inconclusive}
 	var parts []string
-	for _, v := range query.Verdicts {
-		if n := counts[v]; n > 0 || slices.Contains(always, v) {
-			text := fmt.Sprintf("%s %s", thousands(n), v)
-			if v == compare.Inconclusive && n > 0 {
-				text += reasonsText(reasons, settle)
-			}
-			parts = append(parts, text)
+	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v compare.Verdict) bool { return v == compare.Inconclusive }), compare.Inconclusive) {
+		if counts[v] > 0 || slices.Contains(always, v) {
+			parts = append(parts, thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{count(len(w.c.Points), "point") + ": " + strings.Join(parts, ", ")}
+	lines := []string{count(len(w.c.Points), "point") + ": " + strings.Join(parts, ", ") + w.unsettled()}
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
 		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && !w.flags.gate {
@@ -151,19 +143,42 @@ func (w compareWriter) counts() []string {
 	return lines
 }
 
-// reasonsText says why points are inconclusive, and what would settle them.
-func reasonsText(reasons map[compare.Reason]int, settle int) string {
+// unsettled says why points are inconclusive, and what would settle them.
+func (w compareWriter) unsettled() string {
+	reasons := map[compare.Reason]int{}
+	var more []int
+	for _, p := range w.c.Points {
+		if p.Verdict != compare.Inconclusive {
+			continue
+		}
+		reasons[p.Reason]++
+		if p.MoreRuns > 0 {
+			more = append(more, p.MoreRuns)
+		}
+	}
 	var parts []string
 	for _, r := range []compare.Reason{compare.Sessions, compare.FewRuns, compare.Noise, compare.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), r))
 		}
 	}
-	text := " (" + strings.Join(parts, ", ")
-	if settle > 0 {
-		text += fmt.Sprintf("; %s a side would settle what runs can", count(settle, "more run"))
+	if len(parts) == 0 {
+		return ""
 	}
-	return text + ")"
+	return " (" + strings.Join(parts, ", ") + settleText(more) + ")"
+}
+
+// settleText says how many more runs a side would settle points that runs can settle.
+func settleText(more []int) string {
+	if len(more) == 0 {
+		return ""
+	}
+	slices.Sort(more)
+	what := "it"
+	if len(more) > 1 {
+		what = "half of them"
+	}
+	return fmt.Sprintf("; %s a side would settle %s", count(more[(len(more)-1)/2], "more run"), what)
 }
 
 // next is the command to type next, where something changed.

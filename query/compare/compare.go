@@ -24,6 +24,10 @@ type Pair struct {
 	Confounded bool
 	History    []float64
 
+	// Ordered tells that within a session all runs of one side came before those of the other, so that a machine that warms
+	// up or slows down looks like a difference between the sides.
+	Ordered bool
+
 	// Barred says why there can be no verdict, whatever the numbers. Empty: there can be.
 	Barred Reason
 
@@ -128,7 +132,8 @@ type Outcome struct {
 	Verdict Verdict
 	Reason  Reason // of Inconclusive and Estimate
 
-	// Strict tells that the strict rule was used: it was asked for, or there are fewer than 5 runs of a side.
+	// Strict tells that the strict rule was used: it was asked for, there are fewer than 5 runs of a side, or one came after
+	// the other.
 	Strict bool
 
 	// MoreRuns is how many more runs a side would settle an inconclusive pair, if what was seen is the truth; 0 where that

@@ -168,7 +168,7 @@ func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	d.widen()
-	o.Strict = rules.Strict || p.Runs() < firmRuns
+	o.Strict = rules.Strict || p.Runs() < firmRuns || p.Ordered
 	if d.judged(p, rules) {
 		d.chance(p, test)
 	}
@@ -192,6 +192,9 @@ func (d *draft) widen() {
 	o.Change.High = max(o.Change.High, o.Change.Value+d.session)
 }
 
+// rounding is the error of a location, relative to it: no more than that is no spread.
+const rounding = 1e-13
+
 // chance is the p of a pair: of its runs, and of its sessions where they differ.
 func (d *draft) chance(p *Pair, test stat.TTest) {
 	o := d.outcome
@@ -200,7 +203,7 @@ func (d *draft) chance(p *Pair, test stat.TTest) {
 		least = o.DeadZone
 	}
 	switch {
-	case test.StdErr > 0:
+	case test.StdErr > rounding*math.Abs(p.Base[0]):
 		o.P = test.PBeyond(least)
 	case math.Abs(test.Difference) <= least: // no run differs from another of its side
 		o.P = 1

@@ -35,10 +35,8 @@ func (g grid) write(dir string) error {
 	if err := ingest.Init(dir); err != nil {
 		return err
 	}
-	start := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
 	for session := range 2 {
-		at := start.Add(time.Duration(session) * 24 * time.Hour)
-		if err := g.session(dir, session, at); err != nil {
+		if err := g.session(dir, session); err != nil {
 			return err
 		}
 	}
@@ -50,8 +48,14 @@ func (g grid) write(dir string) error {
 	return errors.Join(err, store.Close())
 }
 
+// gridStart is when a session began.
+func gridStart(session int) time.Time {
+	return time.Date(2026, 3, 1+session, 8, 0, 0, 0, time.UTC)
+}
+
 // session writes the runs of one session in sealed files.
-func (g grid) session(dir string, session int, start time.Time) error {
+func (g grid) session(dir string, session int) error {
+	start := gridStart(session)
 	id := schema.ULIDFrom(start, [10]byte{byte(session)}).String()
 	random := rand.New(rand.NewPCG(uint64(session), 7))
 	for first := 0; first < g.points*g.runs; first += gridFile {
@@ -59,7 +63,7 @@ func (g grid) session(dir string, session int, start time.Time) error {
 		ids := make([]schema.ULID, len(runs))
 		for i := range runs {
 			n := first + i
-			runs[i] = g.run(random, n%g.points, n/g.points, start.Add(time.Duration(n)*gridStep))
+			runs[i] = g.run(random, n%g.points, n/g.points, start)
 			runs[i].SessionID = id
 			ids[i], _ = schema.ParseULID(runs[i].RunID)
 		}
@@ -81,7 +85,8 @@ func (g grid) session(dir string, session int, start time.Time) error {
 }
 
 // run is a run of a point: it lasts 0.1 to 10 ms, runs differ by 1 %, samples by 3 %.
-func (g grid) run(random *rand.Rand, point, repeat int, at time.Time) schema.Run {
+func (g grid) run(random *rand.Rand, point, repeat int, start time.Time) schema.Run {
+	at := start.Add(time.Duration(repeat*g.points+point) * gridStep)
 	location := math.Log(1e5) + math.Log(100)*float64(point)/float64(g.points) + .01*random.NormFloat64()
 	ticks := make([]int64, g.samples)
 	for i := range ticks {
@@ -104,8 +109,4 @@ func (g grid) run(random *rand.Rand, point, repeat int, at time.Time) schema.Run
 	}
 	r.PointID = schema.PointID(&r)
 	return r
-}
-
-func TestMakeGrid(t *testing.T) {
-	t.Log(gridOf(t, grid{100_000, 10, 1}))
 }

@@ -1,0 +1,238 @@
+package compare_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// normal are n runs around a level.
+func normal(random *rand.Rand, n int, level, deviation float64) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = level + deviation*random.NormFloat64()
+	}
+	return values
+}
+
+// evenly are n runs around a level, the same distance apart.
+func evenly(n int, level, width float64) []float64 {
+	values := make([]float64, n)
+	for i := range values {
+		values[i] = level + width*(float64(i)/float64(max(n-1, 1))-.5)
+	}
+	return values
+}
+
+func level(n int, value float64) []float64 { return evenly(n, value, 0) }
+
+// twoPercent is a pair of a metric of which less is better, with the usual dead zone.
+func twoPercent(base, head []float64) compare.Pair {
+	return compare.Pair{Base: base, Head: head, Lower: true, DeadZone: math.Log(1.02)}
+}
+
+// TestVerdicts of pairs that are judged alone.
+func TestVerdicts(t *testing.T) {
+	in := func(p compare.Pair, change func(p *compare.Pair)) compare.Pair {
+		change(&p)
+		return p
+	}
+	slower := twoPercent(evenly(5, 0, .01), evenly(5, .1, .01))
+	differences := evenly(6, .1, .01)
+	history := []float64{0, .02, -.02, .02, 0}
+	confounded := func(history []float64) func(p *compare.Pair) {
+		return func(p *compare.Pair) { p.Confounded, p.History = true, history }
+	}
+	gate, strict := compare.Rules{Gate: true}, compare.Rules{Strict: true}
+	for _, c := range []struct {
+		name  string
+		pair  compare.Pair
+		rules compare.Rules
+		want  compare.Verdict
+		why   compare.Reason
+	}{
+		{"slower", slower, compare.Rules{}, compare.Regressed, ""},
+		{"faster", twoPercent(slower.Head, slower.Base), compare.Rules{}, compare.Improved, ""},
+		{"more is better", in(slower, func(p *compare.Pair) { p.Lower, p.Higher = false, true }), compare.Rules{}, compare.Improved, ""},
+		{"neither is better", in(slower, func(p *compare.Pair) { p.Lower = false }), compare.Rules{}, compare.Changed, ""},
+		{"slower, strict", slower, strict, compare.Regressed, ""},
+		{"slower by 2.5 %", twoPercent(evenly(5, 0, .01), evenly(5, .025, .01)), compare.Rules{}, compare.Regressed, ""},
+		{"slower by 2.5 %, strict", twoPercent(evenly(5, 0, .01), evenly(5, .025, .01)), strict, compare.Inconclusive, compare.Noise},
+		{"different, within the dead zone", twoPercent(evenly(5, 0, .001), evenly(5, .01, .001)), compare.Rules{}, compare.Unchanged, ""},
+		{"the same", twoPercent(evenly(5, 0, .01), evenly(5, 0, .01)), compare.Rules{}, compare.Unchanged, ""},
+		{"noise", twoPercent(evenly(5, 0, .2), evenly(5, .1, .2)), compare.Rules{}, compare.Inconclusive, compare.Noise},
+		{"one huge outlier", twoPercent(evenly(5, 0, .01), []float64{0, 0, .001, -.001, 9}), compare.Rules{}, compare.Inconclusive, compare.Noise},
+		{"two steps of the clock", in(slower, func(p *compare.Pair) { p.Resolution = .06 }), compare.Rules{}, compare.Unchanged, ""},
+		{"all runs alike", twoPercent(level(5, 1), level(5, 1)), compare.Rules{}, compare.Unchanged, ""},
+		{"all runs 0, no dead zone", compare.Pair{Base: level(5, 0), Head: level(5, 0)}, compare.Rules{}, compare.Unchanged, ""},
+		{"5 runs alike a side", twoPercent(level(5, 1), level(5, 2)), compare.Rules{}, compare.Regressed, ""},
+		{"3 runs alike a side", twoPercent(level(3, 1), level(3, 2)), compare.Rules{}, compare.Inconclusive, compare.Noise},
+		{"2 runs", twoPercent(evenly(2, 0, 1e-6), evenly(9, 5, 1e-6)), compare.Rules{}, compare.Inconclusive, compare.FewRuns},
+		{"1 run", twoPercent(level(1, 0), level(1, 5)), compare.Rules{}, compare.Inconclusive, compare.FewRuns},
+		{"no runs", twoPercent(nil, level(5, 0)), compare.Rules{}, compare.Inconclusive, compare.NoValues},
+		{"gate, 4 runs", twoPercent(evenly(4, 0, .01), evenly(9, .5, .01)), gate, compare.Inconclusive, compare.FewRuns},
+		{"gate, 5 runs", slower, gate, compare.Regressed, ""},
+		{"barred", in(slower, func(p *compare.Pair) { p.Barred = compare.Clocks }), compare.Rules{}, compare.Estimate, compare.Clocks},
+		{"sessions, 4 known", in(slower, confounded(history[:4])), compare.Rules{}, compare.Inconclusive, compare.Sessions},
+		{"sessions, 5 known", in(slower, confounded(history)), compare.Rules{}, compare.Inconclusive, compare.Noise},
+		{"sessions, 1 apart", in(slower, func(p *compare.Pair) {
+			confounded(history)(p)
+			p.Head = evenly(5, 1, .01)
+		}), compare.Rules{}, compare.Regressed, ""},
+		{"6 blocks", in(twoPercent(evenly(6, 0, 5), evenly(6, .1, 5)), func(p *compare.Pair) { p.Blocks = differences }), gate, compare.Regressed, ""},
+		{"5 blocks", in(twoPercent(evenly(6, 0, 5), evenly(6, .1, 5)), func(p *compare.Pair) { p.Blocks = differences[:5] }), gate, compare.Inconclusive, compare.Noise},
+	} {
+		o := compare.Judge([]compare.Pair{c.pair}, c.rules).Outcomes[0]
+		if o.Verdict != c.want || o.Reason != c.why {
+			t.Errorf("%s: %s %q, want %s %q: %+v", c.name, o.Verdict, o.Reason, c.want, c.why, o)
+		}
+	}
+}
+
+// TestTooFewRunsAreNeverJudged: not in a family of pairs either that know their variance, and they do not count in it.
+func TestTooFewRunsAreNeverJudged(t *testing.T) {
+	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
+		least := 3
+		if r.Gate {
+			least = 5
+		}
+		for i, o := range compare.Judge(pairs, r).Outcomes {
+			few := pairs[i].Runs() < least && len(pairs[i].Blocks) < 6
+			if few && (o.Verdict != compare.Inconclusive && o.Verdict != compare.Estimate || !math.IsNaN(o.P)) {
+				t.Errorf("%d runs are %s, p %g", pairs[i].Runs(), o.Verdict, o.P)
+			}
+		}
+	})
+}
+
+// TestMethods: what the interval is of.
+func TestMethods(t *testing.T) {
+	for _, c := range []struct {
+		runs, blocks int
+		want         compare.Method
+	}{{3, 0, compare.MethodT}, {4, 0, compare.MethodRuns}, {10, 5, compare.MethodRuns}, {10, 6, compare.MethodBlocks}} {
+		pair := twoPercent(evenly(c.runs, 0, .01), evenly(c.runs, 0, .01))
+		pair.Blocks = evenly(c.blocks, 0, .01)
+		o := compare.Judge([]compare.Pair{pair}, compare.Rules{}).Outcomes[0]
+		if o.Method != c.want || !(o.Change.Confidence >= compare.Confidence) {
+			t.Errorf("%d runs, %d blocks: %s, confidence %g, want %s", c.runs, c.blocks, o.Method, o.Change.Confidence, c.want)
+		}
+	}
+}
+
+// TestBorrowedVariance: 10 pairs lend one another their variance, 9 do not. Pairs of one variance know it for certain.
+func TestBorrowedVariance(t *testing.T) {
+	var pairs []compare.Pair
+	for range 10 {
+		pairs = append(pairs, twoPercent(evenly(5, 0, .01), evenly(5, .1, .01)))
+	}
+	if j := compare.Judge(pairs[:9], compare.Rules{}); j.Runs.DF != 0 || j.Outcomes[0].DF != 8 {
+		t.Errorf("9 pairs: %+v, %g degrees of freedom", j.Runs, j.Outcomes[0].DF)
+	}
+	j := compare.Judge(pairs, compare.Rules{})
+	if !math.IsInf(j.Runs.DF, 1) || !math.IsInf(j.Outcomes[0].DF, 1) || j.Outcomes[0].Verdict != compare.Regressed {
+		t.Errorf("10 pairs alike: %+v, %+v", j.Runs, j.Outcomes[0])
+	}
+	// One that is noisier than the rest is not taken for calm.
+	pairs[0] = twoPercent(evenly(5, 0, .5), evenly(5, .1, .5))
+	if o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]; o.Verdict != compare.Inconclusive {
+		t.Errorf("a noisy pair among calm ones: %+v", o)
+	}
+}
+
+// TestIntervalLeavesOutZero: p of pairs of one variance is below 0.05, but the interval of the ranks of 5 runs a side
+// contains 0.
+func TestIntervalLeavesOutZero(t *testing.T) {
+	var pairs []compare.Pair
+	for range 10 {
+		pairs = append(pairs, twoPercent(evenly(5, 0, .1), evenly(5, .055, .1)))
+	}
+	o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]
+	if !(o.Adjusted < compare.Level && o.Change.Low < 0) || o.Verdict != compare.Inconclusive {
+		t.Errorf("%+v", o)
+	}
+}
+
+// TestBlocksLendToBlocks: the variance of a difference is not that of a run.
+func TestBlocksLendToBlocks(t *testing.T) {
+	random := rand.New(rand.NewPCG(5, 5))
+	var pairs []compare.Pair
+	for i := range 40 {
+		p := twoPercent(normal(random, 8, 0, .1), normal(random, 8, 0, .1))
+		if i%2 == 0 {
+			p.Blocks = normal(random, 8, 0, .001)
+		}
+		pairs = append(pairs, p)
+	}
+	if j := compare.Judge(pairs, compare.Rules{}); !(j.Runs.Variance > .003 && j.Blocks.Variance < 1e-5) {
+		t.Errorf("runs %+v, blocks %+v", j.Runs, j.Blocks)
+	}
+}
+
+// TestSessionsAreNotTheRuns: between sessions of which it is not known what they differ by nothing is said, and the
+// interval of those of which it is covers their difference.
+func TestSessionsAreNotTheRuns(t *testing.T) {
+	pair := twoPercent(evenly(9, 0, .001), evenly(9, .05, .001))
+	calm := compare.Judge([]compare.Pair{pair}, compare.Rules{}).Outcomes[0]
+	pair.Confounded, pair.History = true, []float64{0, .05, 0, .04, .01, .05, 0}
+	o := compare.Judge([]compare.Pair{pair}, compare.Rules{}).Outcomes[0]
+	if calm.Verdict != compare.Regressed || o.Verdict == compare.Regressed {
+		t.Errorf("one session: %s, two that differ by as much as any: %s", calm.Verdict, o.Verdict)
+	}
+	if !(o.Change.Low < calm.Change.Low && o.Change.High > calm.Change.High && o.Noise > calm.Noise && o.P > calm.P) {
+		t.Errorf("%+v is no wider than %+v", o, calm)
+	}
+}
+
+// TestSessionTails: p between two sessions is not below a level more often than the level, however low: so that it can be
+// adjusted over many points.
+func TestSessionTails(t *testing.T) {
+	random := rand.New(rand.NewPCG(8, 1))
+	const draws, least = 40_000, .001
+	for _, past := range []int{5, 8, 12, 20} {
+		pairs := make([]compare.Pair, draws)
+		for i := range pairs {
+			history := normal(random, past, 0, .02)
+			base := history[past-1]
+			pairs[i] = twoPercent(evenly(9, base, 1e-4), evenly(9, .02*random.NormFloat64(), 1e-4))
+			pairs[i].Confounded, pairs[i].History = true, history
+		}
+		below := 0
+		for _, o := range compare.Judge(pairs, compare.Rules{}).Outcomes {
+			if o.P < least {
+				below++
+			}
+		}
+		if limit := least*draws + 4*math.Sqrt(least*draws); float64(below) > limit {
+			t.Errorf("%d sessions: p is below %g in %d of %d, at most %.0f should be", past, least, below, draws, limit)
+		}
+	}
+}
+
+// TestNoNumbers: a pair with a value that is not finite, or too large to be subtracted, has no change, and the others do
+// not mind it.
+func TestNoNumbers(t *testing.T) {
+	usual := evenly(5, 0, .01)
+	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64} {
+		one := slices.Clone(usual)
+		one[2] = odd
+		pairs := []compare.Pair{
+			twoPercent(usual, one), twoPercent(one, usual), twoPercent(one, one), twoPercent(level(5, -odd), level(5, odd)),
+		}
+		odds := len(pairs)
+		for range 10 {
+			pairs = append(pairs, twoPercent(usual, usual))
+		}
+		for i, o := range compare.Judge(pairs, compare.Rules{}).Outcomes {
+			if i < odds && o.Verdict != compare.Inconclusive || i >= odds && o.Verdict != compare.Unchanged {
+				t.Errorf("%g, pair %d: %+v", odd, i, o)
+			}
+		}
+	}
+	if j := compare.Judge(nil, compare.Rules{}); len(j.Outcomes) != 0 || j.Family != 0 {
+		t.Errorf("no pairs: %+v", j)
+	}
+}
