@@ -79,13 +79,14 @@ func (f facts) thresholds(given map[string]Threshold) map[string]Threshold {
 	if all == nil {
 		all = map[string]Threshold{}
 	}
+	_, general := given[""]
 	for name, values := range f {
 		metric, ok := strings.CutPrefix(name, "env."+ThresholdFact)
 		if _, has := given[metric]; !ok || has || len(values) != 1 {
 			continue
 		}
 		for text := range values {
-			if t, err := ThresholdOf(text); err == nil {
+			if t, err := ThresholdOf(text); err == nil && (t.Absolute || !general) {
 				all[metric] = t
 			}
 		}
@@ -130,6 +131,8 @@ func kindOfFact(name string) DifferenceKind {
 		}
 	}
 	switch {
+	case strings.Contains(name, "sha256"), strings.HasPrefix(name, "env.git."), strings.HasPrefix(name, "env.python.installed."):
+		return DiffersCode
 	case strings.HasPrefix(name, "applied."), strings.HasPrefix(name, "env.runner."):
 		return DiffersConfiguration
 	case strings.HasPrefix(name, "env.cpu."), strings.HasPrefix(name, "env.gpu."), strings.HasPrefix(name, "env.memory."):

@@ -171,9 +171,11 @@ func TestCompareSweepThresholds(t *testing.T) {
 	if got := mustCompare(t, db, query.CompareRequest{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
 		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
 	}
-	given := map[string]query.Threshold{"latency": {Value: .05}}
-	if got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
-		t.Errorf("with a threshold of its own: %s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+	for _, metric := range []string{"latency", ""} {
+		given := map[string]query.Threshold{metric: {Value: .05}}
+		if got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
+			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+		}
 	}
 }
 

@@ -47,6 +47,9 @@ func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, 
 	return run
 }
 
+// factThreshold begins the facts of thresholds; the metric follows.
+const factThreshold = "runner.threshold."
+
 // runEnv is the session's manifest with what is of this run alone.
 func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map[string]string) schema.Env {
 	env := s.env
@@ -60,6 +63,9 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 		env.Facts["runner.flags"] = s.options.Flags
 	}
 	env.Facts["runner.order"] = s.sweep.Order
+	for metric, text := range s.sweep.Thresholds {
+		env.Facts[factThreshold+metric] = text
+	}
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}

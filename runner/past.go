@@ -147,6 +147,9 @@ var settingFacts = []string{
 	"runner.command",
 }
 
+// IsSetting tells whether a fact is one of the settings of a launch.
+func IsSetting(fact string) bool { return slices.Contains(settingFacts, fact) }
+
 // identityOf is what two runs of one launch have to agree in, by the name that a difference is reported under:
 // machine, driver, versions, code and configuration.
 func identityOf(r *schema.Run) map[string]string {
@@ -161,7 +164,7 @@ func identityOf(r *schema.Run) map[string]string {
 		identity[fact] = r.Env.Facts[fact]
 	}
 	for fact, value := range r.Env.Facts {
-		if strings.HasPrefix(fact, identityPrefix) || strings.HasPrefix(fact, factCommandFile) || slices.Contains(settingFacts, fact) {
+		if strings.HasPrefix(fact, identityPrefix) || strings.HasPrefix(fact, factCommandFile) || IsSetting(fact) {
 			identity[fact] = value
 		}
 	}

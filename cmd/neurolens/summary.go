@@ -99,15 +99,18 @@ func (a *app) summaryView(t query.Table, s summary) view {
 	}
 	v.below = append(v.below, notes.lines()...)
 	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "")
-	v.commands = []string{"next  " + a.nextCommand(s)}
+	v.commands = []string{"next  " + a.nextCommand(t, s)}
 	return v
 }
 
 // nextCommand is the one to type next.
-func (a *app) nextCommand(s summary) string {
+func (a *app) nextCommand(t query.Table, s summary) string {
 	command := "neurolens ls session=last"
-	if s.result.Failed() > 0 {
+	switch {
+	case s.result.Failed() > 0:
 		command += " status!=ok"
+	case len(t.Rows) > 0 && textAt(t, t.Rows[0], "side") != "":
+		command = "neurolens compare session=last"
 	}
 	if len(a.stores) > 0 {
 		command += " --store " + shellQuoted(s.dir)

@@ -69,6 +69,15 @@
 //	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent
 //	max_repeats: 20                   # what rel_error may take; 20 by default
 //
+// # Comparing
+//
+//	thresholds:                       # differences that are none, by metric
+//	  latency: 5%                     # a share of the base's value
+//	  peak_memory: {abs: 64 MiB}      # an amount; without a unit in the stored one (ns, B ...)
+//	  rmse: {abs: 1e-3}
+//
+// They are stored with every run and do not change what is measured: a sweep that goes on may have others.
+//
 // # Python
 //
 // A Python worker runs file, onnxrt, torch and tensorrt. A key that nothing takes of what runs is refused; cold_start

@@ -34,6 +34,7 @@ type settings struct {
 	order      string
 	relError   float64 // 0: not asked for
 	maxRepeats int
+	thresholds map[string]string
 	worker     workerSettings
 }
 
@@ -41,7 +42,7 @@ func readSettings(d *document, o Overrides) (settings, error) {
 	var s settings
 	for _, read := range []func(*document, Overrides) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts,
+		s.readBudget, s.readTimeouts, s.readThresholds,
 	} {
 		if err := read(d, o); err != nil {
 			return settings{}, err

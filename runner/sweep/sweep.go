@@ -13,7 +13,7 @@ var topKeys = []string{
 	"backend", "baseline", "benchmark", "budget", "build", "cold_start", "command", "cwd", "device", "env", "exclude",
 	"file", "flush_l2", "grid", "include", "iterations", "max_repeats", "min_run_time", "model", "order", "params",
 	"profile", "provider", "python", "rel_error", "repeats", "reproducible", "seed", "share", "suite", "tags",
-	"threads", "timeout", "timeout_multiplier", "timeouts", "timing", "variant", "warmup", "wrapper", "zip",
+	"threads", "thresholds", "timeout", "timeout_multiplier", "timeouts", "timing", "variant", "warmup", "wrapper", "zip",
 }
 
 // Sweep is a sweep file with every point expanded and every default filled in.
@@ -27,6 +27,7 @@ type Sweep struct {
 	MaxRepeats int               // what RelError may take; Repeats where there is none
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags       map[string]string // stored with every run; nil where there are none
+	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
 	BuildEnv   map[string]string // what env sets for Build: the variables in which no axis stands
 	Points     []Point           // in expansion order, each point_id once; not to be moved once there are launches

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -132,4 +134,10 @@ func TestTrendTable(t *testing.T) {
 		}
 	}
 	t.Log("\n" + table.String())
+	if _, rows, _ := strings.Cut(table.String(), "\n\n"); !testing.Short() && runtime.GOARCH == "amd64" { // others round otherwise
+		document, err := os.ReadFile("../../query/compare/VALIDATION.md")
+		if err != nil || !strings.Contains(string(document), rows) {
+			t.Errorf("VALIDATION.md has another table (%v)", err)
+		}
+	}
 }

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/runner"
+)
+
+type explainFlags struct {
+	metric             string
+	thresholds         []string
+	strict, worst, all bool
+}
+
+func newExplainCommand(a *app) *cobra.Command {
+	var f explainFlags
+	cmd := &cobra.Command{
+		Use:   "explain BASE [HEAD]",
+		Short: "What else differs where a point differs, ranked",
+		Long: `Take the point that differs most between two selections of runs, and list what else
+differs there: hardware, clocks, operators of profiled runs, code, configuration,
+environment, warnings, other metrics and stages. What is most likely to matter
+comes first. That it came with the difference does not make it the cause.
+
+BASE, HEAD, --metric, --threshold and --strict are those of compare. The point is
+the one that regressed most; where none did, the one that failed, changed or
+improved most; where nothing changed, that with the largest difference. To have
+another one explained, name it in BASE and HEAD: 'session=last bs=4'. The exit
+status does not say whether anything changed.`,
+		Example: `  neurolens explain session=last~1 session=last
+  neurolens explain session=last --worst
+  neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric peak_memory`,
+		Args: arguments(1, 2, "BASE and HEAD, or one selection of two sides"),
+		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(a, cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.metric, "metric", "", "explain a difference of metric `NAME` (default: the primary one)")
+	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
+	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
+	flags.BoolVar(&f.worst, "worst", false, "only a point that got worse: none where none did")
+	flags.BoolVar(&f.all, "all", false, "show every line in a table")
+	return cmd
+}
+
+func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
+	req := query.ExplainRequest{
+		CompareRequest: query.CompareRequest{Base: args[0], Rules: compare.Rules{Strict: f.strict}},
+		Regressed:      f.worst, Silent: silentDifference,
+	}
+	if len(args) == 2 {
+		req.Head = args[1]
+	}
+	if f.metric != "" {
+		req.Metrics = []string{f.metric}
+	}
+	var err error
+	if req.Thresholds, err = thresholds(f.thresholds); err != nil {
+		return err
+	}
+	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
+		x, err := db.Explain(cmd.Context(), req)
+		if err != nil {
+			return err
+		}
+		w := explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, f.all}
+		return a.print(format, x.Table, w.view)
+	})
+}
+
+// silentDifference tells differences that say nothing of a change, or that columns say already. Settings are no such,
+// though they are facts of the runner.
+func silentDifference(d query.Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	return volatileDifference(d) && !runner.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
+}

@@ -1,0 +1,272 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// ExplainRequest asks what else differs where a point differs.
+type ExplainRequest struct {
+	// CompareRequest says what is compared: with one metric at most, and without an axis. Limit and Worst are not used.
+	CompareRequest
+
+	// Regressed asks for a point that got worse, and for none where no point did.
+	Regressed bool
+
+	// Silent are differences that say nothing of a change; nil: none are.
+	Silent func(Difference) bool
+}
+
+// Explanation is what is known to differ between the two sides of one point. That it came with the difference does not
+// make it the cause.
+//
+// Columns: rank, 0 for the point itself, whose id is its name, from 1 for what is most likely to matter, NULL for what was
+// looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops in their stored unit; change, low and
+// high: of the ratio less 1, or of the difference, as scale says; unit; share, of an op: of the difference of all ops
+// together; verdict, of metrics and stages; runs, those with a warning or a status are counted in runs.
+type Explanation struct {
+	Table
+
+	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
+	// explain. Point is its place among Points.
+	Comparison Comparison
+	Point      int
+
+	// BaseProfiles and HeadProfiles are how many runs of the point have operators.
+	BaseProfiles, HeadProfiles int
+}
+
+// EvidenceKind says what a line of an explanation is about, where that is no DifferenceKind.
+type EvidenceKind string
+
+// The kinds of evidence, beside those of facts.
+const (
+	EvidencePoint   EvidenceKind = "point"   // what is explained
+	EvidenceStatus  EvidenceKind = "status"  // runs that did not end well
+	EvidenceOp      EvidenceKind = "op"      // an operator of profiled runs
+	EvidenceWarning EvidenceKind = "warning" // a word of warning that runs of one side alone have
+	EvidenceMetric  EvidenceKind = "metric"  // another metric of the same runs
+	EvidenceStage   EvidenceKind = "stage"   // the duration of a stage of the same runs
+)
+
+// Explain finds the point that differs most and what else differs there. The worst point is that which regressed most;
+// where none did, the one that failed, changed or improved most, or is missing; where compare calls nothing changed, that
+// with the largest difference.
+//
+// Facts are of the first run of each session. A metric or a stage has changed where compare would say so of it alone;
+// there is no correction for how many are looked at. An op counts that differs by at least 2 % of what all ops of the
+// base take. Errors are those of Compare.
+func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, error) {
+	if len(req.Metrics) > 1 || req.Axis != "" {
+		return Explanation{}, input("explain: want one metric and no axis")
+	}
+	x := explaining{db: db, req: req}
+	if err := x.choose(ctx); err != nil {
+		return Explanation{}, err
+	}
+	x.Table = Table{Columns: explainColumns()}
+	if len(x.Comparison.Rows) == 0 {
+		return x.Explanation, nil
+	}
+	if err := x.look(ctx); err != nil {
+		return Explanation{}, err
+	}
+	x.point()
+	x.rank()
+	return x.Explanation, nil
+}
+
+func explainColumns() []Column {
+	return []Column{
+		{Name: "rank", Type: TypeInteger},
+		{Name: "kind", Type: TypeText},
+		{Name: "name", Type: TypeText},
+		{Name: "base", Type: TypeText},
+		{Name: "head", Type: TypeText},
+		{Name: "change", Type: TypeReal},
+		{Name: "low", Type: TypeReal},
+		{Name: "high", Type: TypeReal},
+		{Name: "unit", Type: TypeText},
+		{Name: "scale", Type: TypeText},
+		{Name: "share", Type: TypeReal},
+		{Name: "verdict", Type: TypeText},
+	}
+}
+
+// explaining is an explanation in the making.
+type explaining struct {
+	Explanation
+	db       *DB
+	req      ExplainRequest
+	evidence []evidence
+}
+
+// evidence is a row before it has its rank.
+type evidence struct {
+	tier int // of tiers; unranked: it did not change
+	size float64
+	row  []any // of the columns after rank
+}
+
+// The tiers of evidence: what is in an earlier one is ranked before all of a later one.
+const (
+	tierStatus = iota
+	tierHardware
+	tierMostOfOps
+	tierCode
+	tierConfiguration
+	tierEnvironment
+	tierWarning
+	tierMetric
+	tierStage
+	tierOp
+	unranked
+)
+
+// factTiers are those of facts.
+var factTiers = map[DifferenceKind]int{
+	DiffersHardware: tierHardware, DiffersCode: tierCode, DiffersConfiguration: tierConfiguration, DiffersEnvironment: tierEnvironment,
+}
+
+// rank orders the evidence and numbers what is ranked.
+func (x *explaining) rank() {
+	slices.SortStableFunc(x.evidence, func(a, b evidence) int { return cmp.Or(a.tier-b.tier, cmp.Compare(b.size, a.size)) })
+	for i, e := range x.evidence {
+		rank := any(int64(i + 1))
+		if e.tier == unranked {
+			rank = nil
+		}
+		x.Rows = append(x.Rows, append([]any{rank}, e.row...))
+	}
+}
+
+// interest is the order in which points are worth explaining: what is not here is not, if anything else is.
+var interest = []compare.Verdict{
+	compare.Regressed, Failed, compare.Changed, compare.Improved, Unsupported, Missing, Fixed,
+}
+
+// got worse are the verdicts of points that got worse.
+var gotWorse = interest[:2]
+
+// choose compares, and keeps the row of the point that is to be explained.
+func (x *explaining) choose(ctx context.Context) error {
+	req := x.req.CompareRequest
+	req.Limit, req.Worst = 1, true
+	var err error
+	if x.Comparison, err = x.db.Compare(ctx, req); err != nil {
+		return err
+	}
+	x.Point = x.wanted()
+	if x.Point < 0 {
+		x.Comparison.Rows = nil
+		return nil
+	}
+	if req.Limit += placeOf(x.Comparison.Points, x.Point); req.Limit > 1 {
+		if x.Comparison, err = x.db.Compare(ctx, req); err != nil {
+			return err
+		}
+		x.Comparison.Rows = x.Comparison.Rows[len(x.Comparison.Rows)-1:]
+	}
+	return nil
+}
+
+// wanted is the place of the point that is to be explained among all points; -1 where none is.
+func (x *explaining) wanted() int {
+	order := func(p ComparedPoint) int {
+		if i := slices.Index(interest, p.Verdict); i >= 0 {
+			return i
+		}
+		if p.Verdict == Added {
+			return len(interest) + 1
+		}
+		return len(interest)
+	}
+	best := -1
+	for i, p := range x.Comparison.Points {
+		if x.req.Regressed && !slices.Contains(gotWorse, p.Verdict) {
+			continue
+		}
+		if best < 0 || cmp.Or(order(p)-order(x.Comparison.Points[best]), cmp.Compare(sizeOf(x.Comparison.Points[best]), sizeOf(p))) < 0 {
+			best = i
+		}
+	}
+	return best
+}
+
+// sizeOf is how large the change of a point is; 0 where there is none.
+func sizeOf(p ComparedPoint) float64 {
+	if math.IsNaN(p.Change) {
+		return 0
+	}
+	return math.Abs(p.Change)
+}
+
+// placeOf is how many points come before one in the order in which a comparison with a limit gives its rows.
+func placeOf(points []ComparedPoint, one int) int {
+	order := make([]int, len(points))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		p, q := points[a], points[b]
+		return cmp.Or(slices.Index(Verdicts, p.Verdict)-slices.Index(Verdicts, q.Verdict), cmp.Compare(sizeOf(q), sizeOf(p)))
+	})
+	return slices.Index(order, one)
+}
+
+// look collects the evidence.
+func (x *explaining) look(ctx context.Context) error {
+	base, head := x.filterOf(x.Comparison.Base, "base"), x.filterOf(x.Comparison.Head, "head")
+	seen, err := x.details(ctx, base, head)
+	if err != nil {
+		return err
+	}
+	x.counts(tierStatus, EvidenceStatus, seen, false)
+	x.counts(tierWarning, EvidenceWarning, seen, true)
+	x.ops(seen)
+	if base == "" || head == "" {
+		x.facts(x.Comparison.Differs)
+		return nil
+	}
+	x.stages(seen)
+	req := x.req.CompareRequest
+	req.Base, req.Head = base, head
+	own := x.text("metric")
+	req.Metrics = slices.DeleteFunc(common(seen[0].metrics, seen[1].metrics), func(name string) bool { return name == own })
+	c, err := x.db.Compare(ctx, req)
+	if err != nil {
+		return err
+	}
+	x.facts(c.Differs)
+	if len(req.Metrics) > 0 {
+		x.metrics(c)
+	}
+	return nil
+}
+
+// common are the texts that are in both lists, in the order of the first.
+func common(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
+}
+
+// text is a value of the row of the point; empty for NULL.
+func (x *explaining) text(column string) string {
+	return textOf(x.Comparison.Rows[0][x.Comparison.Index(column)])
+}
+
+// filterOf is the filter of the runs of the point on a side; empty where the side does not have it.
+func (x *explaining) filterOf(s CompareSide, name string) string {
+	point := x.text(name + "_point_id")
+	if point == "" {
+		return ""
+	}
+	words := "point_id=" + quotedValue(point)
+	if machine := x.text("machine"); slices.Contains(s.Machines, machine) {
+		words += " machine=" + quotedValue(machine)
+	}
+	return both(s.Filter, words)
+}

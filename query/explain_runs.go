@@ -1,0 +1,150 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"math"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sideOfPoint is what the runs of a point have, on one side.
+type sideOfPoint struct {
+	runs     int
+	statuses map[string]int // how runs ended that did not end well: status, stage and kind of error
+	warnings map[string]int // runs with each word
+	metrics  []string       // of ok runs, ascending
+	sessions []string       // of ok runs, ascending
+	stages   map[string][]float64
+	profiled int
+	ops      map[opKey][]float64 // what it took in each profiled run that has it, in ns
+}
+
+// opKey is what operators of two runs have in common.
+type opKey struct{ name, kind string }
+
+// explainedStages are the columns of the stages that are looked at. What building takes is of the session, and what
+// measuring takes is the metric.
+var explainedStages = []schema.Stage{schema.StageSetup, schema.StageWarmup, schema.StageValidate, schema.StageTeardown}
+
+// details reads the runs of both sides; filters are empty where a side does not have the point.
+func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfPoint, error) {
+	var sides [2]sideOfPoint
+	err := x.db.ask(ctx, x.db.listAll, func(r *reader) error {
+		for i, filter := range filters {
+			sides[i] = sideOfPoint{statuses: map[string]int{}, warnings: map[string]int{}, stages: map[string][]float64{}, ops: map[opKey][]float64{}}
+			if filter == "" {
+				continue
+			}
+			if err := sides[i].read(ctx, r, filter); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	x.BaseProfiles, x.HeadProfiles = sides[0].profiled, sides[1].profiled
+	return sides, err
+}
+
+// read reads the runs that a filter matches.
+func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error {
+	names := []string{"run_id", "session_id", "purpose", "status", "stage", "error_kind", "warnings"}
+	for _, stage := range explainedStages {
+		names = append(names, string(stage)+"_ns")
+	}
+	columns, err := runColumns(names)
+	if err != nil {
+		return err
+	}
+	sel, err := r.selected(ctx, question{filter: filter})
+	if err != nil {
+		return err
+	}
+	var ok, profiled []schema.ULID
+	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.columns), sel.text) + " ORDER BY run_id"
+	err = r.conn.query(ctx, statement{text, sel.args}, func(row []driver.Value) (err error) {
+		well := textOf(row[3]) == string(schema.StatusOK)
+		switch schema.Purpose(textOf(row[2])) {
+		case schema.PurposeMeasure:
+			s.add(row[1:])
+			if well {
+				ok, err = appendID(ok, row[0])
+			}
+		case schema.PurposeProfile:
+			if well {
+				profiled, err = appendID(profiled, row[0])
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if s.metrics, err = r.metricsOf(ctx, ok); err != nil {
+		return err
+	}
+	return s.readOps(ctx, r, profiled)
+}
+
+// add takes a run in: session, purpose, status, stage, kind of error, warnings, stages.
+func (s *sideOfPoint) add(row []driver.Value) {
+	s.runs++
+	if status := textOf(row[2]); status != string(schema.StatusOK) {
+		words := []string{status}
+		if stage := textOf(row[3]); stage != "" {
+			words = append(words, "in", stage)
+		}
+		if kind := textOf(row[4]); kind != "" && kind != status {
+			words = append(words, "("+kind+")")
+		}
+		s.statuses[strings.Join(words, " ")]++
+		return
+	}
+	s.sessions = addText(s.sessions, textOf(row[0]))
+	for _, word := range listOf(row[5]) {
+		s.warnings[textOf(word)]++
+	}
+	for i, stage := range explainedStages {
+		if took, ok := row[6+i].(int64); ok && took > 0 {
+			s.stages[string(stage)] = append(s.stages[string(stage)], math.Log(float64(took)))
+		}
+	}
+}
+
+// metricsOf are the names of the metrics of runs, ascending.
+func (r *reader) metricsOf(ctx context.Context, ids []schema.ULID) ([]string, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var names []string
+	text := "SELECT DISTINCT metric FROM " + r.src.of(ids).nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
+	err := r.conn.query(ctx, statement{text, []any{texts(ids)}}, func(row []driver.Value) error {
+		names = append(names, textOf(row[0]))
+		return nil
+	})
+	return names, err
+}
+
+// ofRuns restricts a subquery before it to the runs of a list of ids.
+const ofRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
+
+// readOps reads the operators of profiled runs.
+func (s *sideOfPoint) readOps(ctx context.Context, r *reader, ids []schema.ULID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	runs := map[string]bool{}
+	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.src.of(ids).nested(schema.Ops, "") + ofRuns +
+		" WHERE duration_ns IS NOT NULL GROUP BY ALL ORDER BY run_id"
+	err := r.conn.query(ctx, statement{text, []any{texts(ids)}}, func(row []driver.Value) error {
+		key := opKey{textOf(row[1]), textOf(row[2])}
+		if took, ok := row[3].(float64); ok {
+			s.ops[key] = append(s.ops[key], took)
+			runs[textOf(row[0])] = true
+		}
+		return nil
+	})
+	s.profiled = len(runs)
+	return err
+}

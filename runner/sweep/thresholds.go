@@ -1,0 +1,78 @@
+package sweep
+
+import (
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
+func (s *settings) readThresholds(d *document, _ Overrides) error {
+	f := d.keys["thresholds"]
+	if !f.given() {
+		return nil
+	}
+	members, err := f.members("thresholds.")
+	if err != nil {
+		return err
+	}
+	if len(members) == 0 {
+		return f.errorf("is empty")
+	}
+	s.thresholds = make(map[string]string, len(members))
+	for _, m := range members {
+		if s.thresholds[m.key], err = m.value.threshold(m.key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// threshold is the text of a threshold of a metric: 5% of its value, or an amount in its stored unit.
+func (f field) threshold(metric string) (string, error) {
+	if f.Kind != yaml.MappingNode {
+		share, err := f.share()
+		if err != nil {
+			return "", err
+		}
+		const digits = 12 // more would show that 7 % is not a binary fraction
+		return strconv.FormatFloat(100*share, 'g', digits, 64) + "%", nil
+	}
+	values, err := f.known(f.what+".", []string{"abs"})
+	if err != nil {
+		return "", err
+	}
+	amount := values["abs"]
+	if !amount.given() {
+		return "", f.want("a share (5%) or {abs: amount}")
+	}
+	return amount.amount(metric)
+}
+
+// amount is a quantity of a metric in its stored unit, as text: 0.001, or 2000000 ns.
+func (f field) amount(metric string) (string, error) {
+	const expected = "an amount (1e-3, 2 ms)"
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
+		return "", f.want(expected)
+	}
+	q, err := schema.ParseQuantity(f.Value)
+	if err != nil || q.Value < 0 {
+		return "", f.want(expected)
+	}
+	unit, factor, known := schema.StoredUnit(q.Unit)
+	kind, _ := schema.KindOfMetric(metric)
+	switch {
+	case q.Unit == "":
+	case !known:
+		return "", f.errorf("unit %q is not known", shorten(q.Unit))
+	case kind.Unit != "" && unit != kind.Unit:
+		return "", f.errorf("%s is in %s, not in %s", metric, kind.Unit, shorten(q.Unit))
+	}
+	text := schema.CanonicalFloat(q.Value * factor)
+	if unit != "" && unit != "ratio" {
+		text += " " + unit
+	}
+	return text, nil
+}
