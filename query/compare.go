@@ -54,7 +54,7 @@ type Comparison struct {
 	Table
 	Base, Head CompareSide
 	Differs    []Difference
-	Metrics    []string        // that were compared, ascending
+	Metrics    []string        // that were compared, as they were asked for, else ascending
 	Points     []ComparedPoint // all of them, also those beyond the limit
 }
 
@@ -93,6 +93,7 @@ type comparing struct {
 	req        CompareRequest
 	many       int // see manyCompared
 	base, head *side
+	names      []Difference // in what the points of the sides are called
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {
@@ -108,7 +109,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	c.Differs = differences(base, head)
+	differs := differences(base, head)
 	m.req.Thresholds = head.thresholds(m.req.Thresholds)
 	metrics := m.req.Metrics
 	if len(metrics) == 0 {
@@ -119,8 +120,11 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 			return Comparison{}, err
 		}
 	}
-	slices.Sort(c.Metrics)
-	c.Metrics = slices.Compact(c.Metrics)
+	if len(m.req.Metrics) == 0 {
+		slices.Sort(c.Metrics)
+	}
+	c.Differs = append(differs, slices.DeleteFunc(m.names, func(d Difference) bool { return d.Name == "machine" })...)
+	slices.SortStableFunc(c.Differs, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
 	return c, nil
 }
 
@@ -171,7 +175,9 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 			return nil, err
 		}
 		if a.names || inCommon(base, head) {
-			return match(base, head, m.req.Axis)
+			by := newMatcher(base, head, m.req.Axis)
+			m.names = by.differs
+			return by.match(base, head)
 		}
 		a.names = true
 	}

@@ -29,11 +29,6 @@ type ComparedPoint struct {
 }
 
 // point is what counts are made of.
-// chosen are the points that become rows, with all that is to be said of them: the worst first where there is a limit,
-// else all in the order in which they ran.
-// name reads what points are, where that is not known yet.
-// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
-// worstFirst orders points: those that changed before those that did not, the largest change first.
 func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
@@ -133,14 +128,3 @@ func worstFirst(all []*pairing) {
 		all[i] = weights[i].pairing
 	}
 }
-
-// sides finds the runs of both sides.
-// both is the filter of what matches two.
-// apart refuses runs that are on both sides: what is compared with itself does not differ.
-// orAll is a filter that matches all in place of none.
-// measured is the SQL condition of the runs that are compared.
-// side is one side: its runs by session and machine, and how to find them.
-// CompareSide says what a side is.
-// side finds the runs of a side.
-// nameOf is what to call a selection in an error: what was typed.
-// sessionsKnown says how many sessions there are to choose from.

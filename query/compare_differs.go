@@ -53,11 +53,6 @@ var comparedFacts = []comparedFact{
 	{DiffersCode, "git_dirty"},
 	{DiffersCode, "model_sha256"},
 	{DiffersCode, "backend_version"},
-	{DiffersConfiguration, "benchmark"},
-	{DiffersConfiguration, "variant"},
-	{DiffersConfiguration, "backend"},
-	{DiffersConfiguration, "model"},
-	{DiffersConfiguration, "precision"},
 	{DiffersConfiguration, "executor"},
 	{DiffersEnvironment, "hostname"},
 	{DiffersEnvironment, "os"},
@@ -110,12 +105,14 @@ func differences(base, head facts) []Difference {
 			all = append(all, Difference{kindOfFact(name), name, of, as})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
 	return all
 }
 
 // rankOf orders differences: by kind, columns in their order before what is in maps.
 func rankOf(d Difference) int {
+	if slices.Contains(identityFields, d.Name) {
+		return slices.Index(differenceKinds, d.Kind) * (len(comparedFacts) + 1)
+	}
 	place := slices.IndexFunc(comparedFacts, func(f comparedFact) bool { return f.name == d.Name })
 	if place < 0 {
 		place = len(comparedFacts)

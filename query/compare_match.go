@@ -43,10 +43,8 @@ func inCommon(base, head groups) bool {
 	return false
 }
 
-// match pairs the groups of two sides. Fields in which each side is constant and the sides differ are no reason not to
-// match, nor is an axis whose values are compared. It is an error if nothing matches.
-func match(base, head groups, axis string) ([]*pairing, error) {
-	m := newMatcher(base, head, axis)
+// match pairs the groups of two sides. It is an error if nothing matches.
+func (m *matcher) match(base, head groups) ([]*pairing, error) {
 	partner := base.of
 	if !m.byID || m.skip["machine"] {
 		found := make(map[string]*group, len(base))
@@ -91,11 +89,13 @@ func inOrder(a, b *pairing) int {
 	return strings.Compare(x.machine, y.machine)
 }
 
-// matcher knows which fields have to be equal.
+// matcher knows which fields have to be equal: not those in which each side is constant and the sides differ, nor an axis
+// whose values are compared.
 type matcher struct {
-	fields []string // of identityFields, and parameters after them; the machine alone where points match by their ids
-	byID   bool     // the id of the point says all but the machine
-	skip   map[string]bool
+	fields  []string // of identityFields, and parameters after them; the machine alone where points match by their ids
+	byID    bool     // the id of the point says all but the machine
+	skip    map[string]bool
+	differs []Difference // in the fields that are constant on each side; the axis apart
 }
 
 func newMatcher(base, head groups, axis string) *matcher {
@@ -124,8 +124,9 @@ func newMatcher(base, head groups, axis string) *matcher {
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)
-		if constant && also && of != as {
+		if constant && also && of != as && !m.skip[field] {
 			m.skip[field] = true
+			m.differs = append(m.differs, Difference{DiffersConfiguration, field, valuesIn(of), valuesIn(as)})
 		}
 	}
 	return m
@@ -143,6 +144,14 @@ func (m *matcher) constant(side groups, field string) (value string, ok bool) {
 		}
 	}
 	return value, true
+}
+
+// valuesIn are the values of a field, of the text that value gives: none where it is NULL.
+func valuesIn(value string) []string {
+	if text, ok := strings.CutPrefix(value, "="); ok {
+		return []string{text}
+	}
+	return nil
 }
 
 // paramPrefix is what the names of fields that are parameters begin with.

@@ -11,11 +11,6 @@ import (
 )
 
 // read reads a row of what was asked.
-// leaveOut takes out the runs that have no location.
-// readKind reads the least and the most of what has to be the same for all runs.
-// readIdentity reads the identity fields but the machine, and the parameters.
-// order puts the locations in the order in which the runs ran.
-// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
 func (g *group) read(row []driver.Value, a asked) {
 	g.someRun, g.least = textOf(row[0]), integerOf(row[1])
 	list := listOf(row[2])

@@ -189,7 +189,7 @@ func (l *line) added(column string, i int, change *stat.ChangePoint) any {
 	case "scale":
 		return string(l.scale)
 	case "location":
-		return known(inUnit(l.locations[i], l.scale))
+		return realValue(inUnit(l.locations[i], l.scale))
 	case "change_point":
 		return change != nil
 	}
@@ -198,15 +198,15 @@ func (l *line) added(column string, i int, change *stat.ChangePoint) any {
 	}
 	switch column {
 	case "shift":
-		return known(l.shift(change.Shift.Value))
+		return realValue(l.shift(change.Shift.Value))
 	case "shift_low":
-		return known(l.shift(change.Shift.Low))
+		return realValue(l.shift(change.Shift.Low))
 	case "shift_high":
-		return known(l.shift(change.Shift.High))
+		return realValue(l.shift(change.Shift.High))
 	case "p":
-		return known(change.P)
+		return realValue(change.P)
 	case "p_adjusted":
-		return known(max(change.P, l.adjusted))
+		return realValue(max(change.P, l.adjusted))
 	}
 	return string(l.verdict(change))
 }
@@ -230,12 +230,4 @@ func (l *line) verdict(change *stat.ChangePoint) compare.Verdict {
 		return compare.Regressed
 	}
 	return compare.Improved
-}
-
-// known is a number, NULL where it is none.
-func known(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return v
 }

@@ -109,7 +109,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		return err
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
-		if req.Worst = forPeople(format); req.Worst && len(f.by) == 0 && !f.all && format == formatTable {
+		if req.Worst = forPeople(format); req.Worst && len(f.by) == 0 && !f.all && format == formatTable && !(f.matrix != "" && len(f.metrics) > 1) {
 			req.Limit = compareRows
 		}
 		c, err := db.Compare(cmd.Context(), req)

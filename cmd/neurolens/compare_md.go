@@ -13,10 +13,15 @@ import (
 func (w compareWriter) markdown(t query.Table) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", w.verdictLine())
-	if len(w.flags.by) > 0 {
+	switch {
+	case len(w.flags.by) > 0:
 		columns, rows := w.groups(t)
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
-	} else {
+	case w.sideBySide():
+		w.flags.all = true
+		columns, rows := w.matrix(t)
+		view{columns: columns, rows: rows}.renderMarkdown(&b)
+	default:
 		loud, rest := w.split(t)
 		w.table(&b, t, loud)
 		if len(rest) > 0 {

@@ -11,15 +11,8 @@ import (
 )
 
 // points is the table of points.
-// cells are those of a point beside its axes.
-// runsText says how often each side was measured.
-// words are the reason and the flags of a point that somebody has to think about.
-// firstWords are those of words that a row has room for.
-// wordsText names the first of them, and counts the others.
-// rowsOf are axes of some rows of a table, in their order.
 func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
-	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
-	varying = rowsOf(varying, w.c.Table, t)
+	varying := w.axes(t)
 	if len(w.c.Metrics) > 1 {
 		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
 	}
@@ -41,41 +34,51 @@ func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
 	return columns, rows
 }
 
+// axes are those in which the rows of a comparison differ, of some of them.
+func (w compareWriter) axes(some query.Table) []axis {
+	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
+	return rowsOf(varying, w.c.Table, some)
+}
+
+// verdictText is a verdict as people read it: in capitals where it is bad.
+func verdictText(v compare.Verdict) (text string, bad bool) {
+	if slices.Contains([]compare.Verdict{compare.Regressed, query.Missing, query.Failed}, v) {
+		return strings.ToUpper(string(v)), true
+	}
+	return string(v), false
+}
+
+// differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
+func differenceOf(t query.Table, row []any, name string, ratio func(float64) string) string {
+	v, ok := at(t, row, name).(float64)
+	switch {
+	case !ok:
+		return unknown
+	case textAt(t, row, "scale") == string(schema.ScaleRatio):
+		return ratio(v)
+	}
+	return signedQuantity(v, textAt(t, row, "unit"))
+}
+
 // cells are those of a point beside its axes.
 func (w compareWriter) cells(t query.Table, row []any) []cell {
 	unit := textAt(t, row, "unit")
-	verdict := compare.Verdict(textAt(t, row, "verdict"))
-	text := string(verdict)
-	bad := slices.Contains([]compare.Verdict{compare.Regressed, query.Missing, query.Failed}, verdict)
-	if bad {
-		text = strings.ToUpper(text)
-	}
-	relative := textAt(t, row, "scale") == string(schema.ScaleRatio)
-	difference := func(name string, relatively func(float64) string) string {
-		v, ok := at(t, row, name).(float64)
-		switch {
-		case !ok:
-			return unknown
-		case relative:
-			return relatively(v)
-		}
-		return signedQuantity(v, unit)
-	}
+	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
 	interval := unknown
 	if at(t, row, "low") != nil {
-		interval = difference("low", bare) + " " + difference("high", bare)
+		interval = differenceOf(t, row, "low", bare) + " " + differenceOf(t, row, "high", bare)
 	}
 	noise := unknown
 	if v, ok := at(t, row, "noise").(float64); ok {
 		noise = quantity(v, unit)
-		if relative {
+		if textAt(t, row, "scale") == string(schema.ScaleRatio) {
 			noise = share(v)
 		}
 	}
 	return []cell{
 		{text: quantity(at(t, row, "base"), unit)},
 		{text: quantity(at(t, row, "head"), unit)},
-		{text: difference("change", signed)},
+		{text: differenceOf(t, row, "change", signed)},
 		{text: interval},
 		{text: chance(at(t, row, "p_adjusted"))},
 		{text: noise},

@@ -25,9 +25,12 @@ type compareWriter struct {
 // view is the comparison as a table: worst first, what did not change counted.
 func (w compareWriter) view(t query.Table) view {
 	v := view{above: w.head()}
-	if len(w.flags.by) > 0 {
+	switch {
+	case len(w.flags.by) > 0:
 		v.columns, v.rows = w.groups(t)
-	} else {
+	case w.sideBySide():
+		v.columns, v.rows = w.matrix(t)
+	default:
 		rows := w.shown(t)
 		v.columns, v.rows = w.points(query.Table{Columns: t.Columns, Rows: rows})
 		if hidden := w.hidden(rows); hidden != "" {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
+func (w compareWriter) sideBySide() bool { return w.flags.matrix != "" && len(w.c.Metrics) > 1 }
+
+// matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
+// the verdict.
+func (w compareWriter) matrix(t query.Table) ([]viewColumn, [][]cell) {
+	byMetric := map[string]map[string][]any{}
+	var first [][]any
+	for _, row := range t.Rows {
+		metric := textAt(t, row, "metric")
+		if byMetric[metric] == nil {
+			byMetric[metric] = map[string][]any{}
+		}
+		byMetric[metric][pairOf(t, row)] = row
+		if metric == textAt(t, t.Rows[0], "metric") {
+			first = append(first, row)
+		}
+	}
+	if !w.flags.all {
+		first = first[:min(len(first), compareRows)]
+	}
+	varying := w.axes(query.Table{Columns: t.Columns, Rows: first})
+	var columns []viewColumn
+	for _, x := range varying {
+		columns = append(columns, axisColumn(x))
+	}
+	for i, metric := range w.c.Metrics {
+		columns = append(columns, viewColumn{header: strings.ToUpper(metric), right: true}, viewColumn{header: "CHANGE", right: true},
+			viewColumn{header: "VERDICT", drop: len(w.c.Metrics) - i})
+	}
+	rows := make([][]cell, len(first))
+	for i, row := range first {
+		for _, x := range varying {
+			rows[i] = append(rows[i], axisCell(x, i))
+		}
+		for _, metric := range w.c.Metrics {
+			rows[i] = append(rows[i], w.changeCells(t, byMetric[metric][pairOf(t, row)])...)
+		}
+	}
+	return columns, rows
+}
+
+// pairOf names what is compared in a row, whatever the metric.
+func pairOf(t query.Table, row []any) string {
+	return textAt(t, row, "base_point_id") + " " + textAt(t, row, "head_point_id") + " " + textAt(t, row, "machine")
+}
+
+// changeCells are the value of a metric, its change and the verdict; unknown where there is no such row.
+func (w compareWriter) changeCells(t query.Table, row []any) []cell {
+	if row == nil {
+		return []cell{{text: unknown}, {text: unknown}, {text: unknown}}
+	}
+	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
+	return []cell{{text: quantity(at(t, row, "head"), textAt(t, row, "unit"))}, {text: differenceOf(t, row, "change", signed)}, {text, bad}}
+}
