@@ -188,17 +188,25 @@ func TestCompareDiffers(t *testing.T) {
 			r.Applied = map[string]string{"threads": numpy}
 		})
 	}
-	got := mustCompare(t, sealedRuns(t, slices.Concat(runsOf(&n, 1, commit("base", "a", "2.4.5"), wobble(1000)...), runsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...))),
-		query.CompareRequest{Base: "session=last"})
+	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), runsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
+	got := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
 	want := []query.Difference{
-		{Kind: query.DiffersCode, Name: "git_commit", Base: []string{"a"}, Head: []string{"b"}},
+		{Kind: query.DiffersCode, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
 		{Kind: query.DiffersConfiguration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 		{Kind: query.DiffersEnvironment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 	}
 	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got.Differs, want)
 	}
-	if !slices.Equal(got.Base.Commits, []string{"a"}) || got.Head.Runs != 7 {
+	for _, c := range []struct{ filter, says string }{{"commit=a", ""}, {"commit=A", ""}, {"commit=x", "matches no run"}, {"commit~a", "git_commit takes a regular expression"}} {
+		_, err := db.Compare(context.Background(), query.CompareRequest{Base: c.filter, Head: "commit=b"})
+		if c.says != "" {
+			wantInput(t, err, c.says)
+		} else if err != nil {
+			t.Errorf("%s: %v", c.filter, err)
+		}
+	}
+	if !slices.Equal(got.Base.Commits, []string{"ab"}) || got.Head.Runs != 7 {
 		t.Errorf("base %+v, head %+v", got.Base, got.Head)
 	}
 }

@@ -242,7 +242,7 @@ func (c *compiler) match(w *word, f field) (string, error) {
 	case w.key == keyBaseline:
 		return "", w.fail(v, "%s takes = and != only", w.key)
 	case standsForIDs(w.key):
-		return "", w.fail(v, "%s takes = and != only; %s_id takes a regular expression", w.key, w.key)
+		return "", w.fail(v, "%s takes = and != only; %s takes a regular expression", w.key, f.column.Name)
 	}
 	if _, err := regexp.Compile(v.text); err != nil {
 		var bad *syntax.Error

@@ -11,10 +11,13 @@ const (
 	keyRun      = "run"      // run_id; a prefix or suffix that no other run has will do
 	keySession  = "session"  // session_id; likewise, or last, last~1 ...
 	keyBaseline = "baseline" // run_id: those of the baseline of that name
+	keyCommit   = "commit"   // git_commit; a prefix that no other commit has will do
 )
 
 // standsForIDs tells whether the values of a key stand for ids that have to be looked up.
-func standsForIDs(key string) bool { return key == keyRun || key == keySession || key == keyBaseline }
+func standsForIDs(key string) bool {
+	return key == keyRun || key == keySession || key == keyBaseline || key == keyCommit
+}
 
 // field is what a key of a filter means: a column, or what a map has under a name.
 type field struct {
@@ -34,6 +37,8 @@ func fieldOf(key string) field {
 		return field{column: runColumn("run_id")}
 	case keySession:
 		return field{column: runColumn("session_id")}
+	case keyCommit:
+		return field{column: runColumn("git_commit")}
 	}
 	if c, ok := schema.Runs.Column(schema.CanonicalAlias(key)); ok {
 		return field{column: c}

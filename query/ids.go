@@ -25,6 +25,9 @@ func (r *reader) ids(ctx context.Context, key, value string) ([]string, error) {
 		}
 		return runs, nil
 	}
+	if key == keyCommit {
+		return r.commitsLike(ctx, strings.ToLower(value))
+	}
 	if back, ok := lastButN(value); ok {
 		return r.sessionFromLast(ctx, back)
 	}
@@ -113,6 +116,30 @@ func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
 		return nil, ambiguous(l.what, l.text, ids)
 	}
 	return ids, nil
+}
+
+// commitsLike finds the commit that is or begins with a text: at most one, or an error that says which there are.
+func (r *reader) commitsLike(ctx context.Context, text string) ([]string, error) {
+	if text == "" {
+		return nil, nil
+	}
+	commit := []*schema.Column{runColumn("git_commit")}
+	found := statement{"SELECT DISTINCT git_commit FROM " + r.src.scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", []any{text}}
+	var commits []string
+	err := r.conn.query(ctx, found, func(row []driver.Value) error {
+		id, _ := row[0].(string)
+		commits = append(commits, id)
+		return nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case slices.Contains(commits, text):
+		return []string{text}, nil
+	case len(commits) > 1:
+		return nil, ambiguous("commits", text, commits)
+	}
+	return commits, nil
 }
 
 func ambiguous(what, text string, ids []string) error {
