@@ -28,6 +28,10 @@ type CompareRequest struct {
 	// Limit is the most points that become rows; 0: all. Worst puts the worst first.
 	Limit int
 	Worst bool
+
+	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
+	// larger than all they are made of. Its error ends the comparison.
+	Pages func(Table) error
 }
 
 // Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
@@ -64,15 +68,19 @@ type Comparison struct {
 // the sides differ. It is an ErrInput if a selection has no runs, if a run is on both sides, and if no point of one side
 // has a match on the other.
 func (db *DB) Compare(ctx context.Context, req CompareRequest) (Comparison, error) {
-	return db.compare(ctx, comparing{req: req, many: manyCompared})
+	return db.compare(ctx, &comparing{req: req, many: manyCompared})
 }
 
-func (db *DB) compare(ctx context.Context, m comparing) (Comparison, error) {
+func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 	var c Comparison
+	raised := false
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		m.reader = r
-		if err := m.conn.raise(ctx, compareMemory); err != nil {
-			return err
+		m.reader, m.chosen = r, nil
+		if !raised { // the next time there is more
+			if err := m.conn.raise(ctx, compareMemory); err != nil {
+				return err
+			}
+			raised = true
 		}
 		var err error
 		c, err = m.compare(ctx)
@@ -81,7 +89,26 @@ func (db *DB) compare(ctx context.Context, m comparing) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	return c, nil
+	return c, m.handOut(&c)
+}
+
+// comparePage is how many rows are handed out at a time.
+const comparePage = 1000
+
+// handOut makes the rows of the points that were chosen.
+func (m *comparing) handOut(c *Comparison) error {
+	page := Table{Columns: c.Columns}
+	for i, p := range m.chosen {
+		page.Rows = append(page.Rows, p.row())
+		if m.req.Pages != nil && (len(page.Rows) == comparePage || i == len(m.chosen)-1) {
+			if err := m.req.Pages(page); err != nil {
+				return err
+			}
+			page.Rows = nil
+		}
+	}
+	c.Rows = page.Rows
+	return nil
 }
 
 // compareMemory is what DuckDB may use to group runs, in bytes.
@@ -94,6 +121,7 @@ type comparing struct {
 	many       int // see manyCompared
 	base, head *side
 	names      []Difference // in what the points of the sides are called
+	chosen     []*pairing   // what becomes rows
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {
@@ -143,19 +171,16 @@ func (m *comparing) metric(ctx context.Context, metric string, c *Comparison) er
 	if err := m.histories(ctx, matched, metric); err != nil {
 		return err
 	}
-	judgements := m.judge(matched)
+	m.judge(matched)
 	for _, p := range matched {
-		c.Metrics = addText(c.Metrics, p.name)
+		if p.name != "" && !slices.Contains(c.Metrics, p.name) {
+			c.Metrics = append(c.Metrics, p.name)
+		}
 		c.Points = append(c.Points, p.point())
 	}
-	chosen, err := m.chosen(ctx, matched)
-	if err != nil {
-		return err
-	}
-	for _, p := range chosen {
-		c.Rows = append(c.Rows, p.row(judgements[p.name]))
-	}
-	return nil
+	chosen, err := m.choose(ctx, matched)
+	m.chosen = append(m.chosen, chosen...)
+	return err
 }
 
 // manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran.
@@ -164,7 +189,7 @@ const manyCompared = 200_000
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.req.Axis != "" || m.base.Runs+m.head.Runs < m.many
-	a := asked{metric: metric, places: everything || m.sameSessions(), names: everything}
+	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.req.Axis != ""}
 	for {
 		base, err := m.groups(ctx, m.base, a)
 		if err != nil {
@@ -183,26 +208,23 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// judge judges the points of each metric as a family, and gives the judgement of each.
-func (m *comparing) judge(matched []*pairing) map[string]*compare.Judgement {
+// judge judges the points of each metric as a family.
+func (m *comparing) judge(matched []*pairing) {
 	families := map[string][]*pairing{}
 	for _, p := range matched {
 		families[p.name] = append(families[p.name], p)
 	}
-	judgements := map[string]*compare.Judgement{}
-	for name, family := range families {
+	for _, family := range families {
 		pairs := make([]compare.Pair, len(family))
 		for i, p := range family {
 			pairs[i] = p.toJudge(m.req.Thresholds)
 		}
 		j := compare.Judge(pairs, m.req.Rules)
 		for i, p := range family {
-			p.pair, p.outcome = &pairs[i], &j.Outcomes[i]
+			p.pair, p.outcome, p.judgement = &pairs[i], &j.Outcomes[i], &j
 			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
 				p.verdict, p.reason = p.state()
 			}
 		}
-		judgements[name] = &j
 	}
-	return judgements
 }

@@ -42,9 +42,9 @@ func (p *pairing) point() ComparedPoint {
 	return c
 }
 
-// chosen are the points that become rows, with all that is to be said of them: the worst first where there is a limit,
+// choose finds the points that become rows, with all that is to be said of them: the worst first where there is a limit,
 // else all in the order in which they ran.
-func (m *comparing) chosen(ctx context.Context, matched []*pairing) ([]*pairing, error) {
+func (m *comparing) choose(ctx context.Context, matched []*pairing) ([]*pairing, error) {
 	all := slices.Clone(matched)
 	if m.req.Worst {
 		worstFirst(all)
@@ -62,19 +62,18 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	byRun := map[string][]*group{}
 	var ids []schema.ULID
 	for _, p := range all {
-		for _, g := range []*group{p.base, p.head} {
-			if g == nil || g.identity != nil {
-				continue
-			}
-			if byRun[g.someRun] == nil {
-				id, err := schema.ParseULID(g.someRun)
-				if err != nil {
-					return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
-				}
-				ids = append(ids, id)
-			}
-			byRun[g.someRun] = append(byRun[g.someRun], g)
+		g := p.either()
+		if g.identity != nil {
+			continue
 		}
+		if byRun[g.someRun] == nil {
+			id, err := schema.ParseULID(g.someRun)
+			if err != nil {
+				return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
+			}
+			ids = append(ids, id)
+		}
+		byRun[g.someRun] = append(byRun[g.someRun], g)
 	}
 	if len(ids) == 0 {
 		return nil
@@ -88,10 +87,11 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	if err != nil {
 		return err
 	}
+	interned := interning{}
 	return m.conn.query(ctx, q, func(row []driver.Value) error {
 		for _, g := range byRun[textOf(row[0])] {
 			if g.identity == nil {
-				g.readIdentity(row[1:])
+				g.readIdentity(row[1:], interned)
 			}
 		}
 		return nil

@@ -21,7 +21,8 @@ type group struct {
 	differing        string         // which of metric, unit, clock, level differ among the runs; empty: none
 	least            int64          // n_samples of the run that has least
 	locations        []float64      // of its ok runs, in the order in which they ran, or ascending where places are not known
-	places           []place        // when and where each ran; nil where that was not asked for
+	started          []int64        // when each ran, in Unix microseconds; nil where that was not asked for
+	places           []place        // where each ran; likewise
 	sessions         []string       // of its ok runs, ascending
 	ok               int64          // runs that ended well
 	useless          int64          // of those, runs that give no location
@@ -40,9 +41,8 @@ type group struct {
 // kindOfMetric is what has to agree for values to be comparable.
 type kindOfMetric struct{ name, unit, better, clock, level string }
 
-// place is when and where a run ran.
+// place is where a run ran.
 type place struct {
-	started int64 // Unix microseconds
 	session string
 	block   int64 // -1: none
 }
@@ -84,8 +84,13 @@ var (
 // asked says what is wanted of groups, beside their locations.
 type asked struct {
 	metric string // empty: the primary one of each point
-	places bool   // when and where each run ran
-	names  bool   // what the points are, and in what their runs differ
+	order  bool   // when each run ran
+	blocks bool   // in which block
+	names  bool   // what the points are
+
+	// Not asked for, but added where runs differ in it.
+	sessions bool // of which session each run is
+	kinds    bool // of which unit, clock and level
 }
 
 // groups reads the points of a side.
@@ -96,15 +101,17 @@ func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error
 		return nil, err
 	}
 	// Where all runs are of one session and kind, nobody has to look at each.
-	a.places = a.places || len(s.Sessions) > 1
-	a.names = a.names || a.metric != "" || len(s.kinds) != 1
+	a.sessions = len(s.Sessions) > 1
+	a.order = a.order || a.sessions || a.blocks
+	a.kinds = a.metric != "" || len(s.kinds) != 1
+	interned := interning{}
 	each := func(row []driver.Value) error {
-		g := &group{pointID: textOf(row[0]), machine: textOf(row[1])}
-		g.read(row[2:], a)
-		if !a.places {
+		g := &group{pointID: textOf(row[0]), machine: interned.text(row[1])}
+		g.read(row[2:], a, interned)
+		if !a.sessions {
 			g.sessions = s.Sessions
 		}
-		if !a.names {
+		if !a.kinds {
 			g.metric = &s.kinds[0]
 		}
 		found = append(found, g)
@@ -121,11 +128,20 @@ func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error
 // aggregates is the SQL of what is asked: see read.
 func (a asked) aggregates() string {
 	text := "any_value(run_id), min(n_samples), list(location)"
-	if a.places {
-		text += ", list(started), list(session_id), list(block_index)"
+	if a.order {
+		text += ", list(started)"
+	}
+	if a.sessions {
+		text += ", list(session_id)"
+	}
+	if a.blocks {
+		text += ", list(block_index)"
+	}
+	if a.kinds {
+		text += ", min(metric), max(metric), min(unit), max(unit), min(clock), max(clock), min(level), max(level), min(better)"
 	}
 	if a.names {
-		text += `, min(metric), max(metric), min(unit), max(unit), min(clock), max(clock), min(level), max(level), min(better), ` + identitySQL()
+		text += ", " + identitySQL()
 	}
 	return text
 }

@@ -17,6 +17,7 @@ type pairing struct {
 	name       string // of the metric
 	pair       *compare.Pair
 	outcome    *compare.Outcome
+	judgement  *compare.Judgement
 	verdict    compare.Verdict
 	reason     compare.Reason
 }

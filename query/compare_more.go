@@ -43,7 +43,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 	for _, g := range groups {
 		byKey[g.key()] = g
 		points = append(points, g.pointID)
-		g.locations, g.places, g.oneBlock = nil, nil, true
+		g.locations, g.started, g.places, g.oneBlock = nil, nil, nil, true
 	}
 	columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "metric", "purpose"})
 	if err != nil {

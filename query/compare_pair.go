@@ -56,16 +56,15 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 
 // blocks are the differences of the runs that ran in the same block of the same session, in the order of the head's.
 func (p *pairing) blocks() []float64 {
-	at := func(l place) place { return place{session: l.session, block: l.block} }
 	base := make(map[place]float64, len(p.base.places))
 	for i, l := range p.base.places {
 		if l.block >= 0 {
-			base[at(l)] = p.base.locations[i]
+			base[l] = p.base.locations[i]
 		}
 	}
 	var differences []float64
 	for i, l := range p.head.places {
-		if location, ok := base[at(l)]; ok {
+		if location, ok := base[l]; ok {
 			differences = append(differences, p.head.locations[i]-location)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // read reads a row of what was asked.
-func (g *group) read(row []driver.Value, a asked) {
+func (g *group) read(row []driver.Value, a asked, interned interning) {
 	g.someRun, g.least = textOf(row[0]), integerOf(row[1])
 	list := listOf(row[2])
 	row = row[3:]
@@ -24,18 +24,44 @@ func (g *group) read(row []driver.Value, a asked) {
 		}
 		g.locations[i] = location
 	}
-	if a.places {
-		g.order(listOf(row[0]), listOf(row[1]), listOf(row[2]))
-		row = row[3:]
+	next := func(asked bool) (list []any) {
+		if asked {
+			list, row = listOf(row[0]), row[1:]
+		}
+		return list
+	}
+	started, sessions, blocks := next(a.order), next(a.sessions), next(a.blocks)
+	if a.order {
+		g.order(started, sessions, blocks)
 	} else {
 		slices.Sort(g.locations)
 	}
 	g.leaveOut()
-	if a.names {
+	if a.kinds {
 		g.readKind(row)
-		g.readIdentity(row[9:])
+		row = row[9:]
+	}
+	if a.names {
+		g.readIdentity(row, interned)
 	}
 }
+
+// interning keeps one of equal texts: what points are called is mostly the same.
+type interning map[string]any
+
+// value is a value of the driver as one of a Table.
+func (in interning) value(v driver.Value) any {
+	text, ok := v.(string)
+	if !ok {
+		return plain(v)
+	}
+	if in[text] == nil {
+		in[text] = text
+	}
+	return in[text]
+}
+
+func (in interning) text(v driver.Value) string { return textOf(in.value(v)) }
 
 // leaveOut takes out the runs that have no location.
 func (g *group) leaveOut() {
@@ -51,12 +77,18 @@ func (g *group) leaveOut() {
 			continue
 		}
 		g.locations[kept] = location
+		if g.started != nil {
+			g.started[kept] = g.started[i]
+		}
 		if g.places != nil {
 			g.places[kept] = g.places[i]
 		}
 		kept++
 	}
 	g.locations = g.locations[:kept]
+	if g.started != nil {
+		g.started = g.started[:kept]
+	}
 	if g.places != nil {
 		g.places = g.places[:kept]
 	}
@@ -75,38 +107,53 @@ func (g *group) readKind(row []driver.Value) {
 }
 
 // readIdentity reads the identity fields but the machine, and the parameters.
-func (g *group) readIdentity(row []driver.Value) {
+func (g *group) readIdentity(row []driver.Value, interned interning) {
 	n := len(identityFields) - 1
+	g.identity = make([]any, 0, len(identityFields))
 	for _, v := range row[:n] {
-		g.identity = append(g.identity, plain(v))
+		g.identity = append(g.identity, interned.value(v))
 	}
 	g.identity = append(g.identity, textValue(g.machine))
 	g.params, _ = plain(row[n]).(map[string]any)
+	for name, value := range g.params {
+		g.params[name] = interned.value(value)
+	}
 }
 
-// order puts the locations in the order in which the runs ran.
+// order puts the locations in the order in which the runs ran. Sessions and blocks are nil where they are not asked for.
 func (g *group) order(started, sessions, blocks []any) {
 	type run struct {
-		place
+		started  int64
 		location float64
+		place
 	}
 	runs := make([]run, len(g.locations))
 	for i := range runs {
-		runs[i].location = g.locations[i]
-		runs[i].place = place{integerOf(started[i]), textOf(sessions[i]), -1}
-		if block, ok := blocks[i].(int64); ok {
-			runs[i].block = block
+		runs[i] = run{integerOf(started[i]), g.locations[i], place{block: -1}}
+		if sessions != nil {
+			runs[i].session = textOf(sessions[i])
+			g.sessions = append(g.sessions, runs[i].session)
 		}
-		g.sessions = append(g.sessions, runs[i].session)
+		if blocks != nil {
+			if block, ok := blocks[i].(int64); ok {
+				runs[i].block = block
+			}
+		}
 	}
 	slices.Sort(g.sessions)
 	g.sessions = slices.Compact(g.sessions)
 	slices.SortFunc(runs, func(a, b run) int {
 		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.session, b.session), cmp.Compare(a.block, b.block), cmp.Compare(a.location, b.location))
 	})
-	g.places = make([]place, len(runs))
+	g.started = make([]int64, len(runs))
+	if sessions != nil || blocks != nil {
+		g.places = make([]place, len(runs))
+	}
 	for i, r := range runs {
-		g.locations[i], g.places[i] = r.location, r.place
+		g.locations[i], g.started[i] = r.location, r.started
+		if g.places != nil {
+			g.places[i] = r.place
+		}
 	}
 	if len(runs) > 0 {
 		g.first = runs[0].started
@@ -134,7 +181,7 @@ func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found 
 			}
 			g.failed[textOf(row[2])] = row[3]
 			if g.identity == nil {
-				g.readIdentity(row[4:])
+				g.readIdentity(row[4:], interning{})
 			}
 			return nil
 		})

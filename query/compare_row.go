@@ -46,8 +46,8 @@ func compareColumns() []Column {
 }
 
 // row is the row of a point.
-func (p *pairing) row(j *compare.Judgement) []any {
-	of, o, pair := p.either(), p.outcome, p.pair
+func (p *pairing) row() []any {
+	of, o, pair, j := p.either(), p.outcome, p.pair, p.judgement
 	scale := schema.ScaleRatio
 	if p.byDifference() {
 		scale = schema.ScaleDifference
@@ -163,8 +163,8 @@ func (p *pairing) newFailures() bool {
 
 // oneAfterTheOther tells whether one side's runs all ran before the other's.
 func (p *pairing) oneAfterTheOther() bool {
-	base, head := p.base.places, p.head.places
-	return len(base) > 0 && len(head) > 0 && (base[len(base)-1].started < head[0].started || head[len(head)-1].started < base[0].started)
+	base, head := p.base.started, p.head.started
+	return len(base) > 0 && len(head) > 0 && (base[len(base)-1] < head[0] || head[len(head)-1] < base[0])
 }
 
 func idOf(g *group) any {

@@ -11,7 +11,7 @@ import (
 
 // sameSessions tells whether a session has runs of both sides.
 func (m *comparing) sameSessions() bool {
-	return slices.ContainsFunc(m.base.Sessions, func(id string) bool { return slices.Contains(m.head.Sessions, id) })
+	return slices.ContainsFunc(m.base.Sessions, func(id string) bool { return m.head.sessions[id] })
 }
 
 // sides finds the runs of both sides.
@@ -86,6 +86,8 @@ type side struct {
 	sel    selection
 	strata []stratum
 	kinds  []kindOfMetric // of the ok runs
+
+	sessions, machines, commits seen
 }
 
 // CompareSide says what a side is.

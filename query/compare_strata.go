@@ -53,9 +53,9 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
 	s.Runs += t.runs
-	s.Sessions = addText(s.Sessions, t.session)
-	s.Machines = addText(s.Machines, t.machine)
-	s.Commits = addText(s.Commits, t.commit)
+	s.sessions.add(&s.Sessions, t.session)
+	s.machines.add(&s.Machines, t.machine)
+	s.commits.add(&s.Commits, t.commit)
 	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
 		s.Since = t.since
 	}
@@ -65,12 +65,19 @@ func (s *side) add(t stratum) {
 	}
 }
 
-// addText adds a text that is known, once.
-func addText(all []string, text string) []string {
-	if text == "" || slices.Contains(all, text) {
-		return all
+// seen are the texts that are in a list.
+type seen map[string]bool
+
+// add adds a text that is known to a list, once.
+func (s *seen) add(list *[]string, text string) {
+	if text == "" || (*s)[text] {
+		return
 	}
-	return append(all, text)
+	if *s == nil {
+		*s = seen{}
+	}
+	(*s)[text] = true
+	*list = append(*list, text)
 }
 
 func textOf(v driver.Value) string   { s, _ := v.(string); return s }

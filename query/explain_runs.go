@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -101,7 +102,9 @@ func (s *sideOfPoint) add(row []driver.Value) {
 		s.statuses[strings.Join(words, " ")]++
 		return
 	}
-	s.sessions = addText(s.sessions, textOf(row[0]))
+	if session := textOf(row[0]); session != "" && !slices.Contains(s.sessions, session) {
+		s.sessions = append(s.sessions, session)
+	}
 	for _, word := range listOf(row[5]) {
 		s.warnings[textOf(word)]++
 	}

@@ -221,7 +221,7 @@ func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB
 // that of a comparison, which keeps the numbers of all points.
 const (
 	answerMemory  = 64 << 20
-	compareMemory = 300 << 20
+	compareMemory = 320 << 20
 )
 
 func thousands(n int) string {

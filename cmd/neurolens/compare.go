@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -112,6 +114,9 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		if req.Worst = forPeople(format); req.Worst && len(f.by) == 0 && !f.all && format == formatTable && !(f.matrix != "" && len(f.metrics) > 1) {
 			req.Limit = compareRows
 		}
+		if !forPeople(format) && len(f.by) == 0 {
+			return a.printCompared(cmd.Context(), db, req, format)
+		}
 		c, err := db.Compare(cmd.Context(), req)
 		if err != nil {
 			return err
@@ -122,6 +127,34 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		}
 		return gateError(c.Gate())
 	})
+}
+
+// printCompared writes every point in a format for programs, page after page.
+func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) error {
+	p := pagePrinter{format: format}
+	var b bytes.Buffer
+	flush := func() error {
+		if _, err := a.stdout.Write(b.Bytes()); err != nil {
+			return fmt.Errorf("writing to standard output: %w", err)
+		}
+		b.Reset()
+		return nil
+	}
+	req.Pages = func(page query.Table) error {
+		if err := p.page(&b, page); err != nil {
+			return err
+		}
+		return flush()
+	}
+	c, err := db.Compare(ctx, req)
+	if err != nil {
+		return err
+	}
+	p.end(&b)
+	if err := flush(); err != nil || !req.Rules.Gate {
+		return err
+	}
+	return gateError(c.Gate())
 }
 
 // print writes a comparison in a format.
