@@ -218,10 +218,11 @@ func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB
 }
 
 // answerMemory is how many bytes the heap takes, DuckDB aside, before garbage is collected all the same; compareMemory
-// that of a comparison, which keeps the numbers of all points.
+// that of a comparison, which keeps the numbers of all points, and everyPointMemory that of one which prints them all.
 const (
-	answerMemory  = 64 << 20
-	compareMemory = 320 << 20
+	answerMemory     = 64 << 20
+	compareMemory    = 240 << 20
+	everyPointMemory = 280 << 20
 )
 
 func thousands(n int) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -115,6 +116,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			req.Limit = compareRows
 		}
 		if !forPeople(format) && len(f.by) == 0 {
+			debug.SetMemoryLimit(everyPointMemory)
 			return a.printCompared(cmd.Context(), db, req, format)
 		}
 		c, err := db.Compare(cmd.Context(), req)
