@@ -2,9 +2,12 @@ package query
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
@@ -39,6 +42,7 @@ type CompareRequest struct {
 type Threshold struct {
 	Value    float64
 	Absolute bool
+	Unit     string // the stored unit of an amount; empty: that of the metric
 }
 
 // DefaultThreshold is the dead zone where none is given: 2 %.
@@ -118,7 +122,8 @@ const compareMemory = 256 << 20
 type comparing struct {
 	*reader
 	req        CompareRequest
-	many       int // see manyCompared
+	given      map[string]Threshold // by the request, not by a sweep
+	many       int                  // see manyCompared
 	base, head *side
 	names      []Difference // in what the points of the sides are called
 	chosen     []*pairing   // what becomes rows
@@ -138,15 +143,27 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	differs := differences(base, head)
+	m.given = m.req.Thresholds
 	m.req.Thresholds = head.thresholds(m.req.Thresholds)
-	metrics := m.req.Metrics
-	if len(metrics) == 0 {
-		metrics = []string{""}
-	}
-	for _, metric := range metrics {
-		if err := m.metric(ctx, metric, &c); err != nil {
+	var all []*pairing
+	for _, metric := range m.metrics() {
+		matched, err := m.metric(ctx, metric)
+		if err != nil {
 			return Comparison{}, err
 		}
+		all = append(all, matched...)
+	}
+	if err := m.judge(all); err != nil {
+		return Comparison{}, err
+	}
+	for _, p := range all {
+		if p.name != "" && !slices.Contains(c.Metrics, p.name) {
+			c.Metrics = append(c.Metrics, p.name)
+		}
+		c.Points = append(c.Points, p.point())
+	}
+	if err := m.choose(ctx, all); err != nil {
+		return Comparison{}, err
 	}
 	if len(m.req.Metrics) == 0 {
 		slices.Sort(c.Metrics)
@@ -156,31 +173,41 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	return c, nil
 }
 
-// metric compares one metric, the primary ones where it is empty, and adds its rows.
-func (m *comparing) metric(ctx context.Context, metric string, c *Comparison) error {
+// metrics are those that are compared, each once. One that is the primary one of all runs is asked for as that, which is
+// in the rows of the runs.
+func (m *comparing) metrics() []string {
+	if len(m.req.Metrics) == 0 {
+		return []string{""}
+	}
+	var all []string
+	for _, metric := range m.req.Metrics {
+		other := func(k kindOfMetric) bool { return k.name != metric }
+		if !slices.ContainsFunc(m.base.kinds, other) && !slices.ContainsFunc(m.head.kinds, other) {
+			metric = ""
+		}
+		if !slices.Contains(all, metric) {
+			all = append(all, metric)
+		}
+	}
+	return all
+}
+
+// metric reads one metric of all points, the primary ones where it is empty.
+func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, error) {
 	matched, err := m.matched(ctx, metric)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if metric != "" && !slices.ContainsFunc(matched, func(p *pairing) bool { return p.name != "" }) {
-		return input("compare: no run has the metric %q", brief(metric))
+	for _, p := range matched {
+		p.ordered = p.whole() && p.isOrdered()
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
-		return err
+		return nil, err
 	}
-	if err := m.histories(ctx, matched, metric); err != nil {
-		return err
+	if err := m.ticks(ctx, matched, metric); err != nil {
+		return nil, err
 	}
-	m.judge(matched)
-	for _, p := range matched {
-		if p.name != "" && !slices.Contains(c.Metrics, p.name) {
-			c.Metrics = append(c.Metrics, p.name)
-		}
-		c.Points = append(c.Points, p.point())
-	}
-	chosen, err := m.choose(ctx, matched)
-	m.chosen = append(m.chosen, chosen...)
-	return err
+	return matched, m.histories(ctx, matched, metric)
 }
 
 // manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran.
@@ -199,8 +226,12 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		if err != nil {
 			return nil, err
 		}
-		if a.names || inCommon(base, head) {
-			by := newMatcher(base, head, m.req.Axis)
+		common := m.req.Axis == "" && inCommon(base, head)
+		if a.names || common {
+			if base, head = base.with(metric), head.with(metric); len(base)+len(head) == 0 {
+				return nil, input("compare: no run has the metric %q", brief(metric))
+			}
+			by := newMatcher(base, head, m.req.Axis, common)
 			m.names = by.differs
 			return by.match(base, head)
 		}
@@ -208,23 +239,62 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// judge judges the points of each metric as a family.
-func (m *comparing) judge(matched []*pairing) {
-	families := map[string][]*pairing{}
-	for _, p := range matched {
-		families[p.name] = append(families[p.name], p)
-	}
-	for _, family := range families {
-		pairs := make([]compare.Pair, len(family))
-		for i, p := range family {
-			pairs[i] = p.toJudge(m.req.Thresholds)
+// judge judges the points of each metric as a family. It is an error if a threshold is of another unit than its metric, or
+// of a metric that no point has.
+func (m *comparing) judge(all []*pairing) error {
+	byName := map[string][]*pairing{}
+	var names []string
+	for _, p := range all {
+		if byName[p.name] == nil {
+			names = append(names, p.name)
 		}
-		j := compare.Judge(pairs, m.req.Rules)
-		for i, p := range family {
-			p.pair, p.outcome, p.judgement = &pairs[i], &j.Outcomes[i], &j
+		byName[p.name] = append(byName[p.name], p)
+	}
+	if err := m.checkThresholds(byName); err != nil {
+		return err
+	}
+	families := make([][]compare.Pair, len(names))
+	for i, name := range names {
+		families[i] = make([]compare.Pair, len(byName[name]))
+		for k, p := range byName[name] {
+			families[i][k] = p.toJudge(m.req.Thresholds)
+		}
+	}
+	correction := "benjamini_hochberg"
+	if m.req.Rules.Gate {
+		correction = "holm"
+	}
+	for i, j := range compare.JudgeAll(families, m.req.Rules) {
+		for k, p := range byName[names[i]] {
+			p.pair, p.outcome, p.judgement, p.correction = &families[i][k], &j.Outcomes[k], &j, correction
 			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
 				p.verdict, p.reason = p.state()
 			}
 		}
 	}
+	return nil
+}
+
+// checkThresholds refuses what would silently be no threshold at all.
+func (m *comparing) checkThresholds(points map[string][]*pairing) error {
+	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
+		if metric != "" && points[metric] == nil {
+			return input("compare: there is a threshold for %s, which no point has%s", brief(metric), nearestMetric(metric, points))
+		}
+	}
+	for metric, t := range m.req.Thresholds {
+		for _, p := range points[metric] {
+			if unit := p.unit(); t.Unit != "" && unit != "" && t.Unit != unit {
+				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(metric), t.Unit, unit)
+			}
+		}
+	}
+	return nil
+}
+
+func nearestMetric(name string, points map[string][]*pairing) string {
+	if near := schema.Nearest(name, slices.Sorted(maps.Keys(points))); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
 }

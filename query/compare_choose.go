@@ -25,7 +25,10 @@ type ComparedPoint struct {
 	MoreRuns  int
 	Looks     int
 	BaseOK    bool // the base has ok runs
-	Failures  bool // runs of the head failed, none of the base did
+	Failures  bool // a larger share of the head's runs failed than of the base's
+
+	// FailureChance is how likely so many failures of the head are by chance, if it fails no more often than the base.
+	FailureChance float64
 }
 
 // point is what counts are made of.
@@ -34,7 +37,10 @@ func (p *pairing) point() ComparedPoint {
 	c := ComparedPoint{
 		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: o.Change.Value, Ratio: !p.byDifference(), Method: o.Method,
 		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
-		BaseOK: p.base != nil && p.base.measured(), Failures: p.newFailures(),
+		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
+	}
+	if c.Failures {
+		c.FailureChance = p.failureChance()
 	}
 	if !p.whole() {
 		c.Change = math.NaN()
@@ -42,19 +48,27 @@ func (p *pairing) point() ComparedPoint {
 	return c
 }
 
-// choose finds the points that become rows, with all that is to be said of them: the worst first where there is a limit,
-// else all in the order in which they ran.
-func (m *comparing) choose(ctx context.Context, matched []*pairing) ([]*pairing, error) {
-	all := slices.Clone(matched)
-	if m.req.Worst {
-		worstFirst(all)
-	} else {
-		slices.SortFunc(all, inOrder)
+// choose finds the points that become rows, with all that is to be said of them: the worst first where that is asked for,
+// else all of a metric in the order in which they ran. A limit is one of each metric.
+func (m *comparing) choose(ctx context.Context, all []*pairing) error {
+	for len(all) > 0 {
+		end := slices.IndexFunc(all, func(p *pairing) bool { return p.name != all[0].name })
+		if end < 0 {
+			end = len(all)
+		}
+		family := slices.Clone(all[:end])
+		all = all[end:]
+		if m.req.Worst {
+			worstFirst(family)
+		} else {
+			slices.SortFunc(family, inOrder)
+		}
+		if m.req.Limit > 0 && len(family) > m.req.Limit {
+			family = family[:m.req.Limit]
+		}
+		m.chosen = append(m.chosen, family...)
 	}
-	if m.req.Limit > 0 && len(all) > m.req.Limit {
-		all = all[:m.req.Limit]
-	}
-	return all, m.name(ctx, all)
+	return m.name(ctx, m.chosen)
 }
 
 // name reads what points are, where that is not known yet.

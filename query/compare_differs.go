@@ -62,8 +62,9 @@ var comparedFacts = []comparedFact{
 	{DiffersEnvironment, "python_version"},
 }
 
-// mostStrata is of how many sessions of a side the facts are read: the newest.
-const mostStrata = 50
+// mostStrata is of how many runs of a side the facts are read: the first of each benchmark and backend of the newest
+// sessions.
+const mostStrata = 500
 
 // facts are the values of each fact on a side.
 type facts map[string]map[string]bool
@@ -138,7 +139,7 @@ func kindOfFact(name string) DifferenceKind {
 	return DiffersEnvironment
 }
 
-// facts reads those of a side, from the first run of each of its sessions.
+// facts reads those of a side, from the first run of each benchmark and backend in each of its sessions.
 func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 	var ids []schema.ULID
 	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {

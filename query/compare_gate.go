@@ -7,33 +7,58 @@ import (
 // Gate is what a comparison means for whoever must decide.
 type Gate struct {
 	Regressions int   // points that regressed, and points that the base has and the head has lost
-	Lost        int   // of those: missing, failed or unsupported on the head though ok on the base, or newly failing runs
-	Unsettled   int   // points without a verdict that is good enough
+	Lost        int   // of those: missing, failed or unsupported on the head, or failing more often beyond chance
+	Unsettled   int   // points without a verdict that is good enough, or that may fail more often
 	MoreRuns    []int // a side, that would settle each point that runs can settle
 	Looks       int   // sessions of the head: extra runs are looked at again
 	Points      int   // that were gated
 }
 
-// Gate decides. Points that neither side supports, and those that are new, are not gated.
+// Gate decides. Points that the base does not have ok runs of are not gated.
 func (c *Comparison) Gate() Gate {
 	var g Gate
 	for _, p := range c.Points {
-		g.Looks = max(g.Looks, p.Looks)
-		switch v := p.Verdict; {
-		case v == Added, v == Fixed, !p.BaseOK:
+		if p.BaseOK && p.Verdict != Added && p.Verdict != Fixed {
+			g.Points++
+		}
+	}
+	for _, p := range c.Points {
+		if !p.BaseOK || p.Verdict == Added || p.Verdict == Fixed {
 			continue
-		case v == Missing, v == Failed, v == Unsupported, p.Failures:
+		}
+		g.Looks = max(g.Looks, p.Looks)
+		switch {
+		case p.lost(g.Points):
 			g.Lost++
 			g.Regressions++
-		case v == compare.Regressed:
+		case p.Verdict == compare.Regressed:
 			g.Regressions++
-		case v == compare.Inconclusive, v == compare.Estimate:
+		case p.unsettled():
 			g.Unsettled++
 			if p.MoreRuns > 0 {
 				g.MoreRuns = append(g.MoreRuns, p.MoreRuns)
 			}
 		}
-		g.Points++
 	}
 	return g
+}
+
+// lost tells whether a point of so many is gone, or fails more often beyond chance (Bonferroni).
+func (p *ComparedPoint) lost(points int) bool {
+	switch p.Verdict {
+	case Missing, Failed:
+		return true
+	case Unsupported:
+		return p.Reason != Skipped
+	}
+	return p.Failures && p.FailureChance*float64(points) < compare.Level
+}
+
+// unsettled tells whether nobody can say whether a point got worse.
+func (p *ComparedPoint) unsettled() bool {
+	switch p.Verdict {
+	case compare.Inconclusive, compare.Estimate, compare.Changed, Unsupported:
+		return true
+	}
+	return p.Failures
 }

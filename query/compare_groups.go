@@ -28,8 +28,11 @@ type group struct {
 	useless          int64          // of those, runs that give no location
 	nonPositive      int64          // of those, runs of a metric compared by its ratio that is not positive
 	failed           map[string]any // numbers of runs by the status that they ended with, but ok
+	failure          string         // what one of these says went wrong
 	warnings         []string       // of its runs, each once, ascending
 	oneBlock         bool           // the locations are those of processes of fewer than 3 runs
+	tick             float64        // of the metric, where runs say that it is coarse
+	absent           bool           // there are no runs: it stands for a point that the other side has
 	matched          bool           // of the base: some point of the head is compared with it
 
 	someRun  string // id of an ok run
@@ -72,11 +75,19 @@ func (gs groups) of(point, machine string) *group {
 	return gs[i]
 }
 
+// with are the groups that have a metric that was asked for, or could have had it; all where none was.
+func (gs groups) with(metric string) groups {
+	if metric == "" {
+		return gs
+	}
+	return slices.DeleteFunc(gs, func(g *group) bool { return g.metric.name == "" && g.ok > 0 })
+}
+
 // What groups reads of runs: of all, and of the metric. Of others than the primary one the latter are in samples.
 var (
 	groupRun = []string{
 		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-		"status", "warnings", "started_at", "block_index", "side", "purpose",
+		"status", "error", "warnings", "started_at", "block_index", "side", "purpose",
 	}
 	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "log_median"}
 )
@@ -118,12 +129,15 @@ func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error
 		return nil
 	}
 	located := "(SELECT *, epoch_us(started_at) AS started, " + locationSQL() + " AS location FROM " + rows + " WHERE status = 'ok')"
-	text := "SELECT point_id, machine, " + a.aggregates() + " FROM " + located + " GROUP BY point_id, machine ORDER BY point_id, machine"
+	text := "SELECT point_id, " + knownMachine + " AS m, " + a.aggregates() + " FROM " + located + " GROUP BY point_id, m ORDER BY point_id NULLS FIRST, m"
 	if err := m.conn.query(ctx, statement{text, args}, each); err != nil {
 		return nil, err
 	}
 	return m.remarks(ctx, s, statement{rows, args}, found)
 }
+
+// knownMachine is the SQL of a machine, of which an empty name and none are the same.
+const knownMachine = "coalesce(machine, '')"
 
 // aggregates is the SQL of what is asked: see read.
 func (a asked) aggregates() string {

@@ -18,6 +18,8 @@ type pairing struct {
 	pair       *compare.Pair
 	outcome    *compare.Outcome
 	judgement  *compare.Judgement
+	ordered    bool // see isOrdered
+	correction string
 	verdict    compare.Verdict
 	reason     compare.Reason
 }
@@ -64,18 +66,59 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 			base.matched, some = true, true
 		}
 	}
-	if !some {
+	if !some && len(base) > 0 && len(head) > 0 {
 		return nil, input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
 	}
 	for _, g := range base {
-		if !g.matched {
+		if !g.matched && m.axis == "" {
 			all = append(all, &pairing{base: g})
 		}
+	}
+	if m.axis != "" {
+		all = append(all, m.absent(base, head)...)
 	}
 	for _, p := range all {
 		p.name = p.metric()
 	}
 	return all, nil
+}
+
+// absent are the points of the base that some value of the axis does not have.
+func (m *matcher) absent(base, head groups) (all []*pairing) {
+	there := map[string]bool{}
+	values := map[string]any{}
+	for _, g := range head {
+		value := m.value(g, m.axis)
+		there[value+m.key(g)] = true
+		values[value] = m.onAxis(g)
+	}
+	for _, g := range base {
+		for _, value := range slices.Sorted(maps.Keys(values)) {
+			if !there[value+m.key(g)] {
+				all = append(all, &pairing{base: g, head: m.standIn(g, values[value])})
+			}
+		}
+	}
+	return all
+}
+
+// onAxis is the value of the axis.
+func (m *matcher) onAxis(g *group) any {
+	if name, ok := strings.CutPrefix(m.axis, paramPrefix); ok {
+		return g.params[name]
+	}
+	return g.identity[slices.Index(identityFields, m.axis)]
+}
+
+// standIn is the point that a group would be with another value of the axis.
+func (m *matcher) standIn(g *group, value any) *group {
+	absent := &group{machine: g.machine, metric: &kindOfMetric{}, absent: true, identity: slices.Clone(g.identity), params: maps.Clone(g.params)}
+	if name, ok := strings.CutPrefix(m.axis, paramPrefix); ok {
+		absent.params[name] = value
+	} else {
+		absent.identity[slices.Index(identityFields, m.axis)] = value
+	}
+	return absent
 }
 
 // inOrder is the order in which points first ran, as far as it is known; then that of their ids.
@@ -93,14 +136,15 @@ func inOrder(a, b *pairing) int {
 // matcher knows which fields have to be equal: not those in which each side is constant and the sides differ, nor an axis
 // whose values are compared.
 type matcher struct {
+	axis    string   // the field whose values are compared, or empty
 	fields  []string // of identityFields, and parameters after them; the machine alone where points match by their ids
 	byID    bool     // the id of the point says all but the machine
 	skip    map[string]bool
 	differs []Difference // in the fields that are constant on each side; the axis apart
 }
 
-func newMatcher(base, head groups, axis string) *matcher {
-	m := &matcher{skip: map[string]bool{}, byID: axis == "" && inCommon(base, head)}
+func newMatcher(base, head groups, axis string, byID bool) *matcher {
+	m := &matcher{skip: map[string]bool{}, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
 	} else {
@@ -118,10 +162,11 @@ func newMatcher(base, head groups, axis string) *matcher {
 		}
 	}
 	if f := fieldOf(axis); axis != "" && f.entry != "" {
-		m.skip[paramPrefix+f.entry] = true
+		m.axis = paramPrefix + f.entry
 	} else if axis != "" {
-		m.skip[f.column.Name] = true
+		m.axis = f.column.Name
 	}
+	m.skip[m.axis] = true
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)

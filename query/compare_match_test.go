@@ -154,7 +154,7 @@ func TestCompareProcesses(t *testing.T) {
 	}
 	got := mustCompare(t, sealedRuns(t, slices.Concat(runsOf(&n, 1, processes("base", 1000), 1), runsOf(&n, 1, processes("head", 1500), 1))),
 		query.CompareRequest{Base: "session=last"})
-	if v, flags, runs := cellOf(got, 0, "verdict"), cellOf(got, 0, "flags"), cellOf(got, 0, "head_runs"); v != "regressed" || runs != "7" || flags != "[one_block]" {
+	if v, flags, runs := cellOf(got, 0, "verdict"), cellOf(got, 0, "flags"), cellOf(got, 0, "head_runs"); v != "regressed" || runs != "7" || flags != "[one_block order]" {
 		t.Errorf("%s of %s, flags %s", v, runs, flags)
 	}
 }

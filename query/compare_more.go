@@ -57,7 +57,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 		wanted = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
 	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
-	text := "SELECT r.point_id, r.machine, " + sampleValues + " FROM " + rows + " AS r JOIN " +
+	text := "SELECT r.point_id, coalesce(r.machine, ''), " + sampleValues + " FROM " + rows + " AS r JOIN " +
 		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + wanted +
 		" SEMI JOIN (SELECT unnest(" + place + ") AS point_id) AS p ON p.point_id = r.point_id ORDER BY r.run_id"
 	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
@@ -86,6 +86,46 @@ func (g *group) addSamples(values []any) {
 		}
 		g.locations = append(g.locations, location)
 	}
+}
+
+// ticks reads the step of the clock of points of which runs say that it is coarse. Metrics that are no integers of a tick
+// have none.
+func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string) error {
+	sides := [2]map[pointKey]*group{{}, {}}
+	for _, p := range matched {
+		for i, g := range []*group{p.base, p.head} {
+			if p.whole() && slices.Contains(g.warnings, stat.WarnQuantised) {
+				sides[i][g.key()] = g
+			}
+		}
+	}
+	for i, s := range []*side{m.base, m.head} {
+		if len(sides[i]) == 0 {
+			continue
+		}
+		columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
+		if err != nil {
+			return err
+		}
+		args, wanted := slices.Clone(s.sel.args), "r.metric"
+		if metric != "" {
+			args = append(args, metric)
+			wanted = fmt.Sprintf("$%d::VARCHAR", len(args))
+		}
+		rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok' AND list_contains(warnings, "+literal(stat.WarnQuantised)+")"))
+		text := "SELECT r.point_id, coalesce(r.machine, ''), max(s.tick) FROM " + rows + " AS r JOIN " + s.sel.src.nested(schema.Samples, "") +
+			" AS s ON s.run_id = r.run_id AND s.metric = " + wanted + " GROUP BY ALL"
+		err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
+				g.tick, _ = row[2].(float64)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // histories finds the earlier sessions of the points whose sides are of different ones.
@@ -137,7 +177,7 @@ func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return integerOf(row[0]) > compare.LeastHistory, nil
+	return integerOf(row[0]) >= compare.LeastHistory, nil
 }
 
 // latest is when the later side began: what came after says nothing of what was known.
@@ -153,10 +193,11 @@ func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric str
 	}
 	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, machine, median(location) FROM (SELECT *, %s AS location FROM %s
+	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location) FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT
-		AND NOT list_contains($%d::VARCHAR[], session_id))
-WHERE isfinite(location) GROUP BY point_id, machine, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
+)
+	ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
+WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
 	past := map[pointKey][]float64{}
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 		key := pointKey{textOf(row[0]), textOf(row[1])}

@@ -32,26 +32,97 @@ func (p *pairing) whole() bool {
 	return p.base != nil && p.head != nil && len(p.base.locations) > 0 && len(p.head.locations) > 0
 }
 
-// pair is what there is to judge. A point that has no values on one side has none to judge on either.
+// toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
 func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 	if !p.whole() {
 		return compare.Pair{}
 	}
-	pair := compare.Pair{
-		Base: p.base.locations, Head: p.head.locations,
-		Confounded: !slices.Equal(p.base.sessions, p.head.sessions), History: p.history, Barred: p.barred(),
-	}
-	pair.BetterOf(schema.Better(p.head.metric.better))
-	if !pair.Confounded {
-		pair.Blocks, pair.Ordered = p.blocks(), p.oneAfterTheOther()
-	}
+	pair := compare.Pair{Base: p.base.locations, Head: p.head.locations, Barred: p.barred(), Ordered: p.ordered}
 	if pair.Barred == compare.Units {
-		pair.Base, pair.Head, pair.Blocks = nil, nil, nil
-		return pair
+		return compare.Pair{Barred: pair.Barred}
+	}
+	if p.base.metric.better == p.head.metric.better {
+		pair.BetterOf(schema.Better(p.head.metric.better))
+	}
+	if blocks := p.blocks(); float64(len(blocks)) >= blockShare*float64(max(len(pair.Base), len(pair.Head))) {
+		pair.Blocks = blocks
+	}
+	if !p.sameSessions() || len(pair.Blocks) == 0 && !p.balanced() {
+		pair.Confounded, pair.History = true, p.history
+		pair.Blocks = nil
 	}
 	pair.DeadZone = p.deadZone(thresholds)
 	pair.Resolution = p.resolution()
 	return pair
+}
+
+// blockShare is how many of the runs of each side have to be in blocks for these to stand for all; sessionShare by how
+// much the shares of a session among the runs of the sides may differ, for what sessions differ by not to matter.
+const (
+	blockShare   = .8
+	sessionShare = .1
+)
+
+// sameSessions tells whether the sides are of the same sessions, which are known.
+func (p *pairing) sameSessions() bool {
+	return slices.Equal(p.base.sessions, p.head.sessions) && len(p.base.sessions) > 0 && p.base.sessions[0] != ""
+}
+
+// balanced tells whether each session has about the same share of either side's runs.
+func (p *pairing) balanced() bool {
+	if len(p.base.sessions) == 1 {
+		return true
+	}
+	share := func(g *group, session string) float64 {
+		n := 0
+		for _, l := range g.places {
+			if l.session == session {
+				n++
+			}
+		}
+		return float64(n) / float64(len(g.places))
+	}
+	return !slices.ContainsFunc(p.base.sessions, func(id string) bool {
+		return math.Abs(share(p.base, id)-share(p.head, id)) > sessionShare
+	})
+}
+
+// isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
+// other.
+func (p *pairing) isOrdered() bool {
+	type span struct{ first, last int64 }
+	spans := func(g *group) map[string]span {
+		all := map[string]span{}
+		for i, at := range g.started {
+			session := g.sessions[0]
+			if g.places != nil && len(g.sessions) > 1 {
+				session = g.places[i].session
+			}
+			s, ok := all[session]
+			if !ok {
+				s.first = at
+			}
+			s.last = at
+			all[session] = s
+		}
+		return all
+	}
+	base, head := spans(p.base), spans(p.head)
+	before, after, both := 0, 0, 0
+	for session, b := range base {
+		h, ok := head[session]
+		if !ok || b.first == 0 || h.first == 0 {
+			continue
+		}
+		both++
+		if b.last < h.first {
+			before++
+		}
+		if h.last < b.first {
+			after++
+		}
+	}
+	return both > 0 && (before == both || after == both)
 }
 
 // blocks are the differences of the runs that ran in the same block of the same session, in the order of the head's.
@@ -84,7 +155,7 @@ func (p *pairing) barred() compare.Reason {
 		return compare.Clocks
 	case differ("level", base.metric.level, head.metric.level):
 		return compare.Levels
-	case base.machine != head.machine:
+	case base.machine != head.machine, base.machine == "":
 		return compare.Machines
 	}
 	return ""
@@ -119,28 +190,26 @@ func (g *group) level() float64 {
 	return stat.Quantile(slices.Sorted(slices.Values(g.locations)), .5)
 }
 
-// resolution is the step in which the metric was read, where runs say that it is coarse: at least one of the stored unit.
+// resolution is the step in which the metric was read, where runs say that it is coarse; 0 where it is not known.
 func (p *pairing) resolution() float64 {
-	if !p.base.warns(stat.WarnQuantised) && !p.head.warns(stat.WarnQuantised) {
-		return 0
-	}
+	tick := max(p.base.tick, p.head.tick)
 	if p.byDifference() {
-		return 1
+		return tick
 	}
-	return math.Log1p(1 / math.Exp(min(p.base.level(), p.head.level())))
+	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))
 }
-
-func (g *group) warns(word string) bool { return slices.Contains(g.warnings, word) }
 
 // state is what is said of a point that has no values on a side.
 func (p *pairing) state() (verdict compare.Verdict, reason compare.Reason) {
 	switch {
-	case p.head == nil:
+	case p.head == nil, p.head.absent:
 		return Missing, ""
 	case p.base == nil:
 		return Added, ""
 	case p.base.measured() && p.head.measured():
 		return compare.Estimate, p.barredOrNone()
+	case p.head.skipped():
+		return Unsupported, Skipped
 	case p.base.measured() && p.head.unsupported(), p.base.unsupported() && p.head.unsupported():
 		return Unsupported, ""
 	case p.base.measured(), !p.head.measured():
@@ -155,6 +224,9 @@ func (p *pairing) barredOrNone() compare.Reason {
 	}
 	return compare.NoValues
 }
+
+// Skipped is the reason of a point that the head could have run, but did not.
+const Skipped compare.Reason = "skipped"
 
 // What is said of points that are not on both sides.
 const (
@@ -176,6 +248,12 @@ func (g *group) unsupported() bool {
 		}
 	}
 	return g.ok == 0 && len(g.failed) > 0
+}
+
+// skipped tells whether nothing was tried.
+func (g *group) skipped() bool {
+	_, skipped := g.failed[string(schema.StatusSkipped)]
+	return g.ok == 0 && skipped && len(g.failed) == 1
 }
 
 // failures is the number of runs that failed by themselves: nobody cancelled them, no supervisor was lost.

@@ -166,7 +166,8 @@ func listOf(v driver.Value) []any { list, _ := v.([]any); return list }
 func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found groups) (groups, error) {
 	var more groups
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
-		text := "SELECT point_id, machine, status, count(*), " + identitySQL() + " FROM " + rows.text + " WHERE status <> 'ok' GROUP BY point_id, machine, status ORDER BY ALL"
+		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.text +
+			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
 		err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
 			g := found.of(textOf(row[0]), textOf(row[1]))
 			if g == nil {
@@ -180,8 +181,11 @@ func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found 
 				g.failed = map[string]any{}
 			}
 			g.failed[textOf(row[2])] = row[3]
+			if g.failure == "" {
+				g.failure = textOf(row[4])
+			}
 			if g.identity == nil {
-				g.readIdentity(row[4:], interning{})
+				g.readIdentity(row[5:], interning{})
 			}
 			return nil
 		})
@@ -196,7 +200,7 @@ func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found 
 	if !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.warned }) {
 		return found, nil
 	}
-	text := "SELECT DISTINCT point_id, machine, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
+	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
 	err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
 		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
 			g.warnings = append(g.warnings, textOf(row[2]))

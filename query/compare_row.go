@@ -38,7 +38,8 @@ func compareColumns() []Column {
 	}
 	return append(columns,
 		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
-		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "method", Type: TypeText},
+		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "failure", Type: TypeText},
+		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText},
 		Column{Name: "base_locations", Type: TypeList}, Column{Name: "head_locations", Type: TypeList},
 		Column{Name: "block_differences", Type: TypeList}, Column{Name: "history", Type: TypeList},
 		Column{Name: "variance", Type: TypeReal}, Column{Name: "df", Type: TypeReal}, Column{Name: "session_sd", Type: TypeReal},
@@ -54,11 +55,18 @@ func (p *pairing) row() []any {
 	}
 	row := slices.Clone(of.identity)
 	row = append(row, mapValue(of.params), idOf(p.base), idOf(p.head),
-		textValue(p.name), textValue(of.metric.unit), textValue(of.metric.better), string(scale))
+		textValue(p.name), textValue(p.unit()), textValue(of.metric.better), string(scale))
 	for _, g := range []*group{p.base, p.head} {
-		row = append(row, g.cells(scale)...)
+		cells := g.cells(scale)
+		if g != nil && g.metric.unit != p.unit() {
+			cells[3] = nil // it is in another unit than the row
+		}
+		row = append(row, cells...)
 	}
 	relative := func(v float64) any {
+		if math.IsInf(v, 0) {
+			return nil
+		}
 		if scale == schema.ScaleRatio {
 			return realValue(math.Expm1(v))
 		}
@@ -70,7 +78,7 @@ func (p *pairing) row() []any {
 		row = append(row, relative(o.Change.Value), relative(o.Change.Low), relative(o.Change.High), relative(o.Noise), relative(o.DeadZone),
 			realValue(o.P), realValue(o.Adjusted))
 	}
-	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), textValue(string(o.Method)))
+	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(), textValue(string(o.Method)), o.Strict, p.correction)
 	prior := j.Runs
 	if o.Method == compare.MethodBlocks {
 		prior = j.Blocks
@@ -85,9 +93,20 @@ func (p *pairing) row() []any {
 	return append(row, int64(j.Family))
 }
 
+// unit is that of the row: the head's, if it has values.
+func (p *pairing) unit() string {
+	if p.head != nil && p.head.metric.unit != "" {
+		return p.head.metric.unit
+	}
+	if p.base != nil {
+		return p.base.metric.unit
+	}
+	return ""
+}
+
 // cells are the columns of a side.
 func (g *group) cells(scale schema.Scale) []any {
-	if g == nil {
+	if g == nil || g.absent {
 		return make([]any, 4)
 	}
 	cells := []any{int64(len(g.locations)), nil, g.statuses(), nil}
@@ -99,6 +118,14 @@ func (g *group) cells(scale schema.Scale) []any {
 		cells[1], cells[3] = g.least, realValue(level)
 	}
 	return cells
+}
+
+// failure is what went wrong in a run of the head.
+func (p *pairing) failure() any {
+	if p.head == nil {
+		return nil
+	}
+	return textValue(p.head.failure)
 }
 
 // looks is how many sessions the head's runs are of: how often it was looked at while it grew.
@@ -116,7 +143,7 @@ const (
 	FlagRunsModes = "runs_modes" // the runs of a side gather around two values: more iterations will not help
 	FlagRunsDrift = "runs_drift" // the runs of a side rise or fall in the order in which they ran
 	FlagOrder     = "order"      // all runs of one side ran before those of the other: a drift would look like a change
-	FlagFailures  = "failures"   // more runs of the head failed than of the base
+	FlagFailures  = "failures"   // a larger share of the runs of the head failed than of the base
 	FlagNoValues  = "no_values"  // ok runs without a finite value were left out
 )
 
@@ -135,13 +162,13 @@ func (p *pairing) flags() []any {
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
-		add(FlagFewRuns, pair.Runs() < 5)
+		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < 5)
 		add(FlagOneBlock, any(func(g *group) bool { return g.oneBlock }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
-		add(FlagRunsDrift, apart(pair.Base, stat.Drift) || apart(pair.Head, stat.Drift))
+		add(FlagRunsDrift, p.base.inOrder() && apart(pair.Base, stat.Drift) || p.head.inOrder() && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
 	}
-	add(FlagFailures, p.newFailures())
+	add(FlagFailures, p.moreFailures())
 	add(FlagNoValues, any(func(g *group) bool { return g.useless > 0 && len(g.locations) > 0 }))
 	var warnings []string
 	for _, g := range sides {
@@ -156,15 +183,44 @@ func (p *pairing) flags() []any {
 	return flags
 }
 
-// newFailures tells whether runs of the head failed by themselves, and none of the base.
-func (p *pairing) newFailures() bool {
-	return p.base != nil && p.head != nil && p.head.failures() > 0 && p.base.failures() == 0
+// moreFailures tells whether a larger share of the head's runs failed by themselves than of the base's.
+func (p *pairing) moreFailures() bool {
+	if p.base == nil || p.head == nil || !p.base.measured() {
+		return false
+	}
+	share := func(g *group) float64 { return float64(g.failures()) / float64(max(g.failures()+g.ok, 1)) }
+	return share(p.head) > share(p.base)
 }
 
-// oneAfterTheOther tells whether one side's runs all ran before the other's.
-func (p *pairing) oneAfterTheOther() bool {
-	base, head := p.base.started, p.head.started
-	return len(base) > 0 && len(head) > 0 && (base[len(base)-1] < head[0] || head[len(head)-1] < base[0])
+// failureChance is how likely as many failures of the head, or more, are by chance, of all that failed on either side:
+// the exact test of Fisher (Journal of the Royal Statistical Society 98, 1935), one-sided.
+func (p *pairing) failureChance() float64 {
+	failed, base := p.head.failures(), p.base.failures()+p.base.ok
+	head, total := failed+p.head.ok, failed+p.base.failures()
+	chance := 0.0
+	for k := failed; k <= min(total, head); k++ {
+		chance += math.Exp(logChoose(head, k) + logChoose(base, total-k) - logChoose(head+base, total))
+	}
+	return min(chance, 1)
+}
+
+// logChoose is the logarithm of the number of ways to choose k of n.
+func logChoose(n, k int64) float64 {
+	if k < 0 || k > n {
+		return math.Inf(-1)
+	}
+	gamma := func(v int64) float64 { l, _ := math.Lgamma(float64(v) + 1); return l }
+	return gamma(n) - gamma(k) - gamma(n-k)
+}
+
+// inOrder tells whether it is known in which order the runs ran.
+func (g *group) inOrder() bool {
+	for i := 1; i < len(g.started); i++ {
+		if g.started[i-1] == g.started[i] {
+			return false
+		}
+	}
+	return len(g.started) == len(g.locations)
 }
 
 func idOf(g *group) any {

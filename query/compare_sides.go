@@ -34,7 +34,7 @@ func (m *comparing) sides(ctx context.Context) error {
 	if m.head, err = m.side(ctx, names[1], head); err != nil {
 		return err
 	}
-	return m.apart(ctx, base.filter, head.filter)
+	return m.apart(ctx)
 }
 
 // both is the filter of what matches two.
@@ -50,11 +50,11 @@ func both(a, b string) string {
 }
 
 // apart refuses runs that are on both sides: what is compared with itself does not differ.
-func (m *comparing) apart(ctx context.Context, base, head string) error {
-	if !m.sameSessions() {
+func (m *comparing) apart(ctx context.Context) error {
+	if !m.sameSessions() && !(m.base.sessionless && m.head.sessionless) {
 		return nil
 	}
-	sel, err := m.selected(ctx, question{filter: both(base, "("+orAll(head)+")")})
+	sel, err := m.selected(ctx, question{filter: both(m.base.filter, "("+orAll(m.head.filter)+")")})
 	if err != nil {
 		return err
 	}
@@ -83,11 +83,14 @@ const measured = "purpose = 'measure'"
 // side is one side: its runs by session and machine, and how to find them.
 type side struct {
 	CompareSide
+	filter string
+	sides  map[string]bool // of sessions with two
 	sel    selection
 	strata []stratum
 	kinds  []kindOfMetric // of the ok runs
 
 	sessions, machines, commits seen
+	sessionless                 bool // some run says no session
 }
 
 // CompareSide says what a side is.
@@ -101,16 +104,19 @@ type CompareSide struct {
 
 // side finds the runs of a side.
 func (m *comparing) side(ctx context.Context, name string, q question) (*side, error) {
-	sel, err := m.selected(ctx, q)
+	s, err := m.selectSide(ctx, q.filter)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{CompareSide: CompareSide{Filter: q.filter}, sel: sel}
-	if err := m.stratify(ctx, s); err != nil {
-		return nil, err
+	if named := slices.ContainsFunc(s.sel.columns, func(c *schema.Column) bool { return c.Name == "side" }); s.sides["base"] && s.sides["head"] && !named {
+		// Both sides of a session together are neither: the newer one is meant.
+		if s, err = m.selectSide(ctx, both(q.filter, "not side=base")); err != nil {
+			return nil, err
+		}
 	}
+	s.Filter = q.filter
 	if s.Runs == 0 {
-		if err := m.check(ctx, sel.unsure); err != nil {
+		if err := m.check(ctx, s.sel.unsure); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "side=") {
@@ -119,6 +125,16 @@ func (m *comparing) side(ctx context.Context, name string, q question) (*side, e
 		return nil, input("compare: %s matches no run (%s)", nameOf(name, q.filter), m.sessionsKnown(ctx))
 	}
 	return s, nil
+}
+
+// selectSide compiles the filter of a side, and finds what its runs are of.
+func (m *comparing) selectSide(ctx context.Context, filter string) (*side, error) {
+	sel, err := m.selected(ctx, question{filter: filter})
+	if err != nil {
+		return nil, err
+	}
+	s := &side{filter: filter, sel: sel, sides: map[string]bool{}}
+	return s, m.stratify(ctx, s)
 }
 
 // nameOf is what to call a selection in an error: what was typed.

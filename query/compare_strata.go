@@ -11,6 +11,7 @@ import (
 // stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
 type stratum struct {
 	session, machine, commit string
+	benchmark, backend, side string
 	status                   string
 	metric                   kindOfMetric
 	runs                     int
@@ -20,7 +21,7 @@ type stratum struct {
 }
 
 // strataColumns are the columns of runs by which stratify groups; metrics but the primary ones are looked at later.
-var strataColumns = []string{"session_id", "machine", "git_commit", "status", "metric", "unit", "better", "clock", "level"}
+var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
 
 // stratify finds what the runs of a side are of.
 func (m *comparing) stratify(ctx context.Context, s *side) error {
@@ -34,7 +35,7 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 	err = m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
 		var t stratum
 		for i, field := range []*string{
-			&t.session, &t.machine, &t.commit, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
+			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
 		} {
 			*field = textOf(row[i])
 		}
@@ -52,8 +53,10 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 // add counts a stratum in.
 func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
+	s.sides[t.side] = true
 	s.Runs += t.runs
 	s.sessions.add(&s.Sessions, t.session)
+	s.sessionless = s.sessionless || t.session == ""
 	s.machines.add(&s.Machines, t.machine)
 	s.commits.add(&s.Commits, t.commit)
 	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {

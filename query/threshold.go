@@ -1,6 +1,10 @@
 package query
 
-import "github.com/neurolens/neurolens/schema"
+import (
+	"math"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // ThresholdFact begins the facts of runs that say what their sweep calls no difference, as ThresholdOf reads it; the
 // metric follows.
@@ -13,9 +17,16 @@ func ThresholdOf(text string) (Threshold, error) {
 	if err != nil || q.Value < 0 {
 		return Threshold{}, input("threshold %q: want a share (5%%) or an amount (0.001, 2 ms)", brief(text))
 	}
-	_, factor, known := schema.StoredUnit(q.Unit)
+	stored, factor, known := schema.StoredUnit(q.Unit)
 	if q.Unit != "" && !known {
 		return Threshold{}, input("threshold %q: unit %q is not known", brief(text), brief(q.Unit))
 	}
-	return Threshold{Value: q.Value * factor, Absolute: q.Unit != "%"}, nil
+	t := Threshold{Value: q.Value * factor, Absolute: q.Unit != "%"}
+	if math.IsInf(t.Value, 0) {
+		return Threshold{}, input("threshold %q: it is too large", brief(text))
+	}
+	if t.Absolute {
+		t.Unit = stored
+	}
+	return t, nil
 }

@@ -13,9 +13,9 @@ func TestThresholdOf(t *testing.T) {
 		"0%":         {},
 		"150%":       {Value: 1.5},
 		"0.001":      {Value: .001, Absolute: true},
-		"2 ms":       {Value: 2e6, Absolute: true},
-		"2000000 ns": {Value: 2e6, Absolute: true},
-		"64MiB":      {Value: 64 << 20, Absolute: true},
+		"2 ms":       {Value: 2e6, Absolute: true, Unit: "ns"},
+		"2000000 ns": {Value: 2e6, Absolute: true, Unit: "ns"},
+		"64MiB":      {Value: 64 << 20, Absolute: true, Unit: "B"},
 	} {
 		if got, err := query.ThresholdOf(text); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
@@ -27,6 +27,7 @@ func TestThresholdOf(t *testing.T) {
 		"-5%":      `threshold "-5%": want`,
 		"NaN":      `threshold "NaN": want`,
 		"1e999%":   `threshold "1e999%": want`,
+		"1e308GiB": `it is too large`,
 		"5% or so": `unit "% or so" is not known`,
 		"2 parsec": `unit "parsec" is not known`,
 	} {

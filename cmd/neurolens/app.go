@@ -85,10 +85,10 @@ func newRootCommand(a *app) *cobra.Command {
 		Long: `NeuroLens runs benchmark sweeps, appends every run with its environment and raw
 samples to an append-only Parquet store, and answers questions over it.
 
-Exit status: 0 done; 1, 3 gate: a regression, inconclusive; 2 usage, sweep, SQL or input error, nothing was started;
-4 finished, but some runs failed; 5 store missing, unreadable, damaged,
-unwritable or of an unknown version; 6 anything else; 130, 143 interrupted,
-what finished is stored.
+Exit status: 0 done; 1 gate: a regression; 2 usage, sweep, SQL or input error,
+nothing was started; 3 gate: not settled; 4 finished, but some runs failed;
+5 store missing, unreadable, damaged, unwritable or of an unknown version;
+6 anything else; 130, 143 interrupted, what finished is stored.
 
 NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 		SilenceErrors: true,

@@ -34,15 +34,20 @@ func newCompareCommand(a *app) *cobra.Command {
 		Short: "Compare two selections of runs, point by point",
 		Long: `Compare two selections of runs, point by point. BASE and HEAD are filters, each
 one argument: session=last~1, commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
-Without HEAD the two sides of sessions of bench --against are compared.
+Without HEAD the two sides of sessions of bench --against are compared; in a
+filter that names no side, such a session stands for its newer side.
 
 The run is what is repeated: a difference is called one where it is larger than
 what runs differ by, beyond chance among all points, and at least --threshold.
 Different sessions need 5 earlier ones of the same point on the same machine, to
 know what sessions differ by; different machines get no verdict.
 
-With --gate the exit status is 1 for a regression, 3 where a point is not settled
-(fewer than 5 runs a side, or too much noise), else 0.`,
+CHANGE is the middle of the differences between runs of both sides (Hodges and
+Lehmann), which need not be that of the middles.
+
+With --gate the exit status is 1 for a regression, also of a point that is gone
+or fails more often beyond chance; 3 where a point is not settled (fewer than 5
+runs a side, too much noise, a failure that may be chance); else 0.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
@@ -199,7 +204,7 @@ func gateLine(g query.Gate) string {
 	if g.Regressions > 0 {
 		text := count(g.Regressions, "regression")
 		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them no longer measured)", g.Lost)
+			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
 		}
 		parts = append(parts, text)
 	}
@@ -207,6 +212,9 @@ func gateLine(g query.Gate) string {
 		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, "point"))
 		text += settleText(g.MoreRuns)
 		parts = append(parts, text)
+	}
+	if g.Points == 0 {
+		parts = append(parts, "nothing to decide: no point is ok on the base")
 	}
 	if len(parts) == 0 {
 		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, "point")))

@@ -31,14 +31,14 @@ func (w compareWriter) markdown(t query.Table) error {
 		}
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
-	lines := w.head()
+	lines := slices.Concat(w.head(), w.failures(t.Rows))
 	if w.flags.gate {
 		lines = append(lines, w.counts()...)
 	} else {
 		lines = append(lines, w.counts()[1:]...)
 	}
 	if len(w.flags.by) == 0 {
-		lines = append(lines, w.explained(t.Rows)...)
+		lines = append(lines, w.explained(view{}, t.Rows)...)
 	}
 	for _, line := range lines {
 		if line != "" {
@@ -65,7 +65,7 @@ func (w compareWriter) split(t query.Table) (loud, rest [][]any) {
 	w.flags.all = true
 	for _, row := range w.shown(t) {
 		quiet := []compare.Verdict{compare.Unchanged, compare.Inconclusive, compare.Estimate}
-		if slices.Contains(quiet, compare.Verdict(textAt(t, row, "verdict"))) {
+		if slices.Contains(quiet, compare.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, query.FlagFailures) {
 			rest = append(rest, row)
 		} else {
 			loud = append(loud, row)

@@ -22,8 +22,8 @@ func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
 	}
 	columns = append(columns,
 		viewColumn{header: "BASE", right: true}, viewColumn{header: "HEAD", right: true}, viewColumn{header: "CHANGE", right: true},
-		viewColumn{header: "95 %", right: true}, viewColumn{header: "P", right: true, drop: 4}, viewColumn{header: "NOISE", right: true, drop: 3},
-		viewColumn{header: "RUNS × N", right: true, drop: 2}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
+		viewColumn{header: "95 %", right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
+		viewColumn{header: "RUNS × N", right: true, drop: 3}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
 	rows := make([][]cell, len(t.Rows))
 	for i, row := range t.Rows {
 		for _, x := range varying {
@@ -37,7 +37,26 @@ func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
 // axes are those in which the rows of a comparison differ, of some of them.
 func (w compareWriter) axes(some query.Table) []axis {
 	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
-	return rowsOf(varying, w.c.Table, some)
+	varying = rowsOf(varying, w.c.Table, some)
+	if name, _, _ := strings.Cut(w.flags.matrix, "="); name != "" {
+		column := schema.CanonicalAlias(name)
+		if !slices.ContainsFunc(varying, func(x axis) bool { return x.name == column || "param."+x.name == column }) {
+			varying = append([]axis{w.valuesOf(some, column)}, varying...)
+		}
+	}
+	return varying
+}
+
+// valuesOf is a column, or a parameter, as an axis.
+func (w compareWriter) valuesOf(t query.Table, name string) axis {
+	parameter := strings.TrimPrefix(name, "param.")
+	return axisOf(t, parameter, func(row []any) any {
+		if t.Index(name) >= 0 {
+			return at(t, row, name)
+		}
+		params, _ := at(t, row, "params").(map[string]any)
+		return params[parameter]
+	})
 }
 
 // verdictText is a verdict as people read it: in capitals where it is bad.
@@ -123,22 +142,21 @@ func (w compareWriter) words(t query.Table, row []any) []string {
 			words = append(words, word)
 		}
 	}
-	if more, ok := at(t, row, "more_runs").(int64); ok && len(words) > 0 {
+	if more, ok := at(t, row, "more_runs").(int64); ok && len(words) > 0 && more < mostRuns {
 		words[0] += fmt.Sprintf(" (+%s)", thousands(int(more)))
 	}
 	return words
 }
 
-// firstWords are those of words that a row has room for.
-func firstWords(words []string) []string { return words[:min(len(words), rowWords)] }
+// mostRuns is more than anybody would do.
+const mostRuns = 1000
 
-// wordsText names the first of them, and counts the others.
+// firstWords are those of words that a row has room for.
+func firstWords(words []string) []string { return words[:min(len(words), 1)] }
+
+// wordsText names those.
 func wordsText(words []string) string {
-	text := strings.Join(firstWords(words), ", ")
-	if more := len(words) - rowWords; more > 0 {
-		text += fmt.Sprintf(", +%d", more)
-	}
-	return text
+	return strings.Join(firstWords(words), ", ")
 }
 
 // rowsOf are axes of some rows of a table, in their order.

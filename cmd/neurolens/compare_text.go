@@ -53,8 +53,11 @@ func threeDigits(v float64) string {
 	return fmt.Sprintf("%.3g", v)
 }
 
-// signedQuantity prints a difference in a unit.
+// signedQuantity prints a difference in a unit: of shares in percentage points.
 func signedQuantity(v float64, unit string) string {
+	if unit == "ratio" {
+		return sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
+	}
 	if v < 0 {
 		return "−" + schema.ForPeople(-v, unit)
 	}
@@ -75,10 +78,10 @@ func chance(v any) string {
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing",
-	string(compare.Noise):       "the interval is too wide to tell a change from none; (+3): 3 more runs a side would settle it",
+	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; (+n) more would do",
+	string(compare.Noise):       "the interval is too wide to tell a change from none; (+n) more runs a side would settle it",
 	string(compare.Sessions):    "different sessions, and fewer than 5 earlier ones to know what sessions differ by",
-	string(compare.Machines):    "measured on different machines",
+	string(compare.Machines):    "measured on different machines, or on one that is not known",
 	string(compare.Clocks):      "measured with different clocks",
 	string(compare.Levels):      "a sample is something else on each side",
 	string(compare.Units):       "different metrics or units",
@@ -87,12 +90,16 @@ var meanings = map[string]string{
 	query.FlagOneBlock:          "the processes of fewer than 3 runs are compared; another session may differ",
 	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
 	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
-	query.FlagOrder:             "one side ran before the other: a drift would look like a change; interleave the sides",
-	query.FlagFailures:          "runs of the head failed, none of the base did",
+	query.FlagOrder:             "one side ran before the other, and a drift looks like a change: it has to exceed the threshold beyond chance; interleave",
+	query.FlagFailures:          "a larger share of the runs of the head failed than of the base",
+	string(query.Skipped):       "planned, but not run",
 }
 
-// explained are lines about the words that rows have.
-func (w compareWriter) explained(rows [][]any) []string {
+// explained are lines about the words that rows have, where there is room for these.
+func (w compareWriter) explained(v view, rows [][]any) []string {
+	if shown, _, _ := v.fit(w.app.width); len(v.columns) > 0 && !slices.Contains(shown, len(v.columns)-1) && w.app.width > 0 {
+		return nil
+	}
 	var words []string
 	for _, row := range rows {
 		for _, word := range firstWords(w.words(w.c.Table, row)) {
@@ -111,6 +118,30 @@ func (w compareWriter) explained(rows [][]any) []string {
 	for _, word := range words {
 		if meaning := cmp.Or(meanings[word], warningMeaning(word)); meaning != "" {
 			lines = append(lines, pad(word, width, false)+gap+meaning)
+		}
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}
+
+// failuresShown is of how many points it is said what went wrong.
+const failuresShown = 3
+
+// failures say what went wrong in runs of the head.
+func (w compareWriter) failures(rows [][]any) []string {
+	var lines []string
+	t := w.c.Table
+	_, varying := axes(t, identityColumns)
+	names := pointNames(rowsOf(varying, t, query.Table{Columns: t.Columns, Rows: rows}), len(rows))
+	for i, row := range rows {
+		text := textAt(t, row, "failure")
+		if text == "" || textAt(t, row, "verdict") != string(query.Failed) && !hasFlag(t, row, query.FlagFailures) {
+			continue
+		}
+		if len(lines) < failuresShown {
+			lines = append(lines, strings.TrimSpace(names[i]+gap+firstLine(text)))
 		}
 	}
 	if len(lines) > 0 {

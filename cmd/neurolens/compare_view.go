@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // compareRows is how many rows a table shows unless told otherwise.
@@ -36,7 +37,7 @@ func (w compareWriter) view(t query.Table) view {
 		if hidden := w.hidden(rows); hidden != "" {
 			v.below = append(v.below, hidden, "")
 		}
-		v.below = append(v.below, w.explained(rows)...)
+		v.below = slices.Concat(v.below, w.failures(rows), w.explained(v, rows))
 	}
 	v.below = append(v.below, w.counts()...)
 	if w.flags.gate {
@@ -53,7 +54,31 @@ func (w compareWriter) view(t query.Table) view {
 func (w compareWriter) head() []string {
 	c := w.c
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
-	return append(lines, w.differs()...)
+	return slices.Concat(w.subject(), lines, w.differs())
+}
+
+// subject says what all points have in common: what was measured, and what is no difference.
+func (w compareWriter) subject() []string {
+	axis, _, _ := strings.Cut(w.flags.matrix, "=")
+	constants, _ := axes(w.c.Table, slices.DeleteFunc(slices.Clone(identityColumns), func(name string) bool { return name == schema.CanonicalAlias(axis) }))
+	metrics := strings.Join(w.c.Metrics, ", ")
+	if len(w.c.Rows) > 0 && len(w.c.Metrics) == 1 {
+		if better := textAt(w.c.Table, w.c.Rows[0], "better"); better != "" {
+			metrics += ", " + better + " is better"
+		}
+		if zone, ok := at(w.c.Table, w.c.Rows[0], "dead_zone").(float64); ok && !w.flags.gate {
+			metrics += "; less than " + w.amount(w.c.Rows[0], zone) + " is no change"
+		}
+	}
+	return heading(append(constants, metrics))
+}
+
+// amount is a size of a change in a row: a share, or a difference in its unit.
+func (w compareWriter) amount(row []any, size float64) string {
+	if textAt(w.c.Table, row, "scale") == string(schema.ScaleRatio) {
+		return share(size)
+	}
+	return strings.TrimPrefix(signedQuantity(size, textAt(w.c.Table, row, "unit")), "+")
 }
 
 // side is one line about a side.
@@ -135,14 +160,14 @@ func (w compareWriter) sessions() []string {
 	c := w.c
 	if slices.Equal(c.Base.Sessions, c.Head.Sessions) {
 		if slices.ContainsFunc(c.Points, func(p query.ComparedPoint) bool { return p.Method == compare.MethodBlocks }) {
-			return []string{"one session, interleaved: runs of a block are compared with one another"}
+			return []string{oneOrMore(len(c.Head.Sessions), "session") + ", interleaved: runs of a block are compared with one another"}
 		}
 		return nil
 	}
 	var noise []float64
 	least := math.MaxInt
 	for _, p := range c.Points {
-		if !math.IsNaN(p.SessionSD) {
+		if p.Ratio && !math.IsNaN(p.SessionSD) {
 			least = min(least, p.History)
 			noise = append(noise, p.SessionSD)
 		}
@@ -157,6 +182,14 @@ func (w compareWriter) sessions() []string {
 	return []string{fmt.Sprintf("different sessions, %d earlier ones known: sessions differ by ±%s (sd, median point)", least, share(noise[len(noise)/2]))}
 }
 
+// oneOrMore counts in words where there is one.
+func oneOrMore(n int, noun string) string {
+	if n == 1 {
+		return "one " + noun
+	}
+	return count(n, noun)
+}
+
 // has tells whether some point has no verdict for a reason.
 func (w compareWriter) has(r compare.Reason) bool {
 	return slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return p.Reason == r })
@@ -165,12 +198,17 @@ func (w compareWriter) has(r compare.Reason) bool {
 // shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
 func (w compareWriter) shown(t query.Table) [][]any {
 	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
-		return textAt(t, row, "verdict") == string(compare.Unchanged)
+		return textAt(t, row, "verdict") == string(compare.Unchanged) && !hasFlag(t, row, query.FlagFailures)
 	})
 	if w.flags.all || len(loud) == 0 {
 		return t.Rows
 	}
 	return loud
+}
+
+func hasFlag(t query.Table, row []any, flag string) bool {
+	flags, _ := at(t, row, "flags").([]any)
+	return slices.Contains(flags, any(flag))
 }
 
 // hidden counts the points that are not shown.

@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/neurolens/neurolens/schema"
@@ -20,27 +21,52 @@ import (
 // Smyth, Bioinformatics 25, 2009). Unchanged is an interval within the dead zone (Schuirmann, Journal of
 // Pharmacokinetics and Biopharmaceutics 15, 1987).
 func Judge(pairs []Pair, rules Rules) Judgement {
-	j := Judgement{Outcomes: make([]Outcome, len(pairs))}
+	return JudgeAll([][]Pair{pairs}, rules)[0]
+}
+
+// JudgeAll judges families, one for each metric. Each lends itself variances and is corrected on its own; a gate, which is
+// one decision, is corrected over all of them.
+func JudgeAll(families [][]Pair, rules Rules) []Judgement {
+	judgements := make([]Judgement, len(families))
+	drafts := make([][]draft, len(families))
+	for i, pairs := range families {
+		drafts[i] = judgements[i].draft(pairs, rules)
+	}
+	corrected := drafts // each on its own
+	if rules.Gate {
+		corrected = [][]draft{slices.Concat(drafts...)}
+	}
+	for i, family := range corrected {
+		judgements[i].Family = adjust(family, rules)
+	}
+	for i, pairs := range families {
+		family := eventually(pairs)
+		if rules.Gate {
+			family = eventually(slices.Concat(families...))
+			judgements[i].Family = judgements[0].Family
+		}
+		inParallel(len(pairs), func(k int) { drafts[i][k].decide(&pairs[k], rules, family) })
+	}
+	return judgements
+}
+
+// draft comes to all that a family says before it is corrected.
+func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
+	j.Outcomes = make([]Outcome, len(pairs))
 	drafts := make([]draft, len(pairs))
-	each := func(do func(i int)) { inParallel(len(pairs), do) }
-	each(func(i int) {
+	inParallel(len(pairs), func(i int) {
 		drafts[i].outcome = &j.Outcomes[i]
 		drafts[i].estimate(&pairs[i])
 	})
 	j.Runs, j.Blocks = priors(drafts)
-	each(func(i int) {
+	inParallel(len(pairs), func(i int) {
 		prior := j.Runs
 		if drafts[i].outcome.Method == MethodBlocks {
 			prior = j.Blocks
 		}
 		drafts[i].test(&pairs[i], prior, rules)
 	})
-	j.Family = adjust(drafts, rules)
-	family := eventually(pairs)
-	each(func(i int) {
-		drafts[i].decide(&pairs[i], rules, family)
-	})
-	return j
+	return drafts
 }
 
 // inParallel calls do for 0 up to n, on all processors.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // normal are n runs around a level.
@@ -234,5 +235,28 @@ func TestNoNumbers(t *testing.T) {
 	}
 	if j := compare.Judge(nil, compare.Rules{}); len(j.Outcomes) != 0 || j.Family != 0 {
 		t.Errorf("no pairs: %+v", j)
+	}
+}
+
+// TestGateOverFamilies: a gate is one decision, whatever the number of metrics.
+func TestGateOverFamilies(t *testing.T) {
+	family := func(shift float64) []compare.Pair {
+		return []compare.Pair{twoPercent(evenly(6, 0, 5), evenly(6, shift, 5))}
+	}
+	families := [][]compare.Pair{family(.1), family(0), family(.2)}
+	together := compare.JudgeAll(families, compare.Rules{Gate: true})
+	var p []float64
+	for _, j := range together {
+		p = append(p, j.Outcomes[0].P)
+	}
+	for i, want := range stat.Holm(p) {
+		if got := together[i]; got.Outcomes[0].Adjusted != want || got.Family != 3 {
+			t.Errorf("family %d: adjusted %g of %d, want %g of 3", i, got.Outcomes[0].Adjusted, got.Family, want)
+		}
+	}
+	for i, j := range compare.JudgeAll(families, compare.Rules{}) {
+		if j.Family != 1 || j.Outcomes[0].Adjusted != j.Outcomes[0].P {
+			t.Errorf("family %d without a gate: adjusted %g of %d, p %g", i, j.Outcomes[0].Adjusted, j.Family, j.Outcomes[0].P)
+		}
 	}
 }

@@ -20,7 +20,7 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	size := math.Abs(o.Change.Value)
 	distance := o.DeadZone - size
 	switch {
-	case size >= o.DeadZone && rules.Strict:
+	case size >= o.DeadZone && (rules.Strict || p.Ordered):
 		distance = size - o.DeadZone
 	case size >= o.DeadZone:
 		distance = size
