@@ -90,6 +90,9 @@ func (p *pairing) balanced() bool {
 // isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
 // other.
 func (p *pairing) isOrdered() bool {
+	if len(p.base.started) == 0 || len(p.head.started) == 0 || p.base.sessions[0] > p.head.sessions[len(p.head.sessions)-1] {
+		return false
+	}
 	type span struct{ first, last int64 }
 	spans := func(g *group) map[string]span {
 		all := map[string]span{}

@@ -1,12 +1,8 @@
 package query
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"math"
-	"slices"
-	"strconv"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -31,6 +27,12 @@ type HistoryRequest struct {
 	Method HistoryMethod // empty: HistorySBS
 	// Regressions leaves all out but the sessions with which a series got worse.
 	Regressions bool
+
+	// Outline leaves out all but the first and the last session of a series and those of changes: very many rows are larger
+	// than all they are made of, and Series.Locations are what people see of them.
+	Outline bool
+	// Pages takes the rows, at most 1,000 at a time, in place of the History's Table. Its error ends the answer.
+	Pages func(Table) error
 }
 
 // History is what there is over time: a row for each session of a series, the series one after another, in each the
@@ -52,21 +54,23 @@ type History struct {
 
 // Series is a point on a machine as to a metric.
 type Series struct {
-	First, End int      // its rows in the table
+	First, End int      // its rows in the table, or among those of all pages
 	Sessions   int      // all of them, also those before HistoryRequest.Since
 	Changes    []Change // in the table, ascending
+	// Locations are those of its rows in the unit, also of rows that an outline leaves out.
+	Locations []float64
 }
 
 // Change is a change point of a series.
 type Change struct {
-	Row        int    // in the table: the first session of the new level
+	Row        int    // as those of Series: the first session of the new level
 	Base, Head string // commits of the session before and of this one; empty where not known
 	// BaseSession is the session before: what changed came after it.
 	BaseSession string
-	// Differs are the facts, but the commit, of which the first runs of the two sessions have different values.
+	// Differs are the facts, but the commit, of which the first runs of the two sessions have different values, or one has none.
 	Differs []Difference
 
-	baseRun, headRun string // these runs
+	baseRun, headRun schema.ULID // these runs
 }
 
 // History gives a metric over sessions and where its level changed.
@@ -86,97 +90,42 @@ func (db *DB) History(ctx context.Context, req HistoryRequest) (History, error) 
 	if req.Method != HistorySBS && req.Method != HistoryOtava {
 		return History{}, input("history: there is no method %q: want %s or %s", brief(string(req.Method)), HistorySBS, HistoryOtava)
 	}
-	var h History
+	var h *historian
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		sel, err := r.selected(ctx, question{filter: req.Filter})
-		if err != nil {
-			return err
-		}
-		t, err := r.locations(ctx, sel, req.Metric)
-		if err != nil {
-			return err
-		}
-		if len(t.Rows) == 0 {
-			if err := r.check(ctx, sel.unsure); err != nil {
-				return err
-			}
-		}
-		h = newHistory(t, req)
-		if h.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
-			return err
-		}
-		return r.explainChanges(ctx, &h)
+		h = newHistorian(req)
+		return h.find(ctx, r)
 	})
 	if err != nil {
 		return History{}, err
 	}
-	return h, nil
+	return h.History, h.handOut()
 }
 
-// historyIdentity are the columns of a point in a history, its machine aside.
-var historyIdentity = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params"}
-
-// historyRuns and historySummary are the columns of runs that locations reads; of a metric that is not the primary one
-// the second part is that of samples.
-var (
-	historyRuns    = slices.Concat([]string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "started_at", "git_commit"}, historyIdentity)
-	historySummary = []string{"metric", "unit", "better", "p50", "log_median"}
-)
-
-// locations reads the location of each session of each series, in the order of time.
-func (r *reader) locations(ctx context.Context, sel selection, metric string) (Table, error) {
-	const chosen = measured + " AND status = 'ok' AND coalesce(side, 'head') = 'head'"
-	columns, err := runColumns(slices.Concat(historyRuns, historySummary))
+// find finds all but the rows.
+func (h *historian) find(ctx context.Context, r *reader) error {
+	sel, err := r.selected(ctx, question{filter: h.req.Filter})
 	if err != nil {
-		return Table{}, err
+		return err
 	}
-	rows, args := sel.src.scan(withColumns(columns, sel.columns), sel.restrictedTo(chosen)), sel.args
-	if metric != "" {
-		args = append(slices.Clone(args), metric)
-		rows, err = r.withMetric(ctx, sel, statement{rows, args})
-		if err != nil {
-			return Table{}, err
+	runs, err := h.read(ctx, r, sel)
+	if err != nil {
+		return err
+	}
+	if runs == 0 {
+		if err := r.check(ctx, sel.unsure); err != nil {
+			return err
 		}
 	}
-	identity := ""
-	for _, name := range historyIdentity {
-		identity += fmt.Sprintf(", any_value(%[1]s) AS %[1]s", identifier(name))
+	if h.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
+		return err
 	}
-	t, err := r.conn.table(ctx, statement{`SELECT point_id` + identity + `, machine, metric, unit, min(better) AS better, session_id,
-	min(started_at) AS started_at, count(location) AS runs, median(location) AS location, git_commit, min(run_id) AS first_run, count(*) AS ok_runs
-FROM (SELECT *, nullif(` + locationSQL() + `, '-Infinity'::DOUBLE) AS location FROM ` + rows + `) GROUP BY point_id, machine, metric, unit, session_id, git_commit`, args})
-	if err != nil {
-		return Table{}, err
+	h.order()
+	h.findChanges()
+	h.outline()
+	if err := h.name(ctx, r); err != nil {
+		return err
 	}
-	session, started, first := t.Index("session_id"), t.Index("started_at"), t.Index("first_run")
-	slices.SortFunc(t.Rows, func(a, b []any) int {
-		return cmp.Or(startOf(a[started], a[session]).Compare(startOf(b[started], b[session])), cmp.Compare(textOf(a[first]), textOf(b[first])))
-	})
-	return t, nil
-}
-
-// startOf is when a session started: what is told of its runs, else when it was made.
-func startOf(started, session any) time.Time {
-	if at, ok := started.(time.Time); ok {
-		return at
-	}
-	id, err := schema.ParseULID(textOf(session))
-	if err != nil {
-		return time.Time{}
-	}
-	return id.Time()
-}
-
-// withMetric is the SQL of runs with the summary of a metric, the last argument, in place of that of their primary one.
-// Samples are opened only if it is another one of some run.
-func (r *reader) withMetric(ctx context.Context, sel selection, runs statement) (string, error) {
-	place := "$" + strconv.Itoa(len(runs.args)) + "::VARCHAR"
-	row, err := r.conn.one(ctx, statement{"SELECT count(*) FROM " + runs.text + " WHERE metric IS DISTINCT FROM " + place, runs.args})
-	if err != nil || integerOf(row[0]) == 0 {
-		return runs.text, err
-	}
-	return "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + runs.text + " AS r LEFT JOIN " +
-		sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + place + ")", nil
+	return r.explainChanges(ctx, h.Series)
 }
 
 // scaleOf is how locations of a metric are compared.
@@ -190,7 +139,7 @@ func scaleOf(metric string) schema.Scale {
 // inUnit is a location in the unit.
 func inUnit(location float64, scale schema.Scale) float64 {
 	if scale == schema.ScaleRatio {
-		return math.Exp(location)
+		return min(math.Exp(location), math.MaxFloat64)
 	}
 	return location
 }

@@ -6,49 +6,44 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/schema"
 )
 
+// explainedAtOnce is of how many changes the facts are read at a time: those of a run are many texts.
+const explainedAtOnce = 200
+
 // explainChanges finds in what the environment of the session of each change differs from that of the one before.
-func (r *reader) explainChanges(ctx context.Context, h *History) error {
-	var ids []schema.ULID
-	for _, s := range h.Series {
-		for _, c := range s.Changes {
-			for _, text := range []string{c.baseRun, c.headRun} {
-				id, err := schema.ParseULID(text)
-				if err != nil {
-					return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
-				}
-				ids = append(ids, id)
-			}
+func (r *reader) explainChanges(ctx context.Context, series []Series) error {
+	var changes []*Change
+	for _, s := range series {
+		for i := range s.Changes {
+			changes = append(changes, &s.Changes[i])
 		}
 	}
-	slices.SortFunc(ids, compareIDs)
-	ids = slices.Compact(ids)
-	if len(ids) == 0 {
-		return nil
-	}
-	facts, err := r.factsOf(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, s := range h.Series {
-		for i := range s.Changes {
-			c := &s.Changes[i]
-			c.Differs = differing(facts[c.baseRun], facts[c.headRun])
+	// Those of a time are in the same files.
+	slices.SortFunc(changes, func(a, b *Change) int { return compareIDs(a.headRun, b.headRun) })
+	for some := range slices.Chunk(changes, explainedAtOnce) {
+		var ids []schema.ULID
+		for _, c := range some {
+			ids = append(ids, c.baseRun, c.headRun)
+		}
+		slices.SortFunc(ids, compareIDs)
+		known, err := r.factsOf(ctx, slices.Compact(ids))
+		if err != nil {
+			return err
+		}
+		for _, c := range some {
+			c.Differs = changedFacts(known[c.baseRun], known[c.headRun])
 		}
 	}
 	return nil
 }
 
-// factsOf are the facts of runs, by their ids: columns of runs, env.NAME and applied.NAME, as texts.
-func (r *reader) factsOf(ctx context.Context, ids []schema.ULID) (map[string]map[string]string, error) {
+// factsOf are the facts of runs, by their ids: columns of runs, env.NAME and applied.NAME, as texts. The ids ascend.
+func (r *reader) factsOf(ctx context.Context, ids []schema.ULID) (map[schema.ULID]map[string]string, error) {
 	names := []string{"env", "applied"}
 	for _, f := range comparedFacts {
-		if f.name != "git_commit" {
-			names = append(names, f.name)
-		}
+		names = append(names, f.name)
 	}
 	columns, err := runColumns(names)
 	if err != nil {
@@ -58,40 +53,46 @@ func (r *reader) factsOf(ctx context.Context, ids []schema.ULID) (map[string]map
 	if err != nil {
 		return nil, err
 	}
-	all := make(map[string]map[string]string, len(ids))
+	all := make(map[schema.ULID]map[string]string, len(ids))
 	for i, row := range t.Rows {
-		facts := map[string]string{}
+		all[ids[i]] = map[string]string{}
 		for k, column := range t.Columns {
-			addFact(facts, column.Name, row[k])
+			addFact(all[ids[i]], column.Name, row[k])
 		}
-		all[ids[i].String()] = facts
 	}
 	return all, nil
 }
 
 // addFact adds the value of a column, or the entries of a map.
-func addFact(facts map[string]string, name string, value any) {
+func addFact(all map[string]string, name string, value any) {
 	switch value := value.(type) {
 	case nil:
 	case map[string]any:
 		for key, entry := range value {
-			addFact(facts, name+"."+key, entry)
+			addFact(all, name+"."+key, entry)
 		}
 	default:
-		facts[name] = fmt.Sprint(value)
+		all[name] = fmt.Sprint(value)
 	}
 }
 
-// differing are the facts that two runs have different values of, those that matter most first. A fact that one of them
-// lacks has not changed: it was not known.
-func differing(base, head map[string]string) []Difference {
-	var all []Difference
-	for _, name := range slices.Sorted(maps.Keys(base)) {
-		was, is := base[name], head[name]
-		if _, ok := head[name]; !ok || was == is {
-			continue
+// changedFacts are the facts, but the commit, of which two runs have different values, or one has none, as in a
+// comparison; those that matter most first.
+func changedFacts(base, head map[string]string) []Difference {
+	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))
+	slices.Sort(names)
+	known := func(facts map[string]string, name string) []string {
+		if value, ok := facts[name]; ok {
+			return []string{value}
 		}
-		all = append(all, Difference{kindOfFact(name), name, []string{was}, []string{is}})
+		return nil
+	}
+	var all []Difference
+	for _, name := range slices.Compact(names) {
+		was, is := known(base, name), known(head, name)
+		if name != "git_commit" && !slices.Equal(was, is) {
+			all = append(all, Difference{kindOfFact(name), name, was, is})
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
 	return all

@@ -1,7 +1,12 @@
 package query
 
 import (
+	"context"
+	"iter"
+	"maps"
 	"math"
+	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
@@ -15,119 +20,82 @@ const (
 	historyLeast = 8   // sessions of a series; in fewer nothing is less likely by chance than historyAlpha
 )
 
-// line is a series in the making.
-type line struct {
-	rows      [][]any // of locations, the oldest first
-	locations []float64
-	scale     schema.Scale
-	better    schema.Better
-	points    []stat.ChangePoint
-	adjusted  float64 // the least p of its change points, among those of all series; NaN where there is none
+// trend is what is found in a series.
+type trend struct {
+	points   []stat.ChangePoint
+	adjusted float64 // the least p of the change points, among those of all series; NaN where there is none
 }
 
-// historian makes a History of the table of locations.
+// historian makes a History.
 type historian struct {
-	req   HistoryRequest
-	from  Table
-	lines []*line
+	History
+	req               HistoryRequest
+	byKey             map[lineKey]*line
+	lines             []*line // those with a location, in the order of their first sessions
+	shown             []*line // those with rows
+	sessions, commits interned
 }
 
-func newHistory(t Table, req HistoryRequest) History {
-	w := historian{req: req, from: t}
-	h := History{Table: Table{Columns: w.columns()}}
-	w.sort(&h)
-	w.findChanges()
-	h.Known = len(w.lines)
-	sessions := map[any]bool{}
-	for _, l := range w.lines {
-		if s := w.write(&h, l); s.End > s.First {
-			h.Series = append(h.Series, s)
-		}
+func newHistorian(req HistoryRequest) *historian {
+	return &historian{
+		History: History{Table: Table{Columns: historyColumns()}}, req: req, byKey: map[lineKey]*line{},
+		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
-	for _, row := range h.Rows {
-		sessions[row[h.Index("session_id")]] = true
-	}
-	h.Sessions = len(sessions)
-	return h
 }
 
-// columns are those of a History.
-func (w *historian) columns() []Column {
-	var all []Column
-	keep := func(names ...string) {
-		for _, name := range names {
-			all = append(all, w.from.Columns[w.from.Index(name)])
+// order puts together what belongs to a session, and the series in their order.
+func (h *historian) order() {
+	for _, l := range h.byKey {
+		if l.merge(); len(l.entries) > 0 {
+			h.lines = append(h.lines, l)
 		}
 	}
-	keep("point_id")
-	keep(historyIdentity...)
-	keep("machine", "metric", "unit", "better")
-	all = append(all, Column{Name: "scale", Type: TypeText})
-	keep("session_id", "started_at", "runs")
-	all = append(all, Column{Name: "location", Unit: schema.UnitOfRow, Type: TypeReal})
-	keep("git_commit")
-	all = append(all, Column{Name: "change_point", Type: TypeBoolean})
-	for _, name := range []string{"shift", "shift_low", "shift_high", "p", "p_adjusted"} {
-		all = append(all, Column{Name: name, Type: TypeReal})
-	}
-	return append(all, Column{Name: "verdict", Type: TypeText})
+	h.byKey, h.Known = nil, len(h.lines)
+	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
 
-func (w *historian) value(row []any, name string) any { return row[w.from.Index(name)] }
+func (l *line) scale() schema.Scale { return scaleOf(l.metric) }
 
-// sort puts the sessions that have a location in their series, in the order of the series' first sessions.
-func (w *historian) sort(h *History) {
-	type key struct{ point, machine, metric, unit any }
-	byKey := map[key]*line{}
-	for _, row := range w.from.Rows {
-		runs, _ := w.value(row, "runs").(int64)
-		all, _ := w.value(row, "ok_runs").(int64)
-		h.Useless += int(all - runs)
-		location, ok := w.value(row, "location").(float64)
-		if !ok {
-			continue
-		}
-		k := key{w.value(row, "point_id"), w.value(row, "machine"), w.value(row, "metric"), w.value(row, "unit")}
-		l := byKey[k]
-		if l == nil {
-			l = &line{scale: scaleOf(textOf(k.metric)), better: schema.Better(textOf(w.value(row, "better")))}
-			byKey[k], w.lines = l, append(w.lines, l)
-		}
-		l.rows, l.locations = append(l.rows, row), append(l.locations, location)
+// locations are as the series is compared: logarithms, unless by difference.
+func (l *line) locations() []float64 {
+	all := make([]float64, len(l.entries))
+	for i, e := range l.entries {
+		all[i] = e.location
 	}
+	return all
 }
 
 // findChanges finds the change points of all series, and among many series those that count.
-func (w *historian) findChanges() {
-	chances := make([]float64, len(w.lines))
-	for i, l := range w.lines {
-		if w.req.Method == HistoryOtava {
-			l.points, l.adjusted = otavaPoints(l), math.NaN()
+func (h *historian) findChanges() {
+	chances := make([]float64, len(h.lines))
+	for i, l := range h.lines {
+		if h.req.Method == HistoryOtava {
+			l.series = trend{otavaPoints(l), math.NaN()}
 			continue
 		}
-		l.points = stat.ChangePoints(l.locations, historyAlpha, l.least())
+		l.series.points = stat.ChangePoints(l.locations(), historyAlpha, l.least())
 		chances[i] = 1
-		if len(l.locations) < historyLeast {
+		if len(l.entries) < historyLeast {
 			chances[i] = math.NaN() // it could have none
 		}
-		for _, p := range l.points {
+		for _, p := range l.series.points {
 			chances[i] = min(chances[i], p.P)
 		}
 	}
-	if w.req.Method == HistoryOtava {
+	if h.req.Method == HistoryOtava {
 		return
 	}
 	for i, p := range stat.BenjaminiHochberg(chances) {
-		l := w.lines[i]
-		if l.adjusted = p; len(l.points) > 0 && !(p <= historyAlpha) {
-			l.points = nil
+		t := &h.lines[i].series
+		if t.adjusted = p; len(t.points) > 0 && !(p <= historyAlpha) {
+			t.points = nil
 		}
 	}
 }
 
 // least is the smallest shift that counts.
 func (l *line) least() float64 {
-	if l.scale == schema.ScaleRatio {
+	if l.scale() == schema.ScaleRatio {
 		return math.Log1p(DefaultThreshold)
 	}
 	return 0
@@ -135,99 +103,113 @@ func (l *line) least() float64 {
 
 // otavaPoints are Otava's change points of the values in the unit, with their shifts.
 func otavaPoints(l *line) []stat.ChangePoint {
-	values := make([]float64, len(l.locations))
-	for i, location := range l.locations {
-		values[i] = inUnit(location, l.scale)
+	locations := l.locations()
+	values := make([]float64, len(locations))
+	for i, location := range locations {
+		values[i] = inUnit(location, l.scale())
 	}
 	ends := append([]int{0}, stat.Otava(values, stat.OtavaOptions{})...)
 	ends = append(ends, len(values))
 	var points []stat.ChangePoint
 	for i, at := range ends[1 : len(ends)-1] {
-		shift := stat.Shift(l.locations[ends[i]:at], l.locations[at:ends[i+2]], historyBound)
+		shift := stat.Shift(locations[ends[i]:at], locations[at:ends[i+2]], historyBound)
 		points = append(points, stat.ChangePoint{Index: at, Shift: shift, P: math.NaN()})
 	}
 	return points
 }
 
-// write adds the rows of a series.
-func (w *historian) write(h *History, l *line) Series {
-	s := Series{First: len(h.Rows), Sessions: len(l.rows)}
-	points := l.points
-	for i, row := range l.rows {
-		var change *stat.ChangePoint
-		if len(points) > 0 && points[0].Index == i {
-			change, points = &points[0], points[1:]
-		}
-		verdict := l.verdict(change)
-		since := !startOf(w.value(row, "started_at"), w.value(row, "session_id")).Before(w.req.Since)
-		if !since || w.req.Regressions && verdict != compare.Regressed {
-			continue
-		}
-		if change != nil {
-			c := Change{Row: len(h.Rows), headRun: textOf(w.value(row, "first_run")), Head: textOf(w.value(row, "git_commit"))}
-			before := l.rows[i-1]
-			c.baseRun, c.Base, c.BaseSession = textOf(w.value(before, "first_run")), textOf(w.value(before, "git_commit")), textOf(w.value(before, "session_id"))
-			s.Changes = append(s.Changes, c)
-		}
-		out := make([]any, 0, len(h.Columns))
-		for _, column := range h.Columns {
-			if at := w.from.Index(column.Name); at >= 0 && column.Name != "location" {
-				out = append(out, row[at])
+// wanted are the entries of a series that were asked for, each with its change point where it is one.
+func (h *historian) wanted(l *line) iter.Seq2[int, *stat.ChangePoint] {
+	return func(yield func(int, *stat.ChangePoint) bool) {
+		points := l.series.points
+		for i, e := range l.entries {
+			var change *stat.ChangePoint
+			if len(points) > 0 && points[0].Index == i {
+				change, points = &points[0], points[1:]
+			}
+			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && l.verdict(change) != compare.Regressed {
 				continue
 			}
-			out = append(out, l.added(column.Name, i, change))
+			if !yield(i, change) {
+				return
+			}
 		}
-		h.Rows = append(h.Rows, out)
 	}
-	s.End = len(h.Rows)
-	return s
 }
 
-// added is the value of a column that the table of locations has not.
-func (l *line) added(column string, i int, change *stat.ChangePoint) any {
-	switch column {
-	case "scale":
-		return string(l.scale)
-	case "location":
-		return realValue(inUnit(l.locations[i], l.scale))
-	case "change_point":
-		return change != nil
+// rowsOf are the entries that become rows: of an outline those alone that it does not leave out.
+func (h *historian) rowsOf(l *line) iter.Seq2[int, *stat.ChangePoint] {
+	return func(yield func(int, *stat.ChangePoint) bool) {
+		first := true
+		for i, change := range h.wanted(l) {
+			if h.req.Outline && !first && change == nil && i < len(l.entries)-1 {
+				continue
+			}
+			if first = false; !yield(i, change) {
+				return
+			}
+		}
 	}
-	if change == nil {
+}
+
+// outline finds the series that have rows, and where these are.
+func (h *historian) outline() {
+	sessions := make([]bool, len(h.sessions.values))
+	rows := 0
+	for _, l := range h.lines {
+		s := Series{First: rows, Sessions: len(l.entries)}
+		for i := range h.wanted(l) {
+			sessions[l.entries[i].session] = true
+			s.Locations = append(s.Locations, inUnit(l.entries[i].location, l.scale()))
+		}
+		for i, change := range h.rowsOf(l) {
+			if change != nil {
+				s.Changes = append(s.Changes, h.change(l, i, rows))
+			}
+			rows++
+		}
+		if s.End = rows; s.End > s.First {
+			h.Series, h.shown = append(h.Series, s), append(h.shown, l)
+		}
+	}
+	for _, seen := range sessions {
+		if seen {
+			h.Sessions++
+		}
+	}
+}
+
+// change says what is before and after entry i of a series.
+func (h *historian) change(l *line, i, row int) Change {
+	base, head := l.entries[i-1], l.entries[i]
+	return Change{
+		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit),
+		BaseSession: h.sessions.text(base.session), baseRun: base.first, headRun: head.first,
+	}
+}
+
+// name reads what the series with rows are of, from a run of each.
+func (h *historian) name(ctx context.Context, r *reader) error {
+	if len(h.shown) == 0 {
 		return nil
 	}
-	switch column {
-	case "shift":
-		return realValue(l.shift(change.Shift.Value))
-	case "shift_low":
-		return realValue(l.shift(change.Shift.Low))
-	case "shift_high":
-		return realValue(l.shift(change.Shift.High))
-	case "p":
-		return realValue(change.P)
-	case "p_adjusted":
-		return realValue(max(change.P, l.adjusted))
+	byRun := make(map[schema.ULID]*line, len(h.shown))
+	for _, l := range h.shown {
+		byRun[l.entries[0].first] = l
 	}
-	return string(l.verdict(change))
-}
-
-// shift is a shift as people read it: of the ratio less 1, or in the unit. What has no bound below has none as a ratio.
-func (l *line) shift(v float64) float64 {
-	if l.scale == schema.ScaleRatio && !math.IsInf(v, 0) {
-		return math.Expm1(v)
+	ids := slices.SortedFunc(maps.Keys(byRun), compareIDs)
+	columns, err := runColumns(historyIdentity)
+	if err != nil {
+		return err
 	}
-	return v
-}
-
-// verdict says which way a change goes; it is empty where there is none.
-func (l *line) verdict(change *stat.ChangePoint) compare.Verdict {
-	switch {
-	case change == nil:
-		return ""
-	case l.better != schema.BetterLower && l.better != schema.BetterHigher:
-		return compare.Changed
-	case change.Shift.Value > 0 == (l.better == schema.BetterLower):
-		return compare.Regressed
+	t, err := r.rows(ctx, ids, columns)
+	if err != nil {
+		return err
 	}
-	return compare.Improved
+	for i, id := range ids {
+		l := byRun[id]
+		l.before = append([]any{textValue(l.point)}, t.Rows[i]...)
+		l.before = append(l.before, textValue(l.machine), textValue(l.metric), textValue(l.unit), textValue(l.better), string(l.scale()))
+	}
+	return nil
 }

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -8,6 +11,10 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 )
+
+// historyMemory is how many bytes the heap takes for a history, DuckDB aside, before garbage is collected all the same: it
+// keeps some numbers of each run.
+const historyMemory = 168 << 20
 
 type historyFlags struct {
 	metric, since, method string
@@ -53,7 +60,11 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 	}
-	return a.ask(cmd, func(db *query.DB, format string) error {
+	return a.askWithin(cmd, historyMemory, func(db *query.DB, format string) error {
+		if !forPeople(format) {
+			return a.printHistory(cmd.Context(), db, req, format)
+		}
+		req.Outline = true
 		h, err := db.History(cmd.Context(), req)
 		if err != nil {
 			return err
@@ -62,6 +73,32 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 		w := historyWriter{app: a, h: &h, req: req}
 		return a.print(format, h.Table, w.view)
 	})
+}
+
+// printHistory writes every row in a format for programs, page after page.
+func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryRequest, format string) error {
+	p := pagePrinter{format: format}
+	var b bytes.Buffer
+	flush := func() error {
+		if _, err := a.stdout.Write(b.Bytes()); err != nil {
+			return fmt.Errorf("writing to standard output: %w", err)
+		}
+		b.Reset()
+		return nil
+	}
+	req.Pages = func(page query.Table) error {
+		if err := p.page(&b, page); err != nil {
+			return err
+		}
+		return flush()
+	}
+	h, err := db.History(ctx, req)
+	if err != nil {
+		return err
+	}
+	a.reportNotNumbers(h.NotNumbers)
+	p.end(&b)
+	return flush()
 }
 
 // historyWriter shows a history to people.

@@ -63,8 +63,8 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 	rows := w.h.Rows[s.First:s.End]
 	newest := rows[len(rows)-1]
 	cells := []cell{
-		{text: thousands(len(rows))},
-		{text: sparkline(w.values(rows), sparkColumns)},
+		{text: thousands(len(s.Locations))},
+		{text: sparkline(s.Locations, sparkColumns)},
 		{text: quantity(at(w.h.Table, newest, "location"), textAt(w.h.Table, newest, "unit"))},
 	}
 	if c.row == nil {

@@ -31,6 +31,7 @@ func madeHistory(shifts ...float64) query.History {
 			if k >= 6 {
 				location *= 1 + shift
 			}
+			s.Locations = append(s.Locations, location)
 			row := []any{
 				"matmul", int64(1 << n),
 				map[string]any{"tile": "32"},

@@ -44,7 +44,7 @@ func (w historyWriter) changes(s query.Series) []changedAt {
 func (w historyWriter) one(s query.Series) view {
 	rows := w.h.Rows[s.First:s.End]
 	first := began(at(w.h.Table, rows[0], "started_at"))
-	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(rows), "session"), first), "", w.line(rows)}}
+	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), "session"), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
 	v.below = []string{w.outcome(len(changes), s)}
 	if len(changes) == 0 {
@@ -100,9 +100,9 @@ func (w historyWriter) outcome(changes int, s query.Series) string {
 	case changes == 0 && s.Sessions < fewest && w.req.Method != query.HistoryOtava:
 		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, "session"), fewest)
 	case changes == 0:
-		return "no change of level in " + count(s.End-s.First, "session")
+		return "no change of level in " + count(len(s.Locations), "session")
 	}
-	return count(changes, "change") + " of level in " + count(s.End-s.First, "session")
+	return count(changes, "change") + " of level in " + count(len(s.Locations), "session")
 }
 
 // name is what a series is of.
@@ -116,22 +116,12 @@ func (w historyWriter) name(row []any) string {
 }
 
 // line is the first value, the line between, and the last value.
-func (w historyWriter) line(rows [][]any) string {
+func (w historyWriter) line(rows [][]any, locations []float64) string {
 	unit := textAt(w.h.Table, rows[0], "unit")
 	first := quantity(at(w.h.Table, rows[0], "location"), unit)
 	last := quantity(at(w.h.Table, rows[len(rows)-1], "location"), unit)
 	width := w.app.width - ansi.StringWidth(first+last) - 3*len(gap)
-	return gap + first + gap + sparkline(w.values(rows), max(width, 1)) + gap + last
-}
-
-func (w historyWriter) values(rows [][]any) []float64 {
-	var values []float64
-	for _, row := range rows {
-		if v, ok := at(w.h.Table, row, "location").(float64); ok {
-			values = append(values, v)
-		}
-	}
-	return values
+	return gap + first + gap + sparkline(locations, max(width, 1)) + gap + last
 }
 
 // sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
