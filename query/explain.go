@@ -3,10 +3,7 @@ package query
 import (
 	"cmp"
 	"context"
-	"math"
 	"slices"
-
-	"github.com/neurolens/neurolens/query/compare"
 )
 
 // ExplainRequest asks what else differs where a point differs.
@@ -65,7 +62,7 @@ func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, err
 		return Explanation{}, input("explain: want one metric and no axis")
 	}
 	x := explaining{db: db, req: req}
-	if err := x.choose(ctx); err != nil {
+	if err := x.choose(ctx, db.Compare); err != nil {
 		return Explanation{}, err
 	}
 	x.Table = Table{Columns: explainColumns()}
@@ -142,80 +139,6 @@ func (x *explaining) rank() {
 		}
 		x.Rows = append(x.Rows, append([]any{rank}, e.row...))
 	}
-}
-
-// interest is the order in which points are worth explaining: what is not here is not, if anything else is.
-var interest = []compare.Verdict{
-	compare.Regressed, Failed, compare.Changed, compare.Improved, Unsupported, Missing, Fixed,
-}
-
-// got worse are the verdicts of points that got worse.
-var gotWorse = interest[:2]
-
-// choose compares, and keeps the row of the point that is to be explained.
-func (x *explaining) choose(ctx context.Context) error {
-	req := x.req.CompareRequest
-	req.Limit, req.Worst = 1, true
-	var err error
-	if x.Comparison, err = x.db.Compare(ctx, req); err != nil {
-		return err
-	}
-	x.Point = x.wanted()
-	if x.Point < 0 {
-		x.Comparison.Rows = nil
-		return nil
-	}
-	if req.Limit += placeOf(x.Comparison.Points, x.Point); req.Limit > 1 {
-		if x.Comparison, err = x.db.Compare(ctx, req); err != nil {
-			return err
-		}
-		x.Comparison.Rows = x.Comparison.Rows[len(x.Comparison.Rows)-1:]
-	}
-	return nil
-}
-
-// wanted is the place of the point that is to be explained among all points; -1 where none is.
-func (x *explaining) wanted() int {
-	order := func(p ComparedPoint) int {
-		if i := slices.Index(interest, p.Verdict); i >= 0 {
-			return i
-		}
-		if p.Verdict == Added {
-			return len(interest) + 1
-		}
-		return len(interest)
-	}
-	best := -1
-	for i, p := range x.Comparison.Points {
-		if x.req.Regressed && !slices.Contains(gotWorse, p.Verdict) {
-			continue
-		}
-		if best < 0 || cmp.Or(order(p)-order(x.Comparison.Points[best]), cmp.Compare(sizeOf(x.Comparison.Points[best]), sizeOf(p))) < 0 {
-			best = i
-		}
-	}
-	return best
-}
-
-// sizeOf is how large the change of a point is; 0 where there is none.
-func sizeOf(p ComparedPoint) float64 {
-	if math.IsNaN(p.Change) {
-		return 0
-	}
-	return math.Abs(p.Change)
-}
-
-// placeOf is how many points come before one in the order in which a comparison with a limit gives its rows.
-func placeOf(points []ComparedPoint, one int) int {
-	order := make([]int, len(points))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		p, q := points[a], points[b]
-		return cmp.Or(slices.Index(Verdicts, p.Verdict)-slices.Index(Verdicts, q.Verdict), cmp.Compare(sizeOf(q), sizeOf(p)))
-	})
-	return slices.Index(order, one)
 }
 
 // look collects the evidence.

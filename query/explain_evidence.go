@@ -136,7 +136,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(middle(logs)))) }
 		x.add(tier, math.Abs(o.Change.Value), []any{
 			string(EvidenceStage), names[i], level(pairs[i].Base), level(pairs[i].Head),
-			realValue(math.Expm1(o.Change.Value)), realValue(math.Expm1(o.Change.Low)), realValue(math.Expm1(o.Change.High)),
+			differenceIn(schema.ScaleRatio, o.Change.Value), differenceIn(schema.ScaleRatio, o.Change.Low), differenceIn(schema.ScaleRatio, o.Change.High),
 			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
 		})
 	}

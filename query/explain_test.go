@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -251,5 +253,51 @@ func TestExplainErrors(t *testing.T) {
 	} {
 		_, err := db.Explain(context.Background(), query.ExplainRequest{CompareRequest: req})
 		wantInput(t, err, says)
+	}
+}
+
+// TestExplainUnbounded: a stage or a metric of few runs has no interval, rather than one from -100 %.
+func TestExplainUnbounded(t *testing.T) {
+	runs := slices.DeleteFunc(explainedRuns(latencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
+	x := explain(t, open(t, newStore(t, runs...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base bs=2", Head: "side=head bs=2"}})
+	seen := map[any]bool{}
+	for _, row := range x.Rows {
+		kind, low, high := row[x.Index("kind")], row[x.Index("low")], row[x.Index("high")]
+		seen[kind] = true
+		if (kind == "stage" || kind == "metric" || kind == "point") && (low != nil || high != nil || row[x.Index("change")] == nil) {
+			t.Errorf("%v %v: from %v to %v", kind, row[x.Index("name")], low, high)
+		}
+	}
+	if !seen["stage"] || !seen["metric"] {
+		t.Errorf("got\n%s", lines(x))
+	}
+}
+
+// TestExplainRemoved: what is explained is what a store would have that never had the runs that were removed, though it
+// has their files, though a second store has them too, and though tags were changed.
+func TestExplainRemoved(t *testing.T) {
+	runs := explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})
+	gone := func(r *schema.Run) bool {
+		return *r.BatchSize == 2 && (r.Purpose == schema.PurposeProfile || *r.BlockIndex == 7) || *r.BatchSize == 4
+	}
+	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
+	want := explain(t, open(t, newStore(t, kept...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
+	if len(want.Comparison.Points) != 2 || want.HeadProfiles != 0 || !strings.Contains(lines(want), "throttled 0 of 7 -> 7 of 7") {
+		t.Fatalf("%d points, %d profiled runs\n%s", len(want.Comparison.Points), want.HeadProfiles, lines(want))
+	}
+	said := []ingest.Annotation{{Kind: schema.EventRemove, Runs: idsWhere(runs, gone)}}
+	for _, side := range []string{"base", "head"} {
+		said = append(said, ingest.Annotation{Kind: schema.EventTag, Key: "lane", Value: side, Runs: idsWhere(kept, func(r *schema.Run) bool { return r.Side == side })})
+	}
+	live, sealed := newStore(t, runs...), newStore(t)
+	seal(t, sealed, runs...)
+	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
+		annotated(t, stores[len(stores)-1], said...)
+		for _, key := range []string{"side", "tag.lane"} {
+			x := explain(t, open(t, stores...), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: key + "=base", Head: key + "=head"}})
+			if got, want := lines(x), lines(want); got != want || len(x.Comparison.Points) != 2 || x.HeadProfiles != 0 {
+				t.Errorf("%s, by %s: got\n%s\nwant\n%s", name, key, got, want)
+			}
+		}
 	}
 }

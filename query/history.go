@@ -84,6 +84,10 @@ type Change struct {
 // series: among many series, those with a false change point are 5 % of those with one, not 5 % of all. Otava knows no
 // such thing.
 func (db *DB) History(ctx context.Context, req HistoryRequest) (History, error) {
+	return db.history(ctx, req, historyWindow)
+}
+
+func (db *DB) history(ctx context.Context, req HistoryRequest, window int) (History, error) {
 	if req.Method == "" {
 		req.Method = HistorySBS
 	}
@@ -92,7 +96,7 @@ func (db *DB) History(ctx context.Context, req HistoryRequest) (History, error) 
 	}
 	var h *historian
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		h = newHistorian(req)
+		h = newHistorian(req, window)
 		return h.find(ctx, r)
 	})
 	if err != nil {

@@ -30,15 +30,16 @@ type trend struct {
 type historian struct {
 	History
 	req               HistoryRequest
+	window            int // see historyWindow
 	byKey             map[lineKey]*line
 	lines             []*line // those with a location, in the order of their first sessions
 	shown             []*line // those with rows
 	sessions, commits interned
 }
 
-func newHistorian(req HistoryRequest) *historian {
+func newHistorian(req HistoryRequest, window int) *historian {
 	return &historian{
-		History: History{Table: Table{Columns: historyColumns()}}, req: req, byKey: map[lineKey]*line{},
+		History: History{Table: Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }

@@ -55,8 +55,11 @@ func historyRun(k, n int, level float64) schema.Run {
 		r.Env.GitCommit = fmt.Sprintf("%040x", k)
 		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(k), "gpu.0.vbios": "1"}
 		r.Env.DriverVersion = "570.86"
+		if k < historyShift {
+			r.Env.Facts["boost"] = "1"
+		}
 		if k >= historyShift {
-			r.Env.DriverVersion, r.Env.Facts["governor"] = "575.51", "powersave"
+			r.Env.DriverVersion, r.Env.Facts["governor"], r.Env.Facts["smt"] = "575.51", "powersave", "on"
 		}
 		if n == 3 {
 			r.Side = "head"
@@ -126,8 +129,10 @@ func TestHistory(t *testing.T) {
 	}
 	want := []query.Difference{
 		{Kind: query.DiffersEnvironment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+		{Kind: query.DiffersEnvironment, Name: "env.boost", Base: []string{"1"}},
 		{Kind: query.DiffersEnvironment, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
 		{Kind: query.DiffersEnvironment, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
+		{Kind: query.DiffersEnvironment, Name: "env.smt", Head: []string{"on"}},
 	}
 	if !slices.EqualFunc(change.Differs, want, func(a, b query.Difference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("differs %v, want %v", change.Differs, want)

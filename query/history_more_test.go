@@ -1,0 +1,184 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// annotated says something about runs of a store.
+func annotated(t *testing.T, dir string, said ...ingest.Annotation) {
+	t.Helper()
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range said {
+		if _, err := s.Annotate(a); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// idsWhere are the ids of runs.
+func idsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) {
+	for i := range runs {
+		if holds(&runs[i]) {
+			all = append(all, runs[i].RunID)
+		}
+	}
+	return all
+}
+
+// sameHistory compares all that is said but the rows' places.
+func sameHistory(t *testing.T, name string, got, want query.History) {
+	t.Helper()
+	if fmt.Sprint(got.Columns, got.Series, got.Known, got.Sessions, got.Useless) != fmt.Sprint(want.Columns, want.Series, want.Known, want.Sessions, want.Useless) {
+		t.Errorf("%s: got %+v, want %+v", name, got.Series, want.Series)
+	}
+	if fmt.Sprint(got.Rows) != fmt.Sprint(want.Rows) {
+		t.Errorf("%s: got rows\n%v\nwant\n%v", name, got.Rows, want.Rows)
+	}
+}
+
+// TestHistoryRemoved: a history is that of a store that never had the runs that were removed, though it has their files,
+// though a second store has them too, and though tags were changed.
+func TestHistoryRemoved(t *testing.T) {
+	runs := historyRuns()
+	gone := func(r *schema.Run) bool {
+		day := r.StartedAt.Sub(start) / (24 * time.Hour)
+		return day == 7 || *r.BatchSize == 1 && (day == historyShift || day == 9 && r.StartedAt.Second()%2 == start.Second()%2)
+	}
+	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
+	removed := idsWhere(runs, gone)
+	if len(removed) < 6 || len(removed) > 10 {
+		t.Fatalf("%d runs are to be removed", len(removed))
+	}
+	said := []ingest.Annotation{
+		{Kind: schema.EventRemove, Runs: removed},
+		{Kind: schema.EventTag, Runs: idsWhere(kept, func(r *schema.Run) bool { return *r.BatchSize == 1 }), Key: "lane", Value: "fast"},
+	}
+	whole := historyOf(t, open(t, newStore(t, kept...)), query.HistoryRequest{})
+	fast := historyOf(t, open(t, newStore(t, kept...)), query.HistoryRequest{Filter: "batch_size=1"})
+	if whole.Sessions != historySessions-1 || len(fast.Series) != 1 || len(fast.Series[0].Changes) != 1 {
+		t.Fatalf("%d sessions, %+v", whole.Sessions, fast.Series)
+	}
+	live, sealed := newStore(t, runs...), newStore(t)
+	seal(t, sealed, runs...)
+	half := newStore(t)
+	seal(t, half, runs[:len(runs)/2]...)
+	appendRuns(t, half, runs[len(runs)/3:]...)
+	for name, stores := range map[string][]string{"live": {live}, "sealed": {sealed}, "some of each": {half}, "two stores": {half, sealed}} {
+		annotated(t, stores[len(stores)-1], said...)
+		db := open(t, stores...)
+		sameHistory(t, name, historyOf(t, db, query.HistoryRequest{}), whole)
+		sameHistory(t, name+", by a tag", historyOf(t, db, query.HistoryRequest{Filter: "tag.lane=fast"}), fast)
+		for _, metric := range []string{"", "accuracy"} {
+			parts, err := db.HistoryInParts(context.Background(), query.HistoryRequest{Filter: "bs=1 or bs=2", Metric: metric}, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sameHistory(t, name+", in parts", parts, historyOf(t, db, query.HistoryRequest{Metric: metric}))
+		}
+	}
+}
+
+// TestHistoryPages: the rows come page after page as they do in one table, and an outline has those that say most.
+func TestHistoryPages(t *testing.T) {
+	const days = 520 // 1,040 rows
+	var runs []schema.Run
+	for k := range days {
+		for n := range 2 {
+			r := historyRun(k, n, float64(100_000+k%7*100+k/300*50_000))
+			r.SessionID = schema.ULIDFrom(r.StartedAt, [10]byte{8: byte(k >> 8), 9: byte(k)}).String()
+			runs = append(runs, r)
+		}
+	}
+	db := sealedRuns(t, runs)
+	whole := historyOf(t, db, query.HistoryRequest{})
+	var pages []int
+	paged := query.History{}
+	h := historyOf(t, db, query.HistoryRequest{Pages: func(page query.Table) error {
+		pages = append(pages, len(page.Rows))
+		paged.Rows = append(paged.Rows, page.Rows...)
+		return nil
+	}})
+	if h.Rows != nil || !slices.Equal(pages, []int{1000, 40}) {
+		t.Errorf("%d rows, pages of %v", len(h.Rows), pages)
+	}
+	h.Rows = paged.Rows
+	sameHistory(t, "pages", h, whole)
+
+	outline := historyOf(t, db, query.HistoryRequest{Outline: true})
+	if len(outline.Rows) != 6 || len(outline.Series) != 2 {
+		t.Fatalf("%d rows, %+v", len(outline.Rows), outline.Series)
+	}
+	for i, s := range outline.Series {
+		of := whole.Series[i]
+		if !slices.Equal(s.Locations, of.Locations) || len(s.Locations) != days || len(s.Changes) != 1 || s.Changes[0].Row != s.First+1 {
+			t.Errorf("%d locations, %+v", len(s.Locations), s.Changes)
+		}
+		want := [][]any{whole.Rows[of.First], whole.Rows[of.Changes[0].Row], whole.Rows[of.End-1]}
+		if fmt.Sprint(outline.Rows[s.First:s.End]) != fmt.Sprint(want) {
+			t.Errorf("got %v, want %v", outline.Rows[s.First:s.End], want)
+		}
+		for k, location := range of.Locations {
+			if got := whole.Rows[of.First+k][whole.Index("location")]; got != location {
+				t.Errorf("row %d: %v, and %g among the locations", k, got, location)
+			}
+		}
+	}
+	full := errors.New("the disk is full")
+	if _, err := db.History(context.Background(), query.HistoryRequest{Pages: func(query.Table) error { return full }}); !errors.Is(err, full) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestHistoryOfSessions: a session counts with the median of its runs, and starts with the first of them; those of another
+// commit, and those without a value, are by themselves.
+func TestHistoryOfSessions(t *testing.T) {
+	var runs []schema.Run
+	for i, level := range []float64{0, 90_000, 160_000, 40_000, 10_000, 70_000} {
+		r := historyRun(0, 2*i, level)
+		r.Env.GitCommit = fmt.Sprintf("%040x", i/4)
+		if level == 0 {
+			r.Metrics, r.Primary = nil, ""
+			r.PointID = schema.PointID(&r)
+		}
+		runs = append(runs, r)
+	}
+	for i := range runs[1:] {
+		runs[i+1].Metrics = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, *runs[i+1].Metrics[0].Summary.P50)}
+	}
+	runs = append(runs, historyRun(1, 0, 1e5), historyRun(1, 2, 4e5))
+	for _, metric := range []string{"", "latency"} {
+		h := historyOf(t, open(t, newStore(t, runs...)), query.HistoryRequest{Metric: metric})
+		if len(h.Rows) != 3 || h.Known != 1 || h.Useless != 1 || h.Sessions != 2 {
+			t.Fatalf("%d rows, %d series, %d useless, %d sessions", len(h.Rows), h.Known, h.Useless, h.Sessions)
+		}
+		for i, want := range []struct {
+			started  int // seconds
+			runs     int64
+			location float64
+			commit   int
+		}{{2, 3, 90_000, 0}, {8, 2, math.Sqrt(10_000 * 70_000), 1}, {24 * 60 * 60, 2, 200_000, 1}} {
+			row := h.Rows[i]
+			at := func(name string) any { return row[h.Index(name)] }
+			started := start.Add(time.Duration(want.started) * time.Second).Truncate(time.Microsecond)
+			if at("started_at") != started || at("runs") != want.runs || math.Abs(at("location").(float64)/want.location-1) > 1e-3 || at("git_commit") != fmt.Sprintf("%040x", want.commit) {
+				t.Errorf("row %d: %v, %v runs, %v of %v; want %+v", i, at("started_at"), at("runs"), at("location"), at("git_commit"), want)
+			}
+		}
+	}
+}

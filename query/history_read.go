@@ -1,0 +1,227 @@
+package query
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// entry is what a series has of a session: at first a run of it, then all of them together. There are as many of them as
+// runs in the store, so that they hold no texts.
+type entry struct {
+	began                 int64   // start of the first run in Unix microseconds; where no run tells, of the session
+	location              float64 // NaN where there is none
+	first                 schema.ULID
+	session, commit, runs int32 // places among texts, and how many have a location
+	told                  bool  // a run tells when it started
+}
+
+// line is a series in the making.
+type line struct {
+	lineKey
+	entries []entry // the oldest first
+	better  string
+	series  trend
+	before  []any // what stands in each row before the session; nil where there is no row
+}
+
+// lineKey is what tells series apart.
+type lineKey struct{ point, machine, metric, unit string }
+
+// interned are texts that are kept once, with their places. The empty text is NULL.
+type interned struct {
+	values []any
+	places map[string]int32
+}
+
+func (in *interned) place(text string) int32 {
+	at, ok := in.places[text]
+	if !ok {
+		at = int32(len(in.values))
+		in.values = append(in.values, textValue(text))
+		in.places[text] = at
+	}
+	return at
+}
+
+func (in *interned) text(place int32) string { return textOf(in.values[place]) }
+
+// historyRuns and historySummary are the columns of runs that are read; of a metric that is not the primary one the second
+// part is that of samples.
+var (
+	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "started_at", "git_commit"}
+	historySummary = []string{"metric", "unit", "better", "p50", "log_median"}
+)
+
+// historyWindow is about how many runs are read at a time: DuckDB keeps a whole result.
+const historyWindow = 25_000
+
+// read reads the location of each ok run of each series, and counts these runs.
+func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs int, err error) {
+	columns, err := runColumns(slices.Concat(historyRuns, historySummary))
+	if err != nil {
+		return 0, err
+	}
+	columns = withColumns(columns, sel.columns)
+	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen)), sel.args}
+	elsewhere, err := r.elsewhere(ctx, all, h.req.Metric)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range sel.src.windows(h.window) {
+		part := sel
+		part.src, part.args = sel.src.within(b), slices.Clone(sel.args)
+		part.restrict(b)
+		rows := part.src.scan(columns, part.restrictedTo(historyChosen))
+		if elsewhere {
+			part.args = append(part.args, h.req.Metric)
+			rows = "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
+				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.args) + ")"
+		}
+		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, " + locationSQL() + " FROM " + rows
+		err := r.conn.query(ctx, statement{text, part.args}, func(row []driver.Value) error {
+			runs++
+			return h.add(row)
+		})
+		if err != nil {
+			return 0, err
+		}
+	}
+	return runs, nil
+}
+
+// historyChosen is the SQL of which runs count.
+const historyChosen = measured + " AND status = 'ok' AND coalesce(side, 'head') = 'head'"
+
+// elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
+func (r *reader) elsewhere(ctx context.Context, runs statement, metric string) (bool, error) {
+	if metric == "" {
+		return false, nil
+	}
+	args := append(slices.Clone(runs.args), metric)
+	row, err := r.conn.one(ctx, statement{"SELECT count(*) FROM " + runs.text + " WHERE metric IS DISTINCT FROM " + lastText(args), args})
+	if err != nil {
+		return false, err
+	}
+	return integerOf(row[0]) > 0, nil
+}
+
+// lastText is the SQL of the last of some arguments.
+func lastText(args []any) string { return "$" + strconv.Itoa(len(args)) + "::VARCHAR" }
+
+// windows part all time where about so many runs are between, as far as names tell.
+func (s *sources) windows(runs int) []bounds {
+	type start struct{ at, runs int64 }
+	var starts []start
+	for _, files := range [][]file{s.live, s.sealed} {
+		for i := range files {
+			first, _ := files[i].span()
+			starts = append(starts, start{first, int64(max(files[i].sealed.Rows, 1))})
+		}
+	}
+	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
+	all := []bounds{{}}
+	held := int64(0)
+	for _, f := range starts {
+		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.since {
+			last.until = f.at
+			all, held = append(all, bounds{since: f.at}), 0
+		}
+		held += f.runs
+	}
+	return all
+}
+
+// add takes a run in.
+func (h *historian) add(row []driver.Value) error {
+	key := lineKey{textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3])}
+	l := h.byKey[key]
+	if l == nil {
+		l = &line{lineKey: key}
+		h.byKey[key] = l
+	}
+	if better := textOf(row[4]); l.better == "" || better != "" && better < l.better {
+		l.better = better
+	}
+	first, err := schema.ParseULID(textOf(row[8]))
+	if err != nil {
+		return &engineErr{message: fmt.Sprintf("run_id: %v", err), kind: duckdb.ErrorTypeIO}
+	}
+	session := textOf(row[5])
+	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(textOf(row[6]))}
+	if e.began, e.told = row[7].(int64); !e.told {
+		e.began = madeAt(session)
+	}
+	if location, ok := row[9].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
+		e.location, e.runs = location, 1
+	} else {
+		h.Useless++
+	}
+	l.entries = append(l.entries, e)
+	return nil
+}
+
+// madeAt is when a session was made, in Unix microseconds.
+func madeAt(session string) int64 {
+	id, err := schema.ParseULID(session)
+	if err != nil {
+		return time.Time{}.UnixMicro()
+	}
+	return id.Time().UnixMicro()
+}
+
+// merge makes an entry of those of each session and commit, and drops those without a location.
+func (l *line) merge() {
+	slices.SortFunc(l.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.session, b.session), cmp.Compare(a.commit, b.commit), cmp.Compare(a.location, b.location))
+	})
+	kept := l.entries[:0]
+	for rest := l.entries; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].session == rest[0].session && rest[n].commit == rest[0].commit {
+			n++
+		}
+		if e := together(rest[:n]); e.runs > 0 {
+			kept = append(kept, e)
+		}
+		rest = rest[n:]
+	}
+	l.entries = kept
+	slices.SortFunc(l.entries, earlier)
+}
+
+// earlier orders entries by time.
+func earlier(a, b entry) int {
+	return cmp.Or(cmp.Compare(a.began, b.began), compareIDs(a.first, b.first))
+}
+
+// together is one entry of several, of which those without a location come first and then the lowest.
+func together(all []entry) entry {
+	e := all[len(all)-1]
+	e.runs = 0
+	for _, one := range all {
+		e.runs += one.runs
+		if compareIDs(one.first, e.first) < 0 {
+			e.first = one.first
+		}
+		if one.told && (!e.told || one.began < e.began) {
+			e.began, e.told = one.began, true
+		}
+	}
+	if n := int(e.runs); n > 0 {
+		located := all[len(all)-n:]
+		e.location = located[n/2].location
+		if n%2 == 0 {
+			e.location = e.location/2 + located[n/2-1].location/2
+		}
+	}
+	return e
+}

@@ -1,0 +1,112 @@
+package query
+
+import (
+	"math"
+	"time"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// historyIdentity are the columns of a point in a history, its machine aside.
+var historyIdentity = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params"}
+
+// historyColumns are the columns of a history, in the order of what row gives.
+func historyColumns() []Column {
+	return []Column{
+		{Name: "point_id", Type: TypeText},
+		{Name: "benchmark", Type: TypeText},
+		{Name: "variant", Type: TypeText},
+		{Name: "backend", Type: TypeText},
+		{Name: "model", Type: TypeText},
+		{Name: "precision", Type: TypeText},
+		{Name: "batch_size", Type: TypeInteger},
+		{Name: "seq_len", Type: TypeInteger},
+		{Name: "params", Type: TypeMap},
+		{Name: "machine", Type: TypeText},
+		{Name: "metric", Type: TypeText},
+		{Name: "unit", Type: TypeText},
+		{Name: "better", Type: TypeText},
+		{Name: "scale", Type: TypeText},
+		{Name: "session_id", Type: TypeText},
+		{Name: "started_at", Type: TypeTime},
+		{Name: "runs", Type: TypeInteger},
+		{Name: "location", Unit: schema.UnitOfRow, Type: TypeReal},
+		{Name: "git_commit", Type: TypeText},
+		{Name: "change_point", Type: TypeBoolean},
+		{Name: "shift", Type: TypeReal},
+		{Name: "shift_low", Type: TypeReal},
+		{Name: "shift_high", Type: TypeReal},
+		{Name: "p", Type: TypeReal},
+		{Name: "p_adjusted", Type: TypeReal},
+		{Name: "verdict", Type: TypeText},
+	}
+}
+
+// historyPage is how many rows are handed out at a time.
+const historyPage = 1000
+
+// handOut makes the rows.
+func (h *historian) handOut() error {
+	page := Table{Columns: h.Columns}
+	for _, l := range h.shown {
+		for i, change := range h.rowsOf(l) {
+			page.Rows = append(page.Rows, h.row(l, i, change))
+			if h.req.Pages == nil || len(page.Rows) < historyPage {
+				continue
+			}
+			if err := h.req.Pages(page); err != nil {
+				return err
+			}
+			page.Rows = page.Rows[:0]
+		}
+	}
+	if h.req.Pages != nil {
+		return h.req.Pages(page)
+	}
+	h.Rows = page.Rows
+	return nil
+}
+
+// row is the row of entry i of a series.
+func (h *historian) row(l *line, i int, change *stat.ChangePoint) []any {
+	e := l.entries[i]
+	started := any(nil)
+	if e.told {
+		started = time.UnixMicro(e.began).UTC()
+	}
+	row := make([]any, 0, len(h.Columns))
+	row = append(row, l.before...)
+	row = append(row, h.sessions.values[e.session], started, int64(e.runs), inUnit(e.location, l.scale()), h.commits.values[e.commit], change != nil)
+	if change == nil {
+		return append(row, nil, nil, nil, nil, nil, nil)
+	}
+	for _, v := range []float64{change.Shift.Value, change.Shift.Low, change.Shift.High} {
+		row = append(row, differenceIn(l.scale(), v))
+	}
+	return append(row, realValue(change.P), realValue(max(change.P, l.series.adjusted)), string(l.verdict(change)))
+}
+
+// differenceIn is a difference of locations as people read it: of the ratio less 1, or in the unit. It is NULL where it is
+// not finite: an interval without a bound.
+func differenceIn(scale schema.Scale, v float64) any {
+	if scale == schema.ScaleRatio && !math.IsInf(v, 0) {
+		v = math.Expm1(v)
+	}
+	return realValue(v)
+}
+
+// verdict says which way a change goes; it is empty where there is none.
+func (l *line) verdict(change *stat.ChangePoint) compare.Verdict {
+	better := schema.Better(l.better)
+	switch {
+	case change == nil:
+		return ""
+	case better != schema.BetterLower && better != schema.BetterHigher:
+		return compare.Changed
+	case change.Shift.Value > 0 == (better == schema.BetterLower):
+		return compare.Regressed
+	}
+	return compare.Improved
+}
