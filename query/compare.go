@@ -55,9 +55,9 @@ const DefaultThreshold = .02
 // head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples, the
 // least n_samples of a run, statuses, a map of status to number of runs, and the location of the side; change, low, high:
 // of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted; verdict, reason, more_runs;
-// looks, the sessions of the head; flags; method; and what these are made of: base_locations, head_locations,
-// block_differences and history (logarithms, unless the scale is difference), variance, df, session_sd, prior_variance,
-// prior_df, family.
+// looks, the sessions of the head; flags; failure, what went wrong in a run of the head; method, strict and correction,
+// the rules that were used; and what these are made of: base_locations, head_locations, block_differences and history
+// (logarithms, unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family.
 type Comparison struct {
 	Table
 	Base, Head CompareSide
@@ -77,6 +77,7 @@ func (db *DB) Compare(ctx context.Context, req CompareRequest) (Comparison, erro
 
 func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 	var c Comparison
+	m.given = m.req.Thresholds
 	raised := false
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
 		m.reader, m.chosen = r, nil
@@ -143,8 +144,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	differs := differences(base, head)
-	m.given = m.req.Thresholds
-	m.req.Thresholds = head.thresholds(m.req.Thresholds)
+	m.req.Thresholds = head.thresholds(m.given)
 	var all []*pairing
 	for _, metric := range m.metrics() {
 		matched, err := m.metric(ctx, metric)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -138,29 +137,16 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 
 // printCompared writes every point in a format for programs, page after page.
 func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) error {
-	p := pagePrinter{format: format}
-	var b bytes.Buffer
-	flush := func() error {
-		if _, err := a.stdout.Write(b.Bytes()); err != nil {
-			return fmt.Errorf("writing to standard output: %w", err)
-		}
-		b.Reset()
-		return nil
-	}
-	req.Pages = func(page query.Table) error {
-		if err := p.page(&b, page); err != nil {
-			return err
-		}
-		return flush()
-	}
+	w := a.pages(format)
+	req.Pages = w.page
 	c, err := db.Compare(ctx, req)
 	if err != nil {
 		return err
 	}
-	p.end(&b)
-	if err := flush(); err != nil || !req.Rules.Gate {
+	if err := w.end(); err != nil || !req.Rules.Gate {
 		return err
 	}
+	fmt.Fprintln(a.stderr, gateLine(c.Gate())) // standard output is for the program
 	return gateError(c.Gate())
 }
 

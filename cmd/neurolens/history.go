@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -77,28 +75,14 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 
 // printHistory writes every row in a format for programs, page after page.
 func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryRequest, format string) error {
-	p := pagePrinter{format: format}
-	var b bytes.Buffer
-	flush := func() error {
-		if _, err := a.stdout.Write(b.Bytes()); err != nil {
-			return fmt.Errorf("writing to standard output: %w", err)
-		}
-		b.Reset()
-		return nil
-	}
-	req.Pages = func(page query.Table) error {
-		if err := p.page(&b, page); err != nil {
-			return err
-		}
-		return flush()
-	}
+	w := a.pages(format)
+	req.Pages = w.page
 	h, err := db.History(ctx, req)
 	if err != nil {
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
-	p.end(&b)
-	return flush()
+	return w.end()
 }
 
 // historyWriter shows a history to people.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -94,31 +93,19 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 	})
 }
 
-// printPages writes a listing page after page: it may be longer than what fits in memory.
+// printPages writes a listing page after page.
 func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, format string) error {
-	p := pagePrinter{format: format}
-	var b bytes.Buffer
-	flush := func() error {
-		if _, err := a.stdout.Write(b.Bytes()); err != nil {
-			return fmt.Errorf("writing to standard output: %w", err)
-		}
-		b.Reset()
-		return nil
-	}
+	w := a.pages(format)
 	err := db.Pages(ctx, req, func(page query.Listing) error {
-		if !p.began {
+		if !w.printer.began {
 			a.reportNotNumbers(page.NotNumbers)
 		}
-		if err := p.page(&b, page.Table); err != nil {
-			return err
-		}
-		return flush()
+		return w.page(page.Table)
 	})
 	if err != nil {
 		return err
 	}
-	p.end(&b)
-	return flush()
+	return w.end()
 }
 
 // reportNotNumbers says how many values an ordering had to pass over.

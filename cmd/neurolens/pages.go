@@ -16,6 +16,40 @@ type pagePrinter struct {
 	rows   bool // a row was written
 }
 
+// pageWriter writes a result to standard output, a part of its rows at a time: it may be longer than what fits in memory.
+type pageWriter struct {
+	app     *app
+	printer pagePrinter
+	buffer  bytes.Buffer
+}
+
+// pages writes a result in a format for programs.
+func (a *app) pages(format string) *pageWriter {
+	return &pageWriter{app: a, printer: pagePrinter{format: format}}
+}
+
+// page writes some rows.
+func (w *pageWriter) page(t query.Table) error {
+	if err := w.printer.page(&w.buffer, t); err != nil {
+		return err
+	}
+	return w.flush()
+}
+
+// end writes what stands after the last row.
+func (w *pageWriter) end() error {
+	w.printer.end(&w.buffer)
+	return w.flush()
+}
+
+func (w *pageWriter) flush() error {
+	if _, err := w.app.stdout.Write(w.buffer.Bytes()); err != nil {
+		return fmt.Errorf("writing to standard output: %w", err)
+	}
+	w.buffer.Reset()
+	return nil
+}
+
 // page writes the rows of a table; the tables of all calls have the same columns.
 func (p *pagePrinter) page(b *bytes.Buffer, t query.Table) error {
 	var err error
