@@ -2,9 +2,9 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
@@ -28,9 +28,10 @@ type CompareRequest struct {
 
 	Rules compare.Rules
 
-	// Limit is the most points that become rows; 0: all. Worst puts the worst first.
+	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
+	// largest change of a verdict comes first. Without it points are in the order in which they ran.
 	Limit int
-	Worst bool
+	Worst []compare.Verdict
 
 	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
 	// larger than all they are made of. Its error ends the comparison.
@@ -64,6 +65,7 @@ type Comparison struct {
 	Differs    []Difference
 	Metrics    []string        // that were compared, as they were asked for, else ascending
 	Points     []ComparedPoint // all of them, also those beyond the limit
+	NotNumbers map[string]int  // by key of the filters: values that an ordering could not use, being no numbers
 }
 
 // Compare compares two selections.
@@ -78,8 +80,12 @@ func (db *DB) Compare(ctx context.Context, req CompareRequest) (Comparison, erro
 func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 	var c Comparison
 	m.given = m.req.Thresholds
+	var err error
+	if m.axis, err = axisOf(m.req.Axis); err != nil {
+		return c, err
+	}
 	raised := false
-	err := db.ask(ctx, db.listAll, func(r *reader) error {
+	err = db.ask(ctx, db.listAll, func(r *reader) error {
 		m.reader, m.chosen = r, nil
 		if !raised { // the next time there is more
 			if err := m.conn.raise(ctx, compareMemory); err != nil {
@@ -97,6 +103,14 @@ func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 	return c, m.handOut(&c)
 }
 
+// correction names what p is adjusted by.
+func (m *comparing) correction() string {
+	if m.req.Rules.Gate {
+		return "holm"
+	}
+	return "benjamini_hochberg"
+}
+
 // comparePage is how many rows are handed out at a time.
 const comparePage = 1000
 
@@ -104,7 +118,7 @@ const comparePage = 1000
 func (m *comparing) handOut(c *Comparison) error {
 	page := Table{Columns: c.Columns}
 	for i, p := range m.chosen {
-		page.Rows = append(page.Rows, p.row())
+		page.Rows = append(page.Rows, p.row(m.correction()))
 		if m.req.Pages != nil && (len(page.Rows) == comparePage || i == len(m.chosen)-1) {
 			if err := m.req.Pages(page); err != nil {
 				return err
@@ -125,6 +139,7 @@ type comparing struct {
 	req        CompareRequest
 	given      map[string]Threshold // by the request, not by a sweep
 	many       int                  // see manyCompared
+	axis       string               // the field that the request's axis is
 	base, head *side
 	names      []Difference // in what the points of the sides are called
 	chosen     []*pairing   // what becomes rows
@@ -143,32 +158,31 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
-	differs := differences(base, head)
+	c.Differs = differences(base, head)
 	m.req.Thresholds = head.thresholds(m.given)
-	var all []*pairing
-	for _, metric := range m.metrics() {
-		matched, err := m.metric(ctx, metric)
-		if err != nil {
-			return Comparison{}, err
-		}
-		all = append(all, matched...)
-	}
-	if err := m.judge(all); err != nil {
+	families, err := m.families(ctx)
+	if err != nil {
 		return Comparison{}, err
 	}
-	for _, p := range all {
-		if p.name != "" && !slices.Contains(c.Metrics, p.name) {
-			c.Metrics = append(c.Metrics, p.name)
-		}
-		c.Points = append(c.Points, p.point())
-	}
-	if err := m.choose(ctx, all); err != nil {
+	if err := m.judge(families); err != nil {
 		return Comparison{}, err
 	}
-	if len(m.req.Metrics) == 0 {
-		slices.Sort(c.Metrics)
+	for _, f := range families {
+		if f.metric != "" {
+			c.Metrics = append(c.Metrics, f.metric)
+		}
+		for _, p := range f.points {
+			c.Points = append(c.Points, p.point())
+		}
+		m.chosen = append(m.chosen, m.choose(f.points)...)
 	}
-	c.Differs = append(differs, slices.DeleteFunc(m.names, func(d Difference) bool { return d.Name == "machine" })...)
+	if err := m.name(ctx, m.chosen); err != nil {
+		return Comparison{}, err
+	}
+	if c.NotNumbers, err = m.notNumbers(ctx); err != nil {
+		return Comparison{}, err
+	}
+	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d Difference) bool { return d.Name == "machine" })...)
 	slices.SortStableFunc(c.Differs, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
 	return c, nil
 }
@@ -199,7 +213,8 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.ordered = p.whole() && p.isOrdered()
+		p.name = p.metric()
+		p.relate()
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
@@ -215,8 +230,8 @@ const manyCompared = 200_000
 
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
-	everything := m.req.Limit == 0 || m.req.Axis != "" || m.base.Runs+m.head.Runs < m.many
-	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.req.Axis != ""}
+	everything := m.req.Limit == 0 || m.axis != "" || m.base.Runs+m.head.Runs < m.many
+	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.axis != ""}
 	for {
 		base, err := m.groups(ctx, m.base, a)
 		if err != nil {
@@ -226,12 +241,12 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		if err != nil {
 			return nil, err
 		}
-		common := m.req.Axis == "" && inCommon(base, head)
+		common := m.axis == "" && inCommon(base, head)
 		if a.names || common {
 			if base, head = base.with(metric), head.with(metric); len(base)+len(head) == 0 {
 				return nil, input("compare: no run has the metric %q", brief(metric))
 			}
-			by := newMatcher(base, head, m.req.Axis, common)
+			by := newMatcher(base, head, m.axis, common)
 			m.names = by.differs
 			return by.match(base, head)
 		}
@@ -239,34 +254,50 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// judge judges the points of each metric as a family. It is an error if a threshold is of another unit than its metric, or
-// of a metric that no point has.
-func (m *comparing) judge(all []*pairing) error {
-	byName := map[string][]*pairing{}
-	var names []string
-	for _, p := range all {
-		if byName[p.name] == nil {
-			names = append(names, p.name)
+// family is the points of one metric; it is empty where no run of a point is ok.
+type family struct {
+	metric string
+	points []*pairing
+}
+
+// families reads all points, by their metrics: in the order in which these were asked for, else ascending.
+func (m *comparing) families(ctx context.Context) ([]family, error) {
+	var all []family
+	for _, metric := range m.metrics() {
+		matched, err := m.metric(ctx, metric)
+		if err != nil {
+			return nil, err
 		}
-		byName[p.name] = append(byName[p.name], p)
+		var own []family
+		for _, p := range matched {
+			i := slices.IndexFunc(own, func(f family) bool { return f.metric == p.name })
+			if i < 0 {
+				i, own = len(own), append(own, family{metric: p.name})
+			}
+			own[i].points = append(own[i].points, p)
+		}
+		slices.SortFunc(own, func(a, b family) int { return strings.Compare(a.metric, b.metric) })
+		all = append(all, own...)
 	}
-	if err := m.checkThresholds(byName); err != nil {
+	return all, nil
+}
+
+// judge judges the points of each metric. It is an error if a threshold is of another unit than its metric, or of a metric
+// that no point has.
+func (m *comparing) judge(families []family) error {
+	if err := m.checkThresholds(families); err != nil {
 		return err
 	}
-	families := make([][]compare.Pair, len(names))
-	for i, name := range names {
-		families[i] = make([]compare.Pair, len(byName[name]))
-		for k, p := range byName[name] {
-			families[i][k] = p.toJudge(m.req.Thresholds)
+	pairs := make([][]compare.Pair, len(families))
+	for i, f := range families {
+		pairs[i] = make([]compare.Pair, len(f.points))
+		for k, p := range f.points {
+			pairs[i][k] = p.toJudge(m.req.Thresholds)
 		}
 	}
-	correction := "benjamini_hochberg"
-	if m.req.Rules.Gate {
-		correction = "holm"
-	}
-	for i, j := range compare.JudgeAll(families, m.req.Rules) {
-		for k, p := range byName[names[i]] {
-			p.pair, p.outcome, p.judgement, p.correction = &families[i][k], &j.Outcomes[k], &j, correction
+	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
+		for k, p := range families[i].points {
+			p.pair, p.outcome, p.judgement = &pairs[i][k], &j.Outcomes[k], &j
 			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
 				p.verdict, p.reason = p.state()
 			}
@@ -276,25 +307,42 @@ func (m *comparing) judge(all []*pairing) error {
 }
 
 // checkThresholds refuses what would silently be no threshold at all.
-func (m *comparing) checkThresholds(points map[string][]*pairing) error {
-	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
-		if metric != "" && points[metric] == nil {
-			return input("compare: there is a threshold for %s, which no point has%s", brief(metric), nearestMetric(metric, points))
-		}
-	}
-	for metric, t := range m.req.Thresholds {
-		for _, p := range points[metric] {
+func (m *comparing) checkThresholds(families []family) error {
+	var names []string
+	for _, f := range families {
+		names = append(names, f.metric)
+		t := m.req.Thresholds[f.metric]
+		for _, p := range f.points {
 			if unit := p.unit(); t.Unit != "" && unit != "" && t.Unit != unit {
-				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(metric), t.Unit, unit)
+				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(f.metric), t.Unit, unit)
 			}
 		}
+	}
+	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
+		if metric == "" || slices.Contains(names, metric) {
+			continue
+		}
+		hint := ""
+		if near := schema.Nearest(metric, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return input("compare: there is a threshold for %s, which no point has%s", brief(metric), hint)
 	}
 	return nil
 }
 
-func nearestMetric(name string, points map[string][]*pairing) string {
-	if near := schema.Nearest(name, slices.Sorted(maps.Keys(points))); near != "" {
-		return fmt.Sprintf("; did you mean %s?", near)
+// notNumbers counts what orderings of the filters could not use.
+func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
+	counts, err := m.countNotNumbers(ctx, m.base.sel)
+	if err != nil {
+		return nil, err
 	}
-	return ""
+	more, err := m.countNotNumbers(ctx, m.head.sel)
+	for key, n := range more {
+		if counts == nil {
+			counts = map[string]int{}
+		}
+		counts[key] += n
+	}
+	return counts, err
 }

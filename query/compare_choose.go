@@ -35,40 +35,36 @@ type ComparedPoint struct {
 func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
-		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: o.Change.Value, Ratio: !p.byDifference(), Method: o.Method,
+		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
 		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
 	}
 	if c.Failures {
 		c.FailureChance = p.failureChance()
 	}
-	if !p.whole() {
-		c.Change = math.NaN()
-	}
 	return c
 }
 
-// choose finds the points that become rows, with all that is to be said of them: the worst first where that is asked for,
-// else all of a metric in the order in which they ran. A limit is one of each metric.
-func (m *comparing) choose(ctx context.Context, all []*pairing) error {
-	for len(all) > 0 {
-		end := slices.IndexFunc(all, func(p *pairing) bool { return p.name != all[0].name })
-		if end < 0 {
-			end = len(all)
-		}
-		family := slices.Clone(all[:end])
-		all = all[end:]
-		if m.req.Worst {
-			worstFirst(family)
-		} else {
-			slices.SortFunc(family, inOrder)
-		}
-		if m.req.Limit > 0 && len(family) > m.req.Limit {
-			family = family[:m.req.Limit]
-		}
-		m.chosen = append(m.chosen, family...)
+// change is the estimate, in the scale in which the point is compared; NaN where a side has no values.
+func (p *pairing) change() float64 {
+	if !p.whole() {
+		return math.NaN()
 	}
-	return m.name(ctx, m.chosen)
+	return p.outcome.Change.Value
+}
+
+// choose finds the points of a metric that become rows, in their order.
+func (m *comparing) choose(points []*pairing) []*pairing {
+	points = slices.Clone(points)
+	if m.req.Worst != nil {
+		worstFirst(points, m.req.Worst)
+	} else {
+		slices.SortFunc(points, inOrder)
+	}
+	if m.req.Limit > 0 {
+		points = points[:min(len(points), m.req.Limit)]
+	}
+	return points
 }
 
 // name reads what points are, where that is not known yet.
@@ -118,8 +114,8 @@ var Verdicts = []compare.Verdict{
 	compare.Estimate, compare.Inconclusive, compare.Unchanged,
 }
 
-// worstFirst orders points: those that changed before those that did not, the largest change first.
-func worstFirst(all []*pairing) {
+// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each first.
+func worstFirst(all []*pairing, verdicts []compare.Verdict) {
 	type weighed struct {
 		*pairing
 		rank int
@@ -127,16 +123,14 @@ func worstFirst(all []*pairing) {
 	}
 	weights := make([]weighed, len(all))
 	for i, p := range all {
-		weights[i] = weighed{p, slices.Index(Verdicts, p.verdict), 0}
-		if change := p.outcome.Change.Value; !math.IsNaN(change) {
-			weights[i].size = math.Abs(change)
+		rank := slices.Index(verdicts, p.verdict)
+		if rank < 0 {
+			rank = len(verdicts)
 		}
+		weights[i] = weighed{p, rank, math.Abs(p.change())}
 	}
 	slices.SortStableFunc(weights, func(a, b weighed) int {
-		if a.rank != b.rank {
-			return a.rank - b.rank
-		}
-		return cmp.Compare(b.size, a.size)
+		return cmp.Or(a.rank-b.rank, cmp.Compare(b.size, a.size)) // no size is the least
 	})
 	for i := range weights {
 		all[i] = weights[i].pairing

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -139,6 +138,16 @@ func kindOfFact(name string) DifferenceKind {
 	return DiffersEnvironment
 }
 
+// add adds those of a run.
+func (f facts) add(run map[string]string) {
+	for name, value := range run {
+		if f[name] == nil {
+			f[name] = map[string]bool{}
+		}
+		f[name][value] = true
+	}
+}
+
 // facts reads those of a side, from the first run of each benchmark and backend in each of its sessions.
 func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 	var ids []schema.ULID
@@ -149,38 +158,13 @@ func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 		}
 		ids = append(ids, id)
 	}
-	names := []string{"env", "applied"}
-	for _, f := range comparedFacts {
-		names = append(names, f.name)
-	}
-	columns, err := runColumns(names)
-	if err != nil {
-		return nil, err
-	}
-	t, err := m.rows(ctx, ids, columns)
+	known, err := m.factsOf(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	found := facts{}
-	add := func(name string, value any) {
-		if value == nil {
-			return
-		}
-		if found[name] == nil {
-			found[name] = map[string]bool{}
-		}
-		found[name][fmt.Sprint(value)] = true
-	}
-	for _, row := range t.Rows {
-		for i, column := range t.Columns {
-			entries, ok := row[i].(map[string]any)
-			if !ok {
-				add(column.Name, row[i])
-			}
-			for key, value := range entries {
-				add(column.Name+"."+key, value)
-			}
-		}
+	for _, run := range known {
+		found.add(run)
 	}
 	return found, nil
 }

@@ -112,7 +112,7 @@ func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error
 		return nil, err
 	}
 	// Where all runs are of one session and kind, nobody has to look at each.
-	a.sessions = len(s.Sessions) > 1
+	a.sessions = len(s.Sessions) > 1 || s.sessionless()
 	a.order = a.order || a.sessions || a.blocks
 	a.kinds = a.metric != "" || len(s.kinds) != 1
 	interned := interning{}

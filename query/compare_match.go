@@ -13,15 +13,18 @@ import (
 // pairing is one metric of one point on both sides; nil where a side does not have it.
 type pairing struct {
 	base, head *group
-	history    []float64
 	name       string // of the metric
-	pair       *compare.Pair
-	outcome    *compare.Outcome
-	judgement  *compare.Judgement
-	ordered    bool // see isOrdered
-	correction string
-	verdict    compare.Verdict
-	reason     compare.Reason
+
+	// How the runs of the sides relate: see relate.
+	blocks              []float64
+	ordered, confounded bool
+	history             []float64
+
+	pair      *compare.Pair
+	outcome   *compare.Outcome
+	judgement *compare.Judgement
+	verdict   compare.Verdict
+	reason    compare.Reason
 }
 
 // either is a side that has the point: the head, if it has.
@@ -48,19 +51,19 @@ func inCommon(base, head groups) bool {
 
 // match pairs the groups of two sides. It is an error if nothing matches.
 func (m *matcher) match(base, head groups) ([]*pairing, error) {
-	partner := base.of
+	partner := func(g *group) *group { return base.of(g.pointID, g.machine) }
 	if !m.byID || m.skip["machine"] {
 		found := make(map[string]*group, len(base))
 		for _, g := range base {
 			found[m.key(g)] = g
 		}
-		partner = func(point, machine string) *group { return found[m.key(head.of(point, machine))] }
+		partner = func(g *group) *group { return found[m.key(g)] }
 	}
 	pairings := make([]pairing, len(head))
 	all := make([]*pairing, len(head), len(head)+len(base))
 	some := false
 	for i, g := range head {
-		pairings[i] = pairing{base: partner(g.pointID, g.machine), head: g}
+		pairings[i] = pairing{base: partner(g), head: g}
 		all[i] = &pairings[i]
 		if base := all[i].base; base != nil {
 			base.matched, some = true, true
@@ -69,16 +72,13 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 	if !some && len(base) > 0 && len(head) > 0 {
 		return nil, input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
 	}
+	if m.axis != "" {
+		return append(all, m.absent(base, head)...), nil
+	}
 	for _, g := range base {
-		if !g.matched && m.axis == "" {
+		if !g.matched {
 			all = append(all, &pairing{base: g})
 		}
-	}
-	if m.axis != "" {
-		all = append(all, m.absent(base, head)...)
-	}
-	for _, p := range all {
-		p.name = p.metric()
 	}
 	return all, nil
 }
@@ -114,6 +114,9 @@ func (m *matcher) onAxis(g *group) any {
 func (m *matcher) standIn(g *group, value any) *group {
 	absent := &group{machine: g.machine, metric: &kindOfMetric{}, absent: true, identity: slices.Clone(g.identity), params: maps.Clone(g.params)}
 	if name, ok := strings.CutPrefix(m.axis, paramPrefix); ok {
+		if absent.params == nil {
+			absent.params = map[string]any{}
+		}
 		absent.params[name] = value
 	} else {
 		absent.identity[slices.Index(identityFields, m.axis)] = value
@@ -143,6 +146,21 @@ type matcher struct {
 	differs []Difference // in the fields that are constant on each side; the axis apart
 }
 
+// axisOf is the field that a key names, whose values are to be compared. It is an ErrInput if points do not differ in it.
+func axisOf(key string) (string, error) {
+	if key == "" {
+		return "", nil
+	}
+	f := fieldOf(key)
+	switch {
+	case f.entry != "" && f.column.Name == "params":
+		return paramPrefix + f.entry, nil
+	case f.entry == "" && !standsForIDs(key) && slices.Contains(identityFields, f.column.Name):
+		return f.column.Name, nil
+	}
+	return "", input("compare: %s is no axis: points differ in %s and parameters", brief(key), strings.Join(identityFields, ", "))
+}
+
 func newMatcher(base, head groups, axis string, byID bool) *matcher {
 	m := &matcher{skip: map[string]bool{}, byID: byID}
 	if m.byID {
@@ -161,12 +179,8 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 			m.fields = append(m.fields, paramPrefix+name)
 		}
 	}
-	if f := fieldOf(axis); axis != "" && f.entry != "" {
-		m.axis = paramPrefix + f.entry
-	} else if axis != "" {
-		m.axis = f.column.Name
-	}
-	m.skip[m.axis] = true
+	m.axis = axis
+	m.skip[axis] = true
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)

@@ -12,17 +12,14 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// fewReplicates is how many runs of a side are too few to say anything: then processes within them are replicates, where
-// each sample is one.
-const fewReplicates = 3
-
 // processes replaces the runs of points that have too few of them by their samples, where each of these is a process.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
 	var sides [2][]*group
 	for _, p := range matched {
-		if p.whole() && min(len(p.base.locations), len(p.head.locations)) < fewReplicates &&
+		if p.whole() && min(len(p.base.locations), len(p.head.locations)) < compare.LeastRuns &&
 			p.base.metric.level == string(schema.LevelProcess) && p.head.metric.level == string(schema.LevelProcess) {
 			sides[0], sides[1] = append(sides[0], p.base), append(sides[1], p.head)
+			p.blocks = nil // it is not known which process ran next to which
 		}
 	}
 	for i, s := range []*side{m.base, m.head} {
@@ -45,27 +42,35 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 		points = append(points, g.pointID)
 		g.locations, g.started, g.places, g.oneBlock = nil, nil, nil, true
 	}
-	columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "metric", "purpose"})
+	from, args, err := m.withSamples(s, metric)
 	if err != nil {
 		return err
 	}
-	wanted := "r.metric"
-	args := append(slices.Clone(s.sel.args), points)
-	place := fmt.Sprintf("$%d::VARCHAR[]", len(args))
-	if metric != "" {
-		args = append(args, metric)
-		wanted = fmt.Sprintf("$%d::VARCHAR", len(args))
-	}
-	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
-	text := "SELECT r.point_id, coalesce(r.machine, ''), " + sampleValues + " FROM " + rows + " AS r JOIN " +
-		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + wanted +
-		" SEMI JOIN (SELECT unnest(" + place + ") AS point_id) AS p ON p.point_id = r.point_id ORDER BY r.run_id"
+	args = append(args, points)
+	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+sampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
+		from, len(args))
 	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 		if g := byKey[pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
 			g.addSamples(listOf(row[2]))
 		}
 		return nil
 	})
+}
+
+// withSamples is the SQL of the ok runs of a side, with the samples of a metric, the primary one where it is empty.
+func (m *comparing) withSamples(s *side, metric string) (from string, args []any, err error) {
+	columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
+	if err != nil {
+		return "", nil, err
+	}
+	args, of := slices.Clone(s.sel.args), "r.metric"
+	if metric != "" {
+		args = append(args, metric)
+		of = fmt.Sprintf("$%d::VARCHAR", len(args))
+	}
+	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
+	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
+		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
 
 // addSamples adds the samples of a run as replicates.
@@ -103,18 +108,11 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		if len(sides[i]) == 0 {
 			continue
 		}
-		columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
+		from, args, err := m.withSamples(s, metric)
 		if err != nil {
 			return err
 		}
-		args, wanted := slices.Clone(s.sel.args), "r.metric"
-		if metric != "" {
-			args = append(args, metric)
-			wanted = fmt.Sprintf("$%d::VARCHAR", len(args))
-		}
-		rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok' AND list_contains(warnings, "+literal(stat.WarnQuantised)+")"))
-		text := "SELECT r.point_id, coalesce(r.machine, ''), max(s.tick) FROM " + rows + " AS r JOIN " + s.sel.src.nested(schema.Samples, "") +
-			" AS s ON s.run_id = r.run_id AND s.metric = " + wanted + " GROUP BY ALL"
+		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
 				g.tick, _ = row[2].(float64)
@@ -132,7 +130,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 func (m *comparing) histories(ctx context.Context, matched []*pairing, metric string) error {
 	keys := map[pointKey]bool{}
 	for _, p := range matched {
-		if p.whole() && !slices.Equal(p.base.sessions, p.head.sessions) {
+		if p.confounded {
 			keys[p.base.key()], keys[p.head.key()] = true, true
 		}
 	}
@@ -150,7 +148,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		return err
 	}
 	for _, p := range matched {
-		if p.whole() {
+		if p.confounded {
 			p.history = noisier(past[p.head.key()], past[p.base.key()])
 		}
 	}
@@ -193,10 +191,10 @@ func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric str
 	}
 	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location) FROM (SELECT *, %s AS location FROM %s
-	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT
-)
-	ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
+	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location)
+FROM (SELECT *, %s AS location FROM %s
+	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
+ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
 	past := map[pointKey][]float64{}
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // metric is the name of the metric of a point: that of its ok runs.
@@ -23,8 +22,7 @@ func (p *pairing) metric() string {
 
 // byDifference tells whether the metric is compared by its difference.
 func (p *pairing) byDifference() bool {
-	k, ok := schema.KindOfMetric(p.name)
-	return ok && k.Scale == schema.ScaleDifference
+	return scaleOf(p.name) == schema.ScaleDifference
 }
 
 // whole tells whether both sides have values.
@@ -32,24 +30,37 @@ func (p *pairing) whole() bool {
 	return p.base != nil && p.head != nil && len(p.base.locations) > 0 && len(p.head.locations) > 0
 }
 
+// relate finds how the runs of a point on both sides relate: which ran next to one another, which side came first, and
+// whether what sessions differ by looks like a change.
+func (p *pairing) relate() {
+	if !p.whole() {
+		return
+	}
+	p.ordered = p.isOrdered()
+	if !p.sameSessions() {
+		p.confounded = true
+		return
+	}
+	if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.locations), len(p.head.locations))) {
+		p.blocks = blocks
+	}
+	p.confounded = len(p.blocks) == 0 && !p.balanced()
+}
+
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
 func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 	if !p.whole() {
 		return compare.Pair{}
 	}
-	pair := compare.Pair{Base: p.base.locations, Head: p.head.locations, Barred: p.barred(), Ordered: p.ordered}
+	pair := compare.Pair{
+		Base: p.base.locations, Head: p.head.locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
+		Barred: p.barred(),
+	}
 	if pair.Barred == compare.Units {
 		return compare.Pair{Barred: pair.Barred}
 	}
 	if p.base.metric.better == p.head.metric.better {
 		pair.BetterOf(schema.Better(p.head.metric.better))
-	}
-	if blocks := p.blocks(); float64(len(blocks)) >= blockShare*float64(max(len(pair.Base), len(pair.Head))) {
-		pair.Blocks = blocks
-	}
-	if !p.sameSessions() || len(pair.Blocks) == 0 && !p.balanced() {
-		pair.Confounded, pair.History = true, p.history
-		pair.Blocks = nil
 	}
 	pair.DeadZone = p.deadZone(thresholds)
 	pair.Resolution = p.resolution()
@@ -70,17 +81,14 @@ func (p *pairing) sameSessions() bool {
 
 // balanced tells whether each session has about the same share of either side's runs.
 func (p *pairing) balanced() bool {
-	if len(p.base.sessions) == 1 {
-		return true
-	}
 	share := func(g *group, session string) float64 {
 		n := 0
-		for _, l := range g.places {
-			if l.session == session {
+		for i := range g.locations {
+			if g.sessionOf(i) == session {
 				n++
 			}
 		}
-		return float64(n) / float64(len(g.places))
+		return float64(n) / float64(len(g.locations))
 	}
 	return !slices.ContainsFunc(p.base.sessions, func(id string) bool {
 		return math.Abs(share(p.base, id)-share(p.head, id)) > sessionShare
@@ -90,17 +98,11 @@ func (p *pairing) balanced() bool {
 // isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
 // other.
 func (p *pairing) isOrdered() bool {
-	if len(p.base.started) == 0 || len(p.head.started) == 0 || p.base.sessions[0] > p.head.sessions[len(p.head.sessions)-1] {
-		return false
-	}
 	type span struct{ first, last int64 }
 	spans := func(g *group) map[string]span {
 		all := map[string]span{}
 		for i, at := range g.started {
-			session := g.sessions[0]
-			if g.places != nil && len(g.sessions) > 1 {
-				session = g.places[i].session
-			}
+			session := g.sessionOf(i)
 			s, ok := all[session]
 			if !ok {
 				s.first = at
@@ -128,8 +130,16 @@ func (p *pairing) isOrdered() bool {
 	return both > 0 && (before == both || after == both)
 }
 
-// blocks are the differences of the runs that ran in the same block of the same session, in the order of the head's.
-func (p *pairing) blocks() []float64 {
+// sessionOf is the session of the run with location i; empty where it says none.
+func (g *group) sessionOf(i int) string {
+	if len(g.sessions) == 1 {
+		return g.sessions[0]
+	}
+	return g.places[i].session
+}
+
+// differences are those of the runs that ran in the same block of the same session, in the order of the head's.
+func (p *pairing) differences() []float64 {
 	base := make(map[place]float64, len(p.base.places))
 	for i, l := range p.base.places {
 		if l.block >= 0 {
@@ -189,9 +199,7 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 }
 
 // level is the location of the point: the median of those of its runs.
-func (g *group) level() float64 {
-	return stat.Quantile(slices.Sorted(slices.Values(g.locations)), .5)
-}
+func (g *group) level() float64 { return middle(g.locations) }
 
 // resolution is the step in which the metric was read, where runs say that it is coarse; 0 where it is not known.
 func (p *pairing) resolution() float64 {

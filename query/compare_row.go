@@ -11,23 +11,10 @@ import (
 
 // compareColumns are the columns of a comparison, in the order of what row gives.
 func compareColumns() []Column {
-	columns := []Column{
-		{Name: "benchmark", Type: TypeText},
-		{Name: "variant", Type: TypeText},
-		{Name: "backend", Type: TypeText},
-		{Name: "model", Type: TypeText},
-		{Name: "precision", Type: TypeText},
-		{Name: "batch_size", Type: TypeInteger},
-		{Name: "seq_len", Type: TypeInteger},
-		{Name: "machine", Type: TypeText},
-		{Name: "params", Type: TypeMap},
-		{Name: "base_point_id", Type: TypeText},
-		{Name: "head_point_id", Type: TypeText},
-		{Name: "metric", Type: TypeText},
-		{Name: "unit", Type: TypeText},
-		{Name: "better", Type: TypeText},
-		{Name: "scale", Type: TypeText},
-	}
+	columns := columnsNamed(slices.Concat(identityFields, []string{"params"})...)
+	columns = append(columns, Column{Name: "base_point_id", Type: TypeText}, Column{Name: "head_point_id", Type: TypeText})
+	columns = append(columns, columnsNamed("metric", "unit", "better")...)
+	columns = append(columns, Column{Name: "scale", Type: TypeText})
 	for _, side := range []string{"base", "head"} {
 		columns = append(columns,
 			Column{Name: side + "_runs", Type: TypeInteger}, Column{Name: side + "_samples", Type: TypeInteger},
@@ -47,12 +34,9 @@ func compareColumns() []Column {
 }
 
 // row is the row of a point.
-func (p *pairing) row() []any {
+func (p *pairing) row(correction string) []any {
 	of, o, pair, j := p.either(), p.outcome, p.pair, p.judgement
-	scale := schema.ScaleRatio
-	if p.byDifference() {
-		scale = schema.ScaleDifference
-	}
+	scale := scaleOf(p.name)
 	row := slices.Clone(of.identity)
 	row = append(row, mapValue(of.params), idOf(p.base), idOf(p.head),
 		textValue(p.name), textValue(p.unit()), textValue(of.metric.better), string(scale))
@@ -63,22 +47,16 @@ func (p *pairing) row() []any {
 		}
 		row = append(row, cells...)
 	}
-	relative := func(v float64) any {
-		if math.IsInf(v, 0) {
-			return nil
-		}
-		if scale == schema.ScaleRatio {
-			return realValue(math.Expm1(v))
-		}
-		return realValue(v)
-	}
 	if !p.whole() || math.IsNaN(o.Change.Value) {
 		row = append(row, make([]any, 7)...)
 	} else {
-		row = append(row, relative(o.Change.Value), relative(o.Change.Low), relative(o.Change.High), relative(o.Noise), relative(o.DeadZone),
-			realValue(o.P), realValue(o.Adjusted))
+		for _, v := range []float64{o.Change.Value, o.Change.Low, o.Change.High, o.Noise, o.DeadZone} {
+			row = append(row, differenceIn(scale, v))
+		}
+		row = append(row, realValue(o.P), realValue(o.Adjusted))
 	}
-	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(), textValue(string(o.Method)), o.Strict, p.correction)
+	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
+		textValue(string(o.Method)), o.Strict, correction)
 	prior := j.Runs
 	if o.Method == compare.MethodBlocks {
 		prior = j.Blocks
@@ -111,11 +89,7 @@ func (g *group) cells(scale schema.Scale) []any {
 	}
 	cells := []any{int64(len(g.locations)), nil, g.statuses(), nil}
 	if len(g.locations) > 0 {
-		level := g.level()
-		if scale == schema.ScaleRatio {
-			level = math.Exp(level)
-		}
-		cells[1], cells[3] = g.least, realValue(level)
+		cells[1], cells[3] = g.least, realValue(inUnit(g.level(), scale))
 	}
 	return cells
 }
@@ -162,7 +136,7 @@ func (p *pairing) flags() []any {
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
-		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < 5)
+		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < compare.FirmRuns)
 		add(FlagOneBlock, any(func(g *group) bool { return g.oneBlock }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.inOrder() && apart(pair.Base, stat.Drift) || p.head.inOrder() && apart(pair.Head, stat.Drift))

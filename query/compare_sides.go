@@ -11,20 +11,23 @@ import (
 
 // sameSessions tells whether a session has runs of both sides.
 func (m *comparing) sameSessions() bool {
-	return slices.ContainsFunc(m.base.Sessions, func(id string) bool { return m.head.sessions[id] })
+	return slices.ContainsFunc(m.base.Sessions, func(id string) bool {
+		_, there := slices.BinarySearch(m.head.Sessions, id)
+		return there
+	})
 }
 
 // sides finds the runs of both sides.
 func (m *comparing) sides(ctx context.Context) error {
-	base, head := question{filter: m.req.Base}, question{filter: m.req.Head}
+	base, head := m.req.Base, m.req.Head
 	names := [2]string{"BASE", "HEAD"}
 	switch {
 	case m.req.Axis != "":
 		word := m.req.Axis + "=" + m.req.Reference
-		base.filter, head.filter = both(m.req.Base, word), both(m.req.Base, "not "+word)
+		base, head = both(m.req.Base, word), both(m.req.Base, "not "+word)
 		names = [2]string{word, "not " + word}
 	case strings.TrimSpace(m.req.Head) == "":
-		base.filter, head.filter = both(m.req.Base, "side=base"), both(m.req.Base, "side=head")
+		base, head = both(m.req.Base, "side=base"), both(m.req.Base, "side=head")
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
@@ -51,7 +54,7 @@ func both(a, b string) string {
 
 // apart refuses runs that are on both sides: what is compared with itself does not differ.
 func (m *comparing) apart(ctx context.Context) error {
-	if !m.sameSessions() && !(m.base.sessionless && m.head.sessionless) {
+	if !m.sameSessions() && !(m.base.sessionless() && m.head.sessionless()) {
 		return nil
 	}
 	sel, err := m.selected(ctx, question{filter: both(m.base.filter, "("+orAll(m.head.filter)+")")})
@@ -84,13 +87,19 @@ const measured = "purpose = 'measure'"
 type side struct {
 	CompareSide
 	filter string
-	sides  map[string]bool // of sessions with two
 	sel    selection
 	strata []stratum
 	kinds  []kindOfMetric // of the ok runs
+}
 
-	sessions, machines, commits seen
-	sessionless                 bool // some run says no session
+// sessionless tells whether some run says no session.
+func (s *side) sessionless() bool {
+	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.session == "" })
+}
+
+// has tells whether some run is of that side of its session.
+func (s *side) has(name string) bool {
+	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.side == name })
 }
 
 // CompareSide says what a side is.
@@ -103,18 +112,18 @@ type CompareSide struct {
 }
 
 // side finds the runs of a side.
-func (m *comparing) side(ctx context.Context, name string, q question) (*side, error) {
-	s, err := m.selectSide(ctx, q.filter)
+func (m *comparing) side(ctx context.Context, name, filter string) (*side, error) {
+	s, err := m.selectSide(ctx, filter)
 	if err != nil {
 		return nil, err
 	}
-	if named := slices.ContainsFunc(s.sel.columns, func(c *schema.Column) bool { return c.Name == "side" }); s.sides["base"] && s.sides["head"] && !named {
+	if named := slices.ContainsFunc(s.sel.columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
 		// Both sides of a session together are neither: the newer one is meant.
-		if s, err = m.selectSide(ctx, both(q.filter, "not side=base")); err != nil {
+		if s, err = m.selectSide(ctx, both(filter, "not side=base")); err != nil {
 			return nil, err
 		}
 	}
-	s.Filter = q.filter
+	s.Filter = filter
 	if s.Runs == 0 {
 		if err := m.check(ctx, s.sel.unsure); err != nil {
 			return nil, err
@@ -122,7 +131,7 @@ func (m *comparing) side(ctx context.Context, name string, q question) (*side, e
 		if strings.HasPrefix(name, "side=") {
 			return nil, input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
 		}
-		return nil, input("compare: %s matches no run (%s)", nameOf(name, q.filter), m.sessionsKnown(ctx))
+		return nil, input("compare: %s matches no run (%s)", nameOf(name, filter), m.sessionsKnown(ctx))
 	}
 	return s, nil
 }
@@ -133,7 +142,7 @@ func (m *comparing) selectSide(ctx context.Context, filter string) (*side, error
 	if err != nil {
 		return nil, err
 	}
-	s := &side{filter: filter, sel: sel, sides: map[string]bool{}}
+	s := &side{filter: filter, sel: sel}
 	return s, m.stratify(ctx, s)
 }
 

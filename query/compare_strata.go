@@ -45,20 +45,18 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 		s.add(t)
 		return nil
 	})
-	slices.Sort(s.Machines)
-	slices.Sort(s.Commits)
+	for _, list := range []*[]string{&s.Sessions, &s.Machines, &s.Commits} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(text string) bool { return text == "" })
+	}
 	return err
 }
 
 // add counts a stratum in.
 func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
-	s.sides[t.side] = true
 	s.Runs += t.runs
-	s.sessions.add(&s.Sessions, t.session)
-	s.sessionless = s.sessionless || t.session == ""
-	s.machines.add(&s.Machines, t.machine)
-	s.commits.add(&s.Commits, t.commit)
+	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
 	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
 		s.Since = t.since
 	}
@@ -66,21 +64,6 @@ func (s *side) add(t stratum) {
 	if t.status == string(schema.StatusOK) && !slices.Contains(s.kinds, t.metric) {
 		s.kinds = append(s.kinds, t.metric)
 	}
-}
-
-// seen are the texts that are in a list.
-type seen map[string]bool
-
-// add adds a text that is known to a list, once.
-func (s *seen) add(list *[]string, text string) {
-	if text == "" || (*s)[text] {
-		return
-	}
-	if *s == nil {
-		*s = seen{}
-	}
-	(*s)[text] = true
-	*list = append(*list, text)
 }
 
 func textOf(v driver.Value) string   { s, _ := v.(string); return s }

@@ -297,7 +297,7 @@ func TestCompareAsMany(t *testing.T) {
 		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
 	}, 1)...)
 	db := open(t, newStore(t, runs...))
-	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: true}
+	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: query.Verdicts}
 	few := mustCompare(t, db, req)
 	many, err := db.CompareAsMany(context.Background(), req)
 	if err != nil {

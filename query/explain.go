@@ -8,7 +8,7 @@ import (
 
 // ExplainRequest asks what else differs where a point differs.
 type ExplainRequest struct {
-	// CompareRequest says what is compared: with one metric at most, and without an axis. Limit and Worst are not used.
+	// CompareRequest says what is compared: with one metric at most, and without an axis. Limit, Worst and Pages are not used.
 	CompareRequest
 
 	// Regressed asks for a point that got worse, and for none where no point did.
@@ -22,16 +22,15 @@ type ExplainRequest struct {
 // make it the cause.
 //
 // Columns: rank, 0 for the point itself, whose id is its name, from 1 for what is most likely to matter, NULL for what was
-// looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops in their stored unit; change, low and
-// high: of the ratio less 1, or of the difference, as scale says; unit; share, of an op: of the difference of all ops
-// together; verdict, of metrics and stages; runs, those with a warning or a status are counted in runs.
+// looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops
+// in their stored unit, of warnings and statuses how many of the runs; change, low and high: of the ratio less 1, or of the
+// difference, as scale says; unit; share, of an op: of the difference of all ops together; verdict, of metrics and stages.
 type Explanation struct {
 	Table
 
 	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
-	// explain. Point is its place among Points.
+	// explain.
 	Comparison Comparison
-	Point      int
 
 	// BaseProfiles and HeadProfiles are how many runs of the point have operators.
 	BaseProfiles, HeadProfiles int
@@ -62,7 +61,7 @@ func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, err
 		return Explanation{}, input("explain: want one metric and no axis")
 	}
 	x := explaining{db: db, req: req}
-	if err := x.choose(ctx, db.Compare); err != nil {
+	if err := x.choose(ctx); err != nil {
 		return Explanation{}, err
 	}
 	x.Table = Table{Columns: explainColumns()}

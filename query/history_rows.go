@@ -2,6 +2,7 @@ package query
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
@@ -9,25 +10,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// historyIdentity are the columns of a point in a history, its machine aside.
-var historyIdentity = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params"}
-
 // historyColumns are the columns of a history, in the order of what row gives.
 func historyColumns() []Column {
-	return []Column{
-		{Name: "point_id", Type: TypeText},
-		{Name: "benchmark", Type: TypeText},
-		{Name: "variant", Type: TypeText},
-		{Name: "backend", Type: TypeText},
-		{Name: "model", Type: TypeText},
-		{Name: "precision", Type: TypeText},
-		{Name: "batch_size", Type: TypeInteger},
-		{Name: "seq_len", Type: TypeInteger},
-		{Name: "params", Type: TypeMap},
-		{Name: "machine", Type: TypeText},
-		{Name: "metric", Type: TypeText},
-		{Name: "unit", Type: TypeText},
-		{Name: "better", Type: TypeText},
+	columns := columnsNamed(slices.Concat([]string{"point_id"}, identityColumns(), []string{"machine", "metric", "unit", "better"})...)
+	return append(columns, []Column{
 		{Name: "scale", Type: TypeText},
 		{Name: "session_id", Type: TypeText},
 		{Name: "started_at", Type: TypeTime},
@@ -41,7 +27,7 @@ func historyColumns() []Column {
 		{Name: "p", Type: TypeReal},
 		{Name: "p_adjusted", Type: TypeReal},
 		{Name: "verdict", Type: TypeText},
-	}
+	}...)
 }
 
 // historyPage is how many rows are handed out at a time.

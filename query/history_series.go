@@ -199,7 +199,7 @@ func (h *historian) name(ctx context.Context, r *reader) error {
 		byRun[l.entries[0].first] = l
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), compareIDs)
-	columns, err := runColumns(historyIdentity)
+	columns, err := runColumns(identityColumns())
 	if err != nil {
 		return err
 	}

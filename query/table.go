@@ -41,6 +41,19 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
+// columnsNamed are columns of a result that are as those of runs of that name.
+func columnsNamed(names ...string) []Column {
+	types := map[schema.Kind]Type{
+		schema.KindString: TypeText, schema.KindInt: TypeInteger, schema.KindReal: TypeReal, schema.KindBool: TypeBoolean, schema.KindTime: TypeTime,
+		schema.KindList: TypeList, schema.KindMap: TypeMap,
+	}
+	columns := make([]Column, len(names))
+	for i, name := range names {
+		columns[i] = Column{Name: name, Type: types[runColumn(name).Kind]}
+	}
+	return columns
+}
+
 // units are the stored units of all columns that the views have, by name; a name has the same unit in each.
 var units = columnUnits()
 

@@ -110,13 +110,24 @@ func thresholds(texts []string) (map[string]query.Threshold, error) {
 	return all, nil
 }
 
+// needsAll tells whether a table takes every point.
+func (f *compareFlags) needsAll() bool {
+	return f.all || len(f.by) > 0 || f.sideBySide()
+}
+
+// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
+func (f *compareFlags) sideBySide() bool { return f.matrix != "" && len(f.metrics) > 1 }
+
 func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
 	req, err := f.request(args)
 	if err != nil {
 		return err
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
-		if req.Worst = forPeople(format); req.Worst && len(f.by) == 0 && !f.all && format == formatTable && !(f.matrix != "" && len(f.metrics) > 1) {
+		if forPeople(format) {
+			req.Worst = query.Verdicts
+		}
+		if format == formatTable && !f.needsAll() {
 			req.Limit = compareRows
 		}
 		if !forPeople(format) && len(f.by) == 0 {
@@ -127,6 +138,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		if err != nil {
 			return err
 		}
+		a.reportNotNumbers(c.NotNumbers)
 		w := compareWriter{a, &c, f, args}
 		if err := w.print(format); err != nil || !f.gate {
 			return err
@@ -143,6 +155,7 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req query.Compare
 	if err != nil {
 		return err
 	}
+	a.reportNotNumbers(c.NotNumbers)
 	if err := w.end(); err != nil || !req.Rules.Gate {
 		return err
 	}

@@ -7,9 +7,6 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
-func (w compareWriter) sideBySide() bool { return w.flags.matrix != "" && len(w.c.Metrics) > 1 }
-
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
 // the verdict.
 func (w compareWriter) matrix(t query.Table) ([]viewColumn, [][]cell) {

@@ -17,7 +17,7 @@ func (w compareWriter) markdown(t query.Table) error {
 	case len(w.flags.by) > 0:
 		columns, rows := w.groups(t)
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
-	case w.sideBySide():
+	case w.flags.sideBySide():
 		w.flags.all = true
 		columns, rows := w.matrix(t)
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
@@ -31,7 +31,7 @@ func (w compareWriter) markdown(t query.Table) error {
 		}
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
-	lines := slices.Concat(w.head(), w.failures(t.Rows))
+	lines := slices.Concat(w.head(), w.failures(w.c.Rows))
 	if w.flags.gate {
 		lines = append(lines, w.counts()...)
 	} else {

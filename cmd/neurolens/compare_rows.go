@@ -103,7 +103,7 @@ func (w compareWriter) cells(t query.Table, row []any) []cell {
 		{text: noise},
 		{text: runsText(t, row)},
 		{text, bad},
-		{text: wordsText(w.words(t, row))},
+		{text: wordOf(t, row)},
 	}
 }
 
@@ -127,37 +127,22 @@ func runsText(t query.Table, row []any) string {
 	return base + " " + head
 }
 
-// words are the reason and the flags of a point that somebody has to think about.
-func (w compareWriter) words(t query.Table, row []any) []string {
-	var words []string
-	if reason := textAt(t, row, "reason"); reason != "" {
-		words = append(words, reason)
-	}
-	if textAt(t, row, "verdict") == string(compare.Unchanged) {
-		return words
-	}
+// wordOf is the reason of a point or, where it has none and somebody has to think about it, its first flag: a row has room
+// for one word.
+func wordOf(t query.Table, row []any) string {
+	word := textAt(t, row, "reason")
 	flags, _ := at(t, row, "flags").([]any)
-	for _, f := range flags {
-		if word := machineText(f); !slices.Contains(words, word) {
-			words = append(words, word)
-		}
+	if word == "" && len(flags) > 0 && textAt(t, row, "verdict") != string(compare.Unchanged) {
+		word = machineText(flags[0])
 	}
-	if more, ok := at(t, row, "more_runs").(int64); ok && len(words) > 0 && more < mostRuns {
-		words[0] += fmt.Sprintf(" (+%s)", thousands(int(more)))
+	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" && more < mostRuns {
+		word += fmt.Sprintf(" (+%s)", thousands(int(more)))
 	}
-	return words
+	return word
 }
 
 // mostRuns is more than anybody would do.
 const mostRuns = 1000
-
-// firstWords are those of words that a row has room for.
-func firstWords(words []string) []string { return words[:min(len(words), 1)] }
-
-// wordsText names those.
-func wordsText(words []string) string {
-	return strings.Join(firstWords(words), ", ")
-}
 
 // rowsOf are axes of some rows of a table, in their order.
 func rowsOf(varying []axis, all, some query.Table) []axis {

@@ -15,7 +15,7 @@ import (
 // signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
 func signed(v float64) string {
 	if v >= 1 {
-		return "×" + threeDigits(1+v)
+		return "×" + schema.ForPeople(1+v, "")
 	}
 	return sign(v, 100*v) + share(math.Abs(v))
 }
@@ -41,16 +41,6 @@ func share(v float64) string {
 		digits = 0
 	}
 	return fmt.Sprintf("%.*f %%", digits, 100*v)
-}
-
-func threeDigits(v float64) string {
-	switch {
-	case v < 10:
-		return fmt.Sprintf("%.2f", v)
-	case v < 100:
-		return fmt.Sprintf("%.1f", v)
-	}
-	return fmt.Sprintf("%.3g", v)
 }
 
 // signedQuantity prints a difference in a unit: of shares in percentage points.
@@ -102,14 +92,11 @@ func (w compareWriter) explained(v view, rows [][]any) []string {
 	}
 	var words []string
 	for _, row := range rows {
-		for _, word := range firstWords(w.words(w.c.Table, row)) {
-			word, _, _ = strings.Cut(word, " ")
-			if !slices.Contains(words, word) {
-				words = append(words, word)
-			}
-		}
+		word, _, _ := strings.Cut(wordOf(w.c.Table, row), " ")
+		words = append(words, word)
 	}
 	slices.Sort(words)
+	words = slices.Compact(words)
 	width := 0
 	for _, word := range words {
 		width = max(width, len(word))

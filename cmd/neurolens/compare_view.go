@@ -29,7 +29,7 @@ func (w compareWriter) view(t query.Table) view {
 	switch {
 	case len(w.flags.by) > 0:
 		v.columns, v.rows = w.groups(t)
-	case w.sideBySide():
+	case w.flags.sideBySide():
 		v.columns, v.rows = w.matrix(t)
 	default:
 		rows := w.shown(t)

@@ -17,7 +17,7 @@ import (
 // madeExplanation is an explanation of the second of three points, with rows of rank, kind, name, base, head, change, low,
 // high, unit, scale, share and verdict.
 func madeExplanation(verdict compare.Verdict, rows ...[]any) query.Explanation {
-	x := query.Explanation{Point: 1}
+	var x query.Explanation
 	c := &x.Comparison
 	c.Base = query.CompareSide{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
 	c.Head = query.CompareSide{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}

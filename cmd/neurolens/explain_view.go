@@ -117,7 +117,7 @@ func (w explainWriter) above() []string {
 // chosen says why it is this point.
 func (w explainWriter) chosen() string {
 	points := w.c.Points
-	switch v := points[w.x.Point].Verdict; {
+	switch v := compare.Verdict(textAt(w.c.Table, w.c.Rows[0], "verdict")); {
 	case len(points) == 1:
 		return "the only point"
 	case slices.Contains([]compare.Verdict{compare.Regressed, compare.Changed, compare.Improved}, v):

@@ -56,13 +56,14 @@ const (
 	Confidence = .95
 )
 
-// LeastHistory is how many sessions it takes to know what sessions differ by.
-const LeastHistory = 5
-
 // How many replicates it takes.
 const (
-	leastRuns   = 3  // a side, for any verdict
-	firmRuns    = 5  // a side, for a gate, and for a verdict by the estimate
+	LeastRuns    = 3 // a side, for any verdict
+	FirmRuns     = 5 // a side, for a gate, and for a verdict by the estimate
+	LeastHistory = 5 // sessions, to know what sessions differ by
+)
+
+const (
 	leastBlocks = 6  // for the 95 % interval of their differences to be finite
 	leastFamily = 10 // pairs, to borrow variance from one another
 	quanta      = 2  // steps of the clock that are no difference

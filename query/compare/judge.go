@@ -39,11 +39,14 @@ func JudgeAll(families [][]Pair, rules Rules) []Judgement {
 	for i, family := range corrected {
 		judgements[i].Family = adjust(family, rules)
 	}
+	all := 0
+	for _, pairs := range families {
+		all += eventually(pairs)
+	}
 	for i, pairs := range families {
 		family := eventually(pairs)
 		if rules.Gate {
-			family = eventually(slices.Concat(families...))
-			judgements[i].Family = judgements[0].Family
+			family, judgements[i].Family = all, judgements[0].Family
 		}
 		inParallel(len(pairs), func(k int) { drafts[i][k].decide(&pairs[k], rules, family) })
 	}
@@ -120,7 +123,7 @@ func (d *draft) estimate(p *Pair) {
 		}
 		d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
 	}
-	if !known || p.Runs() < leastRuns {
+	if !known || p.Runs() < LeastRuns {
 		d.df = 0
 	}
 	d.sessions(p)
@@ -194,7 +197,7 @@ func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	d.widen()
-	o.Strict = rules.Strict || p.Runs() < firmRuns || p.Ordered
+	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		d.chance(p, test)
 	}
@@ -202,7 +205,7 @@ func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 
 // judged tells whether a pair can have a verdict: whatever its p, it would mislead where it cannot.
 func (d *draft) judged(p *Pair, rules Rules) bool {
-	return p.Barred == "" && d.df > 0 && !(rules.Gate && p.Runs() < firmRuns && !p.paired()) &&
+	return p.Barred == "" && d.df > 0 && !(rules.Gate && p.Runs() < FirmRuns && !p.paired()) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 

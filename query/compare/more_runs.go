@@ -10,9 +10,9 @@ import (
 // tell it from 0 (or from the dead zone, if the rule is strict), as one of a family; within it, to show that it stays there.
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := leastRuns
+	least := LeastRuns
 	if rules.Gate {
-		least = firmRuns
+		least = FirmRuns
 	}
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
