@@ -31,7 +31,7 @@ const (
 type ExportRequest struct {
 	Dest      string    // a directory, made where there is none; "-" is Stdout
 	Format    Format    // of all files
-	Table     string    // runs, samples, samples_long or ops; empty: runs to Stdout; runs, samples and, where there are any, ops to a directory
+	Table     string    // runs, samples, samples_long, ops or whole; empty: runs to Stdout, whole in JSON Lines; runs, samples and, where there are any, ops to a directory
 	Filter    string    // in the filter language; empty matches every run
 	Overwrite bool      // replace files of the same name; else they are an ErrInput
 	Stdout    io.Writer // where Dest is "-"
@@ -82,7 +82,7 @@ func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 }
 
 // exportable are the tables by name.
-var exportable = []string{"runs", "samples", "samples_long", "ops"}
+var exportable = []string{"runs", "samples", "samples_long", "ops", TableWhole}
 
 func (db *DB) checkExport(req ExportRequest) error {
 	switch req.Format {
@@ -92,6 +92,9 @@ func (db *DB) checkExport(req ExportRequest) error {
 	}
 	if req.Table != "" && !slices.Contains(exportable, req.Table) {
 		return input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
+	}
+	if req.Table == TableWhole && req.Format != FormatJSONL {
+		return input("export: table %s is written as jsonl only", TableWhole)
 	}
 	if req.Dest == "-" {
 		return nil
@@ -172,7 +175,10 @@ func (x *exporter) export(ctx context.Context) ([]ExportedFile, error) {
 // toStdout writes a table to a temporary file first, so that a failure half way leaves no half of it on Stdout.
 func (x *exporter) toStdout(ctx context.Context) (f ExportedFile, err error) {
 	table := x.req.Table
-	if table == "" {
+	switch {
+	case table == "" && x.req.Format == FormatJSONL:
+		table = TableWhole
+	case table == "":
 		table = "runs"
 	}
 	dir, err := os.MkdirTemp("", "neurolens-export-")

@@ -22,12 +22,16 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		err = r.changeTags(ctx)
 	case "samples", "samples_long":
 		err = r.checkSamples(ctx)
+	case TableWhole:
+		if err = r.changeTags(ctx); err == nil {
+			err = r.checkSamples(ctx)
+		}
 	}
 	if err != nil {
 		return 0, err
 	}
 	n, err := x.writeTo(ctx, table, path)
-	if err == nil && table == "runs" && x.runs >= 0 && n != int64(x.runs) {
+	if err == nil && (table == "runs" || table == TableWhole) && x.runs >= 0 && n != int64(x.runs) {
 		err = &engineErr{message: fmt.Sprintf("%d rows of %d runs", n, x.runs), kind: duckdb.ErrorTypeIO}
 	}
 	return n, err
@@ -48,6 +52,9 @@ const atOnce = 1000
 
 // copySQL is the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
+	if table == TableWhole {
+		return "COPY (SELECT * FROM (" + x.wholeSQL() + ") ORDER BY run_id) TO " + literal(path) + " (" + options + ")"
+	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
 	return "COPY (" + written(table, text, x.req.Format) + ") TO " + literal(path) + " (" + options + ")"
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,23 @@ func TestRowsFillEveryColumn(t *testing.T) {
 	for i, c := range Runs.Columns {
 		if empty[i] != nil {
 			t.Errorf("runs.%s of an empty run is %v, want NULL", c.Name, empty[i])
+		}
+	}
+}
+
+// TestRowsBack: what a row was made of is made of it again, with every field and with none.
+func TestRowsBack(t *testing.T) {
+	full := fullRun()
+	for _, r := range []Run{full, {}} {
+		got := RunOf(RunRow(&r, "digest"))
+		for i := range r.Metrics {
+			got.Metrics = append(got.Metrics, MetricOf(MetricRow(&r.Metrics[i])))
+		}
+		for i := range r.Ops {
+			got.Ops = append(got.Ops, OpOf(OpRow(&r.Ops[i])))
+		}
+		if !reflect.DeepEqual(got, r) {
+			t.Errorf("got %+v\nwant %+v", got, r)
 		}
 	}
 }

@@ -24,11 +24,14 @@ func newExportCommand(a *app) *cobra.Command {
 		Short: "Write runs and samples as Parquet, Arrow, CSV or JSON lines",
 		Long: `Write the runs that match, and their samples, as files in the directory DEST, or
 one table to standard output (-). --format is parquet (the default), arrow (a
-stream on standard output, files in a directory), csv or jsonl. The directory gets runs, samples and, where there are any, ops; --table
-chooses one of runs, samples, samples_long, ops.`,
+stream on standard output, files in a directory), csv or jsonl. The directory
+gets runs, samples and, where there are any, ops; --table chooses one of runs,
+samples, samples_long, ops. As jsonl on standard output each line is a whole run,
+samples and operators included (--table whole), which ingest reads again.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
-  neurolens export - --format arrow --table samples | python3 load.py`,
+  neurolens export - --format arrow --table samples | python3 load.py
+  neurolens export - --format jsonl session=last | neurolens ingest - --store other`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageErrorf("export: want a directory or - for standard output")
@@ -44,7 +47,7 @@ chooses one of runs, samples, samples_long, ops.`,
 			return runExport(a, cmd, o)
 		},
 	}
-	cmd.Flags().StringVar(&o.table, "table", "", "runs, samples, samples_long or ops (with -: runs)")
+	cmd.Flags().StringVar(&o.table, "table", "", "runs, samples, samples_long, ops or whole (with -: runs; jsonl: whole)")
 	cmd.Flags().BoolVar(&o.overwrite, "overwrite", false, "replace files that exist")
 	return cmd
 }

@@ -1,0 +1,65 @@
+package query
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TableWhole is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
+// It is written as JSON Lines only. There NaN and the infinities are the texts "NaN", "Infinity" and "-Infinity": nothing
+// is lost.
+const TableWhole = "whole"
+
+// wholeSQL is the text of the table of whole runs.
+func (x *exporter) wholeSQL() string {
+	return "SELECT r.*, coalesce(s.nested, []) AS samples, coalesce(o.nested, []) AS ops FROM (SELECT " + exact(schema.Runs.Columns) +
+		" FROM (" + x.tableSQL("runs") + ")) AS r LEFT JOIN " + nestedSQL(schema.Samples, x.tableSQL("samples"), "metric") +
+		" AS s USING (run_id) LEFT JOIN " + nestedSQL(schema.Ops, x.tableSQL("ops"), "op") + " AS o USING (run_id)"
+}
+
+// nestedSQL has for each run the list of its rows of a table.
+func nestedSQL(t *schema.Table, rows, order string) string {
+	return "(SELECT run_id, list(one ORDER BY place) AS nested FROM (SELECT run_id, place, struct_pack(" + packed(t.Columns[1:]) +
+		") AS one FROM (SELECT run_id, " + order + " AS place, " + exact(t.Columns[1:]) + " FROM (" + rows + "))) GROUP BY run_id)"
+}
+
+// exact are columns in a form of which JSON holds every value.
+func exact(columns []*schema.Column) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		name := identifier(c.Name)
+		list[i] = exactValue(c, name) + " AS " + name
+	}
+	return strings.Join(list, ", ")
+}
+
+func exactValue(c *schema.Column, x string) string {
+	switch {
+	case c.Kind == schema.KindTime:
+		return dressed(c, FormatJSONL)
+	case c.Kind == schema.KindReal:
+		return exactReal(x)
+	case c.Kind == schema.KindList && c.Children[0].Kind == schema.KindReal:
+		return "list_transform(" + x + ", lambda v: " + exactReal("v") + ")"
+	case c.Kind == schema.KindMap && c.Children[1].Kind == schema.KindReal:
+		return "map_from_entries(list_transform(map_entries(" + x + "), lambda e: (e.key, " + exactReal("e.value") + ")))"
+	}
+	return x
+}
+
+// exactReal is a number, or the text for one that JSON has not.
+func exactReal(x string) string {
+	return "CASE WHEN isfinite(" + x + ") THEN to_json(" + x + ") WHEN isnan(" + x + `) THEN '"NaN"'::JSON WHEN ` + x +
+		` > 0 THEN '"Infinity"'::JSON WHEN ` + x + ` < 0 THEN '"-Infinity"'::JSON END`
+}
+
+// packed are columns as the fields of a struct.
+func packed(columns []*schema.Column) string {
+	fields := make([]string, len(columns))
+	for i, c := range columns {
+		name := identifier(c.Name)
+		fields[i] = name + " := " + name
+	}
+	return strings.Join(fields, ", ")
+}
