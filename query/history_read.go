@@ -58,7 +58,7 @@ func (in *interned) text(place int32) string { return textOf(in.values[place]) }
 // part is that of samples.
 var (
 	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "started_at", "git_commit"}
-	historySummary = []string{"metric", "unit", "better", "p50", "log_median"}
+	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
 // historyWindow is about how many runs are read at a time: DuckDB keeps a whole result.

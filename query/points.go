@@ -15,7 +15,7 @@ import (
 // different {status, stage, error_kind, error} of the runs that are not ok, each with its number of runs, the most frequent
 // first, then in the order of these fields. The numbers of a point are, over its ok runs,
 //
-//	SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+//	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
 // and NULL where these runs differ in metric or unit.
@@ -62,7 +62,7 @@ func (db *DB) points(ctx context.Context, q question, condition string) (Table, 
 // pointsColumns are the columns of runs that pointsSQL reads.
 var pointsColumns = []string{
 	"run_id", "session_id", "point_id", "side", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
-	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mad",
+	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
 }
 
 // pointsSQL is what Points describes, of a subquery of runs of purpose measure.
@@ -80,7 +80,7 @@ func pointRows(runs, by string) string {
 	count(*) AS runs, count(*) FILTER (ok) AS ok_runs, histogram(status) AS statuses,
 	min(n_samples) FILTER (ok) AS samples_min, max(n_samples) FILTER (ok) AS samples_max,
 	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
-	median(p50) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
+	median(coalesce(p50, mean)) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
 	list_transform(list_sort(list_transform(
 		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),

@@ -105,7 +105,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a),
+		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {

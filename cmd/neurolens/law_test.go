@@ -24,6 +24,9 @@ var law = []struct {
 	{"schema", nil, nil},
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
+	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
+		"github.com/go-json-experiment/json", "golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
+	}},
 	{"query", []string{"schema", "query/compare"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/compare", []string{"schema"}, nil},
 	{"query/report", []string{"schema"}, nil},

@@ -16,7 +16,7 @@ import (
 // lsColumns are what ls asks for unless told otherwise.
 var lsColumns = []string{
 	"run_id", "started_at", "session_id", "side", "purpose", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
-	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
+	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mean", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
 }
 
 // lsTableLimit is how many runs a table shows unless told otherwise.
@@ -141,25 +141,39 @@ func (a *app) lsRows(v view, t query.Table, varying []axis) view {
 	for _, x := range varying {
 		v.columns = append(v.columns, axisColumn(x))
 	}
+	v.columns = append(v.columns, viewColumn{header: "MEDIAN", right: true})
+	means := onlyMeans(t)
+	if means {
+		v.columns = append(v.columns, viewColumn{header: "MEAN", right: true})
+	}
 	v.columns = append(v.columns,
-		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "N", right: true, drop: 1}, viewColumn{header: "STATUS"})
+		viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "N", right: true, drop: 1}, viewColumn{header: "STATUS"})
 	for i, row := range t.Rows {
 		cells := []cell{{text: shortRun(textAt(t, row, "run_id"))}, {text: a.when(at(t, row, "started_at"))}}
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
 		status, unit := schema.Status(textAt(t, row, "status")), textAt(t, row, "unit")
-		median, p99 := unknown, unknown
+		median, mean, p99 := unknown, unknown, unknown
 		if status == schema.StatusOK {
-			median, p99 = quantity(at(t, row, "p50"), unit), quantity(at(t, row, "p99"), unit)
+			median, mean, p99 = quantity(at(t, row, "p50"), unit), quantity(at(t, row, "mean"), unit), quantity(at(t, row, "p99"), unit)
 		}
 		samples := unknown
 		if n, ok := at(t, row, "n_samples").(int64); ok {
 			samples = thousands(int(n))
 		}
-		v.rows = append(v.rows, append(cells, cell{text: median}, cell{text: p99}, cell{text: samples}, cell{string(status), status.Failed()}))
+		cells = append(cells, cell{text: median})
+		if means {
+			cells = append(cells, cell{text: mean})
+		}
+		v.rows = append(v.rows, append(cells, cell{text: p99}, cell{text: samples}, cell{string(status), status.Failed()}))
 	}
 	return v
+}
+
+// onlyMeans tells whether of some run the mean is known, but not the median: other tools' files may have no more.
+func onlyMeans(t query.Table) bool {
+	return slices.ContainsFunc(t.Rows, func(row []any) bool { return at(t, row, "p50") == nil && at(t, row, "mean") != nil })
 }
 
 // lsCount is the line that counts everything.

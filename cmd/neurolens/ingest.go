@@ -1,0 +1,311 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/foreign/generic"
+	"github.com/neurolens/neurolens/schema"
+)
+
+type ingestFlags struct {
+	from, mapping string
+	tags, params  []string
+	machine       string
+	at, zone      string
+	dryRun        bool
+	list, schema  bool
+}
+
+func newIngestCommand(a *app) *cobra.Command {
+	var f ingestFlags
+	cmd := &cobra.Command{
+		Use:   "ingest FILE|DIR|-...",
+		Short: "Store what result files of other tools say",
+		Long: `Read result files of other tools, recognised by their content, and store their
+runs: folders are walked, gzip and UTF-16 are understood. The same content is
+stored once, whenever and from wherever it is read. What cannot be understood is
+named and counted, the rest is stored, and the exit status is 4; as it is where
+nobody knows the format of a file that was named. --list-formats says what is
+read and what of it becomes a run. Any program can write the format jsonl, one
+run a line; --json-schema says how. A table of any layout is read with --from csv
+or jsonl and --map FILE, which says what its columns are.`,
+		Example: `  neurolens ingest .benchmarks/ --tag branch=main
+  hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
+  neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runIngest(a, cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.from, "from", "", "read every file as `FORMAT`")
+	flags.StringVar(&f.mapping, "map", "", "`FILE` that says what columns of csv or jsonl are")
+	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "`KEY=VALUE` that a file does not say: an axis of its runs; repeatable")
+	flags.StringVar(&f.machine, "machine", "", "`NAME` of the machine, where a file says none")
+	flags.StringVar(&f.at, "at", "", "`WHEN` the runs began, where a file does not say it")
+	flags.StringVar(&f.zone, "tz", "", "`ZONE` of times that say none (Europe/Berlin, Local; default UTC, marked naive)")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the runs, store nothing")
+	flags.BoolVar(&f.list, "list-formats", false, "list the formats")
+	flags.BoolVar(&f.schema, "json-schema", false, "print the JSON Schema of the format jsonl")
+	return cmd
+}
+
+func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.list:
+		t := formatsTable(foreignformats.All())
+		return a.print(format, t, func() view { return a.formatsView(t) })
+	case f.schema:
+		_, err := io.WriteString(a.stdout, generic.JSONSchema())
+		return err
+	case len(args) == 0:
+		return usageErrorf("ingest: want files, folders or - for standard input")
+	}
+	in, err := newIngesting(a, f, args)
+	if err != nil {
+		return err
+	}
+	if f.dryRun {
+		return in.preview(cmd.Context(), format)
+	}
+	return in.store(cmd.Context(), format)
+}
+
+// ingesting reads files.
+type ingesting struct {
+	*app
+	sources  []foreign.Source
+	formats  []foreign.Format
+	from     *foreign.Format // asked for; nil: recognised
+	added    foreign.Added
+	location *time.Location
+	dryRun   bool
+	reports  []fileReport
+	source   string // of the first run
+	progress *ingestProgress
+}
+
+func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
+	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun}
+	var err error
+	if in.from, err = formatNamed(in.formats, f); err != nil {
+		return nil, err
+	}
+	if in.location, err = zoneNamed(f.zone); err != nil {
+		return nil, err
+	}
+	if in.added, err = f.added(in.location); err != nil {
+		return nil, err
+	}
+	if in.sources, err = foreign.Sources(paths, os.Stdin); err != nil {
+		return nil, usageErrorf("ingest: %w", err)
+	}
+	in.progress = newIngestProgress(a, in.sources)
+	return in, nil
+}
+
+// formatNamed is the format that --from and --map ask for; nil for none.
+func formatNamed(all []foreign.Format, f ingestFlags) (*foreign.Format, error) {
+	if f.mapping != "" {
+		text, err := os.ReadFile(f.mapping)
+		if err != nil {
+			return nil, usageErrorf("ingest: --map: %w", err)
+		}
+		mapped, err := generic.Mapped(f.from, text)
+		if err != nil {
+			return nil, usageErrorf("ingest: --map %s: %w", f.mapping, err)
+		}
+		return &mapped, nil
+	}
+	if f.from == "" {
+		return nil, nil
+	}
+	var names []string
+	for i := range all {
+		if all[i].Read == nil {
+			continue
+		}
+		if all[i].Name == f.from {
+			return &all[i], nil
+		}
+		names = append(names, all[i].Name)
+	}
+	if f.from == generic.CSV {
+		return nil, usageErrorf("ingest: --from csv: want --map FILE, which says what its columns are")
+	}
+	if near := schema.Nearest(f.from, names); near != "" {
+		return nil, usageErrorf("ingest: --from %q: there is no such format; is it %s?", f.from, near)
+	}
+	return nil, usageErrorf("ingest: --from %q: there is no such format; --list-formats names them", f.from)
+}
+
+func zoneNamed(name string) (*time.Location, error) {
+	if name == "" {
+		return nil, nil
+	}
+	location, err := time.LoadLocation(name)
+	if err != nil {
+		return nil, usageErrorf("ingest: --tz %q: want a zone as Europe/Berlin, UTC or Local", name)
+	}
+	return location, nil
+}
+
+func (f ingestFlags) added(location *time.Location) (added foreign.Added, err error) {
+	if added.Tags, err = assignments("--tag", f.tags); err != nil {
+		return added, err
+	}
+	if added.Params, err = assignments("--param", f.params); err != nil {
+		return added, err
+	}
+	for name, text := range added.Params {
+		added.Params[name] = foreign.Canonical(text)
+	}
+	added.Machine = f.machine
+	if f.at == "" {
+		return added, nil
+	}
+	if location == nil {
+		location = time.UTC
+	}
+	for _, layout := range append(foreign.ISO, "2006-01-02 15:04", "2006-01-02") {
+		if added.At, err = time.ParseInLocation(layout, f.at, location); err == nil {
+			return added, nil
+		}
+	}
+	return added, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31", f.at)
+}
+
+// fileReport is what came of a source.
+type fileReport struct {
+	foreign.Report
+	state fileState
+	why   string // where it was not read to its end
+}
+
+// fileState is how far a file was read.
+type fileState string
+
+const (
+	fileRead    fileState = "read"
+	filePartly  fileState = "partly"  // something of it was refused
+	fileSide    fileState = "side"    // it only goes with others
+	fileUnknown fileState = "unknown" // nobody recognises it
+	fileFailed  fileState = "failed"  // it cannot be read
+)
+
+// runs yields the runs of all sources, and leaves a report of each.
+func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
+	return func(yield func(schema.Run, error) bool) {
+		more := true
+		for i, s := range in.sources {
+			in.progress.file(i)
+			in.reports = append(in.reports, in.read(s, func(r schema.Run) bool {
+				if err := ctx.Err(); err != nil {
+					yield(schema.Run{}, err)
+					more = false
+					return false
+				}
+				if in.source == "" {
+					in.source = r.Source
+				}
+				in.progress.run()
+				more = yield(r, nil)
+				return more
+			}))
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// read reads one source.
+func (in *ingesting) read(s foreign.Source, yield func(schema.Run) bool) fileReport {
+	failed := func(state fileState, err error) fileReport {
+		return fileReport{Report: foreign.Report{Name: s.Name}, state: state, why: err.Error()}
+	}
+	input, err := s.Open(in.location)
+	if err != nil {
+		return failed(fileFailed, err)
+	}
+	defer input.Close() //nolint:errcheck // it was only read
+	in.progress.reading(input)
+	format := in.from
+	if format == nil {
+		if format, err = foreign.FormatOf(in.formats, input.Head); err != nil {
+			return failed(fileUnknown, err)
+		}
+	}
+	if format.Read == nil {
+		return fileReport{Report: foreign.Report{Name: s.Name, Format: format.Name}, state: fileSide, why: format.Side}
+	}
+	report, err := foreign.Read(input, format, in.added, yield)
+	done := fileReport{Report: report, state: fileRead}
+	switch {
+	case err != nil:
+		done.state, done.why = filePartly, err.Error()
+	case report.Refused > 0:
+		done.state = filePartly
+	}
+	return done
+}
+
+// store appends all runs, and prints what came of each file.
+func (in *ingesting) store(ctx context.Context, format string) error {
+	dir, err := in.writeStore()
+	if err != nil {
+		return err
+	}
+	store, err := openForWriting(dir)
+	if err != nil {
+		return err
+	}
+	added, known, err := store.AppendAll(in.runs(ctx))
+	in.progress.end()
+	if closeErr := store.Close(); err == nil && closeErr != nil {
+		err = closeErr
+	}
+	if err != nil && !errors.Is(err, context.Canceled) {
+		err = storeError{err}
+	}
+	t := reportsTable(in.reports)
+	printed := in.print(format, t, func() view { return in.reportView(stored{added, known}) })
+	in.explain(format)
+	if err != nil {
+		fmt.Fprintf(in.stderr, "%s stored before that\n", count(added, "run"))
+	}
+	return errors.Join(err, printed, in.outcome())
+}
+
+// outcome is the error of what was refused: of a file that was named and that nobody knows, of a folder in which there is
+// nothing to read, of records.
+func (in *ingesting) outcome() error {
+	read := 0
+	for _, r := range in.reports {
+		if r.state == fileRead {
+			read++
+		}
+	}
+	for i, r := range in.reports {
+		switch {
+		case r.state == filePartly, r.state == fileFailed, r.state == fileUnknown && (in.sources[i].Named || read == 0):
+			return errRunsFailed
+		}
+	}
+	if len(in.sources) == 0 {
+		return usageErrorf("ingest: there is no file in these folders")
+	}
+	return nil
+}

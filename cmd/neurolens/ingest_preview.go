@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// preview prints the runs that would be stored as ls would print them, in the order of the files.
+func (in *ingesting) preview(ctx context.Context, format string) error {
+	list := query.Listing{Table: query.Table{Columns: runsColumns()}}
+	pages := in.pages(format)
+	for run, err := range in.runs(ctx) {
+		if err == nil && forPeople(format) {
+			list.Total++
+			if format == formatTable && len(list.Rows) == lsTableLimit {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		list.Rows = append(list.Rows, previewRow(run))
+		if !forPeople(format) && len(list.Rows) == previewPage {
+			if err := pages.page(list.Table); err != nil {
+				return err
+			}
+			list.Rows = nil
+		}
+	}
+	in.progress.end()
+	if !forPeople(format) {
+		return errors.Join(pages.page(list.Table), pages.end(), in.outcome())
+	}
+	err := in.print(format, list.Table, func() view {
+		v := in.lsView(list, lsOptions{})
+		v.below = append(in.leftOut(), in.total(stored{}))
+		v.compact = nil
+		return v
+	})
+	in.explain(format)
+	return errors.Join(err, in.outcome())
+}
+
+// previewPage is how many runs are printed at once.
+const previewPage = 1000
+
+// previewRow is the row of runs of a run that is not stored.
+func previewRow(r schema.Run) []any {
+	r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops)
+	stat.Complete(&r)
+	row := schema.RunRow(&r, schema.DigestOf(&r))
+	for i, value := range row {
+		switch v := value.(type) {
+		case map[string]string:
+			m := make(map[string]any, len(v))
+			for key, text := range v {
+				m[key] = text
+			}
+			row[i] = m
+		case []string:
+			row[i] = listOfAny(v)
+		case [][]any:
+			row[i] = listOfAny(v)
+		}
+	}
+	return row
+}
+
+func listOfAny[T any](list []T) []any {
+	all := make([]any, len(list))
+	for i, v := range list {
+		all[i] = v
+	}
+	return all
+}
+
+// runsColumns are the columns of runs as a result has them.
+func runsColumns() []query.Column {
+	columns := make([]query.Column, len(schema.Runs.Columns))
+	types := map[schema.Kind]query.Type{
+		schema.KindString: query.TypeText, schema.KindInt: query.TypeInteger, schema.KindReal: query.TypeReal, schema.KindBool: query.TypeBoolean,
+		schema.KindTime: query.TypeTime, schema.KindList: query.TypeList, schema.KindMap: query.TypeMap,
+	}
+	for i, c := range schema.Runs.Columns {
+		columns[i] = query.Column{Name: c.Name, Unit: c.Unit, Type: types[c.Kind]}
+	}
+	return columns
+}
+
+func formatsTable(all []foreign.Format) query.Table {
+	t := query.Table{Columns: []query.Column{
+		{Name: "format", Type: query.TypeText}, {Name: "about", Type: query.TypeText}, {Name: "level", Type: query.TypeText},
+	}}
+	for _, f := range all {
+		if f.Read != nil {
+			t.Rows = append(t.Rows, []any{f.Name, f.About, f.Level})
+		}
+	}
+	return t
+}
+
+func (a *app) formatsView(t query.Table) view {
+	v := view{below: []string{count(len(t.Rows), "format") + "; --from NAME reads a file as one of them"}}
+	for _, row := range t.Rows {
+		v.above = append(v.above, textAt(t, row, "format"), "  "+textAt(t, row, "about"), "  "+textAt(t, row, "level"))
+	}
+	return v
+}

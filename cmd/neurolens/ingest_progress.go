@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ingestProgress says on a terminal how far a long reading is: one line that is drawn over.
+type ingestProgress struct {
+	app     *app
+	screen  *screen // nil where nobody watches
+	sources []foreign.Source
+	total   int64 // bytes of all sources
+	before  int64 // bytes of the sources that are done
+	current int
+	input   *foreign.Input
+	runs    int
+	drawn   time.Time
+}
+
+// Nothing is drawn before progressDelay, for most readings are done then; and again after progressEvery.
+const (
+	progressDelay = 500 * time.Millisecond
+	progressEvery = 200 * time.Millisecond
+)
+
+func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
+	p := &ingestProgress{app: a, sources: sources, drawn: a.now().Add(progressDelay - progressEvery)}
+	for _, s := range sources {
+		p.total += s.Bytes
+	}
+	if a.errTerminal && a.getenv("TERM") != "dumb" {
+		p.screen = &screen{w: a.stderr, size: a.errSize}
+	}
+	return p
+}
+
+// file says which source is read now.
+func (p *ingestProgress) file(i int) {
+	if p.input != nil {
+		p.before += p.sources[p.current].Bytes
+	}
+	p.current, p.input = i, nil
+	p.draw()
+}
+
+// reading says how much of the source is read.
+func (p *ingestProgress) reading(input *foreign.Input) { p.input = input }
+
+// run counts a run.
+func (p *ingestProgress) run() {
+	p.runs++
+	p.draw()
+}
+
+func (p *ingestProgress) draw() {
+	if p.screen == nil || p.app.now().Sub(p.drawn) < progressEvery {
+		return
+	}
+	p.drawn = p.app.now()
+	p.screen.draw(nil, func(columns int) []string {
+		done := p.before
+		if p.input != nil {
+			done += p.input.Consumed()
+		}
+		line := fmt.Sprintf("file %s of %s · %s", thousands(p.current+1), thousands(len(p.sources)), schema.ForPeople(float64(done), "B"))
+		if p.total > 0 {
+			line += " of " + schema.ForPeople(float64(p.total), "B")
+		}
+		return []string{cut(line+" · "+count(p.runs, "run")+" · "+p.sources[p.current].Name, columns)}
+	})
+}
+
+// end leaves the terminal ready for the result.
+func (p *ingestProgress) end() {
+	if p.screen != nil && p.screen.drawn != nil {
+		p.screen.draw(nil, func(int) []string { return nil })
+	}
+}

@@ -1,0 +1,245 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/query"
+)
+
+// stored is how many runs were appended, and how many were there already.
+type stored struct{ added, known int }
+
+func reportsTable(reports []fileReport) query.Table {
+	t := query.Table{Columns: []query.Column{
+		{Name: "file", Type: query.TypeText},
+		{Name: "state", Type: query.TypeText},
+		{Name: "source", Type: query.TypeText},
+		{Name: "version", Type: query.TypeText},
+		{Name: "runs", Type: query.TypeInteger},
+		{Name: "samples", Type: query.TypeInteger},
+		{Name: "left_out", Type: query.TypeInteger},
+		{Name: "refused", Type: query.TypeInteger},
+		{Name: "reason", Type: query.TypeText},
+	}}
+	for _, r := range reports {
+		left := 0
+		for _, n := range r.LeftOut {
+			left += n
+		}
+		t.Rows = append(t.Rows, []any{
+			r.Name, string(r.state), orNull(r.Format), orNull(r.Version), int64(r.Runs), r.Samples, int64(left), int64(r.Refused), orNull(r.reason()),
+		})
+	}
+	return t
+}
+
+// reason says in one line what was not stored of a file, and why.
+func (r fileReport) reason() string {
+	var parts []string
+	if r.why != "" {
+		parts = append(parts, r.why)
+	}
+	for _, refusal := range r.Refusals {
+		parts = append(parts, refusal.Where+": "+refusal.Why)
+	}
+	for _, why := range r.Reasons() {
+		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// explain names on standard error what was refused, with its place; --format json and the like have it in their rows.
+func (in *ingesting) explain(format string) {
+	if !forPeople(format) {
+		return
+	}
+	const most = 20
+	said := 0
+	say := func(line string) {
+		if said++; said <= most {
+			fmt.Fprintln(in.stderr, "neurolens: ingest: "+oneLine(line))
+		}
+	}
+	for i, r := range in.reports {
+		if r.why != "" && (r.state == filePartly || r.state == fileFailed || r.state == fileUnknown && in.sources[i].Named) {
+			say(r.Name + ": " + r.why)
+		}
+		for _, refusal := range r.Refusals {
+			say(fmt.Sprintf("%s: %s: %s", r.Name, refusal.Where, refusal.Why))
+		}
+		if more := r.Refused - len(r.Refusals); more > 0 {
+			say(fmt.Sprintf("%s: %s more refused", r.Name, thousands(more)))
+		}
+	}
+	if said > most {
+		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s more (--format plain names all)\n", thousands(said-most))
+	}
+}
+
+// mostFiles is how many files a terminal names; of more it shows the formats.
+const mostFiles = 20
+
+func (in *ingesting) reportView(s stored) view {
+	v := view{columns: []viewColumn{
+		{header: "FILE"},
+		{header: "FORMAT"},
+		{header: "VERSION", drop: 2},
+		{header: "RUNS", right: true},
+		{header: "SAMPLES", right: true},
+		{header: "NOT STORED", drop: 1},
+	}}
+	folder := in.folder()
+	if folder != "" {
+		v.above = []string{"in " + folder}
+	}
+	for _, l := range in.lines() {
+		v.rows = append(v.rows, []cell{
+			{text: strings.TrimPrefix(l.name, folder)},
+			{text: l.format},
+			{text: l.version},
+			{text: thousands(l.runs)},
+			{text: thousands(int(l.samples))},
+			{text: l.rest, failed: l.failed},
+		})
+	}
+	v.below = append(v.below, in.leftOut()...)
+	v.below = append(v.below, in.total(s))
+	if s.added > 0 {
+		v.commands = []string{"", "next  neurolens ls source=" + in.source}
+	}
+	return v
+}
+
+// folder is the one that all files are in, with its slash; empty where there is none, or one file.
+func (in *ingesting) folder() string {
+	if len(in.reports) < 2 || len(in.reports) > mostFiles {
+		return ""
+	}
+	common := in.reports[0].Name
+	for _, r := range in.reports {
+		for !strings.HasPrefix(r.Name, common) {
+			common = common[:strings.LastIndexByte(strings.TrimSuffix(common, "/"), '/')+1]
+		}
+	}
+	return common[:strings.LastIndexByte(common, '/')+1]
+}
+
+// reportLine is a row of what people see: a file, or all files of a format.
+type reportLine struct {
+	name, format, version string
+	runs                  int
+	samples               int64
+	rest                  string
+	failed                bool
+}
+
+// lines are one a file where there are few, else one a format.
+func (in *ingesting) lines() []reportLine {
+	var all []reportLine
+	if len(in.reports) <= mostFiles {
+		for _, r := range in.reports {
+			all = append(all, lineOf(r))
+		}
+		return all
+	}
+	place := map[string]int{}
+	for _, r := range in.reports {
+		l := lineOf(r)
+		key := l.format + "\x00" + l.rest
+		i, ok := place[key]
+		if !ok {
+			i = len(all)
+			place[key] = i
+			all = append(all, reportLine{format: l.format, rest: l.rest, failed: l.failed})
+		}
+		all[i].runs, all[i].samples = all[i].runs+l.runs, all[i].samples+l.samples
+		all[i].name = oneMore(all[i].name)
+	}
+	return all
+}
+
+// oneMore counts files: "3 files" after "2 files".
+func oneMore(name string) string {
+	var n int
+	if _, err := fmt.Sscanf(strings.ReplaceAll(name, ",", ""), "%d", &n); err != nil {
+		n = 0
+	}
+	return count(n+1, "file")
+}
+
+func lineOf(r fileReport) reportLine {
+	l := reportLine{name: r.Name, format: r.Format, version: r.Version, runs: r.Runs, samples: r.Samples}
+	left := 0
+	for _, n := range r.LeftOut {
+		left += n
+	}
+	switch {
+	case r.state == fileSide:
+		l.rest = r.why
+	case r.state == fileUnknown:
+		l.format, l.rest, l.failed = unknown, "not recognised", true
+	case r.state == fileFailed:
+		l.format, l.rest, l.failed = unknown, "not read", true
+	case r.Refused > 0:
+		l.rest, l.failed = thousands(r.Refused)+" refused", true
+	case r.state == filePartly:
+		l.rest, l.failed = "ends early", true
+	case left > 0:
+		l.rest = thousands(left) + " left out"
+	}
+	return l
+}
+
+// leftOut explains once why things were left out.
+func (in *ingesting) leftOut() []string {
+	counts := foreign.Report{}
+	for _, r := range in.reports {
+		for why, n := range r.LeftOut {
+			if counts.LeftOut == nil {
+				counts.LeftOut = map[string]int{}
+			}
+			counts.LeftOut[why] += n
+		}
+	}
+	var lines []string
+	for _, why := range counts.Reasons() {
+		lines = append(lines, fmt.Sprintf("%s left out: %s", thousands(counts.LeftOut[why]), why))
+	}
+	return lines
+}
+
+// total is the line that counts everything.
+func (in *ingesting) total(s stored) string {
+	states := map[fileState]int{}
+	samples, runs, refused := int64(0), 0, 0
+	for _, r := range in.reports {
+		states[r.state]++
+		runs += r.Runs
+		samples += r.Samples
+		refused += r.Refused
+	}
+	line := count(len(in.reports), "file")
+	for _, p := range []struct {
+		state fileState
+		words string
+	}{{fileSide, "beside others"}, {fileUnknown, "not recognised"}, {fileFailed, "not read"}} {
+		if n := states[p.state]; n > 0 {
+			line += fmt.Sprintf(", %s %s", thousands(n), p.words)
+		}
+	}
+	switch {
+	case in.dryRun:
+		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs, "run"))
+	case s.known > 0:
+		line += fmt.Sprintf(" · %s stored, %s there already", count(s.added, "run"), thousands(s.known))
+	default:
+		line += fmt.Sprintf(" · %s stored", count(s.added, "run"))
+	}
+	line += " · " + count(int(samples), "sample")
+	if refused > 0 {
+		line += fmt.Sprintf(" · %s refused", count(refused, "record"))
+	}
+	return line
+}

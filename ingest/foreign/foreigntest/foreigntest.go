@@ -1,0 +1,296 @@
+// Package foreigntest has what the tests of readers of foreign files share.
+package foreigntest
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+var update = flag.Bool("update", false, "write what is read in place of what is wanted; look at the difference")
+
+// wanted is the file of a folder of fixtures that says what they are read as.
+const wanted = "want.txt"
+
+// Golden reads the folder fixtures/results/NAME of the repository, whose root it is given, and compares what is read with
+// want.txt in it.
+func Golden(t *testing.T, formats []foreign.Format, root, name string) {
+	t.Helper()
+	dir := filepath.Join(root, "fixtures", "results", name)
+	got := All(t, formats, os.DirFS(dir), wanted, "README.md")
+	file := filepath.Join(dir, wanted)
+	Compare(t, file, got)
+}
+
+// Compare tells whether a text is what a file says, line by line.
+func Compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got == string(want) {
+		return
+	}
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(gotLines), len(wantLines)) {
+		g, w := at(gotLines, i), at(wantLines, i)
+		if g != w {
+			t.Fatalf("%s, line %d:\n got %s\nwant %s", file, i+1, g, w)
+		}
+	}
+}
+
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return "(nothing)"
+}
+
+// All reads every file of a folder and says what came of it: the report and all that its runs are.
+func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) string {
+	t.Helper()
+	var b strings.Builder
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || slices.Contains(except, name) {
+			return err
+		}
+		b.WriteString("# " + name + "\n")
+		format, report, runs, err := One(formats, folder, name)
+		switch {
+		case format == nil:
+			fmt.Fprintf(&b, "refused: %v\n\n", err)
+			return nil
+		case format.Read == nil:
+			fmt.Fprintf(&b, "%s: %s\n\n", format.Name, format.Side)
+			return nil
+		}
+		b.WriteString(Report(report, err))
+		for i := range runs {
+			b.WriteString(Run(&runs[i]))
+		}
+		b.WriteString("\n")
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// One reads a file of a folder. format is nil where not exactly one format is its own.
+func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, foreign.Report, []schema.Run, error) {
+	in, err := foreign.Open(folder, name, nil)
+	if err != nil {
+		return nil, foreign.Report{}, nil, err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	found := foreign.Recognize(formats, in.Head)
+	if len(found) != 1 {
+		names := []string{}
+		for _, f := range found {
+			names = append(names, f.Name)
+		}
+		return nil, foreign.Report{}, nil, fmt.Errorf("%d formats recognise it: %v", len(found), names)
+	}
+	if found[0].Read == nil {
+		return found[0], foreign.Report{}, nil, nil
+	}
+	var runs []schema.Run
+	report, err := foreign.Read(in, found[0], foreign.Added{}, func(r schema.Run) bool {
+		runs = append(runs, r)
+		return true
+	})
+	return found[0], report, runs, err
+}
+
+// Report says what came of a file.
+func Report(r foreign.Report, err error) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s: %d runs, %d samples", r.Format, r.Version, r.Runs, r.Samples)
+	for _, why := range r.Reasons() {
+		fmt.Fprintf(&b, "; %d left out: %s", r.LeftOut[why], why)
+	}
+	if r.Refused > 0 {
+		fmt.Fprintf(&b, "; %d refused", r.Refused)
+	}
+	b.WriteString("\n")
+	for _, refusal := range r.Refusals {
+		fmt.Fprintf(&b, "  refused %s: %s\n", refusal.Where, refusal.Why)
+	}
+	if err != nil {
+		fmt.Fprintf(&b, "  ended: %v\n", err)
+	}
+	return b.String()
+}
+
+// Point says what a run measured.
+func Point(r *schema.Run) string {
+	words := []string{r.Benchmark}
+	put := func(name, text string) {
+		if text != "" {
+			words = append(words, name+"="+text)
+		}
+	}
+	put("variant", r.Variant)
+	put("backend", r.Backend)
+	put("model", r.Model)
+	put("precision", r.Precision)
+	if r.BatchSize != nil {
+		put("batch_size", strconv.FormatInt(*r.BatchSize, 10))
+	}
+	if r.SeqLen != nil {
+		put("seq_len", strconv.FormatInt(*r.SeqLen, 10))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Params)) {
+		put("param."+name, r.Params[name])
+	}
+	return strings.Join(words, " ")
+}
+
+// Run says all that a run is: every column that is not NULL, its metrics and ops.
+func Run(r *schema.Run) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "run %s\n", Point(r))
+	for i, value := range schema.RunRow(r, "") {
+		c := schema.Runs.Columns[i]
+		switch c.Name {
+		case "run_id", "session_id", "point_id", "source", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params":
+			continue
+		}
+		if value != nil && !c.Derived {
+			fmt.Fprintf(&b, "  %s: %s\n", c.Name, oneLine(value))
+		}
+	}
+	for i := range r.Metrics {
+		b.WriteString("  " + Metric(&r.Metrics[i]) + "\n")
+	}
+	for i := range r.Ops {
+		b.WriteString("  " + op(&r.Ops[i]) + "\n")
+	}
+	return b.String()
+}
+
+func oneLine(value any) string {
+	text := fmt.Sprint(value)
+	return strings.ReplaceAll(text, "\n", `\n`)
+}
+
+const mostValues = 12
+
+// Metric says what a metric is: its first samples, or its aggregates.
+func Metric(m *schema.Metric) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "metric %s [%s] better=%s level=%s", m.Name, m.Unit, m.Better, m.Level)
+	if m.Clock != "" {
+		b.WriteString(" clock=" + m.Clock)
+	}
+	if values := m.Values(); values != nil {
+		fmt.Fprintf(&b, " n=%d:", len(values))
+		for i, v := range values {
+			if i == mostValues {
+				b.WriteString(" …")
+				break
+			}
+			b.WriteString(" " + strconv.FormatFloat(v, 'g', -1, 64))
+		}
+	}
+	if n := max(len(m.WarmupTicks), len(m.WarmupReals)); n > 0 {
+		fmt.Fprintf(&b, " warmup n=%d", n)
+	}
+	if n := len(m.AtNS); n > 0 {
+		fmt.Fprintf(&b, " at n=%d first=%d", n, m.AtNS[0])
+	}
+	if n := m.IterationsPerSample; len(n) > 0 {
+		fmt.Fprintf(&b, " iterations=%v", n[:min(len(n), mostValues)])
+	}
+	for _, a := range []struct {
+		name  string
+		value *float64
+	}{
+		{"min", m.Summary.Min},
+		{"max", m.Summary.Max},
+		{"mean", m.Summary.Mean},
+		{"stddev", m.Summary.StdDev},
+		{"p25", m.Summary.P25},
+		{"p50", m.Summary.P50},
+		{"p75", m.Summary.P75},
+		{"p90", m.Summary.P90},
+		{"p95", m.Summary.P95},
+		{"p99", m.Summary.P99},
+		{"mad", m.Summary.MAD},
+	} {
+		if a.value != nil {
+			fmt.Fprintf(&b, " %s=%s", a.name, strconv.FormatFloat(*a.value, 'g', -1, 64))
+		}
+	}
+	if m.Summary.N != nil {
+		fmt.Fprintf(&b, " of n=%d", *m.Summary.N)
+	}
+	return b.String()
+}
+
+func op(o *schema.Op) string {
+	integer := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	counters := make([]string, 0, len(o.Counters))
+	for _, name := range slices.Sorted(maps.Keys(o.Counters)) {
+		counters = append(counters, name+"="+strconv.FormatFloat(o.Counters[name], 'g', -1, 64))
+	}
+	return fmt.Sprintf("op %d %s type=%s device=%s start=%s duration=%s count=%s kernels=%q %s", o.Index, o.Name, o.Type, o.Device,
+		integer(o.StartNS), integer(o.DurationNS), integer(o.Count), o.Kernels, strings.Join(counters, " "))
+}
+
+// Fuzz tries a reader on changes of its fixtures. Whatever the file, there is no panic, and what is read is a run that the
+// store takes: foreign.Read refuses any other.
+func Fuzz(f *testing.F, format foreign.Format, root, name string) {
+	dir := filepath.Join(root, "fixtures", "results", name)
+	err := filepath.WalkDir(dir, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == wanted || d.Name() == "README.md" {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err == nil && len(content) < 64<<10 {
+			f.Add(content)
+		}
+		return err
+	})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		in, err := foreign.FromReader(bytes.NewReader(content), path.Join("folder", "file"), nil)
+		if err != nil {
+			return
+		}
+		foreign.Recognize([]foreign.Format{format}, in.Head)
+		n := 0
+		_, _ = foreign.Read(in, &format, foreign.Added{}, func(schema.Run) bool { // any error is an answer; a panic is none
+			n++
+			return n < 10_000
+		})
+	})
+}

@@ -1,0 +1,53 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Format is one kind of result file.
+type Format struct {
+	Name  string // in runs.source and for --from: lower case, the name of the tool
+	About string // one line for people: the tool and which of its files
+	Level string // one line for people: what is a run and what a sample
+	// Recognize tells whether a file is of this format by its beginning. Of all formats exactly one should say so.
+	Recognize func(*Head) bool
+	// Read yields the runs of a file. Its error ends the file: what came before it counts. Nil where the file is read
+	// together with another one, which is Side's.
+	Read func(*Input, *Output) error
+	Side string // of a file that only goes with others: what it is
+}
+
+// Recognize finds the formats of a file by its beginning.
+func Recognize(formats []Format, head *Head) []*Format {
+	var found []*Format
+	for i := range formats {
+		if formats[i].Recognize != nil && formats[i].Recognize(head) {
+			found = append(found, &formats[i])
+		}
+	}
+	return found
+}
+
+// FormatOf is the one format of a file. An error says that nobody recognises it, or that several do.
+func FormatOf(formats []Format, head *Head) (*Format, error) {
+	found := Recognize(formats, head)
+	switch len(found) {
+	case 0:
+		return nil, errors.New(unknownWhy(head))
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("it looks like %s and like %s: say which with --from", found[0].Name, found[1].Name)
+}
+
+// unknownWhy says what a file is that is of no format.
+func unknownWhy(head *Head) string {
+	switch {
+	case len(head.Bytes) == 0:
+		return "it is empty"
+	case head.JSONAt >= 0:
+		return "no format has JSON of these members"
+	}
+	return "no format begins so"
+}

@@ -1,0 +1,111 @@
+package formats_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestCorpus reads every file of the collection of real result files, folder by folder, and compares what comes of it
+// with testdata/corpus/FOLDER.txt: format, counts, and the first and the last run with values and units; or why the file
+// is refused.
+func TestCorpus(t *testing.T) {
+	root := os.Getenv("NEUROLENS_SAMPLES")
+	if root == "" {
+		t.Skip("NEUROLENS_SAMPLES is not set: there are no real result files to read")
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := 0
+	for _, e := range entries {
+		if !e.IsDir() {
+			continue
+		}
+		t.Run(e.Name(), func(t *testing.T) {
+			got, n := condensed(t, filepath.Join(root, e.Name()))
+			files += n
+			foreigntest.Compare(t, filepath.Join("testdata", "corpus", e.Name()+".txt"), got)
+		})
+	}
+	t.Logf("%d files", files)
+}
+
+// condensed says of each file of a folder what came of it.
+func condensed(t *testing.T, dir string) (text string, files int) {
+	t.Helper()
+	var b strings.Builder
+	folder, all := os.DirFS(dir), formats.All()
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		files++
+		fmt.Fprintf(&b, "# %s\n", name)
+		format, report, runs, err := foreigntest.One(all, folder, name)
+		switch {
+		case format == nil:
+			fmt.Fprintf(&b, "refused: %v\n", err)
+		case format.Read == nil:
+			fmt.Fprintf(&b, "%s: %s\n", format.Name, format.Side)
+		default:
+			b.WriteString(foreigntest.Report(report, err))
+			b.WriteString(ends(runs))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String(), files
+}
+
+// ends are the first and the last of runs.
+func ends(runs []schema.Run) string {
+	var b strings.Builder
+	for i := range runs {
+		if i > 0 && i < len(runs)-1 {
+			continue
+		}
+		r := &runs[i]
+		fmt.Fprintf(&b, "run %d: %s: %s %s\n", i, foreigntest.Point(r), r.Status, r.Error)
+		for j := range r.Metrics {
+			b.WriteString("  " + foreigntest.Metric(&r.Metrics[j]) + "\n")
+		}
+		if len(r.Ops) > 0 {
+			fmt.Fprintf(&b, "  %d ops\n", len(r.Ops))
+		}
+	}
+	return b.String()
+}
+
+// TestFixtures: each fixture is of one format, and no other one takes it for its own.
+func TestFixtures(t *testing.T) {
+	folder := os.DirFS(filepath.Join("..", "..", "..", "fixtures", "results"))
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.HasSuffix(name, "want.txt") || strings.HasSuffix(name, "README.md") {
+			return err
+		}
+		in, err := foreign.Open(folder, name, nil)
+		if err != nil {
+			return err
+		}
+		defer in.Close() //nolint:errcheck // it was only read
+		if found := foreign.Recognize(formats.All(), in.Head); len(found) > 1 {
+			t.Errorf("%s: recognised as %s and as %s", name, found[0].Name, found[1].Name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

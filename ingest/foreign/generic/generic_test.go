@@ -1,0 +1,47 @@
+package generic
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+var root = filepath.Join("..", "..", "..")
+
+func TestJSONLines(t *testing.T) { foreigntest.Golden(t, Formats(), root, "jsonl") }
+
+func FuzzJSONLines(f *testing.F) { foreigntest.Fuzz(f, jsonLines(), root, "jsonl") }
+
+// read reads a text of a format.
+func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, foreign.Report, error) {
+	t.Helper()
+	in, err := foreign.FromReader(strings.NewReader(text), "text", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []schema.Run
+	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool { runs = append(runs, r); return true })
+	return runs, report, err
+}
+
+// TestOwnID: a run that has an id of its own keeps it, and all that it is.
+func TestOwnID(t *testing.T) {
+	const line = `{"run_id": "01M803WFHRY38F8GJ8TH75NQVV", "started_at": "2026-11-21T22:33:28.888437Z", "time_source": "clock", "purpose": "profile",
+		"source": "neurolens", "benchmark": "b", "params": {}, "status": "ok", "metric": "latency", "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]}`
+	runs, report, err := read(t, jsonLines(), line)
+	if err != nil || len(runs) != 1 || report.Refused > 0 {
+		t.Fatalf("%v, %+v", err, report)
+	}
+	r := runs[0]
+	if r.RunID != "01M803WFHRY38F8GJ8TH75NQVV" || r.Params == nil || r.Metrics[0].Ticks == nil || r.Purpose != schema.PurposeProfile || r.TimeSource != schema.TimeClock {
+		t.Errorf("%+v", r)
+	}
+	_, report, _ = read(t, jsonLines(), strings.Replace(line, `, "samples": [{"metric": "latency", "unit": "ns", "tick": 1, "ticks": []}]`, "", 1))
+	if report.Refused != 1 || !strings.Contains(report.Refusals[0].Why, "without its samples") {
+		t.Errorf("a run without its samples: %+v", report)
+	}
+}

@@ -1,0 +1,224 @@
+package generic
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// jsonLines is the own form of NeuroLens: one run a line, with its samples and operators.
+func jsonLines() foreign.Format {
+	return foreign.Format{
+		Name:      "jsonl",
+		About:     "NeuroLens's own form, one run a line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
+		Level:     "as the line says",
+		Recognize: isRunLine,
+		Read:      readRunLines,
+	}
+}
+
+func isRunLine(h *foreign.Head) bool {
+	return h.Has("benchmark") && (h.HasAny("samples[].metric", "status") || h.Has("run_id", "point_id"))
+}
+
+func readRunLines(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for n := 1; j.More(); n++ {
+		text, err := j.Value()
+		if err != nil {
+			return fmt.Errorf("run %d: %w", n, err)
+		}
+		r, err := runOfLine(text)
+		if err != nil {
+			out.Refuse(fmt.Sprintf("run %d", n), err)
+			continue
+		}
+		if err := out.Run(fmt.Sprintf("run %d", n), r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Names of what a line has beside the columns.
+const (
+	samplesMember = "samples"
+	opsMember     = "ops"
+	valuesMember  = "values" // samples as a program has them: real numbers in any unit
+)
+
+// runOfLine reads a run: the columns of the table of runs by name, and the rows of its samples and operators.
+func runOfLine(text jsontext.Value) (schema.Run, error) {
+	members, err := membersOf(text)
+	if err != nil {
+		return schema.Run{}, err
+	}
+	nested := map[string]jsontext.Value{}
+	for _, name := range []string{samplesMember, opsMember} {
+		nested[name] = members[name]
+		delete(members, name)
+	}
+	row, err := rowOf(schema.Runs.Columns, members, samplesMember, opsMember)
+	if err != nil {
+		return schema.Run{}, err
+	}
+	r := schema.RunOf(row)
+	if r.Benchmark == "" {
+		return schema.Run{}, errors.New("benchmark is missing")
+	}
+	if r.RunID != "" && r.Primary != "" && nested[samplesMember] == nil {
+		return schema.Run{}, errors.New("a run of a store without its samples: write it with export - --format jsonl")
+	}
+	if err := metricsOf(&r, nested[samplesMember]); err != nil {
+		return schema.Run{}, err
+	}
+	if err := opsOf(&r, nested[opsMember]); err != nil {
+		return schema.Run{}, err
+	}
+	if r.RunID == "" {
+		tidy(&r)
+	}
+	return r, nil
+}
+
+// tidy brings what programs write into the form of the store: canonical text, columns of axes, times.
+func tidy(r *schema.Run) {
+	if p, err := schema.CanonicalPrecision(r.Precision); err == nil {
+		r.Precision = p
+	}
+	if !r.StartedAt.IsZero() {
+		r.StartedAt = r.StartedAt.UTC().Truncate(time.Microsecond)
+		if r.TimeSource == "" {
+			r.TimeSource = schema.TimeFile
+		}
+	}
+	params := r.Params
+	r.Params = nil
+	for name, value := range params {
+		foreign.SetAxis(r, name, foreign.Canonical(value))
+	}
+}
+
+func membersOf(text jsontext.Value) (map[string]jsontext.Value, error) {
+	if text.Kind() != jsontext.KindBeginObject {
+		return nil, fmt.Errorf("%.40s is no object", text)
+	}
+	var members map[string]jsontext.Value
+	err := foreign.Decode(text, &members)
+	return members, err
+}
+
+func metricsOf(r *schema.Run, text jsontext.Value) error {
+	rows, err := listOf(text)
+	if err != nil {
+		return fmt.Errorf("samples: %w", err)
+	}
+	for _, one := range rows {
+		m, unit, err := metricOf(one)
+		if err != nil {
+			return fmt.Errorf("samples: %w", err)
+		}
+		if unit != m.Unit {
+			foreign.SetFact(r, "source.unit."+m.Name, unit)
+		}
+		r.Metrics = append(r.Metrics, m)
+	}
+	return nil
+}
+
+// metricOf reads a row of samples, in any unit; unit is the one that it is in.
+func metricOf(text jsontext.Value) (m schema.Metric, unit string, err error) {
+	members, err := membersOf(text)
+	if err != nil {
+		return m, "", err
+	}
+	values := members[valuesMember]
+	delete(members, valuesMember)
+	row, err := rowOf(schema.Samples.Columns[1:], members, valuesMember)
+	if err != nil {
+		return m, "", err
+	}
+	m = schema.MetricOf(row)
+	if m.Name == "" {
+		return m, "", errors.New("metric is missing")
+	}
+	if kind, known := schema.KindOfMetric(m.Name); known && m.Better == "" {
+		m.Better = kind.Better
+	}
+	unit = m.Unit
+	inStoredUnit(&m)
+	if values == nil || m.Ticks != nil || m.Reals != nil {
+		return m, unit, nil
+	}
+	s, err := foreign.ReadSeries(values, unit)
+	if err != nil {
+		return m, "", fmt.Errorf("metric %s: %w", m.Name, err)
+	}
+	m.Ticks, m.Reals, m.Summary = s.Ticks, s.Reals, schema.Summary{}
+	if m.Ticks != nil {
+		m.Tick = 1
+	}
+	return m, unit, nil
+}
+
+// inStoredUnit brings what a metric has into the stored unit of its unit.
+func inStoredUnit(m *schema.Metric) {
+	stored, factor, _ := schema.StoredUnit(m.Unit)
+	m.Unit = stored
+	if factor == 1 {
+		return
+	}
+	m.Tick *= factor
+	for i := range m.Reals {
+		m.Reals[i] *= factor
+	}
+	for i := range m.WarmupReals {
+		m.WarmupReals[i] *= factor
+	}
+	s := &m.Summary
+	for _, v := range []*float64{s.Min, s.Max, s.Mean, s.StdDev, s.P25, s.P50, s.P75, s.P90, s.P95, s.P99, s.MAD, s.First} {
+		if v != nil {
+			*v *= factor
+		}
+	}
+	s.LogMedian = nil // it follows from the median
+}
+
+func opsOf(r *schema.Run, text jsontext.Value) error {
+	rows, err := listOf(text)
+	if err != nil {
+		return fmt.Errorf("ops: %w", err)
+	}
+	for i, one := range rows {
+		members, err := membersOf(one)
+		if err != nil {
+			return fmt.Errorf("ops: %w", err)
+		}
+		row, err := rowOf(schema.Ops.Columns[1:], members)
+		if err != nil {
+			return fmt.Errorf("ops: %w", err)
+		}
+		if row[0] == nil {
+			row[0] = int64(i)
+		}
+		r.Ops = append(r.Ops, schema.OpOf(row))
+	}
+	return nil
+}
+
+func listOf(text jsontext.Value) ([]jsontext.Value, error) {
+	if text == nil || text.Kind() == jsontext.KindNull {
+		return nil, nil
+	}
+	var rows []jsontext.Value
+	err := foreign.Decode(text, &rows)
+	return rows, err
+}

@@ -1,0 +1,187 @@
+package generic
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
+
+// The tables that a mapping reads.
+const (
+	CSV   = "csv"
+	JSONL = "jsonl"
+)
+
+// Mapped is the format of tables of one layout: comma-separated values (a header and rows; tabs and semicolons, too), or
+// JSON lines, whose members are the columns, those of objects in them with a dot: "config.batch".
+func Mapped(table string, mapping []byte) (foreign.Format, error) {
+	m, err := parseMapping(mapping)
+	if err != nil {
+		return foreign.Format{}, err
+	}
+	f := foreign.Format{Name: m.Source}
+	if f.Name == "" {
+		f.Name = table
+	}
+	switch table {
+	case CSV:
+		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readCSV(in, out) }
+	case JSONL:
+		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readJSONLines(in, out) }
+	default:
+		return foreign.Format{}, fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
+	}
+	return f, nil
+}
+
+// mappedRow is a row of a table: the text of its columns, and where it stands.
+type mappedRow struct {
+	where string
+	cells map[string]string
+	lists map[string]jsontext.Value // columns of JSON lines that are arrays
+}
+
+// separators are what may stand between the values of a table; the one that its header has most of does.
+const separators = ",\t;|"
+
+func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
+	c := in.CSV()
+	separator, most := ',', 0
+	for _, s := range separators {
+		if n := strings.Count(in.Head.FirstLine(), string(s)); n > most {
+			separator, most = s, n
+		}
+	}
+	c.Separator(separator)
+	header, err := c.Record()
+	if err != nil {
+		return fmt.Errorf("reading the header: %w", err)
+	}
+	columns := make([]string, len(header))
+	for i, name := range header {
+		columns[i] = strings.TrimSpace(name)
+	}
+	if err := m.checkColumns(columns); err != nil {
+		return err
+	}
+	t := newMappedTable(m, in, out)
+	for {
+		record, err := c.Record()
+		if errors.Is(err, io.EOF) {
+			return t.flush()
+		}
+		if err != nil {
+			return errors.Join(t.flush(), err)
+		}
+		row := mappedRow{where: fmt.Sprintf("line %d", c.Line()), cells: make(map[string]string, len(columns))}
+		if len(record) != len(columns) {
+			out.Refuse(row.where, fmt.Errorf("%d values for %d columns", len(record), len(columns)))
+			continue
+		}
+		for i, text := range record {
+			row.cells[columns[i]] = strings.TrimSpace(text)
+		}
+		if err := t.add(row); err != nil {
+			return err
+		}
+	}
+}
+
+func (m *Mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	t := newMappedTable(m, in, out)
+	for n := 1; j.More(); n++ {
+		text, err := j.Value()
+		if err != nil {
+			return errors.Join(t.flush(), fmt.Errorf("object %d: %w", n, err))
+		}
+		row := mappedRow{where: fmt.Sprintf("object %d", n), cells: map[string]string{}, lists: map[string]jsontext.Value{}}
+		if err := row.flatten("", text, 0); err != nil {
+			out.Refuse(row.where, err)
+			continue
+		}
+		columns := slices.Sorted(maps.Keys(row.cells))
+		for name := range row.lists {
+			columns = append(columns, name)
+		}
+		if err := m.checkColumns(columns); err != nil {
+			out.Refuse(row.where, err)
+			continue
+		}
+		if err := t.add(row); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}
+
+// deepest is how many objects may stand in one another.
+const deepest = 16
+
+// flatten takes the members of an object as columns.
+func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error {
+	if depth == deepest {
+		return fmt.Errorf("%s: objects %d deep", prefix, depth)
+	}
+	members, err := membersOf(text)
+	if err != nil {
+		return err
+	}
+	for name, value := range members {
+		switch value.Kind() {
+		case jsontext.KindBeginObject:
+			if err := r.flatten(prefix+name+".", value, depth+1); err != nil {
+				return err
+			}
+		case jsontext.KindBeginArray:
+			r.lists[prefix+name] = value
+		default:
+			r.cells[prefix+name] = foreign.TextOf(value)
+		}
+	}
+	return nil
+}
+
+// checkColumns refuses a table with a column that the mapping does not name.
+func (m *Mapping) checkColumns(columns []string) error {
+	var forgotten []string
+	seen := map[string]bool{}
+	for _, c := range columns {
+		if seen[c] {
+			return fmt.Errorf("column %q stands twice", c)
+		}
+		seen[c] = true
+		if !m.has(c) {
+			forgotten = append(forgotten, c)
+		}
+	}
+	if len(forgotten) > 0 {
+		const most = 10
+		shown := forgotten[:min(len(forgotten), most)]
+		return fmt.Errorf("the mapping does not name the columns %q: name them under fields, metrics or ignore", shown)
+	}
+	return nil
+}
+
+func (m *Mapping) has(column string) bool {
+	if _, ok := m.Fields[column]; ok {
+		return true
+	}
+	if _, ok := m.Metrics[column]; ok {
+		return true
+	}
+	if m.Long != nil && slices.Contains([]string{m.Long.Metric, m.Long.Value, m.Long.Unit}, column) {
+		return true
+	}
+	return slices.Contains(m.Ignore, column) || slices.Contains(m.Ignore, "*")
+}

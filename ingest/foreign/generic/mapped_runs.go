@@ -1,0 +1,242 @@
+package generic
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// mappedTable makes runs of the rows of a table.
+type mappedTable struct {
+	*Mapping
+	in      *foreign.Input
+	out     *foreign.Output
+	pending *mappedRun // rows may follow that belong to it
+}
+
+// mappedRun is a run of which rows are read.
+type mappedRun struct {
+	where  string
+	key    string // all fields
+	run    schema.Run
+	values map[string]*mappedValues
+	order  []string // of the metrics
+}
+
+// mappedValues are what a metric has so far.
+type mappedValues struct {
+	MappedMetric
+	samples  []foreign.Number
+	summary  schema.Summary
+	gathered bool // the run has something of it
+}
+
+func newMappedTable(m *Mapping, in *foreign.Input, out *foreign.Output) *mappedTable {
+	return &mappedTable{Mapping: m, in: in, out: out}
+}
+
+// add takes a row: it goes on with the run before it, or begins one.
+func (t *mappedTable) add(row mappedRow) error {
+	key := t.key(row)
+	together := t.Rows == rowsSamples || t.Long != nil
+	if t.pending == nil || !together || t.pending.key != key {
+		if err := t.flush(); err != nil {
+			return err
+		}
+		run, err := t.begin(row)
+		if err != nil {
+			t.out.Refuse(row.where, err)
+			return nil
+		}
+		t.pending = &mappedRun{where: row.where, key: key, run: run, values: map[string]*mappedValues{}}
+	}
+	if err := t.measure(row); err != nil {
+		t.out.Refuse(row.where, err)
+	}
+	return nil
+}
+
+// key tells rows of different runs apart: the text of all fields.
+func (t *mappedTable) key(row mappedRow) string {
+	var b strings.Builder
+	for _, column := range slices.Sorted(maps.Keys(t.Fields)) {
+		fmt.Fprintf(&b, "%q", row.cells[column])
+	}
+	return b.String()
+}
+
+// begin is a run with the fields of a row.
+func (t *mappedTable) begin(row mappedRow) (schema.Run, error) {
+	r := schema.Run{Benchmark: t.Benchmark}
+	for _, field := range slices.Sorted(maps.Keys(t.Set)) {
+		if err := t.setField(&r, field, field, t.Set[field]); err != nil {
+			return r, err
+		}
+	}
+	for _, column := range slices.Sorted(maps.Keys(t.Fields)) {
+		if list, ok := row.lists[column]; ok {
+			row.cells[column] = foreign.TextOf(list)
+		}
+		if err := t.setField(&r, t.Fields[column], column, row.cells[column]); err != nil {
+			return r, fmt.Errorf("column %s: %w", column, err)
+		}
+	}
+	if r.Benchmark == "" {
+		return r, fmt.Errorf("the benchmark is empty")
+	}
+	return r, nil
+}
+
+// setField gives a run the text of a field; an empty one is NULL.
+func (t *mappedTable) setField(r *schema.Run, field, column, text string) error {
+	if text == "" {
+		return nil
+	}
+	if first, name, _ := strings.Cut(field, "."); slices.Contains(mapFields, first) {
+		if name == "" {
+			name = column
+		}
+		setEntry(r, first, name, text)
+		return nil
+	}
+	switch field = schema.CanonicalAlias(field); field {
+	case fieldRun:
+		return nil
+	case "status":
+		return t.setStatus(r, text)
+	case "started_at":
+		return t.setStart(r, text)
+	}
+	if schema.IsAxisColumn(field) {
+		foreign.SetAxis(r, field, foreign.Canonical(text))
+		return nil
+	}
+	return setColumn(r, field, text)
+}
+
+func setEntry(r *schema.Run, column, name, text string) {
+	into := map[string]*map[string]string{"tags": &r.Tags, "env": &r.Env.Facts, "applied": &r.Applied}[column]
+	if into == nil {
+		foreign.SetAxis(r, name, foreign.Canonical(text))
+		return
+	}
+	if *into == nil {
+		*into = map[string]string{}
+	}
+	(*into)[name] = text
+}
+
+// setColumn gives a run the value of a column of the table of runs.
+func setColumn(r *schema.Run, field, text string) error {
+	row := schema.RunRow(r, "")
+	i := slices.IndexFunc(schema.Runs.Columns, func(c *schema.Column) bool { return c.Name == field })
+	var err error
+	switch schema.Runs.Columns[i].Kind {
+	case schema.KindInt:
+		n := foreign.Number(text).Int64()
+		if n == nil {
+			return fmt.Errorf("%q is no integer", text)
+		}
+		row[i] = *n
+	case schema.KindReal:
+		row[i], err = strconv.ParseFloat(text, 64)
+	case schema.KindBool:
+		row[i], err = strconv.ParseBool(text)
+	default:
+		row[i] = text
+	}
+	if err != nil {
+		return fmt.Errorf("%q does not fit %s", text, field)
+	}
+	*r = schema.RunOf(row)
+	return nil
+}
+
+func (t *mappedTable) setStatus(r *schema.Run, text string) error {
+	if word, ok := t.Statuses[text]; ok {
+		text = word
+	}
+	if !slices.Contains(schema.Statuses, schema.Status(text)) {
+		return fmt.Errorf("%q is no status: say under statuses what it is", text)
+	}
+	r.Status = schema.Status(text)
+	return nil
+}
+
+var unixUnits = map[string]time.Duration{"unix_s": time.Second, "unix_ms": time.Millisecond, "unix_us": time.Microsecond, "unix_ns": 1}
+
+func (t *mappedTable) setStart(r *schema.Run, text string) error {
+	unit, ok := unixUnits[t.Time]
+	if !ok {
+		at, source, err := t.in.Time(text, foreign.ISO...)
+		if err == nil {
+			foreign.SetStart(r, at, source)
+		}
+		return err
+	}
+	ns := foreign.Number(text).In(map[string]string{"unix_s": "s", "unix_ms": "ms", "unix_us": "us", "unix_ns": "ns"}[t.Time])
+	if n := foreign.Number(text).Int64(); n != nil && unit == 1 {
+		foreign.SetStart(r, time.Unix(0, *n), schema.TimeFile)
+		return nil
+	}
+	if ns == nil || !(*ns >= 0 && *ns < 1<<62) {
+		return fmt.Errorf("%q is no time in %s", text, t.Time)
+	}
+	foreign.SetStart(r, time.Unix(0, int64(*ns)).Round(time.Microsecond), schema.TimeFile)
+	return nil
+}
+
+// measure adds the metrics of a row to the run.
+func (t *mappedTable) measure(row mappedRow) error {
+	if t.Long != nil {
+		return t.measureLong(row)
+	}
+	for _, column := range slices.Sorted(maps.Keys(t.Metrics)) {
+		metric := t.Metrics[column]
+		v := t.pending.of(metric)
+		if list, ok := row.lists[column]; ok {
+			var numbers []foreign.Number
+			if err := foreign.Decode(list, &numbers); err != nil {
+				return fmt.Errorf("column %s: %w", column, err)
+			}
+			v.samples = append(v.samples, numbers...)
+			continue
+		}
+		if err := v.add(metric, row.cells[column]); err != nil {
+			return fmt.Errorf("column %s: %w", column, err)
+		}
+	}
+	return nil
+}
+
+func (t *mappedTable) measureLong(row mappedRow) error {
+	name := row.cells[t.Long.Metric]
+	metric, ok := t.Long.Names[name]
+	if !ok {
+		metric = MappedMetric{Metric: foreign.MetricName(name)}
+	}
+	if metric.Metric == "" {
+		return fmt.Errorf("the name of the metric is empty")
+	}
+	if unit := row.cells[t.Long.Unit]; unit != "" {
+		metric.Unit = unit
+	}
+	return t.pending.of(metric).add(metric, row.cells[t.Long.Value])
+}
+
+// of is what the run has of a metric.
+func (p *mappedRun) of(m MappedMetric) *mappedValues {
+	v, ok := p.values[m.Metric]
+	if !ok {
+		v = &mappedValues{MappedMetric: m}
+		p.values[m.Metric] = v
+		p.order = append(p.order, m.Metric)
+	}
+	return v
+}

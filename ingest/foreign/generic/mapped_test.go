@@ -1,0 +1,146 @@
+package generic
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestMapped reads each table of the fixtures by the mapping beside it.
+func TestMapped(t *testing.T) {
+	dir := filepath.Join(root, "fixtures", "results", "mapping")
+	var b strings.Builder
+	for _, name := range []string{"wide.csv", "long.csv", "samples.jsonl"} {
+		base, table, _ := strings.Cut(name, ".")
+		mapping, err := os.ReadFile(filepath.Join(dir, base+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		format, err := Mapped(table, mapping)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs, report, err := read(t, format, string(content))
+		b.WriteString("# " + name + "\n" + foreigntest.Report(report, err))
+		for i := range runs {
+			b.WriteString(foreigntest.Run(&runs[i]))
+		}
+	}
+	foreigntest.Compare(t, filepath.Join(dir, "want.txt"), b.String())
+}
+
+func TestMappingRefused(t *testing.T) {
+	const whole = "benchmark: b\nmetrics: {t: {metric: latency, unit: us}}\n"
+	for mapping, want := range map[string]string{
+		"metrics: {t: {metric: latency}}":                                   "benchmark: want a name",
+		"benchmark: b":                                                      "no metric",
+		whole + "long: {metric: a, value: b}":                               "want one of them",
+		"benchmark: b\nlong: {value: x}":                                    "want the columns metric and value",
+		whole + "rows: both":                                                "want runs or samples",
+		whole + "time: stardate":                                            "want unix_s",
+		whole + "fields: {x: variannt}":                                     "is it variant?",
+		whole + "fields: {x: run_id}":                                       "want a column of runs",
+		whole + "fields: {x: warnings}":                                     "want a column of runs",
+		whole + "set: {p99: 1}":                                             "want a column of runs",
+		whole + "statuses: {x: fine}":                                       "no status",
+		whole + "unknown: 1":                                                "unknown",
+		"benchmark: b\nmetrics: {t: {metric: latency, as: average}}":        "want sample, mean",
+		"benchmark: b\nmetrics: {t: {unit: us}}":                            "metric is missing",
+		"benchmark: b\nmetrics: {t: {metric: latency, better: faster}}":     "want lower or higher",
+		"benchmark: [":                                                      "",
+		"benchmark: b\nlong: {metric: a, value: b, names: {n: {unit: us}}}": "metric is missing",
+	} {
+		if _, err := Mapped(CSV, []byte(mapping)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", mapping, err, want)
+		}
+	}
+	if _, err := Mapped("hyperfine", []byte(whole)); err == nil || !strings.Contains(err.Error(), "--from csv or jsonl") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestForgottenColumn: a column that the mapping does not name may be an axis: nothing is read.
+func TestForgottenColumn(t *testing.T) {
+	format, err := Mapped(CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _, err := read(t, format, "t,size\n1,2\n")
+	if len(runs) != 0 || err == nil || !strings.Contains(err.Error(), `"size"`) {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+	if _, _, err := read(t, format, "t,t\n1,2\n"); err == nil || !strings.Contains(err.Error(), "stands twice") {
+		t.Errorf("got %v", err)
+	}
+	runs, _, err = read(t, format, "t\n"+strings.Repeat("1\n", 3))
+	if err != nil || len(runs) != 3 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+// TestManyColumns: a million columns are a header like any other.
+func TestManyColumns(t *testing.T) {
+	format, err := Mapped(CSV, []byte("benchmark: b\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var header, values strings.Builder
+	header.WriteString("t")
+	values.WriteString("1")
+	for i := range 1_000_000 {
+		header.WriteString(",c" + string(rune('a'+i%26)) + strings.Repeat("x", i%3) + "_" + itoa(i))
+		values.WriteString(",")
+	}
+	runs, _, err := read(t, format, header.String()+"\n"+values.String()+"\n")
+	if err != nil || len(runs) != 1 || runs[0].Metrics[0].Ticks[0] != 1000 {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+func itoa(i int) string { return schema.CanonicalFloat(float64(i)) }
+
+func FuzzMapped(f *testing.F) {
+	var all []foreign.Format
+	dir := filepath.Join(root, "fixtures", "results", "mapping")
+	for _, name := range []string{"wide.csv", "long.csv", "samples.jsonl"} {
+		base, table, _ := strings.Cut(name, ".")
+		mapping, err := os.ReadFile(filepath.Join(dir, base+".yaml"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		format, err := Mapped(table, mapping)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(all, format)
+		content, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(content))
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		for _, format := range all {
+			_, _, _ = read(t, format, content)
+		}
+	})
+}
+
+func FuzzMapping(f *testing.F) {
+	f.Add("benchmark: b\nfields: {x: params}\nmetrics: {t: {metric: latency, unit: us}}")
+	f.Fuzz(func(t *testing.T, mapping string) {
+		format, err := Mapped(CSV, []byte(mapping))
+		if err == nil {
+			_, _, _ = read(t, format, "t,x\n1,2\n")
+		}
+	})
+}

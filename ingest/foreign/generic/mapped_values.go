@@ -1,0 +1,95 @@
+package generic
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// add takes a value of a metric; an empty one is none.
+func (v *mappedValues) add(m MappedMetric, text string) error {
+	if text == "" {
+		return nil
+	}
+	if _, err := strconv.ParseFloat(text, 64); err != nil {
+		return fmt.Errorf("%q is no number", text)
+	}
+	if m.Unit != v.Unit {
+		return fmt.Errorf("metric %s in %s and in %s in one run", m.Metric, v.Unit, m.Unit)
+	}
+	number := foreign.Number(text)
+	if m.As == "" || m.As == "sample" {
+		v.samples = append(v.samples, number)
+		return nil
+	}
+	v.gathered = true
+	if m.As == "n" {
+		v.summary.N = number.Int64()
+		return nil
+	}
+	s := &v.summary
+	*map[string]**float64{
+		"mean": &s.Mean, "median": &s.P50, "stddev": &s.StdDev, "min": &s.Min, "max": &s.Max,
+		"p25": &s.P25, "p75": &s.P75, "p90": &s.P90, "p95": &s.P95, "p99": &s.P99,
+	}[m.As] = number.Finite(v.unit())
+	return nil
+}
+
+// unit is that of the column, else the one that the metric has anyway.
+func (v *mappedValues) unit() string {
+	if v.Unit != "" {
+		return v.Unit
+	}
+	kind, _ := schema.KindOfMetric(v.Metric)
+	return kind.Unit
+}
+
+// flush yields the run of which rows were read.
+func (t *mappedTable) flush() error {
+	p := t.pending
+	t.pending = nil
+	if p == nil {
+		return nil
+	}
+	for _, name := range p.order {
+		if err := p.values[name].addTo(&p.run, t.Level); err != nil {
+			t.out.Refuse(p.where, err)
+			return nil
+		}
+	}
+	if len(p.run.Metrics) == 0 && (p.run.Status == "" || p.run.Status == schema.StatusOK) {
+		t.out.Refuse(p.where, fmt.Errorf("no value, and no status that says why"))
+		return nil
+	}
+	for _, name := range []string{schema.PrimaryMetric, t.Primary} {
+		if p.run.Metric(name) != nil {
+			p.run.Primary = name
+		}
+	}
+	return t.out.Run(p.where, p.run)
+}
+
+// addTo makes a metric of what was gathered. Samples and aggregates of one metric do not go together: what the samples
+// say counts.
+func (v *mappedValues) addTo(r *schema.Run, level schema.Level) error {
+	var m schema.Metric
+	switch {
+	case len(v.samples) > 0:
+		s, err := foreign.SeriesOf(v.samples, v.unit())
+		if err != nil {
+			return fmt.Errorf("metric %s: %w", v.Metric, err)
+		}
+		m = s.Metric(v.Metric, level)
+	case v.gathered:
+		m = foreign.Aggregate(v.Metric, v.unit(), v.summary)
+	default:
+		return nil
+	}
+	if v.Better != "" {
+		m.Better = v.Better
+	}
+	foreign.Add(r, m, v.unit())
+	return nil
+}

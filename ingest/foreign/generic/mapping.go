@@ -1,0 +1,180 @@
+package generic
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Mapping says what the columns of a table are. It is what a user writes for --map. Every column of the table stands in
+// it once: one that was forgotten could be an axis, and without it points that differ would become one.
+type Mapping struct {
+	Source    string            `yaml:"source"`    // runs.source; csv or jsonl where it is not given
+	Benchmark string            `yaml:"benchmark"` // of all rows; or fields has a column for it
+	Set       map[string]string `yaml:"set"`       // fields that are the same in all rows
+	// Fields maps columns to fields of a run: a column of the table of runs (variant, backend, batch_size, hostname,
+	// started_at, status ...), params or params.NAME, tags or tags.NAME, env or env.NAME, run. Rows of different values
+	// of run are never of one run.
+	Fields map[string]string `yaml:"fields"`
+	// Metrics maps columns to metrics, one value or aggregate a row: the wide layout.
+	Metrics map[string]MappedMetric `yaml:"metrics"`
+	// Long is the long layout: a row has one value of one metric.
+	Long    *LongLayout `yaml:"long"`
+	Primary string      `yaml:"primary"` // the metric that runs are about: latency where there is one
+	// Rows says what a row is: runs (a run, unless said otherwise; in the long layout a part of one) or samples (a
+	// sample). Rows that follow one another and agree in all fields are one run then.
+	Rows     string            `yaml:"rows"`
+	Level    schema.Level      `yaml:"level"`    // of the samples; iteration where it is not given
+	Time     string            `yaml:"time"`     // of started_at: ISO 8601 where it is not given, or unix_s, unix_ms, unix_us, unix_ns
+	Statuses map[string]string `yaml:"statuses"` // words of the status column, and the statuses they are
+	Ignore   []string          `yaml:"ignore"`   // columns that are not read
+}
+
+// MappedMetric says which metric a column is.
+type MappedMetric struct {
+	Metric string        `yaml:"metric"`
+	Unit   string        `yaml:"unit"` // of the column; the one of the metric where it is not given
+	Better schema.Better `yaml:"better"`
+	As     string        `yaml:"as"` // sample, or an aggregate: mean median stddev min max p25 p75 p90 p95 p99 n
+}
+
+// LongLayout names the columns of the long layout.
+type LongLayout struct {
+	Metric string                  `yaml:"metric"` // column of the names of metrics
+	Value  string                  `yaml:"value"`  // column of the values
+	Unit   string                  `yaml:"unit"`   // column of their units; or Metrics says them
+	Names  map[string]MappedMetric `yaml:"names"`  // what the names stand for; one that is not here stands for itself
+}
+
+const (
+	rowsRuns    = "runs"
+	rowsSamples = "samples"
+	fieldRun    = "run"
+)
+
+// parseMapping reads a mapping and checks what can be checked without the table.
+func parseMapping(text []byte) (Mapping, error) {
+	var m Mapping
+	err := yaml.Load(text, &m, yaml.WithKnownFields(true), yaml.WithUniqueKeys(true))
+	if err != nil {
+		return m, err
+	}
+	if m.Rows == "" {
+		m.Rows = rowsRuns
+	}
+	if m.Level == "" {
+		m.Level = schema.LevelIteration
+	}
+	return m, m.check()
+}
+
+func (m *Mapping) check() error {
+	switch {
+	case m.Rows != rowsRuns && m.Rows != rowsSamples:
+		return fmt.Errorf("rows: %q: want runs or samples", m.Rows)
+	case m.Primary != "" && m.Long == nil && !m.measures(m.Primary):
+		return fmt.Errorf("primary: %q is none of the metrics", m.Primary)
+	case m.Long == nil && len(m.Metrics) == 0:
+		return errors.New("no metric: want metrics (a column each) or long (one value a row)")
+	case m.Long != nil && len(m.Metrics) > 0:
+		return errors.New("metrics and long: want one of them")
+	case m.Long != nil && (m.Long.Metric == "" || m.Long.Value == ""):
+		return errors.New("long: want the columns metric and value")
+	case m.Benchmark == "" && m.Set["benchmark"] == "" && !slices.Contains(slices.Collect(maps.Values(m.Fields)), "benchmark"):
+		return errors.New("benchmark: want a name, or a column of fields that has it")
+	case !slices.Contains([]string{"", "unix_s", "unix_ms", "unix_us", "unix_ns"}, m.Time):
+		return fmt.Errorf("time: %q: want unix_s, unix_ms, unix_us or unix_ns; ISO 8601 needs none", m.Time)
+	}
+	for _, fields := range []map[string]string{m.Fields, inverse(m.Set)} {
+		for column, field := range fields {
+			if err := checkField(field); err != nil {
+				return fmt.Errorf("%s: %w", column, err)
+			}
+		}
+	}
+	for _, metrics := range []map[string]MappedMetric{m.Metrics, m.names()} {
+		for column, metric := range metrics {
+			if err := metric.check(); err != nil {
+				return fmt.Errorf("%s: %w", column, err)
+			}
+		}
+	}
+	for word, status := range m.Statuses {
+		if !slices.Contains(schema.Statuses, schema.Status(status)) {
+			return fmt.Errorf("statuses: %s: %q is no status: %v", word, status, schema.Statuses)
+		}
+	}
+	return nil
+}
+
+// measures tells whether a column is a metric of that name.
+func (m *Mapping) measures(name string) bool {
+	for _, metric := range m.Metrics {
+		if metric.Metric == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (m *Mapping) names() map[string]MappedMetric {
+	if m.Long == nil {
+		return nil
+	}
+	return m.Long.Names
+}
+
+// inverse has the fields of a map of fields as values, as Fields has.
+func inverse(set map[string]string) map[string]string {
+	fields := map[string]string{}
+	for field := range set {
+		fields["set: "+field] = field
+	}
+	return fields
+}
+
+// aggregates are what a column can be but samples.
+var aggregates = []string{"mean", "median", "stddev", "min", "max", "p25", "p75", "p90", "p95", "p99", "n"}
+
+func (m MappedMetric) check() error {
+	if m.Metric == "" {
+		return errors.New("metric is missing")
+	}
+	if m.As != "" && m.As != "sample" && !slices.Contains(aggregates, m.As) {
+		return fmt.Errorf("as: %q: want sample, %s", m.As, strings.Join(aggregates, ", "))
+	}
+	if m.Better != "" && m.Better != schema.BetterLower && m.Better != schema.BetterHigher {
+		return fmt.Errorf("better: %q: want lower or higher", m.Better)
+	}
+	return nil
+}
+
+// mapFields are the columns of runs that are maps, of which a field names an entry.
+var mapFields = []string{"params", "tags", "env", "applied"}
+
+func checkField(field string) error {
+	if first, _, ok := strings.Cut(field, "."); slices.Contains(mapFields, first) && (ok || first == field) {
+		return nil
+	}
+	if field == fieldRun {
+		return nil
+	}
+	c, ok := schema.Runs.Column(schema.CanonicalAlias(field))
+	if ok && !c.Derived && c.Kind != schema.KindList && c.Kind != schema.KindMap && !slices.Contains([]string{"run_id", "point_id", "digest", "purpose"}, field) {
+		return nil
+	}
+	names := append([]string{fieldRun}, mapFields...)
+	for _, c := range schema.Runs.Columns {
+		names = append(names, c.Name)
+	}
+	if near := schema.Nearest(field, names); near != "" && near != field {
+		return fmt.Errorf("field %q: there is none; is it %s?", field, near)
+	}
+	return fmt.Errorf("field %q: want a column of runs, params, params.NAME, tags.NAME, env.NAME or run", field)
+}

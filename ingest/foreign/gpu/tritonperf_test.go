@@ -1,0 +1,80 @@
+package gpu
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestTritonPerfReport(t *testing.T) {
+	foreigntest.Golden(t, Formats(), nvbenchRoot, "triton-perf-report")
+}
+
+// TestTritonPerfReportWithoutUnits: nobody recognises a table of numbers without units, but it can be read as one.
+func TestTritonPerfReportWithoutUnits(t *testing.T) {
+	folder, format := os.DirFS(filepath.Join(nvbenchRoot, "fixtures", "results", "triton-perf-report")), tritonPerfReport()
+	in, err := foreign.Open(folder, "matmul.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	if format.Recognize(in.Head) {
+		t.Error("recognised without units")
+	}
+	var got []string
+	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+		text := foreigntest.Point(&r) + " " + string(r.Status)
+		if len(r.Metrics) > 0 {
+			text += " " + foreigntest.Metric(&r.Metrics[0])
+		}
+		got = append(got, text)
+		return true
+	})
+	want := []string{
+		"matmul backend=cuBLAS param.K=256 param.M=256 param.N=256 ok metric value [] better= level= p50=4.5",
+		"matmul backend=Triton param.K=256 param.M=256 param.N=256 ok metric value [] better= level= p50=5.25",
+		"matmul backend=cuBLAS param.K=512 param.M=512 param.N=512 ok metric value [] better= level= p50=26",
+		"matmul backend=Triton param.K=512 param.M=512 param.N=512 error",
+		"matmul backend=Triton param.K=640 param.M=640 param.N=640 ok metric value [] better= level= p50=32",
+	}
+	if err != nil || report.Refused != 2 || len(got) != len(want) {
+		t.Fatalf("%+v, %v, %d runs: %q", report, err, len(got), got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("run %d:\n got %s\nwant %s", i, got[i], want[i])
+		}
+	}
+}
+
+// TestTritonPerfReportRecognised: units are not enough, all numbers have as many decimals.
+func TestTritonPerfReportRecognised(t *testing.T) {
+	for text, want := range map[string]bool{
+		"N,Triton (ms)\n256.000000,1.500000\n": true,
+		"N,Triton (ms)\n256.0,1.5\n512.0,\n":   true,
+		"N,Triton (ms)\n256,1.5\n":             false,
+		"N,Triton (ms)\n256.0,1.50\n":          false,
+		"N,Triton (ms)\nmatmul,1.5\n":          false,
+		"N,Triton (days)\n256.0,1.5\n":         false,
+		"N,Triton (ms)\n":                      false,
+		"N (ms)\n1.5\n":                        false,
+		"":                                     false,
+	} {
+		in, err := foreign.FromReader(strings.NewReader(text), "plot.csv", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tritonPerfReport().Recognize(in.Head); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
+
+func FuzzTritonPerfReport(f *testing.F) {
+	foreigntest.Fuzz(f, tritonPerfReport(), nvbenchRoot, "triton-perf-report")
+}

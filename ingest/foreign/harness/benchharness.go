@@ -1,0 +1,135 @@
+package harness
+
+import (
+	"errors"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func benchmarkHarness() foreign.Format {
+	return foreign.Format{
+		Name:  "benchmark-harness",
+		About: "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
+		Level: "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have means only",
+		Recognize: func(h *foreign.Head) bool {
+			return harnessReader(h) != nil
+		},
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			read := harnessReader(in.Head)
+			if read == nil {
+				return errors.New("this is no result, no expectations, no peaks and no profiler CSV of BenchmarkHarness")
+			}
+			return read(in, out)
+		},
+	}
+}
+
+var (
+	expectationKey = regexp.MustCompile(`"best_optimi[sz]`)
+	nsysHeader     = regexp.MustCompile(`(?i)^"?metric"?, *"?value"?$`)
+	nsysRow        = regexp.MustCompile(`(?mi)^"?(total gpu time|kernel time|memory throughput|compute (throughput|utilization))`)
+	ncuRow         = regexp.MustCompile(`^"?[a-z][a-z0-9]*__[a-z0-9_.]+"? *, *"?[-+0-9.,eE]+"?$`)
+)
+
+// harnessReader is the reader of a file by its beginning; nil where it is none of BenchmarkHarness.
+func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error {
+	switch {
+	case h.Has("results[].chapter", "results[].status"), h.Has("results[].chapter", "results[].benchmarks"):
+		return readSuite
+	case h.Has("examples", "hardware_key"), h.Has("examples") && h.Matches(expectationKey):
+		return readExpectations
+	case h.Has("result.timing", "run_id"), h.Has("result.timing.mean_ms"):
+		return readHarnessRun
+	case h.Has("timing.mean_ms", "timing.median_ms", "timing.iterations"):
+		return readHarnessResult
+	case h.Has("timestamp", "benchmarks[].returncode", "benchmarks[].duration_sec"):
+		return readContinuous
+	case h.Has("timestamp", "gpu_name") && h.HasAny("hbm", "fp16_compute", "l2_cache", "nvlink", "torch_compile"):
+		return readPeaks
+	case nsysHeader.MatchString(h.FirstLine()) && h.Matches(nsysRow):
+		return readNsysPairs
+	case ncuRow.MatchString(h.FirstLine()):
+		return readNcuPairs
+	case strings.HasPrefix(h.FirstLine(), "# Benchmark Test Results"):
+		return readHarnessReport
+	}
+	return nil
+}
+
+// readHarnessReport: a report says less than the file that it was made of.
+func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
+	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
+	for _, folder := range []string{"", "../results/"} {
+		if beside(in, folder+stem+".json") {
+			out.LeaveOut("report of a results file that is there", 1)
+			return nil
+		}
+	}
+	return errors.New("a Markdown report is not read: ingest the benchmark_test_results.json that it was made of")
+}
+
+// chapterName is the name of a benchmark as the harness tells benchmarks apart: chapter and example.
+func chapterName(chapter, example string) string {
+	if chapter == "" {
+		return example
+	}
+	return chapter + "/" + example
+}
+
+// baselineVariant is the variant of what a pair is measured against.
+const baselineVariant = "baseline"
+
+// backendOf is what computes: a benchmark is a Python file with torch, or a CUDA program.
+func backendOf(kind, file string) string {
+	switch {
+	case kind == "cuda", kind == "" && path.Ext(file) == ".cu":
+		return "cuda"
+	case kind == "python", kind == "" && path.Ext(file) == ".py":
+		return "torch"
+	}
+	return kind
+}
+
+// The texts by which the harness, torch and CUDA say why something failed.
+var (
+	timeoutText = regexp.MustCompile(`(?i)\btimeout: |exceeded timeout|timed out after`)
+	memoryText  = regexp.MustCompile(`(?i)out of memory|OutOfMemory`)
+	skipText    = regexp.MustCompile(`(?i)^(skipped:|hardware/software limitation:)`)
+	buildText   = regexp.MustCompile(`(?i)failed to build|executable not found`)
+	stageText   = regexp.MustCompile(`Benchmark (setup|warmup|measurement|profiling) stage`)
+)
+
+// harnessStages are the stages of the harness by what they are called here.
+var harnessStages = map[string]schema.Stage{
+	"setup": schema.StageSetup, "warmup": schema.StageWarmup, "measurement": schema.StageMeasure, "profiling": schema.StageProfile,
+}
+
+// fail sets how a run ended that has no time, by what the harness says of it. word is the status it gives.
+func fail(r *schema.Run, word, text string) {
+	r.Status, r.Error = schema.StatusError, text
+	if text == "" {
+		r.Error = "no time was stored"
+	}
+	switch {
+	case word == "skipped", skipText.MatchString(text):
+		r.Status = schema.StatusSkipped
+	case timeoutText.MatchString(text):
+		r.Status, r.Stage = schema.StatusTimeout, schema.StageMeasure
+		if m := stageText.FindStringSubmatch(text); m != nil {
+			r.Stage = harnessStages[m[1]]
+		}
+	case memoryText.MatchString(text):
+		r.Status = schema.StatusOOM
+	case buildText.MatchString(text):
+		r.Stage = schema.StageBuild
+	}
+	switch word {
+	case "", "skipped", "failed", "failed_error", "success", "succeeded":
+	default:
+		r.ErrorKind = word
+	}
+}

@@ -1,0 +1,150 @@
+package harness
+
+import (
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// expectations are the best values that were ever measured on a kind of machine, each by itself: they are of no one run.
+type expectations struct {
+	HardwareKey   string                    `json:"hardware_key"`
+	SchemaVersion foreign.Text              `json:"schema_version"`
+	Examples      map[string]jsontext.Value `json:"examples"`
+}
+
+type expectedExample struct {
+	Example  string `json:"example"`
+	Type     string `json:"type"`
+	Metrics  values `json:"metrics"`
+	Metadata struct {
+		Best      string `json:"best_optimization"`
+		Technique string `json:"best_optimization_technique"`
+		File      string `json:"best_optimization_file"`
+		Goal      string `json:"optimization_goal"`
+		Commit    string `json:"git_commit"`
+		UpdatedAt string `json:"updated_at"`
+	} `json:"metadata"`
+	Provenance struct {
+		Commit      string         `json:"git_commit"`
+		HardwareKey string         `json:"hardware_key"`
+		Iterations  foreign.Number `json:"iterations"`
+		Warmup      foreign.Number `json:"warmup_iterations"`
+		Timestamp   string         `json:"timestamp"`
+	} `json:"provenance"`
+}
+
+// readExpectations reads the whole file: it is one of a chapter, and the machine stands at its end.
+func readExpectations(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var e expectations
+	if err := j.Decode(&e); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	if e.SchemaVersion == "" {
+		e.SchemaVersion = "1"
+	}
+	out.Version(string(e.SchemaVersion))
+	for _, key := range slices.Sorted(maps.Keys(e.Examples)) {
+		var x expectedExample
+		where := "/examples/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
+		if err := foreign.DecodeAt(where, e.Examples[key], &x); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		base, best := x.runs(in, key, e.HardwareKey)
+		for _, r := range []schema.Run{base, best} {
+			if err := out.Run(where, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var gpusOfKey = regexp.MustCompile(`^([0-9]{1,4})x_`)
+
+// runs are what is expected of the baseline, and of its best optimization.
+func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, best schema.Run) {
+	r := schema.Run{Benchmark: x.Example, Backend: x.Type}
+	if key != x.Example && key != x.Example+"_"+x.Type || x.Example == "" {
+		r.Benchmark = key
+	}
+	if x.Type == "python" {
+		r.Backend = "torch"
+	}
+	setTags(&r, map[string]foreign.Text{"expectation": "true"})
+	r.Env.GitCommit, r.Env.Machine = x.Provenance.Commit, x.Provenance.HardwareKey
+	if r.Env.GitCommit == "" {
+		r.Env.GitCommit = x.Metadata.Commit
+	}
+	if r.Env.Machine == "" {
+		r.Env.Machine = machine
+	}
+	if m := gpusOfKey.FindStringSubmatch(r.Env.Machine); m != nil {
+		n, _ := strconv.ParseInt(m[1], 10, 64) // it is digits
+		r.Env.GPUCount = &n
+	}
+	foreign.SetFact(&r, "config.iterations", string(x.Provenance.Iterations))
+	foreign.SetFact(&r, "config.warmup_iterations", string(x.Provenance.Warmup))
+	foreign.SetFact(&r, "optimization_goal", x.Metadata.Goal)
+	for _, text := range []string{x.Provenance.Timestamp, x.Metadata.UpdatedAt} {
+		if at, source, err := in.Time(text, foreign.ISO...); err == nil && r.StartedAt.IsZero() {
+			foreign.SetStart(&r, at, source)
+		}
+	}
+	base, best = r, r
+	base.Env.Facts, best.Env.Facts = maps.Clone(r.Env.Facts), maps.Clone(r.Env.Facts)
+	base.Variant, best.Variant = baselineVariant, x.variant()
+	x.side(&base, "baseline_")
+	x.side(&best, "best_optimized_")
+	for _, key := range []string{"best_speedup", "best_memory_savings_ratio"} {
+		addMean(&best, quantity{strings.TrimPrefix(key, "best_"), "ratio", schema.BetterHigher}, key, positive(numberOf(x.Metrics[key])))
+	}
+	return base, best
+}
+
+// variant is the technique that was best.
+func (x *expectedExample) variant() string {
+	for _, name := range []string{x.Metadata.Best, x.Metadata.Technique, strings.TrimSuffix(x.Metadata.File, path.Ext(x.Metadata.File))} {
+		if name != "" && name != baselineVariant {
+			return name
+		}
+	}
+	return "best_optimized"
+}
+
+// side gives a run the metrics of the baseline, or of what was best. A time of 0.0 is that of a timeout, which nothing can be
+// better than: it is none.
+func (x *expectedExample) side(r *schema.Run, prefix string) {
+	number := func(key string) foreign.Number { return positive(numberOf(x.Metrics[prefix+key])) }
+	addLatency(r, schema.Summary{
+		Mean: number("time_ms").Finite("ms"), P75: number("p75_ms").Finite("ms"), P90: number("p90_ms").Finite("ms"),
+	})
+	addMean(r, quantity{"device_memory_peak", "MiB", schema.BetterLower}, "", number("memory_mb"))
+	throughput, custom := values{}, values{}
+	for key, value := range x.Metrics {
+		if name, ok := strings.CutPrefix(key, prefix+"throughput."); ok {
+			throughput[name] = value
+		} else if name, ok := strings.CutPrefix(key, prefix+"custom."); ok {
+			custom[name] = value
+		}
+	}
+	addThroughput(r, throughput)
+	for _, key := range slices.Sorted(maps.Keys(custom)) {
+		addMean(r, quantityOf(key), key, numberOf(custom[key]))
+	}
+}

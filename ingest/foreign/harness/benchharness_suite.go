@@ -1,0 +1,221 @@
+package harness
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// suite reads benchmark_test_results.json: a time, and chapters with pairs of a baseline and its optimizations.
+type suite struct {
+	in   *foreign.Input
+	out  *foreign.Output
+	time string
+}
+
+// readSuite goes through a results file as it stands. Where the chapters stand before the time, as in a file with its keys
+// sorted, they are read when it is known.
+func readSuite(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	s := &suite{in: in, out: out}
+	for j.More() {
+		var kept []jsontext.Value
+		s.time = ""
+		err := j.Members(func(name string) error {
+			switch {
+			case name == "timestamp":
+				return out.RefuseMismatch(j.Decode(&s.time))
+			case name != "results":
+				return j.Skip()
+			case s.time == "":
+				return out.RefuseMismatch(j.Decode(&kept))
+			}
+			return out.RefuseMismatch(j.Elements(func(i int) error {
+				text, err := j.Value()
+				if err != nil {
+					return err
+				}
+				return s.chapter(fmt.Sprintf("/results/%d", i), text)
+			}))
+		})
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+		for i, text := range kept {
+			if err := s.chapter(fmt.Sprintf("/results/%d", i), text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+type suiteChapter struct {
+	Chapter    string           `json:"chapter"`
+	Status     string           `json:"status"`
+	Benchmarks []jsontext.Value `json:"benchmarks"`
+	Manifests  []jsontext.Value `json:"manifests"`
+}
+
+func (s *suite) chapter(where string, text jsontext.Value) error {
+	var c suiteChapter
+	if err := foreign.DecodeAt(where, text, &c); err != nil {
+		return s.out.RefuseMismatch(err)
+	}
+	if len(c.Benchmarks) == 0 {
+		s.out.LeaveOut("chapter without benchmarks", 1)
+	}
+	if len(c.Manifests) > 0 {
+		s.out.LeaveOut("manifest of a benchmark", len(c.Manifests))
+	}
+	for i, text := range c.Benchmarks {
+		var p suitePair
+		where := fmt.Sprintf("%s/benchmarks/%d", where, i)
+		if err := foreign.DecodeAt(where, text, &p); err != nil {
+			if err := s.out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.pair(where, c.Chapter, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// suitePair is a baseline and what it is compared with.
+type suitePair struct {
+	Example       string           `json:"example"`
+	Type          string           `json:"type"`
+	BaselineFile  string           `json:"baseline_file"`
+	Status        string           `json:"status"`
+	Error         foreign.Text     `json:"error"`
+	SkipReason    foreign.Text     `json:"skip_reason"`
+	Optimizations []jsontext.Value `json:"optimizations"`
+	Expectation   struct {
+		HardwareKey string `json:"hardware_key"`
+		Regressed   bool   `json:"regressed"`
+	} `json:"expectation"`
+
+	TimeMS      foreign.Number            `json:"baseline_time_ms"`
+	P75MS       foreign.Number            `json:"baseline_p75_ms"`
+	P90MS       foreign.Number            `json:"baseline_p90_ms"`
+	MemoryMB    foreign.Number            `json:"baseline_memory_mb"`
+	Percentiles map[string]foreign.Number `json:"baseline_percentiles"`
+	Throughput  values                    `json:"baseline_throughput"`
+	Custom      values                    `json:"baseline_custom_metrics"`
+	GPU         values                    `json:"baseline_gpu_metrics"`
+	Nsys        string                    `json:"baseline_nsys_rep"`
+	Ncu         string                    `json:"baseline_ncu_rep"`
+	Torch       string                    `json:"baseline_torch_trace"`
+	Profiler    values                    `json:"baseline_profiler_metrics"`
+}
+
+// suiteOptimization is one way to do what the baseline does.
+type suiteOptimization struct {
+	File       string       `json:"file"`
+	Technique  string       `json:"technique"`
+	Status     string       `json:"status"`
+	Error      foreign.Text `json:"error"`
+	SkipReason foreign.Text `json:"skip_reason"`
+
+	TimeMS     foreign.Number `json:"time_ms"`
+	P75MS      foreign.Number `json:"p75_ms"`
+	P90MS      foreign.Number `json:"p90_ms"`
+	MemoryMB   foreign.Number `json:"memory_mb"`
+	Throughput values         `json:"throughput"`
+	Custom     values         `json:"custom_metrics"`
+	GPU        values         `json:"gpu_metrics"`
+	Nsys       string         `json:"optimized_nsys_rep"`
+	Ncu        string         `json:"optimized_ncu_rep"`
+	Torch      string         `json:"optimized_torch_trace"`
+	Profiler   values         `json:"optimized_profiler_metrics"`
+}
+
+// point is a run of the pair, without how it is done. The harness gives the same example to several baselines: the file
+// tells them apart where it is not called after the example.
+func (s *suite) point(chapter string, p *suitePair) schema.Run {
+	r := schema.Run{Benchmark: chapterName(chapter, p.Example), Backend: backendOf(p.Type, p.BaselineFile)}
+	if stem := strings.TrimSuffix(p.BaselineFile, path.Ext(p.BaselineFile)); stem != "baseline_"+p.Example {
+		foreign.SetParam(&r, "baseline_file", p.BaselineFile)
+	}
+	if at, source, err := s.in.Time(s.time, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	r.Env.Machine = p.Expectation.HardwareKey
+	return r
+}
+
+func (s *suite) pair(where, chapter string, p *suitePair) error {
+	base := measured{
+		time: p.TimeMS, p75: p.P75MS, p90: p.P90MS, memory: p.MemoryMB, percentiles: p.Percentiles,
+		throughput: p.Throughput, custom: p.Custom, gpu: p.GPU, traces: [4]string{p.Nsys, p.Ncu, p.Torch}, profiler: p.Profiler,
+		word: p.Status, why: string(p.Error),
+	}
+	if base.why == "" {
+		base.why = string(p.SkipReason)
+	}
+	if len(p.Optimizations) > 0 && p.TimeMS != "" || p.Status != "failed_verification" && positive(p.TimeMS) != "" {
+		base.word, base.why = "", "" // what is said of the pair is said of its optimizations
+	}
+	r := s.point(chapter, p)
+	r.Variant = baselineVariant
+	if err := base.emit(where, s.out, r); err != nil {
+		return err
+	}
+	regressed := (p.Status == regression || p.Expectation.Regressed) && !slices.ContainsFunc(p.Optimizations, saysRegression)
+	taken := map[string]bool{baselineVariant: true, "": true}
+	for i, text := range p.Optimizations {
+		var o suiteOptimization
+		where := fmt.Sprintf("%s/optimizations/%d", where, i)
+		if err := foreign.DecodeAt(where, text, &o); err != nil {
+			if err := s.out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		r := s.point(chapter, p)
+		r.Variant = o.Technique
+		if taken[r.Variant] {
+			r.Variant = strings.TrimSuffix(o.File, path.Ext(o.File))
+		}
+		taken[r.Variant] = true
+		m := o.measured()
+		m.regressed = regressed
+		if err := m.emit(where, s.out, r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// regression is the status of what is slower than was expected.
+const regression = "failed_regression"
+
+// saysRegression tells whether an optimization has that status itself: then it is not said of the others of its pair.
+func saysRegression(optimization jsontext.Value) bool {
+	var o suiteOptimization
+	return foreign.Decode(optimization, &o) == nil && o.Status == regression
+}
+
+func (o *suiteOptimization) measured() *measured {
+	m := &measured{
+		time: o.TimeMS, p75: o.P75MS, p90: o.P90MS, memory: o.MemoryMB,
+		throughput: o.Throughput, custom: o.Custom, gpu: o.GPU, traces: [4]string{o.Nsys, o.Ncu, o.Torch}, profiler: o.Profiler,
+		word: o.Status, why: string(o.Error),
+	}
+	if m.why == "" {
+		m.why = string(o.SkipReason)
+	}
+	return m
+}

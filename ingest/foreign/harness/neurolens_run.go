@@ -1,0 +1,226 @@
+package harness
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// runDocument is one run, as NeuroLens for Python writes it: schema/run.schema.json there.
+type runDocument struct {
+	runID     string
+	createdAt string
+	hardware  struct {
+		Vendor        string         `json:"vendor"`
+		GPUModel      string         `json:"gpu_model"`
+		GPUCount      foreign.Number `json:"gpu_count"`
+		MemoryGB      foreign.Number `json:"memory_gb"`
+		DriverVersion string         `json:"driver_version"`
+	}
+	software struct {
+		Backend   string `json:"backend"`
+		Version   string `json:"version"`
+		Precision string `json:"precision"`
+	}
+	model struct {
+		Name               string         `json:"name"`
+		FrameworkOpset     foreign.Text   `json:"framework_opset"`
+		BatchSize          foreign.Number `json:"batch_size"`
+		ParametersMillions foreign.Number `json:"parameters_millions"`
+	}
+	meta struct {
+		Env struct {
+			DriverVersion string `json:"driver_version"`
+			CUDAVersion   string `json:"cuda_version"`
+			GPUName       string `json:"gpu_name"`
+			OS            string `json:"os"`
+			PythonVersion string `json:"python_version"`
+		} `json:"env"`
+		Tags   map[string]foreign.Text `json:"tags"`
+		Config struct {
+			BatchSize      foreign.Number `json:"batch_size"`
+			SequenceLength foreign.Number `json:"sequence_length"`
+			SeqLen         foreign.Number `json:"seq_len"`
+			Precision      string         `json:"precision"`
+			Repeat         foreign.Number `json:"repeat"`
+		} `json:"config"`
+	}
+	summary struct {
+		TotalDurationMS foreign.Number `json:"total_duration_ms"`
+		TotalLatencyMS  foreign.Number `json:"total_latency_ms"`
+		Metrics         struct {
+			SMEfficiency       foreign.Number `json:"sm_efficiency"`
+			GPUUtilization     foreign.Number `json:"gpu_utilization"`
+			DRAMThroughputGBps foreign.Number `json:"dram_throughput_gbps"`
+			AIFlopsPerByte     foreign.Number `json:"ai_flops_per_byte"`
+		} `json:"metrics"`
+	}
+	ops []schema.Op
+}
+
+func readRunDocuments(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for j.More() {
+		var d runDocument
+		if err := d.read(j, out); err != nil {
+			if err := out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := d.emit(in, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads one document. An op that does not fit is refused by itself; anything else refuses the document.
+func (d *runDocument) read(j *foreign.JSON, out *foreign.Output) error {
+	var wrong error
+	err := j.Members(func(name string) error {
+		err := d.member(name, j, out)
+		if _, ok := err.(*foreign.Mismatch); ok {
+			wrong = err
+			return nil
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return wrong
+}
+
+func (d *runDocument) member(name string, j *foreign.JSON, out *foreign.Output) error {
+	switch name {
+	case "run_id":
+		return j.Decode(&d.runID)
+	case "created_at":
+		return j.Decode(&d.createdAt)
+	case "hardware":
+		return j.Decode(&d.hardware)
+	case "software":
+		return j.Decode(&d.software)
+	case "model":
+		return j.Decode(&d.model)
+	case "meta":
+		return j.Decode(&d.meta)
+	case "summary":
+		return j.Decode(&d.summary)
+	case "timeline":
+		return j.Elements(func(i int) error {
+			var o neurolensOp
+			if err := j.Decode(&o); err != nil {
+				return out.RefuseMismatch(err)
+			}
+			d.ops = append(d.ops, o.op(i))
+			return nil
+		})
+	}
+	return j.Skip()
+}
+
+func (d *runDocument) emit(in *foreign.Input, out *foreign.Output) error {
+	c := &d.meta.Config
+	p := neurolensPoint{
+		model: d.model.Name, backend: d.software.Backend, precision: c.Precision,
+		batch: c.BatchSize, seq: c.SequenceLength,
+	}
+	if p.precision == "" {
+		p.precision = d.software.Precision
+	}
+	if p.batch == "" {
+		p.batch = d.model.BatchSize
+	}
+	if p.seq == "" {
+		p.seq = c.SeqLen
+	}
+	r := p.run()
+	r.BackendVersion = known(d.software.Version)
+	r.RepeatIndex = c.Repeat.Int64()
+	setTags(&r, d.meta.Tags)
+	if at, source, err := in.Time(d.createdAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	r.Ops = numbered(d.ops)
+	d.environment(&r)
+	d.metrics(&r)
+	enrich(in, d.runID, &r)
+	foreign.SetFact(&r, "source.run_id", d.runID)
+	return out.Run("run "+d.runID, r)
+}
+
+// metrics gives a run its one time and what was derived of counters. A zero is what the adapters write for a value that
+// they do not have.
+func (d *runDocument) metrics(r *schema.Run) {
+	latency := d.summary.TotalDurationMS
+	if latency == "" {
+		latency = d.summary.TotalLatencyMS
+	}
+	addSample(r, quantity{name: schema.PrimaryMetric, unit: "ms"}, "", positive(latency), schema.LevelIteration)
+	m := &d.summary.Metrics
+	addMean(r, quantity{"gpu_utilization", "ratio", schema.BetterHigher}, "", positive(m.GPUUtilization))
+	addMean(r, quantity{"sm_efficiency", "ratio", schema.BetterHigher}, "", positive(m.SMEfficiency))
+	addMean(r, quantity{"bandwidth", "GB/s", schema.BetterHigher}, "", positive(m.DRAMThroughputGBps))
+	addMean(r, quantity{"arithmetic_intensity", "flop/B", schema.BetterHigher}, "", positive(m.AIFlopsPerByte))
+	switch {
+	case slices.ContainsFunc(d.ops, func(o schema.Op) bool { return o.Type == "Stub" }):
+		r.Warnings = append(r.Warnings, "the adapter is a stub: its time is made up")
+	case r.Backend == "torch" && d.software.Version != "stub":
+		r.Warnings = append(r.Warnings, "the torch adapter is known to write seconds as ms: times may be 1000 times too small")
+	}
+}
+
+// cudaVersion finds the version in what nvcc or nvidia-smi print, of which the harness keeps all.
+var cudaVersion = regexp.MustCompile(`(?:release|CUDA Version:) *([0-9]+\.[0-9]+)|^([0-9]+\.[0-9]+(?:\.[0-9]+)?)$`)
+
+// environment fills in where a run happened. Of a CPU the harness writes its name as that of a GPU, and the version of the
+// operating system as that of a driver; of a GPU torch gives the CUDA version as that of the driver.
+func (d *runDocument) environment(r *schema.Run) {
+	h, e := &d.hardware, &d.meta.Env
+	r.Env.PythonVersion = known(e.PythonVersion)
+	if name, kernel, ok := strings.Cut(known(e.OS), " "); ok {
+		r.Env.OS, r.Env.OSKernel = name, kernel
+	} else {
+		r.Env.OS = name
+	}
+	r.Env.DriverVersion = known(e.DriverVersion)
+	if m := cudaVersion.FindStringSubmatch(strings.TrimSpace(e.CUDAVersion)); m != nil {
+		r.Env.CUDAVersion = m[1] + m[2]
+	}
+	foreign.SetFact(r, "model.framework_opset", known(string(d.model.FrameworkOpset)))
+	foreign.SetFact(r, "model.parameters_millions", string(positive(d.model.ParametersMillions)))
+	if h.Vendor == "CPU" {
+		r.Env.CPUModel = known(h.GPUModel)
+		if v := h.MemoryGB.Finite("GiB"); v != nil && h.MemoryGB != "1.0" { // 1.0 is what it writes where it does not know
+			r.Env.MemoryBytes = new(int64(*v))
+		}
+		for i := range r.Ops {
+			r.Ops[i].Device = "cpu"
+		}
+		return
+	}
+	r.Env.GPUName = known(h.GPUModel)
+	if r.Env.GPUName == "" {
+		r.Env.GPUName = known(e.GPUName)
+	}
+	r.Env.GPUCount = h.GPUCount.Int64()
+	foreign.SetFact(r, "gpu.vendor", known(h.Vendor))
+	if known(h.GPUModel) != "" { // of a GPU that it does not know it writes 1.0
+		foreign.SetFact(r, "gpu.memory_gb", string(positive(h.MemoryGB)))
+	}
+	switch {
+	case r.Env.DriverVersion != "":
+	case d.software.Backend != "torch":
+		r.Env.DriverVersion = known(h.DriverVersion)
+	case r.Env.CUDAVersion == "":
+		r.Env.CUDAVersion = known(h.DriverVersion)
+	}
+}

@@ -1,0 +1,125 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// emit makes a run of a result. The zeros of a kernel that failed are no measurements.
+func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) error {
+	if q.Kernel == "" {
+		out.Refuse(where, fmt.Errorf("a result without kernel_name"))
+		return nil
+	}
+	r := schema.Run{Benchmark: q.Kernel, Backend: q.Backend, Env: *env}
+	r.Env.Facts = maps.Clone(env.Facts)
+	for _, name := range slices.Sorted(maps.Keys(q.ProblemSize)) {
+		foreign.SetParam(&r, name, foreign.TextOf(q.ProblemSize[name]))
+	}
+	if q.Precision != "unknown" {
+		foreign.SetParam(&r, "precision", q.Precision)
+	}
+	for name, text := range q.Metadata {
+		switch name {
+		case "iterations", "warmup", "seed":
+			if r.Applied == nil {
+				r.Applied = map[string]string{}
+			}
+			r.Applied[name] = string(text)
+		}
+	}
+	if q.Success != nil && !*q.Success {
+		r.Status, r.Error = schema.StatusError, q.Error
+		return out.Run(where, r)
+	}
+	if err := q.latency(&r); err != nil {
+		out.Refuse(where, err)
+		return nil
+	}
+	q.others(&r)
+	return out.Run(where, r)
+}
+
+// quasimClock is what bench_all.py measures with.
+const quasimClock = "perf_counter"
+
+// latency adds the times of the calls, or what they were summarised to where the file has no more.
+func (q *quasimResult) latency(r *schema.Run) error {
+	const unit = "ms"
+	t := &q.Timing
+	s, err := foreign.ReadSeries(t.Raw, unit)
+	switch {
+	case err != nil && len(t.Raw) > 0 && t.Raw.Kind() != 'n':
+		return fmt.Errorf("reading raw_times_ms: %w", err)
+	case err == nil && s.Len() > 0:
+		m := s.Metric("latency", schema.LevelIteration)
+		m.Clock = quasimClock
+		foreign.Add(r, m, unit)
+		return nil
+	}
+	n := t.Iterations.Int64()
+	if n != nil && *n <= 0 {
+		return fmt.Errorf("a success with %d iterations", *n)
+	}
+	summary := schema.Summary{
+		Mean: t.Mean.Finite(unit), StdDev: sampleDeviation(t.Std.Finite(unit), n),
+		P50: t.P50.Finite(unit), P90: t.P90.Finite(unit), P99: t.P99.Finite(unit),
+	}
+	if summary == (schema.Summary{}) {
+		return fmt.Errorf("a success without times")
+	}
+	summary.N = n
+	m := foreign.Aggregate("latency", unit, summary)
+	m.Clock = quasimClock
+	foreign.Add(r, m, unit)
+	return nil
+}
+
+// sampleDeviation is the sample standard deviation of n values of which the population's is known.
+func sampleDeviation(population *float64, n *int64) *float64 {
+	if population == nil || n == nil || *n < 2 {
+		return nil
+	}
+	return new(*population * math.Sqrt(float64(*n)/float64(*n-1)))
+}
+
+// others adds what was measured besides time.
+func (q *quasimResult) others(r *schema.Run) {
+	foreign.Add(r, foreign.Aggregate("throughput", "1/s", schema.Summary{Mean: q.Timing.Throughput.Finite("1/s")}), "1/s")
+	if m := q.Memory; m != nil {
+		single(r, "device_memory_peak", m.Peak, "MiB")
+		single(r, "device_memory_allocated", m.Allocated, "MiB")
+		single(r, "device_memory_reserved", m.Reserved, "MiB")
+	}
+	if e := q.Energy; e != nil {
+		single(r, "power", e.Power, "W")
+		foreign.Add(r, foreign.Aggregate("energy", "J", schema.Summary{Mean: e.Energy.Finite("J")}), "J")
+	}
+	if a := q.Accuracy; a != nil {
+		single(r, "rmse", a.RMSE, "")
+		single(r, "max_error", a.Max, "")
+		single(r, "relative_error", a.Relative, "ratio")
+		single(r, "determinism_std", a.Determinism, "")
+	}
+}
+
+// single adds a metric of which a run has one value. Unless more is known to be better, less is.
+func single(r *schema.Run, name string, value foreign.Number, unit string) {
+	if value == "" {
+		return
+	}
+	s, err := foreign.SeriesOf([]foreign.Number{value}, unit)
+	if err != nil {
+		return // what is no number is no value
+	}
+	m := s.Metric(name, schema.LevelProcess)
+	if m.Better == "" {
+		m.Better = schema.BetterLower
+	}
+	foreign.Add(r, m, unit)
+}

@@ -1,0 +1,198 @@
+package harness
+
+import (
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// swiftMNIST reads what run_benchmarks.sh of the Swift MNIST examples writes, a file for each configuration, and the
+// report.json that generate_report.py makes of them.
+func swiftMNIST() foreign.Format {
+	return foreign.Format{
+		Name: "swift-mnist", About: "Swift MNIST scripts: benchmarks/*.json and report.json",
+		Level: "a run is one training; its one sample is the whole process",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("executable", "model", "backend", "metrics.training_time_seconds") ||
+				h.Has("summary.total_benchmarks", "results[].model", "results[].training_time_seconds") ||
+				h.Has("summary.total_benchmarks", "summary.models", "summary.backends", "results")
+		},
+		Read: func(in *foreign.Input, out *foreign.Output) error {
+			if in.Head.Has("summary.total_benchmarks") {
+				return readSwiftReport(in, out)
+			}
+			return readSwiftFile(in, out)
+		},
+	}
+}
+
+type swiftMetrics struct {
+	Time     foreign.Number `json:"training_time_seconds"`
+	Memory   foreign.Number `json:"peak_memory_mb"`
+	Accuracy foreign.Number `json:"test_accuracy_percent"`
+}
+
+// swiftFile is the file of one configuration.
+type swiftFile struct {
+	Executable string                  `json:"executable"`
+	Model      string                  `json:"model"`
+	Backend    string                  `json:"backend"`
+	Timestamp  string                  `json:"timestamp"`
+	Config     map[string]foreign.Text `json:"config"`
+	Metrics    swiftMetrics            `json:"metrics"`
+	Compiled   bool                    `json:"compiled"`
+}
+
+// swiftRow is a result of a report. It says the same as the file it was made of, less that one's configuration.
+type swiftRow struct {
+	Model     string `json:"model"`
+	Backend   string `json:"backend"`
+	Compiled  bool   `json:"compiled"`
+	Timestamp string `json:"timestamp"`
+	swiftMetrics
+}
+
+func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var f swiftFile
+	if err := j.Decode(&f); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	r := schema.Run{Benchmark: f.Executable}
+	for name, text := range f.Config {
+		foreign.SetParam(&r, name, string(text))
+	}
+	return f.row().emit(in, out, "/", r)
+}
+
+func (f *swiftFile) row() *swiftRow {
+	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics}
+}
+
+// emit makes a run of a result; r says what it measured besides model and backend.
+func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r schema.Run) error {
+	r.Model, r.Backend = s.Model, s.Backend
+	if s.Compiled {
+		foreign.SetParam(&r, "compiled", "true")
+	}
+	if at, source, err := in.Time(s.Timestamp, append([]string{"20060102_150405"}, foreign.ISO...)...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	single(&r, "training_time", s.Time, "s")
+	single(&r, "peak_memory", s.Memory, "MiB")
+	single(&r, "accuracy", s.Accuracy, "%")
+	if len(r.Metrics) == 0 {
+		out.Refuse(where, fmt.Errorf("a result without training_time_seconds, peak_memory_mb and test_accuracy_percent"))
+		return nil
+	}
+	return out.Run(where, r)
+}
+
+// readSwiftReport reads the results of a report. Those whose configuration has its own file are read from there only. The
+// hidden size is lost in a report, and what it says of one is that of its first result: two results that differ in
+// nothing else are told apart by their order.
+func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	known := swiftKnown(in)
+	var config map[string]foreign.Text
+	seen := map[swiftRow]int{}
+	err = j.Members(func(name string) error {
+		switch name {
+		case "summary":
+			var summary struct {
+				Config map[string]foreign.Text `json:"config"`
+			}
+			err := j.Decode(&summary)
+			config = summary.Config
+			return out.RefuseMismatch(err)
+		case "results":
+			return out.RefuseMismatch(j.Elements(func(int) error {
+				var s swiftRow
+				if err := j.Decode(&s); err != nil {
+					return out.RefuseMismatch(err)
+				}
+				kind := s
+				kind.swiftMetrics = swiftMetrics{}
+				seen[kind]++
+				if known[s.key()] {
+					out.LeaveOut("results that have a file of their own", 1)
+					return nil
+				}
+				r := schema.Run{Benchmark: s.executable(), Warnings: []string{warnHiddenSize}}
+				for _, name := range []string{"epochs", "batch_size", "seed"} {
+					foreign.SetParam(&r, name, string(config[name]))
+				}
+				foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
+				return s.emit(in, out, j.Where(), r)
+			}))
+		}
+		return j.Skip()
+	})
+	return out.RefuseMismatch(err)
+}
+
+// warnHiddenSize marks the results of a report: it does not say their hidden size.
+const warnHiddenSize = "hidden_size_unknown"
+
+// executable is the program that has the backend; a report does not name it.
+func (s *swiftRow) executable() string {
+	if s.Backend == "mlx" {
+		return "MNISTMLX"
+	}
+	return "MNISTClassic"
+}
+
+// key is all that a report says of a result, in canonical numbers.
+func (s *swiftRow) key() swiftRow {
+	k := *s
+	for _, n := range []*foreign.Number{&k.Time, &k.Memory, &k.Accuracy} {
+		*n = foreign.Number(foreign.Canonical(string(*n)))
+	}
+	return k
+}
+
+// Bounds of where files of configurations are looked for.
+const (
+	mostSwiftFiles = 10_000
+	swiftFileBytes = 64 << 10
+)
+
+// swiftKnown are the results that have a file of their own near the report: beside it, or in benchmarks.
+func swiftKnown(in *foreign.Input) map[swiftRow]bool {
+	known := map[swiftRow]bool{}
+	if in.Folder == nil {
+		return known
+	}
+	for _, dir := range []string{".", "benchmarks", "../benchmarks"} {
+		full := path.Join(path.Dir(in.Path), dir)
+		if !fs.ValidPath(full) {
+			continue
+		}
+		entries, err := fs.ReadDir(in.Folder, full)
+		if err != nil {
+			continue // there is no such folder
+		}
+		for _, e := range entries[:min(len(entries), mostSwiftFiles)] {
+			info, err := e.Info()
+			if err != nil || !info.Mode().IsRegular() || info.Size() > swiftFileBytes || !strings.HasSuffix(e.Name(), ".json") {
+				continue
+			}
+			j, err := sideJSON(in, path.Join(dir, e.Name()))
+			var f swiftFile
+			if err == nil && j.Decode(&f) == nil && f.Executable != "" {
+				known[f.row().key()] = true
+			}
+		}
+	}
+	return known
+}

@@ -1,0 +1,192 @@
+package foreign
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// Input is one file that is read.
+type Input struct {
+	Name     string // as people know it
+	Path     string // in Folder, with slashes
+	Folder   fs.FS  // where side files are looked for; nil where there are none, on standard input
+	Location *time.Location
+	Head     *Head
+
+	text   *bufio.Reader
+	closer io.Closer
+	raw    *counted
+}
+
+// counted counts what was read, for whoever watches.
+type counted struct {
+	r io.Reader
+	n atomic.Int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.r.Read(p)
+	c.n.Add(int64(n))
+	return n, err
+}
+
+// Consumed is how many bytes of the file were read so far, as it is on disk. It may be called while the file is read.
+func (in *Input) Consumed() int64 { return in.raw.n.Load() }
+
+// Open opens a file of a folder. location is the zone of times that say none; nil is UTC, and marks them.
+func Open(folder fs.FS, name string, location *time.Location) (*Input, error) {
+	f, err := folder.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := newInput(f, name, location)
+	if err != nil {
+		f.Close() //nolint:errcheck // it was only read
+		return nil, err
+	}
+	in.Path, in.Folder, in.closer = name, folder, f
+	return in, nil
+}
+
+// FromReader reads what has no file: standard input.
+func FromReader(r io.Reader, name string, location *time.Location) (*Input, error) {
+	return newInput(r, name, location)
+}
+
+func newInput(r io.Reader, name string, location *time.Location) (*Input, error) {
+	raw := &counted{r: r}
+	text, err := plain(raw)
+	if err != nil {
+		return nil, err
+	}
+	start, err := text.Peek(headBytes)
+	if err != nil && !errors.Is(err, io.EOF) && len(start) == 0 {
+		return nil, err
+	}
+	return &Input{
+		Name: name, Location: location, text: text, raw: raw,
+		Head: newHead(path.Base(name), start, errors.Is(err, io.EOF)),
+	}, nil
+}
+
+// Close ends the reading.
+func (in *Input) Close() error {
+	if in.closer == nil {
+		return nil
+	}
+	return in.closer.Close()
+}
+
+// Text is the content, without gzip, byte order mark and UTF-16. An input can be read once, one way.
+func (in *Input) Text() io.Reader { return in.text }
+
+// JSON reads the content as JSON, from where that begins.
+func (in *Input) JSON() (*JSON, error) {
+	if _, err := in.text.Discard(max(in.Head.JSONAt, 0)); err != nil {
+		return nil, err
+	}
+	return newJSON(in.text), nil
+}
+
+// Lines are the lines of the content, without their ends, with their numbers from 1. What is no UTF-8 is replaced. A
+// line of more than 128 MiB is an error.
+func (in *Input) Lines() iter.Seq2[int, Line] {
+	return func(yield func(int, Line) bool) {
+		scanner := bufio.NewScanner(in.text)
+		scanner.Buffer(make([]byte, 64<<10), maxRecord)
+		n := 0
+		for scanner.Scan() {
+			n++
+			if !yield(n, Line{Text: strings.ToValidUTF8(scanner.Text(), "�")}) {
+				return
+			}
+		}
+		if err := scanner.Err(); err != nil {
+			yield(n+1, Line{Err: fmt.Errorf("line %d: %w", n+1, err)})
+		}
+	}
+}
+
+// Line is a line of text, or why there is none.
+type Line struct {
+	Text string
+	Err  error
+}
+
+// CSV reads the content as comma-separated values. A record of more than 128 MiB is an error.
+func (in *Input) CSV() *CSV {
+	b := newBounded(in.text)
+	r := csv.NewReader(b)
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	return &CSV{r, b}
+}
+
+// CSV reads records of comma-separated values.
+type CSV struct {
+	reader  *csv.Reader
+	bounded *bounded
+}
+
+// Record is the next record; io.EOF after the last one. It is valid until the next call.
+func (c *CSV) Record() ([]string, error) {
+	c.bounded.renew()
+	record, err := c.reader.Read()
+	for i := range record {
+		record[i] = strings.ToValidUTF8(record[i], "�")
+	}
+	return record, err
+}
+
+// Line is the line at which the record that was read last begins, from 1.
+func (c *CSV) Line() int {
+	line, _ := c.reader.FieldPos(0)
+	return line
+}
+
+// sideBytes bounds a side file.
+const sideBytes = 64 << 20
+
+// Side reads a file that belongs to this one, by its path from this one's folder, which may go up: "../machine.json".
+// It never leaves Folder. The name is the reader's own: one that stands in a file goes through Below. fs.ErrNotExist
+// where there is none.
+func (in *Input) Side(name string) ([]byte, error) {
+	full := path.Join(path.Dir(in.Path), name)
+	if in.Folder == nil || !fs.ValidPath(full) {
+		return nil, fmt.Errorf("%s: %w", name, fs.ErrNotExist)
+	}
+	f, err := in.Folder.Open(full)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	text, err := plain(f)
+	if err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(text, sideBytes+1))
+	if len(content) > sideBytes {
+		return nil, fmt.Errorf("%s: more than %d MiB", name, sideBytes>>20)
+	}
+	return content, err
+}
+
+// Below is the path of a side file that a file names. One that leads out of the file's folder is an error.
+func Below(name string) (string, error) {
+	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
+	if !fs.ValidPath(clean) {
+		return "", fmt.Errorf("%q leads out of the folder", brief(name))
+	}
+	return clean, nil
+}
+
+// Separator sets what stands between the values of a record: a comma, unless said otherwise.
+func (c *CSV) Separator(separator rune) { c.reader.Comma = separator }

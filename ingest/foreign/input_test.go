@@ -1,0 +1,277 @@
+package foreign
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+	"unicode/utf16"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+func zipped(t *testing.T, content []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func wide(text string, little bool) []byte {
+	var b []byte
+	for _, u := range append([]uint16{0xfeff}, utf16.Encode([]rune(text))...) {
+		if little {
+			b = append(b, byte(u), byte(u>>8))
+		} else {
+			b = append(b, byte(u>>8), byte(u))
+		}
+	}
+	return b
+}
+
+// TestWrapped: gzip, byte order marks and UTF-16 hide nothing.
+func TestWrapped(t *testing.T) {
+	const text = "{\"name\": \"µ\", \"n\": [1]}\nsecond"
+	for name, content := range map[string][]byte{
+		"plain": []byte(text), "gzip": zipped(t, []byte(text)), "bom": []byte("\ufeff" + text), "utf-16le": wide(text, true),
+		"utf-16be": wide(text, false), "gzip of utf-16": zipped(t, wide(text, true)),
+	} {
+		in, err := FromReader(bytes.NewReader(content), name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !in.Head.Has("name", "n") || !in.Head.Whole {
+			t.Errorf("%s: the head does not show it: %q", name, in.Head.Bytes)
+		}
+		var lines []string
+		for _, line := range in.Lines() {
+			lines = append(lines, line.Text)
+		}
+		if got := strings.Join(lines, "\n"); got != text {
+			t.Errorf("%s: got %q", name, got)
+		}
+		if in.Consumed() != int64(len(content)) {
+			t.Errorf("%s: consumed %d of %d", name, in.Consumed(), len(content))
+		}
+	}
+}
+
+// zeros is as many zeros as are asked for.
+type zeros struct{ left int64 }
+
+func (z *zeros) Read(p []byte) (int, error) {
+	if z.left <= 0 {
+		return 0, io.EOF
+	}
+	n := int(min(int64(len(p)), z.left))
+	clear(p[:n])
+	z.left -= int64(n)
+	return n, nil
+}
+
+// TestEndless: what is never a record ends at the bound, however much would follow.
+func TestEndless(t *testing.T) {
+	const tenGB = 10 << 30
+	for name, read := range map[string]func(*Input) error{
+		"lines": func(in *Input) error {
+			for _, line := range in.Lines() {
+				if line.Err != nil {
+					return line.Err
+				}
+			}
+			return nil
+		},
+		"csv": func(in *Input) error { _, err := in.CSV().Record(); return err },
+		"json": func(in *Input) error {
+			j, err := in.JSON()
+			if err != nil {
+				return err
+			}
+			_, err = j.Value()
+			return err
+		},
+	} {
+		source := &zeros{tenGB}
+		in, err := FromReader(source, "zeros", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := read(in); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+		if used := tenGB - source.left; used > 2*maxRecord {
+			t.Errorf("%s: %d MiB were read", name, used>>20)
+		}
+	}
+}
+
+// TestLongString: a JSON string without end is not held whole either.
+func TestLongString(t *testing.T) {
+	source := &zeros{10 << 30}
+	in, err := FromReader(io.MultiReader(strings.NewReader(`{"a": "`), letters{source}), "long", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = j.Members(func(string) error { return j.Skip() })
+	if err == nil || !strings.Contains(err.Error(), "one record of more than") {
+		t.Errorf("got %v", err)
+	}
+}
+
+type letters struct{ r io.Reader }
+
+func (l letters) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	for i := range p[:n] {
+		p[i] = 'a'
+	}
+	return n, err
+}
+
+func TestJSON(t *testing.T) {
+	in, err := FromReader(strings.NewReader("fio: terminating on signal 2\n[x\n{\"a\": [1, {\"b\": NaN}, \"c\"], \"a\": 7}{\"d\": null}"), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var seen []string
+	err = j.Members(func(name string) error {
+		err := j.Elements(func(i int) error {
+			var n int
+			err := j.Decode(&n)
+			var m *Mismatch
+			if errors.As(err, &m) {
+				seen = append(seen, m.Where)
+				return nil
+			}
+			seen = append(seen, j.Where())
+			return err
+		})
+		var m *Mismatch
+		if errors.As(err, &m) {
+			seen = append(seen, name+" "+m.Error())
+			return nil
+		}
+		return err
+	})
+	if want := []string{"/a/0", "/a/1", "/a/2", "a a number, want an array"}; err != nil || !slices.Equal(seen, want) {
+		t.Errorf("got %q, %v, want %q", seen, err, want)
+	}
+	if !j.More() {
+		t.Error("a second value follows")
+	}
+	if err := j.Skip(); err != nil || j.More() {
+		t.Errorf("nothing follows that: %v", err)
+	}
+}
+
+// TestTruncated: what stands before the place where a file breaks off was read.
+func TestTruncated(t *testing.T) {
+	in, err := FromReader(strings.NewReader(`[{"a": 1}, {"a": 2}, {"a": `), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	err = j.Elements(func(int) error {
+		var v struct{ A int }
+		if err := j.Decode(&v); err != nil {
+			return err
+		}
+		n++
+		return nil
+	})
+	var m *Mismatch
+	if n != 2 || err == nil || errors.As(err, &m) {
+		t.Errorf("read %d, %v", n, err)
+	}
+}
+
+func TestDeep(t *testing.T) {
+	for _, text := range []string{strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<20)} {
+		in, err := FromReader(strings.NewReader(text), "deep", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, err := in.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := j.Value(); err == nil {
+			t.Error("no error")
+		}
+	}
+}
+
+// TestSide: side files stand beside a file or above it, never outside of the folder.
+func TestSide(t *testing.T) {
+	folder := fstest.MapFS{
+		"results/lab3/run.json":   {Data: []byte("{}")},
+		"results/benchmarks.json": {Data: zipped(t, []byte("found"))},
+	}
+	in, err := Open(folder, "results/lab3/run.json", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := in.Side("../benchmarks.json"); err != nil || string(got) != "found" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	for _, name := range []string{"../../../etc/passwd", "/etc/passwd", "none"} {
+		if _, err := in.Side(name); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"../x", "/x", `..\x`, "a/../../x", ""} {
+		if got, err := Below(name); err == nil && got != "." {
+			t.Errorf("%s: got %s", name, got)
+		}
+	}
+	if got, err := Below("a/./b.bin"); err != nil || got != "a/b.bin" {
+		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+func TestTime(t *testing.T) {
+	berlin := time.FixedZone("CET", 3600)
+	for _, c := range []struct {
+		text     string
+		location *time.Location
+		want     string
+		source   schema.TimeSource
+	}{
+		{"2026-01-31T10:00:00Z", berlin, "2026-01-31T10:00:00Z", schema.TimeFile},
+		{"2026-01-31T10:00:00.25+02:00", nil, "2026-01-31T08:00:00.25Z", schema.TimeFile},
+		{"2026-01-31T10:00:00", nil, "2026-01-31T10:00:00Z", schema.TimeNaive},
+		{"2026-01-31 10:00:00", berlin, "2026-01-31T09:00:00Z", schema.TimeFile},
+	} {
+		at, source, err := (&Input{Location: c.location}).Time(c.text, ISO...)
+		if got := at.UTC().Format(time.RFC3339Nano); err != nil || got != c.want || source != c.source {
+			t.Errorf("%s: got %s, %s, %v", c.text, got, source, err)
+		}
+	}
+	if _, _, err := (&Input{}).Time("yesterday", ISO...); err == nil {
+		t.Error("want an error")
+	}
+}

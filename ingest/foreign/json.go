@@ -1,0 +1,146 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// JSON reads a JSON text, or several that follow one another, value by value. It takes what tools write: NaN and
+// Infinity, which become strings ("NaN", "-Infinity"), names that stand twice, text that is not UTF-8.
+type JSON struct {
+	decoder *jsontext.Decoder
+	bounded *bounded
+}
+
+var lenient = jsontext.AllowDuplicateNames(true)
+
+func newJSON(r io.Reader) *JSON {
+	b := newBounded(r)
+	return &JSON{jsontext.NewDecoder(newQuoted(b), lenient, jsontext.AllowInvalidUTF8(true)), b}
+}
+
+// Where is the JSON pointer of the value that was read last.
+func (j *JSON) Where() string { return string(j.decoder.StackPointer()) }
+
+// Kind is the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n'; 0 where there is none.
+func (j *JSON) Kind() jsontext.Kind { return j.decoder.PeekKind() }
+
+// More tells whether another value follows at the top of the file.
+func (j *JSON) More() bool {
+	j.bounded.renew()
+	j.decoder.PeekKind() // an error of the file, too, is something to read
+	_, err := j.peek()
+	return !errors.Is(err, io.EOF)
+}
+
+// peek reports the error that the next read would have; nothing is read.
+func (j *JSON) peek() (jsontext.Kind, error) {
+	kind := j.decoder.PeekKind()
+	if kind != jsontext.KindInvalid {
+		return kind, nil
+	}
+	_, err := j.decoder.ReadToken()
+	return kind, err
+}
+
+// Value is the text of the next value. It is valid until the next one is read.
+func (j *JSON) Value() (jsontext.Value, error) {
+	j.bounded.renew()
+	return j.decoder.ReadValue()
+}
+
+// Skip reads over the next value.
+func (j *JSON) Skip() error {
+	j.bounded.renew()
+	return j.decoder.SkipValue()
+}
+
+// Decode reads the next value into what v points to, as encoding/json does. A value that does not fit gives a Mismatch.
+func (j *JSON) Decode(v any) error {
+	text, err := j.Value()
+	if err != nil {
+		return err
+	}
+	return DecodeAt(j.Where(), text, v)
+}
+
+// Decode reads the text of a JSON value into what v points to.
+func Decode(text jsontext.Value, v any) error {
+	return json.Unmarshal(text, v, lenient, jsontext.AllowInvalidUTF8(true))
+}
+
+// Members goes through the object that comes next: f reads the value of each member. A value of another kind gives a
+// Mismatch and is read over.
+func (j *JSON) Members(f func(name string) error) error {
+	if err := j.open(jsontext.KindBeginObject, "an object"); err != nil {
+		return err
+	}
+	for j.decoder.PeekKind() != jsontext.KindEndObject {
+		j.bounded.renew()
+		name, err := j.decoder.ReadToken()
+		if err != nil {
+			return err
+		}
+		if err := f(name.String()); err != nil {
+			return err
+		}
+	}
+	_, err := j.decoder.ReadToken()
+	return err
+}
+
+// Elements goes through the array that comes next: f reads each element. A value of another kind gives a Mismatch and is
+// read over.
+func (j *JSON) Elements(f func(i int) error) error {
+	if err := j.open(jsontext.KindBeginArray, "an array"); err != nil {
+		return err
+	}
+	for i := 0; j.decoder.PeekKind() != jsontext.KindEndArray; i++ {
+		j.bounded.renew()
+		if _, err := j.peek(); err != nil {
+			return err
+		}
+		if err := f(i); err != nil {
+			return err
+		}
+	}
+	_, err := j.decoder.ReadToken()
+	return err
+}
+
+func (j *JSON) open(want jsontext.Kind, what string) error {
+	j.bounded.renew()
+	kind, err := j.peek()
+	if err != nil {
+		return err
+	}
+	if kind != want {
+		if err := j.Skip(); err != nil {
+			return err
+		}
+		return &Mismatch{j.Where(), fmt.Errorf("%s, want %s", kindName(kind), what)}
+	}
+	_, err = j.decoder.ReadToken()
+	return err
+}
+
+// kindName is what people call a kind of value.
+func kindName(kind jsontext.Kind) string {
+	switch kind {
+	case jsontext.KindBeginObject:
+		return "an object"
+	case jsontext.KindBeginArray:
+		return "an array"
+	case jsontext.KindString:
+		return "a string"
+	case jsontext.KindNumber:
+		return "a number"
+	case jsontext.KindNull:
+		return "null"
+	}
+	return "true or false"
+}

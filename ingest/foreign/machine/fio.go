@@ -1,0 +1,167 @@
+package machine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// fio reads the JSON of fio, 2 and 3, with the text that it prints around it.
+func fio() foreign.Format {
+	return foreign.Format{
+		Name: "fio", About: "fio --output-format=json, json+ or normal,json",
+		Level: "a run is one job and one direction: read, write, trim or sync; the files have aggregates only",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Has("fio version") && h.HasAny("jobs", "client_stats")
+		},
+		Read: readFIO,
+	}
+}
+
+// fioReader reads the reports of a file: more than one with --status-interval, or where files were put together.
+type fioReader struct {
+	out     *foreign.Output
+	version string
+	global  map[string]foreign.Text
+	ended   time.Time // when the report was written
+	stopped bool      // nobody wants more
+	jobs    []fioPlace
+	before  []fioPlace // of the report before this one
+}
+
+// fioPlace is the runs of a job, which wait until it is known that no later report has it again.
+type fioPlace struct {
+	name    string
+	start   time.Time
+	total   float64 // bytes and operations
+	where   string
+	runs    []schema.Run
+	elapsed time.Duration
+}
+
+// mostFIOJobs is how many jobs wait.
+const mostFIOJobs = 10_000
+
+func readFIO(in *foreign.Input, out *foreign.Output) error {
+	j, err := fioJSON(in)
+	if err != nil {
+		return err
+	}
+	f := &fioReader{out: out}
+	for more := true; more; more = j.Kind() == '{' {
+		if err := f.report(j); err != nil {
+			return f.end(err)
+		}
+		if !f.again() {
+			if err := f.emit(f.before); err != nil {
+				return err
+			}
+		}
+		f.before, f.jobs = f.jobs, nil
+	}
+	return f.emit(f.before)
+}
+
+// end yields what came before an error that ends the file.
+func (f *fioReader) end(cause error) error {
+	if f.stopped {
+		return cause
+	}
+	f.again()
+	if err := f.emit(append(f.before, f.jobs...)); err != nil {
+		return err
+	}
+	return cause
+}
+
+// report reads one report.
+func (f *fioReader) report(j *foreign.JSON) error {
+	f.global, f.ended = nil, time.Time{}
+	return f.out.RefuseMismatch(j.Members(func(name string) error {
+		switch name {
+		case "fio version":
+			var version foreign.Text
+			err := j.Decode(&version)
+			f.version = string(version)
+			f.out.Version(f.version)
+			return err
+		case "timestamp", "timestamp_ms":
+			var at foreign.Number
+			err := f.out.RefuseMismatch(j.Decode(&at))
+			if n := at.Int64(); n != nil && name == "timestamp" && f.ended.IsZero() {
+				f.ended = time.Unix(*n, 0)
+			} else if n != nil && name == "timestamp_ms" {
+				f.ended = time.UnixMilli(*n)
+			}
+			return err
+		case "global options":
+			return f.out.RefuseMismatch(j.Decode(&f.global))
+		case "jobs", "client_stats":
+			return f.out.RefuseMismatch(j.Elements(func(int) error { return f.job(j) }))
+		}
+		return j.Skip()
+	}))
+}
+
+func (f *fioReader) job(j *foreign.JSON) error {
+	var job fioJob
+	if err := j.Decode(&job); err != nil {
+		return f.out.RefuseMismatch(err)
+	}
+	if job.Name == "All clients" {
+		f.out.LeaveOut("sums over all clients", 1)
+		return nil
+	}
+	p := fioPlace{name: job.Name, where: j.Where()}
+	if n := job.Elapsed.Int64(); n != nil && *n >= 0 && *n < 1e9 {
+		p.elapsed = time.Duration(*n) * time.Second
+	}
+	if n := job.Start.Int64(); n != nil {
+		p.start = time.UnixMilli(*n)
+	} else if !f.ended.IsZero() {
+		p.start = f.ended.Add(-p.elapsed)
+	}
+	p.runs, p.total = job.runs(f, p.start)
+	if len(p.runs) == 0 {
+		f.out.LeaveOut("jobs that did nothing", 1)
+	}
+	f.jobs = append(f.jobs, p)
+	if len(f.jobs) < mostFIOJobs {
+		return nil
+	}
+	if err := f.emit(f.before); err != nil {
+		return err
+	}
+	f.before = nil
+	jobs := f.jobs
+	f.jobs = nil
+	return f.emit(jobs)
+}
+
+// again tells whether this report is a later one of the same launch as the one before, with --status-interval: the same
+// jobs, begun at the same time, that have done at least as much. The one before is left out then.
+func (f *fioReader) again() bool {
+	const about = 2 * time.Second // elapsed is in whole seconds
+	same := len(f.before) > 0 && slices.EqualFunc(f.before, f.jobs, func(a, b fioPlace) bool {
+		return a.name == b.name && a.start.Sub(b.start).Abs() <= about && a.total <= b.total && a.elapsed <= b.elapsed
+	})
+	if same {
+		f.out.LeaveOut("reports of a launch before its last", 1)
+		f.before = nil
+	}
+	return same
+}
+
+func (f *fioReader) emit(jobs []fioPlace) error {
+	for _, p := range jobs {
+		for _, r := range p.runs {
+			if err := f.out.Run(p.where, r); err != nil {
+				f.stopped = true
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package machine
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Sites choose what a performance log has. Three layouts are known: the columns that a header names; and, with a header or
+// without, a line for each variable, whose fields tell by their form what they are.
+var (
+	perflogHeader = regexp.MustCompile(`^(?:[a-zA-Z_#]+\|)*(?:job_completion_time|check_job_completion_time)\b.*\|`)
+	perflogLine   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[^|]*\|reframe [^|]*\|[^|]*\|jobid=`)
+	perflogInfo   = regexp.MustCompile(`^(.+?)(?: /[0-9a-f]{6,})? (?:@|on )([^\s:]+):([^\s+]+)(?:\+(\S+)| using (\S+))$`)
+	perflogValue  = regexp.MustCompile(`^([\w.:/-]+)=([-+.\w]*)$`)
+	perflogRef    = regexp.MustCompile(`^ref=.*\(l=([^,]*), u=([^)]*)\)$`)
+	perflogPair   = regexp.MustCompile(`^([A-Za-z_]\w*)=(\S+)$`)
+)
+
+func isPerflog(h *foreign.Head) bool {
+	first := h.FirstLine()
+	return perflogLine.MatchString(first) || perflogHeader.MatchString(first)
+}
+
+// perflogReader reads lines. Those of one test case stand one after the other, one for each variable.
+type perflogReader struct {
+	in      *foreign.Input
+	out     *foreign.Output
+	columns []string // of the last header; nil where lines tell by themselves
+	where   string
+	key     string // of the test case that is being read
+	run     schema.Run
+	missing bool // a variable has no value
+}
+
+func readPerflog(in *foreign.Input, out *foreign.Output) error {
+	p := &perflogReader{in: in, out: out}
+	for number, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		if strings.TrimSpace(line.Text) == "" {
+			continue
+		}
+		if err := p.line(fmt.Sprintf("line %d", number), line.Text); err != nil {
+			return err
+		}
+	}
+	return p.flush()
+}
+
+func (p *perflogReader) line(where, text string) error {
+	fields := strings.Split(text, "|")
+	switch {
+	case perflogLine.MatchString(text):
+		return p.pattern(where, fields)
+	case perflogHeader.MatchString(text):
+		p.columns = nil
+		if slices.ContainsFunc(fields, func(name string) bool { return strings.HasSuffix(name, "_value") }) {
+			p.columns = fields
+		}
+		return p.flush()
+	case p.columns != nil && len(fields) == len(p.columns):
+		return p.row(where, fields)
+	}
+	p.out.Refuse(where, fmt.Errorf("%d fields that no header names", len(fields)))
+	return nil
+}
+
+// pattern reads a line for one variable: time|version|test|job|variable|unit and bounds in any order.
+func (p *perflogReader) pattern(where string, fields []string) error {
+	key := strings.Join(fields[:4], "|")
+	if key != p.key || len(p.run.Metrics) >= mostVariables {
+		if err := p.flush(); err != nil {
+			return err
+		}
+		if !p.begin(where, key, fields) {
+			return nil
+		}
+	}
+	var v reframeVariable
+	for i, field := range fields[4:] {
+		if m := perflogRef.FindStringSubmatch(field); m != nil {
+			v.Lower, v.Upper = foreign.Text(m[1]), foreign.Text(m[2])
+			continue
+		}
+		m := perflogValue.FindStringSubmatch(field)
+		switch {
+		case m != nil && v.Name == "":
+			v.Name, v.Value = m[1], foreign.Number(m[2])
+		case v.Name != "" && v.Unit == "" && i <= 3 && !strings.Contains(field, "="):
+			v.Unit = field
+		default:
+			for _, word := range strings.Split(field, ",") {
+				if pair := perflogPair.FindStringSubmatch(word); pair != nil {
+					foreign.SetParam(&p.run, pair[1], pair[2])
+				}
+			}
+		}
+	}
+	p.add(where, v)
+	return nil
+}
+
+// begin begins a test case at its first line.
+func (p *perflogReader) begin(where, key string, fields []string) bool {
+	m := perflogInfo.FindStringSubmatch(fields[2])
+	if m == nil {
+		p.out.Refuse(where, fmt.Errorf("%q is not a test", fields[2]))
+		return false
+	}
+	p.key, p.where = key, where
+	version, _, _ := strings.Cut(strings.TrimPrefix(fields[1], "reframe "), " ")
+	p.out.Version(version)
+	reframeName(&p.run, m[1])
+	reframePlace(&p.run, m[2], m[3], m[4]+m[5])
+	p.start(fields[0])
+	return true
+}
+
+// start sets when a test case was done: no log says when it began.
+func (p *perflogReader) start(text string) {
+	if at, source, err := p.in.Time(text, foreign.ISO...); err == nil {
+		foreign.SetStart(&p.run, at, source)
+	}
+}
+
+// add takes a variable. A name or a value of null is a test that failed.
+func (p *perflogReader) add(where string, v reframeVariable) {
+	if slices.Contains([]string{"", "null", "None"}, v.Name) || slices.Contains([]foreign.Number{"", "null", "None"}, v.Value) {
+		p.missing = true
+		return
+	}
+	if v.Value.Float64() == nil {
+		p.out.Refuse(where, fmt.Errorf("%s: %q is not a number", v.Name, v.Value))
+		return
+	}
+	v.add(&p.run)
+}
+
+// flush yields the test case that was read.
+func (p *perflogReader) flush() error {
+	run, where := p.run, p.where
+	missing := p.missing
+	p.run, p.where, p.key, p.missing = schema.Run{}, "", "", false
+	if where == "" {
+		return nil
+	}
+	if run.Status == "" && (missing || len(run.Metrics) == 0) {
+		run.Status = schema.StatusError
+	}
+	if missing && run.Status.Failed() {
+		run.Error = "a variable has no value"
+	}
+	return p.out.Run(where, run)
+}
+
+// row reads a line of named columns: one test case.
+func (p *perflogReader) row(where string, fields []string) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	p.where = where
+	value := map[string]string{}
+	for i, name := range p.columns {
+		name = strings.TrimPrefix(name, "check_")
+		if text := fields[i]; text != "null" && text != "None" {
+			value[name] = text
+		}
+	}
+	name := value["display_name"]
+	if name == "" {
+		name = value["name"]
+	}
+	if name == "" {
+		m := perflogInfo.FindStringSubmatch(value["info"])
+		if m == nil {
+			p.where = ""
+			p.out.Refuse(where, fmt.Errorf("a line without the name of a test"))
+			return nil
+		}
+		name = m[1]
+		reframePlace(&p.run, m[2], m[3], m[4]+m[5])
+	}
+	reframeName(&p.run, name)
+	if value["system"] != "" {
+		reframePlace(&p.run, value["system"], value["partition"], value["environ"])
+	}
+	for _, axis := range []string{"num_tasks", "num_tasks_per_node", "num_cpus_per_task", "num_gpus_per_node"} {
+		foreign.SetParam(&p.run, axis, value[axis])
+	}
+	for _, at := range []string{value["job_submit_time"], value["job_completion_time_unix"]} {
+		reframeStart(&p.run, foreign.Number(at))
+	}
+	if p.run.StartedAt.IsZero() {
+		p.start(value["job_completion_time"])
+	}
+	p.run.ExitCode = foreign.Number(value["job_exitcode"]).Int64()
+	if result, ok := value["result"]; ok {
+		reframeResult(&p.run, result)
+	}
+	p.columnsOf(where, value)
+	return p.flush()
+}
+
+// columnsOf takes the variables of a line of named columns: copy_value, copy_unit, copy_lower_thres.
+func (p *perflogReader) columnsOf(where string, value map[string]string) {
+	p.missing = true
+	for _, column := range slices.Sorted(maps.Keys(value)) {
+		name, ok := strings.CutSuffix(column, "_value")
+		if !ok {
+			continue
+		}
+		p.missing = false
+		v := reframeVariable{
+			Name: name, Value: foreign.Number(value[column]), Unit: value[name+"_unit"],
+			Lower: foreign.Text(value[name+"_lower_thres"] + value[name+"_lower"]), Upper: foreign.Text(value[name+"_upper_thres"] + value[name+"_upper"]),
+		}
+		p.add(where, v)
+	}
+}

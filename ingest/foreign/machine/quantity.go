@@ -1,0 +1,42 @@
+package machine
+
+import (
+	"math"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// meanOf is a metric of which a file has only the mean, in the stored unit; unit is that of the file.
+func meanOf(name string, value *float64, unit string) schema.Metric {
+	if unit == "KiB/s" || unit == "MiB/s" {
+		unit = "B/s"
+	}
+	return foreign.Aggregate(name, unit, schema.Summary{Mean: value})
+}
+
+// addMore adds a mean of which more is better.
+func addMore(r *schema.Run, name string, value *float64, unit string) {
+	m := meanOf(name, value, unit)
+	m.Better = schema.BetterHigher
+	foreign.Add(r, m, unit)
+}
+
+// addLess adds a mean of which less is better.
+func addLess(r *schema.Run, name string, value *float64, unit string) {
+	m := meanOf(name, value, unit)
+	m.Better = schema.BetterLower
+	foreign.Add(r, m, unit)
+}
+
+// milliseconds are so many milliseconds in nanoseconds; nil where that is no time.
+func milliseconds(n foreign.Number) *int64 { return nanoseconds(n, "ms") }
+
+// nanoseconds is a time in nanoseconds; nil where it is none.
+func nanoseconds(n foreign.Number, unit string) *int64 {
+	v := n.Finite(unit)
+	if v == nil || *v < 0 || *v >= math.MaxInt64 {
+		return nil
+	}
+	return new(int64(math.Round(*v)))
+}

@@ -1,0 +1,66 @@
+package machine
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// add gives a run the value of a variable. A test that failed before has none.
+func (v *reframeVariable) add(r *schema.Run) {
+	name := foreign.MetricName(v.Name)
+	if v.Value == "" || name == "" || r.Metric(name) != nil {
+		return
+	}
+	unit := reframeUnit(v.Unit)
+	s, err := foreign.SeriesOf([]foreign.Number{v.Value}, unit)
+	if err != nil {
+		return // what is no number is no value
+	}
+	m := s.Metric(name, schema.LevelProcess)
+	kind, known := schema.KindOfMetric(name)
+	if _, _, told := schema.StoredUnit(m.Unit); known && told && kind.Unit != "" && kind.Unit != m.Unit {
+		known = false // another thing of that name
+	}
+	if !known {
+		m.Better = v.better(m.Unit)
+	}
+	foreign.Add(r, m, unit)
+}
+
+// reframeUnit is a unit as people write it, in the spelling that is understood where there is one.
+func reframeUnit(text string) string {
+	text = strings.TrimSpace(text)
+	for _, spelling := range []string{text, reframeUnits[strings.ToLower(text)]} {
+		if _, _, known := schema.StoredUnit(spelling); known {
+			return spelling
+		}
+	}
+	return text
+}
+
+// reframeUnits are other spellings in lower case.
+var reframeUnits = map[string]string{
+	"sec": "s", "secs": "s", "second": "s", "seconds": "s", "usec": "us", "msec": "ms", "nsec": "ns", "gb/sec": "GB/s", "mb/sec": "MB/s",
+	"gb/s": "GB/s", "mb/s": "MB/s", "gflops": "Gflop/s", "gflop/s": "Gflop/s", "gflops/s": "Gflop/s", "tflops": "Tflop/s", "tflop/s": "Tflop/s",
+	"percent": "%", "us": "us", "ms": "ms", "ns": "ns", "b/s": "B/s",
+}
+
+// better is the direction: that which the bounds leave open where only one is set, else that of the unit.
+func (v *reframeVariable) better(unit string) schema.Better {
+	lower, upper := bound(v.Lower), bound(v.Upper)
+	switch {
+	case lower && !upper:
+		return schema.BetterHigher
+	case upper && !lower:
+		return schema.BetterLower
+	case unit == "ns" || unit == "mJ":
+		return schema.BetterLower
+	case unit == "B/s" || unit == "flop/s" || unit == "1/s":
+		return schema.BetterHigher
+	}
+	return ""
+}
+
+func bound(text foreign.Text) bool { return text != "" && text != "null" && text != "None" }

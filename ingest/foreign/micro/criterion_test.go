@@ -1,0 +1,44 @@
+package micro
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+)
+
+func TestCriterion(t *testing.T) { foreigntest.Golden(t, Formats(), root, "criterion") }
+
+func FuzzCriterion(f *testing.F) { foreigntest.Fuzz(f, criterion()[0], root, "criterion") }
+
+func FuzzCriterionMessages(f *testing.F) { foreigntest.Fuzz(f, criterion()[1], root, "criterion") }
+
+// TestCriterionFolders: a baseline is read where there is nothing newer beside it, and base never is.
+func TestCriterionFolders(t *testing.T) {
+	sample := &fstest.MapFile{Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)}
+	name := &fstest.MapFile{Data: []byte(`{"group_id":"g","function_id":null,"value_str":null}`)}
+	for _, c := range []struct {
+		folder string
+		newer  bool
+		runs   int
+	}{
+		{"g/new", false, 1}, {"g/base", false, 0}, {"g/main", false, 1}, {"g/main", true, 0}, {".", false, 1},
+	} {
+		folder := fstest.MapFS{c.folder + "/sample.json": sample, c.folder + "/benchmark.json": name}
+		if c.folder == "." {
+			folder = fstest.MapFS{"sample.json": sample, "benchmark.json": name}
+		}
+		if c.newer {
+			folder["g/new/sample.json"] = sample
+		}
+		file := c.folder + "/sample.json"
+		if c.folder == "." {
+			file = "sample.json"
+		}
+		_, report, _, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, file)
+		if err != nil || report.Runs != c.runs || report.LeftOut["copies of an earlier run, beside new/"] != 1-c.runs {
+			t.Errorf("%s, newer %t: %+v, %v; want %d runs", c.folder, c.newer, report, err, c.runs)
+		}
+	}
+}

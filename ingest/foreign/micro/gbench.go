@@ -1,0 +1,178 @@
+package micro
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func googleBenchmark() foreign.Format {
+	return foreign.Format{
+		Name:  "google-benchmark",
+		About: "Google Benchmark: JSON of --benchmark_out or --benchmark_format=json",
+		Level: "a run is a benchmark of a process, a sample is a repetition: the mean of its iterations",
+		Recognize: func(h *foreign.Head) bool {
+			return h.HasAny("benchmarks[].real_time", "benchmarks[].error_occurred", "benchmarks[].real_coefficient") ||
+				h.Has("context.num_cpus", "context.library_build_type", "benchmarks")
+		},
+		Read: readGoogleBenchmark,
+	}
+}
+
+func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
+	var c gbenchContext
+	in, err := header(in, out, c.member, "context")
+	if err != nil {
+		return err
+	}
+	defer in.Close() //nolint:errcheck // it was only read
+	out.Version(c.version())
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	g := gbenchGroup{context: &c, in: in, out: out}
+	err = j.Members(func(name string) error {
+		if name != "benchmarks" {
+			return j.Skip()
+		}
+		err := j.Elements(func(int) error {
+			var row gbenchRow
+			if err := row.read(j); err != nil {
+				return out.RefuseMismatch(err)
+			}
+			return g.add(&row)
+		})
+		return out.RefuseMismatch(err)
+	})
+	if flushed := g.flush(); flushed != nil {
+		return flushed
+	}
+	return out.RefuseMismatch(err)
+}
+
+// gbenchContext is what holds for all benchmarks of a file.
+type gbenchContext struct {
+	Date         foreign.Text   `json:"date"`
+	Host         foreign.Text   `json:"host_name"`
+	Executable   foreign.Text   `json:"executable"`
+	CPUs         foreign.Number `json:"num_cpus"`
+	MHz          foreign.Text   `json:"mhz_per_cpu"`
+	Scaling      foreign.Text   `json:"cpu_scaling_enabled"`
+	ASLR         foreign.Text   `json:"aslr_enabled"`
+	LoadAverage  foreign.Text   `json:"load_avg"`
+	Library      foreign.Text   `json:"library_version"`
+	LibraryBuild foreign.Text   `json:"library_build_type"`
+	Schema       foreign.Text   `json:"json_schema_version"`
+}
+
+func (c *gbenchContext) member(j *foreign.JSON, name string) error {
+	if name == "context" {
+		return j.Decode(c)
+	}
+	return j.Skip()
+}
+
+func (c *gbenchContext) version() string {
+	if c.Library == "" && c.Schema != "" {
+		return "schema " + string(c.Schema)
+	}
+	return string(c.Library)
+}
+
+// run is a run with what holds for all of a file.
+func (c *gbenchContext) run(in *foreign.Input) schema.Run {
+	r := schema.Run{Env: schema.Env{
+		Machine: string(c.Host), Hostname: string(c.Host), CPUCount: c.CPUs.Int64(),
+	}}
+	for name, text := range map[string]foreign.Text{
+		"mhz_per_cpu": c.MHz, "cpu_scaling_enabled": c.Scaling, "aslr_enabled": c.ASLR, "load_avg": c.LoadAverage,
+		"library_version": c.Library, "library_build_type": c.LibraryBuild,
+	} {
+		foreign.SetFact(&r, name, string(text))
+	}
+	if at, source, err := in.Time(string(c.Date), foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	return r
+}
+
+// program is the name of the executable, without its folder.
+func (c *gbenchContext) program() string {
+	name := path.Base(strings.ReplaceAll(string(c.Executable), `\`, "/"))
+	if name == "." || name == "/" {
+		return ""
+	}
+	return strings.TrimSuffix(name, ".exe")
+}
+
+// gbenchSuffixes are what Google Benchmark itself adds to a name.
+var gbenchSuffixes = map[string]bool{"real_time": true, "manual_time": true, "process_time": true}
+
+// setName gives a run its benchmark and parameters by the name of a row: BM_x<int>/8/n:128/real_time/threads:2 is
+// BM_x<int> with arg0, n, time and threads. Words among the arguments belong to the name; where a parameter would stand
+// twice, all does.
+func (c *gbenchContext) setName(r *schema.Run, name string) {
+	parts := gbenchParts(name)
+	last := len(parts)
+	for last > 1 && isGbenchArgument(parts[last-1]) {
+		last--
+	}
+	var times []string
+	var params []param
+	for i, part := range parts[last:] {
+		switch key, value, named := strings.Cut(part, ":"); {
+		case gbenchSuffixes[part]:
+			times = append(times, part)
+		case named:
+			params = append(params, param{key, value})
+		default:
+			params = append(params, param{fmt.Sprintf("arg%d", i), part})
+		}
+	}
+	if len(times) > 0 {
+		params = append(params, param{"time", strings.Join(times, "/")})
+	}
+	r.Benchmark = strings.Join(parts[:last], "/")
+	if !setParams(r, params) {
+		r.Benchmark = name
+	}
+	if program := c.program(); program != "" {
+		r.Benchmark = program + "/" + r.Benchmark
+	}
+}
+
+// gbenchParts splits a name at its slashes, but for those inside of <> and ().
+func gbenchParts(name string) []string {
+	var parts []string
+	depth, start := 0, 0
+	for i, c := range name {
+		switch c {
+		case '<', '(':
+			depth++
+		case '>', ')':
+			depth = max(depth-1, 0)
+		case '/':
+			if depth == 0 {
+				parts = append(parts, name[start:i])
+				start = i + 1
+			}
+		}
+	}
+	return append(parts, name[start:])
+}
+
+// isGbenchArgument tells whether a part of a name is an argument: 8, n:128, real_time.
+func isGbenchArgument(part string) bool {
+	if gbenchSuffixes[part] {
+		return true
+	}
+	key, value, named := strings.Cut(part, ":")
+	if !named {
+		return part != "" && strings.Trim(strings.TrimPrefix(part, "-"), "0123456789") == "" && part != "-"
+	}
+	return key != "" && value != "" && value[0] != ':' && !strings.ContainsAny(key, "<>() ")
+}

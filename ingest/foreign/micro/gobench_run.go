@@ -1,0 +1,224 @@
+package micro
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// goRun is the benchmark whose lines are being read.
+type goRun struct {
+	name    []byte // empty before the first one
+	line    int    // its first
+	at      string
+	metrics []goMetric // the first used of them
+	used    int
+	failing bool
+	status  schema.Status
+	message []byte
+}
+
+// goMetric is what the lines have of a metric.
+type goMetric struct {
+	name       []byte // of the unit
+	unit       *goUnit
+	values     goSeries
+	iterations []int64
+}
+
+// result takes a result: the number of iterations, then values with their units. It tells whether the line is one.
+func (p *goParser) result(name, rest []byte) (bool, error) {
+	first, rest := goWord(rest)
+	iterations, ok := goInteger(first)
+	if !ok {
+		return false, nil
+	}
+	if err := p.readFields(rest); err != nil || iterations == 0 {
+		if iterations == 0 {
+			err = fmt.Errorf("0 iterations measure nothing")
+		}
+		p.out.Refuse(p.where(), err)
+		return true, nil
+	}
+	if !bytes.Equal(name, p.run.name) {
+		if err := p.begin(name); err != nil {
+			return true, err
+		}
+	}
+	p.run.failing = false
+	for i := range p.fields {
+		f := &p.fields[i]
+		m := p.run.metric(i, f)
+		m.values.add(f.value)
+		m.iterations = append(m.iterations, iterations)
+	}
+	return true, nil
+}
+
+// mostGoUnits is how many values a line may have.
+const mostGoUnits = 200
+
+// readFields reads the values of a result.
+func (p *goParser) readFields(rest []byte) error {
+	p.fields = p.fields[:0]
+	same := true // units as in the line before, which are not to be compared with one another
+	for i := 0; ; i++ {
+		var number []byte
+		if number, rest = goWord(rest); number == nil {
+			break
+		}
+		var f goField
+		if f.name, rest = goWord(rest); f.name == nil {
+			return fmt.Errorf("no unit after %.40q", number)
+		}
+		if i < len(p.run.metrics) && bytes.Equal(p.run.metrics[i].name, f.name) {
+			f.unit = p.run.metrics[i].unit
+		} else {
+			f.unit, same = p.unit(string(f.name)), false
+		}
+		var ok bool
+		if f.value, ok = goNumber(number, f.unit); !ok {
+			return fmt.Errorf("%.40q is not a number", number)
+		}
+		if i == mostGoUnits {
+			return fmt.Errorf("more than %d values", mostGoUnits)
+		}
+		p.fields = append(p.fields, f)
+	}
+	if len(p.fields) == 0 {
+		return fmt.Errorf("no value after the iterations")
+	}
+	for i := 0; i < len(p.fields) && !same; i++ {
+		for j := range i {
+			if p.fields[i].unit == p.fields[j].unit {
+				return fmt.Errorf("unit %.40q stands twice", p.fields[i].name)
+			}
+		}
+	}
+	return nil
+}
+
+// goWord is the next word of a line; nil at its end.
+func goWord(line []byte) (word, rest []byte) {
+	start := 0
+	for start < len(line) && (line[start] == ' ' || line[start] == '\t') {
+		start++
+	}
+	end := start
+	for end < len(line) && line[end] != ' ' && line[end] != '\t' {
+		end++
+	}
+	if start == end {
+		return nil, nil
+	}
+	return line[start:end], line[end:]
+}
+
+// goInteger reads a number of iterations.
+func goInteger(word []byte) (n int64, ok bool) {
+	if len(word) == 0 || len(word) > 18 {
+		return 0, false
+	}
+	for _, c := range word {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return n, true
+}
+
+// metric is the metric of a field, which most lines have at the same place; a new one where the lines had none yet.
+func (r *goRun) metric(i int, f *goField) *goMetric {
+	if i < r.used && r.metrics[i].unit == f.unit {
+		return &r.metrics[i]
+	}
+	for j := range r.metrics[:r.used] {
+		if r.metrics[j].unit == f.unit {
+			return &r.metrics[j]
+		}
+	}
+	if r.used == len(r.metrics) {
+		r.metrics = append(r.metrics, goMetric{})
+	}
+	m := &r.metrics[r.used]
+	r.used++
+	m.name, m.unit = append(m.name[:0], f.name...), f.unit
+	m.values, m.iterations = goSeries{hint: len(m.iterations)}, m.iterations[:0]
+	return m
+}
+
+// begin yields the run before, and begins one.
+func (p *goParser) begin(name []byte) error {
+	if err := p.flush(); err != nil {
+		return err
+	}
+	r := &p.run
+	r.name, r.line, r.at = append(r.name[:0], name...), p.number, p.now
+	return nil
+}
+
+// flush yields the run whose lines were read, and forgets them.
+func (p *goParser) flush() error {
+	b := &p.run
+	if len(b.name) == 0 {
+		return nil
+	}
+	r := schema.Run{Status: b.status}
+	name := strings.ToValidUTF8(string(b.name), "�")
+	p.setName(&r, name)
+	p.setEnv(&r, b.at)
+	if b.status != "" {
+		r.Stage, r.Error = schema.StageMeasure, strings.ToValidUTF8(strings.TrimSpace(string(b.message)), "�")
+	}
+	where := "line " + strconv.Itoa(b.line)
+	r.Metrics = make([]schema.Metric, 0, b.used)
+	var iterations []int64
+	for i := range b.metrics[:b.used] {
+		m := &b.metrics[i]
+		if !slices.Equal(iterations, m.iterations) { // all lines have the same metrics, mostly
+			iterations = slices.Clone(m.iterations)
+		}
+		addGoMetric(&r, m, iterations)
+	}
+	b.name, b.used, b.failing, b.status, b.message = b.name[:0], 0, false, "", b.message[:0]
+	return p.out.Run(where, r)
+}
+
+// addGoMetric gives a run the metric of a unit.
+func addGoMetric(r *schema.Run, m *goMetric, iterations []int64) {
+	u := m.unit
+	stored, _, _ := schema.StoredUnit(u.unit)
+	series := foreign.Series{Unit: stored, Given: u.given, Ticks: m.values.ticks, Reals: m.values.reals}
+	metric := series.Metric(u.metric, schema.LevelIteration)
+	metric.Better = u.better
+	metric.IterationsPerSample = iterationsOf(iterations, series.Len())
+	if u.metric == "latency" {
+		r.Primary = u.metric
+	}
+	foreign.Add(r, metric, u.given)
+}
+
+// setEnv gives a run what is known of where it ran.
+func (p *goParser) setEnv(r *schema.Run, at string) {
+	r.Env = schema.Env{
+		Machine: p.header["machine"], Hostname: p.header["hostname"], OS: p.header["goos"], CPUModel: p.header["cpu"],
+		GitCommit: p.header["commit"], GitBranch: p.header["branch"],
+	}
+	if r.Env.Machine == "" {
+		r.Env.Machine = r.Env.Hostname
+	}
+	for _, name := range []string{"goarch", "commit-time", "goversion", "go-version"} {
+		foreign.SetFact(r, name, p.header[name])
+	}
+	if at != "" {
+		if t, source, err := p.in.Time(at, foreign.ISO...); err == nil {
+			foreign.SetStart(r, t, source)
+		}
+	}
+}

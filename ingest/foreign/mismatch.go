@@ -1,0 +1,61 @@
+package foreign
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A Mismatch is a value that could be read, but is not what was expected. The reader stands behind it.
+type Mismatch struct {
+	Where string // JSON pointer into the file
+	Err   error
+}
+
+func (m *Mismatch) Error() string { return m.Err.Error() }
+func (m *Mismatch) Unwrap() error { return m.Err }
+
+// DecodeAt reads the text of a JSON value, which stood at a place in the file, into what v points to. A value that does
+// not fit gives a Mismatch.
+func DecodeAt(where string, text jsontext.Value, v any) error {
+	if err := Decode(text, v); err != nil {
+		return misfit(where, err)
+	}
+	return nil
+}
+
+// misfit says in words of its own what does not fit where: those of package json change from one process to the next.
+func misfit(where string, err error) *Mismatch {
+	var semantic *json.SemanticError
+	for errors.As(err, &semantic) {
+		where += string(semantic.JSONPointer)
+		if semantic.Err == nil {
+			return &Mismatch{where, fmt.Errorf("%s, want %s", kindName(semantic.JSONKind), wanted(semantic.GoType))}
+		}
+		err = semantic.Err
+	}
+	return &Mismatch{where, err}
+}
+
+// wanted is what people call the values that fit a type.
+func wanted(t reflect.Type) string {
+	if t == nil {
+		return "another value"
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	}
+	return "a number"
+}

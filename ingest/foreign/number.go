@@ -1,0 +1,136 @@
+package foreign
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Number is a number as it stands in a file: all its digits, or a word for what is not finite. Empty is NULL. JSON
+// numbers, strings of digits and null are read into it.
+type Number string
+
+// UnmarshalJSON takes a number, a string and null.
+func (n *Number) UnmarshalJSON(text []byte) error {
+	switch jsontext.Value(text).Kind() {
+	case jsontext.KindNull:
+		*n = ""
+		return nil
+	case jsontext.KindNumber:
+		*n = Number(text)
+		return nil
+	case jsontext.KindString:
+		s, err := jsontext.AppendUnquote(nil, text)
+		if err != nil {
+			return err
+		}
+		word := strings.TrimSpace(string(s))
+		if _, err := strconv.ParseFloat(word, 64); err != nil && word != "" && !isRange(err) {
+			return fmt.Errorf("%q is not a number", brief(word))
+		}
+		*n = Number(word)
+		return nil
+	}
+	return fmt.Errorf("%s is not a number", brief(string(text)))
+}
+
+// Int64 is the number where it is an integer of 64 bits, else nil.
+func (n Number) Int64() *int64 {
+	if i, err := strconv.ParseInt(string(n), 10, 64); err == nil {
+		return &i
+	}
+	f, err := strconv.ParseFloat(string(n), 64)
+	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return nil
+	}
+	return new(int64(f))
+}
+
+// Float64 is the number, NaN and infinity included; nil where it is NULL.
+func (n Number) Float64() *float64 { return n.In("") }
+
+// In is the number, given in a unit, in the stored unit of that (s: ns); nil where it is NULL. Decimal digits stay
+// exact: 0.0012 s is 1200000 ns.
+func (n Number) In(unit string) *float64 {
+	if n == "" {
+		return nil
+	}
+	v, err := scaleOf(unit).value([]byte(n))
+	if err != nil {
+		return nil
+	}
+	return &v
+}
+
+// Finite is In, but nil where the number is NaN or infinite.
+func (n Number) Finite(unit string) *float64 {
+	v := n.In(unit)
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
+		return nil
+	}
+	return v
+}
+
+func isRange(err error) bool {
+	e, ok := err.(*strconv.NumError)
+	return ok && e.Err == strconv.ErrRange
+}
+
+// brief is a text that may be long, for an error.
+func brief(s string) string {
+	const most = 60
+	if len(s) > most {
+		return strings.ToValidUTF8(s[:most], "") + "…"
+	}
+	return s
+}
+
+// scale turns numbers of a unit into its stored unit: by moving the decimal point, else by a factor.
+type scale struct {
+	point  int
+	factor float64
+}
+
+func scaleOf(unit string) scale {
+	_, factor, _ := schema.StoredUnit(unit)
+	if point := math.Round(math.Log10(factor)); math.Pow(10, point) == factor {
+		return scale{point: int(point), factor: 1}
+	}
+	return scale{factor: factor}
+}
+
+// value reads the digits of a number. What is too large is infinite, as IEEE 754 rounds it.
+func (s scale) value(digits []byte) (float64, error) {
+	var room [64]byte
+	text := digits
+	if s.point != 0 {
+		text = s.shifted(room[:0], digits)
+	}
+	v, err := strconv.ParseFloat(string(text), 64)
+	if err != nil && !isRange(err) {
+		return 0, fmt.Errorf("%q is not a number", brief(string(digits)))
+	}
+	return v * s.factor, nil
+}
+
+// shifted appends the digits with the exponent that the unit asks for.
+func (s scale) shifted(to, digits []byte) []byte {
+	exponent := s.point
+	if e := bytes.IndexAny(digits, "eE"); e >= 0 {
+		own, err := strconv.Atoi(string(digits[e+1:]))
+		if err != nil { // a word, or an exponent beyond all numbers
+			return append(to, digits...)
+		}
+		digits, exponent = digits[:e], exponent+own
+	} else if c := digits[len(digits)-1]; c != '.' && (c < '0' || c > '9') {
+		return append(to, digits...) // NaN, Infinity
+	}
+	to = append(append(to, digits...), 'e')
+	return strconv.AppendInt(to, int64(exponent), 10)
+}

@@ -1,0 +1,230 @@
+package foreign
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Added is what a user adds to all runs of a file that do not say it themselves.
+type Added struct {
+	Tags    map[string]string
+	Params  map[string]string // axes, too
+	Machine string
+	At      time.Time
+}
+
+// Report is what came of a file.
+type Report struct {
+	Name     string
+	Format   string
+	Version  string // of the format or of the tool, where the file says it
+	Runs     int
+	Samples  int64
+	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
+	Refused  int            // records that cannot be understood
+	Refusals []Refusal      // the first of them
+}
+
+// Refusal is a record that cannot be understood.
+type Refusal struct {
+	Where string // a line, a JSON pointer, a name
+	Why   string
+}
+
+// longestWhy is how much is said of a refusal.
+const longestWhy = 300
+
+func shortened(why string) string {
+	if len(why) > longestWhy {
+		return strings.ToValidUTF8(why[:longestWhy], "") + "…"
+	}
+	return why
+}
+
+// mostRefusals is how many a report names.
+const mostRefusals = 20
+
+// Output takes the runs of one file.
+type Output struct {
+	Report Report
+
+	added   Added
+	yield   func(schema.Run) bool
+	session string         // of this file
+	times   map[string]int // how often a record came already
+}
+
+// errStopped ends the reading of a file when nobody wants more.
+var errStopped = errors.New("stopped")
+
+// Version says which version of the tool or of the format wrote the file.
+func (o *Output) Version(version string) {
+	if o.Report.Version == "" {
+		o.Report.Version = version
+	}
+}
+
+// LeaveOut counts what a file has that is no run and no sample.
+func (o *Output) LeaveOut(why string, n int) {
+	if o.Report.LeftOut == nil {
+		o.Report.LeftOut = map[string]int{}
+	}
+	o.Report.LeftOut[why] += n
+}
+
+// Refuse counts a record that cannot be understood, and goes on. An error that is no Mismatch and no record's is to be
+// returned by the reader instead.
+func (o *Output) Refuse(where string, err error) {
+	o.Report.Refused++
+	if len(o.Report.Refusals) < mostRefusals {
+		o.Report.Refusals = append(o.Report.Refusals, Refusal{where, shortened(err.Error())})
+	}
+}
+
+// RefuseMismatch refuses the record of a Mismatch. Any other error is returned.
+func (o *Output) RefuseMismatch(err error) error {
+	var m *Mismatch
+	if !errors.As(err, &m) {
+		return err
+	}
+	o.Refuse(m.Where, m.Err)
+	return nil
+}
+
+// Run takes a run. The reader says what was measured; source, purpose, ids and what the user added are filled in here.
+// where is what a refusal of the run names. An error ends the reading and is to be returned.
+func (o *Output) Run(where string, r schema.Run) error {
+	o.complete(&r)
+	if err := r.Validate(); err != nil {
+		o.Refuse(where, errors.Unwrap(err))
+		return nil
+	}
+	o.Report.Runs++
+	o.Report.Samples += samplesOf(&r)
+	if !o.yield(r) {
+		return errStopped
+	}
+	return nil
+}
+
+// longestError is how much is kept of what a run printed as its error.
+const longestError = 8 << 10
+
+func (o *Output) complete(r *schema.Run) {
+	if r.Source == "" {
+		r.Source = o.Report.Format
+	}
+	if r.Purpose == "" {
+		r.Purpose = schema.PurposeMeasure
+	}
+	if r.Status == "" {
+		r.Status = schema.StatusOK
+	}
+	if len(r.Error) > longestError {
+		r.Error = strings.ToValidUTF8(r.Error[:longestError], "") + "…"
+	}
+	if r.Primary == "" && len(r.Metrics) > 0 {
+		r.Primary = r.Metrics[0].Name
+	}
+	if r.RunID != "" { // it comes from a store: to change it would make it another run
+		r.PointID = schema.PointID(r)
+		return
+	}
+	o.add(r)
+	o.name(r)
+	r.Warnings = append(r.Warnings, warnings(r)...)
+}
+
+// add gives a run what the user knows and the file does not say.
+func (o *Output) add(r *schema.Run) {
+	for name, text := range o.added.Params {
+		if !hasAxis(r, name) {
+			SetAxis(r, name, text)
+		}
+	}
+	if r.Env.Machine == "" {
+		r.Env.Machine = o.added.Machine
+	}
+	if r.StartedAt.IsZero() && !o.added.At.IsZero() {
+		SetStart(r, o.added.At, schema.TimeFile)
+	}
+}
+
+// hasAxis tells whether a run has a value of an axis.
+func hasAxis(r *schema.Run, name string) bool {
+	switch schema.CanonicalAlias(name) {
+	case "batch_size":
+		return r.BatchSize != nil
+	case "seq_len":
+		return r.SeqLen != nil
+	case "precision":
+		return r.Precision != ""
+	case "backend":
+		return r.Backend != ""
+	case "model":
+		return r.Model != ""
+	}
+	_, ok := r.Params[name]
+	return ok
+}
+
+// name gives a run its ids: of what it says, and of how many of the same came before it in the file. Neither the name of
+// the file nor the user's tags count. A file is one session, whose id is made of its first run. A run with neither a
+// sample nor a start, a failure, could be equal to one of another file: so its session counts as well.
+func (o *Output) name(r *schema.Run) {
+	r.PointID = schema.PointID(r)
+	digest := schema.DigestOf(r)
+	n := o.times[digest]
+	o.times[digest]++
+	if o.session == "" {
+		o.session = schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
+	}
+	record := fmt.Sprintf("%s %d", digest, n)
+	if r.StartedAt.IsZero() && samplesOf(r) == 0 {
+		record += " " + o.session
+	}
+	r.RunID = schema.ULIDFrom(r.StartedAt, bits(record)).String()
+	r.SessionID = o.session
+	if len(o.added.Tags) > 0 {
+		tags := maps.Clone(o.added.Tags)
+		maps.Copy(tags, r.Tags)
+		r.Tags = tags
+	}
+}
+
+// bits are the first 80 bits of SHA-256 over words.
+func bits(words ...string) [10]byte {
+	sum := sha256.Sum256([]byte(strings.Join(words, " ")))
+	return [10]byte(sum[:10])
+}
+
+// samplesOf counts the samples of all metrics of a run.
+func samplesOf(r *schema.Run) (n int64) {
+	for i := range r.Metrics {
+		n += int64(max(len(r.Metrics[i].Ticks), len(r.Metrics[i].Reals)))
+	}
+	return n
+}
+
+// Reasons are why something was left out, by name.
+func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut)) }
+
+// Read yields the runs of a file and reports what came of it. Its error says why the file ended early.
+func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (Report, error) {
+	o := &Output{
+		Report: Report{Name: in.Name, Format: format.Name},
+		added:  added, yield: yield, times: map[string]int{},
+	}
+	err := format.Read(in, o)
+	if errors.Is(err, errStopped) {
+		err = nil
+	}
+	return o.Report, err
+}

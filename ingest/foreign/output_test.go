@@ -1,0 +1,194 @@
+package foreign
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// fake yields runs whatever the file.
+func fake(runs ...schema.Run) *Format {
+	return &Format{Name: "fake", Read: func(_ *Input, out *Output) error {
+		for _, r := range runs {
+			if err := out.Run("here", r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+func readAll(t *testing.T, f *Format, added Added) ([]schema.Run, Report) {
+	t.Helper()
+	in, err := FromReader(strings.NewReader("x"), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []schema.Run
+	report, err := Read(in, f, added, func(r schema.Run) bool { runs = append(runs, r); return true })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs, report
+}
+
+func measured(benchmark string, ns ...int64) schema.Run {
+	return schema.Run{Benchmark: benchmark, Metrics: []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: ns}}}
+}
+
+// TestIDs: the same content has the same ids, each of two equal records its own, and another value another one. The first
+// runs of a file make its session.
+func TestIDs(t *testing.T) {
+	same := func() []schema.Run {
+		return []schema.Run{measured("a", 1, 2), measured("a", 1, 2), measured("b", 1, 2)}
+	}
+	first, report := readAll(t, fake(same()...), Added{})
+	second, _ := readAll(t, fake(same()...), Added{Tags: map[string]string{"k": "v"}})
+	if report.Runs != 3 || report.Samples != 6 || report.Refused != 0 {
+		t.Errorf("report %+v", report)
+	}
+	ids := map[string]bool{}
+	for i := range first {
+		ids[first[i].RunID] = true
+		if first[i].RunID != second[i].RunID || first[i].SessionID != second[i].SessionID || first[i].SessionID != first[0].SessionID {
+			t.Errorf("%d: %s %s, then %s %s", i, first[i].RunID, first[i].SessionID, second[i].RunID, second[i].SessionID)
+		}
+		if second[i].Tags["k"] != "v" || first[i].Source != "fake" || first[i].Primary != "latency" || first[i].Status != schema.StatusOK {
+			t.Errorf("%d: %+v", i, second[i])
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("%d ids for 3 runs", len(ids))
+	}
+	other, _ := readAll(t, fake(measured("a", 1, 3)), Added{})
+	if ids[other[0].RunID] || other[0].SessionID == first[0].SessionID {
+		t.Error("other samples, the same id")
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 6789, time.UTC)
+	later := measured("a", 1, 2)
+	SetStart(&later, at, schema.TimeFile)
+	timed, _ := readAll(t, fake(later), Added{})
+	if id, err := schema.ParseULID(timed[0].RunID); err != nil || !id.Time().Equal(at.Truncate(time.Millisecond)) {
+		t.Errorf("id of %v, %v", id.Time(), err)
+	}
+}
+
+// TestFailuresOfTwoFiles: failures that say the same in two files are two runs, as their files are two.
+func TestFailuresOfTwoFiles(t *testing.T) {
+	failure := schema.Run{Benchmark: "b", Status: schema.StatusError, Error: "out of memory"}
+	monday, _ := readAll(t, fake(measured("a", 1), failure), Added{})
+	again, _ := readAll(t, fake(measured("a", 1), failure), Added{})
+	tuesday, _ := readAll(t, fake(measured("a", 2), failure), Added{})
+	if monday[1].RunID != again[1].RunID || monday[1].RunID == tuesday[1].RunID {
+		t.Errorf("%s, again %s, on another day %s", monday[1].RunID, again[1].RunID, tuesday[1].RunID)
+	}
+}
+
+// TestAdded: what the user says counts where the file says nothing.
+func TestAdded(t *testing.T) {
+	silent, said := measured("a", 1), measured("b", 1)
+	said.Params = map[string]string{"m": "8"}
+	said.BatchSize, said.Env.Machine = new(int64(4)), "theirs"
+	SetStart(&said, time.Unix(1000, 0), schema.TimeFile)
+	runs, _ := readAll(t, fake(silent, said), Added{
+		Params: map[string]string{"m": "16", "bs": "32", "dtype": "float16"}, Machine: "mine", At: time.Unix(2000, 0),
+	})
+	if r := runs[0]; r.Params["m"] != "16" || *r.BatchSize != 32 || r.Precision != "fp16" || r.Env.Machine != "mine" || r.StartedAt.Unix() != 2000 {
+		t.Errorf("nothing was said: %+v", r)
+	}
+	if r := runs[1]; r.Params["m"] != "8" || *r.BatchSize != 4 || r.Precision != "fp16" || r.Env.Machine != "theirs" || r.StartedAt.Unix() != 1000 {
+		t.Errorf("it was said: %+v", r)
+	}
+}
+
+// TestRefused: a run that no store would take is counted, with its reason, and ends nothing.
+func TestRefused(t *testing.T) {
+	bad, twice := measured("a", 1), measured("a", 1)
+	bad.Metrics[0].Name = "no name"
+	twice.Metrics = append(twice.Metrics, twice.Metrics[0])
+	runs, report := readAll(t, fake(bad, measured("b", 2), twice), Added{})
+	if len(runs) != 1 || report.Runs != 1 || report.Refused != 2 || len(report.Refusals) != 2 || !strings.Contains(report.Refusals[1].Why, "twice") {
+		t.Errorf("%d runs, %+v", len(runs), report)
+	}
+}
+
+// TestStopped: when nobody wants more, the reader ends, and that is no error.
+func TestStopped(t *testing.T) {
+	in, err := FromReader(strings.NewReader("x"), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	report, err := Read(in, fake(measured("a", 1), measured("b", 1)), Added{}, func(schema.Run) bool { n++; return false })
+	if n != 1 || report.Runs != 1 || err != nil {
+		t.Errorf("%d runs, %+v, %v", n, report, err)
+	}
+}
+
+func TestSetAxis(t *testing.T) {
+	var r schema.Run
+	SetParam(&r, "bs", "8")
+	SetParam(&r, "sequence_length", "128")
+	SetParam(&r, "dtype", "bfloat16")
+	SetParam(&r, "m", "1e3")
+	SetParam(&r, "status", "x")
+	SetParam(&r, "none", "")
+	if *r.BatchSize != 8 || *r.SeqLen != 128 || r.Precision != "bf16" || r.Params["m"] != "1000" || r.Params["status"] != "x" || len(r.Params) != 2 {
+		t.Errorf("%+v", r)
+	}
+	r = schema.Run{}
+	SetParam(&r, "batch_size", "8x2")
+	SetParam(&r, "precision", "Q4_K_M")
+	if r.BatchSize != nil || r.Precision != "" || r.Params["batch"] != "8x2" || r.Params["dtype"] != "Q4_K_M" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestRecognize(t *testing.T) {
+	yes := func(*Head) bool { return true }
+	all := []Format{{Name: "a", Recognize: yes}, {Name: "b", Recognize: func(h *Head) bool { return h.Has("x") }}, {Name: "by name alone"}}
+	if f, err := FormatOf(all, newHead("n", []byte("text"), true)); err != nil || f.Name != "a" {
+		t.Errorf("%v, %v", f, err)
+	}
+	if _, err := FormatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "a and like b") {
+		t.Errorf("two formats: %v", err)
+	}
+	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "these members", "text": "begins so"} {
+		if _, err := FormatOf(all[1:], newHead("n", []byte(content), true)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", content, err)
+		}
+	}
+}
+
+func TestHead(t *testing.T) {
+	h := newHead("n", []byte("== text ==\n[2026] not JSON\n[{\"a\": {\"b\": [1, {\"c\": NaN}]}}, {\"d\": 1}]"), true)
+	if h.JSONAt != 27 || h.Values != 1 || !h.Has("[].a", "[].a.b", "[].a.b[].c", "[].d") || h.Has("[].x") || !h.HasAny("x", "[].d") {
+		t.Errorf("at %d, %d values, %v", h.JSONAt, h.Values, h.paths)
+	}
+	if h := newHead("n", []byte("{\"a\": 1}\n{\"b\": 2}\n{\"c\": "), false); h.Values != 3 || !h.Has("a", "b", "c") {
+		t.Errorf("%d values, %v", h.Values, h.paths)
+	}
+	if h := newHead("n", []byte("no JSON at all\n"), true); h.JSONAt != -1 || h.Has() || h.FirstLine() != "no JSON at all" {
+		t.Errorf("%+v", h)
+	}
+}
+
+func TestSeveralReasons(t *testing.T) {
+	var o Output
+	o.LeaveOut("b", 2)
+	o.LeaveOut("a", 1)
+	o.LeaveOut("b", 1)
+	if got := o.Report.Reasons(); !slices.Equal(got, []string{"a", "b"}) || o.Report.LeftOut["b"] != 3 {
+		t.Errorf("%v %v", got, o.Report.LeftOut)
+	}
+	if err := o.RefuseMismatch(errors.New("no mismatch")); err == nil {
+		t.Error("an error that is no Mismatch ends the file")
+	}
+	if err := o.RefuseMismatch(&Mismatch{"/a", errors.New("x")}); err != nil || o.Report.Refused != 1 {
+		t.Errorf("%v, %+v", err, o.Report)
+	}
+}

@@ -1,0 +1,297 @@
+package serving
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func aiperfFormats() []foreign.Format {
+	const level = "a run is one benchmark of a server"
+	return []foreign.Format{
+		{
+			Name:  "aiperf",
+			About: "AIPerf: profile_export.jsonl, a line per request; model, load and throughput are read from the profile_export_aiperf.json beside it",
+			Level: level + "; samples are requests (latency, ttft, tpot: its inter token latency) and chunks (itl: its inter chunk latency); warm-up requests and failed ones are left out",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("metadata", "metrics") && h.HasAny("metadata.x_request_id", "metadata.worker_id", "metadata.benchmark_phase", "metadata.credit_phase")
+			},
+			Read: readAIPerfRequests,
+		},
+		{
+			Name:  "aiperf-summary",
+			About: "AIPerf: profile_export_aiperf.json, of all versions; left out where the requests, profile_export.jsonl, stand beside it",
+			Level: level + "; there are aggregates only",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("input_config") && (h.HasAny("records.request_latency", "records.request_count") ||
+					h.HasAny("request_latency.unit", "request_count.unit", "request_throughput.unit") && isAIPerf(h))
+			},
+			Read: readAIPerfSummary,
+		},
+		{
+			Name:  "aiperf-csv",
+			About: "AIPerf: profile_export_aiperf.csv; left out where the JSON file of that name or the requests stand beside it",
+			Level: level + "; there are aggregates only",
+			Recognize: func(h *foreign.Head) bool {
+				return strings.HasPrefix(h.FirstLine(), "Metric,avg,min,max,") && !isGenAICSV(h)
+			},
+			Read: readAIPerfCSV,
+		},
+		{
+			Name:      "aiperf-gpu",
+			About:     "AIPerf: gpu_telemetry_export.jsonl",
+			Level:     "a run is what one GPU reported during a benchmark; samples are readings, intervals",
+			Recognize: func(h *foreign.Head) bool { return h.Has("timestamp_ns", "gpu_index", "telemetry_data") },
+			Read:      readAIPerfGPU,
+		},
+	}
+}
+
+// isAIPerf tells the flat layout from that of genai-perf.
+func isAIPerf(h *foreign.Head) bool {
+	return h.HasAny("aiperf_version", "schema_version", "was_cancelled", "error_summary", "input_config.loadgen", "input_config.cli_command", "benchmark_duration")
+}
+
+// requestMeasures are the metrics of AIPerf and genai-perf, in the order in which they are stored.
+var requestMeasures = []struct {
+	measure
+	names []string
+}{
+	{measure{name: "latency"}, []string{"request_latency"}},
+	{measure{name: "ttft"}, []string{"time_to_first_token", "ttft"}},
+	{measure{"ttfo", lower}, []string{"time_to_first_output_token"}},
+	{measure{"ttst", lower}, []string{"time_to_second_token", "ttst"}},
+	{measure{name: "tpot"}, []string{"inter_token_latency"}},
+	{measure{name: "itl"}, []string{"inter_chunk_latency"}},
+	{measure{name: "throughput"}, []string{"request_throughput"}},
+	{measure{"output_token_throughput", higher}, []string{"output_token_throughput"}},
+	{measure{"output_token_throughput_per_user", higher}, []string{"output_token_throughput_per_user"}},
+	{measure{"output_token_throughput_per_request", higher}, []string{"output_token_throughput_per_request"}},
+	{measure{"total_token_throughput", higher}, []string{"total_token_throughput"}},
+	{measure{"prefill_throughput", higher}, []string{"prefill_throughput", "prefill_throughput_per_user"}},
+	{measure{"request_goodput", higher}, []string{"goodput", "request_goodput"}},
+	{measure{"stream_setup_latency", lower}, []string{"stream_setup_latency"}},
+	{measure{"stream_prefill_latency", lower}, []string{"stream_prefill_latency"}},
+	{measure{"duration", lower}, []string{"benchmark_duration"}},
+	{measure{name: "input_sequence_length"}, []string{"input_sequence_length"}},
+	{measure{name: "output_sequence_length"}, []string{"output_sequence_length"}},
+	{measure{name: "output_token_count"}, []string{"output_token_count"}},
+	{measure{name: "reasoning_token_count"}, []string{"reasoning_token_count"}},
+}
+
+// sourceNames are facts where a tool calls a metric otherwise than everybody else does.
+func sourceNames(r *schema.Run) {
+	for metric, name := range map[string]string{"tpot": "inter_token_latency", "itl": "inter_chunk_latency"} {
+		if r.Metric(metric) != nil {
+			foreign.SetFact(r, "source.metric."+metric, name)
+		}
+	}
+}
+
+// aiperfSummary is the summary file, as far as it is read: the metrics by their names, at the top or under records.
+type aiperfSummary struct {
+	metrics   map[string]jsontext.Value
+	Version   string         `json:"aiperf_version"`
+	Start     string         `json:"start_time"`
+	Cancelled bool           `json:"was_cancelled"`
+	Config    aiperfConfig   `json:"input_config"`
+	Errors    []aiperfErrors `json:"error_summary"`
+	GPUs      aiperfGPUs     `json:"telemetry_data"`
+}
+
+type aiperfErrors struct {
+	Count foreign.Number `json:"count"`
+}
+
+// aiperfGPUs names the GPUs that were watched.
+type aiperfGPUs struct {
+	Endpoints map[string]struct {
+		GPUs map[string]struct {
+			Name string `json:"gpu_name"`
+			UUID string `json:"gpu_uuid"`
+		} `json:"gpus"`
+	} `json:"endpoints"`
+}
+
+type aiperfMean struct {
+	Mean   foreign.Number `json:"mean"`
+	StdDev foreign.Number `json:"stddev"`
+}
+
+// aiperfConfig is what tells benchmarks apart of what was asked for.
+type aiperfConfig struct {
+	Endpoint struct {
+		Models    []string       `json:"model_names"`
+		Type      string         `json:"type"`
+		Streaming jsontext.Value `json:"streaming"`
+	} `json:"endpoint"`
+	Input struct {
+		Prompt struct {
+			Input  aiperfMean     `json:"input_tokens"`
+			Output aiperfMean     `json:"output_tokens"`
+			Batch  jsontext.Value `json:"batch_size"`
+		} `json:"prompt"`
+		Dataset      jsontext.Value `json:"custom_dataset_type"`
+		Public       jsontext.Value `json:"public_dataset"`
+		Conversation struct {
+			Num jsontext.Value `json:"num"`
+		} `json:"conversation"`
+	} `json:"input"`
+	Load map[string]jsontext.Value `json:"loadgen"`
+}
+
+// aiperfLoad are the parameters of the load that tell benchmarks apart.
+var aiperfLoad = []string{
+	"concurrency", "request_rate", "request_rate_mode", "arrival_pattern", "request_count", "benchmark_duration", "request_cancellation_rate",
+	"prefill_concurrency", "user_centric_rate", "fixed_schedule",
+}
+
+// parseAIPerf reads a summary. ok is false where it is none.
+func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
+	s := &aiperfSummary{}
+	if err := foreign.DecodeAt("", text, s); err != nil {
+		return nil, err
+	}
+	if err := foreign.DecodeAt("", text, &s.metrics); err != nil {
+		return nil, err
+	}
+	if records := s.metrics["records"]; records.Kind() == jsontext.KindBeginObject {
+		s.metrics = nil
+		return s, foreign.DecodeAt("/records", records, &s.metrics)
+	}
+	return s, nil
+}
+
+// point says what was measured.
+func (s *aiperfSummary) point(r *schema.Run) {
+	c := &s.Config
+	r.Model = modelName(strings.Join(c.Endpoint.Models, ","))
+	put := func(name, text string) { foreign.SetParam(r, name, text) }
+	put("endpoint_type", c.Endpoint.Type)
+	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
+	put("input_tokens", string(c.Input.Prompt.Input.Mean))
+	put("output_tokens", string(c.Input.Prompt.Output.Mean))
+	put("input_tokens_stddev", string(c.Input.Prompt.Input.StdDev))
+	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
+	put("batch_size", foreign.TextOf(c.Input.Prompt.Batch))
+	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
+	put("conversations", foreign.TextOf(c.Input.Conversation.Num))
+	for _, name := range aiperfLoad {
+		put(name, foreign.TextOf(c.Load[name]))
+	}
+	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
+}
+
+// names are the names of the GPUs, and how many there are.
+func (g *aiperfGPUs) names() (string, *int64) {
+	seen, name := map[string]bool{}, ""
+	for _, endpoint := range g.Endpoints {
+		for _, gpu := range endpoint.GPUs {
+			seen[gpu.UUID] = true
+			name = max(name, gpu.Name)
+		}
+	}
+	if len(seen) == 0 {
+		return "", nil
+	}
+	return name, new(int64(len(seen)))
+}
+
+// addMetrics gives a run the aggregates of metrics that it has no samples of.
+func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
+	for _, m := range requestMeasures {
+		for _, name := range m.names {
+			text := s.metrics[name]
+			if text.Kind() != jsontext.KindBeginObject {
+				continue
+			}
+			var a aggregates
+			if !decode(out, "/"+name, text, &a) {
+				continue
+			}
+			if a.nothing() && strings.HasPrefix(unitOf(a.Unit), "1/") {
+				continue // no request was completed
+			}
+			if a.Min == "" && a.P50 == "" {
+				a.Count = "" // of metrics of one number it says 1
+			}
+			addAggregates(r, m.measure, &a, a.Unit)
+		}
+	}
+}
+
+// outcome says whether requests failed.
+func (s *aiperfSummary) outcome(r *schema.Run) {
+	failed := int64(0)
+	for _, e := range s.Errors {
+		if n := e.Count.Int64(); n != nil {
+			failed += *n
+		}
+	}
+	requestsFailed(r, failed)
+	if s.Cancelled {
+		r.Warnings = append(r.Warnings, "the benchmark was cancelled before its end")
+	}
+}
+
+// requestsFailed gives a run a status: without any latency it failed.
+func requestsFailed(r *schema.Run, failed int64) {
+	text := fmt.Sprintf("%d requests failed", failed)
+	switch {
+	case r.Metric("latency") == nil:
+		noResult(r, "no request was completed")
+		if failed > 0 {
+			r.Error += ", " + text
+		}
+	case failed > 0:
+		r.Warnings = append(r.Warnings, text)
+	}
+}
+
+func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	text, err := j.Value()
+	if err != nil {
+		return err
+	}
+	s, err := parseAIPerf(text)
+	if err != nil {
+		refuse(out, "", err)
+		return nil
+	}
+	out.Version(s.Version)
+	if name := beside(in, aiperfRequestsOf(in.Head.Name)); name != "" {
+		out.LeaveOut("a summary of the requests in "+name, 1)
+		return nil
+	}
+	r := schema.Run{Benchmark: "aiperf"}
+	s.point(&r)
+	s.addMetrics(&r, out)
+	sourceNames(&r)
+	s.start(in, &r)
+	s.outcome(&r)
+	return out.Run("", r)
+}
+
+func (s *aiperfSummary) start(in *foreign.Input, r *schema.Run) {
+	if started, source, err := in.Time(s.Start, foreign.ISO...); err == nil {
+		foreign.SetStart(r, started, source)
+	}
+}
+
+// aiperfRequestsOf is the name of the file of requests that belongs to a summary, by the summary's name.
+func aiperfRequestsOf(name string) string {
+	for _, end := range []string{"_aiperf.json", "_aiperf.csv", ".json", ".csv"} {
+		if stem, ok := strings.CutSuffix(name, end); ok {
+			return stem + ".jsonl"
+		}
+	}
+	return ""
+}

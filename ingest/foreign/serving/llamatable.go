@@ -1,0 +1,175 @@
+package serving
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
+
+// llamaBenchTable reads the CSV form.
+func llamaBenchTable() foreign.Format {
+	return foreign.Format{
+		Name:  "llama-bench-csv",
+		About: "llama.cpp: llama-bench -o csv",
+		Level: llamaLevel + "; there are aggregates only",
+		Recognize: func(h *foreign.Head) bool {
+			first := h.FirstLine()
+			return strings.HasPrefix(first, "build_commit,build_number,") && strings.Contains(first, ",avg_ts")
+		},
+		Read: readLlamaCSV,
+	}
+}
+
+// llamaBenchText reads the forms for people and for databases.
+func llamaBenchText() foreign.Format {
+	return foreign.Format{
+		Name:  "llama-bench-text",
+		About: "llama.cpp: llama-bench -o md and -o sql",
+		Level: llamaLevel + "; there are aggregates only",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(llamaHeader) || h.Matches(llamaInsert)
+		},
+		Read: readLlamaText,
+	}
+}
+
+var (
+	llamaHeader = regexp.MustCompile(`(?m)^\| *model *\| *size *\| *params *\|.*\| *t/s *\|`)
+	llamaInsert = regexp.MustCompile(`(?m)^INSERT INTO (?:llama_bench|test) \((build_commit,[^)]*)\) VALUES \((.*)\);`)
+)
+
+func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
+	c := in.CSV()
+	var names []string
+	for {
+		record, err := c.Record()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case names == nil:
+			names = append(names, record...)
+		case len(record) != len(names):
+			out.Refuse(fmt.Sprintf("line %d", c.Line()), fmt.Errorf("%d fields for %d columns", len(record), len(names)))
+		default:
+			row := llamaRow{}
+			for i, name := range names {
+				row[name] = record[i]
+			}
+			if err := row.emit(in, out, fmt.Sprintf("line %d", c.Line())); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// emit yields the run of a row that has aggregates only.
+func (l llamaRow) emit(in *foreign.Input, out *foreign.Output, where string) error {
+	r := l.run(in, out)
+	l.aggregates(&r)
+	return out.Run(where, r)
+}
+
+func readLlamaText(in *foreign.Input, out *foreign.Output) error {
+	var names []string
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			return line.Err
+		}
+		var row llamaRow
+		var err error
+		switch {
+		case llamaHeader.MatchString(line.Text):
+			names = cells(line.Text)
+			continue
+		case strings.HasPrefix(line.Text, "|") && names != nil && !strings.HasPrefix(strings.TrimLeft(line.Text, "| :"), "-"):
+			row, err = llamaCells(names, cells(line.Text))
+		default:
+			insert := llamaInsert.FindStringSubmatch(line.Text)
+			if insert == nil {
+				continue
+			}
+			row, err = llamaValues(insert[1], insert[2])
+		}
+		where := fmt.Sprintf("line %d", n)
+		if err != nil {
+			out.Refuse(where, err)
+			continue
+		}
+		if err := row.emit(in, out, where); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cells are the cells of a line of a Markdown table.
+func cells(line string) []string {
+	parts := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+	for i := range parts {
+		parts[i] = strings.TrimSpace(parts[i])
+	}
+	return parts
+}
+
+// llamaColumns are the fields behind the short names of the table for people.
+var llamaColumns = map[string]string{
+	"model": "model_type", "size": "model_size", "params": "model_n_params", "backend": "backends", "ngl": "n_gpu_layers",
+	"threads": "n_threads", "fa": "flash_attn", "mmap": "use_mmap", "sm": "split_mode", "mg": "main_gpu", "nkvo": "no_kv_offload",
+	"ts": "tensor_split", "embd": "embeddings", "dio": "use_direct_io", "nopo": "no_op_offload", "ot": "tensor_buft_overrides",
+}
+
+// llamaCells makes a record of a row of the table for people.
+func llamaCells(names, values []string) (llamaRow, error) {
+	if len(values) != len(names) {
+		return nil, fmt.Errorf("%d cells for %d columns", len(values), len(names))
+	}
+	row := llamaRow{}
+	for i, name := range names {
+		switch name {
+		case "test":
+			test := llamaTest.FindStringSubmatch(values[i])
+			if test == nil || values[i] == "" {
+				return nil, fmt.Errorf("%q is no test", values[i])
+			}
+			for j, field := range []string{"n_prompt", "n_gen", "n_depth"} {
+				row[field] = "0"
+				if test[j+1] != "" {
+					row[field] = test[j+1]
+				}
+			}
+		case "t/s":
+			avg, deviation, _ := strings.Cut(values[i], "±")
+			row["avg_ts"], row["stddev_ts"] = strings.TrimSpace(avg), strings.TrimSpace(deviation)
+		default:
+			field, ok := llamaColumns[name]
+			if !ok {
+				field = name
+			}
+			row[field] = values[i]
+		}
+	}
+	return row, nil
+}
+
+// sqlText is one value of an INSERT statement.
+var sqlText = regexp.MustCompile(`'((?:[^']|'')*)'`)
+
+// llamaValues makes a record of an INSERT statement.
+func llamaValues(columns, list string) (llamaRow, error) {
+	names := strings.Split(columns, ",")
+	values := sqlText.FindAllStringSubmatch(list, -1)
+	if len(names) != len(values) {
+		return nil, fmt.Errorf("%d values for %d columns", len(values), len(names))
+	}
+	row := llamaRow{}
+	for i, name := range names {
+		row[strings.TrimSpace(name)] = strings.ReplaceAll(values[i][1], "''", "'")
+	}
+	return row, nil
+}

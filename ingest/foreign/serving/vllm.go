@@ -1,0 +1,178 @@
+package serving
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func vllmFormats() []foreign.Format {
+	return []foreign.Format{
+		{
+			Name:  "vllm",
+			About: "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py. A sweep's summary.json is not read where its run=N.json stand beside it.",
+			Level: "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, else there are aggregates only",
+			Recognize: func(h *foreign.Head) bool {
+				return isServe(h, "") || isServe(h, "[].") || isSortedServe(h)
+			},
+			Read: readVLLMServe,
+		},
+		{
+			Name:  "vllm-latency",
+			About: "vLLM: vllm bench latency --output-json; model and arguments are read from the .pytorch.json beside it",
+			Level: "a run is one launch; samples are iterations of a batch",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("avg_latency", "latencies", "percentiles") && !h.Has("model_id")
+			},
+			Read: readVLLMLatency,
+		},
+		{
+			Name:  "vllm-throughput",
+			About: "vLLM: vllm bench throughput --output-json; model and arguments are read from the .pytorch.json beside it",
+			Level: "a run is one launch; there are aggregates only",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("elapsed_time", "num_requests", "requests_per_second", "tokens_per_second")
+			},
+			Read: readVLLMThroughput,
+		},
+		{
+			Name:  "vllm-pytorch",
+			About: "vLLM: the .pytorch.json that is written beside a result; read where that result is missing",
+			Level: "a run is one launch; there are aggregates only",
+			Recognize: func(h *foreign.Head) bool {
+				return h.Has("[].benchmark.extra_info.args", "[].metric.benchmark_values", "[].model.name") && h.Matches(vllmRecordName)
+			},
+			Read: readVLLMPyTorch,
+		},
+	}
+}
+
+func isServe(h *foreign.Head, at string) bool {
+	return h.Has(at+"model_id") && h.HasAny(at+"request_throughput", at+"mean_ttft_ms", at+"median_ttft_ms", at+"mean_e2el_ms", at+"request_rate", at+"tokenizer_id")
+}
+
+// vllmRecordName is how vLLM calls itself in records of a layout that others write, too.
+var vllmRecordName = regexp.MustCompile(`"name": *"vLLM benchmark"`)
+
+// isSortedServe knows a result whose members were sorted, so that the samples stand before the name of the model.
+func isSortedServe(h *foreign.Head) bool {
+	return h.Has("backend", "completed", "date", "duration") && h.HasAny("burstiness", "best_of", "endpoint_type") && !h.Has("dataset_name")
+}
+
+// vllmRunFiles are the first results of a sweep, next to which the summary of them stands.
+var vllmRunFiles = []string{"run=0.json", "run=1.json"}
+
+func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	rowsAreFiles := beside(in, vllmRunFiles...) != ""
+	for n := 1; j.More(); n++ {
+		if j.Kind() != jsontext.KindBeginArray {
+			if err := readVLLMResult(in, out, j, n); err != nil {
+				return err
+			}
+			continue
+		}
+		if rowsAreFiles {
+			rows := 0
+			err = j.Elements(func(int) error { rows++; return j.Skip() })
+			out.LeaveOut("rows of a sweep whose run=N.json stand beside", rows)
+		} else {
+			err = j.Elements(func(int) error { return readVLLMResult(in, out, j, n) })
+		}
+		if err := out.RefuseMismatch(err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readVLLMResult reads one result, in the nth value of the file.
+func readVLLMResult(in *foreign.Input, out *foreign.Output, j *foreign.JSON, n int) error {
+	s, ok, err := readServed(j, out, n)
+	if err != nil || !ok {
+		return err
+	}
+	return s.emitVLLM(in, out, s.where+j.Where())
+}
+
+// vllmConfigured are the names of single values that belong to the point, though results surround them.
+var vllmConfigured = map[string]bool{
+	"num_prompts": true, "request_rate": true, "burstiness": true, "max_concurrency": true, "best_of": true, "use_beam_search": true,
+	"dataset_name": true, "ramp_up_strategy": true, "ramp_up_start_rps": true, "ramp_up_end_rps": true,
+}
+
+// vllmPoint says what was measured. Values that nobody knows are the user's: --metadata, which stands before the request
+// rate, and the axes of a sweep, which stand after the number of the run. Numbers among the results are new results.
+func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
+	results, unknown := false, 0
+	for _, v := range s.scalars {
+		switch v.name {
+		case "model_id":
+			r.Model = modelName(string(v.value))
+			continue
+		case "backend":
+			r.Backend = string(v.value)
+			continue
+		case "label":
+			s.tag(r, "label", string(v.value))
+			continue
+		case "run_number":
+			results = false
+			continue
+		case "version", "vllm_version":
+			r.BackendVersion = string(v.value)
+			continue
+		case "date", "tokenizer_id", "tokenizer_name":
+			continue
+		case "endpoint_type":
+			if string(v.value) != s.get("backend") {
+				foreign.SetAxis(r, v.name, string(v.value))
+			}
+			continue
+		}
+		_, known := servedValues[v.name]
+		_, count := servedCounts[v.name]
+		if known || count || latencyKey.MatchString(v.name) {
+			results = true
+			continue
+		}
+		if vllmConfigured[v.name] || !results || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
+			s.setParam(r, v)
+		} else if v.kind == jsontext.KindNumber {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		out.LeaveOut("results that are not known", unknown)
+	}
+}
+
+// setParam makes a parameter of a single value, unless it is null or looks like a secret.
+func (s *served) setParam(r *schema.Run, v scalar) {
+	if v.value == "" || secret(v.name) {
+		return
+	}
+	text := string(v.value)
+	if v.name == "request_rate" && strings.EqualFold(strings.TrimSuffix(text, "inity"), "inf") {
+		text = "inf"
+	}
+	foreign.SetParam(r, v.name, text)
+}
+
+// tag keeps what a user called a run: it is no part of what was measured.
+func (s *served) tag(r *schema.Run, name, text string) {
+	if text == "" {
+		return
+	}
+	if r.Tags == nil {
+		r.Tags = map[string]string{}
+	}
+	r.Tags[name] = text
+}

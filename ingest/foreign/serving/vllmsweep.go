@@ -1,0 +1,103 @@
+package serving
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// vllmSweepTable reads the table of all runs that a sweep writes at its end.
+func vllmSweepTable() foreign.Format {
+	return foreign.Format{
+		Name:  "vllm-sweep-csv",
+		About: "vLLM: the summary.csv of vllm bench sweep; left out where the folders of its runs stand beside it",
+		Level: "a run is a row, one benchmark of a server; there are aggregates only",
+		Recognize: func(h *foreign.Head) bool {
+			names := strings.Split(h.FirstLine(), ",")
+			return slices.Contains(names, "model_id") && slices.Contains(names, "request_throughput") && slices.Contains(names, "run_number")
+		},
+		Read: readVLLMSweep,
+	}
+}
+
+// sweepFolders tells whether folders with results stand beside the table.
+func sweepFolders(in *foreign.Input) bool {
+	if in.Folder == nil {
+		return false
+	}
+	entries, err := fs.ReadDir(in.Folder, path.Dir(in.Path))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
+		return e.IsDir() && beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json") != ""
+	})
+}
+
+func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
+	c := in.CSV()
+	var names []string
+	repeated := sweepFolders(in)
+	for {
+		record, err := c.Record()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		case names == nil:
+			names = append(names, record...)
+			continue
+		case repeated:
+			out.LeaveOut("rows of a sweep whose folders stand beside", 1)
+			continue
+		}
+		where := fmt.Sprintf("line %d", c.Line())
+		if len(record) != len(names) {
+			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
+			continue
+		}
+		s := &served{}
+		for i, name := range names {
+			s.addCell(name, record[i])
+		}
+		if err := s.emitVLLM(in, out, where); err != nil {
+			return err
+		}
+	}
+}
+
+// addCell takes a cell of a table as the value that JSON would have had: empty cells are null.
+func (s *served) addCell(name, text string) {
+	switch n := csvNumber(text); {
+	case name == "" || text == "": // the first column counts the rows
+	case name == "request_rate" || n.Float64() == nil:
+		kind := jsontext.Kind(jsontext.KindString)
+		if text == "True" || text == "False" {
+			kind, text = jsontext.KindTrue, strings.ToLower(text)
+		}
+		s.scalars = append(s.scalars, scalar{name, kind, foreign.Text(foreign.Canonical(text))})
+	default:
+		s.scalars = append(s.scalars, scalar{name, jsontext.KindNumber, foreign.Text(foreign.Canonical(string(n)))})
+	}
+}
+
+// emitVLLM yields the run of a result of vllm bench serve.
+func (s *served) emitVLLM(in *foreign.Input, out *foreign.Output, where string) error {
+	r := schema.Run{Benchmark: "vllm/serve"}
+	s.vllmPoint(&r, out)
+	if started, source, err := in.Time(s.get("date"), "20060102-150405"); err == nil {
+		foreign.SetStart(&r, started, source)
+	}
+	s.addResults(&r, out)
+	return out.Run(where, r)
+}

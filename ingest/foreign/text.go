@@ -1,0 +1,67 @@
+package foreign
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+
+	"golang.org/x/text/encoding/unicode"
+)
+
+// headBytes is how much of a file its format is recognised by.
+const headBytes = 256 << 10
+
+// maxRecord bounds what of a file is held at once: a line, or one value of a JSON text that a reader asks for.
+const maxRecord = 128 << 20
+
+var (
+	gzipMagic = []byte{0x1f, 0x8b, 0x08} // deflate, the only method
+	utf8BOM   = []byte{0xef, 0xbb, 0xbf}
+	utf16LE   = []byte{0xff, 0xfe}
+	utf16BE   = []byte{0xfe, 0xff}
+)
+
+// plain is the content of a file without what it is wrapped in: gzip, a byte order mark, UTF-16.
+func plain(r io.Reader) (*bufio.Reader, error) {
+	b := bufio.NewReaderSize(r, headBytes)
+	start, _ := b.Peek(len(utf8BOM)) // a short file has less: it is nothing of these then
+	if bytes.HasPrefix(start, gzipMagic) {
+		unzipped, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("reading gzip: %w", err)
+		}
+		b = bufio.NewReaderSize(unzipped, headBytes)
+		start, _ = b.Peek(len(utf8BOM))
+	}
+	switch {
+	case bytes.HasPrefix(start, utf8BOM):
+		_, err := b.Discard(len(utf8BOM))
+		return b, err
+	case bytes.HasPrefix(start, utf16LE), bytes.HasPrefix(start, utf16BE):
+		decoder := unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder()
+		b = bufio.NewReaderSize(decoder.Reader(b), headBytes)
+	}
+	return b, nil
+}
+
+// bounded reads no more than maxRecord bytes between two records, so that a file cannot ask for more memory than that.
+type bounded struct {
+	r    io.Reader
+	left int
+}
+
+func newBounded(r io.Reader) *bounded { return &bounded{r, maxRecord} }
+
+// renew says that a record ends here.
+func (b *bounded) renew() { b.left = maxRecord }
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, fmt.Errorf("one record of more than %d MiB", maxRecord>>20)
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	return n, err
+}

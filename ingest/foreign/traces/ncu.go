@@ -1,0 +1,232 @@
+package traces
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+)
+
+func ncuCSV() foreign.Format {
+	return foreign.Format{
+		Name:  "ncu",
+		About: "Nsight Compute: CSV of the details page, of single metrics, of the raw page or of summaries, also inside a log",
+		Level: "a run is a kernel, its grid, block and device, in a process; a sample is one launch of it, serialised and at fixed clocks",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(ncuHeader) || h.Matches(ncuLog)
+		},
+		Read: readNCU,
+	}
+}
+
+// What the output of Nsight Compute has: the header of its table, and its own lines around what a program prints.
+var (
+	ncuHeader  = regexp.MustCompile(`(?m)^"(?:ID",")?Process ID","Process Name",.*"Kernel Name"`)
+	ncuLog     = regexp.MustCompile(`(?m)^==PROF== (?:Connected to|Disconnected from|Profiling)`)
+	ncuTrouble = regexp.MustCompile(`^==(?:ERROR|WARNING)== (.*)`)
+)
+
+// mostJoined bounds how many lines a record may have.
+const mostJoined = 200
+
+// ncuReader reads the table, or several one after the other.
+type ncuReader struct {
+	in      *foreign.Input
+	out     *foreign.Output
+	table   *ncuTable
+	kernels ncuKernels
+	trouble string // the first error that the tool printed
+	rules   int
+}
+
+func readNCU(in *foreign.Input, out *foreign.Output) error {
+	r := &ncuReader{in: in, out: out, kernels: newNCUKernels()}
+	var ended error
+	var record strings.Builder
+	lines, first := 0, 0
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			ended = line.Err
+			break
+		}
+		if lines == 0 {
+			if !r.begins(line.Text) {
+				continue
+			}
+			first = n
+		}
+		record.WriteString(line.Text)
+		lines++
+		if strings.Count(record.String(), `"`)%2 == 1 && lines < mostJoined && record.Len() < 1<<20 { // a text with line ends in it
+			record.WriteByte('\n')
+			continue
+		}
+		if err := r.record(record.String(), first); err != nil {
+			out.Refuse(fmt.Sprintf("line %d", first), err)
+		}
+		record.Reset()
+		lines = 0
+	}
+	return errors.Join(r.finish(), ended)
+}
+
+// begins tells whether a line begins a record of a table. Anything else is what the tool or the program printed.
+func (r *ncuReader) begins(line string) bool {
+	if m := ncuTrouble.FindStringSubmatch(line); m != nil && r.trouble == "" {
+		r.trouble = m[1]
+	}
+	return ncuHeader.MatchString(line) || r.table != nil && strings.HasPrefix(line, `"`)
+}
+
+// record reads a header, the units of a raw page, or a row.
+func (r *ncuReader) record(text string, line int) error {
+	reader := csv.NewReader(strings.NewReader(text))
+	reader.LazyQuotes, reader.FieldsPerRecord = true, -1
+	cells, err := reader.Read()
+	if err != nil {
+		return err
+	}
+	if ncuHeader.MatchString(text) {
+		r.table = newNCUTable(cells)
+		return nil
+	}
+	t := r.table
+	if len(cells) > len(t.columns) {
+		return fmt.Errorf("%d cells, the header has %d", len(cells), len(t.columns))
+	}
+	if t.raw && t.units == nil { // below the header
+		t.units = slices.Clone(cells)
+		if t.cell(cells, "Kernel Name") == "" {
+			return nil
+		}
+		t.units = []string{} // a page without units
+	}
+	kernel, err := r.kernel(cells, line)
+	if err != nil || kernel == nil {
+		return err
+	}
+	if !t.raw {
+		return r.metric(kernel, cells)
+	}
+	for i := range t.columns[:len(cells)] {
+		if t.isMetric(i) {
+			unit := ""
+			if i < len(t.units) {
+				unit = t.units[i]
+			}
+			kernel.add(ncuValue{name: t.columns[i], unit: unit, text: cells[i]})
+		}
+	}
+	return nil
+}
+
+// kernel finds the kernel of a row. A launch has an id of its process, and rows that follow one another.
+func (r *ncuReader) kernel(cells []string, line int) (*ncuKernel, error) {
+	t := r.table
+	key := ncuKey{
+		pid: t.cell(cells, "Process ID"), process: t.cell(cells, "Process Name"), name: t.cell(cells, "Kernel Name"),
+		grid: t.cell(cells, "Grid Size"), block: t.cell(cells, "Block Size"), device: t.cell(cells, "Device"),
+	}
+	if key.name == "" {
+		return nil, errors.New("a row without a kernel")
+	}
+	k := r.kernels.find(key)
+	if k == nil {
+		return nil, nil
+	}
+	if k.line == 0 {
+		k.line, k.host, k.capability = line, t.cell(cells, "Host Name"), t.cell(cells, "CC")
+		if at, source, err := r.in.Time(t.cell(cells, "Kernel Time"), "2006-Jan-02 15:04:05", "2006-01-02 15:04:05"); err == nil {
+			k.began, k.source = at, source
+		}
+	}
+	if launch := t.cell(cells, "ID"); launch != k.launch {
+		k.launch, k.seen = launch, map[string]string{}
+	}
+	return k, nil
+}
+
+// metric reads a row of one metric, or of a rule, which says what to look at.
+func (r *ncuReader) metric(k *ncuKernel, cells []string) error {
+	t := r.table
+	v := ncuValue{
+		section: t.cell(cells, "Section Name"), name: t.cell(cells, "Metric Name"), unit: t.cell(cells, "Metric Unit"),
+		text: t.cell(cells, "Metric Value"),
+	}
+	if v.name == "" {
+		r.rules++
+		return nil
+	}
+	if t.index["Average"] == 0 {
+		k.add(v)
+		return nil
+	}
+	return k.addSummary(v, t.cell(cells, "Minimum"), t.cell(cells, "Maximum"), t.cell(cells, "Average"), t.cell(cells, "Invocations"))
+}
+
+// finish makes the runs.
+func (r *ncuReader) finish() error {
+	if r.rules > 0 {
+		r.out.LeaveOut("advice of rules", r.rules)
+	}
+	if r.kernels.noRoom > 0 {
+		r.out.LeaveOut("rows of kernels beyond the first 64 MiB of names", r.kernels.noRoom)
+	}
+	if len(r.kernels.all) == 0 {
+		why := "no kernel was profiled"
+		switch {
+		case r.trouble != "":
+			why += ": " + r.trouble
+		case r.table == nil:
+			why = "no table in CSV, which ncu prints with --csv"
+		}
+		r.out.Refuse("", errors.New(why))
+	}
+	for _, k := range r.kernels.all {
+		if err := r.out.Run(fmt.Sprintf("line %d", k.line), k.run()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ncuTable is what the columns of a table are.
+type ncuTable struct {
+	columns []string
+	index   map[string]int // from 1, by name
+	units   []string       // of a raw page
+	raw     bool           // a row is a launch, else a metric of one
+}
+
+// ncuLaunch are the columns that say of which launch a row is.
+var ncuLaunch = []string{
+	"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Block Size", "Grid Size", "Device",
+	"CC", "Invocations", "Section Name", "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",
+	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",
+}
+
+func newNCUTable(header []string) *ncuTable {
+	t := &ncuTable{columns: slices.Clone(header), index: map[string]int{}}
+	for i, c := range t.columns {
+		if t.index[c] == 0 {
+			t.index[c] = i + 1
+		}
+	}
+	t.raw = t.index["Metric Name"] == 0
+	return t
+}
+
+// isMetric tells whether a column of a raw page is a metric.
+func (t *ncuTable) isMetric(i int) bool { return !slices.Contains(ncuLaunch, t.columns[i]) }
+
+// cell is the cell of a column; empty where there is none.
+func (t *ncuTable) cell(cells []string, column string) string {
+	if i := t.index[column]; i > 0 && i <= len(cells) {
+		return strings.TrimSpace(cells[i-1])
+	}
+	return ""
+}

@@ -1,0 +1,240 @@
+package traces
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func nsysStats() foreign.Format {
+	return foreign.Format{
+		Name:  "nsys-stats",
+		About: "Nsight Systems: summaries that nsys stats prints, as CSV or as tables of text, also several in a log",
+		Level: "a run is a profiled report; there are no samples: kernels, copies, calls and ranges are added up by the tool",
+		Recognize: func(h *foreign.Head) bool {
+			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading)
+		},
+		Read: readStats,
+	}
+}
+
+// What the output of nsys stats has: the first columns of its tables, as CSV and as text, and a heading.
+var (
+	statsHeader  = regexp.MustCompile(`(?m)^\s*"?Time ?\(%\)"?(?:,|\s+)"?Total Time \([^)]+\)"?(?:,|\s+)"?(?:Instances|Num Calls|Operations|Count)\b`)
+	statsSizes   = regexp.MustCompile(`(?m)^\s*"?Total(?: \([kKMG]?i?B\))?"?(?:,|\s+)"?(?:Count|Operations)"?(?:,|\s+)"?(?:Avg|Average).*Operation"?\s*$`)
+	statsHeading = regexp.MustCompile(`(?m)^Processing \[[^\]\n]+\] with \[[^\]\n]+\]`)
+)
+
+// statsFile is what is read of one profiled report.
+type statsFile struct {
+	report string // the file that was summarised
+	ops    []*statsOp
+	byName map[statsKey]*statsOp
+}
+
+type statsKey struct{ name, kind string }
+
+type statsOp struct {
+	statsKey
+	table    int // in which it came first
+	duration float64
+	count    int64
+	timed    bool // a duration is known
+	counters map[string]float64
+}
+
+// statsReader reads the tables one after the other.
+type statsReader struct {
+	out   *foreign.Output
+	files []*statsFile
+	kind  string // of the report that comes next
+	table *statsTable
+	n     int // tables
+	room  int
+}
+
+func readStats(in *foreign.Input, out *foreign.Output) error {
+	s := &statsReader{out: out, room: mostNames}
+	var ended error
+	for n, line := range in.Lines() {
+		if line.Err != nil {
+			ended = line.Err
+			break
+		}
+		if err := s.take(line.Text); err != nil {
+			out.Refuse(fmt.Sprintf("line %d", n), err)
+		}
+	}
+	if s.room < 0 {
+		out.LeaveOut("rows beyond the first 64 MiB of names", 1)
+	}
+	if !slices.ContainsFunc(s.files, func(f *statsFile) bool { return len(f.ops) > 0 }) {
+		out.Refuse("", errors.New("no summary with rows"))
+	}
+	for _, f := range s.files {
+		if len(f.ops) == 0 {
+			continue
+		}
+		r := f.run()
+		if len(s.files) > 1 {
+			foreign.SetAxis(&r, "report", f.report)
+		}
+		if err := out.Run(f.report, r); err != nil {
+			return err
+		}
+	}
+	return ended
+}
+
+// Headings of the tables.
+var (
+	processing = regexp.MustCompile(`^Processing \[([^\]]+)\] with \[([^\]]+)\]`)
+	executing  = regexp.MustCompile(`^(?:\[\d+/\d+\] )?Executing '([^']+)' stats report`)
+	titled     = regexp.MustCompile(`^ ?\*\* .*\(([a-z_:]+)\):?\s*$`)
+)
+
+// take reads a line.
+func (s *statsReader) take(line string) error {
+	switch trimmed := strings.TrimSpace(line); {
+	case trimmed == "" || strings.Trim(trimmed, "- ") == "":
+		return nil
+	case strings.HasPrefix(trimmed, "SKIPPED:"):
+		s.table = nil
+		s.out.LeaveOut("reports that nsys skipped", 1)
+		return nil
+	}
+	if m := processing.FindStringSubmatch(line); m != nil {
+		s.begin(path.Base(strings.ReplaceAll(m[1], `\`, "/")))
+		s.heading(m[2])
+		return nil
+	}
+	for _, expression := range []*regexp.Regexp{executing, titled} {
+		if m := expression.FindStringSubmatch(line); m != nil {
+			s.heading(m[1])
+			return nil
+		}
+	}
+	if t := newStatsTable(line); t != nil {
+		s.n++
+		s.table = t
+		s.table.number = s.n
+		if !t.understood() {
+			s.out.LeaveOut("tables that are no summaries by name", 1)
+		}
+		return nil
+	}
+	if s.table == nil || !s.table.understood() {
+		return nil
+	}
+	if !s.table.isRow(line) {
+		s.table = nil // what a program printed, or the next step
+		return nil
+	}
+	return s.row(line)
+}
+
+// begin goes on with what a report has; the same one may come again, with another summary.
+func (s *statsReader) begin(report string) {
+	if at := slices.IndexFunc(s.files, func(f *statsFile) bool { return f.report == report }); at >= 0 {
+		file := s.files[at]
+		s.files = append(slices.Delete(s.files, at, at+1), file)
+		return
+	}
+	s.room -= perName + len(report)
+	if s.room >= 0 {
+		s.files = append(s.files, &statsFile{report: report, byName: map[statsKey]*statsOp{}})
+	}
+}
+
+// heading says which report the next table is: cuda_gpu_kern_sum, with the path of its script and its arguments or not.
+func (s *statsReader) heading(report string) {
+	s.table = nil
+	s.kind, _, _ = strings.Cut(strings.TrimSuffix(path.Base(strings.ReplaceAll(report, `\`, "/")), ".py"), ".")
+}
+
+// row adds a row to the report at hand.
+func (s *statsReader) row(line string) error {
+	row, err := s.table.row(line, s.kind)
+	if err != nil {
+		return err
+	}
+	if len(s.files) == 0 {
+		s.begin("")
+	}
+	if len(s.files) == 0 || s.room < 0 {
+		return nil
+	}
+	f := s.files[len(s.files)-1]
+	op := f.byName[row.statsKey]
+	if op == nil {
+		s.room -= 2*perName + len(row.name) + len(row.kind)
+		row.table = s.table.number
+		f.byName[row.statsKey], f.ops = &row, append(f.ops, &row)
+		return nil
+	}
+	return op.merge(&row, s.table.number)
+}
+
+// merge adds a row of the same name. Of two tables that have it, such as all kernels, and kernels by their grid, the
+// first counts; the sizes of copies come in a table of their own.
+func (o *statsOp) merge(row *statsOp, table int) error {
+	for name, v := range row.counters {
+		if _, ok := o.counters[name]; !ok && name == "bytes" {
+			o.counters[name] = v
+		}
+	}
+	if !row.timed || o.timed && o.table != table {
+		return nil
+	}
+	if o.timed { // several rows of one name: their spread is not that of all of them
+		maps.DeleteFunc(o.counters, func(name string, _ float64) bool { return name != "bytes" })
+		if o.count > math.MaxInt64-row.count {
+			return fmt.Errorf("counts that add up to more than an integer holds")
+		}
+		o.duration, o.count = o.duration+row.duration, o.count+row.count
+		return nil
+	}
+	maps.Copy(o.counters, row.counters)
+	o.duration, o.count, o.timed, o.table = row.duration, row.count, true, table
+	return nil
+}
+
+func (f *statsFile) run() schema.Run {
+	r := schema.Run{Purpose: schema.PurposeProfile, Benchmark: "nsys", Backend: "cuda"}
+	sums := map[string]float64{}
+	for i, o := range f.ops {
+		op := schema.Op{Index: int64(i), Name: o.name, Type: o.kind, Counters: o.counters, Count: &o.count}
+		if o.timed && o.duration < math.MaxInt64 {
+			op.DurationNS = new(int64(math.Round(o.duration)))
+			sums[sumOf(o.kind)] += o.duration
+		}
+		r.Ops = append(r.Ops, op)
+	}
+	for _, name := range []string{kernelTime, memoryTime} {
+		if sum, ok := sums[name]; ok {
+			metric := foreign.Aggregate(name, "ns", schema.Summary{N: new(int64(1)), Mean: &sum})
+			metric.Better = schema.BetterLower
+			foreign.Add(&r, metric, "ns")
+		}
+	}
+	return r
+}
+
+// sumOf is the metric that the times of a kind of operators add up to.
+func sumOf(kind string) string {
+	switch kind {
+	case "kernel":
+		return kernelTime
+	case "memcpy", "memset":
+		return memoryTime
+	}
+	return ""
+}
