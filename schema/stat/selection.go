@@ -8,47 +8,49 @@ import (
 )
 
 // place reorders values, none NaN, until the one at k is that which sorting would put there, none before it is greater
-// and none after it less (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). Where the halves keep being
+// and none after it less (Hoare, "Algorithm 65: Find", Communications of the ACM 4, 1961). Where the parts keep being
 // unequal it sorts.
 func place(values []float64, k int) {
 	const few = 12
 	for steps := 2 * bits.Len(uint(len(values))); len(values) > few && steps > 0; steps-- {
-		if at := partition(values); k <= at {
-			values = values[:at+1]
-		} else {
-			values, k = values[at+1:], k-at-1
+		less, rest := partition(values)
+		switch {
+		case k < less:
+			values = values[:less]
+		case k < rest:
+			return
+		default:
+			values, k = values[rest:], k-rest
 		}
 	}
 	slices.Sort(values)
 }
 
-// partition splits three values or more after a place: none up to it is greater than any behind it. Both parts have
-// some.
-func partition(values []float64) int {
-	last := len(values) - 1
-	half := last / 2
-	if values[half] < values[0] {
-		values[half], values[0] = values[0], values[half]
+// partition puts those of three values or more that are less than one of them before those that equal it, and these
+// before the others, and says where the second and the third begin. Of the values that equal it some may be among the
+// others, if any are less.
+func partition(values []float64) (less, rest int) {
+	first, half, last := values[0], values[len(values)/2], values[len(values)-1]
+	pivot := max(min(first, half), min(max(first, half), last))
+	// What to do does not depend on a comparison, which a processor would guess wrong half of the time.
+	for i, v := range values {
+		values[i], values[less] = values[less], v
+		less += before(v, pivot)
 	}
-	if values[last] < values[0] {
-		values[last], values[0] = values[0], values[last]
+	if less > 0 {
+		return less, less
 	}
-	if values[last] < values[half] {
-		values[last], values[half] = values[half], values[last]
+	for i, v := range values {
+		values[i], values[rest] = values[rest], v
+		rest += 1 - before(pivot, v)
 	}
-	// The median of the three comes first, which keeps the last part from being empty.
-	values[0], values[half] = values[half], values[0]
-	pivot := values[0]
-	for i, j := -1, len(values); ; {
-		for i++; values[i] < pivot; i++ {
-		}
-		for j--; values[j] > pivot; j-- {
-		}
-		if i >= j {
-			return j
-		}
-		values[i], values[j] = values[j], values[i]
-	}
+	return less, rest
+}
+
+// before is 1 where a comes before b, and else 0.
+func before(a, b float64) int {
+	_, borrow := bits.Sub64(ordinal(a), ordinal(b), 0)
+	return int(borrow)
 }
 
 // sums are all a_i + b_j of ascending values, or those of i <= j where once is true and a is b. They are never written
@@ -108,10 +110,7 @@ func (s sums) estimate(rank int, reached float64) Estimate {
 // ordinal numbers the floating-point values in their order.
 func ordinal(v float64) uint64 {
 	b := math.Float64bits(v)
-	if b>>63 == 1 {
-		return ^b
-	}
-	return b | 1<<63
+	return b ^ (uint64(int64(b)>>63) | 1<<63) // all bits of a negative one, the sign of another
 }
 
 func fromOrdinal(o uint64) float64 {
