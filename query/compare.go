@@ -2,12 +2,9 @@ package query
 
 import (
 	"context"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
@@ -116,18 +113,28 @@ const comparePage = 1000
 
 // handOut makes the rows of the points that were chosen.
 func (m *comparing) handOut(c *Comparison) error {
-	page := Table{Columns: c.Columns}
-	for i, p := range m.chosen {
-		page.Rows = append(page.Rows, p.row(m.correction()))
-		if m.req.Pages != nil && (len(page.Rows) == comparePage || i == len(m.chosen)-1) {
-			if err := m.req.Pages(page); err != nil {
-				return err
-			}
-			page.Rows = nil
+	for points := range slices.Chunk(m.chosen, comparePage) {
+		for _, p := range points {
+			c.Rows = append(c.Rows, p.row(m.correction()))
+		}
+		if m.req.Pages == nil {
+			continue
+		}
+		if err := m.req.Pages(c.Table); err != nil {
+			return err
+		}
+		c.Rows = nil
+		for _, p := range points {
+			p.letGo()
 		}
 	}
-	c.Rows = page.Rows
 	return nil
+}
+
+// letGo forgets what a row was made of: of very many points it is most of the memory.
+func (p *pairing) letGo() {
+	*p.pair = compare.Pair{}
+	*p = pairing{}
 }
 
 // compareMemory is what DuckDB may use to group runs, in bytes.
@@ -171,6 +178,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
 		}
+		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
 			c.Points = append(c.Points, p.point())
 		}
@@ -233,11 +241,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	everything := m.req.Limit == 0 || m.axis != "" || m.base.Runs+m.head.Runs < m.many
 	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.axis != ""}
 	for {
-		base, err := m.groups(ctx, m.base, a)
-		if err != nil {
-			return nil, err
-		}
-		head, err := m.groups(ctx, m.head, a)
+		base, head, err := m.groups(ctx, a)
 		if err != nil {
 			return nil, err
 		}
@@ -252,83 +256,6 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		}
 		a.names = true
 	}
-}
-
-// family is the points of one metric; it is empty where no run of a point is ok.
-type family struct {
-	metric string
-	points []*pairing
-}
-
-// families reads all points, by their metrics: in the order in which these were asked for, else ascending.
-func (m *comparing) families(ctx context.Context) ([]family, error) {
-	var all []family
-	for _, metric := range m.metrics() {
-		matched, err := m.metric(ctx, metric)
-		if err != nil {
-			return nil, err
-		}
-		var own []family
-		for _, p := range matched {
-			i := slices.IndexFunc(own, func(f family) bool { return f.metric == p.name })
-			if i < 0 {
-				i, own = len(own), append(own, family{metric: p.name})
-			}
-			own[i].points = append(own[i].points, p)
-		}
-		slices.SortFunc(own, func(a, b family) int { return strings.Compare(a.metric, b.metric) })
-		all = append(all, own...)
-	}
-	return all, nil
-}
-
-// judge judges the points of each metric. It is an error if a threshold is of another unit than its metric, or of a metric
-// that no point has.
-func (m *comparing) judge(families []family) error {
-	if err := m.checkThresholds(families); err != nil {
-		return err
-	}
-	pairs := make([][]compare.Pair, len(families))
-	for i, f := range families {
-		pairs[i] = make([]compare.Pair, len(f.points))
-		for k, p := range f.points {
-			pairs[i][k] = p.toJudge(m.req.Thresholds)
-		}
-	}
-	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
-		for k, p := range families[i].points {
-			p.pair, p.outcome, p.judgement = &pairs[i][k], &j.Outcomes[k], &j
-			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
-				p.verdict, p.reason = p.state()
-			}
-		}
-	}
-	return nil
-}
-
-// checkThresholds refuses what would silently be no threshold at all.
-func (m *comparing) checkThresholds(families []family) error {
-	var names []string
-	for _, f := range families {
-		names = append(names, f.metric)
-		t := m.req.Thresholds[f.metric]
-		for _, p := range f.points {
-			if unit := p.unit(); t.Unit != "" && unit != "" && t.Unit != unit {
-				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(f.metric), t.Unit, unit)
-			}
-		}
-	}
-	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
-		if metric == "" || slices.Contains(names, metric) {
-			continue
-		}
-		hint := ""
-		if near := schema.Nearest(metric, names); near != "" {
-			hint = "; did you mean " + near + "?"
-		}
-		return input("compare: there is a threshold for %s, which no point has%s", brief(metric), hint)
-	}
-	return nil
 }
 
 // notNumbers counts what orderings of the filters could not use.

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 	"database/sql/driver"
+	"maps"
 	"math"
 	"slices"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // ComparedPoint is what counts are made of.
@@ -55,54 +54,70 @@ func (p *pairing) change() float64 {
 
 // choose finds the points of a metric that become rows, in their order.
 func (m *comparing) choose(points []*pairing) []*pairing {
-	points = slices.Clone(points)
+	limit := m.req.Limit
+	if limit == 0 {
+		limit = len(points)
+	}
 	if m.req.Worst != nil {
-		worstFirst(points, m.req.Worst)
-	} else {
-		slices.SortFunc(points, inOrder)
+		return worstFirst(points, m.req.Worst, limit)
 	}
-	if m.req.Limit > 0 {
-		points = points[:min(len(points), m.req.Limit)]
-	}
-	return points
+	return least(points, limit, inOrder)
 }
 
-// name reads what points are, where that is not known yet.
-func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	byRun := map[string][]*group{}
-	var ids []schema.ULID
-	for _, p := range all {
-		g := p.either()
-		if g.identity != nil {
-			continue
-		}
-		if byRun[g.someRun] == nil {
-			id, err := schema.ParseULID(g.someRun)
-			if err != nil {
-				return &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
-			}
-			ids = append(ids, id)
-		}
-		byRun[g.someRun] = append(byRun[g.someRun], g)
+// least are the first of all in their order, at most so many; those that are equal stay as they are.
+func least[T any](all []T, limit int, order func(a, b T) int) []T {
+	const few = 100 // of which one is put into its place faster than all are sorted
+	if limit > few {
+		all = slices.Clone(all)
+		slices.SortStableFunc(all, order)
+		return all[:min(len(all), limit)]
 	}
-	if len(ids) == 0 {
+	var first []T
+	for _, v := range all {
+		if len(first) == limit {
+			if order(v, first[limit-1]) >= 0 {
+				continue
+			}
+			first = first[:limit-1]
+		}
+		at := len(first)
+		for at > 0 && order(v, first[at-1]) < 0 {
+			at--
+		}
+		first = slices.Insert(first, at, v)
+	}
+	return first
+}
+
+// name reads what points are, where that is not known yet: of the runs of the time in which these points first ran.
+func (m *comparing) name(ctx context.Context, all []*pairing) error {
+	byID := map[string][]*group{}
+	since, until := int64(math.MaxInt64), int64(0)
+	for _, p := range all {
+		if g := p.either(); g.identity == nil {
+			byID[g.pointID] = append(byID[g.pointID], g)
+			since, until = min(since, g.first), max(until, g.first)
+		}
+	}
+	if len(byID) == 0 {
 		return nil
 	}
-	columns, err := runColumns(append([]string{"run_id"}, identityColumns()...))
+	columns, err := runColumns(append([]string{"point_id", "started_at"}, identityColumns()...))
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(ids, compareIDs)
-	q, err := m.some(ctx, ids, columns)
-	if err != nil {
-		return err
+	src, during, args := m.src, "", []any{slices.Collect(maps.Keys(byID))}
+	if since > 0 { // each says when
+		src = src.within(bounds{since / 1000, until/1000 + 1})
+		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
+		args = append(args, since, until)
 	}
+	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.scan(columns, during) +
+		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	interned := interning{}
-	return m.conn.query(ctx, q, func(row []driver.Value) error {
-		for _, g := range byRun[textOf(row[0])] {
-			if g.identity == nil {
-				g.readIdentity(row[1:], interned)
-			}
+	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+		for _, g := range byID[textOf(row[0])] {
+			g.readIdentity(row[1:], interned)
 		}
 		return nil
 	})
@@ -114,8 +129,9 @@ var Verdicts = []compare.Verdict{
 	compare.Estimate, compare.Inconclusive, compare.Unchanged,
 }
 
-// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each first.
-func worstFirst(all []*pairing, verdicts []compare.Verdict) {
+// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each
+// first, and gives at most so many of them.
+func worstFirst(all []*pairing, verdicts []compare.Verdict, limit int) []*pairing {
 	type weighed struct {
 		*pairing
 		rank int
@@ -129,10 +145,12 @@ func worstFirst(all []*pairing, verdicts []compare.Verdict) {
 		}
 		weights[i] = weighed{p, rank, math.Abs(p.change())}
 	}
-	slices.SortStableFunc(weights, func(a, b weighed) int {
+	weights = least(weights, limit, func(a, b weighed) int {
 		return cmp.Or(a.rank-b.rank, cmp.Compare(b.size, a.size)) // no size is the least
 	})
+	worst := make([]*pairing, len(weights))
 	for i := range weights {
-		all[i] = weights[i].pairing
+		worst[i] = weights[i].pairing
 	}
+	return worst
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,9 +36,8 @@ type group struct {
 	absent           bool           // there are no runs: it stands for a point that the other side has
 	matched          bool           // of the base: some point of the head is compared with it
 
-	someRun  string // id of an ok run
-	first    int64  // start of the first ok run in Unix microseconds; 0 where not known
-	identity []any  // of identityFields; nil where not asked for
+	first    int64 // start of the first ok run in Unix microseconds; 0 where not known
+	identity []any // of identityFields; nil where not asked for
 	params   map[string]any
 }
 
@@ -65,6 +65,20 @@ func compareGroups(a, b *group) int {
 
 // groups are those of a side in ascending order of point and machine.
 type groups []*group
+
+// inTurn is of, for groups that are asked for in their order.
+func (gs groups) inTurn() func(g *group) *group {
+	i := 0
+	return func(g *group) *group {
+		for i < len(gs) && compareGroups(gs[i], g) < 0 {
+			i++
+		}
+		if i < len(gs) && compareGroups(gs[i], g) == 0 {
+			return gs[i]
+		}
+		return nil
+	}
+}
 
 // of finds the group of a point on a machine, or nil.
 func (gs groups) of(point, machine string) *group {
@@ -104,36 +118,81 @@ type asked struct {
 	kinds    bool // of which unit, clock and level
 }
 
-// groups reads the points of a side.
-func (m *comparing) groups(ctx context.Context, s *side, a asked) (groups, error) {
-	var found groups
+// groups reads the points of both sides: those of the base are made here while DuckDB gathers those of the head.
+func (m *comparing) groups(ctx context.Context, a asked) (base, head groups, err error) {
+	of, err := m.gather(ctx, m.base, a)
+	if err != nil {
+		return nil, nil, err
+	}
+	made := make(chan error, 1)
+	go func() { made <- of.make() }()
+	as, err := m.gather(ctx, m.head, a)
+	err = errors.Join(<-made, of.rows.Close(), err)
+	if as != nil {
+		err = errors.Join(err, as.make(), as.rows.Close())
+	}
+	if err != nil {
+		return nil, nil, engineError(ctx, err)
+	}
+	if base, err = m.remarks(ctx, of); err != nil {
+		return nil, nil, err
+	}
+	head, err = m.remarks(ctx, as)
+	return base, head, err
+}
+
+// gathered are the points of a side as DuckDB gives them, and what is made of them.
+type gathered struct {
+	asked
+	side  *side
+	runs  statement // the SQL of a row for each run
+	rows  driver.Rows
+	found groups
+}
+
+// gather begins to read the points of a side.
+func (m *comparing) gather(ctx context.Context, s *side, a asked) (*gathered, error) {
+	// Where all runs are of one session, kind and machine, nobody has to look at each.
+	a.sessions = len(s.Sessions) > 1 || s.sessionless()
+	a.order = a.order || a.sessions || a.blocks
+	a.kinds = a.metric != "" || len(s.kinds) != 1
 	rows, args, err := m.groupRows(s, a)
 	if err != nil {
 		return nil, err
 	}
-	// Where all runs are of one session and kind, nobody has to look at each.
-	a.sessions = len(s.Sessions) > 1 || s.sessionless()
-	a.order = a.order || a.sessions || a.blocks
-	a.kinds = a.metric != "" || len(s.kinds) != 1
-	interned := interning{}
-	each := func(row []driver.Value) error {
-		g := &group{pointID: textOf(row[0]), machine: interned.text(row[1])}
-		g.read(row[2:], a, interned)
-		if !a.sessions {
-			g.sessions = s.Sessions
-		}
-		if !a.kinds {
-			g.metric = &s.kinds[0]
-		}
-		found = append(found, g)
-		return nil
+	g := &gathered{asked: a, side: s, runs: statement{rows, slices.Clone(args)}}
+	machine, location := knownMachine, locationSQL()
+	if only, ok := s.onlyMachine(); ok {
+		args = append(args, only)
+		machine = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	located := "(SELECT *, epoch_us(started_at) AS started, " + locationSQL() + " AS location FROM " + rows + " WHERE status = 'ok')"
-	text := "SELECT point_id, " + knownMachine + " AS m, " + a.aggregates() + " FROM " + located + " GROUP BY point_id, m ORDER BY point_id NULLS FIRST, m"
-	if err := m.conn.query(ctx, statement{text, args}, each); err != nil {
+	if !a.kinds {
+		location = locationOf(scaleOf(s.kinds[0].name))
+	}
+	located := "(SELECT *, epoch_us(started_at) AS started, " + location + " AS location, " + machine + " AS m FROM " + rows + " WHERE status = 'ok')"
+	text := "SELECT point_id, m, " + a.aggregates() + " FROM " + located + " GROUP BY point_id, m ORDER BY point_id NULLS FIRST, m"
+	if g.rows, err = m.conn.run(ctx, statement{text, args}); err != nil {
 		return nil, err
 	}
-	return m.remarks(ctx, s, statement{rows, args}, found)
+	return g, nil
+}
+
+// make makes groups of the rows.
+func (g *gathered) make() error {
+	interned := interning{}
+	err := eachRow(g.rows, func(row []driver.Value) error {
+		one := &group{pointID: textOf(row[0]), machine: interned.text(row[1])}
+		one.read(row[2:], g.asked, interned)
+		if !g.sessions {
+			one.sessions = g.side.Sessions
+		}
+		if !g.kinds {
+			one.metric = &g.side.kinds[0]
+		}
+		g.found = append(g.found, one)
+		return nil
+	})
+	return err
 }
 
 // knownMachine is the SQL of a machine, of which an empty name and none are the same.
@@ -141,7 +200,7 @@ const knownMachine = "coalesce(machine, '')"
 
 // aggregates is the SQL of what is asked: see read.
 func (a asked) aggregates() string {
-	text := "any_value(run_id), min(n_samples), list(location)"
+	text := "min(n_samples), min(started), list(location)"
 	if a.order {
 		text += ", list(started)"
 	}
@@ -174,9 +233,17 @@ func identityColumns() []string {
 	return append(slices.Clone(identityFields[:len(identityFields)-1]), "params")
 }
 
-// locationSQL is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
+// locationOf is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
 // but the median is, its logarithm; of a metric that is compared by its difference the median. It is NULL where a value is
 // not finite or there is none, and minus infinity where a median has no logarithm.
+func locationOf(scale schema.Scale) string {
+	if scale == schema.ScaleDifference {
+		return "p50"
+	}
+	return "coalesce(log_median, CASE WHEN p50 <= 0 THEN '-Infinity'::DOUBLE ELSE ln(p50) END)"
+}
+
+// locationSQL is locationOf the metric of each run.
 func locationSQL() string {
 	var names []string
 	for _, k := range schema.MetricKinds {
@@ -184,7 +251,7 @@ func locationSQL() string {
 			names = append(names, literal(k.Name))
 		}
 	}
-	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN p50 WHEN p50 <= 0 THEN '-Infinity'::DOUBLE ELSE coalesce(log_median, ln(p50)) END"
+	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + locationOf(schema.ScaleDifference) + " ELSE " + locationOf(schema.ScaleRatio) + " END"
 }
 
 // groupRows is the SQL of a row for each run of a side, with what is known of the metric.

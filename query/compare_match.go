@@ -51,7 +51,7 @@ func inCommon(base, head groups) bool {
 
 // match pairs the groups of two sides. It is an error if nothing matches.
 func (m *matcher) match(base, head groups) ([]*pairing, error) {
-	partner := func(g *group) *group { return base.of(g.pointID, g.machine) }
+	partner := base.inTurn()
 	if !m.byID || m.skip["machine"] {
 		found := make(map[string]*group, len(base))
 		for _, g := range base {
@@ -195,13 +195,12 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 // constant tells whether all groups have the same value of a field.
 func (m *matcher) constant(side groups, field string) (value string, ok bool) {
 	for i, g := range side {
-		v := m.value(g, field)
-		if i == 0 {
-			value = v
-		}
-		if v != value {
+		if i > 0 && !m.same(g, side[0], field) {
 			return "", false
 		}
+	}
+	if len(side) > 0 {
+		value = m.value(side[0], field)
 	}
 	return value, true
 }
@@ -219,18 +218,30 @@ const paramPrefix = "param."
 
 // value is the text of a field of a group; NULL is told from the empty text.
 func (m *matcher) value(g *group, field string) string {
-	var v any
-	if field == "machine" {
-		v = textValue(g.machine)
-	} else if name, ok := strings.CutPrefix(field, paramPrefix); ok {
-		v = g.params[name]
-	} else {
-		v = g.identity[slices.Index(identityFields, field)]
-	}
+	v := m.fieldOf(g, field)
 	if v == nil {
 		return ""
 	}
 	return "=" + fmt.Sprint(v)
+}
+
+// same tells whether groups have the same value of a field.
+func (m *matcher) same(a, b *group, field string) bool {
+	if field == "machine" {
+		return a.machine == b.machine
+	}
+	return m.fieldOf(a, field) == m.fieldOf(b, field)
+}
+
+// fieldOf is a field of a group: a text, an integer or nil.
+func (m *matcher) fieldOf(g *group, field string) any {
+	if field == "machine" {
+		return textValue(g.machine)
+	}
+	if name, ok := strings.CutPrefix(field, paramPrefix); ok {
+		return g.params[name]
+	}
+	return g.identity[slices.Index(identityFields, field)]
 }
 
 // key is what has to be equal.

@@ -128,13 +128,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 
 // histories finds the earlier sessions of the points whose sides are of different ones.
 func (m *comparing) histories(ctx context.Context, matched []*pairing, metric string) error {
-	keys := map[pointKey]bool{}
-	for _, p := range matched {
-		if p.confounded {
-			keys[p.base.key()], keys[p.head.key()] = true, true
-		}
-	}
-	if len(keys) == 0 {
+	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
 	}
 	if m.src.counted <= m.base.Runs+m.head.Runs && len(m.base.Sessions) < compare.LeastHistory {
@@ -142,6 +136,12 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	}
 	if enough, err := m.enoughSessions(ctx); err != nil || !enough {
 		return err
+	}
+	keys := map[pointKey]bool{}
+	for _, p := range matched {
+		if p.confounded {
+			keys[p.base.key()], keys[p.head.key()] = true, true
+		}
 	}
 	past, err := m.past(ctx, keys, metric)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // metric is the name of the metric of a point: that of its ok runs.
@@ -199,12 +200,17 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 }
 
 // level is the location of the point: the median of those of its runs.
-func (g *group) level() float64 { return middle(g.locations) }
+func (g *group) level() float64 {
+	if slices.IsSorted(g.locations) {
+		return stat.Quantile(g.locations, .5)
+	}
+	return middle(g.locations)
+}
 
 // resolution is the step in which the metric was read, where runs say that it is coarse; 0 where it is not known.
 func (p *pairing) resolution() float64 {
 	tick := max(p.base.tick, p.head.tick)
-	if p.byDifference() {
+	if tick == 0 || p.byDifference() {
 		return tick
 	}
 	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))

@@ -12,7 +12,7 @@ import (
 
 // read reads a row of what was asked.
 func (g *group) read(row []driver.Value, a asked, interned interning) {
-	g.someRun, g.least = textOf(row[0]), integerOf(row[1])
+	g.least, g.first = integerOf(row[0]), integerOf(row[1])
 	list := listOf(row[2])
 	row = row[3:]
 	g.ok = int64(len(list))
@@ -155,15 +155,13 @@ func (g *group) order(started, sessions, blocks []any) {
 			g.places[i] = r.place
 		}
 	}
-	if len(runs) > 0 {
-		g.first = runs[0].started
-	}
 }
 
 func listOf(v driver.Value) []any { list, _ := v.([]any); return list }
 
 // remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
-func (m *comparing) remarks(ctx context.Context, s *side, rows statement, found groups) (groups, error) {
+func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
+	s, rows, found := of.side, of.runs, of.found
 	var more groups
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
 		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.text +

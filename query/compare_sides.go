@@ -97,6 +97,12 @@ func (s *side) sessionless() bool {
 	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.session == "" })
 }
 
+// onlyMachine is the machine of all runs, if it is one.
+func (s *side) onlyMachine() (machine string, ok bool) {
+	other := func(t stratum) bool { return t.machine != s.strata[0].machine }
+	return s.strata[0].machine, !slices.ContainsFunc(s.strata, other)
+}
+
 // has tells whether some run is of that side of its session.
 func (s *side) has(name string) bool {
 	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.side == name })

@@ -102,23 +102,32 @@ func (c *conn) exec(ctx context.Context, statement string, args ...any) (int64, 
 
 // query runs a statement and hands each row to each; the row is only valid during the call.
 func (c *conn) query(ctx context.Context, q statement, each func(row []driver.Value) error) error {
-	rows, err := c.QueryContext(ctx, q.text, named(q.args))
+	rows, err := c.run(ctx, q)
 	if err != nil {
-		return engineError(ctx, err)
+		return err
 	}
+	return engineError(ctx, errors.Join(eachRow(rows, each), rows.Close()))
+}
+
+// run runs a statement. DuckDB is done with it then: the rows can be read while the connection runs the next one.
+func (c *conn) run(ctx context.Context, q statement) (driver.Rows, error) {
+	rows, err := c.QueryContext(ctx, q.text, named(q.args))
+	return rows, engineError(ctx, err)
+}
+
+// eachRow hands each row to each; the row is only valid during the call.
+func eachRow(rows driver.Rows, each func(row []driver.Value) error) error {
 	row := make([]driver.Value, len(rows.Columns()))
 	for {
-		if err = rows.Next(row); err != nil {
-			break
+		if err := rows.Next(row); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
 		}
-		if err = each(row); err != nil {
-			break
+		if err := each(row); err != nil {
+			return err
 		}
 	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return engineError(ctx, errors.Join(err, rows.Close()))
 }
 
 // table runs a statement and keeps its result.

@@ -159,7 +159,7 @@ func amongFew(p *Pair, sd, difference float64) stat.TTest {
 // priors are the variances that the runs of pairs, and their blocks, borrow from.
 func priors(drafts []draft) (runs, blocks stat.Prior) {
 	fit := func(of Method) stat.Prior {
-		var variances, df []float64
+		variances, df := make([]float64, 0, len(drafts)), make([]float64, 0, len(drafts))
 		for i := range drafts {
 			if d := &drafts[i]; d.outcome.Method == of && d.df > 0 {
 				variances, df = append(variances, d.pooled), append(df, d.df)
@@ -246,8 +246,7 @@ func (d *draft) chance(p *Pair, test stat.TTest) {
 
 // adjust corrects p over all pairs that can have a verdict.
 func adjust(drafts []draft, rules Rules) (family int) {
-	var p []float64
-	var of []int
+	p, of := make([]float64, 0, len(drafts)), make([]int, 0, len(drafts))
 	for i := range drafts {
 		if !math.IsNaN(drafts[i].outcome.P) {
 			p, of = append(p, drafts[i].outcome.P), append(of, i)

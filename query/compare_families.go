@@ -1,0 +1,91 @@
+package query
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// family is the points of one metric; it is empty where no run of a point is ok.
+type family struct {
+	metric string
+	points []*pairing
+}
+
+// families reads all points, by their metrics: in the order in which these were asked for, else ascending.
+func (m *comparing) families(ctx context.Context) ([]family, error) {
+	var all []family
+	for _, metric := range m.metrics() {
+		matched, err := m.metric(ctx, metric)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, byMetric(matched)...)
+	}
+	return all, nil
+}
+
+// byMetric are the families of points, in ascending order of their metrics.
+func byMetric(points []*pairing) []family {
+	own := map[string][]*pairing{}
+	for _, p := range points {
+		own[p.name] = append(own[p.name], p)
+	}
+	var all []family
+	for _, metric := range slices.Sorted(maps.Keys(own)) {
+		all = append(all, family{metric, own[metric]})
+	}
+	return all
+}
+
+// judge judges the points of each metric. It is an error if a threshold is of another unit than its metric, or of a metric
+// that no point has.
+func (m *comparing) judge(families []family) error {
+	if err := m.checkThresholds(families); err != nil {
+		return err
+	}
+	pairs := make([][]compare.Pair, len(families))
+	for i, f := range families {
+		pairs[i] = make([]compare.Pair, len(f.points))
+		for k, p := range f.points {
+			pairs[i][k] = p.toJudge(m.req.Thresholds)
+		}
+	}
+	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
+		for k, p := range families[i].points {
+			p.pair, p.outcome, p.judgement = &pairs[i][k], &j.Outcomes[k], &j
+			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
+				p.verdict, p.reason = p.state()
+			}
+		}
+	}
+	return nil
+}
+
+// checkThresholds refuses what would silently be no threshold at all.
+func (m *comparing) checkThresholds(families []family) error {
+	var names []string
+	for _, f := range families {
+		names = append(names, f.metric)
+		t := m.req.Thresholds[f.metric]
+		for _, p := range f.points {
+			if unit := p.unit(); t.Unit != "" && unit != "" && t.Unit != unit {
+				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(f.metric), t.Unit, unit)
+			}
+		}
+	}
+	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
+		if metric == "" || slices.Contains(names, metric) {
+			continue
+		}
+		hint := ""
+		if near := schema.Nearest(metric, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return input("compare: there is a threshold for %s, which no point has%s", brief(metric), hint)
+	}
+	return nil
+}
