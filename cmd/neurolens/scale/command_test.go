@@ -20,6 +20,9 @@ const (
 	longTime = 20 * time.Second
 )
 
+// commandMegabytes is the most memory that a command may take.
+const commandMegabytes = 300
+
 // commands are measured on every store. A table says how many runs match, so a filter reads a column of all of them
 // for it; formats for programs do not, and the newest runs may do.
 var commands = []struct {
@@ -72,6 +75,7 @@ func benchmarkCommands(b *testing.B, neurolens, dir string) {
 	table := rows{{"command", "ms", "ratio", "goal", "CPU ms", "ratio", "peak MB", "lines"}}
 	for i, c := range commands {
 		s := &all[i]
+		s.within(b, c.name, commandMegabytes)
 		table = append(table, []string{
 			c.name, fmt.Sprintf("%.1f", s.median()), fmt.Sprintf("%.2f", s.median()/bare.median()), fmt.Sprintf("%.4g", c.goal),
 			fmt.Sprintf("%.1f", s.cpu()), fmt.Sprintf("%.2f", s.cpu()/bare.cpu()),

@@ -95,6 +95,14 @@ func (s *series) add(m measured) {
 	s.walls, s.cpus, s.peak, s.out = append(s.walls, m.Wall), append(s.cpus, m.CPU), max(s.peak, m.Peak), m.Stdout
 }
 
+// within fails a benchmark whose processes took more memory than so many megabytes.
+func (s *series) within(tb testing.TB, what string, megabytes int64) {
+	tb.Helper()
+	if s.peak > megabytes*1e6 {
+		tb.Errorf("%s takes %d MB, more than %d", what, s.peak/1e6, megabytes)
+	}
+}
+
 // median is that of the durations, in milliseconds.
 func (s *series) median() float64 { return medianOf(s.walls) }
 
