@@ -23,6 +23,23 @@ func needs(t testing.TB, what string, err error) {
 	t.Skipf("%s: %v", what, err)
 }
 
+// reading are the commands that read a store of made-up runs; dir is where they may write.
+func reading(dir string) [][]string {
+	return [][]string{
+		{"ls"},
+		{"ls", "p99>0ns", "--sort", "-p99", "--format", "table"},
+		{"query", "SELECT * FROM samples_long"},
+		{"query", "SELECT * FROM ops"},
+		{"export", filepath.Join(dir, "nb")},
+		{"export", "-", "--format", "csv"},
+		{"store", "info"},
+		{"compare", "precision=fp32", "precision=fp64"},
+		{"compare", "--matrix", "precision=fp32", "--format", "csv"},
+		{"explain", "precision=fp32", "precision=fp64"},
+		{"history"},
+	}
+}
+
 // TestReadOnlyMount has the store on a file system that nobody can write to, root neither: every reading command
 // works, and bench says so before it measures anything.
 func TestReadOnlyMount(t *testing.T) {
@@ -35,29 +52,21 @@ func TestReadOnlyMount(t *testing.T) {
 	store := filepath.Join(dir, "store")
 	fillStore(t, store, 3, 10)
 	sweep := filepath.Join(fixtures(t), "sweeps", "quickstart.yaml")
-	for _, c := range []struct {
-		args []string
-		exit int
-	}{
-		{[]string{"ls"}, 0},
-		{[]string{"ls", "p99>0ns", "--sort", "-p99", "--format", "table"}, 0},
-		{[]string{"query", "SELECT * FROM samples_long"}, 0},
-		{[]string{"query", "SELECT * FROM ops"}, 0},
-		{[]string{"export", filepath.Join(dir, "nb")}, 0},
-		{[]string{"export", "-", "--format", "csv"}, 0},
-		{[]string{"store", "info"}, 0},
-		{[]string{"bench", sweep}, exitStore},
-	} {
+	for _, command := range append(reading(dir), []string{"bench", sweep}) {
+		want := exitOK
+		if command[0] == "bench" {
+			want = exitStore
+		}
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
-		args := append([]string{"-m", "sh", "-c", script, store, self}, c.args...)
+		args := append([]string{"-m", "sh", "-c", script, store, self}, command...)
 		cmd := exec.Command("unshare", append(args, "--store", store)...)
 		cmd.Env = append(os.Environ(), programRole+"=1")
 		out, _ := cmd.CombinedOutput()
-		if got := cmd.ProcessState.ExitCode(); got != c.exit {
-			t.Errorf("%v: exit %d, want %d\n%s", c.args, got, c.exit, out)
+		if got := cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("%v: exit %d, want %d\n%s", command, got, want, out)
 		}
-		if c.exit == exitStore && (strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "read-only")) {
-			t.Errorf("%v says\n%s", c.args, out)
+		if want == exitStore && (strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), "read-only")) {
+			t.Errorf("%v says\n%s", command, out)
 		}
 	}
 }
