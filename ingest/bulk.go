@@ -22,10 +22,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Bounds of what AppendAll holds in memory before it makes a sealed file of it.
+// Bounds of what AppendAll holds in memory: two batches, each of which becomes a sealed file.
 const (
 	bulkRuns  = 122_880
-	bulkBytes = 48 << 20
+	bulkBytes = 64 << 20
 )
 
 // AppendAll stores many runs straight in sealed files, with the summaries of their samples: an import or a merge. A run
@@ -65,9 +65,8 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int
 type bulk struct {
 	files          files
 	version        string
-	bytes          int // bound of size
-	runs           []bulkRun
-	size           int             // of the runs, roughly, in bytes
+	bytes          int             // bound of what is in memory
+	runs           []bulkRun       // of the batch that is being stored
 	synced         map[string]bool // directories in which runs stand that were skipped
 	added, skipped int
 }
@@ -79,7 +78,34 @@ type bulkRun struct {
 	digest string
 }
 
+// all stores runs batch by batch: while one is stored, the next is taken.
 func (b *bulk) all(runs iter.Seq2[schema.Run, error]) error {
+	batches, failed := make(chan []bulkRun), make(chan error, 1)
+	go func() {
+		defer close(failed)
+		for batch := range batches {
+			if err := b.store(batch); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	err := b.take(runs, func(batch []bulkRun) error {
+		select {
+		case batches <- batch:
+			return nil
+		case err := <-failed:
+			return err
+		}
+	})
+	close(batches)
+	return cmp.Or(err, <-failed) // what was sent is stored, whatever came of the rest
+}
+
+// take makes batches of runs, of half the bound: two are in memory.
+func (b *bulk) take(runs iter.Seq2[schema.Run, error], send func([]bulkRun) error) error {
+	var batch []bulkRun
+	size := 0
 	for run, err := range runs {
 		if err == nil {
 			err = run.Validate()
@@ -91,15 +117,17 @@ func (b *bulk) all(runs iter.Seq2[schema.Run, error]) error {
 		if err != nil {
 			return fmt.Errorf("run_id: %w", err)
 		}
-		b.runs = append(b.runs, bulkRun{id: id, run: run})
-		b.size += runSize(&run)
-		if b.size >= b.bytes || len(b.runs) >= bulkRuns {
-			if err := b.flush(); err != nil {
-				return err
-			}
+		batch = append(batch, bulkRun{id: id, run: run})
+		size += runSize(&run)
+		if size < b.bytes/2 && len(batch) < bulkRuns/2 {
+			continue
 		}
+		if err := send(batch); err != nil {
+			return err
+		}
+		batch, size = nil, 0
 	}
-	return b.flush()
+	return send(batch)
 }
 
 // runSize is about what a run takes in memory.
@@ -118,8 +146,9 @@ func runSize(r *schema.Run) int {
 	return size
 }
 
-// flush makes one sealed file of the runs that are not in the store.
-func (b *bulk) flush() error {
+// store makes one sealed file of the runs of a batch that are not in the store.
+func (b *bulk) store(batch []bulkRun) error {
+	b.runs = batch
 	all := len(b.runs)
 	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return compareULIDs(x.id, y.id) })
 	b.runs = slices.CompactFunc(b.runs, func(x, y bulkRun) bool { return x.id == y.id })
@@ -134,8 +163,7 @@ func (b *bulk) flush() error {
 	}
 	b.added += len(b.runs)
 	b.skipped += all - len(b.runs)
-	clear(b.runs)
-	b.runs, b.size = b.runs[:0], 0
+	b.runs = nil
 	return nil
 }
 

@@ -118,12 +118,12 @@ func sealedFiles(t testing.TB, dir string) []schema.SealedFile {
 func TestAppendAllFiles(t *testing.T) {
 	store, dir := newStore(t)
 	runs := sweep(1, 1000, 100)
-	b := bulk{files: store.files, version: "test", bytes: 100 * runSize(&runs[0]), synced: map[string]bool{}}
+	b := bulk{files: store.files, version: "test", bytes: 2 * 50 * runSize(&runs[0]), synced: map[string]bool{}}
 	if err := b.all(each(runs...)); err != nil {
 		t.Fatal(err)
 	}
 	mustHold(t, dir, runs...)
-	if n := len(sealedFiles(t, dir)); n < 9 || n > 11 || b.added != len(runs) {
+	if n := len(sealedFiles(t, dir)); n < 19 || n > 21 || b.added != len(runs) {
 		t.Errorf("%d files, %d runs added", n, b.added)
 	}
 }

@@ -103,7 +103,7 @@ var (
 		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
 		"status", "error", "warnings", "started_at", "block_index", "side", "purpose",
 	}
-	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "log_median"}
+	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "mean", "log_median"}
 )
 
 // asked says what is wanted of groups, beside their locations.
@@ -234,13 +234,15 @@ func identityColumns() []string {
 }
 
 // locationOf is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
-// but the median is, its logarithm; of a metric that is compared by its difference the median. It is NULL where a value is
-// not finite or there is none, and minus infinity where a median has no logarithm.
+// but the median is, its logarithm; of a metric that is compared by its difference the median. Where another tool's file
+// gives the mean alone, that stands for the median, and the run has a warning. It is NULL where a value is not finite or
+// there is none, and minus infinity where a median has no logarithm.
 func locationOf(scale schema.Scale) string {
+	const middle = "coalesce(p50, mean)"
 	if scale == schema.ScaleDifference {
-		return "p50"
+		return middle
 	}
-	return "coalesce(log_median, CASE WHEN p50 <= 0 THEN '-Infinity'::DOUBLE ELSE ln(p50) END)"
+	return "coalesce(log_median, CASE WHEN " + middle + " <= 0 THEN '-Infinity'::DOUBLE ELSE ln(" + middle + ") END)"
 }
 
 // locationSQL is locationOf the metric of each run.

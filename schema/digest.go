@@ -50,7 +50,7 @@ func unkeyed(rows [][]any) [][]any {
 
 // digest is that of a row of runs and of the rows of samples and ops that belong to it, which have no run_id.
 func digest(run []any, metrics, ops [][]any) string {
-	b := make([]byte, 0, 32<<10) // room for a thousand samples and a manifest
+	b := make([]byte, 0, roomFor(metrics))
 	b = appendRow(b, digestRuns, Runs.Columns, run)
 	slices.SortFunc(metrics, func(a, b []any) int { return compareKeys(a[0], b[0]) })
 	for _, row := range metrics {
@@ -62,6 +62,23 @@ func digest(run []any, metrics, ops [][]any) string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
+}
+
+// roomFor is about how many bytes a run hashes: its columns, and its samples.
+func roomFor(metrics [][]any) int {
+	const columns, number = 4 << 10, 9
+	room := columns
+	for _, row := range metrics {
+		for _, value := range row {
+			switch v := value.(type) {
+			case []int64:
+				room += number * len(v)
+			case []float64:
+				room += number * len(v)
+			}
+		}
+	}
+	return room
 }
 
 // compareKeys orders what tells the rows of a run apart: the name of a metric or the index of an op.

@@ -45,7 +45,8 @@ func (q *quoted) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads on and makes ready what can be decided. What a word may begin in stays for the next time.
+// fill reads on and makes ready what can be decided. What a word may begin in stays for the next time. Text without such
+// words, which is nearly all, is not copied.
 func (q *quoted) fill() {
 	if q.err == nil {
 		kept := copy(q.buffer, q.in)
@@ -58,62 +59,40 @@ func (q *quoted) fill() {
 		end -= longestWord
 	}
 	q.made = q.made[:0]
-	i := 0
-	for i < end {
-		i += q.pass(q.in[i:], end-i)
-	}
-	q.in, q.out = q.in[i:], q.made
-}
-
-// pass makes ready the next piece of text, which begins in its first end bytes, and gives its length.
-func (q *quoted) pass(text []byte, end int) int {
-	if q.inString {
-		n := q.string(text, end)
-		q.made = append(q.made, text[:n]...)
-		return n
-	}
-	n := bytes.IndexAny(text[:end], `"NI-ni`)
-	switch {
-	case n < 0:
-		n = end
-	case text[n] == '"':
-		q.inString = true
-		n++
-	default:
-		return q.word(text, n)
-	}
-	q.made = append(q.made, text[:n]...)
-	return n
-}
-
-// string is the length of what goes on inside a string: to its end, or over the first end bytes and what is escaped by
-// the last of them.
-func (q *quoted) string(text []byte, end int) int {
-	i := 0
-	for i < end {
-		next := bytes.IndexAny(text[i:end], `"\`)
-		if next < 0 {
-			return end
+	i, copied := 0, 0
+	for ; i < end; i++ {
+		switch c := q.in[i]; {
+		case q.inString && c == '\\':
+			i++ // what is escaped ends nothing
+		case c == '"':
+			q.inString = !q.inString
+		case !q.inString && begins[c]:
+			if word, text := wordAt(q.in[i:]); word > 0 {
+				q.made = append(append(q.made, q.in[copied:i]...), text...)
+				i += word - 1
+				copied = i + 1
+			}
 		}
-		i += next
-		if text[i] == '"' {
-			q.inString = false
-			return i + 1
-		}
-		i += len(`\"`) // what is escaped ends nothing
 	}
-	return min(i, len(text))
+	i = max(min(i, len(q.in)), 0)
+	if copied == 0 {
+		q.out = q.in[:i]
+	} else {
+		q.made = append(q.made, q.in[copied:i]...)
+		q.out = q.made
+	}
+	q.in = q.in[i:]
 }
 
-// word makes ready the text up to n and what stands there, quoted where it is one of the words.
-func (q *quoted) word(text []byte, n int) int {
-	q.made = append(q.made, text[:n]...)
+// begins are the bytes that a word may begin with.
+var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
+
+// wordAt is the length of the word that a text begins with, and what it becomes; 0 where there is none.
+func wordAt(text []byte) (length int, quoted []byte) {
 	for _, w := range nonFinite {
-		if bytes.HasPrefix(text[n:], w.word) {
-			q.made = append(q.made, w.quoted...)
-			return n + len(w.word)
+		if bytes.HasPrefix(text, w.word) {
+			return len(w.word), w.quoted
 		}
 	}
-	q.made = append(q.made, text[n])
-	return n + 1
+	return 0, nil
 }

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 
@@ -15,6 +16,8 @@ type Series struct {
 	Given string // the unit of the file
 	Ticks []int64
 	Reals []float64
+
+	room int // about how many there will be
 }
 
 // Len is the number of samples.
@@ -42,7 +45,7 @@ func SeriesOf(numbers []Number, unit string) (Series, error) {
 // else that is no number, is an error.
 func ReadSeries(text jsontext.Value, unit string) (Series, error) {
 	stored, _, _ := schema.StoredUnit(unit)
-	s, sc := Series{Unit: stored, Given: unit}, scaleOf(unit)
+	s, sc := Series{Unit: stored, Given: unit, room: bytes.Count(text, []byte(",")) + 1}, scaleOf(unit)
 	for i := 0; i < len(text); {
 		switch c := text[i]; c {
 		case '[', ']', ',', ' ', '\t', '\n', '\r':
@@ -82,7 +85,7 @@ func (s *Series) add(number []byte, sc scale) error {
 		return nil
 	}
 	if s.Reals == nil {
-		s.Reals = make([]float64, len(s.Ticks), max(2*len(s.Ticks), 8))
+		s.Reals = make([]float64, len(s.Ticks), max(s.room, 2*len(s.Ticks), 8))
 		for i, t := range s.Ticks {
 			s.Reals[i] = float64(t)
 		}

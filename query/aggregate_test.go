@@ -1,0 +1,37 @@
+package query_test
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestMeansAlone: what another tool's file gives the mean of, and no median, is listed, grouped and compared by it.
+func TestMeansAlone(t *testing.T) {
+	n := 0
+	mean := func(variant string, ns float64) func(*schema.Run) {
+		return of(1, func(r *schema.Run) {
+			r.Variant, r.Warnings = variant, []string{"mean"}
+			r.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Summary: schema.Summary{Mean: &ns}}}
+		})
+	}
+	runs := append(runsOf(&n, 1, mean("a", 1000), 1), runsOf(&n, 1, mean("b", 1500), 1)...)
+	db := sealedRuns(t, runs)
+	got := mustCompare(t, db, query.CompareRequest{Base: "variant=a", Head: "variant=b"})
+	if change := realOf(t, got, 0, "change"); math.Abs(change-.5) > 1e-9 {
+		t.Errorf("change %g, want 0.5", change)
+	}
+	if flags := cellOf(got, 0, "flags"); flags != "[few_runs order mean]" {
+		t.Errorf("flags %s", flags)
+	}
+	groups, err := db.Groups(context.Background(), query.GroupRequest{By: []string{"variant"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := groups.Index("median"); groups.Rows[0][i] != 1000. || groups.Rows[1][i] != 1500. {
+		t.Errorf("groups %v", groups.Rows)
+	}
+}
