@@ -114,7 +114,7 @@ func (in *ingesting) reportView(s stored) view {
 
 // folder is the one that all files are in, with its slash; empty where there is none, or one file.
 func (in *ingesting) folder() string {
-	if len(in.reports) < 2 || len(in.reports) > mostFiles {
+	if len(in.reports) < 2 {
 		return ""
 	}
 	common := in.reports[0].Name
@@ -138,14 +138,21 @@ type reportLine struct {
 // lines are one a file where there are few, else one a format.
 func (in *ingesting) lines() []reportLine {
 	var all []reportLine
-	if len(in.reports) <= mostFiles {
-		for _, r := range in.reports {
+	var shown []fileReport
+	for i, r := range in.reports {
+		// What stands in a folder beside results is counted below the table, and named by the formats for programs.
+		if r.state != fileSide && (r.state != fileUnknown || in.sources[i].Named) {
+			shown = append(shown, r)
+		}
+	}
+	if len(shown) <= mostFiles {
+		for _, r := range shown {
 			all = append(all, lineOf(r))
 		}
 		return all
 	}
 	place := map[string]int{}
-	for _, r := range in.reports {
+	for _, r := range shown {
 		l := lineOf(r)
 		key := l.format + "\x00" + l.rest
 		i, ok := place[key]
@@ -176,8 +183,6 @@ func lineOf(r fileReport) reportLine {
 		left += n
 	}
 	switch {
-	case r.state == fileSide:
-		l.rest = r.why
 	case r.state == fileUnknown:
 		l.format, l.rest, l.failed = unknown, "not recognised", true
 	case r.state == fileFailed:

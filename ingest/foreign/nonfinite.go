@@ -89,6 +89,9 @@ var begins = [256]bool{'N': true, 'I': true, '-': true, 'n': true, 'i': true}
 
 // wordAt is the length of the word that a text begins with, and what it becomes; 0 where there is none.
 func wordAt(text []byte) (length int, quoted []byte) {
+	if text[0] == '-' && len(text) > 1 && text[1] <= '9' { // a number, as nearly always
+		return 0, nil
+	}
 	for _, w := range nonFinite {
 		if bytes.HasPrefix(text, w.word) {
 			return len(w.word), w.quoted
