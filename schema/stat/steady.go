@@ -48,6 +48,9 @@ func Steady(values []float64) (index int, ok bool) {
 // passes for a change: whoever acts on one compares the medians of its sides.
 func changes(series []float64, threshold float64) []int {
 	var places []int
+	if slices.Min(series) == slices.Max(series) { // as with what is counted, not timed: bytes, allocations
+		return nil
+	}
 	for _, c := range above(candidates(series, segmentation{least: segmentLeast}), threshold) {
 		places = append(places, c.at)
 	}
