@@ -99,22 +99,13 @@ type aiperfSummary struct {
 	Start     string         `json:"start_time"`
 	Cancelled bool           `json:"was_cancelled"`
 	Config    aiperfConfig   `json:"input_config"`
+	plan      *aiperfPlan    // since 0.8
 	Errors    []aiperfErrors `json:"error_summary"`
 	GPUs      aiperfGPUs     `json:"telemetry_data"`
 }
 
 type aiperfErrors struct {
 	Count foreign.Number `json:"count"`
-}
-
-// aiperfGPUs names the GPUs that were watched.
-type aiperfGPUs struct {
-	Endpoints map[string]struct {
-		GPUs map[string]struct {
-			Name string `json:"gpu_name"`
-			UUID string `json:"gpu_uuid"`
-		} `json:"gpus"`
-	} `json:"endpoints"`
 }
 
 type aiperfMean struct {
@@ -137,6 +128,7 @@ type aiperfConfig struct {
 		} `json:"prompt"`
 		Dataset      jsontext.Value `json:"custom_dataset_type"`
 		Public       jsontext.Value `json:"public_dataset"`
+		File         foreign.Text   `json:"file"`
 		Conversation struct {
 			Num jsontext.Value `json:"num"`
 		} `json:"conversation"`
@@ -159,6 +151,18 @@ func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 	if err := foreign.DecodeAt("", text, &s.metrics); err != nil {
 		return nil, err
 	}
+	var config map[string]jsontext.Value
+	if input := s.metrics["input_config"]; input.Kind() == jsontext.KindBeginObject {
+		if err := foreign.DecodeAt("/input_config", input, &config); err != nil {
+			return nil, err
+		}
+	}
+	if config["phases"] != nil || config["datasets"] != nil || config["models"] != nil {
+		s.plan = &aiperfPlan{}
+		if err := foreign.DecodeAt("/input_config", s.metrics["input_config"], s.plan); err != nil {
+			return nil, err
+		}
+	}
 	if records := s.metrics["records"]; records.Kind() == jsontext.KindBeginObject {
 		s.metrics = nil
 		return s, foreign.DecodeAt("/records", records, &s.metrics)
@@ -168,8 +172,13 @@ func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 
 // point says what was measured.
 func (s *aiperfSummary) point(r *schema.Run) {
+	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
+	if s.plan != nil {
+		s.plan.point(r)
+		return
+	}
 	c := &s.Config
-	r.Model = modelName(strings.Join(c.Endpoint.Models, ","))
+	r.Model = modelNames(c.Endpoint.Models)
 	put := func(name, text string) { foreign.SetParam(r, name, text) }
 	put("endpoint_type", c.Endpoint.Type)
 	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
@@ -179,26 +188,11 @@ func (s *aiperfSummary) point(r *schema.Run) {
 	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
 	put("batch_size", foreign.TextOf(c.Input.Prompt.Batch))
 	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
+	put("input_file", fileName(string(c.Input.File)))
 	put("conversations", foreign.TextOf(c.Input.Conversation.Num))
 	for _, name := range aiperfLoad {
 		put(name, foreign.TextOf(c.Load[name]))
 	}
-	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
-}
-
-// names are the names of the GPUs, and how many there are.
-func (g *aiperfGPUs) names() (string, *int64) {
-	seen, name := map[string]bool{}, ""
-	for _, endpoint := range g.Endpoints {
-		for _, gpu := range endpoint.GPUs {
-			seen[gpu.UUID] = true
-			name = max(name, gpu.Name)
-		}
-	}
-	if len(seen) == 0 {
-		return "", nil
-	}
-	return name, new(int64(len(seen)))
 }
 
 // addMetrics gives a run the aggregates of metrics that it has no samples of.
@@ -213,7 +207,7 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 			if !decode(out, "/"+name, text, &a) {
 				continue
 			}
-			if a.nothing() && strings.HasPrefix(unitOf(a.Unit), "1/") {
+			if unit, _, known := schema.StoredUnit(unitOf(a.Unit)); known && a.nothing() && (unit == "ns" || unit == "1/s") {
 				continue // no request was completed
 			}
 			if a.Min == "" && a.P50 == "" {

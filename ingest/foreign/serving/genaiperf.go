@@ -127,29 +127,31 @@ func parseGenAI(text jsontext.Value) (*genaiSummary, error) {
 }
 
 // nameOf is the one name, or the names, of a text or a list of texts.
-func nameOf(value jsontext.Value) string {
+func nameOf(value jsontext.Value) string { return strings.Join(textsOf(value), ",") }
+
+// textsOf are the texts of a text or a list of texts.
+func textsOf(value jsontext.Value) []string {
 	if value.Kind() != jsontext.KindBeginArray {
-		return foreign.TextOf(value)
+		return []string{foreign.TextOf(value)}
 	}
 	var names []foreign.Text
 	if foreign.Decode(value, &names) != nil {
-		return ""
+		return nil
 	}
 	texts := make([]string, len(names))
 	for i, name := range names {
 		texts[i] = string(name)
 	}
-	return strings.Join(texts, ",")
+	return texts
 }
 
 // point says what was measured.
 func (s *genaiSummary) point(r *schema.Run) {
 	c := &s.config
-	r.Model, r.Backend = nameOf(c.Model), c.Backend
+	r.Model, r.Backend = modelNames(textsOf(c.Model)), c.Backend
 	if r.Model == "" {
-		r.Model = nameOf(c.Models)
+		r.Model = modelNames(textsOf(c.Models))
 	}
-	r.Model = modelName(r.Model)
 	put := func(name, text string) {
 		if text != "" && (r.Params == nil || r.Params[name] == "") {
 			foreign.SetParam(r, name, text)

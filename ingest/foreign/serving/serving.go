@@ -238,6 +238,15 @@ func modelName(text string) string {
 	return text
 }
 
+// modelNames are the names of several models in one.
+func modelNames(names []string) string {
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = modelName(name)
+	}
+	return strings.Join(short, ",")
+}
+
 // sideOf reads the first of some files beside the one that is read; nil where there is none.
 func sideOf(in *foreign.Input, names ...string) []byte {
 	for _, name := range names {
