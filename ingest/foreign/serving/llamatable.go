@@ -38,7 +38,7 @@ func llamaBenchText() foreign.Format {
 }
 
 var (
-	llamaHeader = regexp.MustCompile(`(?m)^\| *model *\| *size *\| *params *\|.*\| *t/s *\|`)
+	llamaHeader = regexp.MustCompile(`(?m)^\| *model *\|(?:.*\|)? *backend *\|(?:.*\|)? *test *\| *t/s *\|`)
 	llamaInsert = regexp.MustCompile(`(?m)^INSERT INTO (?:llama_bench|test) \((build_commit,[^)]*)\) VALUES \((.*)\);`)
 )
 
@@ -75,36 +75,101 @@ func (l llamaRow) emit(in *foreign.Input, out *foreign.Output, where string) err
 	return out.Run(where, r)
 }
 
+// What stands around a table for people: the devices before it, the build behind it.
+var (
+	llamaDevice = regexp.MustCompile(`^  Device \d+: ([^,]+),|^ggml_vulkan: \d+ = (.+) \([^()]*\) \||^ggml_metal_init: found device: (.+)$`)
+	llamaBuild  = regexp.MustCompile(`^build: ([0-9a-f]+|unknown) \((\d+)\)`)
+)
+
+// mostLlamaRows bounds how many rows wait for the build, which stands behind them.
+const mostLlamaRows = 10_000
+
+// llamaText are the tables for people of a file.
+type llamaText struct {
+	in      *foreign.Input
+	out     *foreign.Output
+	names   []string
+	rows    []llamaRow
+	where   []string
+	devices []string
+	found   bool // a row
+}
+
 func readLlamaText(in *foreign.Input, out *foreign.Output) error {
-	var names []string
+	t := &llamaText{in: in, out: out}
 	for n, line := range in.Lines() {
 		if line.Err != nil {
-			return line.Err
+			return errors.Join(t.flush("", ""), line.Err)
 		}
-		var row llamaRow
-		var err error
-		switch {
-		case llamaHeader.MatchString(line.Text):
-			names = cells(line.Text)
-			continue
-		case strings.HasPrefix(line.Text, "|") && names != nil && !strings.HasPrefix(strings.TrimLeft(line.Text, "| :"), "-"):
-			row, err = llamaCells(names, cells(line.Text))
-		default:
-			insert := llamaInsert.FindStringSubmatch(line.Text)
-			if insert == nil {
-				continue
-			}
-			row, err = llamaValues(insert[1], insert[2])
-		}
-		where := fmt.Sprintf("line %d", n)
-		if err != nil {
-			out.Refuse(where, err)
-			continue
-		}
-		if err := row.emit(in, out, where); err != nil {
+		if err := t.take(line.Text, fmt.Sprintf("line %d", n)); err != nil {
 			return err
 		}
 	}
+	if err := t.flush("", ""); err != nil {
+		return err
+	}
+	if !t.found {
+		out.Refuse("", errors.New("a table without a row: no test came to its end"))
+	}
+	return nil
+}
+
+// take reads a line.
+func (t *llamaText) take(line, where string) error {
+	if m := llamaDevice.FindStringSubmatch(line); m != nil {
+		if len(t.rows) == 0 && len(t.devices) < 1024 {
+			t.devices = append(t.devices, strings.TrimSpace(m[1]+m[2]+m[3]))
+		}
+		return nil
+	}
+	if m := llamaBuild.FindStringSubmatch(line); m != nil {
+		return t.flush(m[1], m[2])
+	}
+	var row llamaRow
+	var err error
+	switch {
+	case llamaHeader.MatchString(line):
+		err = t.flush("", "")
+		t.names = cells(line)
+		return err
+	case strings.HasPrefix(line, "|") && t.names != nil && !strings.HasPrefix(strings.TrimLeft(line, "| :"), "-"):
+		row, err = llamaCells(t.names, cells(line))
+	default:
+		insert := llamaInsert.FindStringSubmatch(line)
+		if insert == nil {
+			return nil
+		}
+		row, err = llamaValues(insert[1], insert[2])
+	}
+	t.found = true
+	if err != nil {
+		t.out.Refuse(where, err)
+		return nil
+	}
+	t.rows, t.where = append(t.rows, row), append(t.where, where)
+	if len(t.rows) == mostLlamaRows || row["build_commit"] != "" {
+		return t.flush("", "")
+	}
+	return nil
+}
+
+// flush yields the runs of the rows that waited for their build.
+func (t *llamaText) flush(commit, number string) error {
+	for i, row := range t.rows {
+		if row["build_commit"] == "" && commit != "" {
+			row["build_commit"], row["build_number"] = commit, number
+		}
+		if row["gpu_info"] == "" {
+			row["gpu_info"] = strings.Join(t.devices, ", ")
+		}
+		if err := row.emit(t.in, t.out, t.where[i]); err != nil {
+			return err
+		}
+	}
+	if len(t.rows) > 0 && commit != "" {
+		t.devices = nil // the next table names its own
+	}
+	t.rows, t.where = nil, nil
 	return nil
 }
 
