@@ -30,6 +30,7 @@ func perfAnalyzerCSV() foreign.Format {
 // perfTimes are the columns of times that are no statistic of the latency.
 var perfTimes = map[string]string{
 	"Client Send": "client_send", "Network+Server Send/Recv": "network", "Server Queue": "server_queue",
+	"Server Compute":       "server_compute", // one number until 2020
 	"Server Compute Input": "server_compute_input", "Server Compute Infer": "server_compute_infer", "Server Compute Output": "server_compute_output",
 	"Server Cache Hit": "server_cache_hit", "Server Cache Miss": "server_cache_miss", "Client Recv": "client_recv",
 	"request/response": "request_response", "response wait": "response_wait",

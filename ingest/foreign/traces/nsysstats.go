@@ -20,7 +20,7 @@ func nsysStats() foreign.Format {
 		About: "Nsight Systems: summaries that nsys stats prints, as CSV or as tables of text, also several in a log",
 		Level: "a run is a profiled report; there are no samples: kernels, copies, calls and ranges are added up by the tool",
 		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading)
+			return h.Matches(statsHeader) || h.Matches(statsSizes) || h.Matches(statsHeading) || h.Matches(statsTrace)
 		},
 		Read: readStats,
 	}
@@ -28,7 +28,8 @@ func nsysStats() foreign.Format {
 
 // What the output of nsys stats has: the first columns of its tables, as CSV and as text, and a heading.
 var (
-	statsHeader  = regexp.MustCompile(`(?m)^\s*"?Time ?\(%\)"?(?:,|\s+)"?Total Time \([^)]+\)"?(?:,|\s+)"?(?:Instances|Num Calls|Operations|Count)\b`)
+	statsHeader  = regexp.MustCompile(`(?m)^\s*"?Time ?\(%\)"?(?:,|\s+)"?Total Time(?: \([^)]+\))?"?(?:,|\s+)"?(?:Instances|(?:Num )?Calls|Operations|Count)\b`)
+	statsTrace   = regexp.MustCompile(`(?m)^"?Start \([^)]+\)"?,"?Duration \([^)]+\)"?,"?CorrI[dD]"?,.*\bStrm\b`)
 	statsSizes   = regexp.MustCompile(`(?m)^\s*"?Total(?: \([kKMG]?i?B\))?"?(?:,|\s+)"?(?:Count|Operations)"?(?:,|\s+)"?(?:Avg|Average).*Operation"?\s*$`)
 	statsHeading = regexp.MustCompile(`(?m)^Processing \[[^\]\n]+\] with \[[^\]\n]+\]`)
 )
@@ -99,7 +100,14 @@ var (
 	processing = regexp.MustCompile(`^Processing \[([^\]]+)\] with \[([^\]]+)\]`)
 	executing  = regexp.MustCompile(`^(?:\[\d+/\d+\] )?Executing '([^']+)' stats report`)
 	titled     = regexp.MustCompile(`^ ?\*\* .*\(([a-z_:]+)\):?\s*$`)
+	oldTitle   = regexp.MustCompile(`^(\S.*) Statistics \((?:nanoseconds|KiB)\)\s*$`) // until 2020
 )
+
+// oldReports are the reports by their titles of until 2020.
+var oldReports = map[string]string{
+	"CUDA API": "cuda_api_sum", "CUDA Kernel": "cuda_gpu_kern_sum", "CUDA Memory Operation": "cuda_gpu_mem_time_sum",
+	"Operating System Runtime API": "osrt_sum", "NVTX Push-Pop Range": "nvtx_pushpop_sum", "NVTX Start-End Range": "nvtx_startend_sum",
+}
 
 // take reads a line.
 func (s *statsReader) take(line string) error {
@@ -114,6 +122,10 @@ func (s *statsReader) take(line string) error {
 	if m := processing.FindStringSubmatch(line); m != nil {
 		s.begin(path.Base(strings.ReplaceAll(m[1], `\`, "/")))
 		s.heading(m[2])
+		return nil
+	}
+	if m := oldTitle.FindStringSubmatch(line); m != nil && oldReports[m[1]] != "" {
+		s.heading(oldReports[m[1]])
 		return nil
 	}
 	for _, expression := range []*regexp.Regexp{executing, titled} {
@@ -186,9 +198,9 @@ func (s *statsReader) row(line string) error {
 // merge adds a row of the same name. Of two tables that have it, such as all kernels, and kernels by their grid, the
 // first counts; the sizes of copies come in a table of their own.
 func (o *statsOp) merge(row *statsOp, table int) error {
-	for name, v := range row.counters {
-		if _, ok := o.counters[name]; !ok && name == "bytes" {
-			o.counters[name] = v
+	if size, ok := row.counters["bytes"]; ok {
+		if _, known := o.counters["bytes"]; !known || row.timed && o.table == table {
+			o.counters["bytes"] += size
 		}
 	}
 	if !row.timed || o.timed && o.table != table {

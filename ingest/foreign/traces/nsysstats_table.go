@@ -56,8 +56,16 @@ func newStatsTable(line string) *statsTable {
 
 // understood tells whether the rows of the table are what was added up by name.
 func (t *statsTable) understood() bool {
-	return t.numbers > 0 && t.column("Name", "Range", "Operation") >= 0 && t.column("Instances", "Num Calls", "Operations", "Count") >= 0 &&
+	return t.isTrace() || t.numbers > 0 && t.column("Name", "Range", "Operation") >= 0 && t.column(statsCounts...) >= 0 &&
 		(t.column("Total Time") >= 0 || t.column("Total") >= 0)
+}
+
+// statsCounts are the columns that say how often; until 2020 it was Calls.
+var statsCounts = []string{"Instances", "Num Calls", "Calls", "Operations", "Count"}
+
+// isTrace tells whether a row is one kernel, copy or set: cuda_gpu_trace. In tables of text empty cells cannot be seen.
+func (t *statsTable) isTrace() bool {
+	return t.csv && t.column("Duration") >= 0 && t.column("Strm") >= 0 && t.column("Name") >= 0
 }
 
 // column is the first of the columns that the table has; -1 for none.
@@ -85,8 +93,8 @@ func (t *statsTable) cells(line string) ([]string, error) {
 	cells := make([]string, 0, len(t.columns))
 	for range t.numbers {
 		end := strings.IndexAny(rest, " \t")
-		if end < 0 {
-			break
+		if end < 0 { // a row without a text: a kernel whose name is not known
+			end = len(rest)
 		}
 		cells = append(cells, strings.ReplaceAll(rest[:end], ",", ""))
 		rest = strings.TrimSpace(rest[end:])
@@ -122,15 +130,23 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 		return ""
 	}
 	o := statsOp{counters: map[string]float64{}}
-	o.name = cell("Name", "Range", "Operation")
-	if o.kind = t.kindOf(report, cell("Category")); o.kind == "memcpy" && strings.Contains(o.name, "memset") {
+	if o.name = cell("Name", "Range", "Operation"); o.name == "" {
+		o.name = "unnamed"
+	}
+	if o.kind = t.kindOf(report, cell("Category"), o.name); o.kind == "memcpy" && strings.Contains(o.name, "memset") {
 		o.kind = "memset"
 	}
-	count := foreign.Number(cell("Instances", "Num Calls", "Operations", "Count")).Int64()
-	if o.name == "" || count == nil || *count < 0 {
-		return statsOp{}, fmt.Errorf("a row without a name or a count")
+	count := foreign.Number(cell(statsCounts...)).Int64()
+	if t.isTrace() {
+		count = new(int64(1))
+	}
+	if count == nil || *count < 0 {
+		return statsOp{}, fmt.Errorf("a row without a count")
 	}
 	o.count = *count
+	if t.isTrace() {
+		return o, t.event(&o, cells)
+	}
 	if i := t.column("Total Time"); i >= 0 {
 		return o, t.times(&o, i, cells)
 	}
@@ -143,8 +159,28 @@ func (t *statsTable) row(line, report string) (statsOp, error) {
 	return o, nil
 }
 
-// times reads the times of a row. Where the columns of older versions say no unit, it is that of the total.
+// event reads the duration of a row of a trace, and how much it moved.
+func (t *statsTable) event(o *statsOp, cells []string) error {
+	i := t.column("Duration")
+	d := foreign.Number(strings.TrimSpace(cells[i])).Finite(t.units[i])
+	if d == nil || *d < 0 {
+		return fmt.Errorf("a duration of %q", cut([]byte(cells[i])))
+	}
+	o.duration, o.timed = *d, true
+	if i := t.column("Bytes"); i >= 0 {
+		if size := foreign.Number(strings.TrimSpace(cells[i])).Finite(sizeUnit(t.units[i])); size != nil {
+			o.counters["bytes"] = *size
+		}
+	}
+	return nil
+}
+
+// times reads the times of a row. Where the columns of older versions say no unit, it is that of the total; where that
+// says none either, ns.
 func (t *statsTable) times(o *statsOp, total int, cells []string) error {
+	if t.units[total] == "" {
+		t.units[total] = "ns"
+	}
 	d := foreign.Number(strings.TrimSpace(cells[total])).Finite(t.units[total])
 	if d == nil || *d < 0 {
 		return fmt.Errorf("a total of %q", cut([]byte(cells[total])))
@@ -173,9 +209,11 @@ func sizeUnit(unit string) string {
 }
 
 // kindOf is what the rows of a report are: by its name, which changed with versions, else by its columns.
-func (t *statsTable) kindOf(report, category string) string {
+func (t *statsTable) kindOf(report, category, name string) string {
 	switch {
-	case category == "CUDA_KERNEL", strings.Contains(report, "kern"):
+	case t.isTrace() && strings.HasPrefix(name, "[CUDA mem"):
+		return "memcpy"
+	case category == "CUDA_KERNEL", strings.Contains(report, "kern"), t.isTrace():
 		return "kernel"
 	case category == "MEMORY_OPER", strings.Contains(report, "mem_time"), strings.Contains(report, "mem_size"), strings.Contains(report, "gpumem"),
 		category == "" && t.column("Operation") >= 0:
