@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -221,5 +222,36 @@ func TestCutShort(t *testing.T) {
 	n := 0
 	if _, err := foreign.Read(in, &f, foreign.Added{}, func(schema.Run) bool { n++; return true }); err == nil || n != 1 {
 		t.Errorf("%d runs, error %v; want one and an error", n, err)
+	}
+}
+
+// TestLlamaBuilds: a test is the same one in builds that have other fields.
+func TestLlamaBuilds(t *testing.T) {
+	const common = `{"build_commit": "a", "build_number": 1, "model_type": "tiny", "model_filename": "m.gguf", "n_prompt": 512, "n_gen": 0, "avg_ns": 5, "samples_ns": [5], `
+	points := map[string][]string{}
+	for _, c := range []struct{ group, fields string }{
+		{"default", `"f16_kv": true, "mul_mat_q": true, "low_vram": false, "tensor_split": "0.00"}`},
+		{"default", `"use_mmap": true, "n_depth": 0, "no_op_offload": 0, "tensor_buft_overrides": "none"}`},
+		{"default", `"load_mode": "auto", "lazy_mode": "auto", "repack": true, "fit_target": 0, "fit_min_ctx": 0}`},
+		{"default", `"load_mode": "mmap"}`},
+		{"no mmap", `"use_mmap": false}`},
+		{"no mmap", `"load_mode": "none"}`},
+		{"dio", `"load_mode": "dio"}`},
+		{"fit", `"fit_target": 1024}`},
+	} {
+		_, _, runs, err := foreigntest.One(serving.Formats(), fstest.MapFS{"r.jsonl": {Data: []byte(common + c.fields + "\n")}}, "r.jsonl")
+		if err != nil || len(runs) != 1 {
+			t.Fatalf("%s: %d runs, %v", c.fields, len(runs), err)
+		}
+		if !slices.Contains(points[c.group], runs[0].PointID) {
+			points[c.group] = append(points[c.group], runs[0].PointID)
+		}
+	}
+	seen := map[string]string{}
+	for group, ids := range points {
+		if len(ids) != 1 || seen[ids[0]] != "" {
+			t.Errorf("%s has the points %v; %s is at the first, too", group, ids, seen[ids[0]])
+		}
+		seen[ids[0]] = group
 	}
 }

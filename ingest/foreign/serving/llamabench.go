@@ -131,8 +131,12 @@ var llamaBackends = []string{"cuda", "opencl", "vulkan", "kompute", "metal", "sy
 var llamaDefaults = map[string]string{
 	"n_depth": "0", "cpu_mask": "0x0", "cpu_strict": "0", "poll": "50", "main_gpu": "0", "no_kv_offload": "0", "tensor_split": "0",
 	"tensor_buft_overrides": "none", "defrag_thold": "-1", "use_direct_io": "0", "embeddings": "0", "no_op_offload": "0", "no_host": "0",
-	"n_cpu_moe": "0", "devices": "auto", "use_mmap": "1",
+	"n_cpu_moe": "0", "devices": "auto", "use_mmap": "1", "fit_target": "0", "fit_min_ctx": "0", "low_vram": "0", "mul_mat_q": "1", "f16_kv": "1",
+	"load_mode": "auto", "lazy_mode": "auto", "repack": "1",
 }
+
+// llamaLoadModes are the ways to load a model by what they were called until 2026: use_mmap.
+var llamaLoadModes = map[string]string{"none": "0", "mmap": "1"}
 
 // run says what was measured, and where. Whatever is no result is configuration: builds add and drop fields.
 func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
@@ -145,6 +149,10 @@ func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
 		out.Version(r.BackendVersion)
 	}
 	applied := map[string]string{}
+	if mmap, ok := llamaLoadModes[l["load_mode"]]; ok {
+		delete(l, "load_mode")
+		l["use_mmap"] = mmap
+	}
 	for name, text := range l {
 		if slices.Contains(llamaBackends, name) || slices.Contains(llamaResults, name) || name == "" {
 			continue

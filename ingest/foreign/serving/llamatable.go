@@ -17,8 +17,7 @@ func llamaBenchTable() foreign.Format {
 		About: "llama.cpp: llama-bench -o csv",
 		Level: llamaLevel + "; there are aggregates only",
 		Recognize: func(h *foreign.Head) bool {
-			first := h.FirstLine()
-			return strings.HasPrefix(first, "build_commit,build_number,") && strings.Contains(first, ",avg_ts")
+			return h.Matches(llamaColumnsLine)
 		},
 		Read: readLlamaCSV,
 	}
@@ -38,8 +37,9 @@ func llamaBenchText() foreign.Format {
 }
 
 var (
-	llamaHeader = regexp.MustCompile(`(?m)^\| *model *\|(?:.*\|)? *backend *\|(?:.*\|)? *test *\| *t/s *\|`)
-	llamaInsert = regexp.MustCompile(`(?m)^INSERT INTO (?:llama_bench|test) \((build_commit,[^)]*)\) VALUES \((.*)\);`)
+	llamaHeader      = regexp.MustCompile(`(?m)^\| *model *\|(?:.*\|)? *backend *\|(?:.*\|)? *test *\| *t/s *\|`)
+	llamaColumnsLine = regexp.MustCompile(`(?m)^build_commit,build_number,.*,avg_ts`) // what the program says may stand before it
+	llamaInsert      = regexp.MustCompile(`(?m)^INSERT INTO (?:llama_bench|test) \((build_commit,[^)]*)\) VALUES \((.*)\);`)
 )
 
 func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
@@ -52,8 +52,9 @@ func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
 			return nil
 		case err != nil:
 			return err
+		case record[0] == "build_commit": // again where several outputs follow one another
+			names = append(names[:0], record...)
 		case names == nil:
-			names = append(names, record...)
 		case len(record) != len(names):
 			out.Refuse(fmt.Sprintf("line %d", c.Line()), fmt.Errorf("%d fields for %d columns", len(record), len(names)))
 		default:

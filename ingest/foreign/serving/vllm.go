@@ -2,6 +2,7 @@ package serving
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -111,7 +112,7 @@ var vllmConfigured = map[string]bool{
 // vllmPoint says what was measured. Values that nobody knows are the user's: --metadata, which stands before the request
 // rate, and the axes of a sweep, which stand after the number of the run. Numbers among the results are new results.
 func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
-	results, unknown := false, 0
+	results, unknown, sweep := false, 0, s.isSortedSweep()
 	for _, v := range s.scalars {
 		switch v.name {
 		case "model_id":
@@ -143,7 +144,7 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 			results = true
 			continue
 		}
-		if vllmConfigured[v.name] || !results || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
+		if vllmConfigured[v.name] || !results || sweep && len(v.value) <= longestAxis || v.kind == jsontext.KindString || v.kind == jsontext.KindTrue || v.kind == jsontext.KindFalse {
 			s.setParam(r, v)
 		} else if v.kind == jsontext.KindNumber {
 			unknown++
@@ -152,6 +153,14 @@ func (s *served) vllmPoint(r *schema.Run, out *foreign.Output) {
 	if unknown > 0 {
 		out.LeaveOut("results that are not known", unknown)
 	}
+}
+
+// longestAxis is how long a number is that a user chose; those of results have more digits.
+const longestAxis = 6
+
+// isSortedSweep tells whether the result is one of a sweep whose members were sorted: what stands where says nothing then.
+func (s *served) isSortedSweep() bool {
+	return s.get("run_number") != "" && slices.IsSortedFunc(s.scalars, func(a, b scalar) int { return strings.Compare(a.name, b.name) })
 }
 
 // setParam makes a parameter of a single value, unless it is null or looks like a secret.
