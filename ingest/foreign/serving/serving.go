@@ -19,7 +19,7 @@ import (
 // Formats are the formats of this package.
 func Formats() []foreign.Format {
 	return slices.Concat(
-		vllmFormats(), []foreign.Format{vllmSweepTable(), sglang(), sglangOffline(), llamaBench(), llamaBenchTable(), llamaBenchText()}, aiperfFormats(),
+		vllmFormats(), []foreign.Format{vllmSweepTable(), sglang(), sglangOffline(), servedText(), llamaBench(), llamaBenchTable(), llamaBenchText()}, aiperfFormats(),
 		genaiPerfFormats(), []foreign.Format{perfAnalyzerCSV(), perfAnalyzerText(), modelAnalyzer(), loadgenSummary(), loadgenDetail(), loadgenOldDetail(), optimumBenchmark()},
 	)
 }

@@ -13,7 +13,7 @@ const root = "../../.."
 // TestGolden reads the fixtures of every tool and compares all of what comes of them.
 func TestGolden(t *testing.T) {
 	for _, name := range []string{
-		"vllm", "sglang", "sglang-offline", "llama-bench", "aiperf", "genai-perf", "perf-analyzer", "model-analyzer", "mlperf", "optimum-benchmark",
+		"vllm", "sglang", "sglang-offline", "vllm-text", "llama-bench", "aiperf", "genai-perf", "perf-analyzer", "model-analyzer", "mlperf", "optimum-benchmark",
 	} {
 		t.Run(name, func(t *testing.T) { foreigntest.Golden(t, serving.Formats(), root, name) })
 	}
@@ -38,7 +38,9 @@ func FuzzVLLMThroughput(f *testing.F) { foreigntest.Fuzz(f, named(f, "vllm-throu
 
 func FuzzVLLMPyTorch(f *testing.F) { foreigntest.Fuzz(f, named(f, "vllm-pytorch"), root, "vllm") }
 
-func FuzzVLLMSweep(f *testing.F) { foreigntest.Fuzz(f, named(f, "vllm-sweep-csv"), root, "vllm") }
+func FuzzVLLMSweep(f *testing.F)  { foreigntest.Fuzz(f, named(f, "vllm-sweep-csv"), root, "vllm") }
+func FuzzServedText(f *testing.F) { foreigntest.Fuzz(f, named(f, "vllm-text"), root, "vllm-text") }
+
 func FuzzSGLangOffline(f *testing.F) {
 	foreigntest.Fuzz(f, named(f, "sglang-offline"), root, "sglang-offline")
 }
