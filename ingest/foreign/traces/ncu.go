@@ -25,8 +25,9 @@ func ncuCSV() foreign.Format {
 
 // What the output of Nsight Compute has: the header of its table, and its own lines around what a program prints.
 var (
-	ncuHeader  = regexp.MustCompile(`(?m)^"(?:ID",")?Process ID","Process Name",.*"Kernel Name"`)
+	ncuHeader  = regexp.MustCompile(`(?m)^"?(?:ID"?,"?)?Process ID"?,"?Process Name"?,.*\bKernel Name\b`)
 	ncuLog     = regexp.MustCompile(`(?m)^==PROF== (?:Connected to|Disconnected from|Profiling)`)
+	plainRow   = regexp.MustCompile(`^\d*,\d*,`)
 	ncuTrouble = regexp.MustCompile(`^==(?:ERROR|WARNING)== (.*)`)
 )
 
@@ -79,7 +80,7 @@ func (r *ncuReader) begins(line string) bool {
 	if m := ncuTrouble.FindStringSubmatch(line); m != nil && r.trouble == "" {
 		r.trouble = m[1]
 	}
-	return ncuHeader.MatchString(line) || r.table != nil && strings.HasPrefix(line, `"`)
+	return ncuHeader.MatchString(line) || r.table != nil && (strings.HasPrefix(line, `"`) || r.table.plain && plainRow.MatchString(line))
 }
 
 // record reads a header, the units of a raw page, or a row.
@@ -92,6 +93,7 @@ func (r *ncuReader) record(text string, line int) error {
 	}
 	if ncuHeader.MatchString(text) {
 		r.table = newNCUTable(cells)
+		r.table.plain = text[0] != '"'
 		return nil
 	}
 	t := r.table
@@ -200,6 +202,7 @@ type ncuTable struct {
 	index   map[string]int // from 1, by name
 	units   []string       // of a raw page
 	raw     bool           // a row is a launch, else a metric of one
+	plain   bool           // cells have no quotation marks, once another program wrote the table
 }
 
 // ncuLaunch are the columns that say of which launch a row is.
