@@ -42,6 +42,14 @@ type ncuReader struct {
 	kernels ncuKernels
 	trouble string // the first error that the tool printed
 	rules   int
+	held    ncuLaunchRows
+}
+
+// ncuLaunchRows are the rows of a launch in a table of before 2021: its grid and block are among the metrics.
+type ncuLaunchRows struct {
+	cells  []string // of the first
+	line   int
+	values []ncuValue
 }
 
 func readNCU(in *foreign.Input, out *foreign.Output) error {
@@ -92,6 +100,9 @@ func (r *ncuReader) record(text string, line int) error {
 		return err
 	}
 	if ncuHeader.MatchString(text) {
+		if err := r.release(); err != nil {
+			return err
+		}
 		r.table = newNCUTable(cells)
 		r.table.plain = text[0] != '"'
 		return nil
@@ -106,6 +117,9 @@ func (r *ncuReader) record(text string, line int) error {
 			return nil
 		}
 		t.units = []string{} // a page without units
+	}
+	if !t.raw && t.index["Grid Size"] == 0 && t.index["Average"] == 0 {
+		return r.hold(cells, line)
 	}
 	kernel, err := r.kernel(cells, line)
 	if err != nil || kernel == nil {
@@ -126,13 +140,67 @@ func (r *ncuReader) record(text string, line int) error {
 	return nil
 }
 
+// mostHeld bounds how many rows of a launch are held.
+const mostHeld = 10_000
+
+// hold keeps a row until its launch is over.
+func (r *ncuReader) hold(cells []string, line int) error {
+	t, h := r.table, &r.held
+	same := func(column string) bool { return t.cell(cells, column) == t.cell(h.cells, column) }
+	if len(h.cells) > 0 && (len(h.values) == mostHeld || !same("ID") || !same("Process ID") || !same("Kernel Name")) {
+		if err := r.release(); err != nil {
+			return err
+		}
+	}
+	if h.cells == nil {
+		h.cells, h.line = slices.Clone(cells), line
+	}
+	if v := t.value(cells); v.name != "" {
+		h.values = append(h.values, v)
+	} else {
+		r.rules++
+	}
+	return nil
+}
+
+// release adds the launch that is held to its kernel.
+func (r *ncuReader) release() error {
+	h := r.held
+	r.held = ncuLaunchRows{}
+	if h.cells == nil {
+		return nil
+	}
+	key := r.table.key(h.cells)
+	for _, v := range h.values {
+		switch v.name {
+		case "Grid Size", "launch__grid_size":
+			key.grid = v.setting()
+		case "Block Size", "launch__block_size":
+			key.block = v.setting()
+		}
+	}
+	k, err := r.find(key, h.cells, h.line)
+	if err != nil || k == nil {
+		return err
+	}
+	for _, v := range h.values {
+		k.add(v)
+	}
+	return nil
+}
+
 // kernel finds the kernel of a row. A launch has an id of its process, and rows that follow one another.
 func (r *ncuReader) kernel(cells []string, line int) (*ncuKernel, error) {
-	t := r.table
-	key := ncuKey{
-		pid: t.cell(cells, "Process ID"), process: t.cell(cells, "Process Name"), name: t.cell(cells, "Kernel Name"),
-		grid: t.cell(cells, "Grid Size"), block: t.cell(cells, "Block Size"), device: t.cell(cells, "Device"),
+	key := r.table.key(cells)
+	if key.grid == "" {
+		key.grid, key.block = r.table.cell(cells, "launch__grid_size"), r.table.cell(cells, "launch__block_size")
 	}
+	return r.find(key, cells, line)
+}
+
+// find finds the kernel of a key. What is known of it stands in its first row.
+func (r *ncuReader) find(key ncuKey, cells []string, line int) (*ncuKernel, error) {
+	t := r.table
 	if key.name == "" {
 		return nil, errors.New("a row without a kernel")
 	}
@@ -155,10 +223,7 @@ func (r *ncuReader) kernel(cells []string, line int) (*ncuKernel, error) {
 // metric reads a row of one metric, or of a rule, which says what to look at.
 func (r *ncuReader) metric(k *ncuKernel, cells []string) error {
 	t := r.table
-	v := ncuValue{
-		section: t.cell(cells, "Section Name"), name: t.cell(cells, "Metric Name"), unit: t.cell(cells, "Metric Unit"),
-		text: t.cell(cells, "Metric Value"),
-	}
+	v := t.value(cells)
 	if v.name == "" {
 		r.rules++
 		return nil
@@ -172,6 +237,9 @@ func (r *ncuReader) metric(k *ncuKernel, cells []string) error {
 
 // finish makes the runs.
 func (r *ncuReader) finish() error {
+	if err := r.release(); err != nil {
+		r.out.Refuse("", err)
+	}
 	if r.rules > 0 {
 		r.out.LeaveOut("advice of rules", r.rules)
 	}
@@ -194,42 +262,4 @@ func (r *ncuReader) finish() error {
 		}
 	}
 	return nil
-}
-
-// ncuTable is what the columns of a table are.
-type ncuTable struct {
-	columns []string
-	index   map[string]int // from 1, by name
-	units   []string       // of a raw page
-	raw     bool           // a row is a launch, else a metric of one
-	plain   bool           // cells have no quotation marks, once another program wrote the table
-}
-
-// ncuLaunch are the columns that say of which launch a row is.
-var ncuLaunch = []string{
-	"ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Kernel Time", "Context", "Stream", "Block Size", "Grid Size", "Device",
-	"CC", "Invocations", "Section Name", "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",
-	"Id:Domain:Start/Stop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg",
-}
-
-func newNCUTable(header []string) *ncuTable {
-	t := &ncuTable{columns: slices.Clone(header), index: map[string]int{}}
-	for i, c := range t.columns {
-		if t.index[c] == 0 {
-			t.index[c] = i + 1
-		}
-	}
-	t.raw = t.index["Metric Name"] == 0
-	return t
-}
-
-// isMetric tells whether a column of a raw page is a metric.
-func (t *ncuTable) isMetric(i int) bool { return !slices.Contains(ncuLaunch, t.columns[i]) }
-
-// cell is the cell of a column; empty where there is none.
-func (t *ncuTable) cell(cells []string, column string) string {
-	if i := t.index[column]; i > 0 && i <= len(cells) {
-		return strings.TrimSpace(cells[i-1])
-	}
-	return ""
 }
