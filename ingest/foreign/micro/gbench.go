@@ -23,35 +23,46 @@ func googleBenchmark() foreign.Format {
 }
 
 func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
-	var c gbenchContext
-	in, err := header(in, out, c.member, "context")
+	contexts, in, err := headers(in, out, (*gbenchContext).member, "context")
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	out.Version(c.version())
 	j, err := in.JSON()
 	if err != nil {
 		return err
 	}
-	g := gbenchGroup{context: &c, in: in, out: out}
-	err = j.Members(func(name string) error {
-		if name != "benchmarks" {
+	for i := 0; i == 0 || another(j); i++ {
+		g := gbenchGroup{context: headerAt(contexts, i), in: in, out: out}
+		if err := out.RefuseMismatch(g.read(j, i < len(contexts))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads what a process wrote. Its context may be known already.
+func (g *gbenchGroup) read(j *foreign.JSON, known bool) error {
+	g.out.Version(g.context.version())
+	err := j.Members(func(name string) error {
+		switch {
+		case name == "benchmarks":
+			return g.out.RefuseMismatch(j.Elements(func(int) error {
+				var row gbenchRow
+				if err := row.read(j); err != nil {
+					return g.out.RefuseMismatch(err)
+				}
+				return g.add(&row)
+			}))
+		case known:
 			return j.Skip()
 		}
-		err := j.Elements(func(int) error {
-			var row gbenchRow
-			if err := row.read(j); err != nil {
-				return out.RefuseMismatch(err)
-			}
-			return g.add(&row)
-		})
-		return out.RefuseMismatch(err)
+		return g.out.RefuseMismatch(g.context.member(j, name))
 	})
 	if flushed := g.flush(); flushed != nil {
 		return flushed
 	}
-	return out.RefuseMismatch(err)
+	return err
 }
 
 // gbenchContext is what holds for all benchmarks of a file.

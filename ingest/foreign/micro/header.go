@@ -6,10 +6,11 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 )
 
-// header reads those members of a file's object that hold for all its records, wherever they stand: member reads or skips
-// the value of each. The file is read once more for that, unless its beginning has members at all of the paths. What is
-// returned is to be read for the records, and to be closed.
-func header(in *foreign.Input, out *foreign.Output, member func(j *foreign.JSON, name string) error, paths ...string) (*foreign.Input, error) {
+// headers reads of each object of a file those members that hold for all its records, wherever they stand: member reads
+// or skips the value of each. A file has one object, or several where results were appended to one another. It is read
+// once more for that, unless its beginning has members at all of the paths. What is returned is to be read for the
+// records, and to be closed.
+func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, *foreign.Input, error) {
 	first, second := in, in
 	var err error
 	if in.Head.Whole || in.Head.Has(paths...) {
@@ -18,14 +19,33 @@ func header(in *foreign.Input, out *foreign.Output, member func(j *foreign.JSON,
 		first, second, err = twice(in)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	j, err := first.JSON()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	_ = j.Members(func(name string) error { // what cannot be read on is said when the records are read
-		return out.RefuseMismatch(member(j, name))
-	})
-	return second, nil
+	var all []*T
+	for len(all) == 0 || another(j) {
+		h := new(T)
+		all = append(all, h)
+		err := j.Members(func(name string) error { return out.RefuseMismatch(member(h, j, name)) })
+		if err != nil {
+			break // what cannot be read on is said when the records are read
+		}
+	}
+	return all, second, nil
+}
+
+// another tells whether another object follows the one that was read. Any other text, which some print behind a result,
+// ends the file.
+func another(j *foreign.JSON) bool { return j.Kind() == '{' }
+
+// headerAt is the header of an object; an empty one of an object that the reading for headers did not reach: what stands
+// before the records is read with them then.
+func headerAt[T any](all []*T, i int) *T {
+	if i < len(all) {
+		return all[i]
+	}
+	return new(T)
 }

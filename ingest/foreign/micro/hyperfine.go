@@ -27,7 +27,17 @@ func readHyperfine(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	return out.RefuseMismatch(j.Members(func(name string) error {
+	for first := true; first || another(j); first = false {
+		if err := out.RefuseMismatch(readHyperfineResults(j, out)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readHyperfineResults reads what a launch of hyperfine wrote.
+func readHyperfineResults(j *foreign.JSON, out *foreign.Output) error {
+	return j.Members(func(name string) error {
 		if name != "results" {
 			return j.Skip()
 		}
@@ -43,7 +53,7 @@ func readHyperfine(in *foreign.Input, out *foreign.Output) error {
 			}
 			return out.Run(j.Where(), r)
 		}))
-	}))
+	})
 }
 
 // hyperfineResult is a result of a file. Times are in seconds, those of the user and the system are means.

@@ -83,11 +83,14 @@ func readJMH(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	if j.Kind() == '[' {
-		return j.Elements(func(int) error { return readJMHResult(j, out) })
-	}
-	for j.More() {
-		if err := readJMHResult(j, out); err != nil {
+	for first := true; first || j.Kind() == '[' || another(j); first = false {
+		read := func(int) error { return readJMHResult(j, out) }
+		if j.Kind() == '[' {
+			err = j.Elements(read)
+		} else {
+			err = read(0)
+		}
+		if err != nil {
 			return err
 		}
 	}

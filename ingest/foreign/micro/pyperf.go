@@ -60,7 +60,7 @@ func readPyperf(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	for i := 0; j.More() && i < len(suites); i++ {
+	for i := range suites {
 		err := j.Members(func(name string) error {
 			if name != "benchmarks" {
 				return j.Skip()
@@ -82,7 +82,7 @@ func pyperfSuites(in *foreign.Input, out *foreign.Output) ([]pyperfSuite, error)
 		return nil, err
 	}
 	var suites []pyperfSuite
-	for j.More() {
+	for len(suites) == 0 || another(j) {
 		var s pyperfSuite
 		err := j.Members(func(name string) error {
 			switch name {

@@ -20,29 +20,49 @@ func pytestBenchmark() foreign.Format {
 }
 
 func readPytest(in *foreign.Input, out *foreign.Output) error {
-	var h pytestHeader
-	in, err := header(in, out, h.member, "machine_info", "commit_info", "datetime", "version")
+	all, in, err := headers(in, out, (*pytestHeader).member, "machine_info", "commit_info", "datetime", "version")
 	if err != nil {
 		return err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	out.Version(string(h.version))
 	j, err := in.JSON()
 	if err != nil {
 		return err
 	}
-	return out.RefuseMismatch(j.Members(func(name string) error {
-		if name != "benchmarks" {
+	for i := 0; i == 0 || another(j); i++ {
+		r := pytestReader{headerAt(all, i), i < len(all), in, out}
+		if err := out.RefuseMismatch(r.read(j)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pytestReader reads an object of a file. Its header may be known already.
+type pytestReader struct {
+	header *pytestHeader
+	known  bool
+	in     *foreign.Input
+	out    *foreign.Output
+}
+
+func (r *pytestReader) read(j *foreign.JSON) error {
+	r.out.Version(string(r.header.version))
+	return j.Members(func(name string) error {
+		switch {
+		case name == "benchmarks":
+			return r.out.RefuseMismatch(j.Elements(func(int) error {
+				var b pytestResult
+				if err := j.Decode(&b); err != nil {
+					return r.out.RefuseMismatch(err)
+				}
+				return b.yield(r.header.run(r.in), j.Where(), r.out)
+			}))
+		case r.known:
 			return j.Skip()
 		}
-		return out.RefuseMismatch(j.Elements(func(int) error {
-			var b pytestResult
-			if err := j.Decode(&b); err != nil {
-				return out.RefuseMismatch(err)
-			}
-			return b.yield(h.run(in), j.Where(), out)
-		}))
-	}))
+		return r.out.RefuseMismatch(r.header.member(j, name))
+	})
 }
 
 // pytestHeader is what is known of all benchmarks of a file. Some of it stands behind them.
