@@ -52,6 +52,7 @@ type asvFile struct {
 	Environment      string                    `json:"env_name"`
 	Date             foreign.Number            `json:"date"` // of the commit, in ms
 	Params           map[string]foreign.Text   `json:"params"`
+	Variables        map[string]foreign.Text   `json:"env_vars"` // of asv's matrix
 	Requirements     jsontext.Value            `json:"requirements"`
 	Columns          []string                  `json:"result_columns"`
 	Version          foreign.Text              `json:"version"`
@@ -110,7 +111,8 @@ func asvHeader(in *foreign.Input, out *foreign.Output) (*asvFile, error) {
 	f := &asvFile{}
 	fields := map[string]any{
 		"commit_hash": &f.CommitHash, "env_name": &f.Environment, "date": &f.Date, "params": &f.Params, "requirements": &f.Requirements,
-		"result_columns": &f.Columns, "version": &f.Version, "started_at": &f.StartedAt, "benchmark_version": &f.BenchmarkVersion,
+		"env_vars": &f.Variables, "result_columns": &f.Columns, "version": &f.Version, "started_at": &f.StartedAt,
+		"benchmark_version": &f.BenchmarkVersion,
 	}
 	err = j.Members(func(name string) error {
 		if field, ok := fields[name]; ok {
@@ -214,13 +216,32 @@ func (f *asvFile) run(name string) schema.Run {
 	if at := f.Date.Int64(); at != nil {
 		foreign.SetFact(&r, "commit_date_ms", strconv.FormatInt(*at, 10))
 	}
-	// what asv installed is an axis of its matrix; versions are texts, not numbers
+	f.setMatrix(&r)
+	return r
+}
+
+// Variables of the environment are taken over where they are a number or a short word, and not called like a secret.
+var (
+	harmless = regexp.MustCompile(`^[A-Za-z0-9_.+-]{1,16}$`)
+	secret   = regexp.MustCompile(`(?i)token|key|secret|pass|pwd|auth|cred`)
+)
+
+// setMatrix gives a run the axes of asv's matrix: Python, what asv installed, and variables of the environment. Versions
+// are texts, not numbers. A path in place of Python's version is an environment that asv did not make.
+func (f *asvFile) setMatrix(r *schema.Run) {
+	if python := string(f.Params["python"]); python != "" && !strings.ContainsAny(python, `/\`) {
+		foreign.SetAxis(r, "python", python)
+	}
 	for _, requirement := range slices.Sorted(maps.Keys(f.requirements)) {
 		if version := string(f.requirements[requirement]); version != "" {
-			foreign.SetAxis(&r, requirement, version)
+			foreign.SetAxis(r, requirement, version)
 		}
 	}
-	return r
+	for _, name := range slices.Sorted(maps.Keys(f.Variables)) {
+		if text := string(f.Variables[name]); harmless.MatchString(text) && !secret.MatchString(name) {
+			foreign.SetAxis(r, name, text)
+		}
+	}
 }
 
 // asvPlace is a result: the name of the benchmark, and where it stands.
