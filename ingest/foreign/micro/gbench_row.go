@@ -101,12 +101,28 @@ func gbenchCounter(m member) (gbenchValue, error) {
 	c, ok := gbenchCounters[m.name]
 	if !ok {
 		c.metric = foreign.MetricName(m.name)
+		if kind, known := schema.KindOfMetric(c.metric); known {
+			c.better = kind.Better
+		}
+		if gbenchReserved(c.metric) {
+			c.metric = "custom." + c.metric
+		}
 		if strings.HasSuffix(m.name, "_per_second") {
 			c.unit, c.better = "1/s", schema.BetterHigher
 		}
 	}
 	err := c.number.UnmarshalJSON(m.value)
 	return c, err
+}
+
+// gbenchReserved tells whether a metric is what Google Benchmark itself measures, which a counter of that name is not.
+func gbenchReserved(metric string) bool {
+	for _, c := range gbenchCounters {
+		if c.metric == metric {
+			return true
+		}
+	}
+	return metric == schema.PrimaryMetric || metric == "cpu_time"
 }
 
 // setAggregate tells what a row is an aggregate of repetitions by. Old versions only say so in the name.
@@ -166,7 +182,12 @@ func (row *gbenchRow) setValues(counters []gbenchValue) error {
 		}
 		row.values = append(row.values, v)
 	}
-	row.values = append(row.values, counters...)
+	for _, c := range counters {
+		for slices.ContainsFunc(row.values, func(v gbenchValue) bool { return v.metric == c.metric }) {
+			c.metric += "_"
+		}
+		row.values = append(row.values, c)
+	}
 	row.values = slices.DeleteFunc(row.values, func(v gbenchValue) bool { return v.number == "" || v.metric == "" })
 	return nil
 }
