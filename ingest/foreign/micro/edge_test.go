@@ -224,3 +224,35 @@ func TestHostile(t *testing.T) {
 		}
 	}
 }
+
+// TestPytestSorted: parameters in another order than in the id of the test are the same parameters.
+func TestPytestSorted(t *testing.T) {
+	file := `{"machine_info":{},"commit_info":{},"benchmarks":[{"fullname":"t.py::test_a[%s]","param":"%[1]s","params":%s,"stats":{"mean":1}}]}`
+	for _, test := range []struct{ id, params, want string }{
+		{"2-0.5-ab", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.n=2 param.s=ab param.x=0.5\n"},
+		{"2-0.5-ab", `{"s":"ab","n":2,"x":0.5}`, "t.py::test_a param.n=2 param.s=ab param.x=0.5\n"},
+		{"a-b--1", `{"s":"a-b","n":-1}`, "t.py::test_a param.n=-1 param.s=a-b\n"},
+		{"2-0.5-small", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.id=2-0.5-small param.n=2 param.s=ab param.x=0.5\n"},
+		{"2-0.5", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.id=2-0.5 param.n=2 param.s=ab param.x=0.5\n"},
+	} {
+		runs, _ := readText(t, pytestBenchmark(), fmt.Sprintf(file, test.id, test.params))
+		if got := points(runs); got != test.want {
+			t.Errorf("%s %s: got %s, want %s", test.id, test.params, got, test.want)
+		}
+	}
+}
+
+// TestGbenchCounters: a counter that is called as a metric of Google Benchmark is another metric.
+func TestGbenchCounters(t *testing.T) {
+	runs, _ := readText(t, googleBenchmark(), `{"context":{},"benchmarks":[{"name":"BM_a","run_type":"iteration","iterations":10,
+"real_time":5,"cpu_time":4,"time_unit":"us","latency":77,"throughput":3.5,"items_per_second":10,"cpu_time":8,"a b":1,"a_b":2}]}`)
+	var got []string
+	for i := range runs[0].Metrics {
+		m := &runs[0].Metrics[i]
+		got = append(got, fmt.Sprint(m.Name, m.Values(), m.Better))
+	}
+	want := "latency[5000]lower cpu_time[4000]lower custom.latency[77]lower custom.throughput[3.5]higher throughput[10]higher custom.cpu_time[8] a_b[1] a_b_[2]"
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("got %s, want %s", text, want)
+	}
+}
