@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -53,33 +54,83 @@ type nvbenchDevice struct {
 	ECC       foreign.Text   `json:"ecc_state"`
 }
 
-// nvbenchFile reads a file, whose devices stand before its benchmarks.
+// nvbenchFile reads a file.
 type nvbenchFile struct {
-	in      *foreign.Input
-	j       *foreign.JSON
-	out     *foreign.Output
+	in  *foreign.Input
+	j   *foreign.JSON
+	out *foreign.Output
+
 	meta    nvbenchMeta
 	devices []nvbenchDevice
+	known   bool // meta and devices were read already
 }
 
+// readNVBench reads what a launch wrote, or what several did after one another.
 func readNVBench(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
 		return err
 	}
 	f := &nvbenchFile{in: in, j: j, out: out}
-	return j.Members(func(name string) error {
-		switch name {
-		case "meta":
-			err := out.RefuseMismatch(j.Decode(&f.meta))
-			out.Version(f.meta.Version.NVBench.Text)
+	if err := f.readAhead(); err != nil {
+		return err
+	}
+	for first := true; first || j.Kind() == '{'; first = false {
+		if err := out.RefuseMismatch(f.read()); err != nil {
 			return err
-		case "devices":
-			return out.RefuseMismatch(j.Decode(&f.devices))
-		case "benchmarks":
-			return out.RefuseMismatch(j.Elements(func(int) error { return out.RefuseMismatch(f.readBenchmark()) }))
 		}
-		return j.Skip()
+		f.meta, f.devices, f.known = nvbenchMeta{}, nil, false
+	}
+	return nil
+}
+
+// readAhead reads what stands behind the benchmarks, where who wrote the file anew sorted its members.
+func (f *nvbenchFile) readAhead() error {
+	var again *foreign.Input
+	var err error
+	switch {
+	case f.in.Head.Whole:
+		again, err = foreign.FromReader(bytes.NewReader(f.in.Head.Bytes), f.in.Name, f.in.Location)
+	case f.in.Folder != nil && !f.in.Head.Has("devices"):
+		again, err = foreign.Open(f.in.Folder, f.in.Path, f.in.Location)
+	default:
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading %s once more: %w", f.in.Name, err)
+	}
+	defer again.Close() //nolint:errcheck // it was only read
+	j, err := again.JSON()
+	if err != nil {
+		return err
+	}
+	f.known = true
+	_ = j.Members(func(name string) error { return f.readHeader(j, name) }) // what is wrong is said when the benchmarks are read
+	return nil
+}
+
+// readHeader reads a member that holds for all benchmarks.
+func (f *nvbenchFile) readHeader(j *foreign.JSON, name string) error {
+	switch name {
+	case "meta":
+		err := f.out.RefuseMismatch(j.Decode(&f.meta))
+		f.out.Version(f.meta.Version.NVBench.Text)
+		return err
+	case "devices":
+		return f.out.RefuseMismatch(j.Decode(&f.devices))
+	}
+	return j.Skip()
+}
+
+func (f *nvbenchFile) read() error {
+	return f.j.Members(func(name string) error {
+		switch {
+		case name == "benchmarks":
+			return f.out.RefuseMismatch(f.j.Elements(func(int) error { return f.out.RefuseMismatch(f.readBenchmark()) }))
+		case f.known:
+			return f.j.Skip()
+		}
+		return f.readHeader(f.j, name)
 	})
 }
 

@@ -3,11 +3,13 @@ package gpu
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // nvbenchRoot is the repository.
@@ -41,6 +43,35 @@ func TestNVBenchSampleFiles(t *testing.T) {
 		_, report, _, err := foreigntest.One([]foreign.Format{nvbench()[0]}, folder, "in/o.json")
 		if err != nil || report.Runs != 1 || report.Samples != c.samples {
 			t.Errorf("%s, %s: %+v, %v; want %d samples", c.filename, c.file, report, err, c.samples)
+		}
+	}
+}
+
+// TestNVBenchOrder: what holds for all benchmarks may stand behind them, also in a file whose beginning does not reach
+// there, and results may be appended to one another.
+func TestNVBenchOrder(t *testing.T) {
+	const (
+		header     = `"devices": [{"id": 0, "sm_version": 900, "name": "GPU %d"}], "meta": {"argv": ["./lab.bench"], "version": {"nvbench": {"string": "0.1.0"}}}`
+		benchmarks = `"benchmarks": [{"name": "b", "pad": %q, "states": [{"device": 0, "summaries": []}]}]`
+	)
+	pad := strings.Repeat("x", 300<<10)
+	for _, c := range []struct{ what, text, want string }{
+		{"before", fmt.Sprintf("{"+header+", "+benchmarks+"}", 1, ""), "lab.bench/b GPU 1"},
+		{"behind", fmt.Sprintf("{"+benchmarks+", "+header+"}", "", 1), "lab.bench/b GPU 1"},
+		{"far behind", fmt.Sprintf("{"+benchmarks+", "+header+"}", pad, 1), "lab.bench/b GPU 1"},
+		{"appended", fmt.Sprintf("{"+header+", "+benchmarks+"}\n{"+header+", "+benchmarks+"}", 1, pad, 2, ""), "lab.bench/b GPU 1 lab.bench/b GPU 2"},
+	} {
+		in, err := foreign.Open(fstest.MapFS{"o.json": {Data: []byte(c.text)}}, "o.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		_, err = foreign.Read(in, &nvbench()[0], foreign.Added{}, func(r schema.Run) bool {
+			got = append(got, r.Benchmark, r.Env.GPUName)
+			return true
+		})
+		if text := strings.Join(got, " "); err != nil || text != c.want {
+			t.Errorf("%s: got %s, %v; want %s", c.what, text, err, c.want)
 		}
 	}
 }
