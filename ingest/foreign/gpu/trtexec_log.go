@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -28,7 +29,8 @@ func trtexecLog() foreign.Format {
 }
 
 var (
-	trtMarks   = regexp.MustCompile(`(?m)^&&&& [A-Z]+ TensorRT\.trtexec|\[I\] === (?:Model|Build|Inference|Reporting) Options ===|\[I\] === Performance summary ===`)
+	trtMarks   = regexp.MustCompile(`(?m)^[^\[&\n]{0,60}&&&& [A-Z]+ TensorRT\.trtexec|\[I\] === (?:Model|Build|Inference|Reporting) Options ===|\[I\] === Performance summary ===`)
+	trtStamp   = regexp.MustCompile(`^[^\[&]{1,60}(&&&& |\[\d\d/\d\d/\d{4}-|\[[VIWEF]\] )`) // by what ran trtexec, before its own
 	trtPrefix  = regexp.MustCompile(`^(?:\[(\d\d/\d\d/\d{4}-\d\d:\d\d:\d\d)\] )?\[([VIWEF])\] ?`)
 	trtOutcome = regexp.MustCompile(`^&&&& (RUNNING|PASSED|FAILED|WAIVED) TensorRT\.trtexec(?: \[TensorRT v(\d+)\])?.*? # (.*)$`)
 	trtSection = regexp.MustCompile(`^=== (.*) ===$`)
@@ -63,6 +65,9 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 			break
 		}
 		logs = takeLine(in, logs, n, line.Text)
+	}
+	if len(logs) == 0 && ended == nil {
+		out.Refuse("", errors.New("no launch of trtexec: lines begin otherwise than it writes them"))
 	}
 	averages := 0
 	for _, l := range logs {
@@ -139,6 +144,9 @@ func logOf(in *foreign.Input, flag string) *trtLog {
 
 // takeLine reads a line into the launch at hand, or into a new one that it begins.
 func takeLine(in *foreign.Input, logs []*trtLog, n int, line string) []*trtLog {
+	if m := trtStamp.FindStringSubmatchIndex(line); m != nil {
+		line = line[m[2]:]
+	}
 	at, body, level := "", strings.TrimSpace(line), ""
 	if m := trtPrefix.FindStringSubmatch(line); m != nil {
 		at, level, body = m[1], m[2], strings.TrimSpace(line[len(m[0]):])

@@ -1,6 +1,10 @@
 package gpu
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -46,6 +50,35 @@ func TestTrtexecSide(t *testing.T) {
 				t.Errorf("the log gives %d runs, want %d; %v", len(runs), c.runs, err)
 			}
 		})
+	}
+}
+
+// TestTrtexecStamped: what ran trtexec may put a time, or its name, before every line.
+func TestTrtexecStamped(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(trtexecRoot, "fixtures/results/trtexec/new.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(content []byte) string {
+		_, report, runs, err := foreigntest.One(Formats(), fstest.MapFS{"a.log": {Data: content}}, "a.log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := foreigntest.Report(report, nil)
+		for i := range runs {
+			text += foreigntest.Run(&runs[i])
+		}
+		return text
+	}
+	want := read(content)
+	for _, stamp := range []string{"2025-08-02T10:11:12.0000000Z ", "trt-1  | ", "Aug 02 10:11:12 lab3 run: "} {
+		stamped := append([]byte(stamp), bytes.ReplaceAll(content, []byte("\n"), []byte("\n"+stamp))...)
+		if got := read(stamped); got != want {
+			t.Errorf("%q: got %s, want %s", stamp, got, want)
+		}
+	}
+	if got := read([]byte("abc [I] === Model Options === of trtexec\n")); !strings.Contains(got, "1 refused") {
+		t.Errorf("no launch: got %s, want a refusal", got)
 	}
 }
 
