@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -65,10 +67,10 @@ type criterionSample struct {
 }
 
 type criterionBenchmark struct {
-	Group      string               `json:"group_id"`
-	Function   string               `json:"function_id"`
-	Value      string               `json:"value_str"`
-	Throughput *criterionThroughput `json:"throughput"`
+	Group      string         `json:"group_id"`
+	Function   string         `json:"function_id"`
+	Value      string         `json:"value_str"`
+	Throughput jsontext.Value `json:"throughput"`
 }
 
 // criterionThroughput is what an iteration processes.
@@ -122,7 +124,12 @@ func readCriterion(in *foreign.Input, out *foreign.Output) error {
 	}
 	foreign.Add(&r, m, "ns")
 	if b.Throughput != nil {
-		addWork(&r, m, *b.Throughput)
+		var t criterionThroughput
+		if err := foreign.DecodeAt("/throughput", b.Throughput, &t); err != nil {
+			out.LeaveOut("throughputs of another layout", 1)
+		} else {
+			addWork(&r, m, t)
+		}
 	}
 	return out.Run("/", r)
 }

@@ -42,3 +42,23 @@ func TestCriterionFolders(t *testing.T) {
 		}
 	}
 }
+
+// TestCriterionThroughput: a throughput of a layout that nobody knows costs the throughput, not the times.
+func TestCriterionThroughput(t *testing.T) {
+	for _, c := range []struct {
+		throughput string
+		metrics    int
+		left       int
+	}{
+		{`null`, 1, 0}, {`{"Bytes":8}`, 2, 0}, {`{"Furlongs":8}`, 1, 0}, {`[{"Bytes":8}]`, 1, 1}, {`{"Bytes":"many"}`, 1, 1},
+	} {
+		folder := fstest.MapFS{
+			"g/new/sample.json":    {Data: []byte(`{"sampling_mode":"Flat","iters":[4],"times":[50]}`)},
+			"g/new/benchmark.json": {Data: []byte(`{"group_id":"g","function_id":null,"value_str":null,"throughput":` + c.throughput + `}`)},
+		}
+		_, report, runs, err := foreigntest.One([]foreign.Format{criterion()[0]}, folder, "g/new/sample.json")
+		if err != nil || len(runs) != 1 || len(runs[0].Metrics) != c.metrics || report.LeftOut["throughputs of another layout"] != c.left {
+			t.Errorf("%s: %+v, %v; want %d metrics, %d left out", c.throughput, report, err, c.metrics, c.left)
+		}
+	}
+}

@@ -54,7 +54,12 @@ func side(in *foreign.Input, name string, v any) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
-	if err := foreign.Decode(content, v); err != nil {
+	err = foreign.DecodeAt("", content, v)
+	var m *foreign.Mismatch
+	if errors.As(err, &m) && m.Where != "" {
+		return fmt.Errorf("reading %s, %s: %w", name, m.Where, err)
+	}
+	if err != nil {
 		return fmt.Errorf("reading %s: %w", name, err)
 	}
 	return nil

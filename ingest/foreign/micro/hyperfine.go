@@ -3,6 +3,7 @@ package micro
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -105,7 +106,7 @@ func (h *hyperfineResult) run() (schema.Run, error) {
 }
 
 // template is the command with the names of its parameters where their values stand, as it was given to hyperfine: make
-// -j {threads}. A value that is only a part of a word stays.
+// -j {threads}. A value that is only a part of a word stays, but for one behind the letter of a flag: make -j{threads}.
 func template(command string, params map[string]string) string {
 	isWord := func(c byte) bool {
 		return c == '_' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
@@ -122,7 +123,7 @@ func template(command string, params map[string]string) string {
 		for _, n := range names {
 			value := params[n]
 			end := i + len(value)
-			if value != "" && strings.HasPrefix(command[i:], value) && (i == 0 || !isWord(command[i-1])) &&
+			if value != "" && strings.HasPrefix(command[i:], value) && (i == 0 || !isWord(command[i-1]) || isFlag(command[:i])) &&
 				(end == len(command) || !isWord(command[end])) {
 				name = n
 				break
@@ -138,6 +139,11 @@ func template(command string, params map[string]string) string {
 	}
 	return b.String()
 }
+
+var flagEnd = regexp.MustCompile(`(?:^|\s)-[A-Za-z]$`)
+
+// isFlag tells whether a text ends with a flag of one letter.
+func isFlag(text string) bool { return flagEnd.MatchString(text[max(0, len(text)-len(" -j")):]) }
 
 // setOutcome gives a run its status: hyperfine goes on after a process that failed where it is told to (-i).
 func (h *hyperfineResult) setOutcome(r *schema.Run) {
