@@ -256,3 +256,19 @@ func TestGbenchCounters(t *testing.T) {
 		t.Errorf("got %s, want %s", text, want)
 	}
 }
+
+// TestGoSource: results that stand in the source of a program are none.
+func TestGoSource(t *testing.T) {
+	const result = "BenchmarkX-4 100 5 ns/op\n"
+	for text, want := range map[string]bool{
+		result: true, "package vec\n\n/*\n" + result + "*/\n": false, "package vec: 3 benchmarks\n" + result: true,
+	} {
+		in, err := foreign.FromReader(strings.NewReader(text), "results", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := goBench().Recognize(in.Head); got != want {
+			t.Errorf("%q: recognised %t, want %t", text, got, want)
+		}
+	}
+}

@@ -17,7 +17,7 @@ func goBench() foreign.Format {
 		About: "Go benchmarks: text of go test -bench, as benchstat reads it, and the events of go test -json",
 		Level: "a run is a benchmark of a test process, a sample is a result line (-count): the mean of b.N iterations",
 		Recognize: func(h *foreign.Head) bool {
-			return isGoEvents(h) || h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult)
+			return isGoEvents(h) || !h.Matches(goSource) && (h.JSONAt < 0 && h.Matches(goText) || h.JSONAt > 0 && h.Matches(goResult))
 		},
 		Read: readGoBench,
 	}
@@ -26,6 +26,7 @@ func goBench() foreign.Format {
 var (
 	goResult = regexp.MustCompile(`(?m)^Benchmark(?:[^a-z\s]\S*)?[ \t]+[0-9]+[ \t]+[-+0-9.eEINnaf]+[ \t]+\S+`)
 	goText   = regexp.MustCompile(goResult.String() + `|^Benchmark[^a-z\s]\S*[ \t]+(?:--- FAIL: |panic: )|^--- (?:FAIL|SKIP): Benchmark[^a-z]|^(?:PASS\r?\nok|exit status \d+\r?\nFAIL) *\t`)
+	goSource = regexp.MustCompile(`(?m)^package [a-z_][A-Za-z0-9_]*\r?$`) // results in it are texts of tests and comments
 	goEvent  = regexp.MustCompile(`"Action":"(?:start|run|output|pass|fail|skip|bench|build-output|build-fail)"`)
 )
 
