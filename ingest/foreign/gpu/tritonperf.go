@@ -62,6 +62,19 @@ var tritonUnits = map[string]struct{ metric, unit string }{
 	"ms": {schema.PrimaryMetric, "ms"}, "us": {schema.PrimaryMetric, "us"}, "µs": {schema.PrimaryMetric, "us"}, "s": {schema.PrimaryMetric, "s"},
 }
 
+// tritonLabel is how a label stands in tritonUnits.
+func tritonLabel(text string) string { return strings.Join(strings.Fields(strings.ToLower(text)), " ") }
+
+// hasTritonUnit tells whether the name of a column names a unit, which that of an axis never does.
+func hasTritonUnit(name string) bool {
+	m := tritonUnit.FindStringSubmatch(name)
+	if m == nil {
+		return false
+	}
+	_, ok := tritonUnits[tritonLabel(m[2])]
+	return ok
+}
+
 // mostTritonColumns is more columns than any plot has lines.
 const mostTritonColumns = 1000
 
@@ -79,6 +92,9 @@ func tritonColumns(h *foreign.Head) *tritonTable {
 		return nil
 	}
 	axes, rows, uniform, decimals := len(header)-1, 0, true, 0
+	if i := slices.IndexFunc(header, hasTritonUnit); i >= 0 {
+		axes = min(axes, i)
+	}
 	for {
 		record, err := r.Read()
 		if err != nil {
@@ -120,11 +136,9 @@ func (t *tritonTable) addProviders(header []string) {
 			continue
 		}
 		p := tritonProvider{name: name, metric: unnamedMetric, column: i}
-		if m := tritonUnit.FindStringSubmatch(name); m != nil {
-			words := strings.Fields(strings.ToLower(m[2]))
-			if known, ok := tritonUnits[strings.Join(words, " ")]; ok {
-				p.name, p.metric, p.unit = m[1], known.metric, known.unit
-			}
+		if m := tritonUnit.FindStringSubmatch(name); m != nil && hasTritonUnit(name) {
+			known := tritonUnits[tritonLabel(m[2])]
+			p.name, p.metric, p.unit = m[1], known.metric, known.unit
 		}
 		p.min, p.max = max(0, slices.Index(header, name+"-min")), max(0, slices.Index(header, name+"-max"))
 		t.providers = append(t.providers, p)

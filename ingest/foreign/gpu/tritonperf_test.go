@@ -3,6 +3,7 @@ package gpu
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,26 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 		if got := tritonPerfReport().Recognize(in.Head); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
+	}
+}
+
+// TestTritonPerfReportWhole: a column that names a unit is no axis, also where all its values are whole.
+func TestTritonPerfReportWhole(t *testing.T) {
+	in, err := foreign.FromReader(strings.NewReader("M,N,Triton (GB/s),Torch (GB/s)\n64.0,8.0,12.0,12.5\n128.0,8.0,24.0,24.5\n"), "plot.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	format, got := tritonPerfReport(), []string{}
+	_, err = foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+		got = append(got, foreigntest.Point(&r))
+		return true
+	})
+	want := []string{
+		"plot backend=Triton param.M=64 param.N=8", "plot backend=Torch param.M=64 param.N=8",
+		"plot backend=Triton param.M=128 param.N=8", "plot backend=Torch param.M=128 param.N=8",
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, %v; want %q", got, err, want)
 	}
 }
 
