@@ -233,6 +233,7 @@ func TestPytestSorted(t *testing.T) {
 		{"2-0.5-ab", `{"s":"ab","n":2,"x":0.5}`, "t.py::test_a param.n=2 param.s=ab param.x=0.5\n"},
 		{"a-b--1", `{"s":"a-b","n":-1}`, "t.py::test_a param.n=-1 param.s=a-b\n"},
 		{"2-0.5-small", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.id=2-0.5-small param.n=2 param.s=ab param.x=0.5\n"},
+		{"1-2", `{"bs":1,"batch_size":2}`, "t.py::test_a param.id=1-2\n"},
 		{"2-0.5", `{"n":2,"x":0.5,"s":"ab"}`, "t.py::test_a param.id=2-0.5 param.n=2 param.s=ab param.x=0.5\n"},
 	} {
 		runs, _ := readText(t, pytestBenchmark(), fmt.Sprintf(file, test.id, test.params))

@@ -125,7 +125,7 @@ func (b *pytestResult) setParams(r *schema.Run) error {
 	if len(params) == 1 {
 		parts = []string{string(b.ID)}
 	}
-	words := make([]string, len(params))
+	words, values := make([]string, len(params)), make([]param, 0, len(params))
 	for i, p := range params {
 		text := pytestText(p.value)
 		words[i] = pytestWord(p.value)
@@ -136,10 +136,11 @@ func (b *pytestResult) setParams(r *schema.Run) error {
 			words[i] = text
 		}
 		if text != "" {
-			foreign.SetParam(r, p.name, text)
+			values = append(values, param{p.name, text})
 		}
 	}
-	if id := string(b.ID); id != "" && !isJoined(id, words) {
+	ambiguous := !setParams(r, values) // bs and batch_size
+	if id := string(b.ID); id != "" && (ambiguous || !isJoined(id, words)) {
 		foreign.SetAxis(r, "id", id)
 	}
 	return nil
