@@ -35,7 +35,9 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 	}
 	in.progress.end()
 	if !forPeople(format) {
-		return errors.Join(pages.page(list.Table), pages.end(), in.outcome())
+		err := errors.Join(pages.page(list.Table), pages.end())
+		in.explain(formatTable) // the rows are runs: nothing else says what was refused
+		return errors.Join(err, in.outcome())
 	}
 	err := in.print(format, list.Table, func() view {
 		v := in.lsView(list, lsOptions{})
