@@ -44,7 +44,17 @@ func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, erro
 	case len(x.ids) > atOnce:
 		return x.inParts(ctx, table, path)
 	}
-	return x.conn.exec(ctx, x.copySQL(table, path, copyOptions[x.req.Format]))
+	return x.copyAtOnce(ctx, table, path, copyOptions[x.req.Format])
+}
+
+// copyAtOnce writes a table to a path in one statement. It counts the rows.
+func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) (int64, error) {
+	if table == TableWhole {
+		if err := x.gather(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return x.conn.exec(ctx, x.copySQL(table, path, options))
 }
 
 // atOnce is how many runs are sorted and written at once.
@@ -53,7 +63,7 @@ const atOnce = 1000
 // copySQL is the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
 	if table == TableWhole {
-		return "COPY (SELECT * FROM (" + x.wholeSQL() + ") ORDER BY run_id) TO " + literal(path) + " (" + options + ")"
+		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
 	return "COPY (" + written(table, text, x.req.Format) + ") TO " + literal(path) + " (" + options + ")"

@@ -75,7 +75,7 @@ func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
 	if p.req.Format == FormatCSV && len(p.written) > 0 {
 		options = "FORMAT csv, HEADER false"
 	}
-	rows, err := p.conn.exec(ctx, some.copySQL(p.table, path, options))
+	rows, err := some.copyAtOnce(ctx, p.table, path, options)
 	if err != nil {
 		return 0, err
 	}

@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -297,5 +298,29 @@ func breakSamples(t *testing.T, path string) {
 	_, err = f.WriteAt(bytes.Repeat([]byte{0xff}, 64), offset)
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestExportWholeManyFiles: whole runs of a store of many files are written in parts of hundreds of runs, not one by one:
+// in about the time that their tables take.
+func TestExportWholeManyFiles(t *testing.T) {
+	dir := t.TempDir() + "/store"
+	s := synthetic{runs: 3600, perFile: 24, samples: 20}
+	sealedStore(t, dir, s)
+	db := open(t, dir)
+	export := func(table string) time.Duration {
+		var out bytes.Buffer
+		began := time.Now()
+		done, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatJSONL, Table: table, Stdout: &out})
+		if err != nil || table != "ops" && done.Files[0].Rows != int64(s.runs) {
+			t.Fatalf("%s: %+v, %v", table, done, err)
+		}
+		return time.Since(began)
+	}
+	tables := export("runs") + export("samples") + export("ops")
+	whole := export(query.TableWhole)
+	t.Logf("the tables %v, whole runs %v", tables, whole)
+	if whole > 8*tables {
+		t.Errorf("whole runs took %v, their tables %v", whole, tables)
 	}
 }

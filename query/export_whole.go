@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -11,17 +12,29 @@ import (
 // is lost.
 const TableWhole = "whole"
 
-// wholeSQL is the text of the table of whole runs.
-func (x *exporter) wholeSQL() string {
-	return "SELECT r.*, coalesce(s.nested, []) AS samples, coalesce(o.nested, []) AS ops FROM (SELECT " + exact(schema.Runs.Columns) +
-		" FROM (" + x.tableSQL("runs") + ")) AS r LEFT JOIN " + nestedSQL(schema.Samples, x.tableSQL("samples"), "metric") +
-		" AS s USING (run_id) LEFT JOIN " + nestedSQL(schema.Ops, x.tableSQL("ops"), "op") + " AS o USING (run_id)"
+// gather makes the tables whole_runs, whole_samples and whole_ops of the chosen runs, one after the other: one statement
+// that reads all three takes several times the memory.
+func (x *exporter) gather(ctx context.Context) error {
+	for _, made := range []struct{ name, text string }{
+		{"whole_runs", "SELECT " + exact(schema.Runs.Columns) + " FROM (" + x.tableSQL("runs") + ")"},
+		{"whole_samples", nestedSQL(schema.Samples, x.tableSQL("samples"), "metric")},
+		{"whole_ops", nestedSQL(schema.Ops, x.tableSQL("ops"), "op")},
+	} {
+		if _, err := x.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE "+made.name+" AS "+made.text); err != nil {
+			return err
+		}
+	}
+	return nil
 }
+
+// wholeSQL is the text of the table of whole runs, which gather made.
+const wholeSQL = "SELECT r.*, coalesce(s.nested, []) AS samples, coalesce(o.nested, []) AS ops FROM whole_runs AS r " +
+	"LEFT JOIN whole_samples AS s USING (run_id) LEFT JOIN whole_ops AS o USING (run_id)"
 
 // nestedSQL has for each run the list of its rows of a table.
 func nestedSQL(t *schema.Table, rows, order string) string {
-	return "(SELECT run_id, list(one ORDER BY place) AS nested FROM (SELECT run_id, place, struct_pack(" + packed(t.Columns[1:]) +
-		") AS one FROM (SELECT run_id, " + order + " AS place, " + exact(t.Columns[1:]) + " FROM (" + rows + "))) GROUP BY run_id)"
+	return "SELECT run_id, list(one ORDER BY place) AS nested FROM (SELECT run_id, place, struct_pack(" + packed(t.Columns[1:]) +
+		") AS one FROM (SELECT run_id, " + order + " AS place, " + exact(t.Columns[1:]) + " FROM (" + rows + "))) GROUP BY run_id"
 }
 
 // exact are columns in a form of which JSON holds every value.

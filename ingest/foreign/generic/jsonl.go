@@ -122,7 +122,7 @@ func metricsOf(r *schema.Run, text jsontext.Value) error {
 		return fmt.Errorf("samples: %w", err)
 	}
 	for _, one := range rows {
-		m, unit, err := metricOf(one)
+		m, unit, err := metricOf(one, r.RunID != "")
 		if err != nil {
 			return fmt.Errorf("samples: %w", err)
 		}
@@ -134,8 +134,8 @@ func metricsOf(r *schema.Run, text jsontext.Value) error {
 	return nil
 }
 
-// metricOf reads a row of samples, in any unit; unit is the one that it is in.
-func metricOf(text jsontext.Value) (m schema.Metric, unit string, err error) {
+// metricOf reads a row of samples, in any unit; unit is the one that it is in. One that comes from a store stays as it is.
+func metricOf(text jsontext.Value, stored bool) (m schema.Metric, unit string, err error) {
 	members, err := membersOf(text)
 	if err != nil {
 		return m, "", err
@@ -149,6 +149,9 @@ func metricOf(text jsontext.Value) (m schema.Metric, unit string, err error) {
 	m = schema.MetricOf(row)
 	if m.Name == "" {
 		return m, "", errors.New("metric is missing")
+	}
+	if stored && values == nil {
+		return m, m.Unit, nil
 	}
 	if kind, known := schema.KindOfMetric(m.Name); known && m.Better == "" {
 		m.Better = kind.Better

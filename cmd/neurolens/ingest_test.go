@@ -1,0 +1,85 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/foreign"
+	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestWholeRunsAgain: what export writes of whole runs of all kinds, ingest stores as it was.
+func TestWholeRunsAgain(t *testing.T) {
+	failed := runtest.Small()
+	failed.Metrics, failed.Primary, failed.Status, failed.Error = nil, "", schema.StatusCrashed, "\x01\u2028 \"<\\"
+	failed.Params, failed.Tags, failed.Warnings, failed.Artifacts = map[string]string{}, map[string]string{}, []string{}, []schema.Artifact{}
+	undated := runtest.Small()
+	undated.StartedAt, undated.RunID = time.Time{}, schema.ULIDFrom(time.Time{}, [10]byte{1}).String()
+	profile := runtest.Full()
+	profile.Purpose = schema.PurposeProfile
+	numbers := runtest.Small()
+	numbers.Metrics = append(numbers.Metrics,
+		schema.Metric{Name: "tiny", Reals: []float64{math.SmallestNonzeroFloat64, math.MaxFloat64, 0.1, 1e-7, 123456789012345680000}},
+		schema.Metric{Name: "own_unit", Unit: "tokens/s", Better: schema.BetterHigher, Summary: schema.Summary{Mean: new(5.5)}},
+		schema.Metric{Name: "none", Unit: "ms", Tick: 0.25, Ticks: []int64{1, 2}, Summary: schema.Summary{SteadyIndex: new(int64(1))}})
+	runs := []schema.Run{runtest.Full(), runtest.Small(), runtest.Realistic(), failed, undated, profile, numbers}
+	first := wholeRuns(t, t.TempDir()+"/a", runs)
+	in, err := foreign.FromReader(strings.NewReader(first), "-", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	format, err := foreign.FormatOf(foreignformats.All(), in.Head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read []schema.Run
+	report, err := foreign.Read(in, format, foreign.Added{}, func(r schema.Run) bool { read = append(read, r); return true })
+	if err != nil || report.Refused > 0 || len(read) != len(runs) {
+		t.Fatalf("%+v, %v", report, err)
+	}
+	second := wholeRuns(t, t.TempDir()+"/b", read)
+	before, after := strings.Split(first, "\n"), strings.Split(second, "\n")
+	for i, line := range before {
+		if !slices.Contains(after, line) {
+			t.Errorf("was %s\nis  %s", line, after[min(i, len(after)-1)])
+		}
+	}
+}
+
+// wholeRuns makes a store of runs and gives what export writes of it.
+func wholeRuns(t *testing.T, dir string, runs []schema.Run) string {
+	t.Helper()
+	if err := ingest.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if err := store.Append(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+	db, err := query.Open(t.Context(), []string{dir}, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var out bytes.Buffer
+	if _, err := db.Export(t.Context(), query.ExportRequest{Dest: "-", Format: query.FormatJSONL, Stdout: &out}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
