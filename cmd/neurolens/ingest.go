@@ -113,6 +113,9 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	if in.sources, err = foreign.Sources(paths, os.Stdin); err != nil {
 		return nil, usageErrorf("ingest: %w", err)
 	}
+	if len(in.sources) == 0 {
+		return nil, usageErrorf("ingest: there is no file in these folders")
+	}
 	in.progress = newIngestProgress(a, in.sources)
 	return in, nil
 }
@@ -212,10 +215,8 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 		more := true
 		for i, s := range in.sources {
 			in.progress.file(i)
-			in.reports = append(in.reports, in.read(s, func(r schema.Run) bool {
-				if err := ctx.Err(); err != nil {
-					yield(schema.Run{}, err)
-					more = false
+			report := in.read(ctx, s, func(r schema.Run) bool {
+				if ctx.Err() != nil {
 					return false
 				}
 				if in.source == "" {
@@ -224,7 +225,15 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 				in.progress.run()
 				more = yield(r, nil)
 				return more
-			}))
+			})
+			if err := ctx.Err(); err != nil && more {
+				more = false
+				yield(schema.Run{}, err)
+			}
+			if !more {
+				report.state, report.why = filePartly, "the reading was stopped"
+			}
+			in.reports = append(in.reports, report)
 			if !more {
 				return
 			}
@@ -233,11 +242,11 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 }
 
 // read reads one source.
-func (in *ingesting) read(s foreign.Source, yield func(schema.Run) bool) fileReport {
+func (in *ingesting) read(ctx context.Context, s foreign.Source, yield func(schema.Run) bool) fileReport {
 	failed := func(state fileState, err error) fileReport {
 		return fileReport{Report: foreign.Report{Name: s.Name}, state: state, why: err.Error()}
 	}
-	input, err := s.Open(in.location)
+	input, err := s.Open(ctx, in.location)
 	if err != nil {
 		return failed(fileFailed, err)
 	}
@@ -293,11 +302,14 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	if err != nil {
 		fmt.Fprintf(in.stderr, "%s stored before that\n", count(added, "run"))
 	}
-	return errors.Join(err, printed, in.outcome())
+	if err == nil { // else that says more
+		err = in.outcome()
+	}
+	return errors.Join(err, printed)
 }
 
-// outcome is the error of what was refused: of a file that was named and that nobody knows, of a folder in which there is
-// nothing to read, of records.
+// outcome is the error of what was refused: of a file that was named and that nobody knows, of folders in which nothing
+// could be read, of records.
 func (in *ingesting) outcome() error {
 	read := 0
 	for _, r := range in.reports {
@@ -310,9 +322,6 @@ func (in *ingesting) outcome() error {
 		case r.state == filePartly, r.state == fileFailed, r.state == fileUnknown && (in.sources[i].Named || read == 0):
 			return errRunsFailed
 		}
-	}
-	if len(in.sources) == 0 {
-		return usageErrorf("ingest: there is no file in these folders")
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package foreign
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -27,13 +29,17 @@ type Input struct {
 	raw    *counted
 }
 
-// counted counts what was read, for whoever watches.
+// counted counts what was read, for whoever watches, until ctx ends.
 type counted struct {
-	r io.Reader
-	n atomic.Int64
+	ctx context.Context
+	r   io.Reader
+	n   atomic.Int64
 }
 
 func (c *counted) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := c.r.Read(p)
 	c.n.Add(int64(n))
 	return n, err
@@ -44,11 +50,15 @@ func (in *Input) Consumed() int64 { return in.raw.n.Load() }
 
 // Open opens a file of a folder. location is the zone of times that say none; nil is UTC, and marks them.
 func Open(folder fs.FS, name string, location *time.Location) (*Input, error) {
+	return open(context.Background(), folder, name, location)
+}
+
+func open(ctx context.Context, folder fs.FS, name string, location *time.Location) (*Input, error) {
 	f, err := folder.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	in, err := newInput(f, name, location)
+	in, err := newInput(&counted{ctx: ctx, r: f}, name, location)
 	if err != nil {
 		f.Close() //nolint:errcheck // it was only read
 		return nil, err
@@ -59,11 +69,10 @@ func Open(folder fs.FS, name string, location *time.Location) (*Input, error) {
 
 // FromReader reads what has no file: standard input.
 func FromReader(r io.Reader, name string, location *time.Location) (*Input, error) {
-	return newInput(r, name, location)
+	return newInput(&counted{ctx: context.Background(), r: r}, name, location)
 }
 
-func newInput(r io.Reader, name string, location *time.Location) (*Input, error) {
-	raw := &counted{r: r}
+func newInput(raw *counted, name string, location *time.Location) (*Input, error) {
 	text, err := plain(raw)
 	if err != nil {
 		return nil, err
@@ -101,19 +110,35 @@ func (in *Input) JSON() (*JSON, error) {
 // line of more than 128 MiB is an error.
 func (in *Input) Lines() iter.Seq2[int, Line] {
 	return func(yield func(int, Line) bool) {
-		scanner := bufio.NewScanner(in.text)
-		scanner.Buffer(make([]byte, 64<<10), maxRecord)
-		n := 0
-		for scanner.Scan() {
-			n++
-			if !yield(n, Line{Text: strings.ToValidUTF8(scanner.Text(), "�")}) {
+		for n := 1; ; n++ {
+			line, err := in.line()
+			if err != nil && !errors.Is(err, io.EOF) {
+				yield(n, Line{Err: fmt.Errorf("line %d: %w", n, err)})
+				return
+			}
+			if err != nil && line == "" || !yield(n, Line{Text: line}) || err != nil {
 				return
 			}
 		}
-		if err := scanner.Err(); err != nil {
-			yield(n+1, Line{Err: fmt.Errorf("line %d: %w", n+1, err)})
-		}
 	}
+}
+
+// line reads a line. io.EOF goes with the last one, that has no end.
+func (in *Input) line() (string, error) {
+	var long []byte // of a line that does not fit the buffer
+	part, err := in.text.ReadSlice('\n')
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(long)+len(part) > maxRecord {
+			return "", fmt.Errorf("it is longer than %d MiB", maxRecord>>20)
+		}
+		long = append(long, part...)
+		part, err = in.text.ReadSlice('\n')
+	}
+	if long != nil {
+		part = append(long, part...)
+	}
+	part = bytes.TrimSuffix(bytes.TrimSuffix(part, []byte("\n")), []byte("\r"))
+	return strings.ToValidUTF8(string(part), "�"), err
 }
 
 // Line is a line of text, or why there is none.

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -33,6 +35,9 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, p := range paths {
 		if p == Stdin {
+			if slices.ContainsFunc(all, func(s Source) bool { return s.Name == Stdin }) {
+				return nil, errors.New("standard input can be read once")
+			}
 			all = append(all, Source{Name: Stdin, Named: true, stream: stdin})
 			continue
 		}
@@ -137,17 +142,46 @@ func isStore(folder fs.FS, dir string) bool {
 	return err == nil
 }
 
-// Open opens the file. location is the zone of times that say none.
-func (s Source) Open(location *time.Location) (*Input, error) {
+// Open opens the file. location is the zone of times that say none. When ctx ends, so does the reading.
+func (s Source) Open(ctx context.Context, location *time.Location) (*Input, error) {
 	if s.stream != nil {
-		return FromReader(s.stream, s.Name, location)
+		return FromReader(&waiting{ctx: ctx, r: s.stream}, s.Name, location)
 	}
-	in, err := Open(s.folder, s.path, location)
+	in, err := open(ctx, s.folder, s.path, location)
 	if err != nil {
 		return nil, cause(err)
 	}
 	in.Name = s.Name
 	return in, nil
+}
+
+// waiting reads what may have nothing to read for a long time, until ctx ends.
+type waiting struct {
+	ctx    context.Context
+	r      io.Reader
+	buffer [64 << 10]byte // read into, as a reading that is given up may end later
+}
+
+func (w *waiting) Read(p []byte) (int, error) {
+	if err := w.ctx.Err(); err != nil {
+		return 0, err
+	}
+	type result struct {
+		n   int
+		err error
+	}
+	done := make(chan result, 1)
+	part := w.buffer[:min(len(p), len(w.buffer))]
+	go func() {
+		n, err := w.r.Read(part)
+		done <- result{n, err}
+	}()
+	select {
+	case <-w.ctx.Done():
+		return 0, w.ctx.Err()
+	case r := <-done:
+		return copy(p, part[:r.n]), r.err
+	}
 }
 
 // lazyFile is opened when it is read first: a pipe that nobody writes to yet would wait.
