@@ -1,0 +1,76 @@
+package foreign
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWaiting: nobody waits longer for a pipe than its context says.
+func TestWaiting(t *testing.T) {
+	r, w := io.Pipe()
+	defer w.Close()
+	sources, err := Sources([]string{Stdin}, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer stop()
+	if _, err := sources[0].Open(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("an open pipe: %v", err)
+	}
+	if _, err := Sources([]string{Stdin, Stdin}, r); err == nil {
+		t.Error("standard input twice")
+	}
+}
+
+// TestStopped: a file is not read on when its context ends.
+func TestStopped(t *testing.T) {
+	name := t.TempDir() + "/long"
+	if err := os.WriteFile(name, []byte(strings.Repeat("a line\n", 1<<20)), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	sources, err := Sources([]string{name}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	in, err := sources[0].Open(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	stop()
+	var last error
+	for _, line := range in.Lines() {
+		last = line.Err
+	}
+	if !errors.Is(last, context.Canceled) {
+		t.Errorf("got %v", last)
+	}
+}
+
+// TestLines: ends of lines of all kinds, and lines longer than every buffer.
+func TestLines(t *testing.T) {
+	long := strings.Repeat("x", 3*headBytes+7)
+	in, err := FromReader(strings.NewReader("a\r\n\n"+long+"\r\n"+long+"\nlast"), "text", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a", "", long, long, "last"}
+	for n, line := range in.Lines() {
+		if n > len(want) || line.Err != nil || line.Text != want[n-1] {
+			t.Fatalf("line %d: %.20q, %v", n, line.Text, line.Err)
+		}
+		if n == len(want) {
+			want = nil
+		}
+	}
+	if want != nil {
+		t.Error("lines are missing")
+	}
+}
