@@ -28,8 +28,8 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// TestStopped: a file is not read on when its context ends.
-func TestStopped(t *testing.T) {
+// TestStoppedFile: a file is not read on when its context ends.
+func TestStoppedFile(t *testing.T) {
 	name := t.TempDir() + "/long"
 	if err := os.WriteFile(name, []byte(strings.Repeat("a line\n", 1<<20)), 0o666); err != nil {
 		t.Fatal(err)
