@@ -9,39 +9,62 @@ import (
 )
 
 // SetAxis gives a run the value of an axis: in its column where it has one (bs is batch_size), else as a parameter. A
-// number is in canonical text already (Canonical). What does not fit a column, a precision that is none, becomes a
-// parameter by an alias of that: dtype.
+// number is in canonical text already (Canonical). What does not fit a column, a precision that is none, and what another
+// axis filled already, bs beside batch_size, becomes a parameter by a name that is no column: no axis replaces another.
 func SetAxis(r *schema.Run, name, text string) {
-	switch schema.CanonicalAlias(name) {
-	case "batch_size":
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			r.BatchSize = &n
-			return
-		}
-		name = "batch"
-	case "seq_len":
-		if n, err := strconv.ParseInt(text, 10, 64); err == nil {
-			r.SeqLen = &n
-			return
-		}
-		name = "seq"
-	case "precision":
-		if p, err := schema.CanonicalPrecision(text); err == nil {
-			r.Precision = p
-			return
-		}
-		name = "dtype"
-	case "backend":
-		r.Backend = text
-		return
-	case "model":
-		r.Model = text
+	column := schema.CanonicalAlias(name)
+	if !schema.IsAxisColumn(column) {
+		setParam(r, name, text)
 		return
 	}
+	if fill(r, column, text) {
+		return
+	}
+	if name == column {
+		name = map[string]string{"batch_size": "batch", "seq_len": "seq", "precision": "dtype", "backend": "backend_param", "model": "model_param"}[column]
+	}
+	setParam(r, name, text)
+}
+
+func setParam(r *schema.Run, name, text string) {
 	if r.Params == nil {
 		r.Params = map[string]string{}
 	}
 	r.Params[name] = text
+}
+
+// fill gives the column of an axis a value; false where it takes none such, or has another one.
+func fill(r *schema.Run, column, text string) bool {
+	switch column {
+	case "batch_size":
+		return fillNumber(&r.BatchSize, text)
+	case "seq_len":
+		return fillNumber(&r.SeqLen, text)
+	case "precision":
+		p, err := schema.CanonicalPrecision(text)
+		return err == nil && fillText(&r.Precision, p)
+	case "backend":
+		return fillText(&r.Backend, text)
+	default:
+		return fillText(&r.Model, text)
+	}
+}
+
+func fillNumber(column **int64, text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || *column != nil && **column != n {
+		return false
+	}
+	*column = &n
+	return true
+}
+
+func fillText(column *string, text string) bool {
+	if *column != "" && *column != text {
+		return false
+	}
+	*column = text
+	return true
 }
 
 // SetParam gives a run a parameter whose text is a number or anything else; numbers become canonical text. An empty

@@ -148,6 +148,24 @@ func TestSetAxis(t *testing.T) {
 	}
 }
 
+// TestAxesBesideOneAnother: two axes of a file that are one here do not replace one another.
+func TestAxesBesideOneAnother(t *testing.T) {
+	r := schema.Run{Backend: "torch"}
+	SetParam(&r, "batch_size", "8")
+	SetParam(&r, "bs", "16")
+	SetParam(&r, "backend", "nccl")
+	SetParam(&r, "backend", "torch")
+	if *r.BatchSize != 8 || r.Params["bs"] != "16" || r.Backend != "torch" || r.Params["backend_param"] != "nccl" {
+		t.Errorf("%+v", r)
+	}
+	r = schema.Run{}
+	SetParam(&r, "bs", "16")
+	SetParam(&r, "batch_size", "8")
+	if *r.BatchSize != 16 || r.Params["batch"] != "8" {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestRecognize(t *testing.T) {
 	yes := func(*Head) bool { return true }
 	all := []Format{{Name: "a", Recognize: yes}, {Name: "b", Recognize: func(h *Head) bool { return h.Has("x") }}, {Name: "by name alone"}}
