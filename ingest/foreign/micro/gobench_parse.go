@@ -161,6 +161,9 @@ func goConfig(line []byte) (key, value string, ok bool) {
 var goHeader = map[string]bool{
 	"goos": true, "goarch": true, "pkg": true, "cpu": true, "commit": true, "commit-time": true, "branch": true, "goversion": true,
 	"go-version": true, "machine": true, "hostname": true,
+	// When and by whom, as the Go project's own builders write it: as parameters they would make every process a point.
+	"date": true, "time": true, "runstamp": true, "bentstamp": true, "by": true,
+	"upload": true, "upload-file": true, "upload-part": true, "upload-time": true,
 }
 
 // mostGoConfig bounds the lines of the form key: value that are kept.

@@ -213,7 +213,7 @@ func (p *goParser) setEnv(r *schema.Run, at string) {
 	if r.Env.Machine == "" {
 		r.Env.Machine = r.Env.Hostname
 	}
-	for _, name := range []string{"goarch", "commit-time", "goversion", "go-version"} {
+	for _, name := range []string{"goarch", "commit-time", "goversion", "go-version", "date", "time", "runstamp", "bentstamp", "upload-time"} {
 		foreign.SetFact(r, name, p.header[name])
 	}
 	if at != "" {
