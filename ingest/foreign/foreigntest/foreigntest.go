@@ -104,23 +104,16 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 		return nil, foreign.Report{}, nil, err
 	}
 	defer in.Close() //nolint:errcheck // it was only read
-	found := foreign.Recognize(formats, in.Head)
-	if len(found) != 1 {
-		names := []string{}
-		for _, f := range found {
-			names = append(names, f.Name)
-		}
-		return nil, foreign.Report{}, nil, fmt.Errorf("%d formats recognise it: %v", len(found), names)
-	}
-	if found[0].Read == nil {
-		return found[0], foreign.Report{}, nil, nil
+	format, err := foreign.FormatOf(formats, in.Head)
+	if err != nil || format.Read == nil {
+		return format, foreign.Report{}, nil, err
 	}
 	var runs []schema.Run
-	report, err := foreign.Read(in, found[0], foreign.Added{}, func(r schema.Run) bool {
+	report, err := foreign.Read(in, format, foreign.Added{}, func(r schema.Run) bool {
 		runs = append(runs, r)
 		return true
 	})
-	return found[0], report, runs, err
+	return format, report, runs, err
 }
 
 // Report says what came of a file.
