@@ -12,7 +12,7 @@ import (
 
 var (
 	// What launchers and logs put before a line: mpirun --tag-output, srun --label, a time.
-	ncclTag      = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
+	launcherTag  = regexp.MustCompile(`^(?:\[\d+,\d+\]<std(?:out|err)>: ?| *\d{1,6}: |\d{4}-\d\d-\d\dT\S+ )`)
 	ncclOptions  = regexp.MustCompile(`\bnThreads? (\d+) +nGpus (\d+) +minBytes \d+ maxBytes \d+`)
 	ncclIters    = regexp.MustCompile(`\b(?:iters|agg iters|graph|unalign): *\d+`)
 	ncclRank     = regexp.MustCompile(`\bRank +\d+ +(?:Group +\d+ +)?Pid +\d+ on +(\S+) +device +\d+ +\[[^\]]*\] *(.*)$`)
@@ -20,6 +20,7 @@ var (
 	ncclTool     = regexp.MustCompile(`# nccl-tests version (\S+).* nccl-library=(\d+)`)
 	ncclLibrary  = regexp.MustCompile(`\b(?:NCCL|RCCL) version (\d+\.\d+\.\d+)`)
 	ncclBounds   = regexp.MustCompile(`Out of bounds values +: +(\d+) +FAILED`)
+	ncclEnd      = regexp.MustCompile(`Avg bus bandwidth +:`)
 )
 
 // mostTableRuns is how many runs of a table wait for the line after it, which says whether results were wrong.
@@ -33,6 +34,7 @@ type ncclReader struct {
 	name    string // of a program, seen since the last table
 	library string
 	header  []string // columns of the table that is being read
+	ended   bool     // its last line came; of several processes that print, another may go on
 	waiting []placed // runs of it
 }
 
@@ -47,7 +49,7 @@ func readNCCLText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		text := ncclTag.ReplaceAllString(line.Text, "")
+		text := launcherTag.ReplaceAllString(line.Text, "")
 		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
 			return err
 		}
@@ -75,11 +77,17 @@ func (n *ncclReader) line(where, text string) error {
 		}
 		n.header = strings.Fields(ncclColumns.FindString(text))
 		return nil
-	case n.header != nil:
-		return n.row(where, text)
+	case ncclEnd.MatchString(text):
+		n.ended = true
+		return nil
 	}
-	if m := ncclProgram.FindStringSubmatch(text); m != nil {
+	if m := ncclProgram.FindStringSubmatch(text); m != nil && (n.header == nil || n.ended) { // the next command
+		err := n.flush("")
 		n.name = m[1]
+		return err
+	}
+	if n.header != nil {
+		return n.row(where, text)
 	}
 	return nil
 }
@@ -252,7 +260,7 @@ func ncclAxis(r *schema.Run, name, text string) {
 // flush ends a table; wrong says what came of the comparison where it failed.
 func (n *ncclReader) flush(wrong string) error {
 	if n.header != nil {
-		n.header, n.name = nil, ""
+		n.header, n.name, n.ended = nil, "", false
 	}
 	return n.emit(wrong)
 }

@@ -28,7 +28,7 @@ func nvbandwidth() foreign.Format {
 }
 
 var (
-	nvbTitle   = regexp.MustCompile(`(?m)^nvbandwidth Version: *(\S+)`)
+	nvbTitle   = regexp.MustCompile(`(?m)^(?:\[\d+,\d+\]<stdout>: ?| *\d{1,6}: )?nvbandwidth Version: *(\S+)`)
 	nvbRunning = regexp.MustCompile(`^Running (\S+?)\.?$`)
 	nvbDevice  = regexp.MustCompile(`^(?:Process \d+ \((\S+)\): device |Device )?\d+: (.+?)(?: \([0-9A-Fa-f:.]+\))?(?:: \((\S+)\))?$`)
 	nvbUnit    = regexp.MustCompile(`\((GB/s|ns)\)\s*$`)
@@ -47,8 +47,12 @@ func (n *nvbMachine) device(text string) bool {
 	if m == nil {
 		return false
 	}
-	if host := m[1] + m[3]; host != "" && n.env.Hostname == "" {
+	switch host := m[1] + m[3]; {
+	case host == "":
+	case n.env.Hostname == "":
 		n.host(host)
+	case host != n.env.Hostname:
+		n.env.Machine = "" // not one
 	}
 	count := int64(1)
 	if n.env.GPUCount != nil {
@@ -132,7 +136,7 @@ func readNVBandwidthText(in *foreign.Input, out *foreign.Output) error {
 		if line.Err != nil {
 			return line.Err
 		}
-		text := strings.TrimSpace(line.Text)
+		text := strings.TrimSpace(launcherTag.ReplaceAllString(line.Text, ""))
 		if err := n.line(fmt.Sprintf("line %d", number), text); err != nil {
 			return err
 		}

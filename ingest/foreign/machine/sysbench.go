@@ -123,14 +123,25 @@ var sysbenchSettings = []struct {
 	{regexp.MustCompile(`^Block size (\S+)`), "fileio", "block_size"},
 	{regexp.MustCompile(`^Read/Write ratio for combined random IO test: (\S+)`), "fileio", "rw_ratio"},
 	{regexp.MustCompile(`^Using (\S+) I/O mode`), "fileio", "io_mode"},
-	{regexp.MustCompile(`^Doing (.+) test`), "fileio", "test_mode"},
+	{regexp.MustCompile(`^Doing ((?:sequential|random|sync) .+) test`), "fileio", "test_mode"},
+	{regexp.MustCompile(`^Doing CPU performance benchmark`), "cpu", ""},
+	{regexp.MustCompile(`^Doing memory operations speed test`), "memory", ""},
+	{regexp.MustCompile(`^Doing thread subsystem performance test`), "threads", ""},
+	{regexp.MustCompile(`^Thread yields per test: (\d+)`), "threads", "thread_yields"},
+	{regexp.MustCompile(`^Doing mutex performance test`), "mutex", ""},
+	{regexp.MustCompile(`^Doing OLTP test`), "oltp", ""},
+	{regexp.MustCompile(`^Running (mixed|simple) OLTP test|^Running (non-transactional) test`), "oltp", "oltp_test_mode"},
+	{regexp.MustCompile(`^Doing (read-only) test`), "oltp", "oltp_read_only"},
+	{regexp.MustCompile(`^Using (Special|Uniform|Gaussian|Pareto) distribution`), "oltp", "oltp_dist_type"},
 	{regexp.MustCompile(`^(?:SQL|OLTP test) statistics:`), "oltp", ""},
 }
 
-// sysbenchModes are what --file-test-mode calls the tests of files.
+// sysbenchModes are the values of options, of which the output says something else: --file-test-mode and those of OLTP.
 var sysbenchModes = map[string]string{
 	"sequential write (creation)": "seqwr", "sequential rewrite": "seqrewr", "sequential read": "seqrd", "random read": "rndrd",
 	"random write": "rndwr", "random r/w": "rndrw",
+	"mixed": "complex", "non-transactional": "nontrx", "read-only": "on",
+	"Special": "special", "Uniform": "uniform", "Gaussian": "gaussian", "Pareto": "pareto",
 }
 
 // setting takes a line that says what is done.

@@ -15,9 +15,14 @@ var sysbenchRates = []struct {
 }{
 	{regexp.MustCompile(`^events per second: +([\d.]+)`), "throughput", "1/s"},
 	{regexp.MustCompile(`^transactions: +\d+ +\(([\d.]+) per sec`), "throughput", "1/s"},
-	{regexp.MustCompile(`^(?:queries|read/write requests): +\d+ +\(([\d.]+) per sec`), "queries", "1/s"},
+	{regexp.MustCompile(`^queries: +\d+ +\(([\d.]+) per sec`), "queries", "1/s"},
+	{regexp.MustCompile(`^read/write requests: +\d+ +\(([\d.]+) per sec`), "read_write_requests", "1/s"}, // queries without BEGIN and COMMIT
 	{regexp.MustCompile(`^(?:Total operations|Operations performed): +\d+ +\( *([\d.]+) (?:per second|ops/sec)`), "throughput", "1/s"},
 	{regexp.MustCompile(`^[\d.]+ Mi?B transferred \(([\d.]+) Mi?B/sec\)`), "bandwidth", "MiB/s"},
+	{regexp.MustCompile(`^([\d.]+) +Requests/sec executed`), "throughput", "1/s"},
+	{regexp.MustCompile(`Total transferred \S+ +\(([\d.]+)Kb/sec\)`), "bandwidth", "KiB/s"}, // 0.4 and 0.5: b is bytes
+	{regexp.MustCompile(`Total transferred \S+ +\(([\d.]+)Mb/sec\)`), "bandwidth", "MiB/s"},
+	{regexp.MustCompile(`Total transferred \S+ +\(([\d.]+)Gb/sec\)`), "bandwidth", "GiB/s"},
 	{regexp.MustCompile(`^reads/s: +([\d.]+)`), "reads", "1/s"},
 	{regexp.MustCompile(`^writes/s: +([\d.]+)`), "writes", "1/s"},
 	{regexp.MustCompile(`^fsyncs/s: +([\d.]+)`), "fsyncs", "1/s"},
@@ -27,7 +32,7 @@ var sysbenchRates = []struct {
 
 var (
 	sysbenchEvents  = regexp.MustCompile(`^total number of events: +(\d+)`)
-	sysbenchTotal   = regexp.MustCompile(`^total time: +([\d.]+)s`)
+	sysbenchTotal   = regexp.MustCompile(`^(?:total time|time elapsed): +([\d.]+)s`)
 	sysbenchLatency = regexp.MustCompile(`^(?:Latency \(ms\):|response time:|per-request statistics:)`)
 	sysbenchValue   = regexp.MustCompile(`^(?:(min|avg|max|sum)|(?:approx\. +)?(\d+)(?:th|st|nd|rd)? percentile): +([\d.]+)(ms|s)?$`)
 )
