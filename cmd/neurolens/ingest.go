@@ -298,7 +298,9 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	}
 	t := reportsTable(in.reports)
 	printed := in.print(format, t, func() view { return in.reportView(stored{added, known}) })
-	in.explain(format)
+	if forPeople(format) { // others have it in their rows
+		in.explain()
+	}
 	if err != nil {
 		fmt.Fprintf(in.stderr, "%s stored before that\n", count(added, "run"))
 	}

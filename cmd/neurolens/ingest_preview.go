@@ -36,7 +36,7 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 	in.progress.end()
 	if !forPeople(format) {
 		err := errors.Join(pages.page(list.Table), pages.end())
-		in.explain(formatTable) // the rows are runs: nothing else says what was refused
+		in.explain() // the rows are runs: nothing else says what was refused
 		return errors.Join(err, in.outcome())
 	}
 	err := in.print(format, list.Table, func() view {
@@ -45,7 +45,7 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 		v.compact = nil
 		return v
 	})
-	in.explain(format)
+	in.explain()
 	return errors.Join(err, in.outcome())
 }
 

@@ -50,11 +50,8 @@ func (r fileReport) reason() string {
 	return strings.Join(parts, "; ")
 }
 
-// explain names on standard error what was refused, with its place; --format json and the like have it in their rows.
-func (in *ingesting) explain(format string) {
-	if !forPeople(format) {
-		return
-	}
+// explain names on standard error what was refused, with its place.
+func (in *ingesting) explain() {
 	const most = 20
 	said := 0
 	say := func(line string) {

@@ -28,6 +28,18 @@ func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, forei
 	return runs, report, err
 }
 
+// TestMisspeltColumn: a mapping that names a column which the table has not is no mapping of that table.
+func TestMisspeltColumn(t *testing.T) {
+	format, err := Mapped(CSV, []byte("benchmark: b\nfields: {bacth: batch_size}\nmetrics: {t: {metric: latency, unit: us}}\nignore: ['*']\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs, _, err := read(t, format, "batch,t\n1,2\n")
+	if len(runs) > 0 || err == nil || !strings.Contains(err.Error(), `is it "batch"?`) {
+		t.Errorf("%+v, %v", runs, err)
+	}
+}
+
 // TestOwnID: a run that has an id of its own keeps it, and all that it is.
 func TestOwnID(t *testing.T) {
 	const line = `{"run_id": "01M803WFHRY38F8GJ8TH75NQVV", "started_at": "2026-11-21T22:33:28.888437Z", "time_source": "clock", "purpose": "profile",

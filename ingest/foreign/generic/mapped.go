@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // The tables that a mapping reads.
@@ -68,7 +69,7 @@ func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	for i, name := range header {
 		columns[i] = strings.TrimSpace(name)
 	}
-	if err := m.checkColumns(columns); err != nil {
+	if err := errors.Join(m.checkColumns(columns), m.checkNames(columns)); err != nil {
 		return err
 	}
 	t := newMappedTable(m, in, out)
@@ -169,6 +170,29 @@ func (m *Mapping) checkColumns(columns []string) error {
 		const most = 10
 		shown := forgotten[:min(len(forgotten), most)]
 		return fmt.Errorf("the mapping does not name the columns %q: name them under fields, metrics or ignore", shown)
+	}
+	return nil
+}
+
+// checkNames refuses a table without a column that the mapping names: what was misspelt could be an axis.
+func (m *Mapping) checkNames(columns []string) error {
+	names := slices.Sorted(maps.Keys(m.Fields))
+	names = slices.AppendSeq(names, maps.Keys(m.Metrics))
+	if m.Long != nil {
+		names = append(names, m.Long.Metric, m.Long.Value)
+		if m.Long.Unit != "" {
+			names = append(names, m.Long.Unit)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if slices.Contains(columns, name) {
+			continue
+		}
+		if near := schema.Nearest(name, columns); near != "" {
+			return fmt.Errorf("the table has no column %q, which the mapping names; is it %q?", name, near)
+		}
+		return fmt.Errorf("the table has no column %q, which the mapping names", name)
 	}
 	return nil
 }

@@ -82,6 +82,9 @@ func valueOf(c *schema.Column, text jsontext.Value) (any, error) {
 
 func stringOf(text jsontext.Value) (any, error) {
 	var s string
+	if text.Kind() != jsontext.KindString {
+		return nil, fmt.Errorf("%.40s is no text", text)
+	}
 	if err := foreign.Decode(text, &s); err != nil {
 		return nil, err
 	}

@@ -122,7 +122,9 @@ func (job *fioJob) runs(f *fioReader, start time.Time) (runs []schema.Run, total
 		}
 		r := base()
 		foreign.SetParam(&r, "direction", d.name)
-		d.section.fill(&r)
+		if r.Status == "" || valueOf(d.section.Bytes) > 0 || valueOf(d.section.IOPS) > 0 { // else it failed at once
+			d.section.fill(&r)
+		}
 		job.cpu(&r)
 		runs = append(runs, r)
 		total += valueOf(d.section.Bytes) + valueOf(d.section.Total)
