@@ -70,7 +70,7 @@ func (m *measured) outcome(r *schema.Run) {
 	switch m.word {
 	case "failed_verification":
 		r.Status, r.Stage, r.ErrorKind, r.Error = schema.StatusError, schema.StageValidate, m.word, m.why
-	case "failed", "failed_error", "failed_generic":
+	case "failed", "failed_error", "failed_generic", "error", "timeout", "crashed":
 		fail(r, m.word, m.why)
 	case regression:
 		m.regressed = true

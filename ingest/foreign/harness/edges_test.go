@@ -114,6 +114,24 @@ func TestListing(t *testing.T) {
 	)
 }
 
+func TestSuiteFailedWithTime(t *testing.T) {
+	text := `{"timestamp":"2025-11-05T20:14:38","results":[{"chapter":"ch1","status":"completed","benchmarks":[{"example":"x","baseline_file":"baseline_x.py",
+"baseline_time_ms":2,"status":"succeeded","optimizations":[{"file":"optimized_x.py","technique":"t","status":"error","time_ms":1,"error":"CUDA error"}]}]}]}`
+	wantLines(t, described(readText(t, "r.json", text)), "2 runs", "status: error", "error: CUDA error")
+}
+
+func TestGridCSVWithoutTimes(t *testing.T) {
+	in, err := foreign.FromReader(strings.NewReader("a,b\n1,2\n"), "ab.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	format := operationGrid()
+	report, err := foreign.Read(in, &format, foreign.Added{}, func(schema.Run) bool { return true })
+	if err == nil || report.Runs > 0 {
+		t.Errorf("%+v, %v", report, err)
+	}
+}
+
 func TestSuitePoints(t *testing.T) {
 	text := `{"timestamp":"2025-11-05T20:14:38","results":[{"chapter":"ch1","status":"completed","benchmarks":[
 {"example":"x","baseline_file":"baseline_x_a.py","baseline_time_ms":Infinity,"status":"succeeded","optimizations":[

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -200,6 +201,9 @@ func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 		case header == nil:
 			for _, name := range record {
 				header = append(header, strings.ToLower(strings.TrimSpace(name)))
+			}
+			if !slices.Contains(header, "avg time (ms)") {
+				return fmt.Errorf("the table has no column Avg Time (ms)")
 			}
 			continue
 		}
