@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -101,10 +102,25 @@ func (in *ingesting) reportView(s stored) view {
 			{text: l.rest, failed: l.failed},
 		})
 	}
+	v = withoutEmptyColumns(v)
 	v.below = append(v.below, in.leftOut()...)
 	v.below = append(v.below, in.total(s))
 	if s.added > 0 {
 		v.commands = []string{"", "next  neurolens ls source=" + in.source}
+	}
+	return v
+}
+
+// withoutEmptyColumns leaves out the columns in which no row has anything.
+func withoutEmptyColumns(v view) view {
+	for c := len(v.columns) - 1; c >= 0; c-- {
+		if slices.ContainsFunc(v.rows, func(row []cell) bool { return row[c].text != "" }) {
+			continue
+		}
+		v.columns = slices.Delete(v.columns, c, c+1)
+		for i := range v.rows {
+			v.rows[i] = slices.Delete(v.rows[i], c, c+1)
+		}
 	}
 	return v
 }

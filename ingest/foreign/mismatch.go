@@ -3,6 +3,7 @@ package foreign
 import (
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 
 	"github.com/go-json-experiment/json"
@@ -58,4 +59,20 @@ func wanted(t reflect.Type) string {
 		return "true or false"
 	}
 	return "a number"
+}
+
+// inWords says where JSON breaks off, or is none, without the words of the package that read it.
+func inWords(err error) error {
+	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
+	if !ok {
+		return err
+	}
+	where := string(syntactic.JSONPointer)
+	if where == "" {
+		where = "its beginning"
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the file breaks off in %s: %w", where, io.ErrUnexpectedEOF)
+	}
+	return fmt.Errorf("no JSON at %s (byte %d): %w", where, syntactic.ByteOffset, syntactic.Err)
 }

@@ -226,5 +226,6 @@ func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (
 	if errors.Is(err, errStopped) {
 		err = nil
 	}
+	err = inWords(err)
 	return o.Report, err
 }
