@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// fileReport is what came of a source.
+type fileReport struct {
+	foreign.Report
+	state fileState
+	why   string // where it was not read to its end
+}
+
+// fileState is how far a file was read.
+type fileState string
+
+const (
+	fileRead    fileState = "read"
+	filePartly  fileState = "partly"  // something of it was refused
+	fileSide    fileState = "side"    // it only goes with others
+	fileUnknown fileState = "unknown" // nobody recognises it
+	fileFailed  fileState = "failed"  // it cannot be read
+)
+
+// runs yields the runs of all sources, and leaves a report of each.
+func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
+	return func(yield func(schema.Run, error) bool) {
+		more := true
+		for i, s := range in.sources {
+			in.progress.file(i)
+			report := in.read(ctx, s, func(r schema.Run) bool {
+				if ctx.Err() != nil {
+					return false
+				}
+				if in.source == "" {
+					in.source = r.Source
+				}
+				in.progress.run()
+				more = yield(r, nil)
+				return more
+			})
+			if err := ctx.Err(); err != nil && more {
+				more = false
+				yield(schema.Run{}, err)
+			}
+			if !more {
+				report.state, report.why = filePartly, "the reading was stopped"
+			}
+			in.reports = append(in.reports, report)
+			if !more {
+				return
+			}
+		}
+	}
+}
+
+// read reads one source.
+func (in *ingesting) read(ctx context.Context, s foreign.Source, yield func(schema.Run) bool) fileReport {
+	failed := func(state fileState, err error) fileReport {
+		return fileReport{Report: foreign.Report{Name: s.Name}, state: state, why: err.Error()}
+	}
+	input, err := s.Open(ctx, in.location)
+	if err != nil {
+		return failed(fileFailed, err)
+	}
+	defer input.Close() //nolint:errcheck // it was only read
+	in.progress.reading(input)
+	format := in.from
+	if format == nil {
+		if format, err = foreign.FormatOf(in.formats, input.Head); err != nil {
+			return failed(fileUnknown, err)
+		}
+	}
+	if format.Read == nil {
+		return fileReport{Report: foreign.Report{Name: s.Name, Format: format.Name}, state: fileSide, why: format.Side}
+	}
+	report, err := foreign.Read(input, format, in.added, yield)
+	done := fileReport{Report: report, state: fileRead}
+	switch {
+	case err != nil:
+		done.state, done.why = filePartly, err.Error()
+	case report.Refused > 0:
+		done.state = filePartly
+	}
+	return done
+}
