@@ -86,12 +86,7 @@ func TestKilledWhileOpening(t *testing.T) {
 	kill(child)
 	clean(t, root, 0)
 	write(t, filepath.Dir(goes), map[string]string{filepath.Base(goes): ""})
-	for removed := 0; removed == 0; time.Sleep(5 * time.Millisecond) {
-		var err error
-		if removed, err = Clean(t.Context(), root); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cleaned(t, root, "dead")
 	unchanged(t, dir, true, before)
 	empty(t, root)
 }
@@ -106,16 +101,44 @@ func TestKilledAnywhere(t *testing.T) {
 		await(t, filepath.Join(root, "dead"))
 		time.Sleep(time.Duration(i) * 20 * time.Millisecond)
 		kill(child)
-		for {
-			if _, err := Clean(t.Context(), root); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := os.Lstat(filepath.Join(root, "dead")); err != nil {
+		cleaned(t, root, "dead")
+		unchanged(t, dir, false, before)
+	}
+	empty(t, root)
+}
+
+// cleaned waits until Clean has removed the folder of a dead session, for which git has to end first.
+func cleaned(t *testing.T, root, session string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if _, err := Clean(t.Context(), root); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Lstat(filepath.Join(root, session)); err != nil {
+			return
+		}
+	}
+	t.Fatalf("Clean leaves %s/%s", root, session)
+}
+
+// Killed at the moment in which the folder is there and its owner may not be.
+func TestKilledAtOnce(t *testing.T) {
+	_, root := folders(t)
+	root = real(root)
+	dead := filepath.Join(root, "dead")
+	for range 60 {
+		child := exec.Command(os.Args[0])
+		child.Env, child.Stdout = append(os.Environ(), maker+"="+root), os.Stderr
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+			if _, err := os.Lstat(dead); err == nil {
 				break
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
-		unchanged(t, dir, false, before)
+		kill(child)
+		cleaned(t, root, "dead")
 	}
 	empty(t, root)
 }

@@ -19,6 +19,7 @@ import (
 const (
 	ownerFile = "owner"                   // in each folder: locked while it is in use; the repositories that know of it
 	lockFile  = ".lock"                   // beside the folders: held while one is made or judged
+	newOwner  = ".owner"                  // beside the folders: the owner file of the one that is being made
 	heading   = "neurolens worktrees 1\n" // what an owner file begins with: nothing else is ever removed
 )
 
@@ -83,14 +84,33 @@ func newFolder(root, session string) (*folder, error) {
 	if err := os.Mkdir(f.path, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for the two sides: %w", err)
 	}
-	f.owner, err = lock(filepath.Join(f.path, ownerFile), unix.LOCK_NB)
-	if err == nil {
-		_, err = f.owner.WriteString(heading)
-	}
-	if err != nil {
+	if f.owner, err = own(root, f.path); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(f.path))
 	}
 	return f, nil
+}
+
+// own puts a locked owner file into the folder at path. The caller has the guard of root. The file comes whole: a
+// process that is killed here must not leave one that nobody can tell from another program's, and that stays for good.
+func own(root, path string) (owner *os.File, err error) {
+	name := filepath.Join(root, newOwner)
+	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if owner, err = lock(name, unix.LOCK_NB); err != nil {
+		return nil, err
+	}
+	if _, err = owner.WriteString(heading); err == nil {
+		err = owner.Sync()
+	}
+	if err == nil {
+		err = os.Rename(name, filepath.Join(path, ownerFile))
+	}
+	if err != nil {
+		owner.Close()
+		return nil, errors.Join(err, os.Remove(name))
+	}
+	return owner, nil
 }
 
 // add checks out a commit of r at a path in the folder. The repository is written down first, so that whoever finds
@@ -123,7 +143,7 @@ func (f *folder) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	defer f.owner.Close()
-	about, err := os.ReadFile(f.owner.Name())
+	about, err := os.ReadFile(filepath.Join(f.path, ownerFile))
 	if err != nil {
 		return err
 	}
@@ -238,6 +258,7 @@ func abandoned(root string) ([]*folder, error) {
 		return nil, err
 	}
 	defer guard.Close()
+	_ = os.Remove(filepath.Join(root, newOwner)) // of who was killed: nobody else makes one now
 	entries, err := os.ReadDir(root)
 	if err != nil {
 		return nil, err

@@ -15,12 +15,23 @@ import (
 	"time"
 )
 
-// holder makes this program open a pair, say so and wait to be killed.
-const holder = "NEUROLENS_WORKTREE_HOLDER"
+// What this program does in place of the tests: open a pair, say so and wait to be killed; make the folder of the
+// session dead in a folder, and wait.
+const (
+	holder = "NEUROLENS_WORKTREE_HOLDER"
+	maker  = "NEUROLENS_WORKTREE_MAKER"
+)
 
 func TestMain(m *testing.M) {
 	if options := os.Getenv(holder); options != "" {
 		hold(options)
+	}
+	if root := os.Getenv(maker); root != "" {
+		if _, err := newFolder(root, "dead"); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		time.Sleep(time.Hour)
 	}
 	os.Exit(m.Run())
 }
