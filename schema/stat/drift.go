@@ -2,7 +2,6 @@ package stat
 
 import (
 	"math"
-	"slices"
 )
 
 // Drift is looked for in the medians of at most so many batches; it must be less likely than driftChance by chance.
@@ -36,7 +35,7 @@ func mannKendall(values []float64) float64 {
 		}
 	}
 	variance := pairs(n)
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := ordered(values)
 	for first, next := 0, 0; first < n; first = next {
 		for next = first; next < n && sorted[next] == sorted[first]; next++ {
 		}

@@ -35,7 +35,7 @@ type ties struct {
 }
 
 func newTies(a, b []float64) ties {
-	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
+	a, b = ordered(a), ordered(b)
 	t := ties{n: len(a), m: len(b), sizes: make([]int, 0, len(a)+len(b))}
 	for i, j := 0, 0; i < t.n || j < t.m; {
 		var least float64

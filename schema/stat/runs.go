@@ -20,7 +20,7 @@ func Modes(values []float64) (gap float64) {
 	if len(values) < 2*fewPart || slices.ContainsFunc(values, notFinite) {
 		return 0
 	}
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := ordered(values)
 	if len(sorted) >= modesLeast {
 		return modesGap(sorted)
 	}

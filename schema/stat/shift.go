@@ -32,7 +32,7 @@ func Shift(base, head []float64, confidence float64) Estimate {
 			negative[i] = -b
 		}
 		slices.Sort(negative)
-		return sums{a: slices.Sorted(slices.Values(head)), b: negative}.estimate(rank, reached)
+		return sums{a: ordered(head), b: negative}.estimate(rank, reached)
 	}
 	var space [pairsInPlace]float64
 	differences := space[:0]

@@ -38,8 +38,7 @@ func Summarize(values []float64) schema.Summary {
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
 		return s
 	}
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
+	sorted := ordered(values)
 	mean, deviation := moments(sorted)
 
 	s.First = new(values[0])
@@ -59,6 +58,13 @@ func Summarize(values []float64) schema.Summary {
 		s.SteadyIndex = new(int64(index))
 	}
 	return s
+}
+
+// ordered are values in ascending order, in a slice of their own.
+func ordered(values []float64) []float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted
 }
 
 func notFinite(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }

@@ -64,7 +64,7 @@ func Warnings(values []float64, tick, timerFloor float64) []string {
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
 		return nil
 	}
-	sorted := slices.Sorted(slices.Values(values))
+	sorted := ordered(values)
 	middle := Quantile(sorted, .5)
 	if middle <= 0 {
 		return nil
