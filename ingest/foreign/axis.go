@@ -67,6 +67,24 @@ func fillText(column *string, text string) bool {
 	return true
 }
 
+// HasAxis tells whether a run has a value of an axis.
+func HasAxis(r *schema.Run, name string) bool {
+	switch schema.CanonicalAlias(name) {
+	case "batch_size":
+		return r.BatchSize != nil
+	case "seq_len":
+		return r.SeqLen != nil
+	case "precision":
+		return r.Precision != ""
+	case "backend":
+		return r.Backend != ""
+	case "model":
+		return r.Model != ""
+	}
+	_, ok := r.Params[name]
+	return ok
+}
+
 // SetParam gives a run a parameter whose text is a number or anything else; numbers become canonical text. An empty
 // text is no value.
 func SetParam(r *schema.Run, name, text string) {

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 )
@@ -41,6 +42,15 @@ func FormatOf(formats []Format, head *Head) (*Format, error) {
 	return nil, fmt.Errorf("it looks like %s and like %s: say which with --from", found[0].Name, found[1].Name)
 }
 
+// archives are what files begin with that hold others, or a whole file compressed.
+var archives = []struct{ begins, name string }{
+	{"PK\x03\x04", "a zip archive"},
+	{"BZh", "compressed with bzip2"},
+	{"\xfd7zXZ\x00", "compressed with xz"},
+	{"\x28\xb5\x2f\xfd", "compressed with zstd"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
+}
+
 // unknownWhy says what a file is that is of no format.
 func unknownWhy(head *Head) string {
 	switch {
@@ -48,6 +58,11 @@ func unknownWhy(head *Head) string {
 		return "it is empty"
 	case head.JSONAt >= 0:
 		return "no format has JSON of these members"
+	}
+	for _, a := range archives {
+		if bytes.HasPrefix(head.Bytes, []byte(a.begins)) {
+			return "it is " + a.name + ": unpack it"
+		}
 	}
 	return "no format begins so"
 }

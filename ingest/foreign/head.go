@@ -65,7 +65,7 @@ func jsonStart(text []byte) int {
 // readJSON collects the paths of the members of JSON values until something is no JSON, or the text ends.
 func (h *Head) readJSON(text []byte) {
 	d := newJSON(bytes.NewReader(text)).decoder
-	var path []string // of the containers that are open: "" for an array, else the member it is
+	var path []string // of the containers that are open: "[]" of an array, of an object the member that is read
 	for len(h.paths) < mostPaths {
 		token, err := d.ReadToken()
 		if err != nil {

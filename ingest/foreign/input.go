@@ -3,6 +3,7 @@ package foreign
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -24,9 +25,9 @@ type Input struct {
 	Location *time.Location
 	Head     *Head
 
-	text   *bufio.Reader
-	closer io.Closer
-	raw    *counted
+	text    *bufio.Reader
+	closers []io.Closer
+	raw     *counted
 }
 
 // counted counts what was read, for whoever watches, until ctx ends.
@@ -60,10 +61,10 @@ func open(ctx context.Context, folder fs.FS, name string, location *time.Locatio
 	}
 	in, err := newInput(&counted{ctx: ctx, r: f}, name, location)
 	if err != nil {
-		f.Close() //nolint:errcheck // it was only read
+		f.Close()
 		return nil, err
 	}
-	in.Path, in.Folder, in.closer = name, folder, f
+	in.Path, in.Folder, in.closers = name, folder, []io.Closer{f}
 	return in, nil
 }
 
@@ -89,10 +90,11 @@ func newInput(raw *counted, name string, location *time.Location) (*Input, error
 
 // Close ends the reading.
 func (in *Input) Close() error {
-	if in.closer == nil {
-		return nil
+	var all error
+	for _, c := range in.closers {
+		all = errors.Join(all, c.Close())
 	}
-	return in.closer.Close()
+	return all
 }
 
 // Text is the content, without gzip, byte order mark and UTF-16. An input can be read once, one way.
@@ -171,10 +173,60 @@ func (c *CSV) Record() ([]string, error) {
 	return record, err
 }
 
+// Records are the records that are left, up to the first error. Each is valid until the next one.
+func (c *CSV) Records() iter.Seq2[[]string, error] {
+	return func(yield func([]string, error) bool) {
+		for {
+			record, err := c.Record()
+			if errors.Is(err, io.EOF) || !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // Line is the line at which the record that was read last begins, from 1.
 func (c *CSV) Line() int {
 	line, _ := c.reader.FieldPos(0)
 	return line
+}
+
+// Ahead is the same content once more, for what stands behind the records that need it; this input is still to be read.
+// Whoever asks closes it. Of what can be read only once up to 128 MiB are held, and more is an error.
+func (in *Input) Ahead() (*Input, error) {
+	if in.Head.Whole {
+		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
+	}
+	if in.Folder != nil {
+		again, err := open(in.raw.ctx, in.Folder, in.Path, in.Location)
+		if err != nil {
+			return nil, fmt.Errorf("opening it once more: %w", cause(err))
+		}
+		return again, nil
+	}
+	content, err := io.ReadAll(io.LimitReader(in.text, maxRecord+1))
+	if len(content) > maxRecord {
+		return nil, fmt.Errorf("it has to be read twice, and is no file but more than %d MiB", maxRecord>>20)
+	}
+	again := func() io.Reader { return io.MultiReader(bytes.NewReader(content), failing{cmp.Or(err, io.EOF)}) }
+	in.text = bufio.NewReader(again())
+	return FromReader(again(), in.Name, in.Location)
+}
+
+// failing is what comes behind content that could not be read to its end.
+type failing struct{ err error }
+
+func (f failing) Read([]byte) (int, error) { return 0, f.err }
+
+// Beside tells whether a file stands at a path from this one's folder. The name may stand in a file: what leads out of
+// Folder is not there.
+func (in *Input) Beside(name string) bool {
+	full := path.Join(path.Dir(in.Path), name)
+	if in.Folder == nil || name == "" || !fs.ValidPath(full) {
+		return false
+	}
+	info, err := fs.Stat(in.Folder, full)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // sideBytes bounds a side file.
@@ -192,7 +244,7 @@ func (in *Input) Side(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	text, err := plain(f)
 	if err != nil {
 		return nil, err

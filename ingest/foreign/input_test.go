@@ -93,7 +93,15 @@ func TestEndless(t *testing.T) {
 			}
 			return nil
 		},
-		"csv": func(in *Input) error { _, err := in.CSV().Record(); return err },
+		"ahead": func(in *Input) error { _, err := in.Ahead(); return err },
+		"csv": func(in *Input) error {
+			for _, err := range in.CSV().Records() {
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
 		"json": func(in *Input) error {
 			j, err := in.JSON()
 			if err != nil {
@@ -209,6 +217,23 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
+// TestBreaksOffInLongValue: where a file breaks off is said as far as it is known, and not with names that are empty.
+func TestBreaksOffInLongValue(t *testing.T) {
+	text := `{"a": [{"b": {` + strings.Repeat(" ", 40) + `"c": [` + strings.Repeat("1.5,\n            ", 1<<15)
+	in, err := FromReader(strings.NewReader(text), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := in.JSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = inWords(j.Members(func(string) error { return j.Elements(func(int) error { _, err := j.Value(); return err }) }))
+	if want := "it breaks off in /a/0"; err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "//") {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestDeep(t *testing.T) {
 	for _, text := range []string{strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<20)} {
 		in, err := FromReader(strings.NewReader(text), "deep", nil)
@@ -243,6 +268,13 @@ func TestSide(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for name, want := range map[string]bool{
+		"run.json": true, "../benchmarks.json": true, "../lab3": false, "none": false, "": false, ".": false, "/etc/passwd": false, "../../../etc/passwd": false,
+	} {
+		if in.Beside(name) != want {
+			t.Errorf("%q beside: got %t", name, !want)
+		}
+	}
 	for _, name := range []string{"../x", "/x", `..\x`, "a/../../x", ""} {
 		if got, err := Below(name); err == nil && got != "." {
 			t.Errorf("%s: got %s", name, got)
@@ -250,6 +282,49 @@ func TestSide(t *testing.T) {
 	}
 	if got, err := Below("a/./b.bin"); err != nil || got != "a/b.bin" {
 		t.Errorf("got %s, %v", got, err)
+	}
+}
+
+// TestAheadBreaksOff: what was read before a stream broke off is there twice, and so is the error.
+func TestAheadBreaksOff(t *testing.T) {
+	whole := zipped(t, []byte(strings.Repeat("some text, and more of it\n", 1<<15)))
+	in, err := FromReader(bytes.NewReader(whole[:len(whole)*3/4]), Stdin, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ahead, err := in.Ahead()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, errFirst := io.ReadAll(ahead.Text())
+	second, errSecond := io.ReadAll(in.Text())
+	if len(first) == 0 || !bytes.Equal(first, second) || !errors.Is(errFirst, io.ErrUnexpectedEOF) || !errors.Is(errSecond, io.ErrUnexpectedEOF) {
+		t.Errorf("%d and %d bytes, %v, %v", len(first), len(second), errFirst, errSecond)
+	}
+}
+
+// TestAhead: content is the same twice, from a file and from what can be read only once, short and longer than a head.
+func TestAhead(t *testing.T) {
+	for _, content := range []string{`{"a": 1}`, `{"a": "` + strings.Repeat("x", 2*headBytes) + `"}`} {
+		file, err := Open(fstest.MapFS{"f.json": {Data: zipped(t, []byte(content))}}, "f.json", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := FromReader(strings.NewReader(content), Stdin, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, in := range []*Input{file, stream} {
+			ahead, err := in.Ahead()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range []*Input{ahead, in} {
+				if got, err := io.ReadAll(in.Text()); string(got) != content || err != nil {
+					t.Errorf("%s: got %d of %d bytes, %v", in.Name, len(got), len(content), err)
+				}
+			}
+		}
 	}
 }
 

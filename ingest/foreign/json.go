@@ -32,8 +32,7 @@ func (j *JSON) Kind() jsontext.Kind { return j.decoder.PeekKind() }
 // More tells whether another value follows at the top of the file.
 func (j *JSON) More() bool {
 	j.bounded.renew()
-	j.decoder.PeekKind() // an error of the file, too, is something to read
-	_, err := j.peek()
+	_, err := j.peek() // an error of the file, too, is something to read
 	return !errors.Is(err, io.EOF)
 }
 

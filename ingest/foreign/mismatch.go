@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -38,7 +39,7 @@ func misfit(where string, err error) *Mismatch {
 		}
 		err = semantic.Err
 	}
-	return &Mismatch{where, err}
+	return &Mismatch{where, inWords(err)}
 }
 
 // wanted is what people call the values that fit a type.
@@ -65,14 +66,24 @@ func wanted(t reflect.Type) string {
 func inWords(err error) error {
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
 	if !ok {
+		if cause := errors.Unwrap(err); cause != nil && strings.HasPrefix(err.Error(), "jsontext: ") {
+			err = cause // of the reading
+		}
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			return fmt.Errorf("it breaks off: %w", err)
+		}
 		return err
 	}
-	where := string(syntactic.JSONPointer)
-	if where == "" {
-		where = "its beginning"
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("the file breaks off in %s: %w", where, io.ErrUnexpectedEOF)
+	// Of a value that is longer than a buffer the package loses the names within: the place is in what it still knows.
+	where, _, _ := strings.Cut(string(syntactic.JSONPointer), "//")
+	where = strings.TrimSuffix(where, "/")
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && where == "":
+		return fmt.Errorf("it breaks off: %w", io.ErrUnexpectedEOF)
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("it breaks off in %s: %w", where, io.ErrUnexpectedEOF)
+	case where == "":
+		return fmt.Errorf("no JSON at byte %d: %w", syntactic.ByteOffset, syntactic.Err)
 	}
 	return fmt.Errorf("no JSON at %s (byte %d): %w", where, syntactic.ByteOffset, syntactic.Err)
 }

@@ -60,18 +60,18 @@ func (q *quoted) fill() {
 	}
 	q.made = q.made[:0]
 	i, copied := 0, 0
-	for ; i < end; i++ {
-		switch c := q.in[i]; {
-		case q.inString && c == '\\':
-			i++ // what is escaped ends nothing
-		case c == '"':
-			q.inString = !q.inString
-		case !q.inString && begins[c]:
-			if word, text := wordAt(q.in[i:]); word > 0 {
-				q.made = append(append(q.made, q.in[copied:i]...), text...)
-				i += word - 1
-				copied = i + 1
-			}
+	for i < end {
+		if q.inString {
+			i = q.string(i, end)
+			continue
+		}
+		next := end // the string after this
+		if at := bytes.IndexByte(q.in[i:end], '"'); at >= 0 {
+			next = i + at
+		}
+		if i, copied = q.words(i, next, copied); i < end {
+			q.inString = true
+			i++
 		}
 	}
 	i = max(min(i, len(q.in)), 0)
@@ -82,6 +82,40 @@ func (q *quoted) fill() {
 		q.out = q.made
 	}
 	q.in = q.in[i:]
+}
+
+// string is where a string that goes on at i ends, or end and more where it goes on behind that.
+func (q *quoted) string(i, end int) int {
+	for ; i < end; i++ {
+		switch q.in[i] {
+		case '\\':
+			i++ // what is escaped ends nothing
+		case '"':
+			q.inString = false
+			return i + 1
+		}
+	}
+	return i
+}
+
+// words makes the text from i to end, in which no string is, from what was copied already on: it is where the text ends,
+// or the last word in it. All words have an n, and numbers, which most of a large file is, have none.
+func (q *quoted) words(i, end, copied int) (at, copiedTo int) {
+	text := q.in[i:min(end+longestWord, len(q.in))]
+	if bytes.IndexByte(text, 'n') < 0 && bytes.IndexByte(text, 'N') < 0 {
+		return end, copied
+	}
+	for ; i < end; i++ {
+		if !begins[q.in[i]] {
+			continue
+		}
+		if word, quoted := wordAt(q.in[i:]); word > 0 {
+			q.made = append(append(q.made, q.in[copied:i]...), quoted...)
+			i += word - 1
+			copied = i + 1
+		}
+	}
+	return i, copied
 }
 
 // begins are the bytes that a word may begin with.

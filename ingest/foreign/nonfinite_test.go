@@ -44,12 +44,38 @@ func TestQuotedPieces(t *testing.T) {
 	}
 }
 
+// quotedSimply is what newQuoted does, of a whole text and byte by byte.
+func quotedSimply(text []byte) (out []byte) {
+	inString := false
+	for i := 0; i < len(text); i++ {
+		if !inString && begins[text[i]] {
+			if length, quoted := wordAt(text[i:]); length > 0 {
+				out = append(out, quoted...)
+				i += length - 1
+				continue
+			}
+		}
+		out = append(out, text[i])
+		switch {
+		case text[i] == '"':
+			inString = !inString
+		case inString && text[i] == '\\' && i+1 < len(text):
+			i++
+			out = append(out, text[i])
+		}
+	}
+	return out
+}
+
 func FuzzQuoted(f *testing.F) {
 	f.Add([]byte(`{"a": NaN, "b\\": "\"-Infinity", "c": [-inf]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		whole, err := io.ReadAll(newQuoted(bytes.NewReader(text)))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if want := quotedSimply(text); !bytes.Equal(whole, want) {
+			t.Fatalf("%q: got %q, want %q", text, whole, want)
 		}
 		pieces, err := io.ReadAll(newQuoted(iotest.OneByteReader(bytes.NewReader(text))))
 		if err != nil || !bytes.Equal(whole, pieces) {

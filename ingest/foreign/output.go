@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,8 +58,8 @@ type Output struct {
 
 	added   Added
 	yield   func(schema.Run) bool
-	session string         // of this file
-	times   map[string]int // how often a record came already
+	session string              // of this file
+	times   map[[16]byte]uint32 // how often a record of a digest came already
 }
 
 // errStopped ends the reading of a file when nobody wants more.
@@ -145,7 +146,7 @@ func (o *Output) complete(r *schema.Run) {
 // add gives a run what the user knows and the file does not say.
 func (o *Output) add(r *schema.Run) {
 	for name, text := range o.added.Params {
-		if !hasAxis(r, name) {
+		if !HasAxis(r, name) {
 			SetAxis(r, name, text)
 		}
 	}
@@ -157,32 +158,16 @@ func (o *Output) add(r *schema.Run) {
 	}
 }
 
-// hasAxis tells whether a run has a value of an axis.
-func hasAxis(r *schema.Run, name string) bool {
-	switch schema.CanonicalAlias(name) {
-	case "batch_size":
-		return r.BatchSize != nil
-	case "seq_len":
-		return r.SeqLen != nil
-	case "precision":
-		return r.Precision != ""
-	case "backend":
-		return r.Backend != ""
-	case "model":
-		return r.Model != ""
-	}
-	_, ok := r.Params[name]
-	return ok
-}
-
 // name gives a run its ids: of what it says, and of how many of the same came before it in the file. Neither the name of
 // the file nor the user's tags count. A file is one session, whose id is made of its first run. A run with neither a
 // sample nor a start, a failure, could be equal to one of another file: so its session counts as well.
 func (o *Output) name(r *schema.Run) {
 	r.PointID = schema.PointID(r)
 	digest := schema.DigestOf(r)
-	n := o.times[digest]
-	o.times[digest]++
+	var key [16]byte // and no text, as this is held of every run
+	_, _ = hex.Decode(key[:], []byte(digest))
+	n := o.times[key]
+	o.times[key]++
 	if o.session == "" {
 		o.session = schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
 	}
@@ -220,7 +205,7 @@ func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut))
 func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (Report, error) {
 	o := &Output{
 		Report: Report{Name: in.Name, Format: format.Name},
-		added:  added, yield: yield, times: map[string]int{},
+		added:  added, yield: yield, times: map[[16]byte]uint32{},
 	}
 	err := format.Read(in, o)
 	if errors.Is(err, errStopped) {

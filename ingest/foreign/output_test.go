@@ -175,7 +175,7 @@ func TestRecognize(t *testing.T) {
 	if _, err := FormatOf(all, newHead("n", []byte(`{"x": 1}`), true)); err == nil || !strings.Contains(err.Error(), "a and like b") {
 		t.Errorf("two formats: %v", err)
 	}
-	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "these members", "text": "begins so"} {
+	for content, want := range map[string]string{"": "empty", `{"y": 1}`: "these members", "text": "begins so", "BZh91AY": "bzip2: unpack"} {
 		if _, err := FormatOf(all[1:], newHead("n", []byte(content), true)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", content, err)
 		}

@@ -151,6 +151,9 @@ func Add(r *schema.Run, m schema.Metric, unit string) {
 	r.Metrics = append(r.Metrics, m)
 }
 
+// FactVersion is the fact of which version the tool is that measured, where it is not the backend.
+const FactVersion = "source.version"
+
 // SetFact gives a run a fact of its environment, unless the text is empty.
 func SetFact(r *schema.Run, name, text string) {
 	if text == "" {

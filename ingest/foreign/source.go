@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -20,17 +21,19 @@ type Source struct {
 	Name  string // as people know it
 	Named bool   // by itself, not by its folder
 	Bytes int64  // 0 where that is not known
+	Store bool   // a store of NeuroLens in a folder that is walked, which is not read
 
-	folder fs.FS
-	path   string    // in folder
-	stream io.Reader // of what is no file: standard input, a pipe
+	root    string    // the folder that side files are looked for in
+	path    string    // in root, with slashes
+	stream  io.Reader // of what has no such folder: standard input, a pipe
+	refused error     // why it is not read
 }
 
 // Stdin is the name by which standard input is read.
 const Stdin = "-"
 
-// Sources lists the files of paths: folders are walked, in the order of names, without .git and without stores. A path
-// that is not there is an error.
+// Sources lists the files of paths: folders are walked, in the order of names, without .git. Of a store in them the folder
+// is listed. A path that is not there is an error.
 func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, p := range paths {
@@ -60,7 +63,7 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 			s.Bytes = info.Size()
 			all = append(all, s)
 		default:
-			all = append(all, Source{Name: p, Named: true, stream: lazily(p)})
+			all = append(all, Source{Name: p, Named: true, stream: &lazyFile{name: p}})
 		}
 	}
 	return all, nil
@@ -74,7 +77,7 @@ func cause(err error) error {
 	return err
 }
 
-// named is a file by itself. Its side files may stand in its folder and the one above.
+// named is a file by itself. Its side files may stand in its folder and the one above, if that can be opened.
 func named(name string) (Source, error) {
 	real, err := filepath.EvalSymlinks(name)
 	if err == nil {
@@ -83,18 +86,24 @@ func named(name string) (Source, error) {
 	if err != nil {
 		return Source{}, fmt.Errorf("%s: %w", name, cause(err))
 	}
-	dir := filepath.Dir(real)
-	root, err := os.OpenRoot(filepath.Dir(dir))
-	if err == nil {
-		relative, err := filepath.Rel(filepath.Dir(dir), real)
-		if err == nil {
-			return Source{Name: name, Named: true, folder: root.FS(), path: filepath.ToSlash(relative)}, nil
-		}
+	dir, file := filepath.Split(real)
+	dir = filepath.Clean(dir)
+	above := filepath.Dir(dir)
+	s := Source{Name: name, Named: true}
+	switch {
+	case above != dir && opens(above):
+		s.root, s.path = above, path.Join(filepath.Base(dir), file)
+	case opens(dir):
+		s.root, s.path = dir, file
+	default: // of a folder that one may only pass through
+		s.stream = &lazyFile{name: real}
 	}
-	if root, err = os.OpenRoot(dir); err != nil {
-		return Source{}, fmt.Errorf("%s: %w", name, cause(err))
-	}
-	return Source{Name: name, Named: true, folder: root.FS(), path: filepath.Base(real)}, nil
+	return s, nil
+}
+
+func opens(dir string) bool {
+	root, err := os.OpenRoot(dir)
+	return err == nil && root.Close() == nil
 }
 
 func walk(dir string) ([]Source, error) {
@@ -102,9 +111,10 @@ func walk(dir string) ([]Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, cause(err))
 	}
+	defer root.Close()
 	folder := root.FS()
 	if isStore(folder, ".") {
-		return nil, fmt.Errorf("%s: it is a store: store merge copies what it has", dir)
+		return nil, fmt.Errorf("%s: %w", dir, errStore)
 	}
 	var all []Source
 	err = fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
@@ -112,16 +122,23 @@ func walk(dir string) ([]Source, error) {
 		case err != nil && name == ".":
 			return err
 		case err != nil: // it is reported where it is opened
-			all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), folder: folder, path: name})
+			all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), root: dir, path: name})
 			return fs.SkipDir
-		case d.IsDir() && name != "." && (d.Name() == ".git" || isStore(folder, name)):
+		case d.IsDir() && d.Name() == ".git" && name != ".":
 			return fs.SkipDir
-		case d.Type().IsRegular(), d.Type()&fs.ModeSymlink != 0 && !leadsToFolder(folder, name):
-			s := Source{Name: path.Join(filepath.ToSlash(dir), name), folder: folder, path: name}
+		case d.IsDir() && isStore(folder, name):
+			all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), Store: true, refused: errStore})
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			s := Source{Name: path.Join(filepath.ToSlash(dir), name), root: dir, path: name}
 			if info, err := d.Info(); err == nil {
 				s.Bytes = info.Size()
 			}
 			all = append(all, s)
+		case d.Type()&fs.ModeSymlink != 0:
+			if refused := linkRefused(dir, name); refused != nil {
+				all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), refused: refused})
+			}
 		}
 		return nil
 	})
@@ -131,9 +148,34 @@ func walk(dir string) ([]Source, error) {
 	return all, nil
 }
 
-func leadsToFolder(folder fs.FS, name string) bool {
-	info, err := fs.Stat(folder, name)
-	return err == nil && info.IsDir()
+var errStore = errors.New("it is a store: store merge copies what it has")
+
+// linkRefused says why a link in a folder that is walked is not read; nil where there is nothing to say: what it leads to
+// is walked anyway, or is a folder, of which links are not followed.
+func linkRefused(dir, name string) error {
+	real, err := filepath.EvalSymlinks(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		return cause(err)
+	}
+	if info, err := os.Stat(real); err != nil || info.IsDir() {
+		return cause(err)
+	}
+	walked, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return cause(err)
+	}
+	if inside, err := filepath.Rel(absolute(walked), absolute(real)); err != nil || !filepath.IsLocal(inside) {
+		return errors.New("it is a link that leads out of the folder: name it")
+	}
+	return nil
+}
+
+// absolute is a path from the root; the path itself where nobody knows the working directory.
+func absolute(name string) string {
+	if whole, err := filepath.Abs(name); err == nil {
+		return whole
+	}
+	return name
 }
 
 // isStore tells whether a folder is a store of NeuroLens: those are merged, not read as files.
@@ -144,14 +186,26 @@ func isStore(folder fs.FS, dir string) bool {
 
 // Open opens the file. location is the zone of times that say none. When ctx ends, so does the reading.
 func (s Source) Open(ctx context.Context, location *time.Location) (*Input, error) {
-	if s.stream != nil {
-		return FromReader(&waiting{ctx: ctx, r: s.stream}, s.Name, location)
+	if s.refused != nil {
+		return nil, s.refused
 	}
-	in, err := open(ctx, s.folder, s.path, location)
+	if s.stream != nil {
+		in, err := FromReader(&waiting{ctx: ctx, r: s.stream}, s.Name, location)
+		if file, ok := s.stream.(*lazyFile); ok && err == nil {
+			in.closers = []io.Closer{file}
+		}
+		return in, err
+	}
+	root, err := os.OpenRoot(s.root)
 	if err != nil {
 		return nil, cause(err)
 	}
-	in.Name = s.Name
+	in, err := open(ctx, root.FS(), s.path, location)
+	if err != nil {
+		root.Close()
+		return nil, cause(err)
+	}
+	in.Name, in.closers = s.Name, append(in.closers, root)
 	return in, nil
 }
 
@@ -187,18 +241,24 @@ func (w *waiting) Read(p []byte) (int, error) {
 // lazyFile is opened when it is read first: a pipe that nobody writes to yet would wait.
 type lazyFile struct {
 	name string
-	file *os.File
+	file atomic.Pointer[os.File] // a reading that was given up may go on beside Close
 }
 
-func lazily(name string) *lazyFile { return &lazyFile{name: name} }
-
 func (l *lazyFile) Read(p []byte) (int, error) {
-	if l.file == nil {
-		f, err := os.Open(l.name)
-		if err != nil {
+	file := l.file.Load()
+	if file == nil {
+		var err error
+		if file, err = os.Open(l.name); err != nil {
 			return 0, err
 		}
-		l.file = f
+		l.file.Store(file)
 	}
-	return l.file.Read(p)
+	return file.Read(p)
+}
+
+func (l *lazyFile) Close() error {
+	if file := l.file.Load(); file != nil {
+		return file.Close()
+	}
+	return nil
 }

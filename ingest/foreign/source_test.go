@@ -3,8 +3,11 @@ package foreign
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -51,6 +54,48 @@ func TestStoppedFile(t *testing.T) {
 	}
 	if !errors.Is(last, context.Canceled) {
 		t.Errorf("got %v", last)
+	}
+}
+
+// TestLinks: of links in a folder what they lead to is read once, where it is walked; nothing outside is read.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	outside := filepath.Join(dir, "secret")
+	walked := filepath.Join(dir, "results")
+	if err := errors.Join(os.MkdirAll(filepath.Join(walked, "run1"), 0o777), os.WriteFile(outside, nil, 0o666), os.WriteFile(filepath.Join(walked, "run1", "r.json"), []byte("{}"), 0o666),
+		os.Symlink("run1/r.json", filepath.Join(walked, "latest")), os.Symlink(filepath.Join(walked, "run1", "r.json"), filepath.Join(walked, "latest2")),
+		os.Symlink("run1", filepath.Join(walked, "last")), os.Symlink("..", filepath.Join(walked, "up")),
+		os.Symlink("../secret", filepath.Join(walked, "out")), os.Symlink("nowhere", filepath.Join(walked, "gone"))); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, named := range []string{walked, "results"} {
+		sources, err := Sources([]string{named}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range sources {
+			in, err := s.Open(t.Context(), nil)
+			if err == nil {
+				err = in.Close()
+			}
+			got = append(got, fmt.Sprint(strings.TrimPrefix(s.Name, named+"/"), " ", err))
+		}
+		if want := []string{"gone no such file or directory", "out it is a link that leads out of the folder: name it", "run1/r.json <nil>"}; !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", named, got, want)
+		}
+	}
+	sources, err := Sources([]string{filepath.Join(walked, "latest2"), filepath.Join(walked, "out")}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources {
+		in, err := s.Open(t.Context(), nil)
+		if err != nil {
+			t.Fatalf("%s, which was named: %v", s.Name, err)
+		}
+		defer in.Close()
 	}
 }
 

@@ -103,7 +103,7 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 	if err != nil {
 		return nil, foreign.Report{}, nil, err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
+	defer in.Close()
 	format, err := foreign.FormatOf(formats, in.Head)
 	if err != nil || format.Read == nil {
 		return format, foreign.Report{}, nil, err

@@ -99,9 +99,36 @@ func TestFixtures(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		defer in.Close() //nolint:errcheck // it was only read
+		defer in.Close()
 		if found := foreign.Recognize(formats.All(), in.Head); len(found) > 1 {
 			t.Errorf("%s: recognised as %s and as %s", name, found[0].Name, found[1].Name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestStopped: no reader yields another run after one that nobody wanted.
+func TestStopped(t *testing.T) {
+	folder, all := os.DirFS(filepath.Join("..", "..", "..", "fixtures", "results")), formats.All()
+	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		in, err := foreign.Open(folder, name, nil)
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		format, err := foreign.FormatOf(all, in.Head)
+		if err != nil || format.Read == nil {
+			return nil // what is no result
+		}
+		n := 0
+		if _, err := foreign.Read(in, format, foreign.Added{}, func(schema.Run) bool { n++; return false }); n > 1 || n == 1 && err != nil {
+			t.Errorf("%s (%s): %d runs and error %v, want to end with the first run", name, format.Name, n, err)
 		}
 		return nil
 	})

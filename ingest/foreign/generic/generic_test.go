@@ -57,3 +57,17 @@ func TestOwnID(t *testing.T) {
 		t.Errorf("a run without its samples: %+v", report)
 	}
 }
+
+// TestExample: a run in a page about the format is an example.
+func TestExample(t *testing.T) {
+	const run = `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "us", "values": [1]}]}` + "\n"
+	for text, want := range map[string]bool{run: true, "\ufeff\n " + run: true, "# Title\n\nOne run a line:\n" + run: false} {
+		in, err := foreign.FromReader(strings.NewReader(text), "README.md", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := isRunLine(in.Head); got != want {
+			t.Errorf("%q: recognised %t", text, got)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package generic
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"time"
@@ -22,8 +23,9 @@ func jsonLines() foreign.Format {
 	}
 }
 
+// isRunLine tells whether a file begins with a run. Behind other text, as in a page about the format, it may be an example.
 func isRunLine(h *foreign.Head) bool {
-	return h.Has("benchmark") && (h.HasAny("samples[].metric", "status") || h.Has("run_id", "point_id"))
+	return len(bytes.TrimSpace(h.Bytes[:max(h.JSONAt, 0)])) == 0 && h.Has("benchmark") && (h.HasAny("samples[].metric", "status") || h.Has("run_id", "point_id"))
 }
 
 func readRunLines(in *foreign.Input, out *foreign.Output) error {

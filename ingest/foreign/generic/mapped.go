@@ -3,7 +3,6 @@ package generic
 import (
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -73,11 +72,7 @@ func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	t := newMappedTable(m, in, out)
-	for {
-		record, err := c.Record()
-		if errors.Is(err, io.EOF) {
-			return t.flush()
-		}
+	for record, err := range c.Records() {
 		if err != nil {
 			return errors.Join(t.flush(), err)
 		}
@@ -93,6 +88,7 @@ func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
+	return t.flush()
 }
 
 func (m *Mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {

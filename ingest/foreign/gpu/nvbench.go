@@ -1,7 +1,6 @@
 package gpu
 
 import (
-	"bytes"
 	"fmt"
 	"path"
 	"strings"
@@ -67,14 +66,15 @@ type nvbenchFile struct {
 
 // readNVBench reads what a launch wrote, or what several did after one another.
 func readNVBench(in *foreign.Input, out *foreign.Output) error {
+	f := &nvbenchFile{in: in, out: out}
+	if err := f.readAhead(); err != nil {
+		return err
+	}
 	j, err := in.JSON()
 	if err != nil {
 		return err
 	}
-	f := &nvbenchFile{in: in, j: j, out: out}
-	if err := f.readAhead(); err != nil {
-		return err
-	}
+	f.j = j
 	for first := true; first || j.Kind() == '{'; first = false {
 		if err := out.RefuseMismatch(f.read()); err != nil {
 			return err
@@ -86,21 +86,15 @@ func readNVBench(in *foreign.Input, out *foreign.Output) error {
 
 // readAhead reads what stands behind the benchmarks, where who wrote the file anew sorted its members.
 func (f *nvbenchFile) readAhead() error {
-	var again *foreign.Input
-	var err error
-	switch {
-	case f.in.Head.Whole:
-		again, err = foreign.FromReader(bytes.NewReader(f.in.Head.Bytes), f.in.Name, f.in.Location)
-	case f.in.Folder != nil && !f.in.Head.Has("devices"):
-		again, err = foreign.Open(f.in.Folder, f.in.Path, f.in.Location)
-	default:
+	if !f.in.Head.Whole && f.in.Head.Has("devices") {
 		return nil
 	}
+	ahead, err := f.in.Ahead()
 	if err != nil {
-		return fmt.Errorf("reading %s once more: %w", f.in.Name, err)
+		return err
 	}
-	defer again.Close() //nolint:errcheck // it was only read
-	j, err := again.JSON()
+	defer ahead.Close()
+	j, err := ahead.JSON()
 	if err != nil {
 		return err
 	}

@@ -111,7 +111,7 @@ func (f *nvbenchFile) raw(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close()
 	content, err := io.ReadAll(io.LimitReader(file, mostSampleBytes+1))
 	if len(content) > mostSampleBytes {
 		return nil, fmt.Errorf("%s: more than %d MiB", name, mostSampleBytes>>20)

@@ -3,9 +3,7 @@ package gpu
 import (
 	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"regexp"
 	"slices"
@@ -154,11 +152,7 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 	t.plot = strings.TrimSuffix(t.plot, ".csv")
 	r := in.CSV()
 	columns := 0
-	for {
-		record, err := r.Record()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for record, err := range r.Records() {
 		if err != nil {
 			return err
 		}
@@ -182,6 +176,7 @@ func readTritonPerfReport(in *foreign.Input, out *foreign.Output) error {
 			}
 		}
 	}
+	return nil
 }
 
 // run is the run of a provider in a row.

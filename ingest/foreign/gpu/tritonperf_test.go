@@ -23,7 +23,7 @@ func TestTritonPerfReportWithoutUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer in.Close() //nolint:errcheck // it was only read
+	defer in.Close()
 	if format.Recognize(in.Head) {
 		t.Error("recognised without units")
 	}

@@ -74,7 +74,7 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		averages += l.averages
 		r := l.run()
 		out.Version(r.BackendVersion)
-		if file := l.flag("exportTimes"); file != "" && beside(in, file) {
+		if file := l.flag("exportTimes"); file != "" && in.Beside(path.Base(strings.ReplaceAll(file, `\`, "/"))) {
 			out.LeaveOut("summaries of queries whose times are in a file beside", 1)
 			continue
 		}
@@ -90,16 +90,6 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		out.LeaveOut("averages of some queries each", averages)
 	}
 	return ended
-}
-
-// beside tells whether a file that a log names lies in its folder.
-func beside(in *foreign.Input, file string) bool {
-	if in.Folder == nil {
-		return false
-	}
-	name := path.Join(path.Dir(in.Path), path.Base(strings.ReplaceAll(file, `\`, "/")))
-	info, err := fs.Stat(in.Folder, name)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // logOf finds the log of the launch that wrote a file with the results that a flag asks for: it names the file. nil

@@ -64,7 +64,7 @@ func harnessReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) error 
 func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
 	for _, folder := range []string{"", "../results/"} {
-		if beside(in, folder+stem+".json") {
+		if in.Beside(folder + stem + ".json") {
 			out.LeaveOut("report of a results file that is there", 1)
 			return nil
 		}

@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -147,11 +145,7 @@ func readNcuPairs(in *foreign.Input, out *foreign.Output) error {
 // readPairs goes through lines of a name and a number. Anything else but a header and empty lines is refused.
 func readPairs(in *foreign.Input, out *foreign.Output, pair func(name string, n foreign.Number)) error {
 	table := in.CSV()
-	for {
-		record, err := table.Record()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for record, err := range table.Records() {
 		if err != nil {
 			return err
 		}
@@ -171,4 +165,5 @@ func readPairs(in *foreign.Input, out *foreign.Output, pair func(name string, n 
 		}
 		pair(name, n)
 	}
+	return nil
 }

@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -191,11 +189,8 @@ func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 	}
 	table := in.CSV()
 	var header []string
-	for {
-		record, err := table.Record()
+	for record, err := range table.Records() {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return err
 		case header == nil:
@@ -217,6 +212,7 @@ func readGridCSV(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
+	return nil
 }
 
 func gridCells(r *schema.Run, header, record []string) error {

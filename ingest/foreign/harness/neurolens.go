@@ -3,8 +3,6 @@ package harness
 import (
 	"bytes"
 	"errors"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -67,19 +65,9 @@ func isSummary(line string) bool {
 	return true
 }
 
-// beside tells whether a file is in the folder of this one, or by its path from there. A name that stands in a file may say
-// anything: fs.Stat refuses one that leads out of the folder.
-func beside(in *foreign.Input, name string) bool {
-	if in.Folder == nil {
-		return false
-	}
-	_, err := fs.Stat(in.Folder, path.Join(path.Dir(in.Path), name))
-	return err == nil
-}
-
 // readParquetIndex: the index of a run store says nothing that its ledger does not say.
 func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
-	if beside(in, ledgerFile) {
+	if in.Beside(ledgerFile) {
 		out.LeaveOut("index of the ledger "+ledgerFile, 1)
 		return nil
 	}

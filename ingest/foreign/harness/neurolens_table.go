@@ -1,9 +1,7 @@
 package harness
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"path"
 	"strings"
 
@@ -28,11 +26,7 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 		columns[strings.TrimSpace(name)] = i
 	}
 	width := len(header)
-	for {
-		record, err := table.Record()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
+	for record, err := range table.Records() {
 		if err != nil {
 			return err
 		}
@@ -42,7 +36,7 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 		case len(record) == 1 && strings.TrimSpace(record[0]) == "":
 		case len(record) != width:
 			out.Refuse(where, fmt.Errorf("%d fields, want %d", len(record), width))
-		case id != "" && id == path.Base(id) && beside(in, "runs/"+id+".json"):
+		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+".json"):
 			out.LeaveOut(inDocument, 1)
 		default:
 			r, err := row.run(in)
@@ -55,6 +49,7 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 			}
 		}
 	}
+	return nil
 }
 
 // summaryRow is a row of summary.csv.
@@ -149,7 +144,7 @@ type ledgerRow struct {
 // readLedger reads the ledger of a run store, or its index. A row whose run document is there is that run. A run that was
 // written twice stands there twice.
 func readLedger(in *foreign.Input, out *foreign.Output) error {
-	if in.Head.Name == indexFile && beside(in, ledgerFile) {
+	if in.Head.Name == indexFile && in.Beside(ledgerFile) {
 		out.LeaveOut("index of the ledger "+ledgerFile, 1)
 		return nil
 	}
@@ -197,7 +192,7 @@ func (l *ledger) row(where string, text jsontext.Value) error {
 		return l.out.RefuseMismatch(err)
 	}
 	switch {
-	case row.Path != "" && beside(l.in, row.Path):
+	case row.Path != "" && l.in.Beside(row.Path):
 		l.out.LeaveOut(inDocument, 1)
 	case row.RunID != "" && l.seen[row.RunID]:
 		l.out.LeaveOut("row of a run that was listed before", 1)

@@ -78,7 +78,7 @@ func (f *fioReader) end(cause error) error {
 
 // report reads one report.
 func (f *fioReader) report(j *foreign.JSON) error {
-	f.global, f.ended = nil, time.Time{}
+	f.global, f.ended, f.version = nil, time.Time{}, ""
 	return f.out.RefuseMismatch(j.Members(func(name string) error {
 		switch name {
 		case "fio version":
@@ -124,6 +124,9 @@ func (f *fioReader) job(j *foreign.JSON) error {
 		p.start = f.ended.Add(-p.elapsed)
 	}
 	p.runs, p.total = job.runs(f, p.start)
+	for i := range p.runs {
+		foreign.SetFact(&p.runs[i], foreign.FactVersion, f.version)
+	}
 	if len(p.runs) == 0 {
 		f.out.LeaveOut("jobs that did nothing", 1)
 	}

@@ -156,7 +156,7 @@ func (s *fioSection) fill(r *schema.Run) {
 	if bandwidth := s.BWBytes.Finite("B/s"); bandwidth != nil {
 		addMore(r, "bandwidth", bandwidth, "B/s")
 	} else {
-		addMore(r, "bandwidth", s.BW.Finite("KiB"), "KiB/s")
+		addMore(r, "bandwidth", s.BW.Finite("KiB/s"), "KiB/s")
 	}
 	for _, l := range []struct {
 		name string
@@ -182,8 +182,8 @@ func (s *fioSection) intervals(r *schema.Run) {
 		foreign.Add(r, m, "1/s")
 	}
 	if n := s.BWSamples.Int64(); s.BWMean != "" && (n == nil && valueOf(s.BWMean) > 0 || n != nil && *n > 0) {
-		m := foreign.Aggregate("bandwidth_interval", "B/s", schema.Summary{
-			N: n, Min: s.BWMin.Finite("KiB"), Max: s.BWMax.Finite("KiB"), Mean: s.BWMean.Finite("KiB"), StdDev: s.BWDev.Finite("KiB"),
+		m := foreign.Aggregate("bandwidth_interval", "KiB/s", schema.Summary{
+			N: n, Min: s.BWMin.Finite("KiB/s"), Max: s.BWMax.Finite("KiB/s"), Mean: s.BWMean.Finite("KiB/s"), StdDev: s.BWDev.Finite("KiB/s"),
 		})
 		m.Better, m.Level = schema.BetterHigher, schema.LevelInterval
 		foreign.Add(r, m, "KiB/s")

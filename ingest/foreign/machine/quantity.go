@@ -9,9 +9,6 @@ import (
 
 // meanOf is a metric of which a file has only the mean, in the stored unit; unit is that of the file.
 func meanOf(name string, value *float64, unit string) schema.Metric {
-	if unit == "KiB/s" || unit == "MiB/s" {
-		unit = "B/s"
-	}
 	return foreign.Aggregate(name, unit, schema.Summary{Mean: value})
 }
 

@@ -13,7 +13,7 @@ import (
 func sysbench() foreign.Format {
 	return foreign.Format{
 		Name: "sysbench", About: "sysbench: what `sysbench TEST run` prints",
-		Level:     "a run is one command; a sample, where --report-interval asked for it, an interval",
+		Level:     "a run is one command; the intervals of --report-interval are samples of metrics of their own",
 		Recognize: func(h *foreign.Head) bool { return h.Matches(sysbenchTitle) },
 		Read:      readSysbench,
 	}
@@ -176,15 +176,14 @@ func (s *sysbenchReader) flush() error {
 	if s.test != "" {
 		r.Benchmark = "sysbench/" + s.test
 	}
+	foreign.SetFact(&r, foreign.FactVersion, s.version)
 	for name, text := range s.params {
 		foreign.SetParam(&r, name, text)
 	}
-	s.intervals.fill(&r)
 	for i, m := range s.rates {
-		if r.Metric(m.Name) == nil { // intervals say more than their mean
-			foreign.Add(&r, m, s.units[i])
-		}
+		foreign.Add(&r, m, s.units[i])
 	}
+	s.intervals.fill(&r)
 	s.addLatency(&r)
 	if m, err := foreign.SeriesOf([]foreign.Number{s.total}, "s"); err == nil {
 		metric := m.Metric("total_time", schema.LevelProcess)

@@ -3,6 +3,7 @@ package machine
 import (
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
@@ -64,7 +65,7 @@ func (s *sysbenchReader) result(text string) {
 		if m == nil || slices.ContainsFunc(s.rates, func(known schema.Metric) bool { return known.Name == rate.metric }) {
 			continue
 		}
-		value := rateOf(foreign.Number(m[1]), rate.unit)
+		value := foreign.Number(m[1]).Finite(rate.unit)
 		if value == nil || *value == 0 && rate.metric != "throughput" { // what the test does not do
 			return
 		}
@@ -98,14 +99,6 @@ func (s *sysbenchReader) latencyValue(name string, value *float64) {
 	}
 }
 
-// rateOf is a rate in its stored unit.
-func rateOf(n foreign.Number, unit string) *float64 {
-	if unit == "MiB/s" {
-		return n.Finite("MiB")
-	}
-	return n.Finite(unit)
-}
-
 // sysbenchIntervals are the reports that a command makes while it runs.
 type sysbenchIntervals struct {
 	names  []string // of metrics, in the order of their first line
@@ -137,7 +130,7 @@ func (s *sysbenchIntervals) add(text string) bool {
 	}
 	for _, f := range sysbenchFields {
 		if v := f.field.FindStringSubmatch(m[2]); v != nil {
-			s.put(f.metric, rateOf(foreign.Number(v[1]), f.unit))
+			s.put(f.metric, foreign.Number(v[1]).Finite(f.unit))
 		}
 	}
 	if v := sysbenchPercentile.FindStringSubmatch(m[2]); v != nil {
@@ -159,17 +152,17 @@ func (s *sysbenchIntervals) put(name string, value *float64) {
 	s.values[name] = append(s.values[name], *value)
 }
 
-// fill gives a run the samples.
+// fill gives a run the samples. Intervals vary otherwise than whole commands do: no metric is of both.
 func (s *sysbenchIntervals) fill(r *schema.Run) {
 	for _, name := range s.names {
-		m := schema.Metric{Name: name, Level: schema.LevelInterval, Reals: s.values[name]}
+		m := schema.Metric{Name: name + "_interval", Level: schema.LevelInterval, Reals: s.values[name]}
 		m.Unit, m.Better = "1/s", schema.BetterHigher
 		given := "1/s"
 		switch {
 		case name == "bandwidth" || name == "read_bandwidth" || name == "write_bandwidth":
 			m.Unit, given = "B/s", "MiB/s"
-		case len(name) > len("latency_") && name[:len("latency_")] == "latency_":
-			m.Unit, m.Better, given = "ns", schema.BetterLower, "ms"
+		case strings.HasPrefix(name, "latency_"):
+			m.Name, m.Unit, m.Better, given = name, "ns", schema.BetterLower, "ms"
 		}
 		if !slices.ContainsFunc(m.Reals, func(v float64) bool { return v != 0 }) {
 			continue // what the test does not do

@@ -71,12 +71,12 @@ type asvBenchmark struct {
 }
 
 func readASV(in *foreign.Input, out *foreign.Output) error {
-	first, second, err := twice(in)
+	ahead, err := in.Ahead()
 	if err != nil {
 		return err
 	}
-	defer second.Close() //nolint:errcheck // it was only read
-	file, err := asvHeader(first, out)
+	defer ahead.Close()
+	file, err := asvHeader(ahead, out)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func readASV(in *foreign.Input, out *foreign.Output) error {
 	if err := file.readSides(in); err != nil {
 		out.Refuse("side files", err)
 	}
-	j, err := second.JSON()
+	j, err := in.JSON()
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func measured(b *testing.B, format foreign.Format, folder, name string) time.Dur
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer in.Close() //nolint:errcheck // it was only read
+	defer in.Close()
 	if !format.Recognize(in.Head) {
 		b.Fatalf("%s is not recognised", name)
 	}
@@ -65,7 +65,7 @@ func ratio(b *testing.B, format foreign.Format, text []byte, bare func(*os.File)
 		if err := bare(f); err != nil {
 			b.Fatal(err)
 		}
-		f.Close() //nolint:errcheck // it was only read
+		f.Close()
 		theirs += time.Since(start)
 		runtime.GC()
 		stop, peak := watchHeap()

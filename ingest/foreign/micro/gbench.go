@@ -23,11 +23,10 @@ func googleBenchmark() foreign.Format {
 }
 
 func readGoogleBenchmark(in *foreign.Input, out *foreign.Output) error {
-	contexts, in, err := headers(in, out, (*gbenchContext).member, "context")
+	contexts, err := headers(in, out, (*gbenchContext).member, "context")
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
 	j, err := in.JSON()
 	if err != nil {
 		return err

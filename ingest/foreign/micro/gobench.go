@@ -53,6 +53,7 @@ func readGoBench(in *foreign.Input, out *foreign.Output) error {
 		if err != nil {
 			return err
 		}
+		p.open = lines.open
 		if err := p.line(lines.n, line); err != nil {
 			return err
 		}
@@ -66,8 +67,9 @@ var errLongGoLine = fmt.Errorf("a line of more than %d bytes", longestGoLine)
 
 // goLines reads lines without a copy of each.
 type goLines struct {
-	r *bufio.Reader
-	n int // of the line that was read last, from 1
+	r    *bufio.Reader
+	n    int  // of the line that was read last, from 1
+	open bool // it has no end: the text may break off in it
 }
 
 func (l *goLines) where() string { return fmt.Sprintf("line %d", l.n) }
@@ -88,6 +90,7 @@ func (l *goLines) next() ([]byte, error) {
 	if err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)) {
 		return nil, err
 	}
-	line = bytes.TrimSuffix(line, []byte("\n"))
+	line, ended := bytes.CutSuffix(line, []byte("\n"))
+	l.open = !ended
 	return bytes.TrimSuffix(line, []byte("\r")), nil
 }

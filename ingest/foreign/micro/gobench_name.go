@@ -152,26 +152,8 @@ func (p *goParser) setName(r *schema.Run, raw string) {
 
 // addParam gives a run a parameter that does not stand in its name. Where one of the name is there, too, both are kept.
 func (p *goParser) addParam(r *schema.Run, name, text string) {
-	if hasAxis(r, name) {
+	if foreign.HasAxis(r, name) {
 		name = "config." + name
 	}
 	foreign.SetParam(r, name, text)
-}
-
-// hasAxis tells whether a run has a value of an axis.
-func hasAxis(r *schema.Run, name string) bool {
-	switch schema.CanonicalAlias(name) {
-	case "batch_size":
-		return r.BatchSize != nil
-	case "seq_len":
-		return r.SeqLen != nil
-	case "precision":
-		return r.Precision != ""
-	case "backend":
-		return r.Backend != ""
-	case "model":
-		return r.Model != ""
-	}
-	_, ok := r.Params[name]
-	return ok
 }

@@ -25,6 +25,7 @@ type goParser struct {
 	run    goRun
 	fields []goField // of a line
 	number int       // of the line
+	open   bool      // the line has no end
 
 	last    []byte // the name that came last
 	pending []byte // a name whose result is still to come, after what the benchmark prints

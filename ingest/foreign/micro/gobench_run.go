@@ -79,6 +79,9 @@ func (p *goParser) readFields(rest []byte) error {
 		if i < len(p.run.metrics) && bytes.Equal(p.run.metrics[i].name, f.name) {
 			f.unit = p.run.metrics[i].unit
 		} else {
+			if p.open && len(bytes.TrimSpace(rest)) == 0 && !p.knows(f.name) {
+				return fmt.Errorf("the text breaks off after %.40q, which may be the beginning of a unit", f.name)
+			}
 			f.unit, same = p.unit(string(f.name)), false
 		}
 		var ok bool

@@ -1,6 +1,7 @@
 package micro
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
@@ -17,5 +18,27 @@ func TestGoStamps(t *testing.T) {
 	tuesday, _ := readText(t, goBench(), "date: 2026-01-06\nrunstamp: 2\nupload: 20260106.7\ntoolchain: a\n"+lines)
 	if len(monday) != 1 || len(tuesday) != 1 || monday[0].PointID != tuesday[0].PointID || monday[0].Params["toolchain"] != "a" {
 		t.Errorf("%s\n%s", points(monday), points(tuesday))
+	}
+}
+
+// TestGoBreaksOff: the beginning of a unit is none, where the text may break off in it.
+func TestGoBreaksOff(t *testing.T) {
+	const line = "BenchmarkX-8 10 5.0 ns/op 7.5 p99-ns 16 B/op"
+	for end := 1; end <= len(line); end++ {
+		for before, want := range map[string]int{"": 0, line + "\n": 1} {
+			runs, _ := readText(t, goBench(), "PASS\nok  \tx\t0.1s\n"+before+line[:end])
+			words := strings.Fields(line[:end])
+			unit := words[len(words)-1]
+			if len(words) > 3 && len(words)%2 == 0 && (unit == "ns/op" || unit == "B/op" || unit == "p99-ns" && want > 0) {
+				want++
+			}
+			got := 0
+			for _, r := range runs {
+				got += len(r.Metrics[0].Ticks) + len(r.Metrics[0].Reals)
+			}
+			if got != want {
+				t.Errorf("%q: %d samples, want %d", before+line[:end], got, want)
+			}
+		}
 	}
 }

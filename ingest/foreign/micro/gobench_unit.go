@@ -34,6 +34,15 @@ func (p *goParser) unit(name string) *goUnit {
 	return &u
 }
 
+// knows tells whether a unit is one that go test itself prints, or came before.
+func (p *goParser) knows(unit []byte) bool {
+	switch string(unit) {
+	case "ns/op", "MB/s", "B/op", "allocs/op":
+		return true
+	}
+	return p.units[string(unit)] != nil
+}
+
 // goUnitOf names the metrics that go test itself prints. Any other is called by its unit, as its users do.
 func goUnitOf(name string) goUnit {
 	u := goUnit{metric: foreign.MetricName(name), unit: goBaseUnit(name), given: name}

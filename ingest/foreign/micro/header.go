@@ -8,22 +8,16 @@ import (
 
 // headers reads of each object of a file those members that hold for all its records, wherever they stand: member reads
 // or skips the value of each. A file has one object, or several where results were appended to one another. It is read
-// once more for that, unless its beginning has members at all of the paths. What is returned is to be read for the
-// records, and to be closed.
-func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, *foreign.Input, error) {
-	first, second := in, in
-	var err error
-	if in.Head.Whole || in.Head.Has(paths...) {
-		first, err = foreign.FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
-	} else {
-		first, second, err = twice(in)
-	}
+// once more for that, unless its beginning has members at all of the paths.
+func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j *foreign.JSON, name string) error, paths ...string) ([]*T, error) {
+	ahead, err := aheadOf(in, paths)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	j, err := first.JSON()
+	defer ahead.Close()
+	j, err := ahead.JSON()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var all []*T
 	for len(all) == 0 || another(j) {
@@ -34,7 +28,15 @@ func headers[T any](in *foreign.Input, out *foreign.Output, member func(h *T, j 
 			break // what cannot be read on is said when the records are read
 		}
 	}
-	return all, second, nil
+	return all, nil
+}
+
+// aheadOf is what is read for headers: the beginning, where it has the members.
+func aheadOf(in *foreign.Input, paths []string) (*foreign.Input, error) {
+	if in.Head.Has(paths...) {
+		return foreign.FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
+	}
+	return in.Ahead()
 }
 
 // another tells whether another object follows the one that was read. Any other text, which some print behind a result,

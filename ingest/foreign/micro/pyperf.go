@@ -47,16 +47,16 @@ type pyperfSuite struct {
 
 // readPyperf reads a suite, or the suites of several lines.
 func readPyperf(in *foreign.Input, out *foreign.Output) error {
-	first, second, err := twice(in)
+	ahead, err := in.Ahead()
 	if err != nil {
 		return err
 	}
-	defer second.Close() //nolint:errcheck // it was only read
-	suites, err := pyperfSuites(first, out)
+	defer ahead.Close()
+	suites, err := pyperfSuites(ahead, out)
 	if err != nil {
 		return err
 	}
-	j, err := second.JSON()
+	j, err := in.JSON()
 	if err != nil {
 		return err
 	}

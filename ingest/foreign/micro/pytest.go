@@ -20,11 +20,10 @@ func pytestBenchmark() foreign.Format {
 }
 
 func readPytest(in *foreign.Input, out *foreign.Output) error {
-	all, in, err := headers(in, out, (*pytestHeader).member, "machine_info", "commit_info", "datetime", "version")
+	all, err := headers(in, out, (*pytestHeader).member, "machine_info", "commit_info", "datetime", "version")
 	if err != nil {
 		return err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
 	j, err := in.JSON()
 	if err != nil {
 		return err
@@ -126,6 +125,7 @@ func (h *pytestHeader) run(in *foreign.Input) schema.Run {
 	if branch := string(h.commit.Branch); !strings.HasPrefix(branch, "(") { // (unknown), (detached head)
 		r.Env.GitBranch = branch
 	}
+	foreign.SetFact(&r, foreign.FactVersion, string(h.version))
 	foreign.SetFact(&r, "architecture", string(h.machine.Architecture))
 	foreign.SetFact(&r, "python_implementation", string(h.machine.Implementation))
 	foreign.SetFact(&r, "python_compiler", string(h.machine.Compiler))

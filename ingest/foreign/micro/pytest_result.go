@@ -140,7 +140,11 @@ func (b *pytestResult) setParams(r *schema.Run) error {
 		}
 	}
 	ambiguous := !setParams(r, values) // bs and batch_size
-	if id := string(b.ID); id != "" && (ambiguous || !isJoined(id, words)) {
+	escaped := make([]string, len(words))
+	for i, word := range words {
+		escaped[i] = pytestEscaped(word)
+	}
+	if id := string(b.ID); id != "" && (ambiguous || !isJoined(id, words) && !isJoined(id, escaped)) {
 		foreign.SetAxis(r, "id", id)
 	}
 	return nil
@@ -167,6 +171,32 @@ func pytestWord(value jsontext.Value) string {
 		return pytestText(value)
 	}
 	return ""
+}
+
+// pytestEscaped is a word as Python's codec unicode_escape writes it, which pytest makes ids with unless it is told not to.
+func pytestEscaped(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r >= ' ' && r < 0x7f:
+			b.WriteRune(r)
+		case r <= 0xff:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r <= 0xffff:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
+		}
+	}
+	return b.String()
 }
 
 // setApplied keeps how the rounds were made.

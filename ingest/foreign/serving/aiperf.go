@@ -216,6 +216,29 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 			addAggregates(r, m.measure, &a, a.Unit)
 		}
 	}
+	s.leaveOut(out)
+}
+
+// leaveOut counts the metrics that addMetrics does not know: totals, and what a newer version may have.
+func (s *aiperfSummary) leaveOut(out *foreign.Output) {
+	known := map[string]bool{}
+	for _, m := range requestMeasures {
+		for _, name := range m.names {
+			known[name] = true
+		}
+	}
+	unknown := 0
+	for name, text := range s.metrics {
+		var member struct {
+			Unit *string `json:"unit"`
+		}
+		if !known[name] && foreign.Decode(text, &member) == nil && member.Unit != nil {
+			unknown++
+		}
+	}
+	if unknown > 0 {
+		out.LeaveOut("totals, and metrics that are not known", unknown)
+	}
 }
 
 // outcome says whether requests failed.

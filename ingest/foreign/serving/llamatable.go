@@ -3,7 +3,6 @@ package serving
 import (
 	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -45,11 +44,8 @@ var (
 func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
-	for {
-		record, err := c.Record()
+	for record, err := range c.Records() {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return err
 		case record[0] == "build_commit": // again where several outputs follow one another
@@ -67,6 +63,7 @@ func readLlamaCSV(in *foreign.Input, out *foreign.Output) error {
 			}
 		}
 	}
+	return nil
 }
 
 // emit yields the run of a row that has aggregates only.

@@ -1,9 +1,7 @@
 package serving
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -42,11 +40,8 @@ var analyzerAxes = map[string]string{
 func readModelAnalyzer(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
-	for {
-		record, err := c.Record()
+	for record, err := range c.Records() {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return err
 		case record[0] == "Model": // several tables may follow one another
@@ -62,6 +57,7 @@ func readModelAnalyzer(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // analyzerRow yields the run of a row.

@@ -196,9 +196,8 @@ func (p *optimumPhase) addMemory(r *schema.Run) {
 	}
 }
 
-// add adds energies. A kilowatt-hour is 3.6 GJ times a thousandth: 3.6e9 mJ.
+// add adds energies.
 func (e *optimumEnergy) add(r *schema.Run) {
-	const perKWh = 3.6e9
 	for _, part := range []struct {
 		measure
 		value foreign.Number
@@ -208,16 +207,6 @@ func (e *optimumEnergy) add(r *schema.Run) {
 		{measure{"energy_ram", lower}, e.RAM},
 		{measure{"energy_gpu", lower}, e.GPU},
 	} {
-		v := part.value.Finite(e.Unit)
-		if v == nil {
-			continue
-		}
-		if e.Unit != "kWh" {
-			addValue(r, part.measure, part.value, e.Unit)
-			continue
-		}
-		m := foreign.Aggregate(part.name, "mJ", schema.Summary{Mean: new(*v * perKWh)})
-		m.Better = lower
-		foreign.Add(r, m, e.Unit)
+		addValue(r, part.measure, part.value, e.Unit)
 	}
 }

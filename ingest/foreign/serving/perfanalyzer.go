@@ -1,9 +1,7 @@
 package serving
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"strings"
 
@@ -39,11 +37,8 @@ var perfTimes = map[string]string{
 func readPerfCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
-	for {
-		record, err := c.Record()
+	for record, err := range c.Records() {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return err
 		case names == nil || record[0] == "Concurrency" || record[0] == "Request Rate": // again where one was appended
@@ -59,6 +54,7 @@ func readPerfCSV(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // perfRow yields the run of a row.

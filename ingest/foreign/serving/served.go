@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -52,6 +51,24 @@ func (s *served) number(name string) foreign.Number {
 
 // failed tells whether the request of an index failed, as far as the file says it.
 func (s *served) failed(i int) bool { return i < len(s.errors) && s.errors[i] }
+
+// eachServed reads the results that follow one another in a file, from the first, which is 1.
+func eachServed(in *foreign.Input, out *foreign.Output, each func(n int, s *served) error) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	for n := 1; j.More(); n++ {
+		s, ok, err := readServed(j, out, n)
+		if ok {
+			err = each(n, s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // readServed reads the nth result of a file. Prompts and generated texts are read over. Members that do not fit are
 // refused one by one; of a result that is no object ok is false.
@@ -270,15 +287,4 @@ func (s *served) addTimes(r *schema.Run, out *foreign.Output) {
 	if unkept > 0 {
 		out.LeaveOut("percentiles other than 25, 50, 75, 90, 95 and 99", unkept)
 	}
-}
-
-// secret tells whether a name that a user chose looks like that of a secret.
-func secret(name string) bool {
-	name = strings.ToLower(name)
-	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
-	}
-	return name == "token"
 }

@@ -3,7 +3,6 @@ package serving
 
 import (
 	"errors"
-	"io/fs"
 	"maps"
 	"math"
 	"path"
@@ -260,11 +259,7 @@ func sideOf(in *foreign.Input, names ...string) []byte {
 // beside is the first of some files that stands beside the one that is read; empty where there is none.
 func beside(in *foreign.Input, names ...string) string {
 	for _, name := range names {
-		full := path.Join(path.Dir(in.Path), name)
-		if name == "" || name == in.Head.Name || in.Folder == nil || !fs.ValidPath(full) {
-			continue
-		}
-		if info, err := fs.Stat(in.Folder, full); err == nil && !info.IsDir() {
+		if name != in.Head.Name && in.Beside(name) {
 			return name
 		}
 	}

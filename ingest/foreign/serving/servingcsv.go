@@ -1,9 +1,7 @@
 package serving
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -48,11 +46,7 @@ func readTwoTables(in *foreign.Input, out *foreign.Output, benchmark string, oth
 	failed := int64(0)
 	c := in.CSV()
 	var names []string
-	for {
-		record, err := c.Record()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for record, err := range c.Records() {
 		if err != nil {
 			return err
 		}

@@ -71,18 +71,7 @@ func (s *sglangServer) point(r *schema.Run) {
 }
 
 func readSGLang(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for n := 1; j.More(); n++ {
-		s, ok, err := readServed(j, out, n)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
+	return eachServed(in, out, func(n int, s *served) error {
 		r := schema.Run{Benchmark: "sglang/bench_serving"}
 		s.sglangPoint(&r)
 		s.addResults(&r, out)
@@ -90,8 +79,8 @@ func readSGLang(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 		out.Version(r.BackendVersion)
-	}
-	return nil
+		return nil
+	})
 }
 
 // sglangPoint says what was measured: what the file has that is neither a result nor known to be something else.

@@ -49,23 +49,9 @@ var offlineCounts = map[string]string{
 }
 
 func readSGLangOffline(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for n := 1; j.More(); n++ {
-		s, ok, err := readServed(j, out, n)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
-		if err := out.Run(fmt.Sprintf("result %d", n), s.offlineRun()); err != nil {
-			return err
-		}
-	}
-	return nil
+	return eachServed(in, out, func(n int, s *served) error {
+		return out.Run(fmt.Sprintf("result %d", n), s.offlineRun())
+	})
 }
 
 // offlineRun is the run of a line. The name of a run is the user's, and no part of what was measured.

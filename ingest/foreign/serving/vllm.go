@@ -175,6 +175,17 @@ func (s *served) setParam(r *schema.Run, v scalar) {
 	foreign.SetParam(r, v.name, text)
 }
 
+// secret tells whether a name that a user chose looks like that of a secret.
+func secret(name string) bool {
+	name = strings.ToLower(name)
+	for _, end := range []string{"key", "_token", "secret", "password", "passwd", "auth", "authorization", "credential", "credentials"} {
+		if strings.HasSuffix(name, end) {
+			return true
+		}
+	}
+	return name == "token"
+}
+
 // tag keeps what a user called a run: it is no part of what was measured.
 func (s *served) tag(r *schema.Run, name, text string) {
 	if text == "" {

@@ -61,24 +61,13 @@ func vllmSide(in *foreign.Input, out *foreign.Output, r *schema.Run) {
 }
 
 func readVLLMLatency(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for n := 1; j.More(); n++ {
-		s, ok, err := readServed(j, out, n)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
+	return eachServed(in, out, func(_ int, s *served) error {
 		r := schema.Run{Benchmark: "vllm/latency"}
 		vllmSide(in, out, &r)
 		series, _, err := measured(s.requests["latencies"], s.failed, "s")
 		if err != nil {
 			out.Refuse(s.where+"/latencies", err)
-			continue
+			return nil
 		}
 		addSeries(&r, measure{name: "latency"}, series, schema.LevelIteration)
 		if mean := (&aggregates{Avg: s.number("avg_latency")}); !mean.nothing() {
@@ -87,26 +76,12 @@ func readVLLMLatency(in *foreign.Input, out *foreign.Output) error {
 		if len(r.Metrics) == 0 {
 			noResult(&r, "no iteration was measured")
 		}
-		if err := out.Run(s.where, r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return out.Run(s.where, r)
+	})
 }
 
 func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
-	j, err := in.JSON()
-	if err != nil {
-		return err
-	}
-	for n := 1; j.More(); n++ {
-		s, ok, err := readServed(j, out, n)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue
-		}
+	return eachServed(in, out, func(_ int, s *served) error {
 		r := schema.Run{Benchmark: "vllm/throughput"}
 		vllmSide(in, out, &r)
 		foreign.SetParam(&r, "num_requests", string(s.number("num_requests")))
@@ -118,11 +93,8 @@ func readVLLMThroughput(in *foreign.Input, out *foreign.Output) error {
 		} else {
 			noResult(&r, "no request was completed")
 		}
-		if err := out.Run(s.where, r); err != nil {
-			return err
-		}
-	}
-	return nil
+		return out.Run(s.where, r)
+	})
 }
 
 var pytorchSuffix = regexp.MustCompile(`\.pytorch\.json(\.gz)?$`)

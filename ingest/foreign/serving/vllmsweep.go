@@ -1,9 +1,7 @@
 package serving
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -47,11 +45,8 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
 	repeated := sweepFolders(in)
-	for {
-		record, err := c.Record()
+	for record, err := range c.Records() {
 		switch {
-		case errors.Is(err, io.EOF):
-			return nil
 		case err != nil:
 			return err
 		case names == nil:
@@ -74,6 +69,7 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 			return err
 		}
 	}
+	return nil
 }
 
 // addCell takes a cell of a table as the value that JSON would have had: empty cells are null.

@@ -1,7 +1,6 @@
 package traces
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"regexp"
@@ -93,9 +92,7 @@ func (r *ncuReader) begins(line string) bool {
 
 // record reads a header, the units of a raw page, or a row.
 func (r *ncuReader) record(text string, line int) error {
-	reader := csv.NewReader(strings.NewReader(text))
-	reader.LazyQuotes, reader.FieldsPerRecord = true, -1
-	cells, err := reader.Read()
+	cells, err := csvCells(text)
 	if err != nil {
 		return err
 	}

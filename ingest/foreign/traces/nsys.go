@@ -50,7 +50,7 @@ func readNsys(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	defer db.close() //nolint:errcheck // it was only read
+	defer db.close()
 	n := &nsysReport{database: db, out: out, processes: map[int64]*nsysProcess{}, room: mostNames}
 	var env nsysTarget
 	n.try("TARGET_INFO", func() error { return env.read(n) })

@@ -78,6 +78,7 @@ func (t *statsTable) isRow(line string) bool {
 	return first != "" && (first[0] >= '0' && first[0] <= '9' || first[0] == '.')
 }
 
+// csvCells splits a record of comma-separated values.
 func csvCells(line string) ([]string, error) {
 	r := csv.NewReader(strings.NewReader(line))
 	r.LazyQuotes, r.FieldsPerRecord = true, -1

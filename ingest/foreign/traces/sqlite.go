@@ -37,7 +37,7 @@ func openDatabase(in *foreign.Input) (*database, error) {
 	d := &database{}
 	err := d.open(in)
 	if err != nil {
-		d.close() //nolint:errcheck // the first error is the one to tell
+		d.close()
 		return nil, err
 	}
 	return d, nil
@@ -138,7 +138,7 @@ func (d *database) each(query string, f func(row []any) error) error {
 	if err != nil {
 		return err
 	}
-	defer rows.Close() //nolint:errcheck // it was only read
+	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
 		return err
@@ -194,7 +194,7 @@ func (o one) readable() bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close()
 	_, seeks := f.(io.Seeker)
 	start := make([]byte, len(sqliteMagic))
 	_, err = io.ReadFull(f, start)
