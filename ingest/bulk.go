@@ -28,47 +28,63 @@ const (
 	bulkBytes = 64 << 20
 )
 
+// Appended counts the runs of an AppendAll that are on disk.
+type Appended struct {
+	Added     int
+	Skipped   int // whose ids were in the store already, or came before
+	Differing int // of the skipped, those of which the store has other values: they stay as they are there
+}
+
 // AppendAll stores many runs straight in sealed files, with the summaries of their samples: an import or a merge. A run
 // whose id is in the store already, or came before, is skipped, so that a second time adds nothing. The runs may come
-// in any order; they must stay as they are until it returns. It takes bounded memory.
+// in any order; they must stay as they are until it returns. It takes bounded memory: two batches, and the ids of up to
+// two million runs of the store.
 //
-// Runs are acknowledged file by file: added and skipped count those that are on disk, also where it returns an error,
-// which ends it. All others are not in the store then, and may be appended again. In one store AppendAll and Merge of all
-// processes take turns, where the file system has locks.
-func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (added, skipped int, err error) {
+// Runs are acknowledged file by file, also where it returns an error, which ends it. All others are not in the store
+// then, and may be appended again. In one store AppendAll and Merge of all processes take turns, where the file system
+// has locks.
+func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (Appended, error) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
 	if closed {
-		return 0, 0, fmt.Errorf("appending to store %s: it is closed", s.dir)
+		return Appended{}, fmt.Errorf("appending to store %s: it is closed", s.dir)
 	}
 	unlock, err := s.files.lock(context.Background())
 	if err != nil {
-		return 0, 0, fmt.Errorf("appending to store %s: %w", s.dir, err)
+		return Appended{}, fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
 	defer unlock()
 	removeOldTemps(s.files, time.Now())
-	b := bulk{files: s.files, version: s.sealer.version, bytes: bulkBytes, synced: map[string]bool{}}
+	b := newBulk(s.files, s.sealer.version, bulkBytes)
 	err = b.all(runs)
-	if b.added > 0 {
+	if b.done.Added > 0 {
 		s.mu.Lock()
 		s.sealer.made++
 		s.mu.Unlock()
 	}
 	if err != nil {
-		return b.added, b.skipped, fmt.Errorf("appending to store %s: %w", s.dir, err)
+		return b.done, fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
-	return b.added, b.skipped, nil
+	return b.done, nil
 }
 
 // bulk is what AppendAll knows.
 type bulk struct {
-	files          files
-	version        string
-	bytes          int             // bound of what is in memory
-	runs           []bulkRun       // of the batch that is being stored
-	synced         map[string]bool // directories in which runs stand that were skipped
-	added, skipped int
+	files   files
+	version string
+	bytes   int             // bound of what is in memory
+	runs    []bulkRun       // of the batch that is being stored
+	synced  map[string]bool // directories in which runs stand that were skipped
+	seen    seenFiles
+	done    Appended
+}
+
+func newBulk(f files, version string, bytes int) bulk {
+	return bulk{
+		files: f, version: version, bytes: bytes, synced: map[string]bool{},
+		seen: seenFiles{map[schema.SealedFile]bool{}, map[schema.ULID]shortDigest{}},
+	}
 }
 
 // bulkRun is a run with its id.
@@ -149,42 +165,22 @@ func runSize(r *schema.Run) int {
 // store makes one sealed file of the runs of a batch that are not in the store.
 func (b *bulk) store(batch []bulkRun) error {
 	b.runs = batch
-	all := len(b.runs)
 	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return compareULIDs(x.id, y.id) })
-	b.runs = slices.CompactFunc(b.runs, func(x, y bulkRun) bool { return x.id == y.id })
-	if err := b.dropKnown(); err != nil {
+	known, err := b.dropKnown()
+	if err != nil {
 		return err
 	}
+	doubled := b.dropDoubled()
 	if len(b.runs) > 0 {
 		b.complete()
 		if err := b.write(); err != nil {
 			return err
 		}
 	}
-	b.added += len(b.runs)
-	b.skipped += all - len(b.runs)
+	b.done.Added += len(b.runs)
+	b.done.Skipped += doubled.Skipped + known.Skipped
+	b.done.Differing += doubled.Differing + known.Differing
 	b.runs = nil
-	return nil
-}
-
-// dropKnown leaves out the runs that are in the store. To skip a run is to acknowledge it, and whoever stored it may
-// not have come to the last fsync: so it is done here.
-func (b *bulk) dropKnown() error {
-	if len(b.runs) == 0 {
-		return nil
-	}
-	ids := make([]schema.ULID, len(b.runs))
-	for i := range b.runs {
-		ids[i] = b.runs[i].id
-	}
-	known, err := b.known(ids)
-	for attempt := 1; errors.Is(err, errMoved) && attempt < moves; attempt++ {
-		known, err = b.known(ids)
-	}
-	if err != nil {
-		return err
-	}
-	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool { return known[r.id] })
 	return nil
 }
 
@@ -227,7 +223,17 @@ func (b *bulk) write() error {
 	if err := set.finish(); err != nil {
 		return err
 	}
-	return set.publish(schema.NewSealedFile(contentID(ids[len(ids)-1].Time(), sum), ids))
+	sealed := schema.NewSealedFile(contentID(ids[len(ids)-1].Time(), sum), ids)
+	if err := set.publish(sealed); err != nil {
+		return err
+	}
+	if b.seen.takes(len(b.runs)) {
+		for i := range b.runs {
+			b.seen.add(b.runs[i].id, b.runs[i].digest)
+		}
+		b.seen.files[sealed] = true
+	}
+	return nil
 }
 
 // contentID is the id of a sealed file that comes from no claim, of the time of its last run: the same runs give the

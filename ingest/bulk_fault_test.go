@@ -49,7 +49,7 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 		t.Fatal(err)
 	}
 	files.osFiles = must(newOSFiles(dir))
-	b := bulk{files: &files, version: "test", bytes: 7 * runSize(&runs[1]), synced: map[string]bool{}}
+	b := newBulk(&files, "test", 7*runSize(&runs[1]))
 	err := b.all(each(runs...))
 	there := storedRuns(t, dir)
 	switch {
@@ -57,11 +57,11 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 		t.Fatalf("operation %d: acknowledged though an fsync failed", files.at)
 	case err != nil && (!files.hit || !errors.Is(err, files.fault)):
 		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
-	case err == nil && len(there) != len(runs), b.added > len(there):
-		t.Fatalf("operation %d: %d runs added, %d are there", files.at, b.added, len(there))
+	case err == nil && len(there) != len(runs), b.done.Added > len(there):
+		t.Fatalf("operation %d: %d runs added, %d are there", files.at, b.done.Added, len(there))
 	}
 	files.healed = true
-	again := bulk{files: &files, version: "test", bytes: bulkBytes, synced: map[string]bool{}}
+	again := newBulk(&files, "test", bulkBytes)
 	if err := again.all(each(runs...)); err != nil {
 		t.Fatalf("operation %d, the second time: %v", files.at, err)
 	}

@@ -1,44 +1,157 @@
 package ingest
 
 import (
+	"encoding/hex"
 	"errors"
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// known are those of the runs, ascending, that are in the store, on disk. It fails with errMoved where one of them is
-// being sealed.
-func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]bool, error) {
+// dropKnown leaves out the runs that are in the store. To skip a run is to acknowledge it, and whoever stored it may
+// not have come to the last fsync: so it is done here.
+func (b *bulk) dropKnown() (dropped Appended, err error) {
+	if len(b.runs) == 0 {
+		return dropped, nil
+	}
+	ids := make([]schema.ULID, len(b.runs))
+	for i := range b.runs {
+		ids[i] = b.runs[i].id
+	}
+	known, err := b.known(ids)
+	for attempt := 1; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+		known, err = b.known(ids)
+	}
+	if err != nil {
+		return dropped, err
+	}
+	b.runs = slices.DeleteFunc(b.runs, func(r bulkRun) bool {
+		digest, there := known[r.id]
+		if there {
+			dropped.skip(&r, digest)
+		}
+		return there
+	})
+	return dropped, nil
+}
+
+// dropDoubled leaves out the runs that came before in the batch, which is sorted.
+func (b *bulk) dropDoubled() (dropped Appended) {
+	kept := b.runs[:0]
+	for _, r := range b.runs {
+		if n := len(kept); n > 0 && kept[n-1].id == r.id {
+			dropped.skip(&r, schema.DigestOf(&kept[n-1].run))
+			continue
+		}
+		kept = append(kept, r)
+	}
+	b.runs = kept
+	return dropped
+}
+
+// skip counts a run of which the store, or what comes before, has a digest that begins so.
+func (a *Appended) skip(r *bulkRun, digest string) {
+	a.Skipped++
+	if !strings.HasPrefix(schema.DigestOf(&r.run), digest) {
+		a.Differing++
+	}
+}
+
+// known are those of the runs, ascending, that are in the store, on disk, and what their digests begin with. It fails
+// with errMoved where one of them is being sealed.
+func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 	// Live runs first: a run goes from there to a sealed file. Of the sealed files, the listing is not used.
 	listing, err := schema.List(b.files, schema.Scope{Newest: 1})
 	if err != nil {
 		return nil, err
 	}
-	known := map[schema.ULID]bool{}
+	known := map[schema.ULID]string{}
 	for _, f := range listing.Live {
 		if _, found := slices.BinarySearchFunc(ids, f.Run, compareULIDs); found {
-			known[f.Run] = true
-			if err := b.sync(path.Dir(f.Path())); err != nil {
-				return nil, moved(err)
+			if known[f.Run], err = b.live(f); err != nil {
+				return nil, err
 			}
 		}
 	}
-	sealed, err := sealedDigests(b.files, ids)
+	near, err := sealedNear(b.files, ids)
 	if err != nil {
 		return nil, err
 	}
-	if len(sealed) > 0 {
-		if err := b.syncSealed(schema.MonthOf(ids[0].Time())); err != nil {
+	live := len(known)
+	for _, sealed := range near {
+		if b.seen.files[sealed] {
+			continue
+		}
+		if err := b.look(sealed, ids, known); err != nil {
 			return nil, err
 		}
 	}
-	for id := range sealed {
-		known[id] = true
+	b.seen.find(ids, known)
+	if len(known) > live {
+		return known, b.syncSealed(schema.MonthOf(ids[0].Time()))
 	}
 	return known, nil
+}
+
+// look adds the digests of those of the runs that a sealed file holds, or holds what is in the file.
+func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schema.ULID]string) error {
+	if !b.seen.takes(sealed.Rows) {
+		return readDigests(b.files, sealed, ids, known)
+	}
+	if err := eachDigest(b.files, sealed, b.seen.add); err != nil {
+		return err
+	}
+	b.seen.files[sealed] = true
+	return nil
+}
+
+// live is the digest of a live run, on disk; of one that cannot be read it is empty.
+func (b *bulk) live(f schema.LiveFile) (digest string, err error) {
+	if err := b.sync(path.Dir(f.Path())); err != nil {
+		return "", moved(err)
+	}
+	switch live, err := readLiveFile(b.files, f); {
+	case err == nil:
+		return live.Digest, nil
+	case refusable(err):
+		return "", nil
+	default:
+		return "", moved(err)
+	}
+}
+
+// seenFiles are the runs of sealed files that were read or made: where the ids are no times, every file can hold every
+// run, and to read them again for each batch would take the square of their number.
+type seenFiles struct {
+	files map[schema.SealedFile]bool
+	runs  map[schema.ULID]shortDigest
+}
+
+// shortDigest is the beginning of a digest, as it is held of very many runs.
+type shortDigest [8]byte
+
+// takes tells whether so many runs more may be held. A run takes some 40 bytes.
+func (s *seenFiles) takes(runs int) bool {
+	const most = 2 << 20
+	return len(s.runs)+runs <= most
+}
+
+func (s *seenFiles) add(run schema.ULID, digest string) {
+	var short shortDigest
+	_, _ = hex.Decode(short[:], []byte(digest[:min(len(digest), hex.EncodedLen(len(short)))]))
+	s.runs[run] = short
+}
+
+// find adds those of the runs that stand in the files, and what their digests begin with.
+func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
+	for _, id := range runs {
+		if short, there := s.runs[id]; there {
+			known[id] = hex.EncodeToString(short[:])
+		}
+	}
 }
 
 // syncSealed fsyncs the folders of sealed files that can hold a run of that month.

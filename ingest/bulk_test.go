@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"os"
 	"path/filepath"
@@ -87,10 +88,10 @@ func TestAppendAll(t *testing.T) {
 	mustAppend(t, store, runs[10], runs[20])
 	before := runs[0].Metrics
 
-	for round, want := range [][2]int{{len(runs) - 2, 3}, {0, len(runs) + 1}} {
-		added, skipped, err := store.AppendAll(each(append(slices.Clone(runs), runs[5])...))
-		if err != nil || added != want[0] || skipped != want[1] {
-			t.Fatalf("round %d: %d added, %d skipped, %v; want %v", round, added, skipped, err, want)
+	for round, want := range []Appended{{Added: len(runs) - 2, Skipped: 3}, {Skipped: len(runs) + 1}} {
+		done, err := store.AppendAll(each(append(slices.Clone(runs), runs[5])...))
+		if err != nil || done != want {
+			t.Fatalf("round %d: %+v, %v; want %+v", round, done, err, want)
 		}
 		mustHold(t, dir, runs...)
 		if files := sealedFiles(t, dir); len(files) != 1 {
@@ -118,14 +119,81 @@ func sealedFiles(t testing.TB, dir string) []schema.SealedFile {
 func TestAppendAllFiles(t *testing.T) {
 	store, dir := newStore(t)
 	runs := sweep(1, 1000, 100)
-	b := bulk{files: store.files, version: "test", bytes: 2 * 50 * runSize(&runs[0]), synced: map[string]bool{}}
+	b := newBulk(store.files, "test", 2*50*runSize(&runs[0]))
 	if err := b.all(each(runs...)); err != nil {
 		t.Fatal(err)
 	}
 	mustHold(t, dir, runs...)
-	if n := len(sealedFiles(t, dir)); n < 19 || n > 21 || b.added != len(runs) {
-		t.Errorf("%d files, %d runs added", n, b.added)
+	if n := len(sealedFiles(t, dir)); n < 19 || n > 21 || b.done.Added != len(runs) {
+		t.Errorf("%d files, %d runs added", n, b.done.Added)
 	}
+}
+
+// TestAppendAllReadsOnce: where runs could be in any file, those that were made just now are not read again for each batch,
+// and older ones once; what comes twice is stored once all the same.
+func TestAppendAllReadsOnce(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 200, 1)
+	for i := range runs {
+		runs[i].StartedAt = runs[0].StartedAt
+		runs[i].RunID = schema.ULIDFrom(runs[0].StartedAt, [10]byte{byte(i * 7), byte(i)}).String()
+	}
+	counting := &readCounter{files: store.files}
+	b := newBulk(counting, "test", 2*20*runSize(&runs[0]))
+	if err := b.all(each(slices.Concat(runs, runs[:50])...)); err != nil {
+		t.Fatal(err)
+	}
+	mustHold(t, dir, runs...)
+	files := len(sealedFiles(t, dir))
+	if files < 10 || counting.reads > 0 || b.done.Skipped != 50 {
+		t.Errorf("%d files, read %d times, %d runs skipped", files, counting.reads, b.done.Skipped)
+	}
+
+	again := newBulk(counting, "test", 2*20*runSize(&runs[0]))
+	if err := again.all(each(runs...)); err != nil {
+		t.Fatal(err)
+	}
+	if counting.reads != files || again.done != (Appended{Skipped: len(runs)}) {
+		t.Errorf("%d files, read %d times the second time: %+v", files, counting.reads, again.done)
+	}
+}
+
+// readCounter counts how often a sealed file is opened to be read.
+type readCounter struct {
+	files
+	reads int
+}
+
+func (c *readCounter) Open(name string) (fs.File, error) {
+	if strings.HasPrefix(name, schema.RunsDir) && strings.HasSuffix(name, ".parquet") {
+		c.reads++
+	}
+	return c.files.Open(name)
+}
+
+// TestAppendAllDiffering: of an id with other values the store keeps what it has, and says so: of a live run, a sealed one,
+// one of a batch before, of the same batch.
+func TestAppendAllDiffering(t *testing.T) {
+	store, dir := newStore(t)
+	runs := sweep(1, 100, 1)
+	mustAppend(t, store, runs[0])
+	if done, err := store.AppendAll(each(runs[1])); done.Added != 1 || err != nil {
+		t.Fatal(done, err)
+	}
+	other := slices.Clone(runs)
+	for i := range other {
+		other[i].Benchmark = "other"
+		other[i].PointID = schema.PointID(&other[i])
+	}
+	b := newBulk(store.files, "test", 2*20*runSize(&runs[0]))
+	input := slices.Concat(other[:2], runs[:3], other[2:3], runs[3:], other[50:51])
+	if err := b.all(each(input...)); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Appended{Added: 98, Skipped: 6, Differing: 4}); b.done != want {
+		t.Errorf("got %+v, want %+v", b.done, want)
+	}
+	mustHold(t, dir, runs...)
 }
 
 // TestAppendAllClaimed: runs in claims are there too.
@@ -141,8 +209,8 @@ func TestAppendAllClaimed(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, schema.LiveDir, segment), filepath.Join(dir, claim.Path(), segment)); err != nil {
 		t.Fatal(err)
 	}
-	if added, skipped, err := store.AppendAll(each(run)); added != 0 || skipped != 1 || err != nil {
-		t.Errorf("%d added, %d skipped, %v", added, skipped, err)
+	if done, err := store.AppendAll(each(run)); done != (Appended{Skipped: 1}) || err != nil {
+		t.Errorf("%+v, %v", done, err)
 	}
 	mustHold(t, dir, run)
 }
@@ -160,19 +228,19 @@ func TestAppendAllRefused(t *testing.T) {
 		{each(good, bad), `appending to store ` + dir + `: run ` + bad.RunID + `: status "fine": want one of`},
 		{func(yield func(schema.Run, error) bool) { _ = yield(good, nil) && yield(schema.Run{}, broken) }, "appending to store " + dir + ": broken"},
 	} {
-		added, skipped, err := store.AppendAll(test.runs)
-		if added+skipped != 0 || err == nil || len(err.Error()) < len(test.want) || err.Error()[:len(test.want)] != test.want {
-			t.Errorf("%d added, %d skipped, %v; want %q", added, skipped, err, test.want)
+		done, err := store.AppendAll(test.runs)
+		if done != (Appended{}) || err == nil || !strings.HasPrefix(err.Error(), test.want) {
+			t.Errorf("%+v, %v; want %q", done, err, test.want)
 		}
 	}
 	mustHold(t, dir)
-	if added, _, err := store.AppendAll(each()); added != 0 || err != nil {
-		t.Errorf("nothing: %d added, %v", added, err)
+	if done, err := store.AppendAll(each()); done != (Appended{}) || err != nil {
+		t.Errorf("nothing: %+v, %v", done, err)
 	}
 	if err := store.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := store.AppendAll(each(good)); err == nil {
+	if _, err := store.AppendAll(each(good)); err == nil {
 		t.Error("a closed store takes runs")
 	}
 }
@@ -185,8 +253,8 @@ func TestAppendAllNoLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := sweep(1, 10, 3)
-	if added, _, err := store.AppendAll(each(runs...)); added != 10 || err != nil {
-		t.Fatalf("%d added, %v", added, err)
+	if done, err := store.AppendAll(each(runs...)); done.Added != 10 || err != nil {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	mustHold(t, dir, runs...)
 }
@@ -202,7 +270,7 @@ func TestAppendAllOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs := []schema.Run{fullRun(), smallRun()}
-	if _, _, err := store.AppendAll(each(runs...)); err != nil {
+	if _, err := store.AppendAll(each(runs...)); err != nil {
 		t.Fatal(err)
 	}
 	name := sealedFiles(t, dir)[0]
@@ -233,8 +301,8 @@ func TestAppendAllOrder(t *testing.T) {
 	}
 
 	files.trace = nil
-	if _, skipped, err := store.AppendAll(each(runs...)); skipped != 2 || err != nil {
-		t.Fatalf("%d skipped, %v", skipped, err)
+	if done, err := store.AppendAll(each(runs...)); done.Skipped != 2 || err != nil {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	for _, step := range []string{steps[2], steps[5], steps[8]} {
 		if !slices.Contains(files.trace, step) {

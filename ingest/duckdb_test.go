@@ -57,15 +57,15 @@ func TestDuckDBSealed(t *testing.T) {
 	dir := t.TempDir()
 	store := open(t, dir)
 	runs := []schema.Run{ingest.FullRun(), ingest.SmallRun(), ingest.FullRun()}
-	added, _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+	done, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
 		for _, r := range runs {
 			if !yield(r, nil) {
 				return
 			}
 		}
 	})
-	if err != nil || added != len(runs) {
-		t.Fatalf("%d added, %v", added, err)
+	if err != nil || done.Added != len(runs) {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	db, err := sql.Open("duckdb", "")
 	if err != nil {

@@ -18,13 +18,35 @@ import (
 // not come to the last fsync.
 func sealedDigests(f files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	known := map[schema.ULID]string{}
+	near, err := sealedNear(f, runs)
+	if err != nil {
+		return nil, err
+	}
+	for _, sealed := range near {
+		before := len(known)
+		if err := readDigests(f, sealed, runs, known); err != nil {
+			return nil, err
+		}
+		if len(known) == before {
+			continue
+		}
+		if err := syncSealed(f, sealed); err != nil {
+			return nil, err
+		}
+	}
+	return known, nil
+}
+
+// sealedNear lists the sealed files that are of the time of one of the runs, ascending.
+func sealedNear(f files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	if len(runs) == 0 {
-		return known, nil
+		return nil, nil
 	}
 	folders, err := fs.ReadDir(f, schema.RunsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
+	var all []schema.SealedFile
 	oldest := schema.MonthOf(runs[0].Time())
 	for _, folder := range folders {
 		if folder.Name() < oldest { // holds no run that is later than its month
@@ -34,20 +56,9 @@ func sealedDigests(f files, runs []schema.ULID) (map[schema.ULID]string, error) 
 		if err != nil {
 			return nil, err
 		}
-		for _, sealed := range found {
-			before := len(known)
-			if err := readDigests(f, sealed, runs, known); err != nil {
-				return nil, fmt.Errorf("looking for runs in %s: %w", sealed.Path(schema.RunsDir), err)
-			}
-			if len(known) == before {
-				continue
-			}
-			if err := syncSealed(f, sealed); err != nil {
-				return nil, err
-			}
-		}
+		all = append(all, found...)
 	}
-	return known, nil
+	return all, nil
 }
 
 // sealedOf lists the sealed files of a folder that are of the time of one of the runs, ascending. Of the many others
@@ -141,6 +152,20 @@ func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 
 // readDigests adds the digests of those runs, ascending, that a sealed file holds.
 func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
+	return eachDigest(f, sealed, func(run schema.ULID, digest string) {
+		if _, wanted := slices.BinarySearchFunc(runs, run, compareULIDs); wanted {
+			known[run] = digest
+		}
+	})
+}
+
+// eachDigest goes through the runs of a sealed file.
+func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("looking for runs in %s: %w", sealed.Path(schema.RunsDir), err)
+		}
+	}()
 	opened, err := f.Open(sealed.Path(schema.RunsDir))
 	if err != nil {
 		return err
@@ -173,9 +198,8 @@ func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known ma
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		if _, wanted := slices.BinarySearchFunc(runs, run, compareULIDs); wanted {
-			known[run], _ = row[digestPlace].(string)
-		}
+		digest, _ := row[digestPlace].(string)
+		do(run, digest)
 	}
 }
 

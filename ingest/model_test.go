@@ -213,7 +213,7 @@ func (m *model) appendAll(random *rand.Rand, store *Store) {
 	for range 1 + random.IntN(5) {
 		runs = append(runs, m.newRun(random))
 	}
-	_, _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+	_, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
 		for _, run := range runs {
 			if !yield(run, nil) {
 				return

@@ -20,8 +20,8 @@ import (
 func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 	t.Helper()
 	for part := range slices.Chunk(runs, perFile) {
-		if added, _, err := store.AppendAll(each(part...)); err != nil || added != len(part) {
-			t.Fatalf("%d runs added, %v", added, err)
+		if done, err := store.AppendAll(each(part...)); err != nil || done.Added != len(part) {
+			t.Fatalf("%+v, %v", done, err)
 		}
 	}
 }

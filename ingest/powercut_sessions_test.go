@@ -61,7 +61,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 			if err := f.append(runs[8:]...); err != nil {
 				return err
 			}
-			b := bulk{files: f, version: "test", bytes: bulkBytes, synced: map[string]bool{}}
+			b := newBulk(f, "test", bulkBytes)
 			return f.did(b.all(each(append(fresh, runs...)...)), ids(append(fresh, runs...)...)...)
 		}},
 		"merge": {p.a, func(f *cutFiles) error {

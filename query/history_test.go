@@ -87,7 +87,7 @@ func sealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = s.AppendAll(func(yield func(schema.Run, error) bool) {
+	_, err = s.AppendAll(func(yield func(schema.Run, error) bool) {
 		for _, r := range runs {
 			if !yield(r, nil) {
 				return

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -37,8 +38,8 @@ stored once, whenever and from wherever it is read. What cannot be understood is
 named and counted, the rest is stored, and the exit status is 4; as it is where
 nobody knows the format of a file that was named. --list-formats says what is
 read and what of it becomes a run. Any program can write the format jsonl, one
-run a line; --json-schema says how. A table of any layout is read with --from csv
-or jsonl and --map FILE, which says what its columns are.`,
+run a line; --json-schema says how. A table of any layout is read with --from
+csv or jsonl and --map FILE, which says what its columns are.`,
 		Example: `  neurolens ingest .benchmarks/ --tag branch=main
   hyperfine --export-json - 'sort big.txt' | neurolens ingest - --machine lab3
   neurolens ingest results.csv --from csv --map mapping.yaml --dry-run`,
@@ -112,6 +113,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	if in.sources, err = foreign.Sources(paths, os.Stdin); err != nil {
 		return nil, usageErrorf("ingest: %w", err)
 	}
+	in.sources = slices.DeleteFunc(in.sources, func(s foreign.Source) bool { return s.Store && in.writesInto(s.Name) })
 	if len(in.sources) == 0 {
 		return nil, usageErrorf("ingest: there is no file in these folders")
 	}
@@ -193,6 +195,20 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 // ingestMemory is how many bytes are in memory before garbage is collected more often.
 const ingestMemory = 300 << 20
 
+// writesInto tells whether a folder is the store that the runs go into.
+func (in *ingesting) writesInto(name string) bool {
+	store, err := in.writeStore()
+	if err != nil {
+		return false // it is reported when the store is opened
+	}
+	is, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	own, err := os.Stat(store)
+	return err == nil && os.SameFile(is, own)
+}
+
 // store appends all runs, and prints what came of each file.
 func (in *ingesting) store(ctx context.Context, format string) error {
 	dir, err := in.writeStore()
@@ -206,7 +222,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	// Runs are made and let go by the thousand: collecting garbage as often as usual takes a third of the time.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(ingestMemory)
-	added, known, err := store.AppendAll(in.runs(ctx))
+	done, err := store.AppendAll(in.runs(ctx))
 	in.progress.end()
 	if closeErr := store.Close(); err == nil && closeErr != nil {
 		err = closeErr
@@ -215,17 +231,18 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 		err = storeError{err}
 	}
 	t := reportsTable(in.reports)
-	printed := in.print(format, t, func() view { return in.reportView(stored{added, known}) })
+	printed := in.print(format, t, func() view { return in.reportView(done) })
 	if forPeople(format) { // others have it in their rows
 		in.explain()
 	}
 	if err != nil {
-		fmt.Fprintf(in.stderr, "%s stored before that\n", count(added, "run"))
+		fmt.Fprintf(in.stderr, "%s stored before that\n", count(done.Added, "run"))
+		return errors.Join(err, printed)
 	}
-	if err == nil { // else that says more
-		err = in.outcome()
+	if !forPeople(format) { // whose table ends with it
+		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", appendedText(done))
 	}
-	return errors.Join(err, printed)
+	return errors.Join(in.outcome(), printed)
 }
 
 // outcome is the error of what was refused: of a file that was named and that nobody knows, of folders in which nothing
@@ -239,7 +256,8 @@ func (in *ingesting) outcome() error {
 	}
 	for i, r := range in.reports {
 		switch {
-		case r.state == filePartly, r.state == fileFailed, r.state == fileUnknown && (in.sources[i].Named || read == 0):
+		case r.state == filePartly, r.state == fileFailed,
+			(r.state == fileUnknown || r.state == fileStore) && (in.sources[i].Named || read == 0):
 			return errRunsFailed
 		}
 	}

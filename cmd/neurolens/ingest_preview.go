@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -41,7 +42,7 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 	}
 	err := in.print(format, list.Table, func() view {
 		v := in.lsView(list, lsOptions{})
-		v.below = append(in.leftOut(), in.total(stored{}))
+		v.below = append(in.leftOut(), in.total(ingest.Appended{}))
 		v.compact = nil
 		return v
 	})

@@ -23,6 +23,7 @@ const (
 	filePartly  fileState = "partly"  // something of it was refused
 	fileSide    fileState = "side"    // it only goes with others
 	fileUnknown fileState = "unknown" // nobody recognises it
+	fileStore   fileState = "store"   // a store in a folder that was walked
 	fileFailed  fileState = "failed"  // it cannot be read
 )
 
@@ -64,10 +65,13 @@ func (in *ingesting) read(ctx context.Context, s foreign.Source, yield func(sche
 		return fileReport{Report: foreign.Report{Name: s.Name}, state: state, why: err.Error()}
 	}
 	input, err := s.Open(ctx, in.location)
+	if s.Store {
+		return failed(fileStore, err)
+	}
 	if err != nil {
 		return failed(fileFailed, err)
 	}
-	defer input.Close() //nolint:errcheck // it was only read
+	defer input.Close()
 	in.progress.reading(input)
 	format := in.from
 	if format == nil {

@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 )
-
-// stored is how many runs were appended, and how many were there already.
-type stored struct{ added, known int }
 
 func reportsTable(reports []fileReport) query.Table {
 	t := query.Table{Columns: []query.Column{
@@ -74,12 +72,15 @@ func (in *ingesting) explain() {
 	if said > most {
 		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s more (--format plain names all)\n", thousands(said-most))
 	}
+	if slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.state == fileUnknown }) {
+		fmt.Fprintln(in.stderr, "--list-formats names what is read; any table can be, with --from csv --map FILE")
+	}
 }
 
 // mostFiles is how many files a terminal names; of more it shows the formats.
 const mostFiles = 20
 
-func (in *ingesting) reportView(s stored) view {
+func (in *ingesting) reportView(done ingest.Appended) view {
 	v := view{columns: []viewColumn{
 		{header: "FILE"},
 		{header: "FORMAT"},
@@ -104,11 +105,32 @@ func (in *ingesting) reportView(s stored) view {
 	}
 	v = withoutEmptyColumns(v)
 	v.below = append(v.below, in.leftOut()...)
-	v.below = append(v.below, in.total(s))
-	if s.added > 0 {
+	if names := in.passedOver(folder, fileUnknown); names != "" {
+		v.below = append(v.below, "not recognised: "+names)
+	}
+	if names := in.passedOver(folder, fileStore); names != "" {
+		v.below = append(v.below, "stores, not read (store merge copies what they have): "+names)
+	}
+	v.below = append(v.below, in.total(done))
+	if done.Added > 0 {
 		v.commands = []string{"", "next  neurolens ls source=" + in.source}
 	}
 	return v
+}
+
+// passedOver names the first that came to this in folders.
+func (in *ingesting) passedOver(folder string, state fileState) string {
+	const most = 5
+	var names []string
+	for i, r := range in.reports {
+		if r.state == state && !in.sources[i].Named {
+			names = append(names, strings.TrimPrefix(r.Name, folder))
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], thousands(more)+" more")
+	}
+	return strings.Join(names, ", ")
 }
 
 // withoutEmptyColumns leaves out the columns in which no row has anything.
@@ -154,7 +176,7 @@ func (in *ingesting) lines() []reportLine {
 	var shown []fileReport
 	for i, r := range in.reports {
 		// What stands in a folder beside results is counted below the table, and named by the formats for programs.
-		if r.state != fileSide && (r.state != fileUnknown || in.sources[i].Named) {
+		if r.state != fileSide && r.state != fileStore && (r.state != fileUnknown || in.sources[i].Named) {
 			shown = append(shown, r)
 		}
 	}
@@ -229,7 +251,7 @@ func (in *ingesting) leftOut() []string {
 }
 
 // total is the line that counts everything.
-func (in *ingesting) total(s stored) string {
+func (in *ingesting) total(done ingest.Appended) string {
 	states := map[fileState]int{}
 	samples, runs, refused := int64(0), 0, 0
 	for _, r := range in.reports {
@@ -238,7 +260,7 @@ func (in *ingesting) total(s stored) string {
 		samples += r.Samples
 		refused += r.Refused
 	}
-	line := count(len(in.reports), "file")
+	line := count(len(in.reports)-states[fileStore], "file")
 	for _, p := range []struct {
 		state fileState
 		words string
@@ -247,17 +269,26 @@ func (in *ingesting) total(s stored) string {
 			line += fmt.Sprintf(", %s %s", thousands(n), p.words)
 		}
 	}
-	switch {
-	case in.dryRun:
+	if in.dryRun {
 		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs, "run"))
-	case s.known > 0:
-		line += fmt.Sprintf(" · %s stored, %s there already", count(s.added, "run"), thousands(s.known))
-	default:
-		line += fmt.Sprintf(" · %s stored", count(s.added, "run"))
+	} else {
+		line += " · " + appendedText(done)
 	}
 	line += " · " + count(int(samples), "sample")
 	if refused > 0 {
 		line += fmt.Sprintf(" · %s refused", count(refused, "record"))
 	}
 	return line
+}
+
+// appendedText says what came of runs.
+func appendedText(done ingest.Appended) string {
+	text := count(done.Added, "run") + " stored"
+	if done.Skipped > 0 {
+		text += fmt.Sprintf(", %s there already", thousands(done.Skipped))
+	}
+	if done.Differing > 0 {
+		text += fmt.Sprintf(" (%s with other values, which stay as they are)", thousands(done.Differing))
+	}
+	return text
 }

@@ -123,15 +123,15 @@ func TestNotebook(t *testing.T) {
 	}
 	sweep := runtest.NewSweep(1, 100)
 	sweep.Step = time.Hour
-	added, _, err := s.AppendAll(func(yield func(schema.Run, error) bool) {
+	done, err := s.AppendAll(func(yield func(schema.Run, error) bool) {
 		for range 2000 {
 			if !yield(sweep.Next(), nil) {
 				return
 			}
 		}
 	})
-	if err != nil || added != 2000 || s.Close() != nil {
-		t.Fatalf("appended %d runs: %v", added, err)
+	if err != nil || done.Added != 2000 || s.Close() != nil {
+		t.Fatalf("%+v, %v", done, err)
 	}
 	query := program(t, dir, "query", "--format", "jsonl", notebookQuestion(t, before))
 	query.run(t)

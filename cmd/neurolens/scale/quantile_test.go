@@ -45,7 +45,7 @@ func ingestSweep(dir string, runs, samples int) error {
 		return err
 	}
 	sweep := runtest.NewSweep(1, samples)
-	_, _, err = store.AppendAll(func(yield func(schema.Run, error) bool) {
+	_, err = store.AppendAll(func(yield func(schema.Run, error) bool) {
 		for range runs {
 			if !yield(sweep.Next(), nil) {
 				return

@@ -67,15 +67,15 @@ func writeOnce(b *testing.B, store *ingest.Store) (took [4]time.Duration) {
 		b.Fatal(n, err)
 	}
 	lap(1)
-	added, _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+	done, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
 		for _, r := range other {
 			if !yield(r, nil) {
 				return
 			}
 		}
 	})
-	if added != perFile || err != nil {
-		b.Fatal(added, err)
+	if done.Added != perFile || err != nil {
+		b.Fatal(done, err)
 	}
 	lap(2)
 	_, err = store.Pack()
