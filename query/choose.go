@@ -58,9 +58,6 @@ func ignore([]driver.Value) error { return nil }
 // restrict adds bounds to a condition: the ids of runs are ordered by time.
 func (c *condition) restrict(b bounds) {
 	var parts []string
-	if c.text != "" {
-		parts = append(parts, c.text)
-	}
 	at := func(op string, ms int64) {
 		c.args = append(c.args, firstID(ms))
 		parts = append(parts, fmt.Sprintf("run_id %s $%d::VARCHAR", op, len(c.args)))
@@ -71,7 +68,13 @@ func (c *condition) restrict(b bounds) {
 	if b.until > 0 {
 		at("<", b.until)
 	}
-	c.text = strings.Join(parts, " AND ")
+	for _, text := range []*string{&c.text, &c.reach} {
+		all := parts
+		if *text != "" {
+			all = slices.Insert(slices.Clone(parts), 0, *text)
+		}
+		*text = strings.Join(all, " AND ")
+	}
 }
 
 // firstID is not larger than the id of any run of that time, in Unix milliseconds.
@@ -85,16 +88,12 @@ func (s *selection) matches() string {
 	return "coalesce(" + s.text + ", false)"
 }
 
-// where is the SQL of whether a row matches, or has a value that is to be counted.
+// where is the SQL of whether a row matches, or has a value that is to be counted: one that alone may be why it does not.
 func (s *selection) where() string {
 	if len(s.notNumbers) == 0 {
 		return s.text
 	}
-	wanted := []string{s.matches()}
-	for _, n := range s.notNumbers {
-		wanted = append(wanted, n.text)
-	}
-	return strings.Join(wanted, " OR ")
+	return s.reach
 }
 
 // chosen are the runs that answer a question, in its order.

@@ -30,6 +30,9 @@ type CompareRequest struct {
 	Limit int
 	Worst []compare.Verdict
 
+	// Inputs adds to each row what its numbers are made of, so that they can be computed again. That is half of it.
+	Inputs bool
+
 	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
 	// larger than all they are made of. Its error ends the comparison.
 	Pages func(Table) error
@@ -50,19 +53,22 @@ const DefaultThreshold = .02
 // sides are.
 //
 // Columns: the identity of the point (the head's, where it has the point), machine and params; base_point_id and
-// head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples, the
-// least n_samples of a run, statuses, a map of status to number of runs, and the location of the side; change, low, high:
-// of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted; verdict, reason, more_runs;
-// looks, the sessions of the head; flags; failure, what went wrong in a run of the head; method, strict and correction,
-// the rules that were used; and what these are made of: base_locations, head_locations, block_differences and history
-// (logarithms, unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family.
+// head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples and
+// samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
+// of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted;
+// verdict, reason, more_runs; looks, the sessions of the head; flags; failure, what went wrong in a run of the head;
+// method, strict and correction, the rules that were used. With Inputs, what these are made of: base_locations,
+// head_locations, block_differences and history (logarithms, unless the scale is difference), variance, df, session_sd,
+// prior_variance, prior_df, family.
 type Comparison struct {
 	Table
 	Base, Head CompareSide
 	Differs    []Difference
-	Metrics    []string        // that were compared, as they were asked for, else ascending
-	Points     []ComparedPoint // all of them, also those beyond the limit
-	NotNumbers map[string]int  // by key of the filters: values that an ordering could not use, being no numbers
+	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
+	Thresholds map[string]Threshold // of each of the metrics
+	Metrics    []string             // that were compared, as they were asked for, else ascending
+	Points     []ComparedPoint      // all of them, also those beyond the limit
+	NotNumbers map[string]int       // as in Listing
 }
 
 // Compare compares two selections.
@@ -115,7 +121,11 @@ const comparePage = 1000
 func (m *comparing) handOut(c *Comparison) error {
 	for points := range slices.Chunk(m.chosen, comparePage) {
 		for _, p := range points {
-			c.Rows = append(c.Rows, p.row(m.correction()))
+			row := p.row(m.correction())
+			if m.req.Inputs {
+				row = append(row, p.inputs()...)
+			}
+			c.Rows = append(c.Rows, row)
 		}
 		if m.req.Pages == nil {
 			continue
@@ -129,6 +139,14 @@ func (m *comparing) handOut(c *Comparison) error {
 		}
 	}
 	return nil
+}
+
+// columns are those of the rows.
+func (m *comparing) columns() []Column {
+	if m.req.Inputs {
+		return append(compareColumns(), inputColumns()...)
+	}
+	return compareColumns()
 }
 
 // letGo forgets what a row was made of: of very many points it is most of the memory.
@@ -156,7 +174,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err := m.sides(ctx); err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{Base: m.base.CompareSide, Head: m.head.CompareSide, Table: Table{Columns: compareColumns()}}
+	c := Comparison{Table: Table{Columns: m.columns()}}
 	base, err := m.facts(ctx, m.base)
 	if err != nil {
 		return Comparison{}, err
@@ -165,6 +183,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	c.Base, c.Head = m.base.CompareSide, m.head.CompareSide
 	c.Differs = differences(base, head)
 	m.req.Thresholds = head.thresholds(m.given)
 	families, err := m.families(ctx)
@@ -174,9 +193,11 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err := m.judge(families); err != nil {
 		return Comparison{}, err
 	}
+	c.Thresholds = map[string]Threshold{}
 	for _, f := range families {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
+			c.Thresholds[f.metric] = thresholdOf(m.req.Thresholds, f.metric)
 		}
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
@@ -184,7 +205,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		}
 		m.chosen = append(m.chosen, m.choose(f.points)...)
 	}
-	if err := m.name(ctx, m.chosen); err != nil {
+	if c.Common, err = m.common(ctx, families); err != nil {
 		return Comparison{}, err
 	}
 	if c.NotNumbers, err = m.notNumbers(ctx); err != nil {
@@ -221,8 +242,12 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.name = p.metric()
+		p.name = p.kind().name
 		p.relate()
+	}
+	for _, p := range matched {
+		p.base.settle()
+		p.head.settle()
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
@@ -233,12 +258,16 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	return matched, m.histories(ctx, matched, metric)
 }
 
-// manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran.
+// manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran, nor
+// what the points are that do not become rows.
 const manyCompared = 200_000
+
+// few tells whether there are fewer runs than that.
+func (m *comparing) few() bool { return m.base.Runs+m.head.Runs < m.many }
 
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
-	everything := m.req.Limit == 0 || m.axis != "" || m.base.Runs+m.head.Runs < m.many
+	everything := m.req.Limit == 0 || m.axis != "" || m.few()
 	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.axis != ""}
 	for {
 		base, head, err := m.groups(ctx, a)
@@ -258,18 +287,14 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 	}
 }
 
-// notNumbers counts what orderings of the filters could not use.
+// notNumbers counts what orderings of the filters could not use: of runs that either side would have, each once.
 func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
-	counts, err := m.countNotNumbers(ctx, m.base.sel)
+	if len(m.base.sel.notNumbers)+len(m.head.sel.notNumbers) == 0 {
+		return nil, nil
+	}
+	sel, err := m.selected(ctx, question{filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})
 	if err != nil {
 		return nil, err
 	}
-	more, err := m.countNotNumbers(ctx, m.head.sel)
-	for key, n := range more {
-		if counts == nil {
-			counts = map[string]int{}
-		}
-		counts[key] += n
-	}
-	return counts, err
+	return m.countNotNumbers(ctx, sel)
 }

@@ -14,6 +14,7 @@ import (
 // ComparedPoint is what counts are made of.
 type ComparedPoint struct {
 	Metric    string
+	Better    string // of the metric: lower, higher, or empty where that is not known
 	Verdict   compare.Verdict
 	Reason    compare.Reason
 	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
@@ -34,7 +35,7 @@ type ComparedPoint struct {
 func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
-		Metric: p.name, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
+		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
 		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
 	}
@@ -89,19 +90,85 @@ func least[T any](all []T, limit int, order func(a, b T) int) []T {
 	return first
 }
 
-// name reads what points are, where that is not known yet: of the runs of the time in which these points first ran.
-func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	byID := map[string][]*group{}
-	since, until := int64(math.MaxInt64), int64(0)
-	for _, p := range all {
-		if g := p.either(); g.identity == nil {
-			byID[g.pointID] = append(byID[g.pointID], g)
-			since, until = min(since, g.first), max(until, g.first)
+// common reads what the points are that become rows, and gives the fields in which all points are equal.
+func (m *comparing) common(ctx context.Context, families []family) ([]string, error) {
+	named := m.chosen
+	if m.few() {
+		named = nil
+		for _, f := range families {
+			named = append(named, f.points...)
 		}
 	}
-	if len(byID) == 0 {
+	if err := m.name(ctx, named); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, f := range families {
+		all += len(f.points)
+	}
+	if len(named) < all {
+		return m.commonStrata(), nil
+	}
+	return commonFields(named), nil
+}
+
+// commonFields are the fields in which all points are equal.
+func commonFields(points []*pairing) []string {
+	if len(points) == 0 {
 		return nil
 	}
+	of := &matcher{}
+	first := points[0].either()
+	fields := slices.Clone(identityFields)
+	for _, name := range slices.Sorted(maps.Keys(first.params)) {
+		fields = append(fields, paramPrefix+name)
+	}
+	return slices.DeleteFunc(fields, func(field string) bool {
+		return slices.ContainsFunc(points, func(p *pairing) bool { return !of.same(first, p.either(), field) })
+	})
+}
+
+// commonStrata are the fields of which the strata say that they are equal in all runs of both sides.
+func (m *comparing) commonStrata() []string {
+	var fields []string
+	all := slices.Concat(m.base.strata, m.head.strata)
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.benchmark != all[0].benchmark }) {
+		fields = append(fields, "benchmark")
+	}
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.backend != all[0].backend }) {
+		fields = append(fields, "backend")
+	}
+	return fields
+}
+
+// namedAtOnce is how many points are named by one query: what it gathers is in memory.
+const namedAtOnce = 16_384
+
+// name reads what points are, where that is not known yet.
+func (m *comparing) name(ctx context.Context, all []*pairing) error {
+	var unnamed groups
+	for _, p := range all {
+		if g := p.either(); g.identity == nil {
+			unnamed = append(unnamed, g)
+		}
+	}
+	slices.SortStableFunc(unnamed, func(a, b *group) int { return cmp.Compare(a.first, b.first) })
+	interned := newInterning()
+	for some := range slices.Chunk(unnamed, namedAtOnce) {
+		if err := m.nameSome(ctx, some, interned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
+func (m *comparing) nameSome(ctx context.Context, some groups, interned *interning) error {
+	byID := map[string][]*group{}
+	for _, g := range some {
+		byID[g.pointID] = append(byID[g.pointID], g)
+	}
+	since, until := some[0].first, some[len(some)-1].first
 	columns, err := runColumns(append([]string{"point_id", "started_at"}, identityColumns()...))
 	if err != nil {
 		return err
@@ -114,7 +181,6 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	}
 	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
-	interned := interning{}
 	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 		for _, g := range byID[textOf(row[0])] {
 			g.readIdentity(row[1:], interned)

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"database/sql/driver"
 	"maps"
 	"slices"
 	"strings"
@@ -61,9 +62,12 @@ var comparedFacts = []comparedFact{
 	{DiffersEnvironment, "python_version"},
 }
 
-// mostStrata is of how many runs of a side the facts are read: the first of each benchmark and backend of the newest
-// sessions.
-const mostStrata = 500
+// Facts are read of all runs of a side, unless there are more than mostFactRuns: then of the first run of each benchmark
+// and backend of the newest sessions, mostStrata of them.
+const (
+	mostFactRuns = 5000
+	mostStrata   = 500
+)
 
 // facts are the values of each fact on a side.
 type facts map[string]map[string]bool
@@ -148,8 +152,13 @@ func (f facts) add(run map[string]string) {
 	}
 }
 
-// facts reads those of a side, from the first run of each benchmark and backend in each of its sessions.
+// facts reads those of a side.
 func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
+	found := facts{}
+	if s.Runs <= mostFactRuns {
+		s.FactRuns = s.Runs
+		return found, m.allFacts(ctx, s, found)
+	}
 	var ids []schema.ULID
 	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {
 		id, err := schema.ParseULID(t.firstRun)
@@ -158,13 +167,42 @@ func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 		}
 		ids = append(ids, id)
 	}
+	s.FactRuns = len(ids)
 	known, err := m.factsOf(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	found := facts{}
 	for _, run := range known {
 		found.add(run)
 	}
-	return found, nil
+	return found, err
+}
+
+// allFacts adds those of every run of a side: DuckDB finds the different ones.
+func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
+	names := make([]string, len(comparedFacts))
+	for i, f := range comparedFacts {
+		names[i] = f.name
+	}
+	columns, err := runColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
+	if err != nil {
+		return err
+	}
+	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured)) + " AS r"
+	err = m.conn.query(ctx, statement{"SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, s.sel.args}, func(row []driver.Value) error {
+		run := map[string]string{}
+		for i, v := range row {
+			addFact(run, names[i], plain(v))
+		}
+		found.add(run)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	entries := func(column string) string {
+		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
+	}
+	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
+	return m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
+		found.add(map[string]string{textOf(row[0]): textOf(row[1])})
+		return nil
+	})
 }

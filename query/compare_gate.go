@@ -6,12 +6,12 @@ import (
 
 // Gate is what a comparison means for whoever must decide.
 type Gate struct {
-	Regressions int   // points that regressed, and points that the base has and the head has lost
-	Lost        int   // of those: missing, failed or unsupported on the head, or failing more often beyond chance
-	Unsettled   int   // points without a verdict that is good enough, or that may fail more often
-	MoreRuns    []int // a side, that would settle each point that runs can settle
-	Looks       int   // sessions of the head: extra runs are looked at again
-	Points      int   // that were gated
+	Regressions int             // points that regressed, and points that the base has and the head has lost
+	Lost        int             // of those: missing, failed or unsupported on the head, or failing more often beyond chance
+	Unsettled   int             // points without a verdict that is good enough, or that may fail more often
+	Open        []ComparedPoint // the unsettled points
+	Looks       int             // sessions of the head: extra runs are looked at again
+	Points      int             // that were gated
 }
 
 // Gate decides. Points that the base does not have ok runs of are not gated.
@@ -35,9 +35,7 @@ func (c *Comparison) Gate() Gate {
 			g.Regressions++
 		case p.unsettled():
 			g.Unsettled++
-			if p.MoreRuns > 0 {
-				g.MoreRuns = append(g.MoreRuns, p.MoreRuns)
-			}
+			g.Open = append(g.Open, p)
 		}
 	}
 	return g

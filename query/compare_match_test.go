@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -136,6 +137,13 @@ func TestCompareMetrics(t *testing.T) {
 		if v := realOf(t, got, row, "dead_zone"); math.Abs(v-c.deadZone) > 1e-9 {
 			t.Errorf("%s with %v: dead zone %g, want %g", c.metric, c.thresholds, v, c.deadZone)
 		}
+		counts := c.deadZone
+		if given, ok := c.thresholds[c.metric]; ok {
+			counts = given.Value
+		}
+		if got.Thresholds[c.metric].Value != counts {
+			t.Errorf("%s with %v: the threshold that counts is %v, want %g", c.metric, c.thresholds, got.Thresholds[c.metric], counts)
+		}
 		if runs := cellOf(got, row, "head_runs"); runs != "7" {
 			t.Errorf("%s: %s runs of the head have it, want 7", c.metric, runs)
 		}
@@ -208,5 +216,42 @@ func TestCompareDiffers(t *testing.T) {
 	}
 	if !slices.Equal(got.Base.Commits, []string{"ab"}) || got.Head.Runs != 7 {
 		t.Errorf("base %+v, head %+v", got.Base, got.Head)
+	}
+}
+
+// Facts are those of all runs: not of the first of a session, whose point another session may run later.
+func TestCompareDiffersInAnyRun(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for session, order := range [][]int64{{1, 2, 3}, {2, 1, 3}} {
+		for _, size := range order {
+			runs = append(runs, runsOf(&n, session, func(r *schema.Run) {
+				r.BatchSize, r.Applied = new(size), map[string]string{"batch_size": fmt.Sprint(size)}
+				if session == 1 && size == 3 && *r.RepeatIndex == 4 {
+					r.Env.DriverVersion, r.Env.Machine = "575", ""
+				}
+			}, wobble(1000)...)...)
+		}
+	}
+	c := mustCompare(t, open(t, newStore(t, runs...)), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
+	c.Differs = slices.DeleteFunc(c.Differs, func(d query.Difference) bool { return d.Name == "machine" })
+	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
+		t.Errorf("what differs: %+v", c.Differs)
+	}
+	if c.Head.NoMachine != 1 || c.Base.NoMachine != 0 || c.Head.FactRuns != c.Head.Runs {
+		t.Errorf("head: %+v", c.Head)
+	}
+}
+
+// Values that are no numbers are counted once, whichever of the sides could have had their runs.
+func TestCompareNotNumbers(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for _, dim := range []string{"1", "4", "x"} {
+		runs = append(runs, runsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
+	}
+	c := mustCompare(t, open(t, newStore(t, runs...)), query.CompareRequest{Base: "dim<2", Head: "dim>=2"})
+	if want := map[string]int{"dim": len(wobble(1000))}; !maps.Equal(c.NotNumbers, want) {
+		t.Errorf("not numbers: %v, want %v", c.NotNumbers, want)
 	}
 }

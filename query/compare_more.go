@@ -40,7 +40,8 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 	for _, g := range groups {
 		byKey[g.key()] = g
 		points = append(points, g.pointID)
-		g.locations, g.started, g.places, g.oneBlock = nil, nil, nil, true
+		g.locations, g.inOrder = nil, false
+		g.note().oneBlock = true
 	}
 	from, args, err := m.withSamples(s, metric)
 	if err != nil {
@@ -80,11 +81,11 @@ func (g *group) addSamples(values []any) {
 		location, ok := v.(float64)
 		switch {
 		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
-			g.useless++
+			g.note().useless++
 			continue
 		case k.Scale == schema.ScaleDifference:
 		case location <= 0:
-			g.nonPositive++
+			g.note().nonPositive++
 			continue
 		default:
 			location = math.Log(location)
@@ -99,7 +100,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 	sides := [2]map[pointKey]*group{{}, {}}
 	for _, p := range matched {
 		for i, g := range []*group{p.base, p.head} {
-			if p.whole() && slices.Contains(g.warnings, stat.WarnQuantised) {
+			if p.whole() && slices.Contains(g.noted().warnings, stat.WarnQuantised) {
 				sides[i][g.key()] = g
 			}
 		}
@@ -115,7 +116,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
-				g.tick, _ = row[2].(float64)
+				g.note().tick, _ = row[2].(float64)
 			}
 			return nil
 		})

@@ -10,15 +10,14 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// metric is the name of the metric of a point: that of its ok runs.
-func (p *pairing) metric() string {
-	if p.head != nil && p.head.metric.name != "" {
-		return p.head.metric.name
+// kind is what the values of a point are: those of the head, if it has ok runs.
+func (p *pairing) kind() kindOfMetric {
+	for _, g := range []*group{p.head, p.base} {
+		if g != nil && g.metric.name != "" {
+			return *g.metric
+		}
 	}
-	if p.base != nil && p.base.metric.name != "" {
-		return p.base.metric.name
-	}
-	return ""
+	return kindOfMetric{}
 }
 
 // byDifference tells whether the metric is compared by its difference.
@@ -46,6 +45,15 @@ func (p *pairing) relate() {
 		p.blocks = blocks
 	}
 	p.confounded = len(p.blocks) == 0 && !p.balanced()
+}
+
+// settle forgets when and where the runs ran: how they relate is known, and there are very many.
+func (g *group) settle() {
+	if g == nil || g.started == nil {
+		return
+	}
+	g.inOrder = len(slices.Compact(g.started)) == len(g.locations)
+	g.started, g.places = nil, nil
 }
 
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
@@ -159,11 +167,13 @@ func (p *pairing) differences() []float64 {
 // barred is why there can be no verdict: the sides are not comparable.
 func (p *pairing) barred() compare.Reason {
 	base, head := p.base, p.head
-	differ := func(what, a, b string) bool { return a != b || base.differing == what || head.differing == what }
+	differ := func(what, a, b string) bool {
+		return a != b || base.noted().differing == what || head.noted().differing == what
+	}
 	switch {
 	case differ("metric", base.metric.name, head.metric.name), differ("unit", base.metric.unit, head.metric.unit):
 		return compare.Units
-	case base.nonPositive+head.nonPositive > 0:
+	case base.noted().nonPositive+head.noted().nonPositive > 0:
 		return compare.NotPositive
 	case differ("clock", base.metric.clock, head.metric.clock):
 		return compare.Clocks
@@ -178,18 +188,9 @@ func (p *pairing) barred() compare.Reason {
 // deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
 // difference has none unless it is given.
 func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
-	byDifference := p.byDifference()
-	t, ok := thresholds[p.name]
-	if !ok {
-		t, ok = thresholds[""]
-		ok = ok && t.Absolute == byDifference
-	}
-	switch {
-	case !ok && byDifference:
-		return 0
-	case !ok:
-		return math.Log1p(DefaultThreshold)
-	case t.Absolute == byDifference && byDifference:
+	t := thresholdOf(thresholds, p.name)
+	switch byDifference := p.byDifference(); {
+	case t.Absolute && byDifference:
 		return t.Value
 	case t.Absolute:
 		return math.Log1p(t.Value / math.Exp(p.base.level()))
@@ -197,6 +198,22 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 		return t.Value * math.Abs(p.base.level())
 	}
 	return math.Log1p(t.Value)
+}
+
+// thresholdOf is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
+// metrics for which none is given.
+func thresholdOf(thresholds map[string]Threshold, metric string) Threshold {
+	byDifference := scaleOf(metric) == schema.ScaleDifference
+	if t, ok := thresholds[metric]; ok {
+		return t
+	}
+	if t, ok := thresholds[""]; ok && t.Absolute == byDifference {
+		return t
+	}
+	if byDifference {
+		return Threshold{Absolute: true}
+	}
+	return Threshold{Value: DefaultThreshold}
 }
 
 // level is the location of the point: the median of those of its runs.
@@ -209,7 +226,7 @@ func (g *group) level() float64 {
 
 // resolution is the step in which the metric was read, where runs say that it is coarse; 0 where it is not known.
 func (p *pairing) resolution() float64 {
-	tick := max(p.base.tick, p.head.tick)
+	tick := max(p.base.noted().tick, p.head.noted().tick)
 	if tick == 0 || p.byDifference() {
 		return tick
 	}
@@ -259,23 +276,24 @@ func (g *group) measured() bool { return g.ok > 0 }
 
 // unsupported tells whether the runs did not fail, but are not possible.
 func (g *group) unsupported() bool {
-	for status := range g.failed {
+	for status := range g.noted().failed {
 		if schema.Status(status).Failed() {
 			return false
 		}
 	}
-	return g.ok == 0 && len(g.failed) > 0
+	return g.ok == 0 && len(g.noted().failed) > 0
 }
 
 // skipped tells whether nothing was tried.
 func (g *group) skipped() bool {
-	_, skipped := g.failed[string(schema.StatusSkipped)]
-	return g.ok == 0 && skipped && len(g.failed) == 1
+	failed := g.noted().failed
+	_, skipped := failed[string(schema.StatusSkipped)]
+	return g.ok == 0 && skipped && len(failed) == 1
 }
 
 // failures is the number of runs that failed by themselves: nobody cancelled them, no supervisor was lost.
 func (g *group) failures() (n int64) {
-	for status, count := range g.failed {
+	for status, count := range g.noted().failed {
 		s := schema.Status(status)
 		if s.Failed() && s != schema.StatusCancelled && s != schema.StatusLost {
 			k, _ := count.(int64)
@@ -287,7 +305,7 @@ func (g *group) failures() (n int64) {
 
 // statuses are the numbers of runs by how they ended.
 func (g *group) statuses() map[string]any {
-	all := maps.Clone(g.failed)
+	all := maps.Clone(g.noted().failed)
 	if all == nil {
 		all = map[string]any{}
 	}

@@ -6,15 +6,18 @@ import (
 	"database/sql/driver"
 	"math"
 	"slices"
+	"strconv"
+
+	"github.com/duckdb/duckdb-go/v2"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
 // read reads a row of what was asked.
-func (g *group) read(row []driver.Value, a asked, interned interning) {
-	g.least, g.first = integerOf(row[0]), integerOf(row[1])
-	list := listOf(row[2])
-	row = row[3:]
+func (g *group) read(row []driver.Value, a asked, interned *interning) {
+	g.least, g.most, g.first = integerOf(row[0]), integerOf(row[1]), integerOf(row[2])
+	list := listOf(row[3])
+	row = row[4:]
 	g.ok = int64(len(list))
 	g.locations = make([]float64, len(list))
 	for i, v := range list {
@@ -46,22 +49,48 @@ func (g *group) read(row []driver.Value, a asked, interned interning) {
 	}
 }
 
-// interning keeps one of equal texts: what points are called is mostly the same.
-type interning map[string]any
+// interning keeps one of equal texts and one of equal sets of parameters: what points are called is mostly the same.
+type interning struct {
+	texts  map[string]any
+	params map[string]map[string]any
+	key    []byte // of params, for one look
+}
+
+func newInterning() *interning {
+	return &interning{texts: map[string]any{}, params: map[string]map[string]any{}}
+}
 
 // value is a value of the driver as one of a Table.
-func (in interning) value(v driver.Value) any {
+func (in *interning) value(v driver.Value) any {
 	text, ok := v.(string)
 	if !ok {
 		return plain(v)
 	}
-	if in[text] == nil {
-		in[text] = text
+	if in.texts[text] == nil {
+		in.texts[text] = text
 	}
-	return in[text]
+	return in.texts[text]
 }
 
-func (in interning) text(v driver.Value) string { return textOf(in.value(v)) }
+func (in *interning) text(v driver.Value) string { return textOf(in.value(v)) }
+
+// parameters are those of a point, which nobody may change.
+func (in *interning) parameters(v driver.Value) map[string]any {
+	m, ok := v.(duckdb.OrderedMap)
+	if !ok {
+		return nil
+	}
+	in.key = in.key[:0]
+	for _, part := range slices.Concat(m.Keys(), m.Values()) {
+		in.key = strconv.AppendQuote(in.key, textOf(part))
+	}
+	params, ok := in.params[string(in.key)]
+	if !ok {
+		params = plainMap(m)
+		in.params[string(in.key)] = params
+	}
+	return params
+}
 
 // leaveOut takes out the runs that have no location.
 func (g *group) leaveOut() {
@@ -69,11 +98,11 @@ func (g *group) leaveOut() {
 	for i, location := range g.locations {
 		switch {
 		case math.IsNaN(location):
-			g.useless++
+			g.note().useless++
 			continue
 		case math.IsInf(location, 0):
-			g.useless++
-			g.nonPositive++
+			g.note().useless++
+			g.note().nonPositive++
 			continue
 		}
 		g.locations[kept] = location
@@ -100,24 +129,21 @@ func (g *group) readKind(row []driver.Value) {
 	fields := []*string{&g.metric.name, &g.metric.unit, &g.metric.clock, &g.metric.level}
 	for i, what := range []string{"metric", "unit", "clock", "level"} {
 		*fields[i] = textOf(row[2*i])
-		if row[2*i] != row[2*i+1] && g.differing == "" {
-			g.differing = what
+		if row[2*i] != row[2*i+1] && g.noted().differing == "" {
+			g.note().differing = what
 		}
 	}
 }
 
 // readIdentity reads the identity fields but the machine, and the parameters.
-func (g *group) readIdentity(row []driver.Value, interned interning) {
+func (g *group) readIdentity(row []driver.Value, interned *interning) {
 	n := len(identityFields) - 1
 	g.identity = make([]any, 0, len(identityFields))
 	for _, v := range row[:n] {
 		g.identity = append(g.identity, interned.value(v))
 	}
 	g.identity = append(g.identity, textValue(g.machine))
-	g.params, _ = plain(row[n]).(map[string]any)
-	for name, value := range g.params {
-		g.params[name] = interned.value(value)
-	}
+	g.params = interned.parameters(row[n])
 }
 
 // order puts the locations in the order in which the runs ran. Sessions and blocks are nil where they are not asked for.
@@ -175,15 +201,16 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 				g = &group{pointID: textOf(row[0]), machine: textOf(row[1]), metric: &kindOfMetric{}}
 				more = append(more, g)
 			}
-			if g.failed == nil {
-				g.failed = map[string]any{}
+			note := g.note()
+			if note.failed == nil {
+				note.failed = map[string]any{}
 			}
-			g.failed[textOf(row[2])] = row[3]
-			if g.failure == "" {
-				g.failure = textOf(row[4])
+			note.failed[textOf(row[2])] = row[3]
+			if note.failure == "" {
+				note.failure = textOf(row[4])
 			}
 			if g.identity == nil {
-				g.readIdentity(row[5:], interning{})
+				g.readIdentity(row[5:], newInterning())
 			}
 			return nil
 		})
@@ -201,7 +228,8 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
 	err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
 		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
-			g.warnings = append(g.warnings, textOf(row[2]))
+			note := g.note()
+			note.warnings = append(note.warnings, textOf(row[2]))
 		}
 		return nil
 	})

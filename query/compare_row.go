@@ -17,7 +17,7 @@ func compareColumns() []Column {
 	columns = append(columns, Column{Name: "scale", Type: TypeText})
 	for _, side := range []string{"base", "head"} {
 		columns = append(columns,
-			Column{Name: side + "_runs", Type: TypeInteger}, Column{Name: side + "_samples", Type: TypeInteger},
+			Column{Name: side + "_runs", Type: TypeInteger}, Column{Name: side + "_samples", Type: TypeInteger}, Column{Name: side + "_samples_max", Type: TypeInteger},
 			Column{Name: side + "_statuses", Type: TypeMap}, Column{Name: side, Type: TypeReal, Unit: schema.UnitOfRow})
 	}
 	for _, name := range []string{"change", "low", "high", "noise", "dead_zone", "p", "p_adjusted"} {
@@ -26,24 +26,40 @@ func compareColumns() []Column {
 	return append(columns,
 		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
 		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "failure", Type: TypeText},
-		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText},
-		Column{Name: "base_locations", Type: TypeList}, Column{Name: "head_locations", Type: TypeList},
-		Column{Name: "block_differences", Type: TypeList}, Column{Name: "history", Type: TypeList},
-		Column{Name: "variance", Type: TypeReal}, Column{Name: "df", Type: TypeReal}, Column{Name: "session_sd", Type: TypeReal},
-		Column{Name: "prior_variance", Type: TypeReal}, Column{Name: "prior_df", Type: TypeReal}, Column{Name: "family", Type: TypeInteger})
+		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText})
 }
+
+// inputColumns are the columns of what the numbers of a row are made of, in the order of what inputs gives.
+func inputColumns() []Column {
+	return []Column{
+		{Name: "base_locations", Type: TypeList},
+		{Name: "head_locations", Type: TypeList},
+		{Name: "block_differences", Type: TypeList},
+		{Name: "history", Type: TypeList},
+		{Name: "variance", Type: TypeReal},
+		{Name: "df", Type: TypeReal},
+		{Name: "session_sd", Type: TypeReal},
+		{Name: "prior_variance", Type: TypeReal},
+		{Name: "prior_df", Type: TypeReal},
+		{Name: "family", Type: TypeInteger},
+	}
+}
+
+// rowCells is room for the values of a row, with what they are made of.
+const rowCells = 50
 
 // row is the row of a point.
 func (p *pairing) row(correction string) []any {
-	of, o, pair, j := p.either(), p.outcome, p.pair, p.judgement
+	of, o := p.either(), p.outcome
 	scale := scaleOf(p.name)
-	row := slices.Clone(of.identity)
+	row := make([]any, 0, rowCells)
+	row = append(row, of.identity...)
 	row = append(row, mapValue(of.params), idOf(p.base), idOf(p.head),
-		textValue(p.name), textValue(p.unit()), textValue(of.metric.better), string(scale))
+		textValue(p.name), textValue(p.kind().unit), textValue(p.kind().better), string(scale))
 	for _, g := range []*group{p.base, p.head} {
 		cells := g.cells(scale)
-		if g != nil && g.metric.unit != p.unit() {
-			cells[3] = nil // it is in another unit than the row
+		if g != nil && g.metric.unit != p.kind().unit {
+			cells[4] = nil // it is in another unit than the row
 		}
 		row = append(row, cells...)
 	}
@@ -55,41 +71,35 @@ func (p *pairing) row(correction string) []any {
 		}
 		row = append(row, realValue(o.P), realValue(o.Adjusted))
 	}
-	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
+	return append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
 		textValue(string(o.Method)), o.Strict, correction)
+}
+
+// inputs are what the numbers of a row are made of.
+func (p *pairing) inputs() []any {
+	o, pair, j := p.outcome, p.pair, p.judgement
 	prior := j.Runs
 	if o.Method == compare.MethodBlocks {
 		prior = j.Blocks
 	}
-	row = append(row, realList(pair.Base), realList(pair.Head), realList(pair.Blocks), realList(pair.History),
-		realValue(o.Variance), realValue(o.DF), realValue(o.SessionSD))
+	var variance, df any
 	if prior.Variance > 0 {
-		row = append(row, prior.Variance, realValue(prior.DF))
-	} else {
-		row = append(row, nil, nil)
+		variance, df = prior.Variance, realValue(prior.DF)
 	}
-	return append(row, int64(j.Family))
-}
-
-// unit is that of the row: the head's, if it has values.
-func (p *pairing) unit() string {
-	if p.head != nil && p.head.metric.unit != "" {
-		return p.head.metric.unit
+	return []any{
+		realList(pair.Base), realList(pair.Head), realList(pair.Blocks), realList(pair.History),
+		realValue(o.Variance), realValue(o.DF), realValue(o.SessionSD), variance, df, int64(j.Family),
 	}
-	if p.base != nil {
-		return p.base.metric.unit
-	}
-	return ""
 }
 
 // cells are the columns of a side.
 func (g *group) cells(scale schema.Scale) []any {
 	if g == nil || g.absent {
-		return make([]any, 4)
+		return make([]any, 5)
 	}
-	cells := []any{int64(len(g.locations)), nil, g.statuses(), nil}
+	cells := []any{int64(len(g.locations)), nil, nil, g.statuses(), nil}
 	if len(g.locations) > 0 {
-		cells[1], cells[3] = g.least, realValue(inUnit(g.level(), scale))
+		cells[1], cells[2], cells[4] = g.least, g.most, realValue(inUnit(g.level(), scale))
 	}
 	return cells
 }
@@ -99,7 +109,7 @@ func (p *pairing) failure() any {
 	if p.head == nil {
 		return nil
 	}
-	return textValue(p.head.failure)
+	return textValue(p.head.noted().failure)
 }
 
 // looks is how many sessions the head's runs are of: how often it was looked at while it grew.
@@ -137,17 +147,17 @@ func (p *pairing) flags() []any {
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
 		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < compare.FirmRuns)
-		add(FlagOneBlock, any(func(g *group) bool { return g.oneBlock }))
+		add(FlagOneBlock, any(func(g *group) bool { return g.noted().oneBlock }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
-		add(FlagRunsDrift, p.base.inOrder() && apart(pair.Base, stat.Drift) || p.head.inOrder() && apart(pair.Head, stat.Drift))
+		add(FlagRunsDrift, p.base.inOrder && apart(pair.Base, stat.Drift) || p.head.inOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
 	}
 	add(FlagFailures, p.moreFailures())
-	add(FlagNoValues, any(func(g *group) bool { return g.useless > 0 && len(g.locations) > 0 }))
+	add(FlagNoValues, any(func(g *group) bool { return g.noted().useless > 0 && len(g.locations) > 0 }))
 	var warnings []string
 	for _, g := range sides {
 		if g != nil {
-			warnings = append(warnings, g.warnings...)
+			warnings = append(warnings, g.noted().warnings...)
 		}
 	}
 	slices.Sort(warnings)
@@ -185,16 +195,6 @@ func logChoose(n, k int64) float64 {
 	}
 	gamma := func(v int64) float64 { l, _ := math.Lgamma(float64(v) + 1); return l }
 	return gamma(n) - gamma(k) - gamma(n-k)
-}
-
-// inOrder tells whether it is known in which order the runs ran.
-func (g *group) inOrder() bool {
-	for i := 1; i < len(g.started); i++ {
-		if g.started[i-1] == g.started[i] {
-			return false
-		}
-	}
-	return len(g.started) == len(g.locations)
 }
 
 func idOf(g *group) any {

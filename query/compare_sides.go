@@ -86,7 +86,6 @@ const measured = "purpose = 'measure'"
 // side is one side: its runs by session and machine, and how to find them.
 type side struct {
 	CompareSide
-	filter string
 	sel    selection
 	strata []stratum
 	kinds  []kindOfMetric // of the ok runs
@@ -114,7 +113,12 @@ type CompareSide struct {
 	Runs              int
 	Sessions          []string // ids, the oldest first
 	Machines, Commits []string // ascending
+	NoMachine         int      // runs that do not say theirs
+	NoCommit          int      // likewise
+	FactRuns          int      // of so many the facts were read, in which sides may differ
 	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
+
+	filter string // Filter, narrowed to the runs that are meant
 }
 
 // side finds the runs of a side.
@@ -148,7 +152,7 @@ func (m *comparing) selectSide(ctx context.Context, filter string) (*side, error
 	if err != nil {
 		return nil, err
 	}
-	s := &side{filter: filter, sel: sel}
+	s := &side{CompareSide: CompareSide{filter: filter}, sel: sel}
 	return s, m.stratify(ctx, s)
 }
 

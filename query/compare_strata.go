@@ -18,6 +18,7 @@ type stratum struct {
 	firstRun                 string
 	since, until             int64 // Unix microseconds; 0 where not known
 	warned                   bool  // some run has a warning
+	noLog                    bool  // some run has no log_median
 }
 
 // strataColumns are the columns of runs by which stratify groups; metrics but the primary ones are looked at later.
@@ -25,12 +26,12 @@ var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark",
 
 // stratify finds what the runs of a side are of.
 func (m *comparing) stratify(ctx context.Context, s *side) error {
-	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose"}, strataColumns...))
+	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median"}, strataColumns...))
 	if err != nil {
 		return err
 	}
 	text := "SELECT " + namesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
-	coalesce(bool_or(len(warnings) > 0), false)
+	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL)
 FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
 	err = m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
 		var t stratum
@@ -41,7 +42,7 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 		}
 		row = row[len(strataColumns):]
 		t.runs, t.firstRun, t.since, t.until = int(integerOf(row[0])), textOf(row[1]), integerOf(row[2]), integerOf(row[3])
-		t.warned = row[4] == true
+		t.warned, t.noLog = row[4] == true, row[5] == true
 		s.add(t)
 		return nil
 	})
@@ -57,6 +58,12 @@ func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
 	s.Runs += t.runs
 	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
+	if t.machine == "" {
+		s.NoMachine += t.runs
+	}
+	if t.commit == "" {
+		s.NoCommit += t.runs
+	}
 	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
 		s.Since = t.since
 	}

@@ -48,6 +48,7 @@ func on(side string, batch int64) func(*schema.Run) {
 
 func mustCompare(t testing.TB, db *query.DB, req query.CompareRequest) query.Comparison {
 	t.Helper()
+	req.Inputs = true
 	c, err := db.Compare(context.Background(), req)
 	if err != nil {
 		t.Fatalf("%+v: %v", req, err)
@@ -297,7 +298,7 @@ func TestCompareAsMany(t *testing.T) {
 		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
 	}, 1)...)
 	db := open(t, newStore(t, runs...))
-	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: query.Verdicts}
+	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: query.Verdicts, Inputs: true}
 	few := mustCompare(t, db, req)
 	many, err := db.CompareAsMany(context.Background(), req)
 	if err != nil {
@@ -305,6 +306,14 @@ func TestCompareAsMany(t *testing.T) {
 	}
 	if len(few.Rows) != 7 || len(many.Rows) != 7 || len(few.Points) != 31 || len(many.Points) != 31 {
 		t.Fatalf("%d and %d rows of %d and %d points", len(few.Rows), len(many.Rows), len(few.Points), len(many.Points))
+	}
+	// What all points have in common is not what the rows have, of which there may be but one.
+	req.Limit = 1
+	if one := mustCompare(t, db, req); !slices.Equal(one.Common, few.Common) || slices.Contains(one.Common, "batch_size") || !slices.Contains(one.Common, "precision") {
+		t.Errorf("in common: %q with one row, %q with 7", one.Common, few.Common)
+	}
+	if want := []string{"benchmark", "backend"}; !slices.Equal(many.Common, want) {
+		t.Errorf("known to be in common of many: %q, want %q", many.Common, want)
 	}
 	for row := range few.Rows {
 		for i, column := range few.Columns {

@@ -190,5 +190,5 @@ func (x *explaining) filterOf(s CompareSide, name string) string {
 	if machine := x.text("machine"); slices.Contains(s.Machines, machine) {
 		words += " machine=" + quotedValue(machine)
 	}
-	return both(s.Filter, words)
+	return both(s.filter, words)
 }

@@ -143,7 +143,11 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 }
 
 // middle is the median.
-func middle(values []float64) float64 { return stat.Quantile(slices.Sorted(slices.Values(values)), .5) }
+func middle(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return stat.Quantile(sorted, .5)
+}
 
 // ops adds the operators of profiled runs, where both sides have some.
 func (x *explaining) ops(seen [2]sideOfPoint) {

@@ -217,6 +217,38 @@ func TestExplainChoice(t *testing.T) {
 	}
 }
 
+// TestExplainSidesOfSessions: of sessions with two sides the head is explained, without the runs of the base.
+func TestExplainSidesOfSessions(t *testing.T) {
+	var runs []schema.Run
+	for session := range 2 {
+		for range 6 {
+			for _, side := range []string{"base", "head"} {
+				runs = append(runs, newRun(len(runs), 1000, func(r *schema.Run) {
+					r.SessionID, r.Side, r.BatchSize, r.Params = sessionID(session+1), side, new(int64(1)), nil
+					r.Stages.Setup = new(int64(2e6))
+					if side == "base" {
+						r.Stages.Setup = new(int64(1e6))
+						r.Env.Facts = map[string]string{"governor": fmt.Sprint(session)}
+						if session == 1 {
+							r.Warnings = []string{"drift"}
+						}
+					}
+				}))
+			}
+		}
+	}
+	db := open(t, newStore(t, runs...))
+	last, before := "session="+sessionID(2), "session="+sessionID(1)
+	x := explain(t, db, query.ExplainRequest{CompareRequest: query.CompareRequest{Base: before, Head: last}})
+	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
+	if got := strings.ReplaceAll(lines(x), x.Rows[0][x.Index("name")].(string), "POINT"); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if c := x.Comparison; c.Base.Filter != before || c.Head.Filter != last || c.Head.Runs != 6 {
+		t.Errorf("%q with %q of %d runs", c.Base.Filter, c.Head.Filter, c.Head.Runs)
+	}
+}
+
 // TestExplainNothing: where nothing else differs there is nothing ranked, whatever the metric.
 func TestExplainNothing(t *testing.T) {
 	runs := explainedRuns(latencies{1: 1.2, 2: 1, 4: 1})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"regexp/syntax"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 // condition is a compiled filter: SQL over columns of runs with parameters, never text of a user.
 type condition struct {
 	text       string // empty: every run
+	reach      string // what would match if any order held of values that are no numbers; the text where none is asked for
 	args       []any
 	columns    []*schema.Column // that the text reads
 	notNumbers []notNumber
@@ -53,41 +55,56 @@ func compileFilter(text string, ids lookup) (condition, error) {
 		return condition{}, err
 	}
 	c := &compiler{lookup: ids, seen: map[string]bool{}, places: map[any]string{}}
-	if c.text, err = c.node(n); err != nil {
+	if c.text, c.reach, err = c.node(n); err != nil {
 		return condition{}, err
 	}
+	c.notNumbers = eachOnce(c.notNumbers)
 	return c.condition, nil
 }
 
-func (c *compiler) node(n *node) (string, error) {
+// eachOnce leaves out what is there twice, as of a key with two bounds: its values are counted once.
+func eachOnce(all []notNumber) []notNumber {
+	var some []notNumber
+	for _, n := range all {
+		if !slices.Contains(some, n) {
+			some = append(some, n)
+		}
+	}
+	return some
+}
+
+// node compiles a node: its text and its reach. What an order cannot tell of, not matches, and that is its reach, too.
+func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
 	}
-	parts := make([]string, len(n.parts))
+	texts, reaches := make([]string, len(n.parts)), make([]string, len(n.parts))
 	for i, part := range n.parts {
-		var err error
-		if parts[i], err = c.node(part); err != nil {
-			return "", err
+		if texts[i], reaches[i], err = c.node(part); err != nil {
+			return "", "", err
 		}
 	}
 	switch n.kind {
 	case tokenNot:
-		return not(parts[0]), nil
+		return not(texts[0]), not(texts[0]), nil
 	case tokenAnd:
-		return "(" + strings.Join(parts, " AND ") + ")", nil
+		return joined(texts, " AND "), joined(reaches, " AND "), nil
 	default:
-		return "(" + strings.Join(parts, " OR ") + ")", nil
+		return joined(texts, " OR "), joined(reaches, " OR "), nil
 	}
+}
+
+func joined(conditions []string, operator string) string {
+	return "(" + strings.Join(conditions, operator) + ")"
 }
 
 // not is the exact complement, NULL included.
 func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
 
-func (c *compiler) word(w *word) (string, error) {
+func (c *compiler) word(w *word) (text, reach string, err error) {
 	f := fieldOf(w.key)
 	op, negated := strings.CutPrefix(w.op, "!")
-	var text string
-	var err error
+	known := len(c.notNumbers)
 	switch op {
 	case "=":
 		text, err = c.equal(w, f)
@@ -97,7 +114,7 @@ func (c *compiler) word(w *word) (string, error) {
 		text, err = c.order(w, f)
 	}
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if f.bare {
 		c.unsure = append(c.unsure, unsure{word: w, offset: w.offset, field: f})
@@ -105,7 +122,11 @@ func (c *compiler) word(w *word) (string, error) {
 	if negated {
 		text = not(text)
 	}
-	return text, nil
+	reach = text
+	for _, n := range c.notNumbers[known:] {
+		reach = joined([]string{reach, n.text}, " OR ")
+	}
+	return text, reach, nil
 }
 
 func (w *word) fail(v value, format string, args ...any) error {

@@ -50,6 +50,14 @@ func fieldOf(key string) field {
 	return field{column: runColumn("params"), entry: key, bare: true}
 }
 
+// ParameterKey is the key by which filters find a parameter: its name, or param.NAME where the name means something else.
+func ParameterKey(name string) string {
+	if fieldOf(name).bare {
+		return name
+	}
+	return paramPrefix + name
+}
+
 // kind is the kind of the field's value.
 func (f field) kind() schema.Kind {
 	if f.entry != "" {

@@ -30,9 +30,10 @@ type Grouping struct {
 	Points     int            // different points
 	Runs       int            // runs that match
 	Statuses   map[string]int // runs by how they ended
-	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
+	NotNumbers map[string]int // as in Listing
 	// Same has one row: machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len and params
-	// where all points agree in them, else NULL; of params those entries that all points have.
+	// where all points agree in them, else NULL; of params those entries that all points have. And metric and better, where
+	// all points agree in them that have a metric.
 	Same Table
 }
 

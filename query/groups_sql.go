@@ -20,12 +20,17 @@ var (
 // endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
 const endedSQL = `(SELECT keys, e.key AS status, e.value AS n FROM (SELECT keys, unnest(map_entries(statuses)) AS e FROM group_points))`
 
-// sameSQL is the row Same of a Grouping. It has the params that as many rows have as there are, all with one value.
+// sameSQL is the row Same of a Grouping. It has the params that as many rows have as there are, all with one value. A
+// metric is that of all rows that have one, where no row stands for runs that differ in theirs.
 func sameSQL() string {
-	columns := make([]string, len(pointIdentity))
-	for i, name := range pointIdentity {
+	const sameMetric = "bool_and(comparable) AND min(metric) = max(metric)"
+	columns := []string{
+		"CASE WHEN " + sameMetric + " THEN min(metric) END AS metric",
+		"CASE WHEN " + sameMetric + " AND count(better) = count(metric) AND min(better) = max(better) THEN min(better) END AS better",
+	}
+	for _, name := range pointIdentity {
 		c := identifier(name)
-		columns[i] = fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c)
+		columns = append(columns, fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + `, (SELECT map_from_entries(list({'key': name, 'value': value} ORDER BY name)) FROM
 	(SELECT e.key AS name, min(e.value) AS value FROM (SELECT unnest(map_entries(params)) AS e FROM group_points)

@@ -248,9 +248,9 @@ func TestGroupsKeys(t *testing.T) {
 func TestGroupsSame(t *testing.T) {
 	db := groupStore(t)
 	for filter, want := range map[string]string{
-		"":               "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 <nil>",
-		"precision=fp64": "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp64 1 64 <nil>",
-		"dim=64":         "lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 map[dim:64]",
+		"":               "latency lower lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 <nil>",
+		"precision=fp64": "latency lower lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp64 1 64 <nil>",
+		"dim=64":         "latency lower lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 map[dim:64]",
 	} {
 		g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Filter: filter})
 		if got := fmt.Sprint(g.Same.Rows); got != "[["+want+"]]" {
@@ -262,7 +262,33 @@ func TestGroupsSame(t *testing.T) {
 	})))
 	g, got := groups(t, some, query.GroupRequest{By: []string{"tile"}}, "tile")
 	wantLines(t, "by what one point has", got, "8", "<nil>")
-	if got := fmt.Sprint(g.Same.Rows); got != "[[lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp32 1 <nil> map[dim:64]]]" {
+	if got := fmt.Sprint(g.Same.Rows); got != "[[latency lower lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear fp32 1 <nil> map[dim:64]]]" {
 		t.Errorf("one point lacks a parameter, the other a column: got %s", got)
+	}
+}
+
+// TestGroupsSameMetric: the metric and its direction are those of all groups, also of those beyond the limit.
+func TestGroupsSameMetric(t *testing.T) {
+	first := groupRun(0, 1, "fp16", "64", nil)
+	another := func(name, unit string, better schema.Better) schema.Run {
+		return groupRun(1, 1, "fp32", "64", func(r *schema.Run) {
+			r.Metrics[0].Name, r.Metrics[0].Unit, r.Metrics[0].Better, r.Primary = name, unit, better, name
+		})
+	}
+	for what, c := range map[string]struct {
+		other schema.Run
+		want  string
+	}{
+		"alike":             {another("latency", "ns", schema.BetterLower), "latency lower"},
+		"failed":            {groupRun(1, 1, "fp32", "64", ended(schema.StatusTimeout)), "latency lower"},
+		"another metric":    {another("throughput", "1/s", schema.BetterHigher), "<nil> <nil>"},
+		"another direction": {another("latency", "ns", schema.BetterHigher), "latency <nil>"},
+		"no direction":      {another("latency", "ns", ""), "latency <nil>"},
+	} {
+		g, _ := groups(t, open(t, newStore(t, first, c.other)), query.GroupRequest{By: []string{"precision"}, Limit: 1})
+		row := g.Same.Rows[0]
+		if got := fmt.Sprint(row[g.Same.Index("metric")], " ", row[g.Same.Index("better")]); got != c.want || len(g.Rows) != 1 {
+			t.Errorf("%s: got %s of %d rows, want %s", what, got, len(g.Rows), c.want)
+		}
 	}
 }

@@ -42,12 +42,15 @@ type HistoryRequest struct {
 // location in the unit is the median; git_commit; change_point, whether the level is another from here on; shift,
 // shift_low, shift_high, from the level before to that after, with an interval of 95 %: of the ratio less 1 or, where the
 // scale is difference, in the unit; p and p_adjusted of the change point; verdict: regressed, improved, or changed where
-// it is not known which is better.
+// it is not known which is better; failed_sessions, the same in all rows of a series: how many sessions there are after its
+// last value in which runs of the point failed and none was ok.
 type History struct {
 	Table
 	Series     []Series       // those with rows, in the order of the table
 	Known      int            // series that there are, with rows or without
 	Sessions   int            // different ones in the table
+	Failed     int            // runs that match and failed
+	Gone       int            // series without rows, as their last value was before HistoryRequest.Since, that failed after it
 	Useless    int            // ok runs that match but have no value of the metric
 	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
 }
@@ -56,6 +59,7 @@ type History struct {
 type Series struct {
 	First, End int      // its rows in the table, or among those of all pages
 	Sessions   int      // all of them, also those before HistoryRequest.Since
+	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
 	Changes    []Change // in the table, ascending
 	// Locations are those of its rows in the unit, also of rows that an outline leaves out.
 	Locations []float64
@@ -67,10 +71,12 @@ type Change struct {
 	Base, Head string // commits of the session before and of this one; empty where not known
 	// BaseSession is the session before: what changed came after it.
 	BaseSession string
-	// Differs are the facts, but the commit, of which the first runs of the two sessions have different values, or one has none.
+	// Differs are the facts, but the commit, of which the first run of this session has another value than that of the session
+	// before, and so has that of the last session before the next change: one of them may have none. What was different for
+	// some sessions alone is none of them.
 	Differs []Difference
 
-	baseRun, headRun schema.ULID // these runs
+	baseRun, headRun, lastRun schema.ULID // these runs
 }
 
 // History gives a metric over sessions and where its level changed.

@@ -12,7 +12,8 @@ import (
 // explainedAtOnce is of how many changes the facts are read at a time: those of a run are many texts.
 const explainedAtOnce = 200
 
-// explainChanges finds in what the environment of the session of each change differs from that of the one before.
+// explainChanges finds in what the environment differs from that of the session before each change, in the session of the
+// change and in the last one of its level.
 func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 	var changes []*Change
 	for _, s := range series {
@@ -25,7 +26,7 @@ func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 	for some := range slices.Chunk(changes, explainedAtOnce) {
 		var ids []schema.ULID
 		for _, c := range some {
-			ids = append(ids, c.baseRun, c.headRun)
+			ids = append(ids, c.baseRun, c.headRun, c.lastRun)
 		}
 		slices.SortFunc(ids, compareIDs)
 		known, err := r.factsOf(ctx, slices.Compact(ids))
@@ -33,7 +34,7 @@ func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 			return err
 		}
 		for _, c := range some {
-			c.Differs = changedFacts(known[c.baseRun], known[c.headRun])
+			c.Differs = lastingFacts(known[c.baseRun], known[c.headRun], known[c.lastRun])
 		}
 	}
 	return nil
@@ -76,9 +77,9 @@ func addFact(all map[string]string, name string, value any) {
 	}
 }
 
-// changedFacts are the facts, but the commit, of which two runs have different values, or one has none, as in a
-// comparison; those that matter most first.
-func changedFacts(base, head map[string]string) []Difference {
+// lastingFacts are the facts, but the commit, in which two runs differ from one before them, as in a comparison of it and
+// the first of them; those that matter most first.
+func lastingFacts(base, head, last map[string]string) []Difference {
 	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))
 	slices.Sort(names)
 	known := func(facts map[string]string, name string) []string {
@@ -90,7 +91,7 @@ func changedFacts(base, head map[string]string) []Difference {
 	var all []Difference
 	for _, name := range slices.Compact(names) {
 		was, is := known(base, name), known(head, name)
-		if name != "git_commit" && !slices.Equal(was, is) {
+		if name != "git_commit" && !slices.Equal(was, is) && !slices.Equal(was, known(last, name)) {
 			all = append(all, Difference{kindOfFact(name), name, was, is})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -29,6 +30,7 @@ type line struct {
 	lineKey
 	entries []entry // the oldest first
 	better  string
+	failed  int // sessions after the last entry; see failedSince
 	series  trend
 	before  []any // what stands in each row before the session; nil where there is no row
 }
@@ -64,14 +66,15 @@ var (
 // historyWindow is about how many runs are read at a time: DuckDB keeps a whole result.
 const historyWindow = 25_000
 
-// read reads the location of each ok run of each series, and counts these runs.
+// read reads the location of each ok run of each series, and which runs failed, and counts all of these. The failed ones are
+// read with the others, as where none failed that costs no more than the status, which is read anyway.
 func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs int, err error) {
 	columns, err := runColumns(slices.Concat(historyRuns, historySummary))
 	if err != nil {
 		return 0, err
 	}
 	columns = withColumns(columns, sel.columns)
-	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen)), sel.args}
+	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), sel.args}
 	elsewhere, err := r.elsewhere(ctx, all, h.req.Metric)
 	if err != nil {
 		return 0, err
@@ -86,9 +89,13 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 			rows = "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
 				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.args) + ")"
 		}
-		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, " + locationSQL() + " FROM " + rows
+		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + locationSQL() + " FROM " + rows
 		err := r.conn.query(ctx, statement{text, part.args}, func(row []driver.Value) error {
 			runs++
+			if row[9] != true {
+				h.addFailed(row)
+				return nil
+			}
 			return h.add(row)
 		})
 		if err != nil {
@@ -98,8 +105,8 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 	return runs, nil
 }
 
-// historyChosen is the SQL of which runs count.
-const historyChosen = measured + " AND status = 'ok' AND coalesce(side, 'head') = 'head'"
+// historyChosen is the SQL of which runs count, ok or failed.
+var historyChosen = measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
 func (r *reader) elsewhere(ctx context.Context, runs statement, metric string) (bool, error) {
@@ -140,7 +147,7 @@ func (s *sources) windows(runs int) []bounds {
 	return all
 }
 
-// add takes a run in.
+// add takes in an ok run.
 func (h *historian) add(row []driver.Value) error {
 	key := lineKey{textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3])}
 	l := h.byKey[key]
@@ -157,16 +164,22 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	session := textOf(row[5])
 	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(textOf(row[6]))}
-	if e.began, e.told = row[7].(int64); !e.told {
-		e.began = madeAt(session)
-	}
-	if location, ok := row[9].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
+	e.began, e.told = startOf(row[7], session)
+	if location, ok := row[10].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
 		e.location, e.runs = location, 1
 	} else {
 		h.Useless++
 	}
 	l.entries = append(l.entries, e)
 	return nil
+}
+
+// startOf is when a run started, in Unix microseconds, and whether it tells: otherwise its session was made then.
+func startOf(value driver.Value, session string) (began int64, told bool) {
+	if began, told = value.(int64); told {
+		return began, true
+	}
+	return madeAt(session), false
 }
 
 // madeAt is when a session was made, in Unix microseconds.

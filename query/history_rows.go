@@ -27,6 +27,7 @@ func historyColumns() []Column {
 		{Name: "p", Type: TypeReal},
 		{Name: "p_adjusted", Type: TypeReal},
 		{Name: "verdict", Type: TypeText},
+		{Name: "failed_sessions", Type: TypeInteger},
 	}...)
 }
 
@@ -66,12 +67,12 @@ func (h *historian) row(l *line, i int, change *stat.ChangePoint) []any {
 	row = append(row, l.before...)
 	row = append(row, h.sessions.values[e.session], started, int64(e.runs), inUnit(e.location, l.scale()), h.commits.values[e.commit], change != nil)
 	if change == nil {
-		return append(row, nil, nil, nil, nil, nil, nil)
+		return append(row, nil, nil, nil, nil, nil, nil, int64(l.failed))
 	}
 	for _, v := range []float64{change.Shift.Value, change.Shift.Low, change.Shift.High} {
 		row = append(row, differenceIn(l.scale(), v))
 	}
-	return append(row, realValue(change.P), realValue(max(change.P, l.series.adjusted)), string(l.verdict(change)))
+	return append(row, realValue(change.P), realValue(max(change.P, l.series.adjusted)), string(l.verdict(change)), int64(l.failed))
 }
 
 // differenceIn is a difference of locations as people read it: of the ratio less 1, or in the unit. It is NULL where it is

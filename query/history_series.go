@@ -17,8 +17,11 @@ import (
 const (
 	historyAlpha = .05 // the chance of one in a series without any, and the share of false ones among many series
 	historyBound = .95 // confidence of the interval of a shift
-	historyLeast = 8   // sessions of a series; in fewer nothing is less likely by chance than historyAlpha
 )
+
+// HistoryLeast is how many sessions a series has at least for HistorySBS to find a change: in fewer nothing is less likely
+// by chance than historyAlpha.
+const HistoryLeast = 8
 
 // trend is what is found in a series.
 type trend struct {
@@ -32,6 +35,7 @@ type historian struct {
 	req               HistoryRequest
 	window            int // see historyWindow
 	byKey             map[lineKey]*line
+	failed            map[pointOn][]failedIn
 	lines             []*line // those with a location, in the order of their first sessions
 	shown             []*line // those with rows
 	sessions, commits interned
@@ -39,19 +43,21 @@ type historian struct {
 
 func newHistorian(req HistoryRequest, window int) *historian {
 	return &historian{
-		History: History{Table: Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{},
+		History: History{Table: Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }
 
 // order puts together what belongs to a session, and the series in their order.
 func (h *historian) order() {
+	ok := h.okSessions()
 	for _, l := range h.byKey {
 		if l.merge(); len(l.entries) > 0 {
+			l.failed = h.failedSince(l, ok[l.pointOn()])
 			h.lines = append(h.lines, l)
 		}
 	}
-	h.byKey, h.Known = nil, len(h.lines)
+	h.byKey, h.failed, h.Known = nil, nil, len(h.lines)
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
 
@@ -76,7 +82,7 @@ func (h *historian) findChanges() {
 		}
 		l.series.points = stat.ChangePoints(l.locations(), historyAlpha, l.least())
 		chances[i] = 1
-		if len(l.entries) < historyLeast {
+		if len(l.entries) < HistoryLeast {
 			chances[i] = math.NaN() // it could have none
 		}
 		for _, p := range l.series.points {
@@ -158,7 +164,7 @@ func (h *historian) outline() {
 	sessions := make([]bool, len(h.sessions.values))
 	rows := 0
 	for _, l := range h.lines {
-		s := Series{First: rows, Sessions: len(l.entries)}
+		s := Series{First: rows, Sessions: len(l.entries), Failed: l.failed}
 		for i := range h.wanted(l) {
 			sessions[l.entries[i].session] = true
 			s.Locations = append(s.Locations, inUnit(l.entries[i].location, l.scale()))
@@ -171,6 +177,8 @@ func (h *historian) outline() {
 		}
 		if s.End = rows; s.End > s.First {
 			h.Series, h.shown = append(h.Series, s), append(h.shown, l)
+		} else if l.failed > 0 && !h.req.Regressions {
+			h.Gone++
 		}
 	}
 	for _, seen := range sessions {
@@ -182,11 +190,21 @@ func (h *historian) outline() {
 
 // change says what is before and after entry i of a series.
 func (h *historian) change(l *line, i, row int) Change {
-	base, head := l.entries[i-1], l.entries[i]
+	base, head, last := l.entries[i-1], l.entries[i], l.entries[l.levelEnd(i)-1]
 	return Change{
 		Row: row, Base: h.commits.text(base.commit), Head: h.commits.text(head.commit),
-		BaseSession: h.sessions.text(base.session), baseRun: base.first, headRun: head.first,
+		BaseSession: h.sessions.text(base.session), baseRun: base.first, headRun: head.first, lastRun: last.first,
 	}
+}
+
+// levelEnd is where the level that begins with entry i ends: at the next change point, or with the series.
+func (l *line) levelEnd(i int) int {
+	for _, p := range l.series.points {
+		if p.Index > i {
+			return p.Index
+		}
+	}
+	return len(l.entries)
 }
 
 // name reads what the series with rows are of, from a run of each.

@@ -171,6 +171,38 @@ func TestHistory(t *testing.T) {
 	}
 }
 
+// TestHistoryLastingFacts: what is different in the session of a change alone, or again as before at the end of the level, did
+// not change with it. The level before the next change counts, not what came later.
+func TestHistoryLastingFacts(t *testing.T) {
+	var runs []schema.Run
+	for k := range 30 {
+		r := historyRun(k, 0, 100_000*(1+float64(k/10))+float64(k%3)*100)
+		r.Env.DriverVersion, r.Env.Facts = "570", map[string]string{"governor": "performance", "kernel": "6.1"}
+		if k == 10 {
+			r.Env.DriverVersion = "575"
+		}
+		if k >= 10 && k < 20 {
+			r.Env.Facts["governor"] = "powersave"
+		}
+		if k >= 10 {
+			r.Env.Facts["kernel"] = fmt.Sprintf("6.%d", k)
+		}
+		runs = append(runs, r)
+	}
+	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) != 2 {
+		t.Fatalf("%+v", h.Series)
+	}
+	for i, want := range []string{
+		"[{environment env.governor [performance] [powersave]} {environment env.kernel [6.1] [6.10]}]",
+		"[{environment env.governor [powersave] [performance]} {environment env.kernel [6.19] [6.20]}]",
+	} {
+		if got := fmt.Sprint(h.Series[0].Changes[i].Differs); got != want {
+			t.Errorf("change %d: differs %s, want %s", i, got, want)
+		}
+	}
+}
+
 // TestHistorySince: what is earlier is not shown, but a level is told by it.
 func TestHistorySince(t *testing.T) {
 	db := sealedRuns(t, historyRuns())

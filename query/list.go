@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +23,11 @@ type ListRequest struct {
 // Listing is what List found.
 type Listing struct {
 	Table
-	Total      int            // runs that match, before Limit; 0 of Pages with a Limit
-	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
+	Total int // runs that match, before Limit; 0 of Pages with a Limit
+
+	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
+	// else in the filter leaves out.
+	NotNumbers map[string]int
 }
 
 // List gives the runs that match. Bounds are cut to milliseconds; a run without a start time is within no bounds.
@@ -236,4 +240,16 @@ func runColumns(names []string) ([]*schema.Column, error) {
 		columns[i] = c
 	}
 	return columns, nil
+}
+
+// FactColumns are the columns of runs that say something of these kinds, in the order in which they matter. Columns of
+// maps are not among them.
+func FactColumns(kinds ...DifferenceKind) []string {
+	var names []string
+	for _, f := range comparedFacts {
+		if slices.Contains(kinds, f.kind) {
+			names = append(names, f.name)
+		}
+	}
+	return names
 }

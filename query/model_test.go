@@ -3,6 +3,7 @@ package query_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -268,20 +269,47 @@ func TestFilterModel(t *testing.T) {
 	}
 }
 
-// TestNotNumbers: values that an ordering cannot use do not match and are counted, those of other runs too.
+// TestNotNumbers: values that an ordering cannot use do not match and are counted once, those of runs that the rest of the
+// filter leaves out are not.
 func TestNotNumbers(t *testing.T) {
 	dims := []string{"64", "x", "1e3", "nan", "12ms", " 7"}
 	var runs []schema.Run
 	for i, dim := range dims {
-		runs = append(runs, newRun(i, 1000, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }))
+		runs = append(runs, newRun(i, 1000, func(r *schema.Run) {
+			r.Params, r.Variant = map[string]string{"dim": dim, "tile": dims[len(dims)-1-i]}, []string{"a", "b"}[i%2]
+		}))
 	}
 	runs = append(runs, newRun(len(dims), 1000, func(r *schema.Run) { r.Params = nil }))
 	db := open(t, newStore(t, runs...))
-	l, err := db.List(context.Background(), query.ListRequest{Filter: "dim>=100 status=ok", Columns: []string{"params"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.Total != 1 || len(l.NotNumbers) != 1 || l.NotNumbers["dim"] != 4 {
-		t.Errorf("%d runs, not numbers %v; want 1 and dim 4", l.Total, l.NotNumbers)
+	for _, c := range []struct {
+		req   query.ListRequest
+		total int
+		want  map[string]int
+	}{
+		{query.ListRequest{Filter: "dim>=100 status=ok"}, 1, map[string]int{"dim": 4}},
+		{query.ListRequest{Filter: "dim>=100 variant=b"}, 0, map[string]int{"dim": 3}},
+		{query.ListRequest{Filter: "variant=none dim>=100"}, 0, map[string]int{}},
+		{query.ListRequest{Filter: "dim>=100 dim<=2000"}, 1, map[string]int{"dim": 4}},
+		{query.ListRequest{Filter: "(variant=a or dim<70) (status=failed or dim>=100)"}, 1, map[string]int{"dim": 4}},
+		{query.ListRequest{Filter: "dim>=64 tile<=64"}, 0, map[string]int{"dim": 3, "tile": 4}},
+		{query.ListRequest{Filter: "(variant=a dim>=100) or (variant=b dim<100)"}, 1, map[string]int{"dim": 4}},
+		{query.ListRequest{Filter: "not dim>=100 variant=b"}, 3, map[string]int{"dim": 3}},
+		{query.ListRequest{Filter: "dim>=100", Until: runs[2].StartedAt}, 0, map[string]int{"dim": 1}},
+		{query.ListRequest{Filter: "dim>=100 variant=a", Sort: []string{"dim"}}, 1, map[string]int{"dim": 1}},
+	} {
+		c.req.Columns = []string{"params"}
+		for _, c.req.Limit = range []int{0, 10} {
+			l, err := db.List(context.Background(), c.req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if l.Total != c.total || !maps.Equal(l.NotNumbers, c.want) {
+				t.Errorf("%+v: %d runs, not numbers %v; want %d and %v", c.req, l.Total, l.NotNumbers, c.total, c.want)
+			}
+		}
+		g, _ := groups(t, db, query.GroupRequest{Filter: c.req.Filter, Until: c.req.Until, By: []string{"variant"}})
+		if g.Runs != c.total || !maps.Equal(g.NotNumbers, c.want) {
+			t.Errorf("groups of %q: %d runs, not numbers %v", c.req.Filter, g.Runs, g.NotNumbers)
+		}
 	}
 }

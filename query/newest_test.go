@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest"
@@ -126,7 +127,8 @@ func TestPagesNewest(t *testing.T) {
 		if len(got.Rows) != len(want.Rows) || len(want.Rows) > 0 && !reflect.DeepEqual(got.Rows, want.Rows) || !slices.Equal(got.Columns, want.Columns) {
 			t.Errorf("%q, limit %d: Pages gives %d rows, List %d", c.filter, c.limit, len(got.Rows), len(want.Rows))
 		}
-		if !maps.Equal(got.NotNumbers, want.NotNumbers) || (want.NotNumbers["dim"] == 1) != (c.filter[:3] == "dim") {
+		counted := strings.HasPrefix(c.filter, "dim") && !strings.Contains(c.filter, old) // the run whose dim is wide is a later one
+		if !maps.Equal(got.NotNumbers, want.NotNumbers) || (want.NotNumbers["dim"] == 1) != counted {
 			t.Errorf("%q: values that are no numbers: Pages %v, List %v", c.filter, got.NotNumbers, want.NotNumbers)
 		}
 	}

@@ -50,7 +50,7 @@ runs a side, too much noise, a failure that may be chance); else 0.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
-  neurolens compare --matrix variant=baseline session=last --metric latency,energy`,
+  neurolens compare --matrix variant=a session=last --metric latency,energy`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
@@ -150,7 +150,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 // printCompared writes every point in a format for programs, page after page.
 func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) error {
 	w := a.pages(format)
-	req.Pages = w.page
+	req.Pages, req.Inputs = w.page, true
 	c, err := db.Compare(ctx, req)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req query.Compare
 	if err := w.end(); err != nil || !req.Rules.Gate {
 		return err
 	}
-	fmt.Fprintln(a.stderr, gateLine(c.Gate())) // standard output is for the program
+	fmt.Fprintln(a.stderr, gateLine(c.Gate(), nounOf(&c))) // standard output is for the program
 	return gateError(c.Gate())
 }
 
@@ -197,8 +197,8 @@ func volatileDifference(d query.Difference) bool {
 // appliedAxes are the facts read back that say what an axis says.
 var appliedAxes = []string{"applied.compute", "applied.precision", "applied.batch_size", "applied.seq_len", "applied.backend", "applied.model"}
 
-// gateLine is the last line of a gate.
-func gateLine(g query.Gate) string {
+// gateLine is the last line of a gate of so many of a noun.
+func gateLine(g query.Gate, noun string) string {
 	parts := []string{}
 	if g.Regressions > 0 {
 		text := count(g.Regressions, "regression")
@@ -208,15 +208,15 @@ func gateLine(g query.Gate) string {
 		parts = append(parts, text)
 	}
 	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, "point"))
-		text += settleText(g.MoreRuns)
+		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, noun))
+		text += settleText(g.Open)
 		parts = append(parts, text)
 	}
 	if g.Points == 0 {
-		parts = append(parts, "nothing to decide: no point is ok on the base")
+		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
 	}
 	if len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, "point")))
+		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, noun)))
 	}
 	code := exitOK
 	if err := gateError(g); err != nil {

@@ -8,25 +8,27 @@ import (
 )
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
-// the verdict.
-func (w compareWriter) matrix(t query.Table) ([]viewColumn, [][]cell) {
+// the verdict. hidden is how many rows are not shown.
+func (w compareWriter) matrix(t query.Table) (columns []viewColumn, rows [][]cell, hidden int) {
 	byMetric := map[string]map[string][]any{}
-	var first [][]any
+	var first [][]any // of each pair, in whichever metric it is
+	seen := map[string]bool{}
 	for _, row := range t.Rows {
-		metric := textAt(t, row, "metric")
+		metric, pair := textAt(t, row, "metric"), pairOf(t, row)
 		if byMetric[metric] == nil {
 			byMetric[metric] = map[string][]any{}
 		}
-		byMetric[metric][pairOf(t, row)] = row
-		if metric == textAt(t, t.Rows[0], "metric") {
+		byMetric[metric][pair] = row
+		if !seen[pair] {
 			first = append(first, row)
 		}
+		seen[pair] = true
 	}
 	if !w.flags.all {
-		first = first[:min(len(first), compareRows)]
+		hidden = max(len(first)-compareRows, 0)
+		first = first[:len(first)-hidden]
 	}
 	varying := w.axes(query.Table{Columns: t.Columns, Rows: first})
-	var columns []viewColumn
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
 	}
@@ -34,7 +36,7 @@ func (w compareWriter) matrix(t query.Table) ([]viewColumn, [][]cell) {
 		columns = append(columns, viewColumn{header: strings.ToUpper(metric), right: true}, viewColumn{header: "CHANGE", right: true},
 			viewColumn{header: "VERDICT", drop: len(w.c.Metrics) - i})
 	}
-	rows := make([][]cell, len(first))
+	rows = make([][]cell, len(first))
 	for i, row := range first {
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
@@ -43,7 +45,7 @@ func (w compareWriter) matrix(t query.Table) ([]viewColumn, [][]cell) {
 			rows[i] = append(rows[i], w.changeCells(t, byMetric[metric][pairOf(t, row)])...)
 		}
 	}
-	return columns, rows
+	return columns, rows, hidden
 }
 
 // pairOf names what is compared in a row, whatever the metric.

@@ -19,13 +19,17 @@ func (w compareWriter) markdown(t query.Table) error {
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
 	case w.flags.sideBySide():
 		w.flags.all = true
-		columns, rows := w.matrix(t)
+		columns, rows, _ := w.matrix(t)
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
 	default:
 		loud, rest := w.split(t)
 		w.table(&b, t, loud)
 		if len(rest) > 0 {
-			fmt.Fprintf(&b, "<details><summary>%s without a change</summary>\n\n", count(len(rest), "point"))
+			counts := map[compare.Verdict]int{}
+			for _, row := range rest {
+				counts[compare.Verdict(textAt(t, row, "verdict"))]++
+			}
+			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, t, rest)
 			b.WriteString("</details>\n\n")
 		}
@@ -55,7 +59,7 @@ func (w compareWriter) markdown(t query.Table) error {
 // verdictLine is the comparison in one line.
 func (w compareWriter) verdictLine() string {
 	if w.flags.gate {
-		return gateLine(w.c.Gate())
+		return gateLine(w.c.Gate(), w.noun())
 	}
 	return w.counts()[0]
 }
@@ -78,6 +82,7 @@ func (w compareWriter) table(b *bytes.Buffer, t query.Table, rows [][]any) {
 	if len(rows) == 0 {
 		return
 	}
-	columns, cells := w.points(query.Table{Columns: t.Columns, Rows: rows})
+	t.Rows = rows
+	columns, cells := w.points(t, w.pointAxes(t))
 	view{columns: columns, rows: cells}.renderMarkdown(b)
 }

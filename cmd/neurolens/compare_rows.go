@@ -10,12 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// points is the table of points.
-func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
-	varying := w.axes(t)
-	if len(w.c.Metrics) > 1 {
-		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
-	}
+// points is the table of points, which differ in axes.
+func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]cell) {
 	var columns []viewColumn
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
@@ -34,6 +30,15 @@ func (w compareWriter) points(t query.Table) ([]viewColumn, [][]cell) {
 	return columns, rows
 }
 
+// pointAxes are axes, and the metric where there are several.
+func (w compareWriter) pointAxes(t query.Table) []axis {
+	varying := w.axes(t)
+	if len(w.c.Metrics) > 1 {
+		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
+	}
+	return varying
+}
+
 // axes are those in which the rows of a comparison differ, of some of them.
 func (w compareWriter) axes(some query.Table) []axis {
 	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
@@ -50,10 +55,10 @@ func (w compareWriter) axes(some query.Table) []axis {
 // valuesOf is a column, or a parameter, as an axis.
 func (w compareWriter) valuesOf(t query.Table, name string) axis {
 	parameter := strings.TrimPrefix(name, "param.")
-	return axisOf(t, parameter, func(row []any) any {
-		if t.Index(name) >= 0 {
-			return at(t, row, name)
-		}
+	if slices.Contains(identityColumns, name) || name == "machine" {
+		return axisOf(t, name, func(row []any) any { return at(t, row, name) })
+	}
+	return axisOf(t, query.ParameterKey(parameter), func(row []any) any {
 		params, _ := at(t, row, "params").(map[string]any)
 		return params[parameter]
 	})
@@ -112,11 +117,14 @@ func runsText(t query.Table, row []any) string {
 	side := func(name string) string {
 		runs, ok := at(t, row, name+"_runs").(int64)
 		samples, has := at(t, row, name+"_samples").(int64)
+		most, _ := at(t, row, name+"_samples_max").(int64)
 		switch {
 		case !ok:
 			return unknown
 		case !has:
 			return thousands(int(runs))
+		case most > samples:
+			return fmt.Sprintf("%s×%s-%s", thousands(int(runs)), thousands(int(samples)), thousands(int(most)))
 		}
 		return fmt.Sprintf("%s×%s", thousands(int(runs)), thousands(int(samples)))
 	}
@@ -127,12 +135,16 @@ func runsText(t query.Table, row []any) string {
 	return base + " " + head
 }
 
-// wordOf is the reason of a point or, where it has none and somebody has to think about it, its first flag: a row has room
-// for one word.
+// wordOf is the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
+// first flag: a row has room for one word.
 func wordOf(t query.Table, row []any) string {
 	word := textAt(t, row, "reason")
 	flags, _ := at(t, row, "flags").([]any)
-	if word == "" && len(flags) > 0 && textAt(t, row, "verdict") != string(compare.Unchanged) {
+	switch {
+	case word != "":
+	case slices.Contains(flags, any(query.FlagFailures)):
+		word = query.FlagFailures
+	case len(flags) > 0 && textAt(t, row, "verdict") != string(compare.Unchanged):
 		word = machineText(flags[0])
 	}
 	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" && more < mostRuns {

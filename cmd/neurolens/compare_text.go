@@ -68,7 +68,7 @@ func chance(v any) string {
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; (+n) more would do",
+	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
 	string(compare.Noise):       "the interval is too wide to tell a change from none; (+n) more runs a side would settle it",
 	string(compare.Sessions):    "different sessions, and fewer than 5 earlier ones to know what sessions differ by",
 	string(compare.Machines):    "measured on different machines, or on one that is not known",
@@ -122,14 +122,18 @@ func (w compareWriter) failures(rows [][]any) []string {
 	t := w.c.Table
 	_, varying := axes(t, identityColumns)
 	names := pointNames(rowsOf(varying, t, query.Table{Columns: t.Columns, Rows: rows}), len(rows))
+	said := 0
 	for i, row := range rows {
 		text := textAt(t, row, "failure")
 		if text == "" || textAt(t, row, "verdict") != string(query.Failed) && !hasFlag(t, row, query.FlagFailures) {
 			continue
 		}
-		if len(lines) < failuresShown {
+		if said++; said <= failuresShown {
 			lines = append(lines, strings.TrimSpace(names[i]+gap+firstLine(text)))
 		}
+	}
+	if more := said - failuresShown; more > 0 {
+		lines = append(lines, "… what went wrong at "+count(more, "more point")+" is in --format json")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")
@@ -137,12 +141,19 @@ func (w compareWriter) failures(rows [][]any) []string {
 	return lines
 }
 
+// nounOf is what is counted: a point, or what it gives in one of several metrics.
+func nounOf(c *query.Comparison) string {
+	if len(c.Metrics) > 1 {
+		return "result"
+	}
+	return "point"
+}
+
+func (w compareWriter) noun() string { return nounOf(w.c) }
+
 // counts is the line that counts everything, and the one about the mean.
 func (w compareWriter) counts() []string {
-	counts := map[compare.Verdict]int{}
-	for _, p := range w.c.Points {
-		counts[p.Verdict]++
-	}
+	counts := w.verdicts()
 	always := []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged, compare.Inconclusive}
 	var parts []string
 	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v compare.Verdict) bool { return v == compare.Inconclusive }), compare.Inconclusive) {
@@ -150,7 +161,7 @@ func (w compareWriter) counts() []string {
 			parts = append(parts, thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{count(len(w.c.Points), "point") + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	lines := []string{count(len(w.c.Points), w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
 		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && !w.flags.gate {
@@ -164,50 +175,71 @@ func (w compareWriter) counts() []string {
 // unsettled says why points are inconclusive, and what would settle them.
 func (w compareWriter) unsettled() string {
 	reasons := map[compare.Reason]int{}
-	var more []int
+	var open []query.ComparedPoint
 	for _, p := range w.c.Points {
-		if p.Verdict != compare.Inconclusive {
-			continue
-		}
-		reasons[p.Reason]++
-		if p.MoreRuns > 0 {
-			more = append(more, p.MoreRuns)
+		if p.Verdict == compare.Inconclusive {
+			reasons[p.Reason]++
+			open = append(open, p)
 		}
 	}
 	var parts []string
 	for _, r := range []compare.Reason{compare.Sessions, compare.FewRuns, compare.Noise, compare.NoValues} {
 		if n := reasons[r]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), r))
+			parts = append(parts, fmt.Sprintf("%s: %s", r, thousands(n)))
 		}
 	}
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (" + strings.Join(parts, ", ") + settleText(more) + ")"
+	return " (" + strings.Join(parts, ", ") + settleText(open) + ")"
 }
 
-// settleText says how many more runs a side would settle points that runs can settle.
-func settleText(more []int) string {
-	if len(more) == 0 {
-		return ""
+// settleText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
+// what would do; of the others, what would settle half of those that runs can settle.
+func settleText(open []query.ComparedPoint) string {
+	few := 0
+	var more []int
+	for _, p := range open {
+		switch {
+		case p.MoreRuns <= 0:
+		case p.Reason == compare.FewRuns:
+			few = max(few, p.MoreRuns)
+		default:
+			more = append(more, p.MoreRuns)
+		}
 	}
-	slices.Sort(more)
-	what := "it"
-	if len(more) > 1 {
-		what = "half of them"
+	text := ""
+	if few > 0 {
+		text = fmt.Sprintf("; at least %s a side", count(few, "more run"))
 	}
-	return fmt.Sprintf("; %s a side would settle %s", count(more[(len(more)-1)/2], "more run"), what)
+	if len(more) > 0 {
+		slices.Sort(more)
+		runs := more[(len(more)-1)/2]
+		settled, _ := slices.BinarySearch(more, runs+1)
+		text += fmt.Sprintf("; %s a side would settle %s of %s", count(runs, "more run"), thousands(settled), thousands(len(open)))
+	}
+	return text
 }
 
 // next is the command to type next, where something changed.
 func (w compareWriter) next() string {
 	changed := []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed}
-	if len(w.args) == 0 || w.flags.matrix != "" || !slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return slices.Contains(changed, p.Verdict) }) {
+	i := slices.IndexFunc(w.c.Points, func(p query.ComparedPoint) bool { return slices.Contains(changed, p.Verdict) })
+	if len(w.args) == 0 || w.flags.matrix != "" || i < 0 {
 		return ""
 	}
 	command := "neurolens explain"
 	for _, arg := range w.args {
 		command += " " + shellQuoted(arg)
+	}
+	if len(w.flags.metrics) > 0 {
+		command += " --metric " + shellQuoted(w.c.Points[i].Metric)
+	}
+	for _, threshold := range w.flags.thresholds {
+		command += " --threshold " + shellQuoted(threshold)
+	}
+	if w.flags.strict {
+		command += " --strict"
 	}
 	for _, dir := range w.app.stores {
 		command += " --store " + shellQuoted(dir)

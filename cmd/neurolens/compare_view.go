@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -26,14 +27,24 @@ type compareWriter struct {
 // view is the comparison as a table: worst first, what did not change counted.
 func (w compareWriter) view(t query.Table) view {
 	v := view{above: w.head()}
+	var narrow func() ([]viewColumn, [][]cell)
 	switch {
 	case len(w.flags.by) > 0:
 		v.columns, v.rows = w.groups(t)
 	case w.flags.sideBySide():
-		v.columns, v.rows = w.matrix(t)
+		var hidden int
+		if v.columns, v.rows, hidden = w.matrix(t); hidden > 0 {
+			v.below = append(v.below, fmt.Sprintf("… and %s more (--all)", thousands(hidden)), "")
+		}
 	default:
 		rows := w.shown(t)
-		v.columns, v.rows = w.points(query.Table{Columns: t.Columns, Rows: rows})
+		some := query.Table{Columns: t.Columns, Rows: rows}
+		varying := w.pointAxes(some)
+		v.columns, v.rows = w.points(some, varying)
+		narrow = func() ([]viewColumn, [][]cell) { return w.points(some, mergedAxes(varying)) }
+		if shared := w.constants(false); len(shared) > 0 {
+			v.above = append(v.above, "all of the points below: "+strings.Join(shared, " · "))
+		}
 		if hidden := w.hidden(rows); hidden != "" {
 			v.below = append(v.below, hidden, "")
 		}
@@ -41,11 +52,18 @@ func (w compareWriter) view(t query.Table) view {
 	}
 	v.below = append(v.below, w.counts()...)
 	if w.flags.gate {
-		v.below = append(v.below, gateLine(w.c.Gate()))
+		v.below = append(v.below, gateLine(w.c.Gate(), w.noun()))
 	}
 	if next := w.next(); next != "" {
 		v.below = append(v.below, "")
 		v.commands = []string{"next  " + next}
+	}
+	if narrow != nil {
+		v.compact = func() view {
+			compact := v
+			compact.columns, compact.rows = narrow()
+			return compact
+		}
 	}
 	return v
 }
@@ -59,26 +77,55 @@ func (w compareWriter) head() []string {
 
 // subject says what all points have in common: what was measured, and what is no difference.
 func (w compareWriter) subject() []string {
-	axis, _, _ := strings.Cut(w.flags.matrix, "=")
-	constants, _ := axes(w.c.Table, slices.DeleteFunc(slices.Clone(identityColumns), func(name string) bool { return name == schema.CanonicalAlias(axis) }))
 	metrics := strings.Join(w.c.Metrics, ", ")
 	if len(w.c.Rows) > 0 && len(w.c.Metrics) == 1 {
-		if better := textAt(w.c.Table, w.c.Rows[0], "better"); better != "" {
+		if better := w.better(); better != "" {
 			metrics += ", " + better + " is better"
 		}
-		if zone, ok := at(w.c.Table, w.c.Rows[0], "dead_zone").(float64); ok && !w.flags.gate {
-			metrics += "; less than " + w.amount(w.c.Rows[0], zone) + " is no change"
+		if zone := w.deadZone(); zone != "" && !w.flags.gate {
+			metrics += "; less than " + zone + " is no change"
 		}
 	}
-	return heading(append(constants, metrics))
+	return heading(append(w.constants(true), metrics))
 }
 
-// amount is a size of a change in a row: a share, or a difference in its unit.
-func (w compareWriter) amount(row []any, size float64) string {
-	if textAt(w.c.Table, row, "scale") == string(schema.ScaleRatio) {
-		return share(size)
+// better is which values of the one metric are, where that is the same for all points.
+func (w compareWriter) better() string {
+	better := map[string]bool{}
+	for _, p := range w.c.Points {
+		if p.Metric != "" {
+			better[p.Better] = true
+		}
 	}
-	return strings.TrimPrefix(signedQuantity(size, textAt(w.c.Table, row, "unit")), "+")
+	if len(better) > 1 {
+		return ""
+	}
+	return strings.Join(slices.Collect(maps.Keys(better)), "")
+}
+
+// constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
+// may.
+func (w compareWriter) constants(common bool) []string {
+	axis, _, _ := strings.Cut(w.flags.matrix, "=")
+	constants, _ := axesBut(w.c.Table, identityColumns, func(name string) bool {
+		is := func(field string) bool { return field == name || field == "param."+name }
+		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
+			slices.ContainsFunc(w.c.Differs, func(d query.Difference) bool { return is(d.Name) })
+	})
+	return constants
+}
+
+// deadZone is the difference below which there is none, as it was given: an amount is another share of each point. It is
+// empty where every difference counts.
+func (w compareWriter) deadZone() string {
+	switch threshold := w.c.Thresholds[w.c.Metrics[0]]; {
+	case threshold.Value == 0:
+		return ""
+	case threshold.Absolute:
+		return strings.TrimPrefix(signedQuantity(threshold.Value, textAt(w.c.Table, w.c.Rows[0], "unit")), "+")
+	default:
+		return share(threshold.Value)
+	}
 }
 
 // side is one line about a side.
@@ -87,7 +134,11 @@ func (w compareWriter) side(name string, s query.CompareSide) string {
 	switch len(s.Commits) {
 	case 0:
 	case 1:
-		parts = append(parts, shortCommit(s.Commits[0]))
+		commit := shortCommit(s.Commits[0])
+		if s.NoCommit > 0 {
+			commit += fmt.Sprintf(" (of %s, no commit is known)", count(s.NoCommit, "run"))
+		}
+		parts = append(parts, commit)
 	default:
 		parts = append(parts, count(len(s.Commits), "commit"))
 	}
@@ -103,24 +154,34 @@ func (w compareWriter) side(name string, s query.CompareSide) string {
 
 func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
+// isApplied tells whether a difference is only that what was asked for was applied.
+func (w compareWriter) isApplied(d query.Difference) bool {
+	asked, ok := strings.CutPrefix(d.Name, "applied.")
+	return ok && slices.ContainsFunc(w.c.Differs, func(other query.Difference) bool {
+		return other.Name == asked && slices.Equal(other.Base, d.Base) && slices.Equal(other.Head, d.Head)
+	})
+}
+
 // differs says what the sides have in common and what not, and whether that leaves a verdict.
 func (w compareWriter) differs() []string {
 	c := w.c
 	var differing []string
 	for _, d := range c.Differs {
-		if volatileDifference(d) || d.Name == "machine" {
+		if volatileDifference(d) || d.Name == "machine" || w.isApplied(d) {
 			continue
 		}
 		differing = append(differing, differenceText(d))
 	}
 	where := "the same machine"
 	switch {
+	case len(c.Base.Machines)+len(c.Head.Machines) == 0:
+		where = "on which machine is not known: estimates, no verdict"
 	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
 		where = "the same " + count(len(c.Head.Machines), "machine")
 	case w.has(compare.Machines):
-		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", strings.Join(c.Base.Machines, ", "), strings.Join(c.Head.Machines, ", "))
+		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", machinesText(c.Base.Machines), machinesText(c.Head.Machines))
 	default:
 		where = "machines in common"
 	}
@@ -128,12 +189,28 @@ func (w compareWriter) differs() []string {
 	if n := len(differing); n > most {
 		differing = append(differing[:most], fmt.Sprintf("%d more (neurolens explain)", n-most))
 	}
-	if len(differing) > 0 {
+	if n := c.Base.NoMachine + c.Head.NoMachine; n > 0 && len(c.Base.Machines)+len(c.Head.Machines) > 0 {
+		where += fmt.Sprintf(" (not known of %s)", count(n, "run"))
+	}
+	switch {
+	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
-	} else {
+	case w.flags.matrix != "":
+		where += "; nothing else known differs"
+	default:
 		where += "; nothing known differs"
 	}
+	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
+		where += fmt.Sprintf(" (%s of %s looked at)", thousands(looked), count(all, "run"))
+	}
 	return append([]string{where}, w.sessions()...)
+}
+
+func machinesText(names []string) string {
+	if len(names) == 0 {
+		return unknown
+	}
+	return strings.Join(names, ", ")
 }
 
 // differenceText says how a fact differs: name old → new, or the name alone where that would be long.
@@ -159,14 +236,21 @@ func differenceText(d query.Difference) string {
 func (w compareWriter) sessions() []string {
 	c := w.c
 	if slices.Equal(c.Base.Sessions, c.Head.Sessions) {
-		if slices.ContainsFunc(c.Points, func(p query.ComparedPoint) bool { return p.Method == compare.MethodBlocks }) {
-			return []string{oneOrMore(len(c.Head.Sessions), "session") + ", interleaved: runs of a block are compared with one another"}
+		if in, of := w.inBlocks(); in > 0 {
+			text := oneOrMore(len(c.Head.Sessions), "session") + ", interleaved"
+			if in < of {
+				text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
+			}
+			return []string{text + ": runs of a block are compared with one another"}
 		}
 		return nil
 	}
 	var noise []float64
-	least := math.MaxInt
+	least, ratios := math.MaxInt, 0
 	for _, p := range c.Points {
+		if p.Ratio && !math.IsNaN(p.Change) {
+			ratios++
+		}
 		if p.Ratio && !math.IsNaN(p.SessionSD) {
 			least = min(least, p.History)
 			noise = append(noise, p.SessionSD)
@@ -179,7 +263,24 @@ func (w compareWriter) sessions() []string {
 		}
 	}
 	slices.Sort(noise)
-	return []string{fmt.Sprintf("different sessions, %d earlier ones known: sessions differ by ±%s (sd, median point)", least, share(noise[len(noise)/2]))}
+	known := fmt.Sprintf("%d earlier ones known", least)
+	if len(noise) < ratios {
+		known += fmt.Sprintf(" of %s of %s", thousands(len(noise)), count(ratios, w.noun()))
+	}
+	return []string{fmt.Sprintf("different sessions, %s: sessions differ by ±%s (sd, median point)", known, share(noise[len(noise)/2]))}
+}
+
+// inBlocks counts the points whose runs are compared block by block, of those that both sides have.
+func (w compareWriter) inBlocks() (in, of int) {
+	for _, p := range w.c.Points {
+		if p.Method == compare.MethodBlocks {
+			in++
+		}
+		if !math.IsNaN(p.Change) {
+			of++
+		}
+	}
+	return in, of
 }
 
 // oneOrMore counts in words where there is one.
@@ -213,21 +314,33 @@ func hasFlag(t query.Table, row []any, flag string) bool {
 
 // hidden counts the points that are not shown.
 func (w compareWriter) hidden(rows [][]any) string {
+	counts := w.verdicts()
+	for _, row := range rows {
+		counts[compare.Verdict(textAt(w.c.Table, row, "verdict"))]--
+	}
+	text := verdictCounts(counts)
+	if text == "" {
+		return ""
+	}
+	return "… and " + text + " (--all)"
+}
+
+// verdicts are the numbers of points by their verdict.
+func (w compareWriter) verdicts() map[compare.Verdict]int {
 	counts := map[compare.Verdict]int{}
 	for _, p := range w.c.Points {
 		counts[p.Verdict]++
 	}
-	for _, row := range rows {
-		counts[compare.Verdict(textAt(w.c.Table, row, "verdict"))]--
-	}
+	return counts
+}
+
+// verdictCounts says how many there are of each verdict, the worst first.
+func verdictCounts(counts map[compare.Verdict]int) string {
 	var parts []string
 	for _, v := range query.Verdicts {
 		if n := counts[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), v))
 		}
 	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return "… and " + strings.Join(parts, ", ") + " (--all)"
+	return strings.Join(parts, ", ")
 }

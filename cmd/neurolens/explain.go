@@ -21,19 +21,20 @@ func newExplainCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain BASE [HEAD]",
 		Short: "What else differs where a point differs, ranked",
-		Long: `Take the point that differs most between two selections of runs, and list what else
-differs there: hardware, clocks, operators of profiled runs, code, configuration,
-environment, warnings, other metrics and stages. What is most likely to matter
-comes first. That it came with the difference does not make it the cause.
+		Long: `Take the point that differs most between two selections of runs, and list what
+else differs there: hardware, clocks, operators of profiled runs, code,
+configuration, environment, warnings, other metrics and stages. What is most
+likely to matter comes first. That it came with the difference does not make it
+the cause.
 
-BASE, HEAD, --metric, --threshold and --strict are those of compare. The point is
-the one that regressed most; where none did, the one that failed, changed or
+BASE, HEAD, --metric, --threshold and --strict are those of compare. The point
+is the one that regressed most; where none did, the one that failed, changed or
 improved most; where nothing changed, that with the largest difference. To have
 another one explained, name it in BASE and HEAD: 'session=last bs=4'. The exit
 status does not say whether anything changed.`,
 		Example: `  neurolens explain session=last~1 session=last
   neurolens explain session=last --worst
-  neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric peak_memory`,
+  neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric energy`,
 		Args: arguments(1, 2, "BASE and HEAD, or one selection of two sides"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(a, cmd, f, args) },
 	}

@@ -65,7 +65,7 @@ func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) v
 	for i := range g.Keys {
 		leading = append(leading, a.keyAxis(g, i))
 	}
-	if metrics := metricAxis(g); !groupedBy(g, "metric") && severalValues(metrics) {
+	if metrics := metricAxis(g); !groupedBy(g, "metric") && sameMetric(g) == "" && hasValue(metrics) {
 		leading = append(leading, metrics)
 	}
 	for i, x := range leading {
@@ -200,29 +200,26 @@ func groupConstants(g query.Grouping, best bool) []string {
 	for _, x := range samePoints(g) {
 		constants = appendConstant(constants, x.name, x.values[0])
 	}
-	metric := metricAxis(g)
-	if groupedBy(g, "metric") || severalValues(metric) {
+	metric := sameMetric(g)
+	if metric == "" || groupedBy(g, "metric") {
 		return constants
 	}
-	for i, row := range g.Rows {
-		if better := textAt(g.Table, row, "better"); metric.values[i] != "" {
-			if best && better != "" {
-				return append(constants, metric.values[i]+", "+better+" is better")
-			}
-			return append(constants, metric.values[i])
-		}
+	if better := textAt(g.Same, g.Same.Rows[0], "better"); best && better != "" {
+		metric += ", " + better + " is better"
 	}
-	return constants
+	return append(constants, metric)
 }
+
+// sameMetric is the metric of all points; empty where they have none, or not all the same.
+func sameMetric(g query.Grouping) string { return textAt(g.Same, g.Same.Rows[0], "metric") }
 
 func metricAxis(g query.Grouping) axis {
 	return axisOf(g.Table, "metric", func(row []any) any { return at(g.Table, row, "metric") })
 }
 
-// severalValues tells whether rows have different values; rows without one do not count.
-func severalValues(x axis) bool {
-	values := slices.DeleteFunc(slices.Sorted(slices.Values(x.values)), func(v string) bool { return v == "" })
-	return len(slices.Compact(values)) > 1
+// hasValue tells whether any row has a value.
+func hasValue(x axis) bool {
+	return slices.ContainsFunc(x.values, func(v string) bool { return v != "" })
 }
 
 // samePoints are the identity columns and parameters in which all points agree, less the keys.

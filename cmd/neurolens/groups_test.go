@@ -41,8 +41,8 @@ func mixedGroups() query.Grouping {
 		{"traced", int64(1), int64(3), int64(0), int64(0), ok(3), nil, nil, nil, "no_value", nil, nil, nil, nil, nil, nil, nil, nil, nil},
 	}
 	g.Same = query.Table{
-		Columns: []query.Column{{Name: "machine"}, {Name: "benchmark"}, {Name: "batch_size"}, {Name: "params"}},
-		Rows:    [][]any{{"lab3", nil, int64(16), map[string]any{"dim": "8"}}},
+		Columns: []query.Column{{Name: "machine"}, {Name: "benchmark"}, {Name: "batch_size"}, {Name: "params"}, {Name: "metric"}, {Name: "better"}},
+		Rows:    [][]any{{"lab3", nil, int64(16), map[string]any{"dim": "8"}, nil, nil}},
 	}
 	return g
 }
@@ -87,6 +87,34 @@ profile       passes of a profiler are counted, their times are not
 			if width >= 70 && (!strings.Contains(b.String(), "tiled") || !strings.Contains(b.String(), "4.02 ms")) {
 				t.Errorf("at %d columns the group or its value is gone:\n%s", width, b.String())
 			}
+		}
+	}
+}
+
+// TestGroupsHeading: the heading names the metric of all groups; where they differ in it, that of each group stands in its
+// row, though all that are shown have the same.
+func TestGroupsHeading(t *testing.T) {
+	a := &app{now: time.Now}
+	for _, c := range []struct {
+		metric, better any
+		best           bool
+		heading        string
+		inRows         bool
+	}{
+		{"latency", "lower", true, "bs=16 · lab3 · dim=8 · latency, lower is better\n", false},
+		{"latency", "lower", false, "bs=16 · lab3 · dim=8 · latency\n", false},
+		{"latency", nil, true, "bs=16 · lab3 · dim=8 · latency\n", false},
+		{nil, nil, true, "bs=16 · lab3 · dim=8\n", true},
+		{nil, nil, false, "bs=16 · lab3 · dim=8\n", true},
+	} {
+		g := mixedGroups()
+		g.Rows = g.Rows[:1] // of latency, where lower is better
+		same := g.Same.Rows[0]
+		same[len(same)-2], same[len(same)-1] = c.metric, c.better
+		var b strings.Builder
+		a.groupsView(g, lsOptions{by: []string{"variant"}, best: c.best}).render(&b, 100, false)
+		if got := b.String(); !strings.HasPrefix(got, c.heading) || strings.Contains(got, "METRIC") != c.inRows {
+			t.Errorf("metric %v, better %v, best %v:\n%s", c.metric, c.better, c.best, got)
 		}
 	}
 }

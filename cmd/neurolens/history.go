@@ -24,14 +24,18 @@ func newHistoryCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [FILTER...]",
 		Short: "A metric over sessions, and where its level changed",
-		Long: `Show a metric over sessions, point by point and machine by machine, and where its
-level changed: by how much, between which commits, and what else was different
-from then on. A session counts with the median of its runs; of the two sides of
-bench --against the head counts.
+		Long: `Show a metric over sessions, point by point and machine by machine, and where
+its level changed: by how much, between which commits, and what else was
+different from the session before, then and still in the last session of the new
+level. A session counts with the median of its runs; of the two sides of bench
+--against the head counts.
 
 A change takes at least 3 sessions on either side and 8 in all, and 2 % of a
 metric that is compared by its ratio. Outliers and slow wandering are no change.
+Where no change is found there may be one that is too small or too new to tell.
 --method otava finds the changes that Apache Otava finds.
+
+A series whose runs all failed in the sessions after its last value says so.
 
 --since leaves out earlier sessions; they tell the level all the same. With
 --regressions only what got worse is listed. The exit status does not say.`,
@@ -111,11 +115,21 @@ func (w historyWriter) nothing() []string {
 	case w.h.Known > 0 && w.req.Regressions:
 		return []string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}
 	case w.h.Known > 0:
-		return []string{"no session" + w.since()}
+		return append([]string{"no ok run" + w.since()}, w.gone()...)
+	case w.h.Failed > 0 && w.h.Useless == 0:
+		return []string{count(w.h.Failed, "run") + " failed, and none is ok"}
 	case w.h.Useless > 0:
 		return []string{count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
 	}
 	return []string{"no run matches"}
+}
+
+// gone counts the series that have nothing to show because all that is newer failed.
+func (w historyWriter) gone() []string {
+	if w.h.Gone == 0 {
+		return nil
+	}
+	return []string{counted(w.h.Gone, "series") + " with an earlier last value, failing since"}
 }
 
 // since is the bound that was asked for, in local time.

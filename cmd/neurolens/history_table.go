@@ -14,7 +14,7 @@ import (
 // changeOrder is how verdicts are ordered: what got worse first.
 var changeOrder = []compare.Verdict{compare.Regressed, compare.Changed, compare.Improved, ""}
 
-// several is a line for each series, that whose last change is worst first.
+// several is a line for each series: those that fail first, then that whose last change is worst.
 func (w historyWriter) several() view {
 	series := slices.Clone(w.h.Series)
 	last := func(s query.Series) changedAt {
@@ -23,18 +23,13 @@ func (w historyWriter) several() view {
 		}
 		return changedAt{}
 	}
-	slices.SortStableFunc(series, func(a, b query.Series) int { return w.worse(last(a), last(b)) })
+	slices.SortStableFunc(series, func(a, b query.Series) int {
+		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), w.worse(last(a), last(b)))
+	})
 	shown := series[:min(len(series), historyRows)]
 
-	t := query.Table{Columns: w.h.Columns}
-	for _, s := range shown {
-		t.Rows = append(t.Rows, w.h.Rows[s.First])
-	}
-	constants, varying := axes(t, append([]string{"metric"}, historyAxes...))
-	if len(constants) > 0 {
-		constants[0] = strings.TrimPrefix(constants[0], "metric=")
-	}
-	v := view{above: heading(constants)}
+	above, varying := w.inCommon(shown)
+	v := view{above: above}
 	table := func(v view, varying []axis) view {
 		for _, x := range varying {
 			v.columns = append(v.columns, axisColumn(x))
@@ -55,7 +50,55 @@ func (w historyWriter) several() view {
 	compact := v
 	v = table(v, varying)
 	v.compact = func() view { return table(compact, mergedAxes(varying)) }
-	return w.finish(v, []changedAt{last(series[0])})
+	changes := make([]changedAt, len(shown))
+	for i, s := range shown {
+		changes[i] = last(s)
+	}
+	return w.finish(v, changes)
+}
+
+// inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
+func (w historyWriter) inCommon(shown []query.Series) (lines []string, varying []axis) {
+	fields := append([]string{"metric"}, historyAxes...)
+	differs := w.differing(fields)
+	t := w.firstRows(shown)
+	common, _ := axesBut(t, fields, func(name string) bool { return differs[name] })
+	shared, varying := axesBut(t, fields, func(name string) bool { return !differs[name] })
+	lines = heading(withoutLabel(common))
+	if len(shared) > 0 {
+		lines = append(lines, "all of the series below: "+strings.Join(withoutLabel(shared), " · "))
+	}
+	return lines, varying
+}
+
+// differing are the fields and parameters in which series differ from the first one: some series are looked at at a time, as
+// there may be very many.
+func (w historyWriter) differing(fields []string) map[string]bool {
+	differs := map[string]bool{}
+	for some := range slices.Chunk(w.h.Series, 1000) {
+		_, varying := axes(w.firstRows(slices.Concat(w.h.Series[:1], some)), fields)
+		for _, x := range varying {
+			differs[x.name] = true
+		}
+	}
+	return differs
+}
+
+// withoutLabel says a metric, which comes first, by its name alone.
+func withoutLabel(constants []string) []string {
+	if len(constants) > 0 {
+		constants[0] = strings.TrimPrefix(constants[0], "metric=")
+	}
+	return constants
+}
+
+// firstRows are the first rows of series.
+func (w historyWriter) firstRows(series []query.Series) query.Table {
+	t := query.Table{Columns: w.h.Columns}
+	for _, s := range series {
+		t.Rows = append(t.Rows, w.h.Rows[s.First])
+	}
+	return t
 }
 
 // seriesCells are the cells of a series after what it is of.
@@ -68,10 +111,22 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 		{text: quantity(at(w.h.Table, newest, "location"), textAt(w.h.Table, newest, "unit"))},
 	}
 	if c.row == nil {
-		return append(cells, cell{text: unknown}, cell{}, cell{})
+		return append(cells, cell{text: unknown}, cell{failedOfLate(s), s.Failed > 0}, cell{})
 	}
-	return append(cells, cell{text: w.shift(c.row, "shift")}, cell{string(c.verdict), c.verdict == compare.Regressed},
+	verdict := string(c.verdict)
+	if s.Failed > 0 {
+		verdict += ", " + failedOfLate(s)
+	}
+	return append(cells, cell{text: w.shift(c.row, "shift")}, cell{verdict, c.verdict == compare.Regressed || s.Failed > 0},
 		cell{text: w.app.when(at(w.h.Table, c.row, "started_at"))})
+}
+
+// failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
+func failedOfLate(s query.Series) string {
+	if s.Failed == 0 {
+		return ""
+	}
+	return "failing for " + count(s.Failed, "session")
 }
 
 // worse orders changes: for the worse first, then the larger one.
@@ -91,14 +146,7 @@ func (w historyWriter) worse(a, b changedAt) int {
 
 // counts are the lines that count everything.
 func (w historyWriter) counts() []string {
-	counts := map[compare.Verdict]int{}
-	for _, s := range w.h.Series {
-		verdict := compare.Verdict("")
-		if changes := w.changes(s); len(changes) > 0 {
-			verdict = changes[len(changes)-1].verdict
-		}
-		counts[verdict]++
-	}
+	counts, few := w.byLastChange()
 	var lines []string
 	if hidden := len(w.h.Series) - historyRows; hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", thousands(hidden)))
@@ -107,12 +155,38 @@ func (w historyWriter) counts() []string {
 	if n := counts[compare.Changed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
 	}
-	parts = append(parts, fmt.Sprintf("%s as before", thousands(counts[""])))
-	lines = append(lines, fmt.Sprintf("%s over %s: %s", counted(len(w.h.Series), "series"), count(w.h.Sessions, "session"), strings.Join(parts, ", ")))
-	if counts[""] < len(w.h.Series) && w.req.Method != query.HistoryOtava {
+	parts = append(parts, fmt.Sprintf("%s with no change found", thousands(counts[""])))
+	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session"), "by their last change: "+strings.Join(parts, ", "))
+	if few > 0 {
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d sessions, which tell no change from chance", thousands(few), query.HistoryLeast))
+	}
+	failed := 0
+	for _, s := range w.h.Series {
+		failed += min(s.Failed, 1)
+	}
+	if failed > 0 {
+		lines = append(lines, counted(failed, "series")+" failing since the last value")
+	}
+	if counts[""]+few < len(w.h.Series) && w.req.Method != query.HistoryOtava {
 		lines = append(lines, "at most 5 % of the series with a change are expected to have none")
 	}
 	return lines
+}
+
+// byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
+func (w historyWriter) byLastChange() (counts map[compare.Verdict]int, few int) {
+	counts = map[compare.Verdict]int{}
+	for _, s := range w.h.Series {
+		switch changes := w.changes(s); {
+		case len(changes) > 0:
+			counts[changes[len(changes)-1].verdict]++
+		case w.tooShort(s):
+			few++
+		default:
+			counts[""]++
+		}
+	}
+	return counts, few
 }
 
 // regressions are the changes for the worse, a line each, the largest first.
@@ -155,13 +229,14 @@ func (w historyWriter) regressions() view {
 
 // finish adds what was left out and the command to type next: about the first of the changes.
 func (w historyWriter) finish(v view, changes []changedAt) view {
+	v.below = append(v.below, w.gone()...)
 	if w.h.Useless > 0 {
 		v.below = append(v.below, count(w.h.Useless, "ok run")+" without a value of the metric left out")
 	}
+	slices.SortStableFunc(changes, w.worse)
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
-	slices.SortStableFunc(changes, w.worse)
 	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(textAt(w.h.Table, changes[0].row, "session_id"))
 	for _, dir := range w.app.stores {
 		command += " --store " + shellQuoted(dir)

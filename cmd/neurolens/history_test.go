@@ -60,6 +60,14 @@ func madeHistory(shifts ...float64) query.History {
 	return h
 }
 
+// failing is a history of which each series failed in 12 sessions after its last value.
+func failing(h query.History) query.History {
+	for i := range h.Series {
+		h.Series[i].Failed = 12
+	}
+	return h
+}
+
 func historyText(h query.History, req query.HistoryRequest, width int, color bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
 	var b bytes.Buffer
@@ -85,7 +93,7 @@ CHANGED          BY     95 %  VERDICT    COMMITS
 also changed
   2026-09-07  driver_version 570.86 → 575.51
 
-1 change of level in 12 sessions
+1 change of level found in 12 sessions
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 `},
@@ -97,7 +105,8 @@ BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
  4        12  ██████▁▁▁▁▁▁  2.81 ms  −30.0 %  improved   2026-09-07 12:00
  1        12  ▄▅▄▅▄▅▄▅▄▅▄▅  4.01 ms        –
 
-4 series over 12 sessions: 2 regressed, 1 improved, 1 as before
+4 series over 12 sessions
+by their last change: 2 regressed, 1 improved, 1 with no change found
 at most 5 % of the series with a change are expected to have none
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
@@ -121,6 +130,7 @@ func TestHistoryFits(t *testing.T) {
 	}{
 		"one": {madeHistory(.118), query.HistoryRequest{}, 1}, "several": {madeHistory(slices.Repeat([]float64{.2, -.1, 0}, 9)...), query.HistoryRequest{}, 9},
 		"regressions": {madeHistory(.118, .3), query.HistoryRequest{Regressions: true}, 2},
+		"failing":     {failing(madeHistory(.118, .3, 0)), query.HistoryRequest{}, 3},
 	} {
 		for width := 40; width <= 160; width += 5 {
 			text := historyText(c.h, c.req, width, true)
@@ -142,6 +152,70 @@ func TestHistoryFits(t *testing.T) {
 	}
 	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), query.HistoryRequest{}, 80, false); !strings.Contains(text, "… 7 more") {
 		t.Errorf("what is not shown is not counted:\n%s", text)
+	}
+}
+
+// TestHistoryHeading: the heading says what all series have in common, also those that are not shown; what those shown have
+// in common has a line of its own.
+func TestHistoryHeading(t *testing.T) {
+	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
+	last := h.Rows[h.Series[historyRows].First]
+	last[h.Index("metric")], last[h.Index("params")] = "throughput", map[string]any{"tile": "64"}
+	want := "matmul · lab3\nall of the series below: latency · tile=32\n\n"
+	if text := historyText(h, query.HistoryRequest{}, 80, false); !strings.HasPrefix(text, want) {
+		t.Errorf("got\n%s\nwant %q", text, want)
+	}
+	h.Series = h.Series[:historyRows]
+	if text := historyText(h, query.HistoryRequest{}, 80, false); !strings.HasPrefix(text, "latency · matmul · lab3 · tile=32\n\n") {
+		t.Errorf("all are shown:\n%s", text)
+	}
+}
+
+// TestHistoryCounts: no change found is no promise that there is none, series that can tell nothing are counted by
+// themselves, and a series with two changes counts by the later one.
+func TestHistoryCounts(t *testing.T) {
+	if text := historyText(madeHistory(0), query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 sessions\n") {
+		t.Errorf("got\n%s", text)
+	}
+	h := madeHistory(.2, 0, 0)
+	h.Series[2].Sessions = query.HistoryLeast - 1
+	twice := &h.Series[0]
+	later := h.Rows[twice.First+9]
+	later[h.Index("shift")], later[h.Index("verdict")] = -.09, "improved"
+	twice.Changes = append(twice.Changes, query.Change{Row: twice.First + 9})
+	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, which"
+	if text := historyText(h, query.HistoryRequest{}, 200, false); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant %s", text, want)
+	}
+	want = "0 regressed, 1 improved, 2 with no change found\n"
+	if text := historyText(h, query.HistoryRequest{Method: query.HistoryOtava}, 200, false); !strings.Contains(text, want) {
+		t.Errorf("Otava: got\n%s\nwant %s", text, want)
+	}
+}
+
+// TestHistoryFailing: a series whose runs fail comes first and says so in red, and one that has no value since is counted.
+func TestHistoryFailing(t *testing.T) {
+	h := madeHistory(.2, 0, .3)
+	h.Series[0].Failed, h.Series[1].Failed, h.Gone = 1, 8, 2
+	text := historyText(h, query.HistoryRequest{}, 100, false)
+	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an earlier last value, failing since\n", "next  neurolens compare"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
+		t.Errorf("what fails is not first:\n%s", text)
+	}
+	if n := strings.Count(historyText(h, query.HistoryRequest{}, 100, true), red); n != 3 {
+		t.Errorf("%d are red", n)
+	}
+	one := madeHistory(0)
+	one.Series[0].Failed = 8
+	if text := historyText(one, query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is of 2026-09-12\n") {
+		t.Errorf("got\n%s", text)
+	}
+	if text := historyText(query.History{Failed: 16}, query.HistoryRequest{}, 80, false); text != "16 runs failed, and none is ok\n" {
+		t.Errorf("got %q", text)
 	}
 }
 

@@ -47,6 +47,10 @@ func (w historyWriter) one(s query.Series) view {
 	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), "session"), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
 	v.below = []string{w.outcome(len(changes), s)}
+	if s.Failed > 0 {
+		newest := began(at(w.h.Table, rows[len(rows)-1], "started_at"))
+		v.below = append(v.below, failedOfLate(s)+": the last value is of "+newest)
+	}
 	if len(changes) == 0 {
 		return w.finish(v, nil)
 	}
@@ -95,14 +99,18 @@ func (w historyWriter) alsoChanged(changes []changedAt) []string {
 
 // outcome is the line that counts the changes of one series.
 func (w historyWriter) outcome(changes int, s query.Series) string {
-	const fewest = 8
 	switch {
-	case changes == 0 && s.Sessions < fewest && w.req.Method != query.HistoryOtava:
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, "session"), fewest)
+	case changes == 0 && w.tooShort(s):
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, "session"), query.HistoryLeast)
 	case changes == 0:
-		return "no change of level in " + count(len(s.Locations), "session")
+		return "no change of level found in " + count(len(s.Locations), "session")
 	}
-	return count(changes, "change") + " of level in " + count(len(s.Locations), "session")
+	return count(changes, "change") + " of level found in " + count(len(s.Locations), "session")
+}
+
+// tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
+func (w historyWriter) tooShort(s query.Series) bool {
+	return s.Sessions < query.HistoryLeast && w.req.Method != query.HistoryOtava
 }
 
 // name is what a series is of.

@@ -138,13 +138,17 @@ func jsonText(v any) (string, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(finite(v)); err != nil {
+	if err := enc.Encode(forJSON(v)); err != nil {
 		return "", err
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-func finite(v any) any {
+// forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.
+func forJSON(v any) any {
+	if fitsJSON(v) {
+		return v
+	}
 	switch v := v.(type) {
 	case float64:
 		switch {
@@ -158,15 +162,34 @@ func finite(v any) any {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
-			out[i] = finite(v[i])
+			out[i] = forJSON(v[i])
 		}
 		return out
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k := range v {
-			out[k] = finite(v[k])
+			out[k] = forJSON(v[k])
 		}
 		return out
 	}
 	return v
+}
+
+// fitsJSON tells whether JSON has a value as it is: each number is finite, and no list or map is nil, which would become
+// null although it is but empty.
+func fitsJSON(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !fitsJSON(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !fitsJSON(e) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return true
 }

@@ -81,6 +81,18 @@ func TestJSONKeepsOrderNumbersAndNull(t *testing.T) {
 	}
 }
 
+// An empty list is one, also where nothing was ever put into it; NULL is not.
+func TestEmptyIsNotNULL(t *testing.T) {
+	for text, v := range map[string]any{
+		"[]": []any(nil), "{}": map[string]any(nil), `[[],{}]`: []any{[]any(nil), map[string]any(nil)}, "": nil,
+		`[["NaN"],{"k":"-Infinity"}]`: []any{[]any{math.NaN()}, map[string]any{"k": math.Inf(-1)}},
+	} {
+		if got := machineText(v); got != text {
+			t.Errorf("%#v prints as %s, want %s", v, got, text)
+		}
+	}
+}
+
 func TestCSVReadsBack(t *testing.T) {
 	records, err := csv.NewReader(strings.NewReader(printed(t, formatCSV, everyType()))).ReadAll()
 	if err != nil || len(records) != 3 || records[1][0] != "a\tb\nc\"<" || records[2][3] != "" {

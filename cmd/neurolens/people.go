@@ -89,6 +89,15 @@ func (a *app) tableView(t query.Table) view {
 	return v
 }
 
+// tableViewOr says something else where there is no row.
+func (a *app) tableViewOr(t query.Table, none string) view {
+	v := a.tableView(t)
+	if len(t.Rows) == 0 {
+		v.below = []string{none}
+	}
+	return v
+}
+
 // axis is something in which the rows of a listing differ, or agree.
 type axis struct {
 	name   string
@@ -105,6 +114,11 @@ var runColumns = slices.Concat(identityColumns, []string{"side", "purpose", "mac
 
 // axes splits what a listing is over: the constants, said once, and the axes in which rows differ.
 func axes(t query.Table, columns []string) (constants []string, varying []axis) {
+	return axesBut(t, columns, func(string) bool { return false })
+}
+
+// axesBut leaves some out, by their names.
+func axesBut(t query.Table, columns []string, but func(name string) bool) (constants []string, varying []axis) {
 	var all []axis
 	for _, name := range columns {
 		if i := t.Index(name); i >= 0 {
@@ -113,7 +127,7 @@ func axes(t query.Table, columns []string) (constants []string, varying []axis) 
 	}
 	if i := t.Index("params"); i >= 0 {
 		for _, name := range parameterNames(t, i) {
-			all = append(all, axisOf(t, name, func(row []any) any {
+			all = append(all, axisOf(t, query.ParameterKey(name), func(row []any) any {
 				params, _ := row[i].(map[string]any)
 				return params[name]
 			}))
@@ -121,6 +135,7 @@ func axes(t query.Table, columns []string) (constants []string, varying []axis) 
 	}
 	for _, x := range all {
 		switch first := x.values[0]; {
+		case but(x.name):
 		case slices.ContainsFunc(x.values, func(v string) bool { return v != first }):
 			varying = append(varying, x)
 		case first != "":
@@ -191,7 +206,7 @@ func axisColumn(x axis) viewColumn {
 	case slices.Contains(runColumns, x.name):
 		header = strings.ToUpper(x.name)
 	default:
-		header = x.name // a parameter keeps its name, which may be that of a column
+		header = x.name
 	}
 	return viewColumn{header: header, right: numbers}
 }
@@ -208,7 +223,35 @@ func mergedAxes(varying []axis) []axis {
 	if len(varying) < 2 {
 		return varying
 	}
-	return []axis{{name: "point", values: pointNames(varying, len(varying[0].values))}}
+	rows := len(varying[0].values)
+	if at := slices.IndexFunc(varying, func(x axis) bool { return x.name == "benchmark" }); at >= 0 {
+		varying = slices.Clone(varying)
+		varying[at].values = withoutCommon(varying[at].values)
+	}
+	return []axis{{name: "point", values: pointNames(varying, rows)}}
+}
+
+// withoutCommon leaves out what names of benchmarks begin with alike, file and class, where that is long: their ends tell
+// them apart.
+func withoutCommon(names []string) []string {
+	const long = 8
+	common := names[0]
+	for _, name := range names {
+		n := 0
+		for n < min(len(common), len(name)) && common[n] == name[n] {
+			n++
+		}
+		common = common[:n]
+	}
+	common = common[:strings.LastIndexAny(common, "/:")+1]
+	if len(common) < long {
+		return names
+	}
+	short := make([]string, len(names))
+	for i, name := range names {
+		short[i] = "…" + name[len(common):]
+	}
+	return short
 }
 
 // pointNames name each row by the axes in which rows differ; empty where there are none.

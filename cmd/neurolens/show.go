@@ -19,8 +19,8 @@ func newShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show one run: samples, metrics, configuration, environment, stages",
-		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run has.
-Formats for programs print the run's row, every column of it.`,
+		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run
+has. Formats for programs print the run's row, every column of it.`,
 		Args: arguments(1, 1, "one run id"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runShow(a, cmd, args[0]) },
 	}
@@ -35,7 +35,7 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if !forPeople(format) {
 			return a.print(format, detail.Run, nil)
 		}
-		before, err := previousEnv(cmd, db, detail)
+		before, err := previousRun(cmd, db, detail)
 		if err != nil {
 			return err
 		}
@@ -47,22 +47,66 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 	})
 }
 
-// previousEnv is the environment of the newest earlier run on the same machine, or nil.
-func previousEnv(cmd *cobra.Command, db *query.DB, d query.Detail) (map[string]any, error) {
+// comparedFacts are the columns in which a run is compared with one of the previous session.
+var comparedFacts = query.FactColumns(query.DiffersHardware, query.DiffersCode, query.DiffersEnvironment)
+
+// programFacts are those of them that say what ran, more than where it ran.
+var programFacts = []string{"model_sha256", "backend_version", "python_version"}
+
+// kindColumns say what facts a run has: each executor and benchmark tells of others.
+var kindColumns = []string{"benchmark", "backend", "model", "executor", "purpose"}
+
+// previousRun is a run of the previous session on the same machine: one of the same kind, else its newest. The table is
+// empty where there is none.
+func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (query.Table, error) {
 	run := d.Run.Rows[0]
-	machine, started := textAt(d.Run, run, "machine"), at(d.Run, run, "started_at")
+	machine, session, started := textAt(d.Run, run, "machine"), textAt(d.Run, run, "session_id"), at(d.Run, run, "started_at")
 	until, ok := started.(time.Time)
-	if machine == "" || !ok {
-		return nil, nil
+	if machine == "" || session == "" || !ok {
+		return query.Table{}, nil
 	}
-	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: "machine=" + literal(machine) + " session!=" + textAt(d.Run, run, "session_id"), Until: until, Columns: []string{"env"}, Limit: 1,
+	newest := func(words ...string) (query.Table, error) {
+		list, err := db.List(cmd.Context(), query.ListRequest{
+			Filter: strings.Join(append(words, "machine="+literal(machine), otherSide(textAt(d.Run, run, "side"))), " "),
+			Until:  until, Columns: slices.Concat([]string{"session_id", "env"}, kindColumns, comparedFacts), Limit: 1,
+		})
+		return list.Table, err
+	}
+	before, err := newest("session!=" + session)
+	if err != nil || len(before.Rows) == 0 || sameKind(d.Run, run, before) {
+		return before, err
+	}
+	words := []string{"session_id=" + valueWord(at(before, before.Rows[0], "session_id"))}
+	for _, name := range kindColumns {
+		words = append(words, name+"="+valueWord(at(d.Run, run, name)))
+	}
+	if alike, err := newest(words...); err != nil || len(alike.Rows) > 0 {
+		return alike, err
+	}
+	return before, nil
+}
+
+// otherSide leaves out the runs of the other side of a session: they have another commit.
+func otherSide(side string) string {
+	if side == "base" {
+		return "side!=head"
+	}
+	return "side!=base"
+}
+
+// valueWord is the value of a column of text in a filter.
+func valueWord(v any) string {
+	if text, ok := v.(string); ok {
+		return literal(text)
+	}
+	return "null"
+}
+
+// sameKind tells whether a run has the same facts as one before, if with other values.
+func sameKind(t query.Table, run []any, before query.Table) bool {
+	return !slices.ContainsFunc(kindColumns, func(name string) bool {
+		return at(t, run, name) != at(before, before.Rows[0], name)
 	})
-	if err != nil || len(list.Rows) == 0 {
-		return nil, err
-	}
-	env, _ := list.Rows[0][0].(map[string]any)
-	return env, nil
 }
 
 // baseCommit is the commit that the session of a run compared with; empty where it compared nothing.
@@ -106,7 +150,7 @@ func pairs(rows [][2]string) []string {
 	return lines
 }
 
-func (a *app) showView(d query.Detail, before map[string]any, against string) view {
+func (a *app) showView(d query.Detail, before query.Table, against string) view {
 	t, run := d.Run, d.Run.Rows[0]
 	p := &page{lines: a.headline(t, run)}
 	if len(d.Metrics.Rows) > 0 {
@@ -203,16 +247,11 @@ func configurationLines(t query.Table, run []any) []string {
 }
 
 // environmentLines are first what differs from the previous session on this machine, then what people look for.
-func (a *app) environmentLines(t query.Table, run []any, before map[string]any) []string {
+func (a *app) environmentLines(t query.Table, run []any, before query.Table) []string {
 	env, _ := at(t, run, "env").(map[string]any)
 	var lines []string
-	if before != nil {
-		for _, name := range slices.Sorted(maps.Keys(env)) {
-			if old, ok := before[name]; ok && old != env[name] && !volatileFact(name) {
-				lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, machineText(old), machineText(env[name])))
-			}
-		}
-		if len(lines) == 0 {
+	if len(before.Rows) > 0 {
+		if lines = changedLines(t, run, before); len(lines) == 0 {
 			lines = append(lines, "the same as in the previous session on this machine")
 		}
 	}
@@ -233,6 +272,47 @@ func (a *app) environmentLines(t query.Table, run []any, before map[string]any) 
 	missing, _ := at(t, run, "env_missing").(map[string]any)
 	lines = append(lines, pairs(rows)...)
 	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", count(len(env), "fact"), len(missing)))
+}
+
+// changedLines say in what facts a run differs from one before. Of a run of another kind only those facts count that
+// both have, and that say where it ran.
+func changedLines(t query.Table, run []any, before query.Table) []string {
+	was, alike := before.Rows[0], sameKind(t, run, before)
+	var lines []string
+	add := func(name string, from, to any, text func(any) string) {
+		if from != to && (alike || from != nil && to != nil && !slices.Contains(programFacts, name)) {
+			lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, text(from), text(to)))
+		}
+	}
+	for _, name := range comparedFacts {
+		add(name, at(before, was, name), at(t, run, name), columnFact)
+	}
+	old, _ := at(before, was, "env").(map[string]any)
+	env, _ := at(t, run, "env").(map[string]any)
+	names := slices.Concat(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(env)))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if !volatileFact(name) {
+			add(name, old[name], env[name], factText)
+		}
+	}
+	return lines
+}
+
+// columnFact is the value of a column, cut where it is a hash.
+func columnFact(v any) string {
+	if text, ok := v.(string); ok {
+		return changeText(text)
+	}
+	return factText(v)
+}
+
+// factText is a value that may not be known.
+func factText(v any) string {
+	if v == nil {
+		return unknown
+	}
+	return machineText(v)
 }
 
 // volatileFact tells facts that differ from run to run and say nothing about a change of the machine.

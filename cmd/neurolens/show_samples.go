@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -45,13 +48,54 @@ func histogram(values []float64, unit string) []string {
 		counts[min(int(float64(bins)*((v-low)/(high-low))), bins-1)]++
 	}
 	largest := slices.Max(counts[:])
+	starts := make([]float64, bins)
+	for i := range starts {
+		starts[i] = low + (high-low)*float64(i)/bins
+	}
+	labels := distinctLabels(starts, unit)
+	margin := 9
+	for _, label := range labels {
+		margin = max(margin, ansi.StringWidth(label))
+	}
 	lines := make([]string, bins)
 	for i, n := range counts {
-		from := schema.ForPeople(low+(high-low)*float64(i)/bins, unit)
 		blocks := (n*width + largest - 1) / largest // a bin with a sample has a bar
-		lines[i] = fmt.Sprintf("%s  %s %d", pad(from, 9, true), strings.Repeat("█", blocks), n)
+		lines[i] = fmt.Sprintf("%s  %s %d", pad(labels[i], margin, true), strings.Repeat("█", blocks), n)
 	}
 	return lines
+}
+
+// distinctLabels are ascending values for people. Where three digits do not tell neighbours apart, all are in the unit of
+// the largest, with as many digits as do.
+func distinctLabels(values []float64, unit string) []string {
+	labels := make([]string, len(values))
+	for i, v := range values {
+		labels[i] = schema.ForPeople(v, unit)
+	}
+	if !neighboursAlike(labels) {
+		return labels
+	}
+	_, name, _ := strings.Cut(schema.ForPeople(max(-values[0], values[len(values)-1]), unit), " ")
+	stored, factor, _ := schema.StoredUnit(name)
+	if stored != unit {
+		factor = 1
+	}
+	const most = 17 // decimals: a number has hardly more
+	longer := make([]string, len(values))
+	for decimals := range most + 1 {
+		for i, v := range values {
+			longer[i] = strings.TrimSpace(strconv.FormatFloat(v/factor, 'f', decimals, 64) + " " + name)
+		}
+		if !neighboursAlike(longer) {
+			return longer
+		}
+	}
+	return labels
+}
+
+// neighboursAlike tells whether a label says the same as the one before it.
+func neighboursAlike(labels []string) bool {
+	return len(slices.Compact(slices.Clone(labels))) < len(labels)
 }
 
 func spread(mad, median any) string {

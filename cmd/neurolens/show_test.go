@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func TestShowHasTheStack(t *testing.T) {
 	d.Run.Rows = [][]any{run}
 	var out strings.Builder
 	a := &app{getenv: func(string) string { return "" }}
-	a.showView(d, nil, "").render(&out, 80, false)
+	a.showView(d, query.Table{}, "").render(&out, 80, false)
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",
@@ -50,5 +51,40 @@ func TestSidesLine(t *testing.T) {
 	want := `"sides": [{"git_commit":"1f552b0d7","git_dirty":false,"side":"base"},{"git_commit":"4668a7e08","git_dirty":true,"side":"head"}]}`
 	if !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
 		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}
+
+// TestHistogramLabels: neighbours differ, however close the samples are.
+func TestHistogramLabels(t *testing.T) {
+	for _, c := range []struct {
+		unit       string
+		low, high  float64
+		first, two string
+	}{
+		{"ns", 9.4e6, 9.88e6, "9.40 ms", "9.46 ms"},
+		{"ns", 99_500, 100_600, "99.5 µs", "99.6 µs"},
+		{"ns", 100_000, 100_800, "100.0 µs", "100.1 µs"},
+		{"ns", 100_000, 100_000.08, "100.00000 µs", "100.00001 µs"},
+		{"ns", 999_600, 1_000_400, "0.9996 ms", "0.9997 ms"},
+		{"ns", -100_800, -100_000, "-100.8 µs", "-100.7 µs"},
+		{"ratio", 0.5, 0.5008, "50.00 %", "50.01 %"},
+		{"", 100, 100.8, "100.0", "100.1"},
+		{"m", 100, 100.8, "100.0 m", "100.1 m"},
+	} {
+		lines := histogram([]float64{c.low, c.high}, c.unit)
+		var labels []string
+		for _, line := range lines {
+			label, _, _ := strings.Cut(strings.TrimLeft(line, " "), "  ")
+			labels = append(labels, label)
+		}
+		if labels[0] != c.first || labels[1] != c.two || neighboursAlike(labels) {
+			t.Errorf("%v to %v %s: %q", c.low, c.high, c.unit, labels)
+		}
+		if strings.Index(lines[0], "█") != strings.Index(lines[7], "█") {
+			t.Errorf("bars do not begin in one column:\n%s", strings.Join(lines, "\n"))
+		}
+	}
+	if lines := histogram([]float64{1, math.Nextafter(1, 2)}, "ns"); len(lines) != 8 {
+		t.Errorf("of neighbours among numbers: %q", lines)
 	}
 }

@@ -60,6 +60,7 @@ func BenchmarkCompare(b *testing.B) {
 		}
 	}
 	ours.within(b, "compare", compareMegabytes)
+	csv.within(b, "compare as csv", compareMegabytes)
 	samples.within(b, "compare of 50 samples a run", compareMegabytes)
 	b.ReportMetric(ours.median()/theirs.median(), "of-benchstat")
 	b.ReportMetric(ours.cpu()/theirs.cpu(), "cpu-of-benchstat")

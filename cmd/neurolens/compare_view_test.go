@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// comparedText is the screen of two points, of three.
+func comparedText(better string, threshold query.Threshold, common ...string) string {
+	c := query.Comparison{Points: []query.ComparedPoint{{Verdict: query.Failed}}} // that has no metric
+	for _, name := range []string{
+		"benchmark", "precision", "batch_size", "params", "metric", "unit", "better", "scale", "base", "head", "change", "verdict",
+	} {
+		c.Columns = append(c.Columns, query.Column{Name: name})
+	}
+	for i := range 2 {
+		c.Rows = append(c.Rows, []any{
+			"gemm", "fp16", int64(1 + i), map[string]any{"dim": "64"}, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(compare.Regressed),
+		})
+		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: compare.Regressed, Better: "lower"})
+	}
+	c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: compare.Unchanged, Better: better})
+	c.Metrics, c.Common = []string{"latency"}, common
+	c.Thresholds = map[string]query.Threshold{"latency": threshold}
+	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
+	var b bytes.Buffer
+	compareWriter{app: a, c: &c}.view(c.Table).render(&b, 80, false)
+	return b.String()
+}
+
+// The heading is about all points, not about those that are shown.
+func TestCompareHeading(t *testing.T) {
+	two := query.Threshold{Value: .02}
+	for _, x := range []struct {
+		text, heading, below string
+	}{
+		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 2.0 % is no change", ""},
+		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; less than 2.0 % is no change", "all of the points below: fp16 · dim=64"},
+		{comparedText("lower", query.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
+		{comparedText("", query.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
+		{comparedText("lower", query.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
+	} {
+		heading, _, _ := strings.Cut(x.text, "\nbase ")
+		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
+			t.Errorf("the heading is %q, want %q", heading, x.heading)
+		}
+		if is := strings.Contains(x.text, "points below"); is != (x.below != "") || !strings.Contains(x.text, x.below) {
+			t.Errorf("want %q in\n%s", x.below, x.text)
+		}
+	}
+}
+
+// An axis whose values are compared is no constant, however it is called.
+func TestMatrixAxisIsNoConstant(t *testing.T) {
+	c := query.Comparison{Common: []string{"param.base", "param.p"}, Table: query.Table{Columns: []query.Column{{Name: "params"}}}}
+	c.Rows = [][]any{{map[string]any{"base": "b", "p": "1"}}}
+	for _, axis := range []string{"param.base=a", "base=a"} {
+		w := compareWriter{c: &c, flags: compareFlags{matrix: axis}}
+		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
+			t.Errorf("--matrix %s: %q", axis, got)
+		}
+	}
+}
+
+// What is printed beside a value is what a filter calls it: where a parameter's name means something else, param.NAME.
+func TestAxesAreFilterKeys(t *testing.T) {
+	table := query.Table{Columns: []query.Column{{Name: "params"}}}
+	for _, n := range []string{"1", "2"} {
+		table.Rows = append(table.Rows, []any{map[string]any{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}})
+	}
+	constants, varying := axes(table, nil)
+	got := strings.Join(constants, " ")
+	for _, x := range varying {
+		got += " " + axisColumn(x).header
+	}
+	if want := "param.bs=4 param.env.y=z param.session=x dim param.level"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+// A table of metrics side by side has each point that is in any of them, and counts the rows that it does not show.
+func TestMatrixHasEveryPoint(t *testing.T) {
+	c := query.Comparison{Metrics: []string{"latency", "energy"}}
+	for _, name := range []string{"base_point_id", "head_point_id", "machine", "metric", "unit", "scale", "params", "head", "change", "verdict"} {
+		c.Columns = append(c.Columns, query.Column{Name: name})
+	}
+	for _, metric := range c.Metrics {
+		for p := range 25 {
+			if id := strconv.Itoa(p); metric == "energy" || p < 19 {
+				c.Rows = append(c.Rows, []any{id, id, "lab3", metric, "ns", "ratio", map[string]any{"p": id}, 1., .1, string(compare.Regressed)})
+			}
+		}
+	}
+	w := compareWriter{app: &app{}, c: &c, flags: compareFlags{matrix: "variant=a", metrics: c.Metrics}}
+	_, rows, hidden := w.matrix(c.Table)
+	if len(rows) != compareRows || hidden != 5 || rows[19][2].text != unknown || rows[19][5].text == unknown {
+		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
+	}
+	w.flags.all = true
+	if _, rows, hidden = w.matrix(c.Table); len(rows) != 25 || hidden != 0 {
+		t.Errorf("%d rows of all, %d hidden", len(rows), hidden)
+	}
+}
+
+// A row says how many samples the runs had, and that runs of a point failed whatever its verdict is.
+func TestCompareCells(t *testing.T) {
+	var c query.Comparison
+	for _, name := range []string{"base_runs", "base_samples", "base_samples_max", "head_runs", "head_samples", "head_samples_max", "flags", "verdict"} {
+		c.Columns = append(c.Columns, query.Column{Name: name})
+	}
+	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(compare.Unchanged)}
+	if got := runsText(c.Table, row); got != "5×5-500 3×50" {
+		t.Errorf("runs are %q", got)
+	}
+	if got := wordOf(c.Table, row); got != query.FlagFailures {
+		t.Errorf("the word is %q", got)
+	}
+}
+
+// What would settle points says of how many: those of too few runs have but a least number, and some have none.
+func TestSettleText(t *testing.T) {
+	noise := func(more int) query.ComparedPoint { return query.ComparedPoint{Reason: compare.Noise, MoreRuns: more} }
+	few := query.ComparedPoint{Reason: compare.FewRuns, MoreRuns: 2}
+	for want, open := range map[string][]query.ComparedPoint{
+		"":                              {noise(0)},
+		"; at least 2 more runs a side": {few, few},
+		"; 12 more runs a side would settle 2 of 4":                            {noise(900), noise(0), noise(12), noise(8)},
+		"; at least 2 more runs a side; 1 more run a side would settle 1 of 2": {few, noise(1)},
+	} {
+		if got := settleText(open); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// Lines about all points say of how many they hold.
+func TestCompareLinesCount(t *testing.T) {
+	whole := func(method compare.Method, sd float64) query.ComparedPoint {
+		return query.ComparedPoint{Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: compare.Regressed}
+	}
+	none := math.NaN()
+	c := query.Comparison{Metrics: []string{"latency"}, Points: []query.ComparedPoint{whole(compare.MethodBlocks, none), whole(compare.MethodRuns, none)}}
+	c.Base = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
+	c.Head = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
+	w := compareWriter{app: &app{stores: []string{"my store"}}, c: &c, args: []string{"a", "b c"}, flags: compareFlags{metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true}}
+	said := func(lines []string, want string) {
+		t.Helper()
+		if got := strings.Join(lines, "|"); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	said(w.sessions(), "one session, interleaved in 1 of 2 points: runs of a block")
+	said(w.differs(), "the same machine lab3 (not known of 2 runs); nothing known differs (12 of 9,010 runs looked at)")
+	said([]string{w.side("base", c.Base)}, "abcdefg (of 3 runs, no commit is known)")
+	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
+	c.Points = c.Points[:1]
+	said(w.sessions(), "one session, interleaved: runs")
+
+	c.Head.Sessions = []string{"t"}
+	c.Points = []query.ComparedPoint{whole(compare.MethodRuns, .002), whole(compare.MethodRuns, none)}
+	said(w.sessions(), "8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
+	c.Metrics = append(c.Metrics, "energy")
+	said(w.counts(), "2 results: 2 regressed")
+	said([]string{gateLine(query.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
+}
+
+// What went wrong at some points is said, and of how many more it is not.
+func TestCompareFailures(t *testing.T) {
+	c := query.Comparison{Table: query.Table{Columns: []query.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
+	for p := range failuresShown + 2 {
+		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "reason", string(query.Failed), nil})
+	}
+	got := strings.Join(compareWriter{c: &c}.failures(c.Rows), "|")
+	if want := "p=0  reason|p=1  reason|p=2  reason|… what went wrong at 2 more points is in --format json|"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// A pull request's comment folds what has no change, and does not call it that where nobody knows.
+func TestMarkdownCountsWhatItFolds(t *testing.T) {
+	c := query.Comparison{Metrics: []string{"latency"}}
+	for _, name := range []string{"params", "metric", "unit", "scale", "base", "head", "change", "verdict"} {
+		c.Columns = append(c.Columns, query.Column{Name: name})
+	}
+	for p, verdict := range []compare.Verdict{compare.Inconclusive, compare.Unchanged, compare.Inconclusive} {
+		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "latency", "ns", "ratio", 1., 3., 2., string(verdict)})
+		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict})
+	}
+	var b bytes.Buffer
+	if err := (compareWriter{app: &app{stdout: &b}, c: &c}).markdown(c.Table); err != nil {
+		t.Fatal(err)
+	}
+	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
+		t.Errorf("want %q in\n%s", want, b.String())
+	}
+}

@@ -1,0 +1,66 @@
+package query_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// failedRun is a run of a session that ended in some way. It has no metric unless it is told one.
+func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
+	r := historyRun(k, n, 100_000)
+	r.Status = status
+	if !metric {
+		r.Metrics, r.Primary = nil, ""
+	}
+	r.PointID = schema.PointID(&r)
+	return r
+}
+
+// TestHistoryFailedSessions: the sessions count that are after the last value of a series, in which its point failed and no
+// run of it was ok.
+func TestHistoryFailedSessions(t *testing.T) {
+	var runs []schema.Run
+	for k := range 10 {
+		runs = append(runs, historyRun(k, 0, 100_000), historyRun(k, 1, 100_000))
+	}
+	runs = append(runs, failedRun(3, 2, schema.StatusError, false), failedRun(9, 2, schema.StatusError, false))
+	runs = append(
+		runs,
+		failedRun(10, 0, schema.StatusError, false), failedRun(10, 2, schema.StatusOOM, false), // one session
+		failedRun(11, 0, schema.StatusTimeout, true),
+		failedRun(12, 0, schema.StatusSkipped, false), failedRun(13, 0, schema.StatusCancelled, false), // not tried
+		failedRun(14, 0, schema.StatusError, false), failedRun(14, 2, schema.StatusOK, false), // one without a value is ok
+		failedRun(15, 0, schema.StatusCrashed, false),
+	)
+	base := failedRun(16, 0, schema.StatusError, false)
+	base.Side = "base"
+	elsewhere := failedRun(17, 0, schema.StatusError, false)
+	elsewhere.Env.Machine = "another"
+	profiled := failedRun(18, 0, schema.StatusError, false)
+	profiled.Purpose = schema.PurposeProfile
+	runs = append(runs, base, elsewhere, profiled)
+	for name, db := range map[string]*query.DB{"live": open(t, newStore(t, runs...)), "sealed": sealedRuns(t, runs)} {
+		for metric, want := range map[string]int{"": 3, "latency": 3, "accuracy": 3} {
+			h := historyOf(t, db, query.HistoryRequest{Metric: metric})
+			if len(h.Series) != 2 || h.Series[0].Failed != want || h.Series[1].Failed != 0 {
+				t.Fatalf("%s, %q: %+v", name, metric, h.Series)
+			}
+			for i, row := range h.Rows {
+				failed := row[h.Index("failed_sessions")].(int64)
+				if (i < h.Series[0].End) != (failed == int64(want)) || i >= h.Series[0].End && failed != 0 {
+					t.Errorf("%s, %q: row %d says %d", name, metric, i, failed)
+				}
+			}
+		}
+		h := historyOf(t, db, query.HistoryRequest{Since: start.Add(10*24*time.Hour - time.Hour)})
+		if len(h.Series) != 0 || h.Gone != 1 {
+			t.Errorf("%s: %d series, %d are gone", name, len(h.Series), h.Gone)
+		}
+		if h = historyOf(t, db, query.HistoryRequest{Filter: "status=timeout"}); len(h.Rows) != 0 || h.Failed != 1 {
+			t.Errorf("%s: %d rows, %d failed", name, len(h.Rows), h.Failed)
+		}
+	}
+}
