@@ -117,8 +117,8 @@ func newBlessCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "bless SELECTION NAME",
 		Short: "Make runs the baseline of a name, for baseline=NAME in filters",
-		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name stands
-for the runs that were blessed last.
+		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name
+stands for the runs that were blessed last.
 ` + selectionHelp,
 		Example: `  neurolens bless session=last release-1.4`,
 		Args:    arguments(2, 2, "a selection and a name"),

@@ -111,6 +111,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	} {
 		cmd.AddCommand(c)
 	}
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	cmd.SetHelpCommand(newHelpCommand(cmd))
 	cmd.InitDefaultCompletionCmd("completion")
 	if completion, _, err := cmd.Find([]string{"completion"}); err == nil {
@@ -118,6 +119,9 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	}
 	return cmd
 }
+
+// helpWidth is how many columns help takes: those of the least terminal.
+const helpWidth = 80
 
 // newHelpCommand is cobra's, but for a command that does not exist being an error.
 func newHelpCommand(root *cobra.Command) *cobra.Command {
@@ -222,7 +226,7 @@ func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB
 const (
 	answerMemory     = 64 << 20
 	compareMemory    = 240 << 20
-	everyPointMemory = 280 << 20
+	everyPointMemory = 210 << 20
 )
 
 func thousands(n int) string {

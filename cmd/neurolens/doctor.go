@@ -19,9 +19,9 @@ func newDoctorCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what on this machine makes measurements bad",
-		Long: `Check what on this machine makes measurements bad: what was seen, what it does to
-measurements, and a command against it, to copy. Nothing is changed. What is not
-known is not taken for fine.
+		Long: `Check what on this machine makes measurements bad: what was seen, what it does
+to measurements, and a command against it, to copy. Nothing is changed. What is
+not known is not taken for fine.
 
 Advice is no failure: the exit status is 0.`,
 		Args: noArguments,

@@ -16,8 +16,8 @@ func newEnvCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "env",
 		Short: "Print what bench would store about this machine",
-		Long: `Print the manifest of this machine's environment as bench stores it with every run:
-each fact with its value, or the reason why it is not known.`,
+		Long: `Print the manifest of this machine's environment as bench stores it with every
+run: each fact with its value, or the reason why it is not known.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd) },
 	}

@@ -26,12 +26,12 @@ func newExportCommand(a *app) *cobra.Command {
 one table to standard output (-). --format is parquet (the default), arrow (a
 stream on standard output, files in a directory), csv or jsonl. The directory
 gets runs, samples and, where there are any, ops; --table chooses one of runs,
-samples, samples_long, ops. As jsonl on standard output each line is a whole run,
-samples and operators included (--table whole), which ingest reads again.`,
+samples, samples_long, ops. As jsonl on standard output each line is a whole
+run, samples and operators included (--table whole), which ingest reads again.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples | python3 load.py
-  neurolens export - --format jsonl session=last | neurolens ingest - --store other`,
+  neurolens export - --format jsonl session=last | neurolens ingest - --store b`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageErrorf("export: want a directory or - for standard output")

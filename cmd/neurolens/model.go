@@ -40,8 +40,9 @@ func newModelGenCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gen NAME --out FILE",
 		Short: "Write a tiny ONNX model; no Python is needed",
-		Long: fmt.Sprintf(`Write a tiny model, one of %s, as an ONNX file (IR version 8, operator set 13).
-Its first two dimensions are free and called batch_size and seq_len:
+		Long: fmt.Sprintf(`Write a tiny model, one of %s, as an ONNX file
+(IR version 8, operator set 13). Its first two dimensions are free and called
+batch_size and seq_len:
 
   add          y = a + b       a, b and y are [batch_size, seq_len]
   tiny_linear  y = x W + bias  x and y are [batch_size, seq_len, 64]

@@ -19,12 +19,12 @@ func newQueryCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query SQL",
 		Short: "Read-only SQL over runs, samples, samples_long and ops",
-		Long: `Answer one SELECT (DuckDB's SQL) over the views of the store: runs, one row a run;
-samples, one row a run and metric, with its values; samples_long, one row a
+		Long: `Answer one SELECT (DuckDB's SQL) over the views of the store: runs, one row a
+run; samples, one row a run and metric, with its values; samples_long, one row a
 sample; ops, one row an operator of a profiled run. num(x) reads a parameter as
 a number. Nothing outside the store can be read and nothing can be written.
 --format arrow writes an Arrow IPC stream, which may be of any length.`,
-		Example: `  neurolens query "SELECT batch_size, median(p50) FROM runs GROUP BY ALL ORDER BY ALL"
+		Example: `  neurolens query "SELECT batch_size, median(p50) FROM runs GROUP BY ALL"
   neurolens query --format arrow "FROM samples_long" | python3 load.py`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
 		RunE: func(cmd *cobra.Command, args []string) error { return runQuery(a, cmd, args[0], memory) },

@@ -35,12 +35,12 @@ func newStoreCommand(a *app) *cobra.Command {
 		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a),
 		&cobra.Command{
 			Use:   "views",
-			Short: "Print SQL that gives DuckDB's shell and Python the views runs, samples, samples_long, ops",
-			Long: `Print SQL that makes, in DuckDB's own shell or in Python, the views that query has:
-runs, samples, samples_long and ops, and num(x). They show the files of the store
-at the moment the text is loaded; tags and removed runs are those of now.`,
+			Short: "Print the SQL of the views, for DuckDB's shell and Python",
+			Long: `Print SQL that makes, in DuckDB's own shell or in Python, the views that query
+has: runs, samples, samples_long and ops, and num(x). They show the files of the
+store at the moment the text is loaded; tags and removed runs are those of now.`,
 			Example: `  neurolens store views > views.sql && duckdb -init views.sql
-  python3 -c "import duckdb; duckdb.execute(open('views.sql').read()); print(duckdb.sql('FROM runs'))"`,
+  python3 -ic "import duckdb; duckdb.execute(open('views.sql').read())"`,
 			Args: noArguments,
 			RunE: func(*cobra.Command, []string) error { return runStoreViews(a) },
 		},
@@ -95,9 +95,9 @@ func newStoreSealCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "seal",
 		Short: "Move finished runs into sealed files, where notebooks see them",
-		Long: `Seal the runs of writers that are done, and finish what others began. Writing commands
-do so themselves; without --now a few runs are left to the next one. Runs that a
-process still writes beside are never touched.`,
+		Long: `Seal the runs of writers that are done, and finish what others began. Writing
+commands do so themselves; without --now a few runs are left to the next one.
+Runs that a process still writes beside are never touched.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreSeal(a, cmd, now) },
 	}
@@ -129,7 +129,7 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		return a.print(format, t, func() view { return a.tableView(t) })
+		return a.print(format, t, func() view { return a.tableViewOr(t, "nothing to seal") })
 	})
 }
 

@@ -13,10 +13,10 @@ func newStoreVerifyCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify",
 		Short: "Read every file of the store and say what is wrong with any",
-		Long: `Compare every file of the store with its hash, every run with its digest, names with
-what is in the files, packs with what they repeat. One row for each thing found: a
-notice, where all runs are there and read right, or damage, and then the exit
-status is 5. Nothing is changed.`,
+		Long: `Compare every file of the store with its hash, every run with its digest, names
+with what is in the files, packs with what they repeat. One row for each thing
+found: a notice, where all runs are there and read right, or damage, and then
+the exit status is 5. Nothing is changed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreVerify(a, cmd) },
 	}
@@ -58,11 +58,11 @@ func newStoreMergeCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "merge OTHER...",
 		Short: "Copy what other stores have and this one lacks",
-		Long: `Copy the runs, events and artifacts that other stores have and this one lacks. The
-others are only read. A run that both have is skipped. What is damaged, or is here
-under the same id with other values, is refused and named on standard error; the
-rest is merged, and the exit status is 4. Merging again, or after an interruption,
-does what is left.`,
+		Long: `Copy the runs, events and artifacts that other stores have and this one lacks.
+The others are only read. A run that both have is skipped. What is damaged, or
+is here under the same id with other values, is refused and named on standard
+error; the rest is merged, and the exit status is 4. Merging again, or after an
+interruption, does what is left.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
@@ -114,9 +114,10 @@ func newStoreCompactCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compact --into NEWDIR",
 		Short: "Make a new store without the removed runs, one file a month",
-		Long: `Make a new store in a directory that is empty or not there, with the runs of this one
-that are not removed: one sealed file of runs, samples and ops a month, every run
-once. This store is only read. What is interrupted is no store, and may be removed.`,
+		Long: `Make a new store in a directory that is empty or not there, with the runs of
+this one that are not removed: one sealed file of runs, samples and ops a month,
+every run once. This store is only read. What is interrupted is no store, and
+may be removed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
 	}
@@ -158,9 +159,10 @@ func newStoreRepairCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "repair",
 		Short: "Set aside what is damaged, so that the rest can be read",
-		Long: `Move what verify finds damaged into quarantine/ of the store, put back events that
-packs still have, and finish what sealers that died left behind. Nothing is deleted,
-and what only verify's notices name stays. The exit status is 5 where damage is left.`,
+		Long: `Move what verify finds damaged into quarantine/ of the store, put back events
+that packs still have, and finish what sealers that died left behind. Nothing is
+deleted, and what only verify's notices name stays. The exit status is 5 where
+damage is left.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
 	}
