@@ -96,6 +96,16 @@ next  git log --oneline 9f3c1d2..4be77a1
 	}
 }
 
+// TestExplainViewMachines: a point of different machines is headed by neither.
+func TestExplainViewMachines(t *testing.T) {
+	x := madeExplanation(compare.Estimate)
+	x.Comparison.Columns = append(x.Comparison.Columns, query.Column{Name: "reason"})
+	x.Comparison.Rows[0] = append(x.Comparison.Rows[0], string(compare.Machines))
+	if got := explanationText(x, false); !strings.Contains(got, "\n\nmatmul · bs=16 · latency\n") {
+		t.Error(got)
+	}
+}
+
 // TestExplainViewWithout: what stands there where nothing is ranked, no point is to be explained, or there is too much.
 func TestExplainViewWithout(t *testing.T) {
 	none := madeExplanation(compare.Regressed)

@@ -94,13 +94,16 @@ func (w explainWriter) above() []string {
 	c := w.c
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
 	lines = append(lines, w.counts()[0], "")
-	point := query.Table{Columns: c.Columns, Rows: c.Rows}
-	constants, _ := axes(point, append(slices.Clone(identityColumns), "machine", "metric"))
+	point, row := query.Table{Columns: c.Columns, Rows: c.Rows}, c.Rows[0]
+	columns := append(slices.Clone(identityColumns), "machine", "metric")
+	if textAt(point, row, "reason") == string(compare.Machines) { // the row has the head's
+		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
+	}
+	constants, _ := axes(point, columns)
 	for i, text := range constants {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}
 	lines = append(lines, heading(constants)...)
-	row := c.Rows[0]
 	cells := w.compareWriter.cells(point, row)
 	base, head, change, interval, verdict, words := cells[0].text, cells[1].text, cells[2].text, cells[3].text, cells[7].text, cells[8].text
 	line := base + " → " + head
