@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
@@ -182,8 +183,24 @@ func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
 // latest is when the later side began: what came after says nothing of what was known.
 func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 
+// mostApart is how far apart sessions have to be at most to tell what those of different days differ by.
+const mostApart = 18 * time.Hour
+
+// apartBy is how far from one another, in microseconds, the sides ran, so far as that matters. Sessions tell what others
+// differ by that are as far apart: those of an afternoon say nothing of another day.
+func (m *comparing) apartBy() int64 {
+	most := mostApart.Microseconds()
+	if m.base.Since == 0 || m.head.Since == 0 {
+		return most
+	}
+	return min(most, max(distance(m.base.Since, m.head.Since), distance(m.base.Until, m.head.Until)))
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
+
 // past are the locations of the sessions of points, the oldest first: of all that began before the later side did, but
-// the head's own. Of a session with two sides that is the head, which is the code of its time.
+// the head's own, and each as far from the one before it as the sides are. Of a session with two sides that is the head,
+// which is the code of its time.
 func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]float64, error) {
 	everything := &side{sel: selection{src: m.src}}
 	rows, args, err := m.groupRows(everything, asked{metric: metric})
@@ -192,17 +209,19 @@ func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric str
 	}
 	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location)
+	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location), epoch_us(min(started_at))
 FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
-	past := map[pointKey][]float64{}
+	past, last, apart := map[pointKey][]float64{}, map[pointKey]int64{}, m.apartBy()
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
-		key := pointKey{textOf(row[0]), textOf(row[1])}
-		if location, ok := row[2].(float64); ok && keys[key] {
-			past[key] = append(past[key], location)
+		key, began := pointKey{textOf(row[0]), textOf(row[1])}, integerOf(row[3])
+		location, ok := row[2].(float64)
+		if !ok || !keys[key] || len(past[key]) > 0 && began-last[key] < apart {
+			return nil
 		}
+		past[key], last[key] = append(past[key], location), began
 		return nil
 	})
 	return past, err

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
@@ -36,7 +37,8 @@ func (p *pairing) relate() {
 	if !p.whole() {
 		return
 	}
-	p.ordered = p.isOrdered()
+	base, head := p.base.spans(), p.head.spans()
+	p.ordered = isOrdered(base, head)
 	if !p.sameSessions() {
 		p.confounded = true
 		return
@@ -44,7 +46,7 @@ func (p *pairing) relate() {
 	if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.locations), len(p.head.locations))) {
 		p.blocks = blocks
 	}
-	p.confounded = len(p.blocks) == 0 && !p.balanced()
+	p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
 }
 
 // settle forgets when and where the runs ran: how they relate is known, and there are very many.
@@ -104,24 +106,42 @@ func (p *pairing) balanced() bool {
 	})
 }
 
+// sidesGap is how long after the runs of one side those of the other may begin in a session. After a longer time the
+// machine may be in another state, as in another session: what a file or a day calls one session may be several.
+const sidesGap = 30 * time.Minute
+
+// nearby tells whether in no session one side ran long after the other.
+func nearby(base, head map[string]span) bool {
+	for session, b := range base {
+		h := head[session]
+		if b.first > 0 && h.first > 0 && max(h.first-b.last, b.first-h.last) > sidesGap.Microseconds() {
+			return false
+		}
+	}
+	return true
+}
+
+// span is when the first and the last run began, in Unix microseconds; 0 where it is not known.
+type span struct{ first, last int64 }
+
+// spans are those of the sessions of a point.
+func (g *group) spans() map[string]span {
+	all := map[string]span{}
+	for i, at := range g.started {
+		session := g.sessionOf(i)
+		s, ok := all[session]
+		if !ok {
+			s.first = at
+		}
+		s.last = at
+		all[session] = s
+	}
+	return all
+}
+
 // isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
 // other.
-func (p *pairing) isOrdered() bool {
-	type span struct{ first, last int64 }
-	spans := func(g *group) map[string]span {
-		all := map[string]span{}
-		for i, at := range g.started {
-			session := g.sessionOf(i)
-			s, ok := all[session]
-			if !ok {
-				s.first = at
-			}
-			s.last = at
-			all[session] = s
-		}
-		return all
-	}
-	base, head := spans(p.base), spans(p.head)
+func isOrdered(base, head map[string]span) bool {
 	before, after, both := 0, 0, 0
 	for session, b := range base {
 		h, ok := head[session]

@@ -113,7 +113,8 @@ type CompareSide struct {
 	Runs              int
 	Sessions          []string // ids, the oldest first
 	Machines, Commits []string // ascending
-	NoMachine         int      // runs that do not say theirs
+	NoSession         int      // runs that do not say theirs
+	NoMachine         int      // the same
 	NoCommit          int      // likewise
 	FactRuns          int      // of so many the facts were read, in which sides may differ
 	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known

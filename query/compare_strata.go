@@ -58,6 +58,9 @@ func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
 	s.Runs += t.runs
 	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
+	if t.session == "" {
+		s.NoSession += t.runs
+	}
 	if t.machine == "" {
 		s.NoMachine += t.runs
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -38,8 +39,9 @@ filter that names no side, such a session stands for its newer side.
 
 The run is what is repeated: a difference is called one where it is larger than
 what runs differ by, beyond chance among all points, and at least --threshold.
-Different sessions need 5 earlier ones of the same point on the same machine, to
-know what sessions differ by; different machines get no verdict.
+Different sessions, or sides half an hour apart in one, need 5 earlier ones of
+the same point on the same machine that are as far apart, to know what sessions
+differ by; different machines get no verdict.
 
 CHANGE is the middle of the differences between runs of both sides (Hodges and
 Lehmann), which need not be that of the middles.
@@ -191,7 +193,7 @@ func gateError(g query.Gate) error {
 // volatileDifference tells differences that say nothing about a change, or that another says already.
 func volatileDifference(d query.Difference) bool {
 	name, ok := strings.CutPrefix(d.Name, "env.")
-	return ok && (volatileFact(name) || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
+	return ok && (volatileFact(name) || name == foreign.FactSession || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
 }
 
 // appliedAxes are the facts read back that say what an axis says.

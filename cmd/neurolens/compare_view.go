@@ -235,7 +235,11 @@ func differenceText(d query.Difference) string {
 // sessions says what different sessions do to the verdicts.
 func (w compareWriter) sessions() []string {
 	c := w.c
-	if slices.Equal(c.Base.Sessions, c.Head.Sessions) {
+	sessions := "different sessions"
+	switch {
+	case c.Base.NoSession+c.Head.NoSession > 0:
+		sessions = "of which session runs are is not known"
+	case slices.Equal(c.Base.Sessions, c.Head.Sessions):
 		if in, of := w.inBlocks(); in > 0 {
 			text := oneOrMore(len(c.Head.Sessions), "session") + ", interleaved"
 			if in < of {
@@ -243,7 +247,10 @@ func (w compareWriter) sessions() []string {
 			}
 			return []string{text + ": runs of a block are compared with one another"}
 		}
-		return nil
+		if !w.confounded() {
+			return nil
+		}
+		sessions = oneOrMore(len(c.Head.Sessions), "session") + ", in which the sides ran apart"
 	}
 	var noise []float64
 	least, ratios := math.MaxInt, 0
@@ -257,9 +264,13 @@ func (w compareWriter) sessions() []string {
 		}
 	}
 	if len(noise) == 0 {
+		advice := "interleave the sides in one session (bench --against), or bench the base a few times more"
+		if c.Base.NoSession+c.Head.NoSession > 0 {
+			advice = "a log that is read tells them by started_at or session_id"
+		}
 		return []string{
-			"different sessions, and fewer than 5 earlier ones to know what sessions differ by: no verdict",
-			"interleave the sides in one session (bench --against), or bench the base a few times more",
+			sessions + ", and fewer than 5 earlier ones as far apart to know what sessions differ by: no verdict",
+			advice,
 		}
 	}
 	slices.Sort(noise)
@@ -267,7 +278,12 @@ func (w compareWriter) sessions() []string {
 	if len(noise) < ratios {
 		known += fmt.Sprintf(" of %s of %s", thousands(len(noise)), count(ratios, w.noun()))
 	}
-	return []string{fmt.Sprintf("different sessions, %s: sessions differ by ±%s (sd, median point)", known, share(noise[len(noise)/2]))}
+	return []string{fmt.Sprintf("%s, %s: sessions differ by ±%s (sd, median point)", sessions, known, share(noise[len(noise)/2]))}
+}
+
+// confounded tells whether the sides of some point are compared as those of different sessions are.
+func (w compareWriter) confounded() bool {
+	return w.has(compare.Sessions) || slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return !math.IsNaN(p.SessionSD) })
 }
 
 // inBlocks counts the points whose runs are compared block by block, of those that both sides have.

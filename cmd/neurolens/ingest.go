@@ -94,12 +94,13 @@ type ingesting struct {
 	location *time.Location
 	dryRun   bool
 	reports  []fileReport
-	source   string // of the first run
+	sessions map[string]int // runs that were read, by session
+	source   string         // of the first run
 	progress *ingestProgress
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
-	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun}
+	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun, sessions: map[string]int{}}
 	var err error
 	if in.from, err = formatNamed(in.formats, f); err != nil {
 		return nil, err

@@ -41,6 +41,7 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 					in.source = r.Source
 				}
 				in.progress.run()
+				in.sessions[r.SessionID]++
 				more = yield(r, nil)
 				return more
 			})

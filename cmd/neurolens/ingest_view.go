@@ -17,6 +17,7 @@ func reportsTable(reports []fileReport) query.Table {
 		{Name: "source", Type: query.TypeText},
 		{Name: "version", Type: query.TypeText},
 		{Name: "runs", Type: query.TypeInteger},
+		{Name: "sessions", Type: query.TypeInteger},
 		{Name: "samples", Type: query.TypeInteger},
 		{Name: "left_out", Type: query.TypeInteger},
 		{Name: "refused", Type: query.TypeInteger},
@@ -28,7 +29,7 @@ func reportsTable(reports []fileReport) query.Table {
 			left += n
 		}
 		t.Rows = append(t.Rows, []any{
-			r.Name, string(r.state), orNull(r.Format), orNull(r.Version), int64(r.Runs), r.Samples, int64(left), int64(r.Refused), orNull(r.reason()),
+			r.Name, string(r.state), orNull(r.Format), orNull(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), orNull(r.reason()),
 		})
 	}
 	return t
@@ -41,7 +42,10 @@ func (r fileReport) reason() string {
 		parts = append(parts, r.why)
 	}
 	for _, refusal := range r.Refusals {
-		parts = append(parts, refusal.Where+": "+refusal.Why)
+		parts = append(parts, refusal.String())
+	}
+	if more := r.Unnamed(); more > 0 {
+		parts = append(parts, fmt.Sprintf("%d more refused", more))
 	}
 	for _, why := range r.Reasons() {
 		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))
@@ -63,14 +67,14 @@ func (in *ingesting) explain() {
 			say(r.Name + ": " + r.why)
 		}
 		for _, refusal := range r.Refusals {
-			say(fmt.Sprintf("%s: %s: %s", r.Name, refusal.Where, refusal.Why))
+			say(r.Name + ": " + refusal.String())
 		}
-		if more := r.Refused - len(r.Refusals); more > 0 {
+		if more := r.Unnamed(); more > 0 {
 			say(fmt.Sprintf("%s: %s more refused", r.Name, thousands(more)))
 		}
 	}
 	if said > most {
-		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s more (--format plain names all)\n", thousands(said-most))
+		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.state == fileUnknown }) {
 		fmt.Fprintln(in.stderr, "--list-formats names what is read; any table can be, with --from csv --map FILE")
@@ -86,6 +90,7 @@ func (in *ingesting) reportView(done ingest.Appended) view {
 		{header: "FORMAT"},
 		{header: "VERSION", drop: 2},
 		{header: "RUNS", right: true},
+		{header: "SESSIONS", right: true, drop: 1},
 		{header: "SAMPLES", right: true},
 		{header: "NOT STORED", drop: 1},
 	}}
@@ -93,12 +98,18 @@ func (in *ingesting) reportView(done ingest.Appended) view {
 	if folder != "" {
 		v.above = []string{"in " + folder}
 	}
+	several := slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.Sessions > 1 })
 	for _, l := range in.lines() {
+		sessions := "" // usually a file is one
+		if several {
+			sessions = thousands(l.sessions)
+		}
 		v.rows = append(v.rows, []cell{
 			{text: strings.TrimPrefix(l.name, folder)},
 			{text: l.format},
 			{text: l.version},
 			{text: thousands(l.runs)},
+			{text: sessions},
 			{text: thousands(int(l.samples))},
 			{text: l.rest, failed: l.failed},
 		})
@@ -164,7 +175,7 @@ func (in *ingesting) folder() string {
 // reportLine is a row of what people see: a file, or all files of a format.
 type reportLine struct {
 	name, format, version string
-	runs                  int
+	runs, sessions        int
 	samples               int64
 	rest                  string
 	failed                bool
@@ -196,7 +207,7 @@ func (in *ingesting) lines() []reportLine {
 			place[key] = i
 			all = append(all, reportLine{format: l.format, rest: l.rest, failed: l.failed})
 		}
-		all[i].runs, all[i].samples = all[i].runs+l.runs, all[i].samples+l.samples
+		all[i].runs, all[i].sessions, all[i].samples = all[i].runs+l.runs, all[i].sessions+l.sessions, all[i].samples+l.samples
 		all[i].name = oneMore(all[i].name)
 	}
 	return all
@@ -212,7 +223,7 @@ func oneMore(name string) string {
 }
 
 func lineOf(r fileReport) reportLine {
-	l := reportLine{name: r.Name, format: r.Format, version: r.Version, runs: r.Runs, samples: r.Samples}
+	l := reportLine{name: r.Name, format: r.Format, version: r.Version, runs: r.Runs, sessions: r.Sessions, samples: r.Samples}
 	left := 0
 	for _, n := range r.LeftOut {
 		left += n
@@ -275,10 +286,26 @@ func (in *ingesting) total(done ingest.Appended) string {
 		line += " · " + appendedText(done)
 	}
 	line += " · " + count(int(samples), "sample")
+	if len(in.sessions) > 0 {
+		line += " · " + sessionsText(in.sessions)
+	}
 	if refused > 0 {
 		line += fmt.Sprintf(" · %s refused", count(refused, "record"))
 	}
 	return line
+}
+
+// sessionsText counts sessions, of which the runs are given; those of the empty one are of none that is known.
+func sessionsText(runs map[string]int) string {
+	homeless, known := runs[""], len(runs)
+	if homeless == 0 {
+		return count(known, "session")
+	}
+	unknown := "not known of " + count(homeless, "run")
+	if known == 1 {
+		return "session " + unknown
+	}
+	return count(known-1, "session") + ", " + unknown
 }
 
 // appendedText says what came of runs.
@@ -288,7 +315,7 @@ func appendedText(done ingest.Appended) string {
 		text += fmt.Sprintf(", %s there already", thousands(done.Skipped))
 	}
 	if done.Differing > 0 {
-		text += fmt.Sprintf(" (%s with other values, which stay as they are)", thousands(done.Differing))
+		text += fmt.Sprintf(" (%s with other values or of another session, and stay as they are)", thousands(done.Differing))
 	}
 	return text
 }

@@ -17,6 +17,7 @@ type Format struct {
 	// together with another one, which is Side's.
 	Read func(*Input, *Output) error
 	Side string // of a file that only goes with others: what it is
+	Log  bool   // a file may be of many invocations, on many days: see fileSessions
 }
 
 // Recognize finds the formats of a file by its beginning.

@@ -27,16 +27,38 @@ type Report struct {
 	Format   string
 	Version  string // of the format or of the tool, where the file says it
 	Runs     int
+	Sessions int // that these runs are of
 	Samples  int64
 	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
 	Refused  int            // records that cannot be understood
-	Refusals []Refusal      // the first of them
+	Refusals []Refusal      // the first reasons
 }
 
-// Refusal is a record that cannot be understood.
+// Refusal is why records cannot be understood.
 type Refusal struct {
-	Where string // a line, a JSON pointer, a name
+	Where string // the first of them: a line, a JSON pointer, a name; empty where it is the file
+	More  int    // records of which it is true, too
 	Why   string
+}
+
+func (r Refusal) String() string {
+	where := r.Where
+	if r.More > 0 {
+		where = strings.TrimSpace(fmt.Sprintf("%s and %d more", where, r.More))
+	}
+	if where == "" {
+		return r.Why
+	}
+	return where + ": " + r.Why
+}
+
+// Unnamed is how many refused records have reasons that Refusals does not name.
+func (r *Report) Unnamed() int {
+	unnamed := r.Refused - len(r.Refusals)
+	for _, refusal := range r.Refusals {
+		unnamed -= refusal.More
+	}
+	return unnamed
 }
 
 // longestWhy is how much is said of a refusal.
@@ -49,17 +71,18 @@ func shortened(why string) string {
 	return why
 }
 
-// mostRefusals is how many a report names.
+// mostRefusals is how many reasons a report names.
 const mostRefusals = 20
 
 // Output takes the runs of one file.
 type Output struct {
 	Report Report
 
-	added   Added
-	yield   func(schema.Run) bool
-	session string              // of this file
-	times   map[[16]byte]uint32 // how often a record of a digest came already
+	added    Added
+	yield    func(schema.Run) bool
+	first    string // digest of the first run
+	sessions fileSessions
+	times    map[[16]byte]uint32 // how often a record of a digest came already
 }
 
 // errStopped ends the reading of a file when nobody wants more.
@@ -84,8 +107,11 @@ func (o *Output) LeaveOut(why string, n int) {
 // returned by the reader instead.
 func (o *Output) Refuse(where string, err error) {
 	o.Report.Refused++
-	if len(o.Report.Refusals) < mostRefusals {
-		o.Report.Refusals = append(o.Report.Refusals, Refusal{where, shortened(err.Error())})
+	why := shortened(err.Error())
+	if i := slices.IndexFunc(o.Report.Refusals, func(r Refusal) bool { return r.Why == why }); i >= 0 {
+		o.Report.Refusals[i].More++
+	} else if len(o.Report.Refusals) < mostRefusals {
+		o.Report.Refusals = append(o.Report.Refusals, Refusal{Where: where, Why: why})
 	}
 }
 
@@ -108,6 +134,8 @@ func (o *Output) Run(where string, r schema.Run) error {
 		return nil
 	}
 	o.Report.Runs++
+	o.sessions.count(r.SessionID)
+	o.Report.Sessions = len(o.sessions.counted)
 	o.Report.Samples += samplesOf(&r)
 	if !o.yield(r) {
 		return errStopped
@@ -159,8 +187,8 @@ func (o *Output) add(r *schema.Run) {
 }
 
 // name gives a run its ids: of what it says, and of how many of the same came before it in the file. Neither the name of
-// the file nor the user's tags count. A file is one session, whose id is made of its first run. A run with neither a
-// sample nor a start, a failure, could be equal to one of another file: so its session counts as well.
+// the file nor the user's tags count. A run with neither a sample nor a start, a failure, could be equal to one of another
+// file: so the first run of the file counts as well.
 func (o *Output) name(r *schema.Run) {
 	r.PointID = schema.PointID(r)
 	digest := schema.DigestOf(r)
@@ -168,15 +196,15 @@ func (o *Output) name(r *schema.Run) {
 	_, _ = hex.Decode(key[:], []byte(digest))
 	n := o.times[key]
 	o.times[key]++
-	if o.session == "" {
-		o.session = schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
+	if o.first == "" {
+		o.first = digest
 	}
+	r.SessionID = o.sessions.of(r, digest)
 	record := fmt.Sprintf("%s %d", digest, n)
 	if r.StartedAt.IsZero() && samplesOf(r) == 0 {
-		record += " " + o.session
+		record += " " + o.first
 	}
 	r.RunID = schema.ULIDFrom(r.StartedAt, bits(record)).String()
-	r.SessionID = o.session
 	if len(o.added.Tags) > 0 {
 		tags := maps.Clone(o.added.Tags)
 		maps.Copy(tags, r.Tags)
@@ -206,6 +234,7 @@ func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (
 	o := &Output{
 		Report: Report{Name: in.Name, Format: format.Name},
 		added:  added, yield: yield, times: map[[16]byte]uint32{},
+		sessions: newFileSessions(format.Log),
 	}
 	err := format.Read(in, o)
 	if errors.Is(err, errStopped) {

@@ -2,6 +2,7 @@ package foreign
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -113,6 +114,29 @@ func TestRefused(t *testing.T) {
 	runs, report := readAll(t, fake(bad, measured("b", 2), twice), Added{})
 	if len(runs) != 1 || report.Runs != 1 || report.Refused != 2 || len(report.Refusals) != 2 || !strings.Contains(report.Refusals[1].Why, "twice") {
 		t.Errorf("%d runs, %+v", len(runs), report)
+	}
+}
+
+// TestRefusedAlike: what is true of many records is said once, with the first of them; of more reasons than are named the
+// records are counted.
+func TestRefusedAlike(t *testing.T) {
+	reader := &Format{Name: "fake", Read: func(_ *Input, o *Output) error {
+		for i := range 240 {
+			o.Refuse(fmt.Sprint("line ", i+1), errors.New("unknown name"))
+		}
+		for i := range 30 {
+			o.Refuse("", fmt.Errorf("reason %d", i))
+		}
+		return nil
+	}}
+	_, report := readAll(t, reader, Added{})
+	if report.Refused != 270 || len(report.Refusals) != mostRefusals || report.Unnamed() != 30-mostRefusals+1 {
+		t.Errorf("%d refused, %d reasons, %d without one", report.Refused, len(report.Refusals), report.Unnamed())
+	}
+	for i, want := range []string{"line 1 and 239 more: unknown name", "reason 0"} {
+		if got := report.Refusals[i].String(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

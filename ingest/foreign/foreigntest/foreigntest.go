@@ -128,7 +128,7 @@ func Report(r foreign.Report, err error) string {
 	}
 	b.WriteString("\n")
 	for _, refusal := range r.Refusals {
-		fmt.Fprintf(&b, "  refused %s: %s\n", refusal.Where, refusal.Why)
+		fmt.Fprintf(&b, "  refused %s\n", refusal)
 	}
 	if err != nil {
 		fmt.Fprintf(&b, "  ended: %v\n", err)

@@ -26,6 +26,11 @@ func runSchemaOf() object {
 		"description": "samples in the unit that is given, any of those that NeuroLens knows (us, ms, s, KiB, GB/s, %), in place of ticks and reals",
 		"type":        "array", "items": number(),
 	}
+	properties[sessionMember] = object{
+		"description": "which invocation made the run: a ULID, or any name in this file. Without it the runs of a day (UTC) on a machine are of one session; " +
+			"without started_at, too, the session is not known, and no verdict is made of such runs",
+		"type": []string{"string", "number", "null"},
+	}
 	properties[samplesMember] = object{
 		"description": "the metrics of the run", "type": []string{"array", "null"},
 		"items": object{"type": "object", "properties": samples, "required": []string{"metric"}, "additionalProperties": false},

@@ -16,6 +16,7 @@ import (
 func jsonLines() foreign.Format {
 	return foreign.Format{
 		Name:      "jsonl",
+		Log:       true,
 		About:     "NeuroLens's own form, one run a line (neurolens ingest --json-schema; neurolens export - --format jsonl)",
 		Level:     "as the line says",
 		Recognize: isRunLine,
@@ -50,10 +51,11 @@ func readRunLines(in *foreign.Input, out *foreign.Output) error {
 	return nil
 }
 
-// Names of what a line has beside the columns.
+// Names of members.
 const (
 	samplesMember = "samples"
 	opsMember     = "ops"
+	sessionMember = "session_id"
 	valuesMember  = "values" // samples as a program has them: real numbers in any unit
 )
 
@@ -67,6 +69,9 @@ func runOfLine(text jsontext.Value) (schema.Run, error) {
 	for _, name := range []string{samplesMember, opsMember} {
 		nested[name] = members[name]
 		delete(members, name)
+	}
+	if session := members[sessionMember]; session.Kind() == jsontext.KindNumber { // of a job
+		members[sessionMember] = jsontext.Value(`"` + string(session) + `"`)
 	}
 	row, err := rowOf(schema.Runs.Columns, members, samplesMember, opsMember)
 	if err != nil {

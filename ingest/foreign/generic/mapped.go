@@ -26,7 +26,7 @@ func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	if err != nil {
 		return foreign.Format{}, err
 	}
-	f := foreign.Format{Name: m.Source}
+	f := foreign.Format{Name: m.Source, Log: true}
 	if f.Name == "" {
 		f.Name = table
 	}

@@ -20,7 +20,7 @@ type Mapping struct {
 	Set       map[string]string `yaml:"set"`       // fields that are the same in all rows
 	// Fields maps columns to fields of a run: a column of the table of runs (variant, backend, batch_size, hostname,
 	// started_at, status ...), params or params.NAME, tags or tags.NAME, env or env.NAME, run. Rows of different values
-	// of run are never of one run.
+	// of run are never of one run; session_id is any name of the invocation that made the run.
 	Fields map[string]string `yaml:"fields"`
 	// Metrics maps columns to metrics, one value or aggregate a row: the wide layout.
 	Metrics map[string]MappedMetric `yaml:"metrics"`

@@ -13,6 +13,7 @@ import (
 func benchmarkHarness() foreign.Format {
 	return foreign.Format{
 		Name:  "benchmark-harness",
+		Log:   true,
 		About: "BenchmarkHarness of the AI performance engineering book: results, expectations, peaks, single runs, profiler CSV",
 		Level: "a run is the baseline or one optimization of a pair, a sample is an iteration; results files have means only",
 		Recognize: func(h *foreign.Head) bool {

@@ -13,6 +13,7 @@ import (
 func neurolens() foreign.Format {
 	return foreign.Format{
 		Name:  "neurolens-json",
+		Log:   true,
 		About: "NeuroLens for Python: run documents, fingerprints, summary.csv, the ledger of a run store",
 		Level: "a run is a run document, a sample is the time of its one inference; a row of a table is a run with that time as an aggregate",
 		Recognize: func(h *foreign.Head) bool {

@@ -26,7 +26,7 @@ func reframe() []foreign.Format {
 			Read: readReframe,
 		},
 		{
-			Name: "reframe-perflog", About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case; it has one value of each variable",
+			Name: "reframe-perflog", Log: true, About: "ReFrame performance logs (perflogs/*.log)", Level: "a run is a test case; it has one value of each variable",
 			Recognize: isPerflog, Read: readPerflog,
 		},
 	}

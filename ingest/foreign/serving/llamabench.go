@@ -21,6 +21,7 @@ const llamaLevel = "a run is one test of one configuration, named as llama-bench
 func llamaBench() foreign.Format {
 	return foreign.Format{
 		Name:  "llama-bench",
+		Log:   true,
 		About: "llama.cpp: llama-bench -o json and -o jsonl",
 		Level: llamaLevel + "; samples are its repetitions, iterations",
 		Recognize: func(h *foreign.Head) bool {

@@ -13,6 +13,7 @@ import (
 func llamaBenchTable() foreign.Format {
 	return foreign.Format{
 		Name:  "llama-bench-csv",
+		Log:   true,
 		About: "llama.cpp: llama-bench -o csv",
 		Level: llamaLevel + "; there are aggregates only",
 		Recognize: func(h *foreign.Head) bool {
@@ -26,6 +27,7 @@ func llamaBenchTable() foreign.Format {
 func llamaBenchText() foreign.Format {
 	return foreign.Format{
 		Name:  "llama-bench-text",
+		Log:   true,
 		About: "llama.cpp: llama-bench -o md and -o sql",
 		Level: llamaLevel + "; there are aggregates only",
 		Recognize: func(h *foreign.Head) bool {

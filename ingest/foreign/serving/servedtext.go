@@ -15,6 +15,7 @@ import (
 func servedText() foreign.Format {
 	return foreign.Format{
 		Name:      "vllm-text",
+		Log:       true,
 		About:     "vLLM and SGLang: what vllm bench serve, benchmark_serving.py and sglang.bench_serving print, also several in a log; of the arguments that they print those that tell results apart",
 		Level:     "a run is one benchmark of a server; there are aggregates only",
 		Recognize: func(h *foreign.Head) bool { return h.Matches(servedTitle) },

@@ -13,6 +13,7 @@ import (
 func sglang() foreign.Format {
 	return foreign.Format{
 		Name:  "sglang",
+		Log:   true,
 		About: "SGLang: python -m sglang.bench_serving --output-file (JSON lines, with and without --output-details)",
 		Level: "a run is a line, one benchmark of a server; samples are requests (ttft) and chunks (itl) with --output-details, else there are aggregates only",
 		Recognize: func(h *foreign.Head) bool {

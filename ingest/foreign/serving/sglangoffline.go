@@ -11,6 +11,7 @@ import (
 func sglangOffline() foreign.Format {
 	return foreign.Format{
 		Name:  "sglang-offline",
+		Log:   true,
 		About: "SGLang: result files of bench_one_batch, bench_one_batch_server and bench_offline_throughput (JSON lines); the model is not in them (--param model=...)",
 		Level: "a run is a line, one batch or one launch; there are aggregates only",
 		Recognize: func(h *foreign.Head) bool {

@@ -15,6 +15,7 @@ func vllmFormats() []foreign.Format {
 	return []foreign.Format{
 		{
 			Name:  "vllm",
+			Log:   true,
 			About: "vLLM: vllm bench serve (with and without --save-detailed, --append-result, sweeps) and benchmark_serving.py. A sweep's summary.json is not read where its run=N.json stand beside it.",
 			Level: "a run is one benchmark of a server; samples are requests (latency, ttft) and chunks (itl) with --save-detailed, else there are aggregates only",
 			Recognize: func(h *foreign.Head) bool {
