@@ -243,7 +243,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	}
 	for _, p := range matched {
 		p.name = p.kind().name
-		p.relate()
+		p.relate(m.sidesApart())
 	}
 	for _, p := range matched {
 		p.base.settle()

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,7 +28,8 @@ func TestCompareApart(t *testing.T) {
 	}{
 		{"another day", 2 * time.Hour, 72 * time.Hour, compare.Inconclusive, 1},
 		{"the same afternoon", 2 * time.Hour, 2*time.Hour + 10*time.Minute, compare.Regressed, 9},
-		{"two hours later", 2 * time.Hour, 4 * time.Hour, compare.Inconclusive, 2},
+		{"two hours later", 2 * time.Hour, 4 * time.Hour, compare.Inconclusive, 3},          // of the first, an hour later, and the base's
+		{"a bit closer", 2 * time.Hour, 2*time.Hour + 19*time.Minute, compare.Regressed, 9}, // no two sessions are equally far apart
 	} {
 		n := 0
 		var runs []schema.Run
@@ -39,6 +41,53 @@ func TestCompareApart(t *testing.T) {
 		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || got.Points[0].History != c.history {
 			t.Errorf("%s: %s with a history of %d, want %s with %d", c.what, v, got.Points[0].History, c.verdict, c.history)
+		}
+	}
+}
+
+// TestCompareApartPoints: how far apart the sides of one point are does not matter to another.
+func TestCompareApartPoints(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	add := func(session int, batch int64, commit string, level float64) {
+		runs = append(runs, runsOf(&n, session, func(r *schema.Run) { r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(batch), nil, commit }, wobble(level)...)...)
+	}
+	for k := range 7 { // of an afternoon
+		runs = append(runs, runsOf(&n, 1+k, func(r *schema.Run) {
+			r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(int64(16)), nil, "c"
+			r.StartedAt = r.StartedAt.Add(-time.Duration(k) * (24*time.Hour - 10*time.Minute))
+		}, wobble(1000)...)...)
+	}
+	for _, session := range []int{20, 40} {
+		add(session, 8, "a", 500)
+		add(session, 8, "b", 500)
+	}
+	add(20, 16, "a", 1000)
+	add(40, 16, "b", 1150)
+	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "commit=a", Head: "commit=b"})
+	for row := range got.Rows {
+		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(compare.Inconclusive) {
+			t.Errorf("%s with a history of %d", v, got.Points[row].History)
+		}
+	}
+}
+
+// TestCompareUnknownSession: of runs that do not say in which session they ran, there is no verdict, whatever is known of
+// others.
+func TestCompareUnknownSession(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	for k := range 10 {
+		runs = append(runs, runsOf(&n, 1+k, func(r *schema.Run) { r.Env.GitCommit = "a" }, wobble(1000)...)...)
+	}
+	runs = append(runs, runsOf(&n, 30, func(r *schema.Run) {
+		r.SessionID, r.StartedAt, r.TimeSource, r.Env.GitCommit = "", time.Time{}, "", "b"
+	}, wobble(1200)...)...)
+	db := sealedRuns(t, runs)
+	for base, head := range map[string]string{"commit=b": "session=last", "session=last": "commit=b"} {
+		got := mustCompare(t, db, query.CompareRequest{Base: base, Head: head})
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(compare.Inconclusive) || r != compare.Sessions {
+			t.Errorf("%s: %s %s", base, v, r)
 		}
 	}
 }
@@ -65,9 +114,18 @@ func TestCompareLongAfter(t *testing.T) {
 		{"40 minutes", 0, 40 * time.Minute, false, compare.Inconclusive, compare.Sessions},
 		{"the head first", 40 * time.Minute, 0, false, compare.Inconclusive, compare.Sessions},
 		{"in blocks", 0, 40 * time.Minute, true, compare.Regressed, ""},
+		{"some hours, but one", 0, 8 * time.Hour, false, compare.Inconclusive, compare.Sessions},
 	} {
 		n := 0
 		runs := slices.Concat(runsOf(&n, 1, at("base", c.base, c.blocks), wobble(1000)...), runsOf(&n, 1, at("head", c.head, c.blocks), wobble(1300)...))
+		if strings.HasSuffix(c.what, "but one") { // of each side, among the others, and of one it is not known when
+			last := len(runs) - 1
+			runs[0].StartedAt, runs[last].StartedAt = time.Time{}, runs[1].StartedAt.Add(time.Minute)
+			runs[0].TimeSource = ""
+			for _, i := range []int{0, last} {
+				runs[i].RunID = schema.ULIDFrom(runs[i].StartedAt, [10]byte{byte(i)}).String()
+			}
+		}
 		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
 		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
 			t.Errorf("%s: %s %s, want %s %s", c.what, v, r, c.verdict, c.reason)

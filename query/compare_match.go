@@ -18,6 +18,7 @@ type pairing struct {
 	// How the runs of the sides relate: see relate.
 	blocks              []float64
 	ordered, confounded bool
+	apart               int64 // in microseconds, or unknown
 	history             []float64
 
 	pair      *compare.Pair

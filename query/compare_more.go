@@ -139,22 +139,31 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	if enough, err := m.enoughSessions(ctx); err != nil || !enough {
 		return err
 	}
-	keys := map[pointKey]bool{}
+	gaps := map[pointKey]int64{}
 	for _, p := range matched {
-		if p.confounded {
-			keys[p.base.key()], keys[p.head.key()] = true, true
+		if gap, known := p.gap(); known {
+			gaps[p.base.key()], gaps[p.head.key()] = gap, gap
 		}
 	}
-	past, err := m.past(ctx, keys, metric)
+	past, err := m.past(ctx, gaps, metric)
 	if err != nil {
 		return err
 	}
 	for _, p := range matched {
-		if p.confounded {
+		if _, known := p.gap(); known {
 			p.history = noisier(past[p.head.key()], past[p.base.key()])
 		}
 	}
 	return nil
+}
+
+// mostGap is how far from one another earlier sessions have to be at most, to tell what those of different days differ by.
+const mostGap = 12 * time.Hour
+
+// gap is how far from one another, in microseconds, earlier sessions have to be to tell what the sides of a point differ by:
+// half as far as these are, as no two sessions are equally far apart. Those of an afternoon say nothing of another day.
+func (p *pairing) gap() (gap int64, known bool) {
+	return min(mostGap.Microseconds(), p.apart/2), p.confounded && p.apart != unknown
 }
 
 // noisier is the history that says that sessions differ by more, of those that say anything.
@@ -183,25 +192,10 @@ func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
 // latest is when the later side began: what came after says nothing of what was known.
 func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 
-// mostApart is how far apart sessions have to be at most to tell what those of different days differ by.
-const mostApart = 18 * time.Hour
-
-// apartBy is how far from one another, in microseconds, the sides ran, so far as that matters. Sessions tell what others
-// differ by that are as far apart: those of an afternoon say nothing of another day.
-func (m *comparing) apartBy() int64 {
-	most := mostApart.Microseconds()
-	if m.base.Since == 0 || m.head.Since == 0 {
-		return most
-	}
-	return min(most, max(distance(m.base.Since, m.head.Since), distance(m.base.Until, m.head.Until)))
-}
-
-func distance(a, b int64) int64 { return max(a-b, b-a) }
-
 // past are the locations of the sessions of points, the oldest first: of all that began before the later side did, but
-// the head's own, and each as far from the one before it as the sides are. Of a session with two sides that is the head,
-// which is the code of its time.
-func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]float64, error) {
+// the head's own, and each at least the gap of its point after the one before it. Of a session with two sides that is the
+// head, which is the code of its time.
+func (m *comparing) past(ctx context.Context, gaps map[pointKey]int64, metric string) (map[pointKey][]float64, error) {
 	everything := &side{sel: selection{src: m.src}}
 	rows, args, err := m.groupRows(everything, asked{metric: metric})
 	if err != nil {
@@ -214,11 +208,12 @@ FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
-	past, last, apart := map[pointKey][]float64{}, map[pointKey]int64{}, m.apartBy()
+	past, last := map[pointKey][]float64{}, map[pointKey]int64{}
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 		key, began := pointKey{textOf(row[0]), textOf(row[1])}, integerOf(row[3])
 		location, ok := row[2].(float64)
-		if !ok || !keys[key] || len(past[key]) > 0 && began-last[key] < apart {
+		gap, wanted := gaps[key]
+		if !ok || !wanted || len(past[key]) > 0 && began-last[key] < gap {
 			return nil
 		}
 		past[key], last[key] = append(past[key], location), began

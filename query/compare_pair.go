@@ -32,22 +32,48 @@ func (p *pairing) whole() bool {
 }
 
 // relate finds how the runs of a point on both sides relate: which ran next to one another, which side came first, and
-// whether what sessions differ by looks like a change.
-func (p *pairing) relate() {
+// whether what sessions differ by looks like a change. Where it was not read when each ran, the sides are apart as a whole.
+func (p *pairing) relate(apart int64) {
 	if !p.whole() {
 		return
 	}
-	base, head := p.base.spans(), p.head.spans()
+	base, head := p.base.starts(), p.head.starts()
 	p.ordered = isOrdered(base, head)
-	if !p.sameSessions() {
+	if p.sameSessions() {
+		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.locations), len(p.head.locations))) {
+			p.blocks = blocks
+		}
+		p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
+	} else {
 		p.confounded = true
-		return
 	}
-	if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.locations), len(p.head.locations))) {
-		p.blocks = blocks
+	if p.apart = apart; p.base.started != nil && p.head.started != nil {
+		p.apart = p.sidesApart()
 	}
-	p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
 }
+
+// unknown is how far apart sides are of which it is not known.
+const unknown = -1
+
+// sidesApart is how far from one another, in microseconds, the sides ran as a whole.
+func (m *comparing) sidesApart() int64 {
+	if m.base.Since == 0 || m.head.Since == 0 {
+		return unknown
+	}
+	return max(distance(m.base.Since, m.head.Since), distance(m.base.Until, m.head.Until))
+}
+
+// sidesApart is how far from one another, in microseconds, the middle runs of the sides of the point are. It is not known of
+// runs of which nobody knows when they ran, or in which session.
+func (p *pairing) sidesApart() int64 {
+	base, head := p.base.told(), p.head.told()
+	if len(base) == 0 || len(head) == 0 || slices.Contains(p.base.sessions, "") || slices.Contains(p.head.sessions, "") {
+		return unknown
+	}
+	return distance(base[len(base)/2], head[len(head)/2])
+}
+
+func distance(a, b int64) int64 { return max(a-b, b-a) }
 
 // settle forgets when and where the runs ran: how they relate is known, and there are very many.
 func (g *group) settle() {
@@ -106,53 +132,60 @@ func (p *pairing) balanced() bool {
 	})
 }
 
-// sidesGap is how long after the runs of one side those of the other may begin in a session. After a longer time the
-// machine may be in another state, as in another session: what a file or a day calls one session may be several.
+// sidesGap is how far from one another the sides may run in a session, beside what the runs of a side are spread over. After
+// a longer time the machine may be in another state, as in another session: what a file calls one may be several.
 const sidesGap = 30 * time.Minute
 
-// nearby tells whether in no session one side ran long after the other.
-func nearby(base, head map[string]span) bool {
+// told are the starts of the runs that tell theirs, ascending.
+func (g *group) told() []int64 {
+	first, _ := slices.BinarySearch(g.started, 1)
+	return g.started[first:]
+}
+
+// starts are when the runs of each session began, ascending in Unix microseconds; without those that do not tell.
+func (g *group) starts() map[string][]int64 {
+	all, told := map[string][]int64{}, g.told()
+	if len(g.sessions) == 1 {
+		all[g.sessions[0]] = told
+		return all
+	}
+	for i := len(g.started) - len(told); i < len(g.started); i++ {
+		session := g.sessionOf(i)
+		all[session] = append(all[session], g.started[i])
+	}
+	return all
+}
+
+// nearby tells whether in no session the sides ran far from one another. Of sides of one length, one right after the other,
+// the middles are that length apart, which is twice the distance between the quartiles of each.
+func nearby(base, head map[string][]int64) bool {
+	spread := func(starts []int64) int64 { return starts[3*len(starts)/4] - starts[len(starts)/4] }
 	for session, b := range base {
 		h := head[session]
-		if b.first > 0 && h.first > 0 && max(h.first-b.last, b.first-h.last) > sidesGap.Microseconds() {
+		if len(b) == 0 || len(h) == 0 {
+			continue
+		}
+		if distance(b[len(b)/2], h[len(h)/2]) > sidesGap.Microseconds()+max(spread(b), spread(h))*5/2 {
 			return false
 		}
 	}
 	return true
 }
 
-// span is when the first and the last run began, in Unix microseconds; 0 where it is not known.
-type span struct{ first, last int64 }
-
-// spans are those of the sessions of a point.
-func (g *group) spans() map[string]span {
-	all := map[string]span{}
-	for i, at := range g.started {
-		session := g.sessionOf(i)
-		s, ok := all[session]
-		if !ok {
-			s.first = at
-		}
-		s.last = at
-		all[session] = s
-	}
-	return all
-}
-
 // isOrdered tells whether, in every session that both sides have, all runs of the same side came before those of the
 // other.
-func isOrdered(base, head map[string]span) bool {
+func isOrdered(base, head map[string][]int64) bool {
 	before, after, both := 0, 0, 0
 	for session, b := range base {
-		h, ok := head[session]
-		if !ok || b.first == 0 || h.first == 0 {
+		h := head[session]
+		if len(b) == 0 || len(h) == 0 {
 			continue
 		}
 		both++
-		if b.last < h.first {
+		if b[len(b)-1] < h[0] {
 			before++
 		}
-		if h.last < b.first {
+		if h[len(h)-1] < b[0] {
 			after++
 		}
 	}

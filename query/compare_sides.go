@@ -113,9 +113,9 @@ type CompareSide struct {
 	Runs              int
 	Sessions          []string // ids, the oldest first
 	Machines, Commits []string // ascending
-	NoSession         int      // runs that do not say theirs
-	NoMachine         int      // the same
-	NoCommit          int      // likewise
+	NoSession         int      // runs that do not say their session
+	NoMachine         int      // or their machine
+	NoCommit          int      // or their commit
 	FactRuns          int      // of so many the facts were read, in which sides may differ
 	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
 

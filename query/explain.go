@@ -96,9 +96,10 @@ func explainColumns() []Column {
 // explaining is an explanation in the making.
 type explaining struct {
 	Explanation
-	db       *DB
-	req      ExplainRequest
-	evidence []evidence
+	db         *DB
+	req        ExplainRequest
+	confounded bool // the sides of the point are of different sessions, or as if they were
+	evidence   []evidence
 }
 
 // evidence is a row before it has its rank.

@@ -27,6 +27,7 @@ func (x *explaining) choose(ctx context.Context) error {
 	rows := x.Comparison.Rows
 	x.Comparison.Rows = nil
 	worst := worstFirst(m.chosen, interest, 1) // one of each metric was chosen
+	x.confounded = worst[0].confounded
 	if !x.req.Regressed || slices.Contains(gotWorse, worst[0].verdict) {
 		x.Comparison.Rows = [][]any{rows[slices.Index(m.chosen, worst[0])]}
 	}

@@ -119,8 +119,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 	for _, stage := range explainedStages {
 		p := compare.Pair{
 			Base: seen[0].stages[string(stage)], Head: seen[1].stages[string(stage)],
-			Confounded: len(seen[0].sessions) == 0 || !slices.Equal(seen[0].sessions, seen[1].sessions),
-			Lower:      true, DeadZone: math.Log1p(DefaultThreshold),
+			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(DefaultThreshold),
 		}
 		if !slices.Equal(x.Comparison.Base.Machines, x.Comparison.Head.Machines) {
 			p.Barred = compare.Machines

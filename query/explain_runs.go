@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -16,7 +15,6 @@ type sideOfPoint struct {
 	statuses map[string]int // how runs ended that did not end well: status, stage and kind of error
 	warnings map[string]int // runs with each word
 	metrics  []string       // of ok runs, ascending
-	sessions []string       // of ok runs, ascending
 	stages   map[string][]float64
 	profiled int
 	ops      map[opKey][]float64 // what it took in each profiled run that has it, in ns
@@ -50,7 +48,7 @@ func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfP
 
 // read reads the runs that a filter matches.
 func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error {
-	names := []string{"run_id", "session_id", "purpose", "status", "stage", "error_kind", "warnings"}
+	names := []string{"run_id", "purpose", "status", "stage", "error_kind", "warnings"}
 	for _, stage := range explainedStages {
 		names = append(names, string(stage)+"_ns")
 	}
@@ -65,8 +63,8 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 	var ok, profiled []schema.ULID
 	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.columns), sel.text) + " ORDER BY run_id"
 	err = r.conn.query(ctx, statement{text, sel.args}, func(row []driver.Value) (err error) {
-		well := textOf(row[3]) == string(schema.StatusOK)
-		switch schema.Purpose(textOf(row[2])) {
+		well := textOf(row[2]) == string(schema.StatusOK)
+		switch schema.Purpose(textOf(row[1])) {
 		case schema.PurposeMeasure:
 			s.add(row[1:])
 			if well {
@@ -88,28 +86,25 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 	return s.readOps(ctx, r, profiled)
 }
 
-// add takes a run in: session, purpose, status, stage, kind of error, warnings, stages.
+// add takes a run in: purpose, status, stage, kind of error, warnings, stages.
 func (s *sideOfPoint) add(row []driver.Value) {
 	s.runs++
-	if status := textOf(row[2]); status != string(schema.StatusOK) {
+	if status := textOf(row[1]); status != string(schema.StatusOK) {
 		words := []string{status}
-		if stage := textOf(row[3]); stage != "" {
+		if stage := textOf(row[2]); stage != "" {
 			words = append(words, "in", stage)
 		}
-		if kind := textOf(row[4]); kind != "" && kind != status {
+		if kind := textOf(row[3]); kind != "" && kind != status {
 			words = append(words, "("+kind+")")
 		}
 		s.statuses[strings.Join(words, " ")]++
 		return
 	}
-	if session := textOf(row[0]); session != "" && !slices.Contains(s.sessions, session) {
-		s.sessions = append(s.sessions, session)
-	}
-	for _, word := range listOf(row[5]) {
+	for _, word := range listOf(row[4]) {
 		s.warnings[textOf(word)]++
 	}
 	for i, stage := range explainedStages {
-		if took, ok := row[6+i].(int64); ok && took > 0 {
+		if took, ok := row[5+i].(int64); ok && took > 0 {
 			s.stages[string(stage)] = append(s.stages[string(stage)], math.Log(float64(took)))
 		}
 	}

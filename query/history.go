@@ -52,6 +52,7 @@ type History struct {
 	Failed     int            // runs that match and failed
 	Gone       int            // series without rows, as their last value was before HistoryRequest.Since, that failed after it
 	Useless    int            // ok runs that match but have no value of the metric
+	Unplaced   int            // ok runs that say neither when they began nor in which session: nobody knows their order
 	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
 }
 

@@ -64,3 +64,21 @@ func TestHistoryFailedSessions(t *testing.T) {
 		}
 	}
 }
+
+// TestHistoryUnplaced: runs of which neither the start nor the session is known have no order, and are counted.
+func TestHistoryUnplaced(t *testing.T) {
+	var runs []schema.Run
+	for k := range 12 {
+		runs = append(runs, historyRun(k, 0, 100_000))
+	}
+	for k := range 5 {
+		r := historyRun(20+k, 0, 200_000)
+		r.SessionID, r.StartedAt, r.TimeSource = "", time.Time{}, ""
+		r.RunID = schema.ULIDFrom(r.StartedAt, [10]byte{byte(k)}).String()
+		runs = append(runs, r)
+	}
+	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	if len(h.Rows) != 12 || h.Unplaced != 5 || h.Useless != 0 {
+		t.Errorf("%d rows, %d unplaced, %d useless", len(h.Rows), h.Unplaced, h.Useless)
+	}
+}

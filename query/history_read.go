@@ -149,6 +149,10 @@ func (s *sources) windows(runs int) []bounds {
 
 // add takes in an ok run.
 func (h *historian) add(row []driver.Value) error {
+	if row[5] == nil && row[7] == nil {
+		h.Unplaced++
+		return nil
+	}
 	key := lineKey{textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3])}
 	l := h.byKey[key]
 	if l == nil {

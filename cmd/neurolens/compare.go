@@ -39,9 +39,9 @@ filter that names no side, such a session stands for its newer side.
 
 The run is what is repeated: a difference is called one where it is larger than
 what runs differ by, beyond chance among all points, and at least --threshold.
-Different sessions, or sides half an hour apart in one, need 5 earlier ones of
-the same point on the same machine that are as far apart, to know what sessions
-differ by; different machines get no verdict.
+Different sessions, or sides far apart in one, need 5 earlier ones of the same
+point on the same machine, about as far apart, to know what sessions differ by;
+different machines get no verdict.
 
 CHANGE is the middle of the differences between runs of both sides (Hodges and
 Lehmann), which need not be that of the middles.

@@ -235,55 +235,64 @@ func differenceText(d query.Difference) string {
 // sessions says what different sessions do to the verdicts.
 func (w compareWriter) sessions() []string {
 	c := w.c
-	sessions := "different sessions"
+	homeless := c.Base.NoSession + c.Head.NoSession
+	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
+	in, of := w.inBlocks()
+	if same && in > 0 {
+		text := oneOrMore(len(c.Head.Sessions), "session") + ", interleaved"
+		if in < of {
+			text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
+		}
+		return []string{text + ": runs of a block are compared with one another"}
+	}
+	confounded, noise, least := w.confounded()
+	if same && confounded == 0 {
+		return nil
+	}
+	what := "different sessions"
 	switch {
-	case c.Base.NoSession+c.Head.NoSession > 0:
-		sessions = "of which session runs are is not known"
-	case slices.Equal(c.Base.Sessions, c.Head.Sessions):
-		if in, of := w.inBlocks(); in > 0 {
-			text := oneOrMore(len(c.Head.Sessions), "session") + ", interleaved"
-			if in < of {
-				text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
-			}
-			return []string{text + ": runs of a block are compared with one another"}
-		}
-		if !w.confounded() {
-			return nil
-		}
-		sessions = oneOrMore(len(c.Head.Sessions), "session") + ", in which the sides ran apart"
+	case same && len(c.Head.Sessions) == 1:
+		what = "one session, in which the sides ran far apart"
+	case same:
+		what = count(len(c.Head.Sessions), "session") + ", in which the sides ran far apart or unequally often"
 	}
-	var noise []float64
-	least, ratios := math.MaxInt, 0
-	for _, p := range c.Points {
-		if p.Ratio && !math.IsNaN(p.Change) {
-			ratios++
-		}
-		if p.Ratio && !math.IsNaN(p.SessionSD) {
-			least = min(least, p.History)
-			noise = append(noise, p.SessionSD)
-		}
+	if confounded < of {
+		what += fmt.Sprintf(" (%s of %s)", thousands(confounded), count(of, w.noun()))
 	}
-	if len(noise) == 0 {
-		advice := "interleave the sides in one session (bench --against), or bench the base a few times more"
-		if c.Base.NoSession+c.Head.NoSession > 0 {
-			advice = "a log that is read tells them by started_at or session_id"
-		}
-		return []string{
-			sessions + ", and fewer than 5 earlier ones as far apart to know what sessions differ by: no verdict",
-			advice,
-		}
+	var lines []string
+	if homeless > 0 {
+		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", thousands(homeless), count(c.Base.Runs+c.Head.Runs, "run")))
 	}
-	slices.Sort(noise)
-	known := fmt.Sprintf("%d earlier ones known", least)
-	if len(noise) < ratios {
-		known += fmt.Sprintf(" of %s of %s", thousands(len(noise)), count(ratios, w.noun()))
+	if len(noise) > 0 {
+		slices.Sort(noise)
+		known := fmt.Sprintf("%d earlier ones known", least)
+		if len(noise) < confounded {
+			known += fmt.Sprintf(" of %s of %s", thousands(len(noise)), count(confounded, w.noun()))
+		}
+		return append(lines, fmt.Sprintf("%s, %s: sessions differ by ±%s (sd, median point)", what, known, share(noise[len(noise)/2])))
 	}
-	return []string{fmt.Sprintf("%s, %s: sessions differ by ±%s (sd, median point)", sessions, known, share(noise[len(noise)/2]))}
+	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
+		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
+	}
+	return append(lines, what+", and fewer than 5 earlier ones far enough apart to know what sessions differ by: no verdict",
+		"interleave the sides in one session (bench --against), or bench the base a few times more")
 }
 
-// confounded tells whether the sides of some point are compared as those of different sessions are.
-func (w compareWriter) confounded() bool {
-	return w.has(compare.Sessions) || slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return !math.IsNaN(p.SessionSD) })
+// confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
+// what sessions differ by, it gives that, and the least number of sessions that tell it.
+func (w compareWriter) confounded() (points int, noise []float64, least int) {
+	least = math.MaxInt
+	for _, p := range w.c.Points {
+		switch known := !math.IsNaN(p.SessionSD); {
+		case known && p.Ratio && !math.IsNaN(p.Change):
+			least = min(least, p.History)
+			noise = append(noise, p.SessionSD)
+			points++
+		case known, p.Reason == compare.Sessions:
+			points++
+		}
+	}
+	return points, noise, least
 }
 
 // inBlocks counts the points whose runs are compared block by block, of those that both sides have.

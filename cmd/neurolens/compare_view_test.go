@@ -166,7 +166,25 @@ func TestCompareLinesCount(t *testing.T) {
 
 	c.Head.Sessions = []string{"t"}
 	c.Points = []query.ComparedPoint{whole(compare.MethodRuns, .002), whole(compare.MethodRuns, none)}
-	said(w.sessions(), "8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
+	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: sessions differ by ±0.2 %")
+	c.Points[1].Reason = compare.Sessions
+	said(w.sessions(), "different sessions, 8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
+	c.Points = c.Points[1:]
+	said(w.sessions(), "different sessions: no verdict; a log")
+	c.Base.Since, c.Head.Since = 1, 1
+	said(w.sessions(), "different sessions, and fewer than 5 earlier ones far enough apart to know what sessions differ by: no verdict|interleave")
+	c.Base.NoSession = 7
+	said(w.sessions(), "of 7 of 9,010 runs the session is not known, and their points get no verdict|different sessions: no verdict; a log")
+	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0
+	said(w.sessions(), "one session, in which the sides ran far apart, and fewer")
+	c.Base.Sessions = []string{"s", "t"}
+	c.Head.Sessions = c.Base.Sessions
+	said(w.sessions(), "2 sessions, in which the sides ran far apart or unequally often, and fewer")
+	c.Points[0].Reason = ""
+	if got := w.sessions(); got != nil {
+		t.Errorf("got %q of sides that ran together", got)
+	}
+	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
 	said([]string{gateLine(query.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")

@@ -116,12 +116,19 @@ func (w historyWriter) nothing() []string {
 		return []string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}
 	case w.h.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.gone()...)
-	case w.h.Failed > 0 && w.h.Useless == 0:
+	case w.h.Failed > 0 && w.h.Useless+w.h.Unplaced == 0:
 		return []string{count(w.h.Failed, "run") + " failed, and none is ok"}
+	case w.h.Unplaced > 0:
+		return []string{w.unplaced()}
 	case w.h.Useless > 0:
 		return []string{count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
 	}
 	return []string{"no run matches"}
+}
+
+// unplaced says what was left out for want of an order.
+func (w historyWriter) unplaced() string {
+	return "left out: " + count(w.h.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
 }
 
 // gone counts the series that have nothing to show because all that is newer failed.

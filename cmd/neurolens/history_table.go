@@ -233,6 +233,9 @@ func (w historyWriter) finish(v view, changes []changedAt) view {
 	if w.h.Useless > 0 {
 		v.below = append(v.below, count(w.h.Useless, "ok run")+" without a value of the metric left out")
 	}
+	if w.h.Unplaced > 0 {
+		v.below = append(v.below, w.unplaced())
+	}
 	slices.SortStableFunc(changes, w.worse)
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
