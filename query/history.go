@@ -59,7 +59,8 @@ type History struct {
 // Series is a point on a machine as to a metric.
 type Series struct {
 	First, End int      // its rows in the table, or among those of all pages
-	Sessions   int      // all of them, also those before HistoryRequest.Since
+	Sessions   int      // all of them, also those before HistoryRequest.Since; of each commit where one has several
+	ByCommit   bool     // a session has several commits, with a value each
 	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
 	Changes    []Change // in the table, ascending
 	// Locations are those of its rows in the unit, also of rows that an outline leaves out.

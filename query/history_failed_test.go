@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -80,5 +81,30 @@ func TestHistoryUnplaced(t *testing.T) {
 	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
 	if len(h.Rows) != 12 || h.Unplaced != 5 || h.Useless != 0 {
 		t.Errorf("%d rows, %d unplaced, %d useless", len(h.Rows), h.Unplaced, h.Useless)
+	}
+}
+
+// TestHistoryByCommit: a session of several commits has a value of each, and says so.
+func TestHistoryByCommit(t *testing.T) {
+	for _, several := range []bool{false, true} {
+		var runs []schema.Run
+		for k := range 6 {
+			for i := range 2 {
+				r := historyRun(k, 2*i, 100_000)
+				r.Env.GitCommit = fmt.Sprintf("%040x", k)
+				if several {
+					r.Env.GitCommit = fmt.Sprintf("%040x", 2*k+i)
+				}
+				runs = append(runs, r)
+			}
+		}
+		h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+		want := 6
+		if several {
+			want = 12
+		}
+		if s := h.Series[0]; len(h.Series) != 1 || s.Sessions != want || s.ByCommit != several || h.Sessions != 6 {
+			t.Errorf("%+v, %d sessions", s, h.Sessions)
+		}
 	}
 }

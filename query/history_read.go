@@ -30,7 +30,8 @@ type line struct {
 	lineKey
 	entries []entry // the oldest first
 	better  string
-	failed  int // sessions after the last entry; see failedSince
+	failed  int  // sessions after the last entry; see failedSince
+	commits bool // a session has entries of several
 	series  trend
 	before  []any // what stands in each row before the session; nil where there is no row
 }
@@ -207,6 +208,7 @@ func (l *line) merge() {
 			n++
 		}
 		if e := together(rest[:n]); e.runs > 0 {
+			l.commits = l.commits || len(kept) > 0 && kept[len(kept)-1].session == e.session
 			kept = append(kept, e)
 		}
 		rest = rest[n:]

@@ -164,7 +164,7 @@ func (h *historian) outline() {
 	sessions := make([]bool, len(h.sessions.values))
 	rows := 0
 	for _, l := range h.lines {
-		s := Series{First: rows, Sessions: len(l.entries), Failed: l.failed}
+		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
 		for i := range h.wanted(l) {
 			sessions[l.entries[i].session] = true
 			s.Locations = append(s.Locations, inUnit(l.entries[i].location, l.scale()))

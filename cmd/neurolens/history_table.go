@@ -35,7 +35,7 @@ func (w historyWriter) several() view {
 			v.columns = append(v.columns, axisColumn(x))
 		}
 		v.columns = append(v.columns,
-			viewColumn{header: "SESSIONS", right: true, drop: 1}, viewColumn{header: "TREND", drop: 3}, viewColumn{header: "LAST", right: true},
+			viewColumn{header: strings.ToUpper(w.noun()) + "S", right: true, drop: 1}, viewColumn{header: "TREND", drop: 3}, viewColumn{header: "LAST", right: true},
 			viewColumn{header: "CHANGE", right: true}, viewColumn{header: "VERDICT"}, viewColumn{header: "SINCE " + w.app.offset(), drop: 2})
 		for i, s := range shown {
 			var cells []cell
@@ -156,9 +156,9 @@ func (w historyWriter) counts() []string {
 		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", thousands(counts[""])))
-	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session"), "by their last change: "+strings.Join(parts, ", "))
+	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d sessions, which tell no change from chance", thousands(few), query.HistoryLeast))
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", thousands(few), query.HistoryLeast, w.noun()))
 	}
 	failed := 0
 	for _, s := range w.h.Series {

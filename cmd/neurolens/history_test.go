@@ -174,6 +174,11 @@ func TestHistoryHeading(t *testing.T) {
 // TestHistoryCounts: no change found is no promise that there is none, series that can tell nothing are counted by
 // themselves, and a series with two changes counts by the later one.
 func TestHistoryCounts(t *testing.T) {
+	byCommit := madeHistory(0)
+	byCommit.Series[0].ByCommit = true
+	if text := historyText(byCommit, query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 values, one value for each commit of a session\n") {
+		t.Error(text)
+	}
 	if text := historyText(madeHistory(0), query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 sessions\n") {
 		t.Errorf("got\n%s", text)
 	}

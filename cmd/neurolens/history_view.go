@@ -44,7 +44,7 @@ func (w historyWriter) changes(s query.Series) []changedAt {
 func (w historyWriter) one(s query.Series) view {
 	rows := w.h.Rows[s.First:s.End]
 	first := began(at(w.h.Table, rows[0], "started_at"))
-	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), "session"), first), "", w.line(rows, s.Locations)}}
+	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
 	v.below = []string{w.outcome(len(changes), s)}
 	if s.Failed > 0 {
@@ -99,13 +99,30 @@ func (w historyWriter) alsoChanged(changes []changedAt) []string {
 
 // outcome is the line that counts the changes of one series.
 func (w historyWriter) outcome(changes int, s query.Series) string {
+	values := count(len(s.Locations), w.noun()) + w.perCommit()
 	switch {
 	case changes == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, "session"), query.HistoryLeast)
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), query.HistoryLeast)
 	case changes == 0:
-		return "no change of level found in " + count(len(s.Locations), "session")
+		return "no change of level found in " + values
 	}
-	return count(changes, "change") + " of level found in " + count(len(s.Locations), "session")
+	return count(changes, "change") + " of level found in " + values
+}
+
+// noun is what series are of: sessions, or where one has several commits, values.
+func (w historyWriter) noun() string {
+	if slices.ContainsFunc(w.h.Series, func(s query.Series) bool { return s.ByCommit }) {
+		return "value"
+	}
+	return "session"
+}
+
+// perCommit says of what values are.
+func (w historyWriter) perCommit() string {
+	if w.noun() == "value" {
+		return ", one value for each commit of a session"
+	}
+	return ""
 }
 
 // tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
