@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,32 @@ func TestCompareApartPoints(t *testing.T) {
 		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(compare.Inconclusive) {
 			t.Errorf("%s with a history of %d", v, got.Points[row].History)
 		}
+	}
+}
+
+// TestCompareApartAxis: of the values that are compared with one reference each has earlier sessions of its own distance.
+func TestCompareApartAxis(t *testing.T) {
+	n := 0
+	var runs []schema.Run
+	add := func(session int, at time.Duration, variant, commit string, level float64) {
+		runs = append(runs, runsOf(&n, session, func(r *schema.Run) {
+			r.Variant, r.Env.GitCommit, r.BlockIndex = variant, commit, nil
+			r.StartedAt = r.StartedAt.Add(at - time.Duration(session)*24*time.Hour)
+		}, wobble(level)...)...)
+	}
+	for k := range 7 {
+		add(1+k, time.Duration(k)*70*time.Minute, "a", "earlier", 1000*(1+.002*float64(k%3-1)))
+	}
+	add(20, 240*time.Hour, "a", "x", 1000)
+	add(21, 242*time.Hour, "near", "x", 1300)
+	add(22, 960*time.Hour, "far", "x", 1300)
+	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "commit=x", Axis: "variant", Reference: "a"})
+	verdicts := map[string]string{}
+	for row := range got.Rows {
+		verdicts[cellOf(got, row, "variant")] = cellOf(got, row, "verdict")
+	}
+	if want := map[string]string{"near": string(compare.Regressed), "far": string(compare.Inconclusive)}; !maps.Equal(verdicts, want) {
+		t.Errorf("got %v, want %v", verdicts, want)
 	}
 }
 

@@ -139,31 +139,46 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	if enough, err := m.enoughSessions(ctx); err != nil || !enough {
 		return err
 	}
-	gaps := map[pointKey]int64{}
+	keys := map[pointKey]bool{}
 	for _, p := range matched {
-		if gap, known := p.gap(); known {
-			gaps[p.base.key()], gaps[p.head.key()] = gap, gap
+		if p.confounded && p.apart != unknown {
+			keys[p.base.key()], keys[p.head.key()] = true, true
 		}
 	}
-	past, err := m.past(ctx, gaps, metric)
+	past, err := m.past(ctx, keys, metric)
 	if err != nil {
 		return err
 	}
 	for _, p := range matched {
-		if _, known := p.gap(); known {
-			p.history = noisier(past[p.head.key()], past[p.base.key()])
+		if p.confounded && p.apart != unknown {
+			p.history = noisier(p.apartEnough(past[p.head.key()]), p.apartEnough(past[p.base.key()]))
 		}
 	}
 	return nil
 }
 
+// pastSession is an earlier session of a point: when it began, in Unix microseconds, and the median of its runs.
+type pastSession struct {
+	began    int64
+	location float64
+}
+
 // mostGap is how far from one another earlier sessions have to be at most, to tell what those of different days differ by.
 const mostGap = 12 * time.Hour
 
-// gap is how far from one another, in microseconds, earlier sessions have to be to tell what the sides of a point differ by:
-// half as far as these are, as no two sessions are equally far apart. Those of an afternoon say nothing of another day.
-func (p *pairing) gap() (gap int64, known bool) {
-	return min(mostGap.Microseconds(), p.apart/2), p.confounded && p.apart != unknown
+// apartEnough are the locations of those sessions, the oldest first, that tell what the sides of the point differ by: each is
+// at least half as far from the one before it as the sides are, as no two sessions are equally far apart. Those of an
+// afternoon say nothing of another day.
+func (p *pairing) apartEnough(all []pastSession) []float64 {
+	gap := min(mostGap.Microseconds(), p.apart/2)
+	var locations []float64
+	var last int64
+	for _, s := range all {
+		if len(locations) == 0 || s.began-last >= gap {
+			locations, last = append(locations, s.location), s.began
+		}
+	}
+	return locations
 }
 
 // noisier is the history that says that sessions differ by more, of those that say anything.
@@ -192,10 +207,9 @@ func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
 // latest is when the later side began: what came after says nothing of what was known.
 func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 
-// past are the locations of the sessions of points, the oldest first: of all that began before the later side did, but
-// the head's own, and each at least the gap of its point after the one before it. Of a session with two sides that is the
-// head, which is the code of its time.
-func (m *comparing) past(ctx context.Context, gaps map[pointKey]int64, metric string) (map[pointKey][]float64, error) {
+// past are the sessions of points, the oldest first: all that began before the later side did, but the head's own. Of a
+// session with two sides the head counts, which is the code of its time.
+func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]pastSession, error) {
 	everything := &side{sel: selection{src: m.src}}
 	rows, args, err := m.groupRows(everything, asked{metric: metric})
 	if err != nil {
@@ -208,15 +222,12 @@ FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
-	past, last := map[pointKey][]float64{}, map[pointKey]int64{}
+	past := map[pointKey][]pastSession{}
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
-		key, began := pointKey{textOf(row[0]), textOf(row[1])}, integerOf(row[3])
-		location, ok := row[2].(float64)
-		gap, wanted := gaps[key]
-		if !ok || !wanted || len(past[key]) > 0 && began-last[key] < gap {
-			return nil
+		key := pointKey{textOf(row[0]), textOf(row[1])}
+		if location, ok := row[2].(float64); ok && keys[key] {
+			past[key] = append(past[key], pastSession{integerOf(row[3]), location})
 		}
-		past[key], last[key] = append(past[key], location), began
 		return nil
 	})
 	return past, err

@@ -32,7 +32,8 @@ func (p *pairing) whole() bool {
 }
 
 // relate finds how the runs of a point on both sides relate: which ran next to one another, which side came first, and
-// whether what sessions differ by looks like a change. Where it was not read when each ran, the sides are apart as a whole.
+// whether what sessions differ by looks like a change. Where it was not read when each ran, each side is of one session, and
+// they are apart as a whole.
 func (p *pairing) relate(apart int64) {
 	if !p.whole() {
 		return

@@ -22,10 +22,10 @@ type fileSessions struct {
 	counted map[string]bool
 }
 
-// machineDay is a day since 1970 on a machine.
+// machineDay is a day on a machine.
 type machineDay struct {
 	machine string
-	day     int64
+	begins  int64 // in Unix seconds, at midnight UTC
 }
 
 func newFileSessions(log bool) fileSessions {
