@@ -15,9 +15,9 @@ func TestAppendAllFaults(t *testing.T) {
 	for name, bulk := range bulkFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := bulk.faultyFiles
+			files, step := bulk.begin()
 			for failImport(t, files, runs) {
-				files.at += bulk.step
+				files.at += step
 			}
 			if files.at < 60 {
 				t.Errorf("an import of %d file operations does not write much", files.at)
@@ -26,18 +26,27 @@ func TestAppendAllFaults(t *testing.T) {
 	}
 }
 
-// bulkFaults are the ways in which a file operation fails while many runs are written: each of them in turn for one of
-// the ways, and each in some of the others.
-var bulkFaults = map[string]struct {
+// bulkFault is a way in which a file operation fails while many runs are written.
+type bulkFault struct {
 	faultyFiles
-	step int
-}{
-	"disk":         {faultyFiles{fault: syscall.EIO}, 1},
-	"disk, late":   {faultyFiles{fault: syscall.EIO, late: true}, 2},
-	"disk for now": {faultyFiles{fault: syscall.EIO, lasting: true}, 5},
-	"full":         {faultyFiles{fault: syscall.ENOSPC, lasting: true}, 2},
-	"forbidden":    {faultyFiles{fault: syscall.EACCES}, 3},
-	"no links":     {faultyFiles{fault: syscall.EPERM}, 5},
+	first, step int // operations that fail: usually, from which one on; with NEUROLENS_LONG, every which one
+}
+
+// bulkFaults are the ways: with NEUROLENS_LONG=1 each operation fails in one of them, and each in some of the others.
+var bulkFaults = map[string]bulkFault{
+	"disk":         {faultyFiles{fault: syscall.EIO}, 0, 1},
+	"disk, late":   {faultyFiles{fault: syscall.EIO, late: true}, 6, 2},
+	"disk for now": {faultyFiles{fault: syscall.EIO, lasting: true}, 12, 5},
+	"full":         {faultyFiles{fault: syscall.ENOSPC, lasting: true}, 18, 2},
+	"forbidden":    {faultyFiles{fault: syscall.EACCES}, 24, 3},
+	"no links":     {faultyFiles{fault: syscall.EPERM}, 30, 5},
+}
+
+// begin gives the files of the first failure, and how many operations further the next one is.
+func (b bulkFault) begin() (files faultyFiles, step int) {
+	files = b.faultyFiles
+	files.at = tier(b.first, 0, 0)
+	return files, tier(37, b.step, b.step)
 }
 
 // failImport appends runs to a store in two files, and tells whether an operation failed.

@@ -48,12 +48,7 @@ func busyStore(t *testing.T) (dir string, runs *atomic.Int64, stop func()) {
 }
 
 // busyRuns is how many runs are appended while something is tried again and again.
-func busyRuns() int64 {
-	if testing.Short() {
-		return 40
-	}
-	return 200
-}
+func busyRuns() int64 { return int64(tier(30, 200, 200)) }
 
 // TestVerifyBusy: what writers and sealers do meanwhile is no damage, and no run is there twice.
 func TestVerifyBusy(t *testing.T) {

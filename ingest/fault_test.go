@@ -136,16 +136,18 @@ func (f *faultyFile) Close() error {
 	return f.files.do("close "+f.name, func() error { return err })
 }
 
-// TestFaults lets every file operation of a short session fail in turn. After each failure the store lists cleanly,
-// every run in it is whole, every acknowledged run is there; and once the cause is gone the session can be completed.
+// TestFaults lets every file operation of a short session fail in turn: in each way with NEUROLENS_LONG=1, else in some.
+// After each failure the store lists cleanly, every run in it is whole, every acknowledged run is there; and once the
+// cause is gone the session can be completed.
 func TestFaults(t *testing.T) {
-	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT, syscall.EPERM} {
+	step := tier(5, 1, 1)
+	for i, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT, syscall.EPERM} {
 		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
 			t.Run(fmt.Sprintf("%v, %s", fault, mode), func(t *testing.T) {
 				t.Parallel()
-				files.fault = fault
+				files.fault, files.at = fault, i%step
 				for failSession(t, files) {
-					files.at++
+					files.at += step
 				}
 				if files.at < 40 {
 					t.Errorf("a session of %d file operations does not write much", files.at)

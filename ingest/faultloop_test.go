@@ -3,41 +3,39 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"os"
 	"syscall"
 	"testing"
 )
 
-// faultLoop lets file operations of a task fail in turn: of those that write, and then of those that read. Of the errors
-// each takes every third, from another one on, so that together they take all; where a failed operation happens all the
-// same, or all after it fail too, every eleventh. With NEUROLENS_TORTURE=1 each takes all.
+// faultLoop lets file operations of a task fail in turn: of those that write, and then of those that read. With
+// NEUROLENS_LONG=1 of the errors each takes every third, from another one on, so that together they take all; where a
+// failed operation happens all the same, or all after it fail too, every eleventh. With NEUROLENS_TORTURE=1 each takes
+// all, and else few: those of one way lie between those of the others.
 func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading bool)) {
+	modes := []struct {
+		name string
+		faultyFiles
+		long int // step with NEUROLENS_LONG
+	}{{"early", faultyFiles{}, 3}, {"late", faultyFiles{late: true}, 11}, {"lasting", faultyFiles{lasting: true}, 11}}
+	ways := 0
 	for first, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
-		for mode, plan := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
-			for side, reading := range map[string]bool{"target": false, "source": true} {
-				if reading && (plan.late || fault == syscall.ENOSPC) {
+		for _, mode := range modes {
+			for _, side := range []string{"target", "source"} {
+				reading := side == "source"
+				if reading && (mode.late || fault == syscall.ENOSPC) {
 					continue
 				}
-				step := 3
-				switch {
-				case os.Getenv("NEUROLENS_TORTURE") != "":
-					step = 1
-				case testing.Short():
-					step = 29
-				case mode != "early":
-					step = 11
-				}
-				plan := plan
-				plan.fault, plan.at = fault, first%step
-				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode, side), func(t *testing.T) {
+				plan, step := mode.faultyFiles, tier(97, mode.long, 1)
+				plan.fault, plan.at = fault, tier(7*ways, first, 0)%step
+				ways++
+				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode.name, side), func(t *testing.T) {
 					t.Parallel()
 					for hit := true; hit; plan.at += step {
 						files := plan
 						task(t, &files, reading)
-						hit = files.hit
-					}
-					if plan.at < 30 {
-						t.Errorf("%d file operations do not do much", plan.at)
+						if hit = files.hit; !hit && len(files.trace) < 30 {
+							t.Errorf("%d file operations do not do much", len(files.trace))
+						}
 					}
 				})
 			}

@@ -42,20 +42,18 @@ type model struct {
 
 // TestModel lets writers, sealers, packers and readers work in one store, stall and crash at any step, and holds the
 // invariants of FORMAT.md: no acknowledged run is ever missing, no run is there twice, what is sealed never changes and
-// never goes away. NEUROLENS_TORTURE=1 goes on until every step has seen 100 crashes.
+// never goes away. It takes a minute with NEUROLENS_LONG=1; NEUROLENS_TORTURE=1 goes on until every step has seen 100
+// crashes.
 func TestModel(t *testing.T) {
 	counts := newStepCounts()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
-	duration := 60 * time.Second
-	if testing.Short() {
-		duration = 5 * time.Second
-	}
+	duration := time.Duration(tier(3, 60, 60)) * time.Second
 	runs, crashes, looks := 0, 0, 0
 	begun := time.Now()
 	for epoch := uint64(0); ; epoch++ {
 		enough := time.Since(begun) >= duration
-		if os.Getenv("NEUROLENS_TORTURE") != "" {
+		if tier(0, 0, 1) > 0 {
 			enough = crashes >= 5000 && counts.takeOvers >= 5000 && slices.Min(counts.crashesByStep()) >= 100
 		}
 		if enough || t.Failed() {

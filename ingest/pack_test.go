@@ -297,9 +297,9 @@ func TestPackFaults(t *testing.T) {
 	for name, bulk := range bulkFaults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			files := bulk.faultyFiles
+			files, step := bulk.begin()
 			for failPack(t, dir, files) {
-				files.at += bulk.step
+				files.at += step
 			}
 			if files.at < 30 {
 				t.Errorf("packing with %d file operations does not write much", files.at)

@@ -226,18 +226,13 @@ func (f *cutFiles) did(err error, keys ...string) error {
 }
 
 // TestPowerCut ends a process in a session before each operation that makes names durable or takes names away, and cuts
-// the power there; and where it stays on, another process does the session, and the power is cut after that. It takes every
-// fifth of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
+// the power there; and where it stays on, another process does the session, and the power is cut after that. With
+// NEUROLENS_LONG=1 it takes every fifth of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
 func TestPowerCut(t *testing.T) {
 	decisive := regexp.MustCompile(`^(sync|rename|remove) (\.|[a-su-z]|trash)`) // not of tmp
-	step := 5
-	switch {
-	case os.Getenv("NEUROLENS_TORTURE") != "":
-		step = 1
-	case testing.Short():
-		step = 25
-	}
-	offset := rand.IntN(step)
+	step := tier(29, 5, 1)
+	offset := rand.IntN(tier(1, step, 1))
+	t.Logf("offset %d", offset)
 	for name, c := range cutSessions(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

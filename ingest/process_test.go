@@ -82,7 +82,8 @@ func drain(out io.Reader) []string {
 	return ids
 }
 
-// TestKill ends appending processes with SIGKILL at random moments. NEUROLENS_TORTURE=1 does it 200 times.
+// TestKill ends appending processes with SIGKILL at random moments: with NEUROLENS_LONG=1 30 times, with NEUROLENS_TORTURE=1
+// 200 times.
 func TestKill(t *testing.T) {
 	kill(t, func(*testing.T, string) {})
 }
@@ -103,10 +104,7 @@ func TestKillSealing(t *testing.T) {
 // kill ends processes after up to ten runs each, and at the end calls a function for the store.
 func kill(t *testing.T, end func(t *testing.T, dir string)) {
 	t.Helper()
-	kills := 30
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
-		kills = 200
-	}
+	kills := tier(6, 30, 200)
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))

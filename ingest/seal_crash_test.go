@@ -103,18 +103,21 @@ func checkStoreBut(t *testing.T, dir string, bad schema.Run) map[string]int {
 	return there
 }
 
-// TestSealCrash lets a process that seals crash at each of its operations.
+// TestSealCrash lets a process that seals crash at each step, and with NEUROLENS_LONG=1 at each of its operations.
 func TestSealCrash(t *testing.T) {
 	counts := newStepCounts()
-	for at := 0; ; at++ {
+	crash := func(at int, step string) bool {
 		_, dir := newStore(t)
 		good, bad := abandonedSegment(t, dir)
-		files := &mortalFiles{osFiles: must(newOSFiles(dir)), at: at, steps: counts}
+		files := &mortalFiles{osFiles: must(newOSFiles(dir)), at: at, step: step, steps: counts}
 		acked, _, _ := sealingSession(t, dir, files)
 		checkHeir(t, dir, append(acked, good), bad)
-		if !files.crashed() {
-			break
-		}
+		return files.crashed()
+	}
+	for _, s := range steps {
+		crash(-1, s.name)
+	}
+	for at := 0; tier(0, 1, 1) > 0 && crash(at, ""); at++ {
 	}
 	for _, s := range steps {
 		if !strings.HasPrefix(s.name, "take-over") && counts.crashes[s.name] == 0 {
@@ -145,21 +148,15 @@ func checkUnsynced(t *testing.T, f *faultyFiles) {
 }
 
 // TestSealFaults lets every file operation of a process that seals fail in turn: no run is lost or there twice, what was
-// acknowledged is there, and when the cause is gone all can be sealed. Every operation meets some of the faults; with
-// NEUROLENS_TORTURE=1 all of them.
+// acknowledged is there, and when the cause is gone all can be sealed. With NEUROLENS_LONG=1 every operation meets some of
+// the faults, with NEUROLENS_TORTURE=1 all of them.
 func TestSealFaults(t *testing.T) {
-	stride, first := 6, 0
-	if testing.Short() {
-		stride = 30
-	}
-	if os.Getenv("NEUROLENS_TORTURE") != "" {
-		stride = 1
-	}
+	stride, first := tier(97, 6, 1), 0
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
-		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
-			files.at = first % stride
+		for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
+			files.at = tier(8, 1, 1) * first % stride
 			first++
-			t.Run(fmt.Sprintf("%v, %s", fault, mode), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v, late %v, lasting %v", fault, files.late, files.lasting), func(t *testing.T) {
 				t.Parallel()
 				for {
 					_, dir := newStore(t)
