@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -41,6 +42,9 @@ type target struct {
 // modelFile is the name of a generated model in the run directory.
 const modelFile = "model.onnx"
 
+// factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
+const factAxis = "runner.axis."
+
 // builtinPrefix marks a model that NeuroLens makes itself.
 const builtinPrefix = "builtin:"
 
@@ -56,6 +60,9 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
 			Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
+	}
+	for axis, text := range p.Written {
+		t.facts[factAxis+axis] = text
 	}
 	if b, ok := s.built[sub]; ok {
 		t.built = &b.took
@@ -256,6 +263,12 @@ func settingsOf(p *sweep.Point) python.Settings {
 		Timing: p.Timing, MinRunTime: int64(p.MinRunTime), Seed: p.Seed,
 		Reproducible: p.Reproducible, ColdStart: p.ColdStart, FlushL2: p.FlushL2, Used: p.Used, Fixed: p.Fixed,
 	}
+	if p.Executor == schema.ExecutorPython {
+		settings.Values = map[string]json.RawMessage{}
+		for axis, value := range p.Values {
+			settings.Values[axis] = json.RawMessage(value)
+		}
+	}
 	if p.Executor != schema.ExecutorPython {
 		settings.Backend, settings.Model = string(p.Executor), p.ModelPath
 		if p.ModelPath == "" {
@@ -348,6 +361,11 @@ func configHash(t *target) string {
 	}
 	for i, command := range p.Build {
 		lines = append(lines, fmt.Sprintf("build.%d=%s", i, jsonList(command)))
+	}
+	if p.Executor == schema.ExecutorPython {
+		for axis, value := range p.Values {
+			lines = append(lines, "value."+axis+"="+value)
+		}
 	}
 	for _, setting := range p.Fixed {
 		lines = append(lines, "fixed="+setting)

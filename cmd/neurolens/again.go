@@ -70,7 +70,12 @@ func (a *app) againCommand(t query.Table, run []any, against string) string {
 // axisWords choose the point.
 func axisWords(t query.Table, run []any, env map[string]any) []string {
 	var words []string
-	add := func(name, text string) { words = append(words, "-P", name+"="+text) }
+	add := func(name, text string) {
+		if written, ok := env["runner.axis."+name].(string); ok { // 1.0, whose canonical text is 1
+			text = written
+		}
+		words = append(words, "-P", name+"="+text)
+	}
 	executor := schema.Executor(textAt(t, run, "executor"))
 	benchmark := textAt(t, run, "benchmark")
 	switch executor {

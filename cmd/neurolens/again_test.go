@@ -56,12 +56,12 @@ func TestAgainOfCommand(t *testing.T) {
 	write(t, dir, "a sweep.yaml", `benchmark: [first, second]
 command: ['true', "{benchmark}", "{weird}", "{dim}"]
 grid:
-  weird: ["", "a b", "x,y", "007", "null", "it's", 'quote"d', [1, 2], "two\nlines"]
+  weird: ["", "a b", "x,y", "007", "null", "it's", 'quote"d', [1, 2], "two\nlines", 1e3]
 params: {dim: 64}
 warmup: 2
 `)
 	program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").run(t)
-	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[18 18]" {
+	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[20 20]" {
 		t.Fatalf("runs, points: %s", got)
 	}
 	checkAgain(t, dir)
@@ -80,6 +80,34 @@ func TestAgainOfPython(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	checkAgain(t, dir)
+}
+
+// TestAgainOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
+func TestAgainOfTypes(t *testing.T) {
+	python := testPython(t, "json")
+	dir := t.TempDir()
+	write(t, dir, "sweep.yaml", `file: b.py
+zip: [value, type]
+grid:
+  value: [1, 2.0, "3.10", "64", [1.0, 2], true, "false"]
+  type: [int, float, str, str, list, bool, str]
+warmup: 0
+iterations: 1
+`)
+	write(t, dir, "b.py", `def run_benchmark(value, type):
+    assert value.__class__.__name__ == type, (value, type)
+    assert type != "list" or isinstance(value[0], float)
+`)
+	program(t, dir, "bench", "sweep.yaml", "--python", python).run(t)
+	if got := rows(t, dir, "SELECT count(*) FILTER (status = 'ok'), count(DISTINCT point_id) FROM runs"); got != "[7 7]" {
+		t.Fatalf("runs, points: %s", got)
+	}
+	for value, again := range map[string]string{"3.10": `-P 'value="3.10"'`, "2": "-P value=2.0"} {
+		id := strings.Trim(rows(t, dir, "SELECT run_id FROM runs WHERE params['value'] = '"+value+"'"), "[]")
+		if got := againOf(t, dir, id); !strings.Contains(got, again) {
+			t.Errorf("%s, want %s", got, again)
+		}
+	}
 }
 
 // TestAgainOfModel: of several models one, with the profiler in a pass of it.

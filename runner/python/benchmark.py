@@ -128,9 +128,10 @@ def made_already():
     """Stands for what is there already and cannot be given any."""
 
 
-def arguments(target, title, config, used=()):
+def arguments(target, title, config, used=(), values=None):
     """What of the point a class or a function is called with. What it does not take cannot apply, unless it is a label
-    or has been used already."""
+    or has been used already. values are those whose text does not say their type."""
+    values = values or {}
     try:
         parameters = inspect.signature(target).parameters.values()
     except (TypeError, ValueError):  # compiled, without a signature
@@ -141,7 +142,7 @@ def arguments(target, title, config, used=()):
     for key, text in config.items():
         name = bare(key)
         if name in names or takes_all and key not in LABELS:
-            passed[name] = text if key in LABELS or key == "precision" else value_of(text)
+            passed[name] = text if key in LABELS or key == "precision" else values[name] if name in values else value_of(text)
         elif key not in LABELS and name not in used:
             raise Unsupported("not_applied", "%s takes no parameter %s: it takes %s" % (
                 title, name, ", ".join(names) or "none"))
@@ -161,8 +162,9 @@ class Benchmark:
         self.worker, self.config = worker, worker.config
         self.object = self.function = None
         made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
-        used = worker.settings.get("used") or ()
-        passed = arguments(made_already if made else target, title, worker.config, used)
+        settings = worker.settings
+        passed = arguments(
+            made_already if made else target, title, worker.config, settings.get("used") or (), settings.get("values"))
         if made:
             self.object = target
         elif inspect.isclass(target) or getattr(target, "__name__", "") == FACTORY:

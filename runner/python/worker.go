@@ -38,6 +38,8 @@ type Settings struct {
 	FlushL2      bool   `json:"flush_l2,omitempty"`        // empty the level-2 cache before each iteration
 	Profile      string `json:"profile,omitempty"`         // ort or torch: this launch is a pass of that profiler
 
+	// Values are the values with their types of parameters whose canonical text does not say it: 1.0, or "64" in quotes.
+	Values map[string]json.RawMessage `json:"values,omitempty"`
 	// Used are axes that have had their effect before the worker starts: a benchmark may take them, and need not.
 	Used []string `json:"used,omitempty"`
 	// Fixed are the settings that a benchmark's own get_config may not change: iterations, warmup, seed, timing.

@@ -41,12 +41,20 @@ type value struct {
 	text string // canonical
 	path string // of a model's file, as written
 	at   field
+
+	// What the canonical text does not say; empty where it says all.
+	written string
+	typed   string // JSON
+	option  string // as -P takes it
 }
 
-// filled is what stands for {axis}: of a model its file, where it has one.
+// filled is what stands for {axis}: the value as it is written, and of a model its file, where it has one.
 func (v *value) filled() string {
-	if v.path != "" {
+	switch {
+	case v.path != "":
 		return v.path
+	case v.written != "":
+		return v.written
 	}
 	return v.text
 }
@@ -111,22 +119,30 @@ func readAxis(name string, f field) (axis, error) {
 		return axis{}, f.want("a value or a list")
 	}
 	a := axis{name: name, at: f}
-	seen := map[string]int{}
 	for _, item := range f.items() {
 		v, err := readValue(name, item)
 		if err != nil {
 			return axis{}, err
 		}
-		if first, twice := seen[v.text]; twice {
-			return axis{}, v.twice(&a.values[first])
-		}
-		seen[v.text] = len(a.values)
 		a.values = append(a.values, v)
 	}
 	if len(a.values) == 0 {
 		return axis{}, f.errorf("has no values")
 	}
 	return a, nil
+}
+
+// checkTwice refuses a value that is there twice.
+func checkTwice(values []value) error {
+	seen := map[string]int{}
+	for i := range values {
+		v := &values[i]
+		if first, twice := seen[v.text]; twice {
+			return v.twice(&values[first])
+		}
+		seen[v.text] = i
+	}
+	return nil
 }
 
 // twice explains a value that is equal to an earlier one.
@@ -159,9 +175,15 @@ func readValue(name string, f field) (value, error) {
 	case "benchmark", "backend", "variant":
 		text, err = f.text()
 	default:
-		text, err = f.canonical()
+		if text, err = f.canonical(); err == nil {
+			return describedValue(text, f), nil
+		}
 	}
-	return value{text: text, at: f}, err
+	v := value{text: text, at: f}
+	if err == nil && f.Value != text {
+		v.written, v.option = f.Value, f.Value
+	}
+	return v, err
 }
 
 // readModel reads a path, builtin:NAME, or a map of name and path.
@@ -219,17 +241,21 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, item := range f.items() {
-			if item.Kind != yaml.ScalarNode {
-				return nil, item.want("values separated by commas")
-			}
-		}
 		column := schema.CanonicalAlias(name)
 		if other, twice := by[column]; twice {
 			return nil, f.errorf("is -P %s too", other)
 		}
 		by[column] = name
 		at := slices.IndexFunc(axes, func(a axis) bool { return a.name == column })
+		if at >= 0 {
+			axes[at].quote(f.Content)
+		}
+		for _, item := range f.items() {
+			alike := func(v value) bool { return v.at.Kind == item.Kind }
+			if item.Kind != yaml.ScalarNode && (at < 0 || !slices.ContainsFunc(axes[at].values, alike)) {
+				return nil, item.want("values separated by commas")
+			}
+		}
 		var a axis
 		if at < 0 && !slices.Contains(labels, name) {
 			a, err = newAxis(name, f, axes)

@@ -34,7 +34,8 @@
 // precision (prec, dtype), backend and model fill the column of that name; any other axis is a parameter. `params`
 // are parameters with one value. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
 //
-//	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists
+//	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists.
+//	                                  # A value may be there again, but no combination
 //	include:                          # further points; axes that an entry does not name take all their values
 //	  - {batch_size: 64, precision: fp16}
 //	exclude:                          # points that are not to run; it has the last word, over include too
@@ -61,9 +62,10 @@
 // is launched; what is running goes on. timeout_multiplier multiplies every deadline. With command, the deadlines of
 // warmup and measure are 10m by default and hold for each process; that of build holds for each of its commands.
 //
-// In command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point,
-// of a model its file, and {seed} the seed; {{ and }} are braces. A Python file is given the axes as arguments, so
-// that none need stand in it. `repeats` and `tags` may stand in grid as well and win there.
+// In command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point as
+// it is written (1e3, 1.0, float32), of a model its file, and {seed} the seed; {{ and }} are braces. A Python file is
+// given the axes as arguments with the types that they have in YAML (1.0 is a float, "64" is text), so that none need
+// stand in it; a precision is given by its canonical name. `repeats` and `tags` may stand in grid as well and win there.
 //
 //	order: interleaved                # or random (blocks and their members are shuffled), or sequential (point by point)
 //	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent
@@ -103,8 +105,15 @@
 //
 // # Values
 //
-// A value becomes canonical text: 1.0 is 1, 1e3 is 1000, float32 is fp32, lists are JSON. What YAML would change
-// silently is refused: leading zeros, digits with _, hexadecimal, numbers beyond 64 bits, nan; in quotes they are text.
+// What a point is known by is canonical text: 1.0 is 1, 1e3 is 1000, float32 is fp32, lists are JSON. What runs is given
+// the value as it is written. Two spellings of one value are one point, and refused in one axis.
+//
+// What YAML would change silently is refused: leading zeros, digits with _, hexadecimal, numbers beyond 64 bits, nan, and
+// a fraction that ends in a zero, such as 3.10, unless it is zeros alone, as in 1.0. In quotes they are text.
+//
+// The values of -P are read in the same way, but for quotes that a shell has taken away. A value is text if the file has
+// it as text in the same spelling, or if the file has nothing but text for that axis: with `python: ["3.9", "3.10"]` in
+// the file, -P python=3.10 is the text "3.10". Else write -P 'python="3.10"'.
 //
 // # What is refused
 //

@@ -120,7 +120,9 @@ func (e *expansion) point(row []*value) (Point, error) {
 				p.Params = map[string]string{}
 			}
 			p.Params[e.grid.axes[i].name] = v.text
+			note(&p.Values, e.grid.axes[i].name, v.typed)
 		}
+		note(&p.Written, e.grid.axes[i].name, v.option)
 	}
 	if err := e.program.launch(&p, row, backend); err != nil {
 		return Point{}, err
@@ -132,6 +134,17 @@ func (e *expansion) point(row []*value) (Point, error) {
 	p.Fill(&run)
 	p.PointID = schema.PointID(&run)
 	return p, nil
+}
+
+// note adds a text, if there is one, to a map, made where there is none.
+func note(m *map[string]string, key, text string) {
+	if text == "" {
+		return
+	}
+	if *m == nil {
+		*m = map[string]string{}
+	}
+	(*m)[key] = text
 }
 
 // integer is the value of an axis that readValue has found to be one.

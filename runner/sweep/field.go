@@ -171,6 +171,9 @@ func (f field) scalar() (string, error) {
 
 // canonical is the canonical text of any value; see schema.CanonicalNumber and schema.CanonicalJSON.
 func (f field) canonical() (string, error) {
+	if err := f.checkFraction(); err != nil {
+		return "", err
+	}
 	value, err := f.decode()
 	if err != nil {
 		return "", err
@@ -225,8 +228,7 @@ func (f field) decode() (any, error) {
 
 // looksNumeric finds the plain texts that a person means as a number and YAML does not: nan, inf, 1e400.
 func (f field) looksNumeric() bool {
-	const quoted = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
-	if f.Kind != yaml.ScalarNode || f.Style&quoted != 0 {
+	if f.Kind != yaml.ScalarNode || f.Style&quotedStyle != 0 {
 		return false
 	}
 	_, err := strconv.ParseFloat(f.Value, 64)

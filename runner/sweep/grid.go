@@ -46,6 +46,11 @@ func readGrid(d *document, members []member, o Overrides) (*grid, error) {
 	if err := g.readZip(d.keys["zip"]); err != nil {
 		return nil, err
 	}
+	for _, dim := range g.dims {
+		if err := g.checkDim(dim, func(i int) []value { return g.axes[i].values }); err != nil {
+			return nil, err
+		}
+	}
 	if err := g.readBaseline(d.keys["baseline"]); err != nil {
 		return nil, err
 	}
@@ -54,6 +59,13 @@ func readGrid(d *document, members []member, o Overrides) (*grid, error) {
 	}
 	if g.exclude, err = g.readEntries(d.keys["exclude"]); err != nil {
 		return nil, err
+	}
+	for _, e := range g.exclude {
+		for i := range g.axes {
+			if err := checkTwice(e.values[i]); err != nil {
+				return nil, err
+			}
+		}
 	}
 	// What the command line says about an axis replaces all that the file says about it.
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
@@ -138,6 +150,27 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 	return group, nil
 }
 
+// checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.
+func (g *grid) checkDim(dim []int, values func(axis int) []value) error {
+	if len(dim) == 1 {
+		return checkTwice(values(dim[0]))
+	}
+	seen := map[string]bool{}
+	for at := range values(dim[0]) {
+		var words, texts []string
+		for _, i := range dim {
+			v := &values(i)[at]
+			words, texts = append(words, g.axes[i].name+"="+shorten(v.text)), append(texts, v.text)
+		}
+		key := strings.Join(texts, "\x00") // no text holds a NUL
+		if seen[key] {
+			return values(dim[0])[at].at.errorf("%s is there twice", strings.Join(words, " "))
+		}
+		seen[key] = true
+	}
+	return nil
+}
+
 // sameLength checks that axes which move together have equally many values.
 func (g *grid) sameLength(f field, group []int, values func(axis int) []value) error {
 	first := group[0]
@@ -179,6 +212,7 @@ func (g *grid) readBaseline(f field) error {
 		return f.errorf("%q is no value of axis %s", word, name)
 	}
 	literal.line, literal.what = f.line, f.what
+	g.axes[i].quote([]*yaml.Node{literal.Node})
 	v, err := readValue(g.axes[i].name, literal)
 	if err != nil {
 		return err
@@ -250,7 +284,11 @@ func (g *grid) checkInclude(e entry) error {
 			missing := slices.IndexFunc(dim, func(i int) bool { return !slices.Contains(named, i) })
 			return e.at.errorf("%s moves together with %s: name both", g.axes[named[0]].name, g.axes[dim[missing]].name)
 		}
-		if err := g.sameLength(e.at, dim, func(i int) []value { return e.values[i] }); err != nil {
+		values := func(i int) []value { return e.values[i] }
+		if err := g.sameLength(e.at, dim, values); err != nil {
+			return err
+		}
+		if err := g.checkDim(dim, values); err != nil {
 			return err
 		}
 	}

@@ -208,7 +208,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	}
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	const entry = 32 // bytes that a parameter takes in its map, about
-	p.size += entry*len(point.Params) + len(point.Dir) + len(point.File)
+	p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
 	if p.size += len(point.Python) + len(point.Provider) + len(point.Device); p.size > maxText {
 		return p.document.errorf("the points take more than %d MiB: fewer points or shorter texts", maxText>>20)
 	}

@@ -51,6 +51,10 @@ type Point struct {
 	SeqLen    *int64
 	Params    map[string]string // the other axes, in canonical text; nil where there are none
 
+	// What the canonical text of an axis does not say; nil where it says all.
+	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
+	Written map[string]string // by axis: the value as Overrides.Params takes it
+
 	// What runs.
 	Executor  schema.Executor
 	ModelPath string            // the model's file as written; empty for builtin:NAME and where there is no file

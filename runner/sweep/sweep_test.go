@@ -192,7 +192,7 @@ func TestCanonicalText(t *testing.T) {
 	check(`"nan"`, "nan")
 	check(`""`, "")
 	check(`"{a}"`, "{a}")
-	list := parse(t, tiny+`grid: {p: [[1.0, "<a>", {z: null, b: [true]}], {k: 0.50}]}`, Overrides{})
+	list := parse(t, tiny+`grid: {p: [[1.0, "<a>", {z: null, b: [true]}], {k: 0.5}]}`, Overrides{})
 	equal(t, points(list), []string{
 		`builtin:x builtin builtin:x p=[1,"<a>",{"b":[true],"z":null}]`, `builtin:x builtin builtin:x p={"k":0.5}`,
 	})
@@ -214,7 +214,7 @@ exclude: [{variant: b, node: 1}]
 	p := s.Points[1]
 	equal(t, p.Executor, schema.ExecutorCommand)
 	equal(t, p.Command, []string{"numactl", "--cpunodebind=1", "./bin/a", "--bs", "8", "4", `{"a": 1}`, ""})
-	equal(t, p.Env, map[string]string{"N": "1", "FIXED": "1", "E": ""})
+	equal(t, p.Env, map[string]string{"N": "1", "FIXED": "1.0", "E": ""})
 	equal(t, p.Dir, "/tmp/1")
 	equal(t, p.Warmup, 1)
 	equal(t, p.Timeouts.Measure, 10*time.Minute)

@@ -75,12 +75,15 @@ func (f field) template(s *scope) (template, error) {
 	return t, nil
 }
 
-// argument is a text that a program is given; one without characters is one too.
+// argument is a text that a program is given, as it is written; one without characters is one too.
 func (f field) argument() (string, error) {
 	if f.Kind == yaml.MappingNode { // [prog, {dim}] is what people write
 		return "", f.errorf(`want text, got a map: quote it ("{axis}")`)
 	}
-	return f.scalar()
+	if _, err := f.scalar(); err != nil {
+		return "", err
+	}
+	return f.written(), nil
 }
 
 // noAxis explains a {name} that stands for nothing.
