@@ -160,7 +160,21 @@ func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known ma
 }
 
 // eachDigest goes through the runs of a sealed file.
-func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) (err error) {
+func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) error {
+	return eachRow(f, sealed, []string{runIDColumn, digestColumn}, func(row []any) error {
+		id, _ := row[runIDPlace].(string)
+		run, err := schema.ParseULID(id)
+		if err != nil {
+			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
+		}
+		digest, _ := row[digestPlace].(string)
+		do(run, digest)
+		return nil
+	})
+}
+
+// eachRow goes through the rows of a sealed file of runs, with some columns, until there is an error; io.EOF is none.
+func eachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) (err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("looking for runs in %s: %w", sealed.Path(schema.RunsDir), err)
@@ -183,37 +197,35 @@ func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, dige
 	if err != nil {
 		return err
 	}
-	reader := file.Reader(runIDColumn, digestColumn)
+	reader := file.Reader(columns...)
 	defer reader.Close()
 	for {
 		row, err := reader.Read()
+		if err == nil {
+			err = do(row)
+		}
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		id, _ := row[runIDPlace].(string)
-		run, err := schema.ParseULID(id)
-		if err != nil {
-			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
-		}
-		digest, _ := row[digestPlace].(string)
-		do(run, digest)
 	}
 }
 
 func compareULIDs(a, b schema.ULID) int { return bytes.Compare(a[:], b[:]) }
 
-// Columns of runs that sealing looks at.
+// Columns of runs that are looked at.
 const (
-	runIDColumn  = "run_id"
-	digestColumn = "digest"
+	runIDColumn   = "run_id"
+	digestColumn  = "digest"
+	sessionColumn = "session_id"
 )
 
 var (
-	runIDPlace  = placeOf(runIDColumn)
-	digestPlace = placeOf(digestColumn)
+	runIDPlace   = placeOf(runIDColumn)
+	digestPlace  = placeOf(digestColumn)
+	sessionPlace = placeOf(sessionColumn)
 )
 
 // placeOf is the place of a column of runs in its rows.

@@ -94,13 +94,15 @@ type ingesting struct {
 	location *time.Location
 	dryRun   bool
 	reports  []fileReport
-	sessions map[string]int // runs that were read, by session
-	source   string         // of the first run
+	reader   *foreign.Reader
+	source   string // of the first run
 	progress *ingestProgress
+
+	storeFailed error // while it was asked what it has
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
-	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun, sessions: map[string]int{}}
+	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun}
 	var err error
 	if in.from, err = formatNamed(in.formats, f); err != nil {
 		return nil, err
@@ -118,6 +120,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	if len(in.sources) == 0 {
 		return nil, usageErrorf("ingest: there is no file in these folders")
 	}
+	in.reader = foreign.NewReader(in.added, nil)
 	in.progress = newIngestProgress(a, in.sources)
 	return in, nil
 }
@@ -223,7 +226,9 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	// Runs are made and let go by the thousand: collecting garbage as often as usual takes a third of the time.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(ingestMemory)
+	in.reader = foreign.NewReader(in.added, store.Imported())
 	done, err := store.AppendAll(in.runs(ctx))
+	done.Skipped += in.known()
 	in.progress.end()
 	if closeErr := store.Close(); err == nil && closeErr != nil {
 		err = closeErr
@@ -241,7 +246,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 		return errors.Join(err, printed)
 	}
 	if !forPeople(format) { // whose table ends with it
-		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", appendedText(done))
+		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", in.appendedText(done))
 	}
 	return errors.Join(in.outcome(), printed)
 }

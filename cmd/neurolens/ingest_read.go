@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"iter"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -41,11 +43,10 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 					in.source = r.Source
 				}
 				in.progress.run()
-				in.sessions[r.SessionID]++
 				more = yield(r, nil)
 				return more
 			})
-			if err := ctx.Err(); err != nil && more {
+			if err := cmp.Or(ctx.Err(), in.storeFailed); err != nil && more {
 				more = false
 				yield(schema.Run{}, err)
 			}
@@ -83,7 +84,10 @@ func (in *ingesting) read(ctx context.Context, s foreign.Source, yield func(sche
 	if format.Read == nil {
 		return fileReport{Report: foreign.Report{Name: s.Name, Format: format.Name}, state: fileSide, why: format.Side}
 	}
-	report, err := foreign.Read(input, format, in.added, yield)
+	report, err := in.reader.Read(input, format, yield)
+	if failed, ok := errors.AsType[*foreign.StoreError](err); ok {
+		in.storeFailed = failed
+	}
 	done := fileReport{Report: report, state: fileRead}
 	switch {
 	case err != nil:

@@ -47,6 +47,9 @@ func (r fileReport) reason() string {
 	if more := r.Unnamed(); more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more refused", more))
 	}
+	if r.Known > 0 {
+		parts = append(parts, fmt.Sprintf("%d there already", r.Known))
+	}
 	for _, why := range r.Reasons() {
 		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))
 	}
@@ -237,6 +240,8 @@ func lineOf(r fileReport) reportLine {
 		l.rest, l.failed = thousands(r.Refused)+" refused", true
 	case r.state == filePartly:
 		l.rest, l.failed = "ends early", true
+	case r.Known > 0:
+		l.rest = thousands(r.Known) + " there already"
 	case left > 0:
 		l.rest = thousands(left) + " left out"
 	}
@@ -281,18 +286,37 @@ func (in *ingesting) total(done ingest.Appended) string {
 		}
 	}
 	if in.dryRun {
-		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs, "run"))
+		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs-in.known(), "run"))
 	} else {
-		line += " · " + appendedText(done)
+		line += " · " + in.appendedText(done)
 	}
 	line += " · " + count(int(samples), "sample")
-	if len(in.sessions) > 0 {
-		line += " · " + sessionsText(in.sessions)
+	if sessions := in.sessions(); len(sessions) > 0 {
+		line += " · " + sessionsText(sessions)
 	}
 	if refused > 0 {
 		line += fmt.Sprintf(" · %s refused", count(refused, "record"))
 	}
 	return line
+}
+
+// sessions are how many runs of each were read.
+func (in *ingesting) sessions() map[string]int {
+	all := map[string]int{}
+	for _, r := range in.reports {
+		for id, n := range r.RunsOf {
+			all[id] += n
+		}
+	}
+	return all
+}
+
+// known counts the runs that were there already.
+func (in *ingesting) known() (n int) {
+	for _, r := range in.reports {
+		n += r.Known
+	}
+	return n
 }
 
 // sessionsText counts sessions, of which the runs are given; those of the empty one are of none that is known.
@@ -306,6 +330,15 @@ func sessionsText(runs map[string]int) string {
 		return "session " + unknown
 	}
 	return count(known-1, "session") + ", " + unknown
+}
+
+// appendedText says what came of the runs of files.
+func (in *ingesting) appendedText(done ingest.Appended) string {
+	text := appendedText(done)
+	if in.known() > 0 && len(in.added.Tags) > 0 {
+		text += " (with the tags that they have: neurolens tag adds others)"
+	}
+	return text
 }
 
 // appendedText says what came of runs.

@@ -12,5 +12,26 @@
 //   - What a record says that cannot be understood refuses that record (Output.Refuse), never the file.
 //   - Facts are chosen one by one: no environment variable, prompt or generated text is taken over.
 //
-// Ids are made of what was read: the same content gives the same run_id, whenever and from wherever it is read.
+// # Identity
+//
+// A run_id is made of what was read, so that the same content gives the same id, whenever, by whatever name and from
+// wherever it is read: the time when the run began, 40 bits of a hash over all records of the file before its own, and 40
+// bits of the hash that goes on with its own. So
+//
+//   - a file that was read before, a copy of it or its beginning, of whatever name, zipped or through a pipe, adds nothing;
+//   - a file that has grown at its end adds what is new, also where it was renamed meanwhile, as logs are;
+//   - equal records of two files are two runs, as other records stand before them.
+//
+// Two files may begin with equal records, and then differ. The second of them shows that: what stands before its first
+// other record is known, and goes on otherwise (the first half of ids tells which runs come after what). Then it is read
+// again with the hash of that record as its seed, so that all of its runs are its own, and its session is. While it has not
+// come to differ, nothing tells a file from one that grows: whoever is all of another's beginning is taken for it.
+//
+// The name of a file counts for nothing. With it in the hash a log that was renamed when it was rotated, and has grown
+// since it was read first, would be stored twice; and files in two folders are called alike more often than two files
+// begin alike. What the ids are does not depend on what was read before, but of files that begin alike, of which the
+// first to come has the ids without a seed. Whatever the order, the runs and sessions are the same.
+//
+// Versions before made ids of a record and of how many of the same came before it in the file. A file that is known by
+// these stays known by them, and so does its beginning where it is a log.
 package foreign

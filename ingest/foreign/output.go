@@ -2,7 +2,6 @@ package foreign
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -27,7 +26,9 @@ type Report struct {
 	Format   string
 	Version  string // of the format or of the tool, where the file says it
 	Runs     int
-	Sessions int // that these runs are of
+	Known    int            // of these runs, those that were there already: they are not yielded
+	Sessions int            // that the runs are of
+	RunsOf   map[string]int // how many are of each session; of the empty one, where it is not known
 	Samples  int64
 	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
 	Refused  int            // records that cannot be understood
@@ -80,9 +81,8 @@ type Output struct {
 
 	added    Added
 	yield    func(schema.Run) bool
-	first    string // digest of the first run
+	identity identity
 	sessions fileSessions
-	times    map[[16]byte]uint32 // how often a record of a digest came already
 }
 
 // errStopped ends the reading of a file when nobody wants more.
@@ -128,25 +128,48 @@ func (o *Output) RefuseMismatch(err error) error {
 // Run takes a run. The reader says what was measured; source, purpose, ids and what the user added are filled in here.
 // where is what a refusal of the run names. An error ends the reading and is to be returned.
 func (o *Output) Run(where string, r schema.Run) error {
-	o.complete(&r)
+	before := o.identity.place
+	there, err := o.complete(&r)
+	if err != nil {
+		return err
+	}
 	if err := r.Validate(); err != nil {
+		o.identity.place = before
 		o.Refuse(where, errors.Unwrap(err))
 		return nil
 	}
+	if o.identity.place != before && o.identity.standing != standsOld {
+		o.identity.known.note(&o.identity.chain)
+	}
 	o.Report.Runs++
-	o.sessions.count(r.SessionID)
-	o.Report.Sessions = len(o.sessions.counted)
+	o.count(r.SessionID)
 	o.Report.Samples += samplesOf(&r)
+	if there {
+		o.Report.Known++
+		return nil
+	}
 	if !o.yield(r) {
 		return errStopped
 	}
 	return nil
 }
 
+// count counts a run of a session.
+func (o *Output) count(session string) {
+	if o.Report.RunsOf == nil {
+		o.Report.RunsOf = map[string]int{}
+	}
+	o.Report.RunsOf[session]++
+	if session != "" && o.Report.RunsOf[session] == 1 {
+		o.Report.Sessions++
+	}
+}
+
 // longestError is how much is kept of what a run printed as its error.
 const longestError = 8 << 10
 
-func (o *Output) complete(r *schema.Run) {
+// complete fills in what the reader does not say. there tells whether there is such a run already.
+func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Source == "" {
 		r.Source = o.Report.Format
 	}
@@ -164,11 +187,14 @@ func (o *Output) complete(r *schema.Run) {
 	}
 	if r.RunID != "" { // it comes from a store: to change it would make it another run
 		r.PointID = schema.PointID(r)
-		return
+		return false, nil
 	}
 	o.add(r)
-	o.name(r)
+	if there, err = o.name(r); there || err != nil {
+		return there, err
+	}
 	r.Warnings = append(r.Warnings, warnings(r)...)
+	return false, nil
 }
 
 // add gives a run what the user knows and the file does not say.
@@ -186,30 +212,27 @@ func (o *Output) add(r *schema.Run) {
 	}
 }
 
-// name gives a run its ids: of what it says, and of how many of the same came before it in the file. Neither the name of
-// the file nor the user's tags count. A run with neither a sample nor a start, a failure, could be equal to one of another
-// file: so the first run of the file counts as well.
-func (o *Output) name(r *schema.Run) {
+// name gives a run its ids, of what it says and of what stands before it in the file; the user's tags do not count. there
+// tells whether there is such a run already.
+func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
 	digest := schema.DigestOf(r)
-	var key [16]byte // and no text, as this is held of every run
-	_, _ = hex.Decode(key[:], []byte(digest))
-	n := o.times[key]
-	o.times[key]++
-	if o.first == "" {
-		o.first = digest
+	id, there, err := o.identity.of(r, digest)
+	if err != nil {
+		return there, err
 	}
-	r.SessionID = o.sessions.of(r, digest)
-	record := fmt.Sprintf("%s %d", digest, n)
-	if r.StartedAt.IsZero() && samplesOf(r) == 0 {
-		record += " " + o.first
+	r.RunID = id.String()
+	seed := r.RunID
+	if o.identity.standing == standsOld {
+		seed = digest
 	}
-	r.RunID = schema.ULIDFrom(r.StartedAt, bits(record)).String()
+	r.SessionID = o.sessions.of(r, seed)
 	if len(o.added.Tags) > 0 {
 		tags := maps.Clone(o.added.Tags)
 		maps.Copy(tags, r.Tags)
 		r.Tags = tags
 	}
+	return there, nil
 }
 
 // bits are the first 80 bits of SHA-256 over words.
@@ -228,18 +251,3 @@ func samplesOf(r *schema.Run) (n int64) {
 
 // Reasons are why something was left out, by name.
 func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut)) }
-
-// Read yields the runs of a file and reports what came of it. Its error says why the file ended early.
-func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (Report, error) {
-	o := &Output{
-		Report: Report{Name: in.Name, Format: format.Name},
-		added:  added, yield: yield, times: map[[16]byte]uint32{},
-		sessions: newFileSessions(format.Log),
-	}
-	err := format.Read(in, o)
-	if errors.Is(err, errStopped) {
-		err = nil
-	}
-	err = inWords(err)
-	return o.Report, err
-}

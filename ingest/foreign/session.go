@@ -15,11 +15,10 @@ const FactSession = "source.session"
 // they are what it names, else the days (UTC) of each machine: taken for one session, what a machine differs by from day to
 // day would look like a change. A run of a log that says neither when it began nor in which session is of none that is known.
 type fileSessions struct {
-	log     bool
-	only    string            // of a file that is no log
-	named   map[string]string // by their names
-	days    map[machineDay]string
-	counted map[string]bool
+	log   bool
+	only  string            // of a file that is no log
+	named map[string]string // by their names
+	days  map[machineDay]string
 }
 
 // machineDay is a day on a machine.
@@ -29,13 +28,13 @@ type machineDay struct {
 }
 
 func newFileSessions(log bool) fileSessions {
-	return fileSessions{log: log, named: map[string]string{}, days: map[machineDay]string{}, counted: map[string]bool{}}
+	return fileSessions{log: log, named: map[string]string{}, days: map[machineDay]string{}}
 }
 
-// of is the session of a run with a digest, empty where it is not known. A session has its id from the first of its runs,
-// so that it keeps it when more is appended to the file.
-func (s *fileSessions) of(r *schema.Run, digest string) string {
-	first := func(at time.Time) string { return schema.ULIDFrom(at, bits("session", digest)).String() }
+// of is the session of a run, empty where it is not known. A session has its id from the first of its runs, of which
+// seed is one of a kind, so that it keeps it when more is appended to the file.
+func (s *fileSessions) of(r *schema.Run, seed string) string {
+	first := func(at time.Time) string { return schema.ULIDFrom(at, bits("session", seed)).String() }
 	switch {
 	case r.SessionID != "":
 		if id, ok := sessionULID(r); ok {
@@ -75,11 +74,4 @@ func sessionULID(r *schema.Run) (string, bool) {
 		return "", false
 	}
 	return id.String(), true
-}
-
-// count counts the session of a run.
-func (s *fileSessions) count(id string) {
-	if id != "" {
-		s.counted[id] = true
-	}
 }

@@ -1,0 +1,260 @@
+package foreign
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// halfBits are the bytes that an id has of the hash of all records before its own, and again of the hash with its own.
+const halfBits = 5
+
+// timeBytes are the bytes of an id before those.
+const timeBytes = 6
+
+// chain is the hash of the records of a file up to one of them. It makes their ids: see the package comment.
+type chain struct {
+	before, with [sha256.Size]byte
+	first        bool // with is of one record
+}
+
+// newChain begins a file; seed is of those that begin as another file does, and then differ from it.
+func newChain(seed string) chain {
+	return chain{with: sha256.Sum256([]byte("file " + seed))}
+}
+
+// next goes on to a record with a digest.
+func (c *chain) next(digest [16]byte, first bool) {
+	var both [sha256.Size + 16]byte
+	copy(both[:], c.with[:])
+	copy(both[sha256.Size:], digest[:])
+	c.before, c.with, c.first = c.with, sha256.Sum256(both[:]), first
+}
+
+// id is that of the record, which began at a time.
+func (c *chain) id(began time.Time) schema.ULID {
+	var bits [2 * halfBits]byte
+	copy(bits[:halfBits], c.before[:])
+	copy(bits[halfBits:], c.with[:])
+	return schema.ULIDFrom(began, bits)
+}
+
+// other is the seed of a file that differs here, for the first time, from one that is known.
+func (c *chain) other(seed string) string { return seed + hex.EncodeToString(c.with[:8]) }
+
+// ImportedRuns are the runs of files that a store has.
+type ImportedRuns interface {
+	// Has tells whether a run of this id is there.
+	Has(id schema.ULID) (bool, error)
+	// After are the runs whose ids have these first five bytes of their ten behind the time.
+	After(before [halfBits]byte) ([]schema.ULID, error)
+	// Session is the session of a run that is there; empty where it has none.
+	Session(id schema.ULID) (string, error)
+}
+
+// known are the runs that need not be read again: those of files that were read before, and of a store.
+type known struct {
+	store  ImportedRuns // nil: nothing is known of any
+	begins map[[2 * halfBits]byte]struct{}
+	goesOn map[[halfBits]byte][halfBits]byte // by what stands before: the record that follows
+}
+
+func newKnown(store ImportedRuns) *known {
+	return &known{store, map[[2 * halfBits]byte]struct{}{}, map[[halfBits]byte][halfBits]byte{}}
+}
+
+// note remembers a record that was read.
+func (k *known) note(c *chain) {
+	if c.first {
+		var bits [2 * halfBits]byte
+		copy(bits[:halfBits], c.before[:])
+		copy(bits[halfBits:], c.with[:])
+		k.begins[bits] = struct{}{}
+		return
+	}
+	k.goesOn[[halfBits]byte(c.before[:])] = [halfBits]byte(c.with[:])
+}
+
+// has tells whether the record was read, or is in the store.
+func (k *known) has(c *chain, id schema.ULID) (bool, error) {
+	if c.first {
+		if _, ok := k.begins[[2 * halfBits]byte(id[timeBytes:])]; ok {
+			return true, nil
+		}
+	} else if with, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && with == [halfBits]byte(c.with[:]) {
+		return true, nil
+	}
+	if k.store == nil {
+		return false, nil
+	}
+	return k.store.Has(id)
+}
+
+// goesOnOtherwise tells whether what stands before a record is known, and has another one behind it.
+func (k *known) goesOnOtherwise(c *chain) (bool, error) {
+	before, with := [halfBits]byte(c.before[:]), [halfBits]byte(c.with[:])
+	if there, ok := k.goesOn[before]; ok && there != with {
+		return true, nil
+	}
+	if k.store == nil {
+		return false, nil
+	}
+	after, err := k.store.After(before)
+	for _, id := range after {
+		if [halfBits]byte(id[timeBytes+halfBits:]) != with {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// standing is how a file stands to those that are known, as far as it was read.
+type standing int
+
+const (
+	standsNew   standing = iota // it goes its own way
+	standsKnown                 // all of it is known
+	standsOld                   // all of it is known by the ids of versions before
+	standsGrown                 // it was known, and more was appended
+)
+
+// errOther ends the reading of a file that begins as one that is known, and is another one: it is read again, as that.
+var errOther = errors.New("another file")
+
+// mostSeeds bounds how often a file is begun again: files of which each begins as the one before, and goes on otherwise.
+const mostSeeds = 100
+
+// place is where in a file its identity is.
+type place struct {
+	chain   chain
+	records int
+}
+
+// identity gives the runs of a file their ids.
+type identity struct {
+	place
+	known    *known
+	standing standing
+	seed     string
+	again    bool // the file can be read from its beginning once more
+	log      bool
+	old      oldIDs
+	noOld    bool  // it is not what a version before read
+	failed   error // of the store
+}
+
+// of gives a run its id. there tells whether there is such a run already. An error ends the reading.
+func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
+	i.chain.next(keyOf(digest), i.records == 0)
+	i.records++
+	if i.records == 1 {
+		id, there, err = i.begin(r, digest)
+	} else {
+		id, there, err = i.goOn(r, digest)
+	}
+	if err != nil && !errors.Is(err, errOther) {
+		i.failed = fmt.Errorf("looking for runs that are there: %w", err)
+		err = i.failed
+	}
+	return id, there, err
+}
+
+// goOn is the id of a record that is not the first.
+func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
+	id = i.chain.id(r.StartedAt)
+	if i.standing == standsOld {
+		old := i.old.id(r, digest)
+		if there, err = i.known.store.Has(old); there || err != nil {
+			return old, there, err
+		}
+		if !i.log { // a file of one invocation has not grown: it only begins as the other one
+			i.noOld = true
+			return id, false, i.other(i.seed)
+		}
+		i.standing = standsGrown
+	}
+	if i.standing == standsNew {
+		return id, false, nil
+	}
+	if there, err = i.known.has(&i.chain, id); there || err != nil || i.standing == standsGrown {
+		return id, there, err
+	}
+	otherwise, err := i.known.goesOnOtherwise(&i.chain)
+	if otherwise && err == nil {
+		return id, false, i.other(i.chain.other(i.seed))
+	}
+	i.standing = standsGrown
+	return id, false, err
+}
+
+// begin finds out of the first record how the file stands to those that are known.
+func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
+	id = i.chain.id(r.StartedAt)
+	if there, err = i.known.has(&i.chain, id); err != nil {
+		return id, false, err
+	}
+	if there {
+		i.standing = standsKnown
+		return id, true, nil
+	}
+	if i.noOld || i.known.store == nil {
+		return id, false, nil
+	}
+	old := i.old.id(r, digest)
+	there, err = i.known.store.Has(old)
+	if there && err == nil {
+		var session string
+		session, err = i.known.store.Session(old)
+		there = session == "" || session == oldSession(r, digest)
+	}
+	if !there || err != nil {
+		return id, false, err
+	}
+	i.standing = standsOld
+	return old, true, nil
+}
+
+// other begins the file again with a seed, if that can be done.
+func (i *identity) other(seed string) error {
+	if !i.again {
+		i.standing = standsGrown
+		return nil
+	}
+	i.seed = seed
+	return errOther
+}
+
+// keyOf are the bytes of a digest.
+func keyOf(digest string) (key [16]byte) {
+	_, _ = hex.Decode(key[:], []byte(digest))
+	return key
+}
+
+// oldIDs are the ids that versions before gave: of the record, of how many of the same came before it in the file, and, of
+// one with neither a sample nor a start, of the first record.
+type oldIDs struct {
+	first string
+	times map[[16]byte]uint32
+}
+
+func (o *oldIDs) id(r *schema.Run, digest string) schema.ULID {
+	if o.times == nil {
+		o.first, o.times = digest, map[[16]byte]uint32{}
+	}
+	key := keyOf(digest)
+	record := fmt.Sprintf("%s %d", digest, o.times[key])
+	o.times[key]++
+	if r.StartedAt.IsZero() && samplesOf(r) == 0 {
+		record += " " + o.first
+	}
+	return schema.ULIDFrom(r.StartedAt, bits(record))
+}
+
+// oldSession is the session that versions before gave the first run of a file that does not name it.
+func oldSession(r *schema.Run, digest string) string {
+	return schema.ULIDFrom(r.StartedAt, bits("session", digest)).String()
+}

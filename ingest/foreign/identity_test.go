@@ -1,0 +1,149 @@
+package foreign
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// runsOf is a store that holds runs in memory.
+type runsOf map[schema.ULID]schema.Run
+
+func (s runsOf) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
+
+func (s runsOf) Session(id schema.ULID) (string, error) { return s[id].SessionID, nil }
+
+func (s runsOf) After(begin [halfBits]byte) (found []schema.ULID, err error) {
+	for id := range s {
+		if [halfBits]byte(id[timeBytes:]) == begin {
+			found = append(found, id)
+		}
+	}
+	return found, nil
+}
+
+// add appends what is read of files, all at once.
+func (s runsOf) add(t *testing.T, f func(file string) *Format, files ...string) (added, known int) {
+	t.Helper()
+	reader, all := NewReader(Added{}, s), []schema.Run{}
+	for _, file := range files {
+		in, err := FromReader(strings.NewReader(file), "x", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		report, err := reader.Read(in, f(file), func(r schema.Run) bool { all = append(all, r); return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		known += report.Known
+	}
+	for _, r := range all {
+		id, err := schema.ParseULID(r.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, there := s[id]; there {
+			t.Errorf("run %s of %v is yielded, and is there", id, files)
+		}
+		s[id] = r
+	}
+	return len(all), known
+}
+
+// files are what the runs say, a text a session, in order.
+func (s runsOf) files() []string {
+	bySession := map[string][]string{}
+	for _, r := range s {
+		bySession[r.SessionID] = append(bySession[r.SessionID], r.Benchmark)
+	}
+	var all []string
+	for _, letters := range bySession {
+		slices.Sort(letters)
+		all = append(all, strings.Join(letters, ""))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// lettered reads a record of each letter; those of vowels began at a time.
+func lettered(log bool) func(string) *Format {
+	return func(file string) *Format {
+		return &Format{Name: "letters", Log: log, Read: func(_ *Input, out *Output) error {
+			for i, letter := range file {
+				r := measured(string(letter), 1)
+				if strings.ContainsRune("aeiou", letter) {
+					SetStart(&r, time.Unix(int64(1_700_000_000+1000*letter), 0), schema.TimeFile)
+				}
+				if err := out.Run(fmt.Sprint(i), r); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+	}
+}
+
+// TestFilesInAnyOrder: whatever files come in whatever order, however often and many at once, of which some are beginnings
+// of others and some begin as others do: each that is not the beginning of another is in the store, as one session.
+func TestFilesInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rounds := 2000
+	if os.Getenv("NEUROLENS_LONG") != "" {
+		rounds = 200_000
+	}
+	for seed := range uint64(rounds) {
+		random := rand.New(rand.NewPCG(seed, 16))
+		var files []string
+		for range 1 + random.IntN(5) {
+			file := ""
+			for range 1 + random.IntN(5) {
+				file += string("abc"[random.IntN(3)])
+			}
+			for n := range len(file) { // it was read before it grew, or not
+				if n > 0 && random.IntN(4) == 0 {
+					files = append(files, file[:n])
+				}
+			}
+			files = append(files, file)
+			if random.IntN(3) == 0 { // a copy
+				files = append(files, file)
+			}
+		}
+		random.Shuffle(len(files), func(i, j int) { files[i], files[j] = files[j], files[i] })
+		store := runsOf{}
+		for rest := files; len(rest) > 0; {
+			n := 1 + random.IntN(len(rest))
+			store.add(t, lettered(false), rest[:n]...)
+			rest = rest[n:]
+		}
+		if got, want := store.files(), whole(files); !slices.Equal(got, want) {
+			t.Fatalf("seed %d: files %q: stored %q, want %q", seed, files, got, want)
+		}
+		before := maps.Clone(store)
+		if added, _ := store.add(t, lettered(false), files...); added > 0 || len(store) != len(before) {
+			t.Fatalf("seed %d: files %q once more: %d runs added", seed, files, added)
+		}
+	}
+}
+
+// whole are the files of which none is the beginning of another, each once, their letters in order.
+func whole(files []string) []string {
+	var all []string
+	files = slices.Compact(slices.Sorted(slices.Values(files)))
+	for i, file := range files {
+		if i+1 == len(files) || !strings.HasPrefix(files[i+1], file) {
+			letters := strings.Split(file, "")
+			slices.Sort(letters)
+			all = append(all, strings.Join(letters, ""))
+		}
+	}
+	slices.Sort(all)
+	return all
+}

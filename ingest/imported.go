@@ -1,0 +1,183 @@
+package ingest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Imported looks for runs of files in the sealed files of a store, where AppendAll puts them. What it finds is on disk. It
+// is for one goroutine, and sees the store as it was when it was asked first: whoever appends meanwhile knows what it
+// appended. It takes the memory of the ids of up to four million runs.
+type Imported struct {
+	files   files
+	listed  bool
+	sealed  []schema.SealedFile
+	ids     map[schema.SealedFile][]schema.ULID // ascending, of files that were read
+	held    int                                 // ids of these
+	last    schema.SealedFile                   // that was read and is not held
+	lastIDs []schema.ULID
+	synced  map[string]bool // directories
+	byBits  []schema.ULID   // of all files, by what is behind the time
+	ordered bool
+}
+
+// Imported looks for runs of files in the store.
+func (s *Store) Imported() *Imported {
+	return &Imported{files: s.files, ids: map[schema.SealedFile][]schema.ULID{}, synced: map[string]bool{}}
+}
+
+// Has tells whether a run is there.
+func (i *Imported) Has(id schema.ULID) (bool, error) {
+	sealed, err := i.find(id)
+	return sealed != nil, err
+}
+
+// find is the file that has a run; nil where there is none.
+func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
+	if err := i.list(); err != nil {
+		return nil, err
+	}
+	ms := id.Time().UnixMilli()
+	for at := range i.sealed {
+		sealed := &i.sealed[at]
+		if ms < sealed.First || ms > sealed.Last {
+			continue
+		}
+		ids, err := i.idsOf(*sealed)
+		if err != nil {
+			return nil, err
+		}
+		if _, found := slices.BinarySearchFunc(ids, id, compareULIDs); found {
+			return sealed, i.sync(*sealed)
+		}
+	}
+	return nil, nil
+}
+
+// After are the runs whose ids have these bytes behind the time.
+func (i *Imported) After(begin [5]byte) ([]schema.ULID, error) {
+	if err := i.list(); err != nil {
+		return nil, err
+	}
+	if !i.ordered {
+		if err := i.order(); err != nil {
+			return nil, err
+		}
+	}
+	var found []schema.ULID
+	at, _ := slices.BinarySearchFunc(i.byBits, begin, func(id schema.ULID, begin [5]byte) int { return bytes.Compare(random(id)[:len(begin)], begin[:]) })
+	for ; at < len(i.byBits) && bytes.HasPrefix(random(i.byBits[at]), begin[:]); at++ {
+		found = append(found, i.byBits[at])
+	}
+	for _, sealed := range i.sealed {
+		if _, held := i.ids[sealed]; held {
+			continue
+		}
+		ids, err := i.idsOf(sealed)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range ids {
+			if bytes.HasPrefix(random(id), begin[:]) {
+				found = append(found, id)
+			}
+		}
+	}
+	return found, nil
+}
+
+// random is what of an id is no time.
+func random(id schema.ULID) []byte { return id[6:] }
+
+// order reads all files that can be held.
+func (i *Imported) order() error {
+	for _, sealed := range i.sealed {
+		if i.held+sealed.Rows > mostHeld {
+			continue
+		}
+		ids, err := i.idsOf(sealed)
+		if err != nil {
+			return err
+		}
+		i.byBits = append(i.byBits, ids...)
+	}
+	slices.SortFunc(i.byBits, func(a, b schema.ULID) int { return bytes.Compare(random(a), random(b)) })
+	i.ordered = true
+	return nil
+}
+
+// Session is the session of a run that is there; empty where it has none.
+func (i *Imported) Session(id schema.ULID) (session string, err error) {
+	sealed, err := i.find(id)
+	if sealed == nil || err != nil {
+		return "", err
+	}
+	err = eachRow(i.files, *sealed, []string{runIDColumn, sessionColumn}, func(row []any) error {
+		if row[runIDPlace] == id.String() {
+			session, _ = row[sessionPlace].(string)
+			return io.EOF
+		}
+		return nil
+	})
+	return session, err
+}
+
+func (i *Imported) list() error {
+	if i.listed {
+		return nil
+	}
+	sealed, err := schema.ListZone(i.files, schema.RunsDir)
+	i.sealed, i.listed = sealed, err == nil
+	return err
+}
+
+// mostHeld is of how many runs the ids are held.
+const mostHeld = 4 << 20
+
+// idsOf are the ids of the runs of a file, ascending.
+func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
+	if ids, held := i.ids[sealed]; held {
+		return ids, nil
+	}
+	if i.last == sealed {
+		return i.lastIDs, nil
+	}
+	ids := make([]schema.ULID, 0, sealed.Rows)
+	err := eachRow(i.files, sealed, []string{runIDColumn}, func(row []any) error {
+		text, _ := row[runIDPlace].(string)
+		id, err := schema.ParseULID(text)
+		if err != nil {
+			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
+		}
+		ids = append(ids, id)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if !slices.IsSortedFunc(ids, compareULIDs) {
+		slices.SortFunc(ids, compareULIDs)
+	}
+	if !i.ordered && i.held+len(ids) <= mostHeld {
+		i.ids[sealed], i.held = ids, i.held+len(ids)
+	} else {
+		i.last, i.lastIDs = sealed, ids
+	}
+	return ids, nil
+}
+
+// sync fsyncs the directories of a file in which a run was found: whoever stored it may not have come to that.
+func (i *Imported) sync(sealed schema.SealedFile) error {
+	dir := path.Dir(sealed.Path(schema.RunsDir))
+	if i.synced[dir] {
+		return nil
+	}
+	err := syncSealed(i.files, sealed)
+	i.synced[dir] = err == nil
+	return err
+}

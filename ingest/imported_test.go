@@ -1,0 +1,74 @@
+package ingest_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestImported: of the runs of several sealed files each is found, with its session and by what its id has behind the time,
+// and no other one.
+func TestImported(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/s"
+	if err := ingest.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	store, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	var all []schema.Run
+	for file := range 3 {
+		var some []schema.Run
+		for i := range 20 {
+			r := runtest.Small()
+			at := time.Date(2026, time.Month(1+file), 1, 0, i, 0, 0, time.UTC)
+			if i%2 == 0 {
+				at = time.Time{}
+				r.TimeSource = ""
+			}
+			r.StartedAt = at
+			r.RunID = schema.ULIDFrom(at, [10]byte{byte(i / 4), 0, 0, 0, 0, byte(file), byte(i)}).String()
+			r.SessionID = schema.ULIDFrom(at, [10]byte{9, byte(i)}).String()
+			some = append(some, r)
+		}
+		if _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
+			for _, r := range some {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	imported := store.Imported()
+	for _, r := range all {
+		id, err := schema.ParseULID(r.RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		there, err := imported.Has(id)
+		session, sessionErr := imported.Session(id)
+		if !there || err != nil || session != r.SessionID || sessionErr != nil {
+			t.Fatalf("%s: %v %v, session %q %v", id, there, err, session, sessionErr)
+		}
+		id[15]++
+		if there, err := imported.Has(id); there || err != nil {
+			t.Fatalf("%s, which is not there: %v %v", id, there, err)
+		}
+	}
+	for begin := range 6 {
+		found, err := imported.After([5]byte{byte(begin)})
+		if want := map[bool]int{true: 12}[begin < 5]; len(found) != want || err != nil {
+			t.Errorf("%d: %s, %v", begin, fmt.Sprint(found), err)
+		}
+	}
+}
