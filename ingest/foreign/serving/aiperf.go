@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -28,6 +29,7 @@ func aiperfFormats() []foreign.Format {
 			Level: level + "; there are aggregates only",
 			Recognize: func(h *foreign.Head) bool {
 				return h.Has("input_config") && (h.HasAny("records.request_latency", "records.request_count") ||
+					h.Has("input_config.endpoint", "records", "was_cancelled") ||
 					h.HasAny("request_latency.unit", "request_count.unit", "request_throughput.unit") && isAIPerf(h))
 			},
 			Read: readAIPerfSummary,
@@ -61,7 +63,7 @@ var requestMeasures = []struct {
 	measure
 	names []string
 }{
-	{measure{name: "latency"}, []string{"request_latency"}},
+	{measure{name: "latency"}, []string{"request_latency", "time_to_last_token"}},
 	{measure{name: "ttft"}, []string{"time_to_first_token", "ttft"}},
 	{measure{"ttfo", lower}, []string{"time_to_first_output_token"}},
 	{measure{"ttst", lower}, []string{"time_to_second_token", "ttst"}},
@@ -101,6 +103,7 @@ type aiperfSummary struct {
 	Config    aiperfConfig   `json:"input_config"`
 	plan      *aiperfPlan    // since 0.8
 	Errors    []aiperfErrors `json:"error_summary"`
+	ErrorsOld []aiperfErrors `json:"errors_by_type"` // until October 2025
 	GPUs      aiperfGPUs     `json:"telemetry_data"`
 }
 
@@ -115,6 +118,7 @@ type aiperfMean struct {
 
 // aiperfConfig is what tells benchmarks apart of what was asked for.
 type aiperfConfig struct {
+	Models   []string `json:"model_names"` // until the summer of 2025; since then the endpoint's
 	Endpoint struct {
 		Models    []string       `json:"model_names"`
 		Type      string         `json:"type"`
@@ -132,6 +136,10 @@ type aiperfConfig struct {
 		Conversation struct {
 			Num jsontext.Value `json:"num"`
 		} `json:"conversation"`
+		Batch    jsontext.Value `json:"batch_size"` // until the summer of 2025, as are sessions
+		Sessions struct {
+			Num foreign.Number `json:"num"`
+		} `json:"sessions"`
 	} `json:"input"`
 	Load map[string]jsontext.Value `json:"loadgen"`
 }
@@ -164,10 +172,23 @@ func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 		}
 	}
 	if records := s.metrics["records"]; records.Kind() == jsontext.KindBeginObject {
-		s.metrics = nil
-		return s, foreign.DecodeAt("/records", records, &s.metrics)
+		var named map[string]jsontext.Value
+		if err := foreign.DecodeAt("/records", records, &named); err != nil {
+			return nil, err
+		}
+		s.metrics = make(map[string]jsontext.Value, len(named))
+		for name, text := range named {
+			s.metrics[aiperfTag(name)] = text
+		}
 	}
 	return s, nil
+}
+
+// aiperfTag is the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
+// First Token (TTFT)" is time_to_first_token. A name stays as it is.
+func aiperfTag(head string) string {
+	words, _, _ := strings.Cut(head, " (")
+	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(words))
 }
 
 // point says what was measured.
@@ -178,21 +199,29 @@ func (s *aiperfSummary) point(r *schema.Run) {
 		return
 	}
 	c := &s.Config
-	r.Model = modelNames(c.Endpoint.Models)
+	r.Model = modelNames(append(c.Endpoint.Models, c.Models...))
 	put := func(name, text string) { foreign.SetParam(r, name, text) }
 	put("endpoint_type", c.Endpoint.Type)
 	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
 	put("input_tokens", string(c.Input.Prompt.Input.Mean))
-	put("output_tokens", string(c.Input.Prompt.Output.Mean))
+	put("output_tokens", moreThanNone(c.Input.Prompt.Output.Mean))
 	put("input_tokens_stddev", string(c.Input.Prompt.Input.StdDev))
 	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
-	put("batch_size", foreign.TextOf(c.Input.Prompt.Batch))
+	put("batch_size", cmp.Or(foreign.TextOf(c.Input.Prompt.Batch), foreign.TextOf(c.Input.Batch)))
 	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
 	put("input_file", fileName(string(c.Input.File)))
-	put("conversations", foreign.TextOf(c.Input.Conversation.Num))
+	put("conversations", cmp.Or(foreign.TextOf(c.Input.Conversation.Num), moreThanNone(c.Input.Sessions.Num)))
 	for _, name := range aiperfLoad {
 		put(name, foreign.TextOf(c.Load[name]))
 	}
+}
+
+// moreThanNone is a number of the configuration, where zero says that it was not set.
+func moreThanNone(n foreign.Number) string {
+	if v := n.Float64(); v != nil && *v == 0 {
+		return ""
+	}
+	return string(n)
 }
 
 // addMetrics gives a run the aggregates of metrics that it has no samples of.
@@ -214,6 +243,9 @@ func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
 				a.Count = "" // of metrics of one number it says 1
 			}
 			addAggregates(r, m.measure, &a, a.Unit)
+			if name == "time_to_last_token" {
+				foreign.SetFact(r, "source.metric."+m.name, name)
+			}
 		}
 	}
 	s.leaveOut(out)
@@ -244,7 +276,7 @@ func (s *aiperfSummary) leaveOut(out *foreign.Output) {
 // outcome says whether requests failed.
 func (s *aiperfSummary) outcome(r *schema.Run) {
 	failed := int64(0)
-	for _, e := range s.Errors {
+	for _, e := range append(s.Errors, s.ErrorsOld...) {
 		if n := e.Count.Int64(); n != nil {
 			failed += *n
 		}
