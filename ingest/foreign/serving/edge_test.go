@@ -243,6 +243,12 @@ func TestLlamaBuilds(t *testing.T) {
 		if err != nil || len(runs) != 1 {
 			t.Fatalf("%s: %d runs, %v", c.fields, len(runs), err)
 		}
+		if runs[0].Params["n_depth"] != "0" {
+			t.Errorf("%s: the depth is %q, want 0: other depths are parameters", c.fields, runs[0].Params["n_depth"])
+		}
+		if want := map[string]string{"default": "1", "no mmap": "0", "fit": "1"}[c.group]; runs[0].Params["use_mmap"] != want {
+			t.Errorf("%s: use_mmap is %q, want %q", c.fields, runs[0].Params["use_mmap"], want)
+		}
 		if !slices.Contains(points[c.group], runs[0].PointID) {
 			points[c.group] = append(points[c.group], runs[0].PointID)
 		}

@@ -127,13 +127,18 @@ var llamaResults = []string{
 // llamaBackends are the fields by which earlier builds said what they were built for.
 var llamaBackends = []string{"cuda", "opencl", "vulkan", "kompute", "metal", "sycl", "rpc", "gpu_blas", "blas"}
 
-// llamaDefaults are the values of fields that come and go with the builds. They are no parameters: a build that lacks the
-// field does the same thing.
+// llamaAxes are the options that every build has, by their defaults: parameters whatever their value is. A table for people
+// has no column for one that has its default, and the depth is 0 where the name of a test says none.
+var llamaAxes = map[string]string{
+	"n_depth": "0", "use_mmap": "1", "main_gpu": "0", "no_kv_offload": "0", "tensor_split": "0", "embeddings": "0",
+}
+
+// llamaDefaults are the defaults of fields that come and go with the builds. With these values they are no parameters: a build
+// that lacks the field does the same thing, and measures the same point.
 var llamaDefaults = map[string]string{
-	"n_depth": "0", "cpu_mask": "0x0", "cpu_strict": "0", "poll": "50", "main_gpu": "0", "no_kv_offload": "0", "tensor_split": "0",
-	"tensor_buft_overrides": "none", "defrag_thold": "-1", "use_direct_io": "0", "embeddings": "0", "no_op_offload": "0", "no_host": "0",
-	"n_cpu_moe": "0", "devices": "auto", "use_mmap": "1", "fit_target": "0", "fit_min_ctx": "0", "low_vram": "0", "mul_mat_q": "1", "f16_kv": "1",
-	"load_mode": "auto", "lazy_mode": "auto", "repack": "1",
+	"cpu_mask": "0x0", "cpu_strict": "0", "poll": "50", "tensor_buft_overrides": "none", "defrag_thold": "-1", "use_direct_io": "0",
+	"no_op_offload": "0", "no_host": "0", "n_cpu_moe": "0", "devices": "auto", "fit_target": "0", "fit_min_ctx": "0", "low_vram": "0",
+	"mul_mat_q": "1", "f16_kv": "1", "load_mode": "auto", "lazy_mode": "auto", "repack": "1",
 }
 
 // llamaLoadModes are the ways to load a model by what they were called until 2026: use_mmap.
@@ -149,11 +154,24 @@ func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
 		r.BackendVersion = fmt.Sprintf("%s (%s)", commit, l["build_number"])
 		out.Version(r.BackendVersion)
 	}
-	applied := map[string]string{}
+	l.point(&r)
+	l.place(in, &r)
+	return r
+}
+
+// point gives a run its parameters: every field that is no result.
+func (l llamaRow) point(r *schema.Run) {
 	if mmap, ok := llamaLoadModes[l["load_mode"]]; ok {
 		delete(l, "load_mode")
 		l["use_mmap"] = mmap
 	}
+	for name, value := range llamaAxes {
+		other := name == "use_mmap" && l["load_mode"] != "" && l["load_mode"] != llamaDefaults["load_mode"]
+		if l[name] == "" && !other {
+			l[name] = value
+		}
+	}
+	applied := map[string]string{}
 	for name, text := range l {
 		if slices.Contains(llamaBackends, name) || slices.Contains(llamaResults, name) || name == "" {
 			continue
@@ -167,12 +185,16 @@ func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
 		if text = foreign.Canonical(text); llamaDefaults[name] != "" && llamaDefaults[name] == text {
 			applied[name] = text
 		} else {
-			foreign.SetParam(&r, name, text)
+			foreign.SetParam(r, name, text)
 		}
 	}
 	if len(applied) > 0 {
 		r.Applied = applied
 	}
+}
+
+// place says where a run was measured, of what and when.
+func (l llamaRow) place(in *foreign.Input, r *schema.Run) {
 	var built []string
 	for _, name := range llamaBackends {
 		if l[name] == "true" || l[name] == "1" {
@@ -184,13 +206,12 @@ func (l llamaRow) run(in *foreign.Input, out *foreign.Output) schema.Run {
 	}
 	r.Env.CPUModel = strings.TrimSpace(l["cpu_info"])
 	gpus(&r.Env, l["gpu_info"])
-	foreign.SetFact(&r, "model.type", l["model_type"])
-	foreign.SetFact(&r, "model.size", l["model_size"])
-	foreign.SetFact(&r, "model.parameters", l["model_n_params"])
+	foreign.SetFact(r, "model.type", l["model_type"])
+	foreign.SetFact(r, "model.size", l["model_size"])
+	foreign.SetFact(r, "model.parameters", l["model_n_params"])
 	if started, source, err := in.Time(l["test_time"], time.RFC3339); err == nil {
-		foreign.SetStart(&r, started, source)
+		foreign.SetStart(r, started, source)
 	}
-	return r
 }
 
 // test is the name of the test as llama-bench prints it.
