@@ -254,6 +254,9 @@ func (r *ncuReader) finish() error {
 		r.out.Refuse("", errors.New(why))
 	}
 	for _, k := range r.kernels.all {
+		for _, n := range k.lacking {
+			r.out.LeaveOut("values that the profiler could not measure (n/a)", n)
+		}
 		if err := r.out.Run(fmt.Sprintf("line %d", k.line), k.run()); err != nil {
 			return err
 		}

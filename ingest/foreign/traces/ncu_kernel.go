@@ -26,6 +26,7 @@ type ncuKernel struct {
 	metrics          []*ncuMetric
 	byName           map[string]*ncuMetric
 	applied          map[string]string // how it was launched
+	lacking          map[string]int    // how many values of a metric, or of a setting, the tool could not tell
 }
 
 type ncuMetric struct {
@@ -58,17 +59,21 @@ func (n *ncuKernels) find(key ncuKey) *ncuKernel {
 		n.noRoom++
 		return nil
 	}
-	k := &ncuKernel{ncuKey: key, launch: "\x00", byName: map[string]*ncuMetric{}, applied: map[string]string{}}
+	k := &ncuKernel{ncuKey: key, launch: "\x00", byName: map[string]*ncuMetric{}, applied: map[string]string{}, lacking: map[string]int{}}
 	n.all, n.keys[key] = append(n.all, k), k
 	return k
 }
 
 // add adds a value of the launch at hand. What was launched is no measurement.
 func (k *ncuKernel) add(v ncuValue) {
-	if v.text == "" || strings.EqualFold(v.text, "n/a") {
+	if v.text == "" {
 		return
 	}
-	if v.section == "Launch Statistics" || strings.HasPrefix(v.name, "launch__") {
+	if isNotAvailable(v.text) {
+		k.lack(v)
+		return
+	}
+	if v.isSetting() {
 		if name := snake(strings.TrimPrefix(v.name, "launch__")); k.applied[name] == "" {
 			k.applied[name] = v.setting()
 		}
@@ -98,6 +103,24 @@ func (k *ncuKernel) add(v ncuValue) {
 	m.numbers = append(m.numbers, number)
 }
 
+// isNotAvailable tells whether the tool says that it has no value.
+func isNotAvailable(text string) bool { return strings.EqualFold(strings.TrimSpace(text), "n/a") }
+
+// lack counts a value that the tool could not measure.
+func (k *ncuKernel) lack(v ncuValue) {
+	name, _ := ncuName(v)
+	if v.isSetting() {
+		k.lacking["launch."+snake(strings.TrimPrefix(v.name, "launch__"))]++
+		return
+	}
+	k.lacking["metric."+name]++
+}
+
+// isSetting tells whether a value says how a launch was made.
+func (v ncuValue) isSetting() bool {
+	return v.section == "Launch Statistics" || strings.HasPrefix(v.name, "launch__")
+}
+
 // setting is how a launch was made, as text: a number, with its unit where that changes with its size.
 func (v ncuValue) setting() string {
 	number, ok := ncuNumber(v.text)
@@ -112,6 +135,10 @@ func (v ncuValue) setting() string {
 
 // addSummary adds what a metric of all launches is summarised to.
 func (k *ncuKernel) addSummary(v ncuValue, least, most, mean, invocations string) error {
+	if isNotAvailable(mean) {
+		k.lack(v)
+		return nil
+	}
 	name, unit := ncuName(v)
 	m := k.metric(name, unit, v.unit)
 	values := [3]*float64{}
@@ -164,6 +191,12 @@ func (k *ncuKernel) run() schema.Run {
 	}
 	foreign.SetFact(&r, "gpu.compute_capability", k.capability)
 	foreign.SetStart(&r, k.began, k.source)
+	for name, n := range k.lacking {
+		if r.Env.Missing == nil {
+			r.Env.Missing = map[string]string{}
+		}
+		r.Env.Missing[name] = fmt.Sprintf("the profiler printed n/a for %d of its launches", n)
+	}
 	for _, m := range k.metrics {
 		metric := foreign.Aggregate(m.name, m.unit, m.summary)
 		if len(m.numbers) > 0 {
