@@ -53,6 +53,7 @@ func (r fileReport) reason() string {
 	for _, why := range r.Reasons() {
 		parts = append(parts, fmt.Sprintf("%d left out: %s", r.LeftOut[why], why))
 	}
+	parts = append(parts, noted(&r.Report)...)
 	return strings.Join(parts, "; ")
 }
 
@@ -119,6 +120,7 @@ func (in *ingesting) reportView(done ingest.Appended) view {
 	}
 	v = withoutEmptyColumns(v)
 	v.below = append(v.below, in.leftOut()...)
+	v.below = append(v.below, in.notes()...)
 	if names := in.passedOver(folder, fileUnknown); names != "" {
 		v.below = append(v.below, "not recognised: "+names)
 	}
@@ -262,6 +264,29 @@ func (in *ingesting) leftOut() []string {
 	var lines []string
 	for _, why := range counts.Reasons() {
 		lines = append(lines, fmt.Sprintf("%s left out: %s", thousands(counts.LeftOut[why]), why))
+	}
+	return lines
+}
+
+// notes says once what runs of the files lack.
+func (in *ingesting) notes() []string {
+	all := foreign.Report{}
+	for _, r := range in.reports {
+		for what, n := range r.Notes {
+			if all.Notes == nil {
+				all.Notes = map[string]int{}
+			}
+			all.Notes[what] += n
+		}
+	}
+	return noted(&all)
+}
+
+// noted are the notes of a report, each with how often it is true.
+func noted(r *foreign.Report) []string {
+	var lines []string
+	for _, what := range r.Noted() {
+		lines = append(lines, fmt.Sprintf("note (%s): %s", thousands(r.Notes[what]), what))
 	}
 	return lines
 }

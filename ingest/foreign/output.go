@@ -31,6 +31,7 @@ type Report struct {
 	RunsOf   map[string]int // how many are of each session; of the empty one, where it is not known
 	Samples  int64
 	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
+	Notes    map[string]int // what the runs lack or have changed, by how often
 	Refused  int            // records that cannot be understood
 	Refusals []Refusal      // the first reasons
 }
@@ -101,6 +102,14 @@ func (o *Output) LeaveOut(why string, n int) {
 		o.Report.LeftOut = map[string]int{}
 	}
 	o.Report.LeftOut[why] += n
+}
+
+// Note says what the runs lack, or what was changed in them, so that nobody takes them for more than they are.
+func (o *Output) Note(what string, n int) {
+	if o.Report.Notes == nil {
+		o.Report.Notes = map[string]int{}
+	}
+	o.Report.Notes[what] += n
 }
 
 // Refuse counts a record that cannot be understood, and goes on. An error that is no Mismatch and no record's is to be
@@ -248,6 +257,9 @@ func samplesOf(r *schema.Run) (n int64) {
 	}
 	return n
 }
+
+// Noted are the notes, by name.
+func (r *Report) Noted() []string { return slices.Sorted(maps.Keys(r.Notes)) }
 
 // Reasons are why something was left out, by name.
 func (r *Report) Reasons() []string { return slices.Sorted(maps.Keys(r.LeftOut)) }

@@ -127,6 +127,9 @@ func Report(r foreign.Report, err error) string {
 		fmt.Fprintf(&b, "; %d refused", r.Refused)
 	}
 	b.WriteString("\n")
+	for _, what := range r.Noted() {
+		fmt.Fprintf(&b, "  note %d: %s\n", r.Notes[what], what)
+	}
 	for _, refusal := range r.Refusals {
 		fmt.Fprintf(&b, "  refused %s\n", refusal)
 	}

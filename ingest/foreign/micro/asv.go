@@ -61,6 +61,7 @@ type asvFile struct {
 
 	requirements map[string]foreign.Text
 	benchmarks   map[string]jsontext.Value
+	alone        bool // without a benchmarks.json
 }
 
 // asvBenchmark is what benchmarks.json says of a benchmark.
@@ -139,8 +140,10 @@ func (f *asvFile) readSides(in *foreign.Input) error {
 			f.Params[name] = text
 		}
 	}
+	f.alone = true
 	for _, name := range []string{"../benchmarks.json", "benchmarks.json"} {
 		if _, absent := in.Side(name); !errors.Is(absent, fs.ErrNotExist) {
+			f.alone = false
 			return errors.Join(err, side(in, name, &f.benchmarks))
 		}
 	}
@@ -218,6 +221,18 @@ func (f *asvFile) run(name string) schema.Run {
 	}
 	f.setMatrix(&r)
 	return r
+}
+
+// noBenchmarks says what results without benchmarks.json lack.
+const noBenchmarks = "benchmarks.json is not beside the results: units, and names of parameters, are not known but by the names of benchmarks"
+
+// lack says what is not known of a run without benchmarks.json: the unit, the names of its parameters.
+func (f *asvFile) lack(r *schema.Run, b *asvBenchmark, params int, out *foreign.Output) {
+	if !f.alone || b.Unit != "" && b.Unit != "unit" && params == 0 {
+		return
+	}
+	out.Note(noBenchmarks, 1)
+	r.Env.Missing = map[string]string{"asv.benchmarks": "benchmarks.json was not beside the results"}
 }
 
 // Variables of the environment are taken over where they are a number or a short word, and not called like a secret.

@@ -56,6 +56,7 @@ func (f *asvFile) readResult(place asvPlace, text jsontext.Value, out *foreign.O
 			foreign.SetParam(&r, b.paramName(k, len(choices)), choices[k][rest%len(choices[k])])
 			rest /= len(choices[k])
 		}
+		f.lack(&r, &b, len(choices), out)
 		foreign.SetFact(&r, "benchmark_version", string(result.Version))
 		if ms := result.StartedAt.Int64(); ms != nil {
 			foreign.SetStart(&r, time.UnixMilli(*ms), schema.TimeFile)

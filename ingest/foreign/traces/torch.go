@@ -68,6 +68,11 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		r.Warnings = append(r.Warnings, "the trace is cut off")
 	}
+	if len(r.Metrics) == 0 && !k.nothing {
+		out.Note(noMeasure, 1)
+		r.Warnings = append(r.Warnings, noMeasure)
+		r.Env.Missing = map[string]string{"metric.latency": noMeasure}
+	}
 	if k.python > 0 {
 		out.LeaveOut("calls of Python functions", k.python)
 	}
@@ -81,6 +86,9 @@ func readTorch(in *foreign.Input, out *foreign.Output) error {
 	}
 	return err
 }
+
+// noMeasure says what a trace of operators alone lacks.
+const noMeasure = "the trace has neither steps (ProfilerStep) nor kernels: operators alone, and no metric"
 
 // take adds an event to what is known of the trace.
 func (k *kineto) take(text []byte) error {
