@@ -9,7 +9,7 @@ import (
 
 // Formats are the formats of this package.
 func Formats() []foreign.Format {
-	return slices.Concat(nvbench(), []foreign.Format{
+	return slices.Concat(nvbench(), trexMetadata(), []foreign.Format{
 		trtexecTimes(), trtexecProfile(), trtexecLog(), tritonPerfReport(),
 	})
 }

@@ -92,9 +92,16 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 	return ended
 }
 
-// logOf finds the log of the launch that wrote a file with the results that a flag asks for: it names the file. nil
-// where there is none.
+// logOf finds what the log said of the launch that wrote a file with the results that a flag asks for: the log itself, which
+// names the file, else what TREx kept of it. nil where there is neither.
 func logOf(in *foreign.Input, flag string) *trtLog {
+	if l := logBeside(in, flag); l != nil {
+		return l
+	}
+	return trexLog(in)
+}
+
+func logBeside(in *foreign.Input, flag string) *trtLog {
 	if in.Folder == nil {
 		return nil
 	}

@@ -15,9 +15,11 @@ const trtexecRoot = "../../.."
 
 func TestTrtexec(t *testing.T) { foreigntest.Golden(t, Formats(), trtexecRoot, "trtexec") }
 
-func FuzzTrtexecTimes(f *testing.F)  { foreigntest.Fuzz(f, trtexecTimes(), trtexecRoot, "trtexec") }
+func FuzzTrtexecTimes(f *testing.F) { foreigntest.Fuzz(f, trtexecTimes(), trtexecRoot, "trtexec") }
 func FuzzTrtexecLayers(f *testing.F) { foreigntest.Fuzz(f, trtexecProfile(), trtexecRoot, "trtexec") }
-func FuzzTrtexecLog(f *testing.F)    { foreigntest.Fuzz(f, trtexecLog(), trtexecRoot, "trtexec") }
+
+func FuzzTREx(f *testing.F)       { foreigntest.Fuzz(f, trexMetadata()[0], trtexecRoot, "trtexec") }
+func FuzzTrtexecLog(f *testing.F) { foreigntest.Fuzz(f, trtexecLog(), trtexecRoot, "trtexec") }
 
 // TestTrtexecSide: only the log that names the file is its log, and only what lies in the folder is.
 func TestTrtexecSide(t *testing.T) {
