@@ -15,7 +15,7 @@ const trtexecRoot = "../../.."
 
 func TestTrtexec(t *testing.T) { foreigntest.Golden(t, Formats(), trtexecRoot, "trtexec") }
 
-func FuzzTrtexecTimes(f *testing.F) { foreigntest.Fuzz(f, trtexecTimes(), trtexecRoot, "trtexec") }
+func FuzzTrtexecTimes(f *testing.F)  { foreigntest.Fuzz(f, trtexecTimes(), trtexecRoot, "trtexec") }
 func FuzzTrtexecLayers(f *testing.F) { foreigntest.Fuzz(f, trtexecProfile(), trtexecRoot, "trtexec") }
 
 func FuzzTREx(f *testing.F)       { foreigntest.Fuzz(f, trexMetadata()[0], trtexecRoot, "trtexec") }

@@ -161,7 +161,7 @@ func goConfig(line []byte) (key, value string, ok bool) {
 // goHeader are the keys that say where and of what a process ran, not what it measured. The first ones go test prints.
 var goHeader = map[string]bool{
 	"goos": true, "goarch": true, "pkg": true, "cpu": true, "commit": true, "commit-time": true, "branch": true, "goversion": true,
-	"go-version": true, "machine": true, "hostname": true,
+	"go-version": true, "machine": true, "hostname": true, "builder_id": true, "builder_type": true,
 	// When and by whom, as the Go project's own builders write it: as parameters they would make every process a point.
 	"date": true, "time": true, "runstamp": true, "bentstamp": true, "by": true,
 	"upload": true, "upload-file": true, "upload-part": true, "upload-time": true,
@@ -178,9 +178,9 @@ func (p *goParser) setConfig(key, value string) error {
 	if p.header == nil {
 		p.header, p.config = map[string]string{}, map[string]string{}
 	}
-	to := p.config
-	if goHeader[key] {
-		to = p.header
+	to, other := p.config, p.header
+	if goHeader[key] || isGoStamp(key, value) {
+		to, other = p.header, p.config
 		if p.process.ended {
 			for _, name := range []string{"goos", "goarch", "pkg", "cpu"} {
 				delete(p.header, name)
@@ -192,6 +192,7 @@ func (p *goParser) setConfig(key, value string) error {
 		p.out.Refuse(p.where(), fmt.Errorf("more than %d lines of the form key: value", mostGoConfig))
 		return nil
 	}
+	delete(other, key)
 	if to[key] = value; value == "" {
 		delete(to, key)
 	}

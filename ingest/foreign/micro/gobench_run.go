@@ -206,22 +206,3 @@ func addGoMetric(r *schema.Run, m *goMetric, iterations []int64) {
 	}
 	foreign.Add(r, metric, u.given)
 }
-
-// setEnv gives a run what is known of where it ran.
-func (p *goParser) setEnv(r *schema.Run, at string) {
-	r.Env = schema.Env{
-		Machine: p.header["machine"], Hostname: p.header["hostname"], OS: p.header["goos"], CPUModel: p.header["cpu"],
-		GitCommit: p.header["commit"], GitBranch: p.header["branch"],
-	}
-	if r.Env.Machine == "" {
-		r.Env.Machine = r.Env.Hostname
-	}
-	for _, name := range []string{"goarch", "commit-time", "goversion", "go-version", "date", "time", "runstamp", "bentstamp", "upload-time"} {
-		foreign.SetFact(r, name, p.header[name])
-	}
-	if at != "" {
-		if t, source, err := p.in.Time(at, foreign.ISO...); err == nil {
-			foreign.SetStart(r, t, source)
-		}
-	}
-}
