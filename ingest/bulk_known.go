@@ -163,7 +163,7 @@ func (b *bulk) syncSealed(oldest string) error {
 			return err
 		}
 		for _, folder := range folders {
-			if folder.Name() < oldest || folder.Type().IsRegular() {
+			if folder.Name() < oldest || !folder.IsDir() {
 				continue
 			}
 			if err := b.sync(path.Join(zone, folder.Name())); err != nil {

@@ -135,11 +135,11 @@ func (s *sealer) rescueRun(f schema.LiveFile) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	one, err := fs.ReadFile(s.files, f.Path())
+	one, err := readRunFile(s.files, f.Path())
 	if err != nil {
 		return err
 	}
-	other, err := fs.ReadFile(s.files, to)
+	other, err := readRunFile(s.files, to)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func Compact(ctx context.Context, from, into, version string) (Compacted, error)
 	if _, err := schema.ReadHeader(source); err != nil {
 		return fail(err)
 	}
-	if within(target.root, source.root) {
+	if within(string(target.Dir), string(source.Dir)) {
 		return fail(errors.New("the new directory is inside the store"))
 	}
 	c := &compacter{from: source, into: target, version: version, memory: compactMemory}

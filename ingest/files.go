@@ -38,8 +38,7 @@ type file interface {
 
 // osFiles are the files below a directory of the operating system.
 type osFiles struct {
-	fs.FS
-	root string // absolute, so that a later change of the working directory does not matter
+	schema.Dir // absolute, so that a later change of the working directory does not matter
 }
 
 func newOSFiles(dir string) (osFiles, error) {
@@ -47,12 +46,10 @@ func newOSFiles(dir string) (osFiles, error) {
 	if err != nil {
 		return osFiles{}, err
 	}
-	return osFiles{os.DirFS(root), root}, nil
+	return osFiles{schema.Dir(root)}, nil
 }
 
-func (f osFiles) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
-
-func (f osFiles) makeRoot() error { return makeParents(f.root) }
+func (f osFiles) makeRoot() error { return makeParents(string(f.Dir)) }
 
 // makeParents is os.MkdirAll with an fsync after each directory made, so that a power cut cannot take the way to a
 // run that was acknowledged.
@@ -70,13 +67,28 @@ func makeParents(dir string) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(osFiles{root: filepath.Dir(dir)}, ".")
+	return syncDir(osFiles{schema.Dir(filepath.Dir(dir))}, ".")
 }
 
-func (f osFiles) makeDir(name string) error { return os.Mkdir(f.path(name), 0o777) }
+// at does something to a name where it is, which is nowhere beyond a link.
+func (f osFiles) at(name string, do func(path string) error) error {
+	path, err := f.PathToChange(name)
+	if err != nil {
+		return err
+	}
+	return do(path)
+}
+
+func (f osFiles) makeDir(name string) error {
+	return f.at(name, func(path string) error { return os.Mkdir(path, 0o777) })
+}
 
 func (f osFiles) create(name string) (file, error) {
-	opened, err := os.OpenFile(f.path(name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	path, err := f.PathToChange(name)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return nil, err // not a nil *os.File in an interface
 	}
@@ -84,21 +96,31 @@ func (f osFiles) create(name string) (file, error) {
 }
 
 func (f osFiles) openDir(name string) (file, error) {
-	opened, err := os.Open(f.path(name))
+	opened, err := f.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
 	return directory{opened}, nil
 }
 
-func (f osFiles) link(from, to string) error   { return os.Link(f.path(from), f.path(to)) }
-func (f osFiles) rename(from, to string) error { return os.Rename(f.path(from), f.path(to)) }
-func (f osFiles) remove(name string) error     { return os.Remove(f.path(name)) }
+func (f osFiles) link(from, to string) error   { return f.both(from, to, os.Link) }
+func (f osFiles) rename(from, to string) error { return f.both(from, to, os.Rename) }
+func (f osFiles) remove(name string) error     { return f.at(name, os.Remove) }
+
+func (f osFiles) both(from, to string, do func(from, to string) error) error {
+	return f.at(from, func(from string) error {
+		return f.at(to, func(to string) error { return do(from, to) })
+	})
+}
 
 func (f osFiles) writable(name string) error {
 	const writeAndSearch = 0o3
-	if err := syscall.Access(f.path(name), writeAndSearch); err != nil {
-		return &fs.PathError{Op: "writing in", Path: f.path(name), Err: err}
+	dir, err := f.DirPath(name)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Access(dir, writeAndSearch); err != nil {
+		return &fs.PathError{Op: "writing in", Path: dir, Err: err}
 	}
 	return nil
 }
@@ -106,11 +128,7 @@ func (f osFiles) writable(name string) error {
 // lock waits until nobody else holds the lock of the store, and takes it. It is that of the header file, which nobody
 // writes. A process that dies has given it up. Where the file system knows no locks, nobody is kept out.
 func (f osFiles) lock(ctx context.Context) (unlock func(), err error) {
-	header := f.path(schema.HeaderFile)
-	opened, err := os.OpenFile(header, os.O_RDWR, 0) // some network file systems ask for that
-	if err != nil {
-		opened, err = os.Open(header)
-	}
+	opened, err := f.OpenToLock(schema.HeaderFile)
 	if err != nil {
 		return nil, err
 	}

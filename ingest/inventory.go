@@ -31,7 +31,7 @@ const (
 	kindEvent
 	kindArtifact
 	kindAside  // in TrashDir or QuarantineDir
-	kindBroken // not what readers expect of the name: a link that leads nowhere, a directory under the name of a file
+	kindBroken // not what readers expect of the name: a link, a pipe, a directory under the name of a file
 )
 
 // stored is a file of a store and what its name says.
@@ -43,9 +43,8 @@ type stored struct {
 	claim  schema.Claim      // of kindPlan and kindOut
 	sealed schema.SealedFile // of kindSealed and kindPack
 	id     schema.ULID       // of kindEvent and kindPackedEvents
-	entry  fs.DirEntry       // what a link leads to where it is followed; nil where only the name is known
+	entry  fs.DirEntry       // nil where only the name is known
 	linked bool              // it is a link
-	beyond bool              // it stands in a directory of a zone that is a link
 }
 
 // zones are the directories of a store. A run goes from one to a later one, so that whoever lists them in this order

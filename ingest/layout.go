@@ -18,9 +18,7 @@ func walkStore(f fs.FS, each func(stored) error) error {
 	}
 	there := map[string]stored{}
 	for _, e := range entries {
-		if s, ok := look(f, e.Name(), e); ok {
-			there[e.Name()] = s
-		}
+		there[e.Name()] = look(e.Name(), e)
 	}
 	for _, zone := range zones {
 		if s, ok := there[zone]; !ok || !s.entry.IsDir() {
@@ -57,11 +55,7 @@ func walkFolder(f fs.FS, dir stored, each func(stored) error) error {
 		return err
 	}
 	for _, e := range entries {
-		s, ok := look(f, path.Join(dir.path, e.Name()), e)
-		if !ok {
-			continue
-		}
-		s.beyond = dir.linked || dir.beyond
+		s := look(path.Join(dir.path, e.Name()), e)
 		switch {
 		case s.entry.IsDir() && isFolder(s.path):
 			err = walkFolder(f, s, each)
@@ -89,34 +83,25 @@ func walkForeign(f fs.FS, dir stored, each func(stored) error) error {
 			}
 			return err
 		}
-		return each(stored{path: name, zone: dir.zone, entry: e, linked: isLink(e), beyond: dir.beyond})
+		return each(stored{path: name, zone: dir.zone, entry: e, linked: isLink(e)})
 	})
 }
 
-// look tells what an entry of a directory is. Readers open links without noticing, so where a store can have a directory
-// or a file, a link stands for what it leads to. Elsewhere it is foreign: a walk that follows only names that a store
-// has comes to an end. It is not ok where the entry went away meanwhile.
-func look(f fs.FS, name string, e fs.DirEntry) (s stored, ok bool) {
-	s = classify(name)
+// look tells what an entry of a directory is. No link is followed: where a store has a directory or a file, a link is
+// neither, whatever it leads to.
+func look(name string, e fs.DirEntry) stored {
+	s := classify(name)
 	s.entry, s.linked = e, isLink(e)
-	if s.linked && s.expected() {
-		info, err := fs.Stat(f, name)
-		if err != nil {
-			_, gone := e.Info()
-			return s.as(kindBroken), !errors.Is(gone, fs.ErrNotExist)
-		}
-		s.entry = fs.FileInfoToDirEntry(info)
-	}
 	folder := s.kind == kindForeign || s.kind == kindAside
 	switch {
 	case s.kind == kindAside && !s.isZone():
-		return s, true
+		return s
 	case !s.expected():
-		return s.as(kindForeign), true
-	case folder && !s.entry.IsDir() || !folder && !s.entry.Type().IsRegular():
-		return s.as(kindBroken), true
+		return s.as(kindForeign)
+	case folder && !e.IsDir() || !folder && !e.Type().IsRegular():
+		return s.as(kindBroken)
 	}
-	return s, true
+	return s
 }
 
 // as is the same entry of a kind that says nothing more of it.

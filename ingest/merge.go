@@ -43,7 +43,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 	if err != nil {
 		return fail(Merged{}, err)
 	}
-	if here, err := newOSFiles(s.dir); err != nil || within(source.root, here.root) || within(here.root, source.root) {
+	if here, err := newOSFiles(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
 		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
 	}
 	unlock, err := s.files.lock(ctx)

@@ -67,7 +67,7 @@ func (o owner) encode() ([]byte, error) {
 // be any.
 func readOwner(f fs.FS, dir string) (owner, error) {
 	name := path.Join(dir, schema.OwnerFile)
-	text, err := fs.ReadFile(f, name)
+	text, err := schema.ReadSmall(f, name)
 	if err != nil {
 		return owner{}, err
 	}

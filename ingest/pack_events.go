@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"slices"
@@ -77,35 +78,35 @@ func (p *packer) eventPacks() ([]eventPack, error) {
 	}
 	var packs []eventPack
 	for _, id := range ids {
-		content, err := fs.ReadFile(p.files, schema.PackedEvents(id))
-		if errors.Is(err, fs.ErrNotExist) {
+		lines, err := eventLines(p.files, schema.PackedEvents(id))
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged) {
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		if lines, ok := eventLines(content); ok {
+		if len(lines) > 0 {
 			packs = append(packs, eventPack{id, lines})
 		}
 	}
 	return packs, nil
 }
 
-// eventLines takes packed events apart, unless one of them is damaged.
-func eventLines(content []byte) (map[schema.ULID][]byte, bool) {
+// eventLines takes packed events apart. The error wraps schema.ErrDamaged where one of them is.
+func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
 	lines := map[schema.ULID][]byte{}
-	for line := range bytes.Lines(content) {
+	return lines, schema.ReadPackedEvents(f, name, func(line []byte) error {
 		e, err := schema.DecodeEvent(line)
 		if err != nil {
-			return nil, false
+			return err
 		}
 		id, err := schema.ParseULID(e.EventID)
 		if err != nil {
-			return nil, false
+			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		lines[id] = line
-	}
-	return lines, len(lines) > 0
+		lines[id] = bytes.Clone(line)
+		return nil
+	})
 }
 
 // freshEvents reads the events that no pack holds. A damaged one stays by itself, where readers say so.
@@ -115,7 +116,7 @@ func (p *packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema
 		if slices.ContainsFunc(packs, func(pack eventPack) bool { return pack.lines[id] != nil }) {
 			continue
 		}
-		line, err := fs.ReadFile(p.files, schema.EventFile(id))
+		line, err := schema.ReadNames(p.files, schema.EventFile(id))
 		if err != nil {
 			return nil, err
 		}

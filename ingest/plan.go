@@ -211,7 +211,7 @@ func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
 
 // readLive reads the file of a run. The error wraps schema.ErrDamaged or table.ErrNewer, or is one of the file system.
 func (s *sealer) readLive(f schema.LiveFile) (*table.Live, error) {
-	content, err := fs.ReadFile(s.files, f.Path())
+	content, err := readRunFile(s.files, f.Path())
 	if err != nil {
 		return nil, err
 	}

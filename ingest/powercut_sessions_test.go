@@ -86,7 +86,7 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 	if f.hit {
 		return nil
 	}
-	store, err := openStore(f.root, "test", f)
+	store, err := openStore(string(f.Dir), "test", f)
 	if err != nil {
 		return err
 	}

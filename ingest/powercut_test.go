@@ -167,7 +167,7 @@ func (f *cutFiles) cut(t *testing.T) {
 	t.Helper()
 	f.replay()
 	f.healed = true
-	want := said(t, f.root)
+	want := said(t, string(f.Dir))
 	for mode, kept := range cutModes {
 		random := rand.New(rand.NewPCG(7, uint64(f.done)))
 		dir := filepath.Join(t.TempDir(), "left")

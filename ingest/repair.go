@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -125,17 +124,12 @@ func (r *repairer) restoreEvents() error {
 	}
 	for _, e := range entries {
 		name := path.Join(schema.PacksDir, e.Name())
-		if classify(name).kind != kindPackedEvents || r.moved[name] {
+		if classify(name).kind != kindPackedEvents || r.moved[name] || !e.Type().IsRegular() {
 			continue
 		}
-		content, err := fs.ReadFile(r.files, name)
+		err := schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
 		if err != nil {
 			return err
-		}
-		for line := range bytes.Lines(content) {
-			if err := r.restoreEvent(name, line); err != nil {
-				return err
-			}
 		}
 	}
 	return nil

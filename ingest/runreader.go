@@ -58,6 +58,27 @@ func openFile(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, e
 	return file, at, info.Size(), nil
 }
 
+// largeRun is how long the file of a run may be that is read before it is known to be whole.
+const largeRun = 64 << 20
+
+// readRunFile reads the file of a run. A long one has to match its own hash, which takes no memory: else the mere length
+// of a file that is none would take all there is.
+func readRunFile(f fs.FS, name string) ([]byte, error) {
+	file, content, size, err := openFile(f, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if size > largeRun {
+		if err := schema.CheckFileHashAt(content, size); err != nil {
+			return nil, inFile(name, err)
+		}
+	}
+	all := make([]byte, size)
+	_, err = io.ReadFull(io.NewSectionReader(content, 0, size), all)
+	return all, err
+}
+
 // tableRows reads the rows of one file of a table, one ahead.
 type tableRows struct {
 	path   string
@@ -256,7 +277,7 @@ func (l *liveRuns) close() {}
 
 // readLiveFile reads the file of one run, which matches its hash, its digest and its name.
 func readLiveFile(f fs.FS, name schema.LiveFile) (*table.Live, error) {
-	content, err := fs.ReadFile(f, name.Path())
+	content, err := readRunFile(f, name.Path())
 	if err != nil {
 		return nil, err
 	}

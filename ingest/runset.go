@@ -162,8 +162,18 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 	if there, err := exists(from, schema.ArtifactsDir); err != nil || !there {
 		return 0, err
 	}
+	refused := func(err error) error {
+		if in, ok := errors.AsType[*fileError](err); ok && refuse != nil && errors.Is(err, schema.ErrDamaged) {
+			refuse(in.path, in.err)
+			return nil
+		}
+		return err
+	}
 	dirs := map[string]bool{}
 	err := walkZone(from, schema.ArtifactsDir, func(s stored) error {
+		if s.kind == kindBroken {
+			return refused(damagedf(s.path, "it is no file or directory of its own"))
+		}
 		if s.kind != kindArtifact {
 			return ctx.Err()
 		}
@@ -176,11 +186,7 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 			return nil
 		}
 		if err := checkArtifact(from, s.path); err != nil {
-			if refuse == nil || !errors.Is(err, schema.ErrDamaged) {
-				return inFile(s.path, err)
-			}
-			refuse(s.path, err)
-			return nil
+			return refused(inFile(s.path, err))
 		}
 		dir := path.Dir(s.path)
 		if !dirs[dir] {

@@ -142,6 +142,10 @@ func (v *verifier) note(name string, r remedy, err error) error {
 	case errors.Is(err, table.ErrNewer):
 		return v.newer(name, r, err)
 	case errors.Is(err, schema.ErrDamaged):
+		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && isFolder(at.Path) {
+			v.add(Finding{SeverityDamage, name, "it needs what is in " + at.Path + ", which is no directory of its own", remedyNone})
+			return nil
+		}
 		v.add(Finding{SeverityDamage, name, problemText(err), r})
 		return nil
 	}
@@ -172,6 +176,9 @@ func (v *verifier) newer(name string, r remedy, cause error) error {
 
 // problemText is an error without the words that say that there is damage.
 func problemText(err error) string {
+	if named, ok := errors.AsType[*fs.PathError](err); ok {
+		err = named.Err // its path is that of the finding
+	}
 	return strings.TrimPrefix(err.Error(), schema.ErrDamaged.Error()+": ")
 }
 

@@ -1,8 +1,8 @@
 package ingest
 
 import (
+	"errors"
 	"fmt"
-	"io/fs"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -15,32 +15,17 @@ func (v *verifier) foreign(s stored) {
 		v.add(f)
 		return
 	}
-	if s.linked {
-		info, err := fs.Stat(v.files, s.path)
-		if err != nil {
-			v.broken(s)
-			return
-		}
-		if info.IsDir() { // which may be needed elsewhere
-			f.Problem = "no store has a directory of this name; it is a link, and is not followed"
-			v.add(f)
-			return
-		}
-	}
-	f.Severity, f.Problem = SeverityDamage, "no file of a store has this name, and who reads the folder reads it too"
-	if !s.beyond { // else it may well have its place where the link leads to
-		f.remedy = remedyAside
-	}
+	f.Severity, f.Problem, f.remedy = SeverityDamage, "no file of a store has this name, and who reads the folder reads it too", remedyAside
 	v.add(f)
 }
 
-// broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may only be
-// away for the moment.
+// broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may be all that
+// there is of the runs.
 func (v *verifier) broken(s stored) {
 	f := Finding{SeverityDamage, s.path, "it is not a plain file and has the name of one", remedyAside}
 	switch named := classify(s.path); {
 	case s.linked:
-		f.Problem, f.remedy = "it is a link that leads to nothing that can stand here; bring that back, or remove the link", remedyNone
+		f.Problem, f.remedy = "it is a link, and no link in a store is followed; put what it leads to here, or remove the link", remedyNone
 	case named.kind == kindForeign || named.kind == kindAside:
 		f.Problem = "it is not a directory and has the name of one"
 	}
@@ -50,7 +35,7 @@ func (v *verifier) broken(s stored) {
 // checkOrphans takes note of samples and ops whose runs are not there.
 func (v *verifier) checkOrphans() error {
 	claims, err := listClaims(v.files)
-	if err != nil {
+	if err != nil && !errors.Is(err, schema.ErrDamaged) { // that it is no directory was said
 		return err
 	}
 	claimed := map[schema.ULID]bool{}

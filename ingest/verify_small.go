@@ -36,11 +36,7 @@ func (v *verifier) checkSmall(s stored) (err error) {
 
 // checkPackedEvents compares the lines of packed events with the events.
 func (v *verifier) checkPackedEvents(s stored) error {
-	content, err := fs.ReadFile(v.files, s.path)
-	if err != nil {
-		return err
-	}
-	for line := range bytes.Lines(content) {
+	return schema.ReadPackedEvents(v.files, s.path, func(line []byte) error {
 		e, err := schema.DecodeEvent(line)
 		if err != nil {
 			return err
@@ -49,7 +45,7 @@ func (v *verifier) checkPackedEvents(s stored) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		original, err := fs.ReadFile(v.files, schema.EventFile(id))
+		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			v.add(Finding{SeverityDamage, schema.EventFile(id), "it is not there, and " + s.path + " has its line", remedyRestore})
@@ -58,8 +54,8 @@ func (v *verifier) checkPackedEvents(s stored) error {
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
 			return damagedf(s.path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // isEvent tells whether the file of an event is whole.

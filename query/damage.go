@@ -39,9 +39,12 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			err := checkFile(paths[i])
+			err := s.checkFile(&files[i])
 			if err == nil && strings.HasSuffix(message, damageMark+paths[i]) {
 				err = fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+			}
+			if named, ok := errors.AsType[*fs.PathError](err); ok && errors.Is(err, schema.ErrDamaged) {
+				err = named.Err
 			}
 			if err != nil {
 				st := s.stores[f.store]
@@ -53,8 +56,8 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 }
 
 // checkFile compares a file with its own hash.
-func checkFile(path string) (err error) {
-	f, err := os.Open(path)
+func (s *sources) checkFile(of *file) (err error) {
+	f, err := schema.Dir(s.stores[of.store].path).OpenFile(s.name(of))
 	if err != nil {
 		return err
 	}

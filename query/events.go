@@ -1,7 +1,6 @@
 package query
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,24 +17,21 @@ func readEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
 	events := make([]schema.Event, 0, len(listed.Files))
 	packed := map[string]bool{}
 	for _, pack := range listed.Packs {
-		content, err := fs.ReadFile(store, schema.PackedEvents(pack))
-		if err != nil {
-			continue
-		}
-		for line := range bytes.Lines(content) {
+		_ = schema.ReadPackedEvents(store, schema.PackedEvents(pack), func(line []byte) error {
 			e, err := schema.DecodeEvent(line)
 			if err == nil && !packed[e.EventID] {
 				packed[e.EventID] = true
 				events = append(events, e)
 			}
-		}
+			return nil
+		})
 	}
 	for _, id := range listed.Files {
 		if packed[id.String()] {
 			continue
 		}
 		e, err := schema.ReadEvent(store, id)
-		if errors.Is(err, schema.ErrDamaged) {
+		if _, named := errors.AsType[*fs.PathError](err); errors.Is(err, schema.ErrDamaged) && !named {
 			err = fmt.Errorf("%s: %w", schema.EventFile(id), err)
 		}
 		if err != nil {

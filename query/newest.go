@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
-	"os"
 	"slices"
 	"sync"
 
@@ -15,7 +14,7 @@ import (
 // can hold them.
 func (db *DB) listNewest(n int) (*sources, error) {
 	st := db.stores[0]
-	l, events, err := listScoped(os.DirFS(st.path), n)
+	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
 		return nil, storeError(st.dir, err)
 	}
@@ -38,7 +37,7 @@ func (db *DB) countNames() func() nameCount {
 	st := db.stores[0]
 	counted := make(chan nameCount, 1)
 	go func() {
-		l, err := schema.List(os.DirFS(st.path), schema.Scope{})
+		l, err := schema.List(schema.Dir(st.path), schema.Scope{})
 		if err != nil {
 			counted <- nameCount{err: storeError(st.dir, err)}
 			return

@@ -66,10 +66,14 @@ func (s *sources) scanLive(columns []*schema.Column, where string) string {
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
 
-// scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files.
+// scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files. A file that is
+// none raises an error.
 func (s *sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
 	groups := map[int][]file{}
 	for _, f := range files {
+		if f.broken {
+			return []string{"FROM " + emptyTable(columns) + " WHERE CASE WHEN true THEN error(" + literal(damageMark+s.path(&f)) + ") ELSE true END"}
+		}
 		group := -1
 		if s.doubled[f.store] {
 			group = f.store

@@ -2,7 +2,6 @@ package query
 
 import (
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
@@ -15,6 +14,7 @@ type file struct {
 	zone   string            // schema.RunsDir or schema.PacksDir; empty for a live file
 	live   schema.LiveFile   // of one run
 	sealed schema.SealedFile // of many
+	broken bool              // it is no file, or stands beyond a link: DuckDB must not open it
 }
 
 // span is the time of the first and the last run that the file can hold, in Unix milliseconds.
@@ -49,7 +49,7 @@ func (db *DB) list(since time.Time) (*sources, error) {
 	var events []schema.Event
 	known := map[schema.ULID]bool{}
 	for i, st := range db.stores {
-		dir := os.DirFS(st.path)
+		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
 		if err != nil {
 			return nil, storeError(st.dir, err)
@@ -134,12 +134,14 @@ func filesOf(store int, zone string, sealed []schema.SealedFile) []file {
 }
 
 // path is the absolute path of a file.
-func (s *sources) path(f *file) string {
-	name := f.live.Path
-	if f.zone != "" {
-		name = func() string { return f.sealed.Path(f.zone) }
+func (s *sources) path(f *file) string { return s.stores[f.store].path + "/" + s.name(f) }
+
+// name is the path of a file in its store.
+func (s *sources) name(f *file) string {
+	if f.zone == "" {
+		return f.live.Path()
 	}
-	return s.stores[f.store].path + "/" + name()
+	return f.sealed.Path(f.zone)
 }
 
 // bounds are times since and before which runs started, in Unix milliseconds as in a run's id. The zero bounds are none;

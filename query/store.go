@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -45,7 +44,7 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 		if dir == "" {
 			return nil, input("the name of a store is empty")
 		}
-		if _, err := schema.ReadHeader(os.DirFS(dir)); err != nil {
+		if _, err := schema.ReadHeader(schema.Dir(dir)); err != nil {
 			return nil, storeError(dir, err)
 		}
 		path, err := realPath(dir)

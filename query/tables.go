@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/neurolens/neurolens/schema"
@@ -58,14 +59,24 @@ func (s *sources) beside(t *schema.Table) []file {
 
 // besideOrNot also gives the sealed runs that have no such file.
 func (s *sources) besideOrNot(t *schema.Table) (files, without []file) {
+	folders := map[string]bool{} // those that are directories, without a link on the way
 	for _, f := range s.sealed {
 		beside := f
 		beside.zone = schema.TableZones[t]
-		if _, err := os.Lstat(s.path(&beside)); errors.Is(err, fs.ErrNotExist) {
+		info, err := os.Lstat(s.path(&beside))
+		if errors.Is(err, fs.ErrNotExist) {
 			without = append(without, f)
-		} else {
-			files = append(files, beside)
+			continue
 		}
+		folder := path.Dir(s.path(&beside))
+		plain, known := folders[folder]
+		if !known {
+			_, err := schema.Dir(s.stores[f.store].path).DirPath(path.Dir(s.name(&beside)))
+			plain = !errors.Is(err, schema.ErrDamaged)
+			folders[folder] = plain
+		}
+		beside.broken = !plain || err == nil && !info.Mode().IsRegular()
+		files = append(files, beside)
 	}
 	return files, without
 }

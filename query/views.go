@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -25,11 +24,11 @@ func Views(dir string) (string, error) {
 	if err != nil {
 		return "", storeError(dir, err)
 	}
-	listing, err := schema.List(os.DirFS(path), schema.Scope{Newest: 1})
+	listing, err := schema.List(schema.Dir(path), schema.Scope{Newest: 1})
 	if err != nil {
 		return "", storeError(dir, err)
 	}
-	events, err := readEvents(os.DirFS(path), listing.Events)
+	events, err := readEvents(schema.Dir(path), listing.Events)
 	if err != nil {
 		return "", storeError(dir, err)
 	}

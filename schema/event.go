@@ -75,6 +75,9 @@ func (e Event) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding event %s: %w", e.EventID, err)
 	}
+	if len(b) > maxNames {
+		return nil, fmt.Errorf("event %s: %d runs are too many for one, it may have %d bytes", e.EventID, len(e.Runs), maxNames)
+	}
 	return b, nil
 }
 
@@ -98,7 +101,7 @@ func DecodeEvent(line []byte) (Event, error) {
 // ReadEvent reads the file of an event. The error wraps fs.ErrNotExist where there is none, and ErrDamaged where it does
 // not hold that event.
 func ReadEvent(store fs.FS, id ULID) (Event, error) {
-	content, err := fs.ReadFile(store, EventFile(id))
+	content, err := ReadNames(store, EventFile(id))
 	if err != nil {
 		return Event{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	"path"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -111,12 +112,39 @@ func look(store fs.FS, scope Scope) (*Listing, error) {
 // names lists a directory in ascending order; one that is not there has none.
 func names(store fs.FS, dir string) ([]string, error) {
 	all, err := unordered(store, dir)
-	slices.Sort(all)
-	return all, err
+	names := make([]string, len(all))
+	for i, e := range all {
+		names[i] = e.Name()
+	}
+	slices.Sort(names)
+	return names, err
 }
 
-// unordered lists a directory in whatever order; one that is not there has none.
-func unordered(store fs.FS, dir string) ([]string, error) {
+// plainFiles lists a directory in ascending order, and gives what parse makes of the names that it knows. All of them have to
+// be files: those who open them need not look again.
+func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, error)) ([]T, error) {
+	all, err := unordered(store, dir)
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	found := make([]T, 0, len(all))
+	for _, e := range all {
+		f, err := parse(e.Name())
+		if err != nil {
+			continue
+		}
+		if !e.Type().IsRegular() {
+			return nil, notPlain(path.Join(dir, e.Name()), e.Type(), false)
+		}
+		found = append(found, f)
+	}
+	return found, nil
+}
+
+// unordered lists a directory in whatever order; one that is not there has none. The directory says of what type its
+// entries are, so that no file is looked at.
+func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 	opened, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -125,19 +153,11 @@ func unordered(store fs.FS, dir string) ([]string, error) {
 		return nil, err
 	}
 	defer opened.Close()
-	var all []string
-	switch d := opened.(type) {
-	case interface{ Readdirnames(n int) ([]string, error) }:
-		all, err = d.Readdirnames(-1) // a third of the time of ReadDir, which looks at every file
-	case fs.ReadDirFile:
-		var entries []fs.DirEntry
-		entries, err = d.ReadDir(-1)
-		for _, e := range entries {
-			all = append(all, e.Name())
-		}
-	default:
-		err = &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported}
+	d, ok := opened.(fs.ReadDirFile)
+	if !ok {
+		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported}
 	}
+	all, err := d.ReadDir(-1)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
@@ -173,38 +193,40 @@ func liveRuns(store fs.FS, claim *Claim) ([]LiveFile, error) {
 	if claim != nil {
 		zone = claim.Path()
 	}
-	segments, err := present(store, zone, claim != nil)
+	segments, err := names(store, zone)
+	if err == nil && len(segments) == 0 && claim != nil {
+		err = moved(store, zone)
+	}
 	if err != nil {
 		return nil, err
 	}
-	var files []LiveFile
+	var all []LiveFile
 	for _, name := range segments {
 		segment, err := ParseULID(name)
 		if err != nil {
 			continue
 		}
-		runs, err := present(store, path.Join(zone, name), true)
+		dir := path.Join(zone, name)
+		runs, err := plainFiles(store, dir, func(run string) (LiveFile, error) { return ParseLiveFile(path.Join(LiveDir, name, run)) })
+		if err == nil && len(runs) == 0 {
+			err = moved(store, dir)
+		}
 		if err != nil {
 			return nil, err
 		}
 		for _, run := range runs {
-			if f, err := ParseLiveFile(path.Join(LiveDir, name, run)); err == nil {
-				files = append(files, LiveFile{claim, segment, f.Run})
-			}
+			all = append(all, LiveFile{claim, segment, run.Run})
 		}
 	}
-	return files, nil
+	return all, nil
 }
 
-// present lists a directory that was there a moment ago, if it has to be: it fails with errMoved where it is not.
-func present(store fs.FS, dir string, expected bool) ([]string, error) {
-	found, err := names(store, dir)
-	if err == nil && len(found) == 0 && expected {
-		if _, err := fs.Stat(store, dir); errors.Is(err, fs.ErrNotExist) {
-			return nil, errMoved
-		}
+// moved fails with errMoved where a directory is not there that was a moment ago.
+func moved(store fs.FS, dir string) error {
+	if _, err := fs.Stat(store, dir); errors.Is(err, fs.ErrNotExist) {
+		return errMoved
 	}
-	return found, err
+	return nil
 }
 
 // vanished tells whether a segment of files in LiveDir is not among the names that are there now.
@@ -350,46 +372,30 @@ func newest(files []SealedFile, n int) (since int64, ok bool) {
 
 // folder lists the sealed files of a folder, newest id first.
 func folder(store fs.FS, dir string) ([]SealedFile, error) {
-	found, err := unordered(store, dir)
-	if err != nil {
-		return nil, err
-	}
-	files := make([]SealedFile, 0, len(found))
 	month, err := time.Parse("2006-01", path.Base(dir))
 	if err != nil {
 		return nil, nil // none of its files can be of this month
 	}
 	from, to := month.UnixMilli(), month.AddDate(0, 1, 0).UnixMilli()
-	for _, name := range found {
+	found, err := plainFiles(store, dir, func(name string) (SealedFile, error) {
 		f, err := ParseSealedFile(name)
-		if at := f.ID.millis(); err == nil && from <= at && at < to {
-			files = append(files, f)
+		if at := f.ID.millis(); err == nil && (at < from || at >= to) {
+			err = errors.New("it is of another month")
 		}
-	}
-	slices.SortFunc(files, newestFirst)
-	return files, nil
+		return f, err
+	})
+	slices.SortFunc(found, newestFirst)
+	return found, err
 }
 
 func events(store fs.FS) (Events, error) {
 	var e Events
-	found, err := names(store, EventsDir)
-	if err != nil {
+	var err error
+	if e.Files, err = plainFiles(store, EventsDir, ParseEventFile); err != nil {
 		return e, err
 	}
-	for _, name := range found {
-		if id, err := ParseEventFile(name); err == nil {
-			e.Files = append(e.Files, id)
-		}
-	}
-	if found, err = names(store, PacksDir); err != nil {
-		return e, err
-	}
-	for _, name := range found {
-		if id, err := ParsePackedEvents(name); err == nil {
-			e.Packs = append(e.Packs, id)
-		}
-	}
-	return e, nil
+	e.Packs, err = plainFiles(store, PacksDir, ParsePackedEvents)
+	return e, err
 }
 
 // ListZone lists the sealed files of RunsDir, SamplesDir, OpsDir or PacksDir, newest id first. To count the runs that

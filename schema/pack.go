@@ -24,6 +24,7 @@ const packCoversSlot = PackCoversKey + "\x18"
 const (
 	parquetMagic   = "PAR1"
 	parquetTailLen = 4 + len(parquetMagic)
+	maxFooter      = 256 << 20 // of a file of terabytes
 )
 
 // EncodeCovers prints the ids of sealed files, ascending, as the value of PackCoversKey.
@@ -74,7 +75,7 @@ func readFooter(file io.ReaderAt, size int64) ([]byte, error) {
 		return nil, err
 	}
 	length := int64(binary.LittleEndian.Uint32(tail))
-	if string(tail[4:]) != parquetMagic || length > size-int64(len(tail)) {
+	if string(tail[4:]) != parquetMagic || length > min(size-int64(len(tail)), maxFooter) {
 		return nil, fmt.Errorf("%w: it does not end as a Parquet file", ErrDamaged)
 	}
 	footer := make([]byte, length)

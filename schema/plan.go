@@ -29,7 +29,7 @@ func (p Plan) Encode() ([]byte, error) { return SignJSON(p) }
 // ReadPlan reads the plan of a claim. The error wraps fs.ErrNotExist where it has none, and ErrDamaged.
 func ReadPlan(store fs.FS, c Claim) (Plan, error) {
 	name := path.Join(c.Path(), PlanFile)
-	b, err := fs.ReadFile(store, name)
+	b, err := ReadNames(store, name)
 	if err != nil {
 		return Plan{}, err
 	}

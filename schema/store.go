@@ -54,7 +54,7 @@ func DecodeHeader(b []byte) (Header, error) {
 
 // ReadHeader reads the header of a store directory. The error wraps ErrNoStore where there is no store.
 func ReadHeader(store fs.FS) (Header, error) {
-	b, err := fs.ReadFile(store, HeaderFile)
+	b, err := ReadSmall(store, HeaderFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return Header{}, ErrNoStore

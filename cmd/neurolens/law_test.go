@@ -121,3 +121,23 @@ func TestTopLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestStoreLaw: a store is opened by schema.Dir alone, which follows no links and opens nothing but files and directories.
+// Whatever else opens a directory as a file system has no store there.
+func TestStoreLaw(t *testing.T) {
+	for _, pkg := range []string{"ingest", "query", "cmd/neurolens"} {
+		files, err := filepath.Glob(filepath.Join("..", "..", filepath.FromSlash(pkg), "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "os.DirFS(") {
+				t.Errorf("%s opens a directory with os.DirFS; a store is a schema.Dir", file)
+			}
+		}
+	}
+}

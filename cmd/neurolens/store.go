@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -111,7 +110,7 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		return err
 	}
 	return a.withStore(func(dir string, s *ingest.Store) error {
-		before, err := schema.ListZone(os.DirFS(dir), schema.RunsDir)
+		before, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
 		if err != nil {
 			return storeError{err}
 		}
@@ -145,7 +144,7 @@ func sealedSince(dir string, before []schema.SealedFile) (query.Table, error) {
 	for _, f := range before {
 		known[f] = true
 	}
-	after, err := schema.ListZone(os.DirFS(dir), schema.RunsDir)
+	after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
 	for _, f := range after {
 		if !known[f] {
 			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), timeOrNull(f.First), timeOrNull(f.Last)})

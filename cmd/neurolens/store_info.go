@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -75,10 +74,10 @@ type storeInfo struct {
 func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
 	i := &storeInfo{}
 	var err error
-	if i.header, err = schema.ReadHeader(os.DirFS(dir)); err != nil {
+	if i.header, err = schema.ReadHeader(schema.Dir(dir)); err != nil {
 		return nil, err
 	}
-	if i.listing, err = schema.List(os.DirFS(dir), schema.Scope{}); err != nil {
+	if i.listing, err = schema.List(schema.Dir(dir), schema.Scope{}); err != nil {
 		return nil, err
 	}
 	if i.files, err = ingest.Inspect(dir); err != nil {

@@ -1,0 +1,128 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// specials are what an untrusted store can have in the place of a file or a directory.
+var specials = map[string]func(name string) error{
+	"pipe":      func(name string) error { return syscall.Mkfifo(name, 0o666) },
+	"directory": func(name string) error { return os.Mkdir(name, 0o777) },
+	"device":    func(name string) error { return os.Symlink("/dev/zero", name) },
+	"dangling":  func(name string) error { return os.Symlink("not there", name) },
+	"link":      func(name string) error { return os.Symlink("/etc", name) },
+	"sparse":    func(name string) error { return errors.Join(os.WriteFile(name, nil, 0o666), os.Truncate(name, 10<<30)) },
+}
+
+// everyPlace makes a store and gives the names in it of every kind, those that it has and others.
+func everyPlace(t *testing.T) (dir string, places []string) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "store")
+	fillStore(t, dir, 9, 10) // which seals
+	fillStore(t, dir, 1, 10) // which does not
+	store, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := schema.List(schema.Dir(dir), schema.Scope{})
+	if err != nil || len(list.Live) != 1 || len(list.Sealed) != 1 {
+		t.Fatalf("the store has %+v, %v", list, err)
+	}
+	live, sealed := list.Live[0], list.Sealed[0]
+	event, err := store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: []string{live.Run.String()}, Key: "k", Value: "v"})
+	if err := errors.Join(err, store.Close()); err != nil {
+		t.Fatal(err)
+	}
+	id := schema.NewULID(time.Now())
+	claim := schema.Claim{ID: id}.Path()
+	return dir, []string{
+		schema.HeaderFile, live.Path(), path.Join(path.Dir(live.Path()), schema.OwnerFile), "events/" + event.EventID + ".json",
+		schema.PackedEvents(id), path.Join(claim, schema.PlanFile), path.Join(claim, schema.OwnerFile), sealed.Path(schema.RunsDir),
+		sealed.Path(schema.SamplesDir), sealed.Path(schema.OpsDir), sealed.Path(schema.PacksDir), "tmp/" + id.String() + ".part",
+		"artifacts/aa/" + strings.Repeat("a", 64) + ".log", schema.LiveDir, schema.ClaimsDir, schema.RunsDir, path.Dir(sealed.Path(schema.RunsDir)),
+		schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir, schema.ArtifactsDir, schema.TmpDir, schema.TrashDir, ingest.QuarantineDir,
+	}
+}
+
+// TestSpecialFiles puts pipes, devices, links, directories and very long files in every place of a store: every command
+// comes to an end, says what it found and takes little memory.
+func TestSpecialFiles(t *testing.T) {
+	t.Parallel()
+	whole, places := everyPlace(t)
+	long := os.Getenv("NEUROLENS_LONG") != ""
+	few := []string{schema.HeaderFile, places[1], places[3], places[8]}
+	for kind, make := range specials {
+		for _, place := range places {
+			if !long && (kind != "pipe" || !slices.Contains(few, place)) {
+				continue
+			}
+			for _, command := range specialCommands(t, long) {
+				dir := filepath.Join(t.TempDir(), "store")
+				name := filepath.Join(dir, place)
+				err := errors.Join(os.CopyFS(dir, os.DirFS(whole)), os.MkdirAll(filepath.Dir(name), 0o777), os.RemoveAll(name), make(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := endsSoon(dir, command); err != nil {
+					t.Errorf("%s in the place of %s: %v: %v", kind, place, command, err)
+				}
+			}
+		}
+	}
+}
+
+// specialCommands are the commands that are run: all, or those that open most.
+func specialCommands(t *testing.T, all bool) [][]string {
+	some := [][]string{{"ls"}, {"query", "SELECT count(*) FROM samples"}, {"store", "verify"}}
+	if !all {
+		return some
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	fillStore(t, other, 1, 1)
+	return append(slices.Concat(some, reading(t.TempDir())), []string{"show", "last"}, []string{"store", "repair", "--dry-run"}, []string{"store", "repair"},
+		[]string{"store", "seal", "--now"}, []string{"store", "compact", "--into", filepath.Join(t.TempDir(), "new")}, []string{"tag", "precision=fp32", "a=b"},
+		[]string{"ingest", other}, []string{"bench", filepath.Join(fixtures(t), "sweeps", "quickstart.yaml"), "--dry-run"})
+}
+
+// hang is after how long a command is taken to hang: no outcome but that depends on it.
+const hang = 2 * time.Minute
+
+// endsSoon runs a command on a store.
+func endsSoon(dir string, command []string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, self, append([]string{"--store", dir}, command...)...)
+	cmd.Env = append(os.Environ(), programRole+"=1")
+	out, _ := cmd.CombinedOutput()
+	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	code := cmd.ProcessState.ExitCode()
+	switch {
+	case ctx.Err() != nil:
+		return errors.New("it hangs")
+	case ok && usage.Maxrss > 600<<10:
+		return fmt.Errorf("it takes %d KiB", usage.Maxrss)
+	case code != exitOK && code != exitRunsFailed && code != exitStore:
+		return fmt.Errorf("exit %d: %s", code, out)
+	}
+	return nil
+}
