@@ -11,6 +11,7 @@ import (
 
 // TestMeansAlone: what another tool's file gives the mean of, and no median, is listed, grouped and compared by it.
 func TestMeansAlone(t *testing.T) {
+	t.Parallel()
 	n := 0
 	mean := func(variant string, ns float64) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {

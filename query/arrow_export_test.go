@@ -37,6 +37,7 @@ func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
 // TestExportArrow: the tables of chosen runs have the values that SQL gives, in the order of the runs; runs that were
 // removed are not among them, and tags are as they were changed.
 func TestExportArrow(t *testing.T) {
+	t.Parallel()
 	store := mixedStore(t)
 	db := open(t, store)
 	all, err := db.SQL(context.Background(), "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
@@ -81,6 +82,7 @@ func TestExportArrow(t *testing.T) {
 
 // TestExportArrowFiles: in a directory each table is an Arrow file.
 func TestExportArrowFiles(t *testing.T) {
+	t.Parallel()
 	db := open(t, mixedStore(t))
 	dest := filepath.Join(t.TempDir(), "out")
 	done, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatArrow})
@@ -115,6 +117,7 @@ func TestExportArrowFiles(t *testing.T) {
 
 // TestExportArrowLargeRuns: runs that are too large to be read many at a time are read a few at a time.
 func TestExportArrowLargeRuns(t *testing.T) {
+	t.Parallel()
 	runs := make([]schema.Run, 70)
 	for i := range runs {
 		runs[i] = newRun(i, 100, func(r *schema.Run) {

@@ -126,6 +126,7 @@ func mixedStore(t testing.TB) string {
 
 // TestSQLArrow: a stream has the values that SQL gives, of the types of the columns.
 func TestSQLArrow(t *testing.T) {
+	t.Parallel()
 	db := open(t, mixedStore(t))
 	for _, text := range []string{
 		"FROM runs ORDER BY run_id DESC; -- all", "FROM samples ORDER BY ALL", "FROM samples_long ORDER BY ALL", "FROM ops ORDER BY ALL",
@@ -187,6 +188,7 @@ func equalValues(a, b any) bool {
 
 // TestSQLArrowSchema: names are unique, and the stored unit of a column is with it.
 func TestSQLArrowSchema(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(3)...))
 	var stream bytes.Buffer
 	if err := db.SQLArrow(context.Background(), "SELECT measure_ns, p50 AS measure, p50 AS setup_ns, started_at, run_id AS a, 2 AS a, uuid() AS u, INTERVAL 1 DAY AS v, 'x'::BLOB AS b FROM runs", &stream); err != nil {
@@ -249,6 +251,7 @@ func (w *stoppingWriter) Write(p []byte) (int, error) {
 // TestSQLArrowStopped: a stream that ends too early is not taken for a whole one, and batches are small whatever the
 // result.
 func TestSQLArrowStopped(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(3)...))
 	const text = "SELECT i, repeat('x', 1000) AS text, [i] AS list FROM range(30_000) t(i)"
 	var whole bytes.Buffer

@@ -15,6 +15,7 @@ import (
 // TestCompareApart: what two sessions differ by is told by others that are as far apart. Eight of one afternoon do not tell
 // what two days differ by; where both sides are of that afternoon they do.
 func TestCompareApart(t *testing.T) {
+	t.Parallel()
 	afternoon := func(k int, at time.Duration) func(*schema.Run) {
 		return func(r *schema.Run) {
 			first := start.Add(time.Duration(k) * 24 * time.Hour)
@@ -48,6 +49,7 @@ func TestCompareApart(t *testing.T) {
 
 // TestCompareApartPoints: how far apart the sides of one point are does not matter to another.
 func TestCompareApartPoints(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	add := func(session int, batch int64, commit string, level float64) {
@@ -75,6 +77,7 @@ func TestCompareApartPoints(t *testing.T) {
 
 // TestCompareApartAxis: of the values that are compared with one reference each has earlier sessions of its own distance.
 func TestCompareApartAxis(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	add := func(session int, at time.Duration, variant, commit string, level float64) {
@@ -102,6 +105,7 @@ func TestCompareApartAxis(t *testing.T) {
 // TestCompareUnknownSession: of runs that do not say in which session they ran, there is no verdict, whatever is known of
 // others.
 func TestCompareUnknownSession(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for k := range 10 {
@@ -121,6 +125,7 @@ func TestCompareUnknownSession(t *testing.T) {
 
 // TestCompareLongAfter: in one session, one side long after the other is like another session. In blocks it does not matter.
 func TestCompareLongAfter(t *testing.T) {
+	t.Parallel()
 	at := func(side string, begin time.Duration, block bool) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
 			r.Side, r.StartedAt = side, r.StartedAt.Add(begin)

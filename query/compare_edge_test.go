@@ -11,6 +11,7 @@ import (
 
 // TestCompareNoSession: runs that say no session are of none in common.
 func TestCompareNoSession(t *testing.T) {
+	t.Parallel()
 	n := 0
 	in := func(side, session string) func(*schema.Run) {
 		return of(1, func(r *schema.Run) { r.Side, r.SessionID = side, session })
@@ -33,6 +34,7 @@ func TestCompareNoSession(t *testing.T) {
 
 // TestCompareMixedMetrics: a limit is one of each metric, also where metrics take turns.
 func TestCompareMixedMetrics(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for batch := range int64(6) {
@@ -53,6 +55,7 @@ func TestCompareMixedMetrics(t *testing.T) {
 
 // TestCompareAxis: only what points differ in is an axis.
 func TestCompareAxis(t *testing.T) {
+	t.Parallel()
 	n := 0
 	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, of(1, func(r *schema.Run) { r.Suite = "a" }), wobble(1000)...),
 		runsOf(&n, 1, of(1, func(r *schema.Run) { r.Suite = "b" }), wobble(1000)...)))

@@ -22,6 +22,7 @@ func only(t testing.TB, c query.Comparison) []any {
 
 // TestCompareNewerSide: a session of two sides stands for the newer one, unless a filter names a side or has one alone.
 func TestCompareNewerSide(t *testing.T) {
+	t.Parallel()
 	n := 0
 	side := func(name, commit string) func(*schema.Run) {
 		return of(1, func(r *schema.Run) { r.Side, r.Env.GitCommit = name, commit })
@@ -46,6 +47,7 @@ func TestCompareNewerSide(t *testing.T) {
 
 // TestCompareUnbalanced: where sessions have other shares of the sides, what sessions differ by looks like a change.
 func TestCompareUnbalanced(t *testing.T) {
+	t.Parallel()
 	n := 0
 	slow := wobble(1050)
 	runs := func(side string, first, second int) []schema.Run {
@@ -65,6 +67,7 @@ func TestCompareUnbalanced(t *testing.T) {
 
 // TestCompareTick: two steps of a coarse clock are no difference; of another metric of the same runs they say nothing.
 func TestCompareTick(t *testing.T) {
+	t.Parallel()
 	n := 0
 	ticking := func(side string, ticks int64, accuracy float64) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
@@ -88,6 +91,7 @@ func TestCompareTick(t *testing.T) {
 
 // TestCompareMetricOfOneSide: a metric that the head has lost is missing; one that no run of a point has is no row.
 func TestCompareMetricOfOneSide(t *testing.T) {
+	t.Parallel()
 	n := 0
 	with := func(side string, batch int64, has bool) func(*schema.Run) {
 		return of(batch, func(r *schema.Run) {
@@ -108,6 +112,7 @@ func TestCompareMetricOfOneSide(t *testing.T) {
 
 // TestCompareMatrixMissing: each value of the axis has each point of the reference, or misses it.
 func TestCompareMatrixMissing(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for _, variant := range []string{"baseline", "fused", "tiled"} {
@@ -129,6 +134,7 @@ func TestCompareMatrixMissing(t *testing.T) {
 
 // TestCompareFailures: what fails more often beyond chance is a regression to a gate; what may is not settled.
 func TestCompareFailures(t *testing.T) {
+	t.Parallel()
 	ended := func(side string, status schema.Status) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
 			r.Side = side
@@ -174,6 +180,7 @@ func TestCompareFailures(t *testing.T) {
 
 // TestCompareUnknown: no machine is not the same machine, no session not the same session, and both are one point.
 func TestCompareUnknown(t *testing.T) {
+	t.Parallel()
 	n := 0
 	at := func(side, machine string) func(*schema.Run) {
 		return of(1, func(r *schema.Run) { r.Side, r.Env.Machine = side, machine })
@@ -200,6 +207,7 @@ func TestCompareUnknown(t *testing.T) {
 
 // TestCompareThresholds: what would silently be no threshold is refused.
 func TestCompareThresholds(t *testing.T) {
+	t.Parallel()
 	n := 0
 	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, on("base", 1), wobble(1000)...), runsOf(&n, 1, on("head", 1), wobble(1000)...)))
 	for metric, says := range map[string]string{"latency": "is in B, and it is measured in ns", "latancy": "which no point has; did you mean latency?"} {

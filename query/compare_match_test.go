@@ -22,6 +22,7 @@ func of(batch int64, edit func(*schema.Run)) func(*schema.Run) {
 }
 
 func TestCompareMatches(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	add := func(level float64, edit func(*schema.Run)) {
@@ -77,6 +78,7 @@ func TestCompareMatches(t *testing.T) {
 }
 
 func TestCompareMatrix(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for _, variant := range []string{"baseline", "fused", "tiled"} {
@@ -97,6 +99,7 @@ func TestCompareMatrix(t *testing.T) {
 }
 
 func TestCompareMetrics(t *testing.T) {
+	t.Parallel()
 	n := 0
 	with := func(side string, rmse, memory float64) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
@@ -152,6 +155,7 @@ func TestCompareMetrics(t *testing.T) {
 
 // TestCompareProcesses: where a side has one run whose samples are processes, they are what is compared.
 func TestCompareProcesses(t *testing.T) {
+	t.Parallel()
 	n := 0
 	processes := func(side string, level float64) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
@@ -169,6 +173,7 @@ func TestCompareProcesses(t *testing.T) {
 
 // TestCompareSweepThresholds: what the head's sweep calls no difference is none, unless somebody says otherwise.
 func TestCompareSweepThresholds(t *testing.T) {
+	t.Parallel()
 	n := 0
 	with := func(side, threshold string) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
@@ -188,6 +193,7 @@ func TestCompareSweepThresholds(t *testing.T) {
 }
 
 func TestCompareDiffers(t *testing.T) {
+	t.Parallel()
 	n := 0
 	commit := func(side, commit, numpy string) func(*schema.Run) {
 		return of(1, func(r *schema.Run) {
@@ -221,6 +227,7 @@ func TestCompareDiffers(t *testing.T) {
 
 // Facts are those of all runs: not of the first of a session, whose point another session may run later.
 func TestCompareDiffersInAnyRun(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for session, order := range [][]int64{{1, 2, 3}, {2, 1, 3}} {
@@ -245,6 +252,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 
 // Values that are no numbers are counted once, whichever of the sides could have had their runs.
 func TestCompareNotNumbers(t *testing.T) {
+	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	for _, dim := range []string{"1", "4", "x"} {

@@ -103,6 +103,7 @@ func twoSides() []schema.Run {
 }
 
 func TestCompareTwoSides(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, twoSides()...))
 	c := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
 	for row, want := range []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged} {
@@ -136,6 +137,7 @@ func TestCompareTwoSides(t *testing.T) {
 
 // TestCompareAgain: whatever a row says can be had from its lists again.
 func TestCompareAgain(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
 	for _, req := range []query.CompareRequest{{Base: "session=" + sessionID(1)}, {Base: "session=" + sessionID(20), Head: "session=" + sessionID(21)}} {
 		c := mustCompare(t, db, req)
@@ -181,6 +183,7 @@ func sessionsOf(past int, factor float64) []schema.Run {
 }
 
 func TestCompareSessions(t *testing.T) {
+	t.Parallel()
 	req := query.CompareRequest{Base: "session=last~1", Head: "session=last"}
 	for _, c := range []struct {
 		past    int
@@ -212,6 +215,7 @@ func TestCompareSessions(t *testing.T) {
 
 // TestCompareSense: whatever the values, there is a row, and no verdict that they cannot carry.
 func TestCompareSense(t *testing.T) {
+	t.Parallel()
 	values := func(metric string, all ...float64) func(*schema.Run) {
 		return func(r *schema.Run) { r.Metrics, r.Primary = []schema.Metric{realMetric(metric, "ns", all...)}, metric }
 	}
@@ -287,6 +291,7 @@ func TestCompareSense(t *testing.T) {
 
 // TestCompareAsMany: of very many runs less is read, and the answer is the same.
 func TestCompareAsMany(t *testing.T) {
+	t.Parallel()
 	n := 2000
 	runs := sessionsOf(8, 1.3)
 	for k := range 30 {

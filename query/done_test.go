@@ -11,6 +11,7 @@ import (
 
 // TestDone: the sessions of the suite on the machine, newest first; no other suite, machine, side or source.
 func TestDone(t *testing.T) {
+	t.Parallel()
 	in := func(session, resumes int, edit func(*schema.Run)) func(*schema.Run) {
 		return func(r *schema.Run) {
 			r.Suite, r.SessionID = `a "suite" \ of ours`, sessionID(session)
@@ -65,6 +66,7 @@ func TestDone(t *testing.T) {
 // TestDoneOfManySessions: the twenty newest sessions, in each the newest run first, and at the end what these went on
 // from, however old.
 func TestDoneOfManySessions(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for i := range 50 {
 		session := i / 2 % 25 // 0 to 24, two runs each
@@ -96,6 +98,7 @@ func TestDoneOfManySessions(t *testing.T) {
 
 // TestSessionPoints: the runs of a session and those of earlier ones that are named, and no others of these.
 func TestSessionPoints(t *testing.T) {
+	t.Parallel()
 	in := func(session int, status schema.Status) func(*schema.Run) {
 		return func(r *schema.Run) {
 			r.SessionID, r.Status, r.BatchSize, r.Params = sessionID(session), status, new(int64(1)), nil

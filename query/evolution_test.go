@@ -26,6 +26,7 @@ func foreignFile(t *testing.T, dir, zone, columns, ids string, run schema.ULID) 
 // TestOtherVersions: sealed files that lack columns, have columns that are not known here, or have them in another
 // order or under another name, are read exactly beside those of this version.
 func TestOtherVersions(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	runs := manyRuns(3)
 	dir := newStore(t)

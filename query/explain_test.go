@@ -131,6 +131,7 @@ func lines(x query.Explanation) string {
 }
 
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})...))
 	x := explain(t, db, query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "session=" + sessionID(1)}})
 	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
@@ -161,6 +162,7 @@ func TestExplain(t *testing.T) {
 
 // TestExplainChoice: which point is explained, and which where it has to be one that got worse.
 func TestExplainChoice(t *testing.T) {
+	t.Parallel()
 	lost := func(edit func(r *schema.Run)) func(r *schema.Run) bool {
 		return func(r *schema.Run) bool {
 			if r.Side == "head" && *r.BatchSize == 4 {
@@ -219,6 +221,7 @@ func TestExplainChoice(t *testing.T) {
 
 // TestExplainSidesOfSessions: of sessions with two sides the head is explained, without the runs of the base.
 func TestExplainSidesOfSessions(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for session := range 2 {
 		for range 6 {
@@ -251,6 +254,7 @@ func TestExplainSidesOfSessions(t *testing.T) {
 
 // TestExplainNothing: where nothing else differs there is nothing ranked, whatever the metric.
 func TestExplainNothing(t *testing.T) {
+	t.Parallel()
 	runs := explainedRuns(latencies{1: 1.2, 2: 1, 4: 1})
 	for i := range runs {
 		runs[i].Env.GitCommit, runs[i].Env.Facts["governor"], runs[i].Applied = "", "performance", nil
@@ -274,6 +278,7 @@ func TestExplainNothing(t *testing.T) {
 }
 
 func TestExplainErrors(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, explainedRuns(latencies{1: 1, 2: 1, 4: 1})...))
 	for says, req := range map[string]query.CompareRequest{
 		"want one metric and no axis": {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
@@ -287,6 +292,7 @@ func TestExplainErrors(t *testing.T) {
 
 // TestExplainUnbounded: a stage or a metric of few runs has no interval, rather than one from -100 %.
 func TestExplainUnbounded(t *testing.T) {
+	t.Parallel()
 	runs := slices.DeleteFunc(explainedRuns(latencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
 	x := explain(t, open(t, newStore(t, runs...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base bs=2", Head: "side=head bs=2"}})
 	seen := map[any]bool{}
@@ -305,6 +311,7 @@ func TestExplainUnbounded(t *testing.T) {
 // TestExplainRemoved: what is explained is what a store would have that never had the runs that were removed, though it
 // has their files, though a second store has them too, and though tags were changed.
 func TestExplainRemoved(t *testing.T) {
+	t.Parallel()
 	runs := explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})
 	gone := func(r *schema.Run) bool {
 		return *r.BatchSize == 2 && (r.Purpose == schema.PurposeProfile || *r.BlockIndex == 7) || *r.BatchSize == 4

@@ -64,6 +64,7 @@ var nasty = []struct{ text, want string }{
 }
 
 func TestParseNasty(t *testing.T) {
+	t.Parallel()
 	for _, c := range nasty {
 		n, err := parseFilter(c.text)
 		got := n.String()
@@ -77,6 +78,7 @@ func TestParseNasty(t *testing.T) {
 }
 
 func TestFilterRefusals(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ text, want string }{
 		{`batch_size>=`, `filter: batch_size>=  (offset 12): a value is missing`},
 		{`x=1 batch_size`, `filter: batch_size  (offset 4): a condition is missing; a shell takes < and > for itself, so quote it: 'batch_size>=2'`},
@@ -134,6 +136,7 @@ func noIDs(string, string) ([]string, error) { return nil, nil }
 
 // TestCompileBindsEverything: no text of a user may get into the statement.
 func TestCompileBindsEverything(t *testing.T) {
+	t.Parallel()
 	const evil = `'); DROP TABLE runs; --`
 	for _, text := range []string{
 		`suite="` + evil + `"`, `suite~"DROP"`, `"` + evil + `"=1`, `param."` + evil + `">=1`, `tag."` + evil + `"="` + evil + `"`, `warnings="` + evil + `"`,

@@ -48,6 +48,7 @@ func FuzzGate(f *testing.F) {
 
 // TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
 func TestGateKnowsWhatSteers(t *testing.T) {
+	t.Parallel()
 	e, err := openEngine(0)
 	if err != nil {
 		t.Fatal(err)
@@ -72,6 +73,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
+	t.Parallel()
 	e, err := openEngine(0)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 )
 
 func TestGroupsSort(t *testing.T) {
+	t.Parallel()
 	db := groupStore(t)
 	for _, c := range []struct {
 		sort []string
@@ -38,6 +39,7 @@ func TestGroupsSort(t *testing.T) {
 }
 
 func TestGroupsErrors(t *testing.T) {
+	t.Parallel()
 	db := groupStore(t)
 	ctx := context.Background()
 	for _, c := range []struct {

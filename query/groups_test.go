@@ -84,6 +84,7 @@ func groupStore(t testing.TB) *query.DB {
 }
 
 func TestGroups(t *testing.T) {
+	t.Parallel()
 	db := groupStore(t)
 	g, got := groups(t, db, query.GroupRequest{By: []string{"precision"}},
 		"precision", "points", "runs", "ok_runs", "failed_runs", "statuses", "metric", "unit", "better", "reason", "median", "lowest", "highest")
@@ -125,6 +126,7 @@ func TestGroups(t *testing.T) {
 }
 
 func TestGroupsBest(t *testing.T) {
+	t.Parallel()
 	db := groupStore(t)
 	_, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true},
 		"precision", "points", "ok_runs", "reason", "params", "best_runs", "samples_min", "median", "batch_size")
@@ -158,6 +160,7 @@ func TestGroupsBest(t *testing.T) {
 
 // TestGroupsDirection: what is better is the metric's to say.
 func TestGroupsDirection(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		what          string
 		first, second func(*schema.Run)
@@ -187,6 +190,7 @@ func TestGroupsDirection(t *testing.T) {
 
 // TestGroupsKeys: every kind of key of a filter groups; NULL is a group; machines and sides are never taken together.
 func TestGroupsKeys(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(
 		t,
 		groupRun(0, 100, "fp32", "64", func(r *schema.Run) { r.Env.Machine = "lab1" }),
@@ -246,6 +250,7 @@ func TestGroupsKeys(t *testing.T) {
 
 // TestGroupsSame: what all points agree in, failed ones included.
 func TestGroupsSame(t *testing.T) {
+	t.Parallel()
 	db := groupStore(t)
 	for filter, want := range map[string]string{
 		"":               "latency lower lab3 <nil> tiny_linear <nil> builtin builtin:tiny_linear <nil> 1 64 <nil>",
@@ -269,6 +274,7 @@ func TestGroupsSame(t *testing.T) {
 
 // TestGroupsSameMetric: the metric and its direction are those of all groups, also of those beyond the limit.
 func TestGroupsSameMetric(t *testing.T) {
+	t.Parallel()
 	first := groupRun(0, 1, "fp16", "64", nil)
 	another := func(name, unit string, better schema.Better) schema.Run {
 		return groupRun(1, 1, "fp32", "64", func(r *schema.Run) {

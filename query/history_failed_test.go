@@ -23,6 +23,7 @@ func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
 // TestHistoryFailedSessions: the sessions count that are after the last value of a series, in which its point failed and no
 // run of it was ok.
 func TestHistoryFailedSessions(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for k := range 10 {
 		runs = append(runs, historyRun(k, 0, 100_000), historyRun(k, 1, 100_000))
@@ -68,6 +69,7 @@ func TestHistoryFailedSessions(t *testing.T) {
 
 // TestHistoryUnplaced: runs of which neither the start nor the session is known have no order, and are counted.
 func TestHistoryUnplaced(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for k := range 12 {
 		runs = append(runs, historyRun(k, 0, 100_000))
@@ -86,6 +88,7 @@ func TestHistoryUnplaced(t *testing.T) {
 
 // TestHistoryByCommit: a session of several commits has a value of each, and says so.
 func TestHistoryByCommit(t *testing.T) {
+	t.Parallel()
 	for _, several := range []bool{false, true} {
 		var runs []schema.Run
 		for k := range 6 {

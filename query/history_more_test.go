@@ -55,6 +55,7 @@ func sameHistory(t *testing.T, name string, got, want query.History) {
 // TestHistoryRemoved: a history is that of a store that never had the runs that were removed, though it has their files,
 // though a second store has them too, and though tags were changed.
 func TestHistoryRemoved(t *testing.T) {
+	t.Parallel()
 	runs := historyRuns()
 	gone := func(r *schema.Run) bool {
 		day := r.StartedAt.Sub(start) / (24 * time.Hour)
@@ -96,6 +97,7 @@ func TestHistoryRemoved(t *testing.T) {
 
 // TestHistoryPages: the rows come page after page as they do in one table, and an outline has those that say most.
 func TestHistoryPages(t *testing.T) {
+	t.Parallel()
 	const days = 520 // 1,040 rows
 	var runs []schema.Run
 	for k := range days {
@@ -148,6 +150,7 @@ func TestHistoryPages(t *testing.T) {
 // TestHistoryOfSessions: a session counts with the median of its runs, and starts with the first of them; those of another
 // commit, and those without a value, are by themselves.
 func TestHistoryOfSessions(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for i, level := range []float64{0, 90_000, 160_000, 40_000, 10_000, 70_000} {
 		r := historyRun(0, 2*i, level)

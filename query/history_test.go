@@ -110,6 +110,7 @@ func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.Histo
 }
 
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, historyRuns()...))
 	h := historyOf(t, db, query.HistoryRequest{})
 	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
@@ -174,6 +175,7 @@ func TestHistory(t *testing.T) {
 // TestHistoryLastingFacts: what is different in the session of a change alone, or again as before at the end of the level, did
 // not change with it. The level before the next change counts, not what came later.
 func TestHistoryLastingFacts(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for k := range 30 {
 		r := historyRun(k, 0, 100_000*(1+float64(k/10))+float64(k%3)*100)
@@ -205,6 +207,7 @@ func TestHistoryLastingFacts(t *testing.T) {
 
 // TestHistorySince: what is earlier is not shown, but a level is told by it.
 func TestHistorySince(t *testing.T) {
+	t.Parallel()
 	db := sealedRuns(t, historyRuns())
 	at := func(k int) time.Time { return start.Add(time.Duration(24*k) * time.Hour) }
 	h := historyOf(t, db, query.HistoryRequest{Since: at(historyShift - 1)})
@@ -222,6 +225,7 @@ func TestHistorySince(t *testing.T) {
 
 // TestHistoryOfAnotherMetric: one that is compared by its difference may be 0, and better when it is higher.
 func TestHistoryOfAnotherMetric(t *testing.T) {
+	t.Parallel()
 	db := sealedRuns(t, historyRuns())
 	h := historyOf(t, db, query.HistoryRequest{Filter: "batch_size=2", Metric: "accuracy"})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Row != 10 {
@@ -248,6 +252,7 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 
 // TestHistoryMethods: Otava's change points are those of the values in the unit.
 func TestHistoryMethods(t *testing.T) {
+	t.Parallel()
 	db := sealedRuns(t, historyRuns())
 	h := historyOf(t, db, query.HistoryRequest{Method: query.HistoryOtava})
 	for _, s := range h.Series {
@@ -277,6 +282,7 @@ func TestHistoryMethods(t *testing.T) {
 
 // TestHistoryOfManySeries: among many series in which nothing changed, hardly any has a change point.
 func TestHistoryOfManySeries(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(9, 9))
 	const points, sessions = 60, 30
 	var runs []schema.Run
@@ -305,6 +311,7 @@ func TestHistoryOfManySeries(t *testing.T) {
 }
 
 func TestHistoryOfNothing(t *testing.T) {
+	t.Parallel()
 	h := historyOf(t, open(t, newStore(t)), query.HistoryRequest{Filter: "whatever=1"})
 	if len(h.Rows) != 0 || len(h.Series) != 0 || len(h.Columns) == 0 {
 		t.Errorf("%+v", h)

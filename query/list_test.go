@@ -13,6 +13,7 @@ import (
 )
 
 func TestListNewestFirst(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(7)...))
 	l, err := db.List(context.Background(), query.ListRequest{Limit: 3, Columns: []string{"repeat_index", "started_at", "p50", "unit", "params", "variant"}})
 	if err != nil {
@@ -39,6 +40,7 @@ func TestListNewestFirst(t *testing.T) {
 }
 
 func TestListOrderAndBounds(t *testing.T) {
+	t.Parallel()
 	runs := manyRuns(10) // batch_size 1 2 4 8 16 1 2 4 8 16, dim 64 128 256 ...
 	runs = append(runs, newRun(10, 0, func(r *schema.Run) {
 		r.Status, r.BatchSize, r.StartedAt, r.TimeSource = schema.StatusTimeout, nil, time.Time{}, ""
@@ -74,6 +76,7 @@ func TestListOrderAndBounds(t *testing.T) {
 }
 
 func TestListSessionsAndRuns(t *testing.T) {
+	t.Parallel()
 	// The newest session made the oldest runs: an import.
 	runs := manyRuns(6)
 	for i := range runs {
@@ -114,6 +117,7 @@ func TestListSessionsAndRuns(t *testing.T) {
 }
 
 func TestListUnknownNames(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(3)...))
 	ctx := context.Background()
 	for _, c := range []struct {
@@ -146,6 +150,7 @@ func TestListUnknownNames(t *testing.T) {
 }
 
 func TestCustomUnit(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, newRun(0, 0, func(r *schema.Run) {
 		r.Metrics = []schema.Metric{{Name: "tokens", Unit: "tok/J", Reals: []float64{5}, Summary: schema.Summary{P50: new(5.0)}}}
 		r.Primary = "tokens"
@@ -159,6 +164,7 @@ func TestCustomUnit(t *testing.T) {
 
 // TestWideIntegers: a column of integers is compared with all digits.
 func TestWideIntegers(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, newRun(0, 1000, func(r *schema.Run) { r.SeqLen = new(int64(1<<53 + 1)) })))
 	for filter, want := range map[string][]int{
 		"seq=9007199254740993": {0}, "seq=9007199254740992": nil, "seq>9007199254740992": {0}, "seq<1e300": {0}, "seq>99999999999999999999": nil,
@@ -170,6 +176,7 @@ func TestWideIntegers(t *testing.T) {
 }
 
 func TestEmptyStore(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t))
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}})
@@ -188,6 +195,7 @@ func TestEmptyStore(t *testing.T) {
 }
 
 func TestCancelled(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(3)...))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

@@ -240,6 +240,7 @@ func randomPredicate(random *rand.Rand, depth int) predicate {
 // TestFilterModel compares random filters over stored runs with the same filters over the runs in memory, and checks
 // that a filter and its negation share out all runs.
 func TestFilterModel(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	runs := modelRuns(random, 40)
 	db := open(t, newStore(t, runs...))
@@ -272,6 +273,7 @@ func TestFilterModel(t *testing.T) {
 // TestNotNumbers: values that an ordering cannot use do not match and are counted once, those of runs that the rest of the
 // filter leaves out are not.
 func TestNotNumbers(t *testing.T) {
+	t.Parallel()
 	dims := []string{"64", "x", "1e3", "nan", "12ms", " 7"}
 	var runs []schema.Run
 	for i, dim := range dims {

@@ -16,6 +16,7 @@ import (
 
 // TestNewestRemoved: where the newest runs are removed, more of a store of many files is looked at.
 func TestNewestRemoved(t *testing.T) {
+	t.Parallel()
 	runs := manyRuns(120)
 	dir := newStore(t)
 	for few := range slices.Chunk(runs, 3) {
@@ -53,6 +54,7 @@ func TestNewestRemoved(t *testing.T) {
 // TestNewestTwice: a live run that stands in a sealed file too counts once, also where that file is not among those that
 // can hold the newest runs.
 func TestNewestTwice(t *testing.T) {
+	t.Parallel()
 	runs := manyRuns(40)
 	dir := newStore(t)
 	for some := range slices.Chunk(runs, 10) {
@@ -73,6 +75,7 @@ func TestNewestTwice(t *testing.T) {
 
 // TestPagesNewest: the newest of those that match, without counting all of many runs, are those that List gives.
 func TestPagesNewest(t *testing.T) {
+	t.Parallel()
 	const many = 54_000
 	dir := t.TempDir() + "/store"
 	sealedStore(t, dir, synthetic{runs: many, perFile: 3_000, samples: 1, packs: 2, events: 10})

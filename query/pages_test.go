@@ -12,6 +12,7 @@ import (
 
 // TestPages: a long listing comes in pages that together have every run once and in order, whatever the order is.
 func TestPages(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir() + "/store"
 	s := synthetic{runs: 36_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
 	sealedStore(t, dir, s)

@@ -14,6 +14,7 @@ import (
 )
 
 func TestPoints(t *testing.T) {
+	t.Parallel()
 	point := func(n int, base int64, batch int64, edit func(*schema.Run)) schema.Run {
 		return newRun(n, base, func(r *schema.Run) {
 			r.BatchSize, r.Params = new(batch), nil
@@ -100,6 +101,7 @@ func TestPoints(t *testing.T) {
 
 // TestPointsFailures: the reasons of failed runs are counted, the most frequent first.
 func TestPointsFailures(t *testing.T) {
+	t.Parallel()
 	var runs []schema.Run
 	for i, f := range []struct {
 		status schema.Status
@@ -147,6 +149,7 @@ func overRuns(number func(schema.Summary) float64) float64 {
 
 // TestPointsOfDifferentUnits: numbers of different units have no median.
 func TestPointsOfDifferentUnits(t *testing.T) {
+	t.Parallel()
 	same := func(r *schema.Run) { r.BatchSize, r.Params = nil, nil }
 	db := open(t, newStore(t, newRun(0, 1000, same), newRun(1, 0, func(r *schema.Run) {
 		same(r)
@@ -166,6 +169,7 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 }
 
 func TestShow(t *testing.T) {
+	t.Parallel()
 	runs := append(manyRuns(3), everything())
 	db := open(t, newStore(t, runs...))
 	ctx := context.Background()

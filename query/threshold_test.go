@@ -7,6 +7,7 @@ import (
 )
 
 func TestThresholdOf(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]query.Threshold{
 		"5%":         {Value: .05},
 		"0.5 %":      {Value: .005},
