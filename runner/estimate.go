@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"context"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -45,6 +46,27 @@ func newEstimate(plan Plan) *estimate {
 		}
 	}
 	return e
+}
+
+// learn tells the estimate how long the newest run of each point took that ended well and was told the same.
+func (s *session) learn(ctx context.Context, earlier []schema.Run) {
+	newest := map[string]*schema.Run{}
+	for i := range earlier {
+		r := &earlier[i]
+		key := r.PointID + r.Env.Facts[factConfig] + r.Env.Facts[factProfile]
+		if r.Status == schema.StatusOK && newest[key] == nil {
+			newest[key] = r
+		}
+	}
+	for _, p := range s.result.Plan.Launches {
+		sub := subjectOf(p.Launch)
+		if p.Done != nil || len(newest) == 0 || s.estimate.at(sub).count > 0 {
+			continue
+		}
+		if r := newest[p.Launch.Point.PointID+s.target(ctx, sub).facts[factConfig]+p.Launch.Profile]; r != nil {
+			s.estimate.measure(sub, duration(r))
+		}
+	}
 }
 
 // at is the pace of a point, made where there is none.

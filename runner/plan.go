@@ -3,6 +3,7 @@ package runner
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -22,10 +23,11 @@ const (
 // sessions have done.
 type Plan struct {
 	Launches []Planned
-	Resumes  string   // the session that this one goes on from; empty: it begins anew
-	Done     int      // launches that are not run again
-	Changes  []Change // why runs of an unfinished session do not count
-	Sides    []Side   // that are compared, base and head; none where nothing is
+	Resumes  string        // the session that this one goes on from; empty: it begins anew
+	Done     int           // launches that are not run again
+	Expected time.Duration // how long the others will take, by earlier runs that were told the same; 0: not known
+	Changes  []Change      // why runs of an unfinished session do not count
+	Sides    []Side        // that are compared, base and head; none where nothing is
 }
 
 // Side is code that a session compares.
@@ -39,7 +41,7 @@ type Side struct {
 type Planned struct {
 	Launch sweep.Launch
 	Done   *schema.Run
-	Reason string // why it is run: missing, failed, or what changed
+	Reason string // why it is run: missing, failed, what changed, or measured again
 }
 
 // Change is a difference that keeps runs from counting.
@@ -132,7 +134,7 @@ func (p *Plan) settle(from *past, certain int) (resumes bool) {
 func (p *Plan) startAnew(certain int) {
 	p.Done, p.Launches = 0, p.Launches[:certain]
 	for i := range p.Launches {
-		p.Launches[i].Done, p.Launches[i].Reason = nil, "all are there"
+		p.Launches[i].Done, p.Launches[i].Reason = nil, "measured again"
 	}
 }
 

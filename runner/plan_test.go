@@ -92,7 +92,7 @@ func TestPlan(t *testing.T) {
 			[]schema.Run{doneRun(launches[2], "A", nil)}, rules{}, "missing; missing; done; missing", "A", "[]",
 		},
 		"a finished sweep runs again": {
-			all(nil), rules{}, "all are there; all are there; all are there; all are there", "", "[]",
+			all(nil), rules{}, "measured again; measured again; measured again; measured again", "", "[]",
 		},
 		"a failure is a run": {
 			[]schema.Run{doneRun(launches[0], "A", status(schema.StatusTimeout))},

@@ -59,6 +59,31 @@ type Result struct {
 	Plan     Plan
 	Statuses map[schema.Status]int
 	Left     int // launches that were not begun, because of MaxTime
+
+	measured int    // runs kept that have measured something
+	Why      string // the first reason why a run has measured nothing; empty: there is none
+}
+
+// count takes in a run that was kept.
+func (r *Result) count(run *schema.Run) {
+	r.Statuses[run.Status]++
+	switch {
+	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:
+		r.measured++
+	case r.Why == "":
+		r.Why = run.Error
+	}
+}
+
+// Measured is how many runs have measured something: those kept, and those of earlier sessions that this one goes on from.
+func (r Result) Measured() int {
+	n := r.measured
+	for _, p := range r.Plan.Launches {
+		if p.Done != nil && p.Done.Status == schema.StatusOK && p.Launch.Profile == "" {
+			n++
+		}
+	}
+	return n
 }
 
 // Runs is how many runs were kept.

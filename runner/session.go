@@ -93,14 +93,20 @@ func (s *session) order() sweep.LaunchOptions {
 
 // plan decides what is launched, and says so.
 func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
-	var done []schema.Run
-	if s.options.Done != nil && s.options.Rerun != RerunAll && len(s.sides) == 1 {
+	var earlier, done []schema.Run
+	if s.options.Done != nil {
 		var err error
-		if done, err = s.options.Done(s.env.Machine); err != nil {
+		if earlier, err = s.options.Done(s.env.Machine); err != nil {
 			return err
 		}
 	}
+	if s.options.Rerun != RerunAll && len(s.sides) == 1 {
+		done = earlier
+	}
 	s.inheritBuild(done)
+	if err := s.checkThere(ctx, s.options.DryRun); err != nil {
+		return err
+	}
 	s.past = findPast(done, launches, rules{
 		identity: func(l sweep.Launch) map[string]string { return s.identity(ctx, l) },
 		points:   s.host.points, rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
@@ -108,6 +114,8 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	s.choose(launches)
 	s.total, s.finished = len(s.result.Plan.Launches), s.result.Plan.Done
 	s.estimate = newEstimate(s.result.Plan)
+	s.learn(ctx, earlier)
+	s.result.Plan.Expected = s.estimate.remaining()
 	for _, p := range s.result.Plan.Launches {
 		if p.Done == nil {
 			s.launches = append(s.launches, p.Launch)
@@ -191,7 +199,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	if err := s.emit(run); err != nil {
 		return err
 	}
-	s.result.Statuses[run.Status]++
+	s.result.count(&run)
 	s.oom.note(subjectOf(l), run.Status)
 	s.note(l, &run)
 	s.estimate.measure(subjectOf(l), time.Since(began))

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -80,6 +81,9 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 	switch p.Executor {
 	case schema.ExecutorBuiltin:
 		t.backendVersion = s.host.version
+		if err := builtin.Check(t.spec.Config); err != nil {
+			t.refuse(schema.StatusError, "model", location{s.sweep.Name, p.ModelLine}, err)
+		}
 	case schema.ExecutorCommand:
 		s.prepareCommand(t, side)
 	default:

@@ -27,6 +27,10 @@ command goes on from there: what an unfinished session has done with the same
 code, configuration, machine and versions is not run again. With --against every
 session begins anew: two sides of different days are not compared.
 
+What a point runs and is not there (an interpreter, a module, a file, a class or
+function, a model, a program) ends the command before the first run, with exit
+status 2; --dry-run says it too. What a build makes is looked for after it.
+
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
 "event" is session, plan, waiting, build, run or end; what is not known is null.`,
@@ -151,10 +155,28 @@ func (b *bench) run() error {
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}
-	if err == nil && result.Failed() > 0 {
-		err = errRunsFailed
+	if err == nil {
+		err = b.verdict(result)
 	}
 	return err
+}
+
+// verdict is an error where runs failed, or none has measured anything.
+func (b *bench) verdict(r runner.Result) error {
+	if b.cmd.Context().Err() != nil || r.Runs() == 0 {
+		return nil // it was interrupted, or there was nothing to run yet
+	}
+	if r.Measured() == 0 {
+		line := "nothing was measured: " + statusCounts(r)
+		if r.Why != "" {
+			line += ": " + r.Why
+		}
+		fmt.Fprintln(b.stderr, oneLine("neurolens: "+line))
+	}
+	if r.Failed() > 0 || r.Measured() == 0 {
+		return errRunsFailed
+	}
+	return nil
 }
 
 // goesOn says how the rest of an unfinished session is run.

@@ -18,7 +18,11 @@ func (b *bench) plan() error {
 	return b.print(b.format, t, func() view {
 		v := b.tableView(t)
 		v.above = planLines(&result.Plan)
-		v.below = []string{fmt.Sprintf("%s, %d to run", count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)}
+		left := fmt.Sprintf("%s, %d to run", count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)
+		if expected := result.Plan.Expected; expected > 0 {
+			left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(expected), "ns"))
+		}
+		v.below = []string{left}
 		return v
 	})
 }

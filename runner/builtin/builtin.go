@@ -94,6 +94,13 @@ func New(config map[string]string) (*Operation, error) {
 	}, nil
 }
 
+// Check says, as an *UnsupportedError, that there is no operation of the name that config has.
+func Check(config map[string]string) error {
+	r := reader{config: config, applied: map[string]string{}}
+	_, err := r.operation()
+	return err
+}
+
 func names() string {
 	all := []string{"Loss"}
 	for _, op := range operations {

@@ -129,16 +129,16 @@ class Request:
 
 
 def framework(worker, module, package):
-    """Imports a framework. Without it the point does not exist here, and the line says what to install."""
+    """Imports a framework. Without it the run fails, and the line says what to install."""
     python = sys.executable or "python3"
     install = "%s -m pip install %s" % (python, package)
     try:
         return importlib.import_module(module)
     except Exception as error:  # a wheel without its libraries raises OSError, ValueError and others
         if isinstance(error, ModuleNotFoundError) and error.name == module:
-            raise worker.Unsupported("not_installed", "%s is not installed for %s: %s" % (module, python, install))
+            raise worker.Failure("not_installed", "%s is not installed for %s: %s" % (module, python, install))
         why = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise worker.Unsupported("not_installed", "%s does not load in %s (%s): %s" % (module, python, why, install))
+        raise worker.Failure("not_installed", "%s does not load in %s (%s): %s" % (module, python, why, install))
 
 
 class Dimensions:

@@ -361,14 +361,14 @@ func TestNotInstalled(t *testing.T) {
 		}
 		o := runSpec(t, specOf(t, Settings{Backend: c.backend, Model: "builtin:add", ModelFile: "add.onnx"}, nil))
 		want := fmt.Sprintf("%s is not installed for %s: %s -m pip install %s", c.module, i.Path, i.Path, c.module)
-		check(t, o, schema.StatusUnsupported, "setup", "not_installed", want)
+		check(t, o, schema.StatusError, "setup", "not_installed", want)
 	}
 	// one that is there and lacks a library of its own
 	spec := specOf(t, Settings{Backend: "tensorrt", Model: "builtin:add", ModelFile: "add.onnx"}, nil)
 	dir := folder(t, map[string]string{"tensorrt/__init__.py": "raise ImportError('libnvonnxparser.so.11: cannot open shared object file\\nmore')\n"})
 	spec.Env = append(spec.Env, "PYTHONPATH="+dir)
 	o := runSpec(t, spec)
-	check(t, o, schema.StatusUnsupported, "setup", "not_installed", "tensorrt does not load in "+i.Path+" (libnvonnxparser.so.11: cannot open shared object file): ")
+	check(t, o, schema.StatusError, "setup", "not_installed", "tensorrt does not load in "+i.Path+" (libnvonnxparser.so.11: cannot open shared object file): ")
 }
 
 // TestNoNetwork: where there is no network, not even a loopback that is up, a model runs, and nothing complains.

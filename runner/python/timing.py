@@ -250,7 +250,7 @@ def need(module, mode):
     try:
         importlib.import_module(module)
     except ImportError:
-        raise Unsupported("not_installed", "timing %s needs %s: %s -m pip install %s" % (
+        raise Failure("not_installed", "timing %s needs %s: %s -m pip install %s" % (
             mode, module, sys.executable, module))
 
 

@@ -4,7 +4,9 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strconv"
+	"sync"
 
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
@@ -93,17 +95,26 @@ func (i Interpreter) Spec(settings Settings) (task.Spec, error) {
 	}, nil
 }
 
-// workerFiles are the files of the worker by name.
+// workerFiles are the files of the worker by name. Their contents are not to be changed.
 func workerFiles() (map[string][]byte, error) {
+	files, err := readWorker()
+	return maps.Clone(files), err
+}
+
+// readWorker reads them once: every point of a sweep has them.
+var readWorker = sync.OnceValues(func() (map[string][]byte, error) {
 	entries, err := sources.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("reading the worker: %w", err)
 	}
 	files := make(map[string][]byte, len(entries))
 	for _, e := range entries {
+		if e.Name() == checker { // which runs before any worker
+			continue
+		}
 		if files[e.Name()], err = sources.ReadFile(e.Name()); err != nil {
 			return nil, fmt.Errorf("reading the worker: %w", err)
 		}
 	}
 	return files, nil
-}
+})

@@ -14,7 +14,7 @@
 // # What runs
 //
 // The key that is there decides. `command: [prog, --batch, "{batch_size}"]` is any program, started without a shell,
-// one process an iteration. `file: bench.py:Name` is a Python file and the class or function in it, run by a Python
+// one process an iteration; a line for a shell is `command: [sh, -c, "a | b"]`. `file: bench.py:Name` is a Python file and the class or function in it, run by a Python
 // worker; without a name, the only one that fits. Else `backend` says builtin, onnxrt, torch or tensorrt, and `model`
 // is a file, builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one
 // of its operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's
@@ -120,7 +120,7 @@
 // The first thing that is wrong ends the reading, with `file:line: what is wrong` and what to do: an unknown or doubled
 // key; a value of the wrong type; an empty list; a value or a point that is there twice; an axis named like a column
 // that no axis fills; an axis that the command would not see; an exclude that removes nothing; two models of one name;
-// a key that means nothing for what runs; rel_error beside iterations; more than 100,000 launches, counted before
+// a key that means nothing for what runs; a line of words where a list is wanted; rel_error beside iterations; more than 100,000 launches, counted before
 // anything is expanded. So are merge keys, tags, a second document, files beyond 1 MiB and aliases that expand beyond
 // 200,000 values.
 package sweep

@@ -33,7 +33,7 @@ type program struct {
 
 // lines are those of keys, for the messages of others; 0: not there.
 type lines struct {
-	file, python, build int
+	file, python, build, command int
 }
 
 type variable struct {
@@ -56,9 +56,12 @@ func readProgram(d *document, axes []axis, w workerSettings, o Overrides) (*prog
 		return nil, err
 	}
 	p.used = p.usedAxes()
-	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build")}
+	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build"), command: d.line("command")}
 	if o.Python != "" {
 		p.lines.python = 0
+	}
+	if wrapper := d.line("wrapper"); wrapper > 0 { // which is what is started
+		p.lines.command = wrapper
 	}
 	return p, p.checkUse()
 }
@@ -71,6 +74,9 @@ func (p *program) readCommand(d *document) error {
 	for _, f := range []field{wrapper, command} {
 		if !f.given() {
 			continue
+		}
+		if err := f.checkWords(); err != nil {
+			return err
 		}
 		w, err := f.readTexts(p.scope)
 		if err != nil {
@@ -207,6 +213,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 		point.Seed = p.worker.seed
 	}
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
+	point.CommandLine = p.lines.command
 	const entry = 32 // bytes that a parameter takes in its map, about
 	p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
 	if p.size += len(point.Python) + len(point.Provider) + len(point.Device); p.size > maxText {

@@ -53,6 +53,9 @@ func (p *program) readBuild(d *document) error {
 		return nil
 	}
 	d.ask("build", f)
+	if err := f.checkWords(); err != nil {
+		return err
+	}
 	commands := []field{f}
 	if f.Kind == yaml.SequenceNode && len(f.Content) > 0 && f.Content[0].Kind == yaml.SequenceNode {
 		commands = f.items()

@@ -56,18 +56,19 @@ type Point struct {
 	Written map[string]string // by axis: the value as Overrides.Params takes it
 
 	// What runs.
-	Executor  schema.Executor
-	ModelPath string            // the model's file as written; empty for builtin:NAME and where there is no file
-	ModelLine int               // of the model
-	Command   []string          // wrapper, program and arguments, filled in; nil unless Executor is command
-	File      string            // the Python file as written, filled in; empty unless Executor is python
-	Object    string            // class or function in File; empty: the only one that fits
-	FileLine  int               // of file
-	Build     [][]string        // commands to run first, filled in; nil where there are none
-	BuildLine int               // of build
-	Env       map[string]string // what is set on top of the environment, filled in; nil where there is nothing; see BuildEnv
-	Dir       string            // cwd, filled in; empty: the working directory
-	Used      []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
+	Executor    schema.Executor
+	ModelPath   string            // the model's file as written; empty for builtin:NAME and where there is no file
+	ModelLine   int               // of the model
+	Command     []string          // wrapper, program and arguments, filled in; nil unless Executor is command
+	File        string            // the Python file as written, filled in; empty unless Executor is python
+	Object      string            // class or function in File; empty: the only one that fits
+	FileLine    int               // of file
+	CommandLine int               // of command
+	Build       [][]string        // commands to run first, filled in; nil where there are none
+	BuildLine   int               // of build
+	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing; see BuildEnv
+	Dir         string            // cwd, filled in; empty: the working directory
+	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
 	// How a Python worker runs it; with other executors all are zero, but Seed where {seed} is used.
 	Python       string // the interpreter; empty: not given

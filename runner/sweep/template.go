@@ -129,6 +129,18 @@ type texts struct {
 	shared    []string
 }
 
+// checkWords refuses the line of a shell where a program and its arguments are wanted.
+func (f field) checkWords() error {
+	words := strings.Fields(f.Value)
+	if f.Kind != yaml.ScalarNode || len(words) < 2 {
+		return nil
+	}
+	for i, word := range words {
+		words[i] = jsonText(word)
+	}
+	return f.errorf("want a list, [%s], or, where a shell is needed, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
+}
+
 // readTexts reads a list of texts, or one.
 func (f field) readTexts(s *scope) (texts, error) {
 	var w texts

@@ -1,0 +1,168 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxMissing is how many things that are missing an error names.
+const maxMissing = 5
+
+// checkThere looks, before the first launch, whether all is there that points run: interpreters, modules, files, classes
+// and functions, models, programs. What is missing would fail at every launch. With notBuilt, points with a build are
+// left out: it may make what is missing.
+func (s *session) checkThere(ctx context.Context, notBuilt bool) error {
+	missing := missing{sides: make([]map[string]bool, len(s.sides)), asked: map[interpreterNeed][]asker{}}
+	for i := range s.sweep.Points {
+		p := &s.sweep.Points[i]
+		for on := range s.sides {
+			sub := subject{p, on}
+			if s.built[sub].err != nil || notBuilt && len(p.Build) > 0 {
+				continue
+			}
+			missing.look(s.target(ctx, sub), on, s.sweep.Name)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil // which ends the session by itself
+	}
+	missing.ask(ctx)
+	return missing.err()
+}
+
+// missing collects what is missing. What one of two sides has is none of it: the other one's runs say so.
+type missing struct {
+	texts []string
+	sides []map[string]bool
+	asked map[interpreterNeed][]asker
+	order []interpreterNeed
+}
+
+// interpreterNeed is an interpreter as points start it.
+type interpreterNeed struct{ path, dir, pythonPath string }
+
+// asker is what a point needs of an interpreter, and where the sweep says so.
+type asker struct {
+	side        int
+	at          location
+	need        python.Need
+	interpreter python.Interpreter
+	environ     []string
+}
+
+// add notes a text of a side; once it is missing on all of them, it is missing.
+func (m *missing) add(side int, at location, text string) {
+	if at.line > 0 {
+		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
+	}
+	if m.sides[side] == nil {
+		m.sides[side] = map[string]bool{}
+	}
+	m.sides[side][text] = true
+	everywhere := !slices.ContainsFunc(m.sides, func(texts map[string]bool) bool { return !texts[text] })
+	if everywhere && !slices.Contains(m.texts, text) {
+		m.texts = append(m.texts, text)
+	}
+}
+
+// look notes what is missing of a target, or has to be asked of its interpreter.
+func (m *missing) look(t *target, side int, file string) {
+	switch {
+	case t.refused != nil && t.refused.Status == schema.StatusError:
+		m.add(side, location{}, t.refused.Error)
+	case t.refused != nil:
+	case t.spec.Command != nil:
+		if err := t.checkProgram(); err != nil {
+			m.add(side, location{file, t.point.CommandLine}, err.Error())
+		}
+	case t.python.Path != "":
+		m.want(t, side, file)
+	}
+}
+
+// want notes what a target needs of its interpreter.
+func (m *missing) want(t *target, side int, file string) {
+	environ := slices.Concat(os.Environ(), t.spec.Env)
+	key := interpreterNeed{t.python.Path, t.spec.Dir, t.point.Env["PYTHONPATH"]}
+	line := t.point.FileLine
+	if line == 0 {
+		line = t.point.ModelLine
+	}
+	a := asker{side, location{file, line}, t.settings.Need(), t.python, environ}
+	same := func(b asker) bool { return a.need == b.need }
+	if m.asked[key] == nil {
+		m.order = append(m.order, key)
+	}
+	if !slices.ContainsFunc(m.asked[key], same) {
+		m.asked[key] = append(m.asked[key], a)
+	}
+}
+
+// ask asks each interpreter once. One that cannot say is left to the runs.
+func (m *missing) ask(ctx context.Context) {
+	for _, key := range m.order {
+		askers := m.asked[key]
+		var needs []python.Need
+		for _, a := range askers {
+			needs = append(needs, a.need)
+		}
+		texts, err := askers[0].interpreter.Missing(ctx, key.dir, askers[0].environ, needs)
+		if err != nil {
+			continue
+		}
+		for i, text := range texts {
+			if text != "" {
+				m.add(askers[i].side, askers[i].at, text)
+			}
+		}
+	}
+}
+
+// err is an InputError that names what is missing; nil where nothing is.
+func (m *missing) err() error {
+	if len(m.texts) == 0 {
+		return nil
+	}
+	shown := m.texts[:min(len(m.texts), maxMissing)]
+	text := strings.Join(shown, "; ")
+	if more := len(m.texts) - len(shown); more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return &InputError{errors.New(text + "; nothing was started")}
+}
+
+// checkProgram tells why the program of a command cannot be started.
+func (t *target) checkProgram() error {
+	name := t.spec.Command[0]
+	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.spec.Env))
+	switch {
+	case err == nil:
+		path = inDir(t.spec.Dir, path)
+	case strings.ContainsAny(name, " \t"):
+		return fmt.Errorf("%s: no such program: write its arguments as a list, [%s]", name, strings.Join(strings.Fields(name), ", "))
+	case errors.Is(err, exec.ErrNotFound):
+		return fmt.Errorf("%s: no such program on PATH", name)
+	default:
+		return err
+	}
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fileError(name, err)
+	case info.IsDir():
+		return fmt.Errorf("%s: is a directory", name)
+	case info.Mode()&0o111 == 0:
+		return fmt.Errorf("%s: not executable (chmod +x %s)", name, filepath.Base(name))
+	}
+	return nil
+}
