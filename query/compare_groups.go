@@ -43,7 +43,7 @@ type notes struct {
 	failed      map[string]any // numbers of runs by the status that they ended with, but ok
 	failure     string         // what one of these says went wrong
 	warnings    []string       // of its runs, each once, ascending
-	oneBlock    bool           // the locations are those of processes of fewer than 3 runs
+	oneBlock    int            // runs whose processes the locations are; 0: these are the runs' own
 	tick        float64        // of the metric, where runs say that it is coarse
 }
 

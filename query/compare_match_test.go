@@ -153,24 +153,6 @@ func TestCompareMetrics(t *testing.T) {
 	}
 }
 
-// TestCompareProcesses: where a side has one run whose samples are processes, they are what is compared.
-func TestCompareProcesses(t *testing.T) {
-	t.Parallel()
-	n := 0
-	processes := func(side string, level float64) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
-			m := realMetric("latency", "ns", wobble(level)...)
-			m.Level, r.Side = schema.LevelProcess, side
-			r.Metrics = []schema.Metric{m}
-		})
-	}
-	got := mustCompare(t, sealedRuns(t, slices.Concat(runsOf(&n, 1, processes("base", 1000), 1), runsOf(&n, 1, processes("head", 1500), 1))),
-		query.CompareRequest{Base: "session=last"})
-	if v, flags, runs := cellOf(got, 0, "verdict"), cellOf(got, 0, "flags"), cellOf(got, 0, "head_runs"); v != "regressed" || runs != "7" || flags != "[one_block order]" {
-		t.Errorf("%s of %s, flags %s", v, runs, flags)
-	}
-}
-
 // TestCompareSweepThresholds: what the head's sweep calls no difference is none, unless somebody says otherwise.
 func TestCompareSweepThresholds(t *testing.T) {
 	t.Parallel()

@@ -13,14 +13,13 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// processes replaces the runs of points that have too few of them by their samples, where each of these is a process.
+// processes replaces the runs of points by their samples, where each of these is a process: see compare.Processes.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
 	var sides [2][]*group
 	for _, p := range matched {
-		if p.whole() && min(len(p.base.locations), len(p.head.locations)) < compare.LeastRuns &&
+		if p.whole() && compare.Processes(min(len(p.base.locations), len(p.head.locations)), p.confounded) &&
 			p.base.metric.level == string(schema.LevelProcess) && p.head.metric.level == string(schema.LevelProcess) {
 			sides[0], sides[1] = append(sides[0], p.base), append(sides[1], p.head)
-			p.blocks = nil // it is not known which process ran next to which
 		}
 	}
 	for i, s := range []*side{m.base, m.head} {
@@ -41,8 +40,8 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 	for _, g := range groups {
 		byKey[g.key()] = g
 		points = append(points, g.pointID)
+		g.note().oneBlock = len(g.locations)
 		g.locations, g.inOrder = nil, false
-		g.note().oneBlock = true
 	}
 	from, args, err := m.withSamples(s, metric)
 	if err != nil {

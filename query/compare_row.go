@@ -97,7 +97,11 @@ func (g *group) cells(scale schema.Scale) []any {
 	if g == nil || g.absent {
 		return make([]any, 5)
 	}
-	cells := []any{int64(len(g.locations)), nil, nil, g.statuses(), nil}
+	runs := len(g.locations)
+	if n := g.noted().oneBlock; n > 0 {
+		runs = n
+	}
+	cells := []any{int64(runs), nil, nil, g.statuses(), nil}
 	if len(g.locations) > 0 {
 		cells[1], cells[2], cells[4] = g.least, g.most, realValue(inUnit(g.level(), scale))
 	}
@@ -123,7 +127,7 @@ func (p *pairing) looks() int {
 // Flags of a point, beside the words of warning of its runs.
 const (
 	FlagFewRuns   = "few_runs"   // fewer than 5 runs of a side: the strict rule
-	FlagOneBlock  = "one_block"  // the replicates are processes of fewer than 3 runs
+	FlagOneBlock  = "one_block"  // the replicates are processes, of fewer than 5 runs
 	FlagRunsModes = "runs_modes" // the runs of a side gather around two values: more iterations will not help
 	FlagRunsDrift = "runs_drift" // the runs of a side rise or fall in the order in which they ran
 	FlagOrder     = "order"      // all runs of one side ran before those of the other: a drift would look like a change
@@ -147,7 +151,7 @@ func (p *pairing) flags() []any {
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
 		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < compare.FirmRuns)
-		add(FlagOneBlock, any(func(g *group) bool { return g.noted().oneBlock }))
+		add(FlagOneBlock, any(func(g *group) bool { return g.noted().oneBlock > 0 }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.inOrder && apart(pair.Base, stat.Drift) || p.head.inOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)

@@ -124,7 +124,7 @@ func runsText(t query.Table, row []any) string {
 		case !has:
 			return thousands(int(runs))
 		case most > samples:
-			return fmt.Sprintf("%s×%s-%s", thousands(int(runs)), thousands(int(samples)), thousands(int(most)))
+			return fmt.Sprintf("%s×%s…%s", thousands(int(runs)), thousands(int(samples)), thousands(int(most)))
 		}
 		return fmt.Sprintf("%s×%s", thousands(int(runs)), thousands(int(samples)))
 	}

@@ -77,7 +77,7 @@ var meanings = map[string]string{
 	string(compare.Units):       "different metrics or units",
 	string(compare.NotPositive): "zero or negative values have no ratio",
 	string(compare.NoValues):    "ok runs without a finite value are left out",
-	query.FlagOneBlock:          "the processes of fewer than 3 runs are compared; another session may differ",
+	query.FlagOneBlock:          "there are fewer than 5 runs, so that their processes are compared",
 	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
 	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
 	query.FlagOrder:             "one side ran before the other, and a drift looks like a change: it has to exceed the threshold beyond chance; interleave",

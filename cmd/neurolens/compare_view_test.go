@@ -117,7 +117,7 @@ func TestCompareCells(t *testing.T) {
 		c.Columns = append(c.Columns, query.Column{Name: name})
 	}
 	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(compare.Unchanged)}
-	if got := runsText(c.Table, row); got != "5×5-500 3×50" {
+	if got := runsText(c.Table, row); got != "5×5…500 3×50" {
 		t.Errorf("runs are %q", got)
 	}
 	if got := wordOf(c.Table, row); got != query.FlagFailures {

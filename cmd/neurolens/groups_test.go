@@ -55,7 +55,7 @@ func TestGroupsView(t *testing.T) {
 	want := `bs=16 · lab3 · dim=8
 
 VARIANT  METRIC     BENCHMARK  tile     MEDIAN        P99  SPREAD    RUNS × N  POINTS
-tiled    latency    matmul       32    4.02 ms    5.00 ms   2.1 %  5 × 90-100   1,000  2 timeout
+tiled    latency    matmul       32    4.02 ms    5.00 ms   2.1 %  5 × 90…100   1,000  2 timeout
 naive    bandwidth  copy         64  4.02 GB/s  5.00 GB/s       –     3 × 100     200
 both     –          –             –          –          –       –           –       2  mixed
 odd      score      –             –          –          –       –           –       1  no_direction

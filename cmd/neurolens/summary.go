@@ -129,7 +129,7 @@ func statusCounts(r runner.Result) string {
 	return count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
 }
 
-// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41-100. counted is the column of its ok runs.
+// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100. counted is the column of its ok runs.
 func runsTimesSamples(t query.Table, row []any, counted string) string {
 	runs, _ := at(t, row, counted).(int64)
 	least, ok := at(t, row, "samples_min").(int64)
@@ -140,5 +140,5 @@ func runsTimesSamples(t query.Table, row []any, counted string) string {
 	case least == most:
 		return fmt.Sprintf("%s × %s", thousands(int(runs)), thousands(int(least)))
 	}
-	return fmt.Sprintf("%s × %s-%s", thousands(int(runs)), thousands(int(least)), thousands(int(most)))
+	return fmt.Sprintf("%s × %s…%s", thousands(int(runs)), thousands(int(least)), thousands(int(most)))
 }

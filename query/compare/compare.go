@@ -44,6 +44,17 @@ func (p *Pair) Runs() int { return min(len(p.Base), len(p.Head)) }
 // paired tells whether there are enough blocks for an interval of their differences.
 func (p *Pair) paired() bool { return len(p.Blocks) >= leastBlocks }
 
+// Processes tells whether the replicates of a pair are its samples, each of which is a process of its own, in place of its
+// runs: of so many runs on the side that has fewer, whose sides are of different sessions (see Pair.Confounded) or not.
+//
+// Processes of one run share the minute in which they ran, and what that minute did to all of them is in none of their
+// differences: taken for replicates, they call what did not change different (Hurlbert, Ecological Monographs 54, 1984;
+// for benchmarks Kalibera and Jones, ISMM 2013). Within a session so the run is the replicate, and fewer than 3 say
+// nothing. Between sessions what minutes differ by is part of what sessions differ by, which the history of the point
+// tells and the verdict has to exceed: there processes stand for runs until there are enough of these for any verdict.
+// Of more repeats, or more processes in each, verdicts so never become rarer (TestMoreDataSettlesMore).
+func Processes(runs int, confounded bool) bool { return confounded && runs < manyRuns }
+
 // Rules are how strictly to judge.
 type Rules struct {
 	Strict bool // a change has to be larger than the dead zone beyond doubt, not only by the estimate
@@ -64,8 +75,14 @@ const (
 )
 
 const (
-	leastBlocks = 6  // for the 95 % interval of their differences to be finite
+	leastBlocks = 6 // to compare the sides block by block
+
+	// leastRankedBlocks is the number from which on the 95 % interval of ranks is narrower than the range of all
+	// differences. With 6 blocks, where it is that range, one odd block would make verdicts rarer than 5 runs do.
+	leastRankedBlocks = 7
+
 	leastFamily = 10 // pairs, to borrow variance from one another
+	manyRuns    = 10 // a side, to do without its processes
 	quanta      = 2  // steps of the clock that are no difference
 )
 
@@ -102,7 +119,8 @@ const (
 // Method is what the interval of a change is of.
 type Method string
 
-// The methods: differences of blocks; runs of two sides; the same, of fewer than 4 runs, with the t distribution.
+// The methods: differences of blocks (of 6 with the t distribution); runs of two sides; the same, of fewer than 4 runs,
+// with the t distribution.
 const (
 	MethodBlocks Method = "blocks"
 	MethodRuns   Method = "runs"

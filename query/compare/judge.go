@@ -112,6 +112,9 @@ func (d *draft) estimate(p *Pair) {
 	if p.paired() {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, Confidence)
+		if len(p.Blocks) < leastRankedBlocks {
+			o.Change.Confidence = 0
+		}
 		n := float64(len(p.Blocks))
 		d.own, known = stat.OneSample(p.Blocks)
 		d.pooled, d.df, d.factor = d.own.StdErr*d.own.StdErr*n, d.own.DF, 1/n
@@ -177,7 +180,8 @@ func priors(drafts []draft) (runs, blocks stat.Prior) {
 	return fit(MethodRuns), fit(MethodBlocks)
 }
 
-// test finds the p of a pair, and the interval of one with too few runs for that of ranks.
+// test finds the p of a pair, and the interval of one with too few runs for that of ranks: of its own variance, as ranks
+// would give it. One by what other pairs lend would be narrower, so that the next run could take a verdict away.
 func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 	o := d.outcome
 	o.Noise = (o.Change.High - o.Change.Low) / 2
@@ -191,8 +195,10 @@ func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 		test = stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
 	}
 	if o.Change.Confidence == 0 {
-		o.Method = MethodT
-		interval := test.Interval(Confidence)
+		if !p.paired() {
+			o.Method = MethodT
+		}
+		interval := d.own.Interval(Confidence)
 		o.Change.Low, o.Change.High, o.Change.Confidence = interval.Low, interval.High, interval.Confidence
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
