@@ -17,6 +17,7 @@ build:
 command: [sh, -c, 'test "$FLAGS $N" = "-O2 {k}"']
 env: {FLAGS: -O2, N: "{k}"}
 grid: {n: [1, 2], k: [3, 4]}
+repeats: 1
 warmup: 0
 iterations: 1
 `)

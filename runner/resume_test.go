@@ -136,7 +136,7 @@ func TestSuiteTimeoutOfRounds(t *testing.T) {
 
 // TestResumeAfterOutOfMemory: what was skipped on its account is done, and does not keep the sweep from running again.
 func TestResumeAfterOutOfMemory(t *testing.T) {
-	s, k := parse(t, "command: [sh, -c, ': {batch_size}']\ngrid: {batch_size: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
+	s, k := parse(t, "command: [sh, -c, ': {batch_size}']\ngrid: {batch_size: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), &shelf{}
 	k.bench(t, s, 0, nil)
 	k.runs[0].Status = schema.StatusOOM
 	k.runs[1].Status, k.runs[1].ErrorKind = schema.StatusSkipped, kindAfterOOM
@@ -219,7 +219,7 @@ func TestResumeAfterBuild(t *testing.T) {
 // TestResumeAfterBuildsThatChangedNothing: it is the newest session whose build they left as it was.
 func TestResumeAfterBuildsThatChangedNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
-	s := parse(t, "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\nbuild: [[sh, -c, 'test -e a || echo a > a']]\n")
+	s := parse(t, "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\nbuild: [[sh, -c, 'test -e a || echo a > a']]\n")
 	k := &shelf{}
 	k.bench(t, s, 1, nil)
 	k.bench(t, s, 1, func(o *Options) { o.Rerun = RerunAll })
@@ -232,7 +232,7 @@ func TestResumeAfterBuildsThatChangedNothing(t *testing.T) {
 func TestResumeAfterAScriptChanged(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, map[string]string{"b.sh": ": b"})
-	s, k := parse(t, "command: [sh, b.sh, '{n}']\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"), &shelf{}
+	s, k := parse(t, "command: [sh, b.sh, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), &shelf{}
 	k.bench(t, s, 1, nil)
 	if plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan; plan.Done != 1 {
 		t.Errorf("%d done of the same script", plan.Done)
@@ -249,7 +249,7 @@ func TestResumeAfterAScriptChanged(t *testing.T) {
 func TestResumeWithOutput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	writeFiles(t, map[string]string{"b.sh": "date +%N > $1"})
-	s, k := parse(t, "command: [sh, b.sh, out.txt, '{n}']\ngrid: {n: [1, 2, 3, 4]}\nwarmup: 0\niterations: 2\n"), &shelf{}
+	s, k := parse(t, "command: [sh, b.sh, out.txt, '{n}']\ngrid: {n: [1, 2, 3, 4]}\nrepeats: 1\nwarmup: 0\niterations: 2\n"), &shelf{}
 	for done := range 4 {
 		if plan := k.bench(t, s, 1, nil).Plan; plan.Done != done {
 			t.Errorf("%d done, want %d; changes %v", plan.Done, done, plan.Changes)
@@ -265,7 +265,7 @@ func TestResumeWithOutput(t *testing.T) {
 // TestResumeNamesSettings: a setting that is not what it was is called by its name.
 func TestResumeNamesSettings(t *testing.T) {
 	k := &shelf{}
-	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nwarmup: 0\n"
+	const text = "command: ['true', '{n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\n"
 	k.bench(t, parse(t, text+"iterations: 1\n"), 1, nil)
 	plan := k.bench(t, parse(t, text+"iterations: 3\n"), 0, func(o *Options) { o.DryRun = true }).Plan
 	if want := []Change{{"runner.iterations", "1", "3", 1}}; !slices.Equal(plan.Changes, want) {
@@ -294,7 +294,7 @@ func TestProgramOfAPath(t *testing.T) {
 	program := filepath.Join(dir, "true")
 	writeFiles(t, map[string]string{program: "#!/bin/sh\n:\n"})
 	k := &shelf{}
-	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nwarmup: 0\niterations: 1\n"), 0, nil)
+	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), 0, nil)
 	want, err := hashFile(program)
 	if err != nil {
 		t.Fatal(err)

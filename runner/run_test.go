@@ -115,7 +115,7 @@ func TestRunEndsWhenARunCannotBeKept(t *testing.T) {
 func TestRunKeepsWhatFinishedWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	s := parse(t, "command: [sleep, \"{s}\"]\ngrid: {s: [0, 600, 601]}\nwarmup: 0\niterations: 1\n")
+	s := parse(t, "command: [sleep, \"{s}\"]\ngrid: {s: [0, 600, 601]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
 	var statuses []schema.Status
 	var command string
 	_, err := Run(ctx, s, Options{Locks: t.TempDir(), Observe: func(e Event) {

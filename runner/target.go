@@ -126,6 +126,9 @@ func deadlinesOf(t sweep.Timeouts) task.Deadlines {
 // specOf is the target for one launch.
 func (t *target) specOf(l sweep.Launch) task.Spec {
 	spec := t.spec
+	if t.point.WarmupOnce && t.launched {
+		spec.Warmup, spec.TracePeak = 0, true
+	}
 	if l.Profile == "" {
 		return spec
 	}
@@ -309,6 +312,9 @@ func configOf(p *sweep.Point) map[string]string {
 // asked are the settings of a launch that are not part of what is measured.
 func asked(p *sweep.Point) map[string]string {
 	facts := map[string]string{"runner.warmup": strconv.Itoa(p.Warmup)}
+	if p.WarmupOnce {
+		facts["runner.warmup"] += " per session"
+	}
 	if p.Iterations > 0 {
 		facts["runner.iterations"] = strconv.Itoa(p.Iterations)
 	} else {

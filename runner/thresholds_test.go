@@ -5,7 +5,7 @@ import "testing"
 // TestThresholds: what a sweep calls no difference is a fact of each run, and no setting: a session goes on from one that
 // had other thresholds.
 func TestThresholds(t *testing.T) {
-	const text = "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nwarmup: 0\niterations: 1\n"
+	const text = "command: [sh, -c, ': {n}']\ngrid: {n: [1, 2]}\nrepeats: 1\nwarmup: 0\niterations: 1\n"
 	k := &shelf{}
 	k.bench(t, parse(t, text+"thresholds: {latency: 5%}\n"), 1, nil)
 	result := k.bench(t, parse(t, text+"thresholds: {latency: 10%, peak_memory: {abs: 64 KiB}}\n"), 0, nil)

@@ -58,6 +58,7 @@ command: ['true', "{benchmark}", "{weird}", "{dim}"]
 grid:
   weird: ["", "a b", "x,y", "007", "null", "it's", 'quote"d', [1, 2], "two\nlines", 1e3]
 params: {dim: 64}
+repeats: 1
 warmup: 2
 `)
 	program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").run(t)
@@ -145,7 +146,7 @@ func TestChoosesPython(t *testing.T) {
 // been committed is said before anything runs.
 func TestAgainOfSides(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
-	write(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nwarmup: 0\niterations: 2\n")
+	write(t, dir, "sweep.yaml", "suite: ab\ncommand: [sh, a.sh]\nrepeats: 1\nwarmup: 0\niterations: 2\n")
 	write(t, dir, "a.sh", "exit 0\n")
 	write(t, dir, ".gitignore", "runs_store/\nneurolens\n")
 	repository(t, dir)

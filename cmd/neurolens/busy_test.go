@@ -10,7 +10,7 @@ import (
 	"github.com/neurolens/neurolens/runner/device"
 )
 
-const oneRunSweep = "command: [\"true\"]\niterations: 1\n"
+const oneRunSweep = "command: [\"true\"]\nrepeats: 1\niterations: 1\n"
 
 // TestBusyDevice: what another session measures is not measured at the same time. Without --wait that is exit 2 and
 // one line, and nothing is stored; with it the sweep runs once the other one is done.

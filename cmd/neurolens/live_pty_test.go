@@ -55,7 +55,7 @@ func onTerminal(t *testing.T, end string) string {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"sweep.yaml": "suite: live\nbenchmark: sleep\ncommand: [sleep, \"{seconds}\"]\ngrid: {seconds: [0.01, 600]}\nwarmup: 0\niterations: 1\n",
+		"sweep.yaml": "suite: live\nbenchmark: sleep\ncommand: [sleep, \"{seconds}\"]\ngrid: {seconds: [0.01, 600]}\nrepeats: 1\nwarmup: 0\niterations: 1\n",
 		"shell": `stty cols 80 rows 30; stty -g >before
 "$PROGRAM" bench sweep.yaml >out & pid=$!
 while ! grep -qs "1/2" typescript || ! grep -qs "now   seconds=600" typescript; do sleep 0.05; done

@@ -8,7 +8,7 @@
 //	  batch_size: [1, 2, 4]
 //	  seq_len: [64, 128]
 //	  precision: [fp32, fp16]
-//	repeats: 5                        # runs of each point
+//	repeats: 5                        # runs of each point; 1 by default, with command 10
 //	tags: {experiment: smoke}
 //
 // # What runs
@@ -47,8 +47,8 @@
 //
 // # Launching
 //
-//	warmup: 10                        # iterations before the measurement; with command 1
-//	iterations: 100                   # exact; not given: until the executor's own count or the budget is reached
+//	warmup: 10                        # iterations before the measurement of each run
+//	iterations: 100                   # exact; not given: 100, or until the budget is spent
 //	budget: 10s                       # ends the measurement well
 //	timeouts: {build: 10m, setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, profile: 180s, suite: 4h}
 //	timeout: 15s                      # timeouts.measure alone
@@ -56,6 +56,11 @@
 //	env: {OMP_NUM_THREADS: "{threads}"}
 //	cwd: build/{variant}
 //	wrapper: [numactl, "--cpunodebind={node}"]   # goes before the command
+//
+// With command, an iteration is a process. There are 10 runs of each point by default, and each has as many processes as
+// fit in a budget of 300ms, at least one: what runs differ by is what a change has to stand out from, and runs are
+// spread over the session. One process warms up before the first run of a point in a session; `warmup` gives each run its
+// own.
 //
 // Timeouts kill. A deadline of measure that is not given lies at least 5s above the budget; one that is given and is
 // not above a budget that is given is refused. After timeouts.suite, which counts from the first launch, nothing more

@@ -95,7 +95,7 @@ func (e *expansion) add(from *entry, line int) error {
 // point makes the point of a row.
 func (e *expansion) point(row []*value) (Point, error) {
 	p := Point{
-		Warmup: e.settings.warmup, Iterations: e.settings.iterations,
+		Warmup: e.settings.warmup, WarmupOnce: e.settings.warmupOnce, Iterations: e.settings.iterations,
 		Budget: e.settings.budget, Timeouts: e.settings.timeouts, RelError: e.settings.relError,
 	}
 	var backend *value

@@ -11,11 +11,15 @@ import (
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
 const maxCount = 10_000_000
 
-// Counts and the budget where the file says nothing. A process needs a shorter warm-up than an iteration.
+// Counts and the budget where the file says nothing. A process needs a shorter warm-up than an iteration, and processes
+// of one run share the minute in which they ran: many short runs, which are spread over time, say more than a long one.
 const (
-	defaultWarmup        = 10
-	defaultWarmupCommand = 1
-	defaultBudget        = 10 * time.Second
+	defaultWarmup         = 10
+	defaultWarmupCommand  = 1
+	defaultBudget         = 10 * time.Second
+	defaultBudgetCommand  = 300 * time.Millisecond
+	defaultRepeats        = 1
+	defaultRepeatsCommand = 10
 
 	// defaultRepeatsAgainst is what it takes to tell two commits apart.
 	defaultRepeatsAgainst = 6
@@ -27,6 +31,7 @@ type settings struct {
 	tags       map[string]string
 	repeats    int
 	warmup     int
+	warmupOnce bool // before the first run of each point alone
 	iterations int
 	budget     time.Duration
 	timeouts   Timeouts
@@ -102,9 +107,10 @@ func checkOption(option, text string) error {
 }
 
 func (s *settings) readCounts(d *document, o Overrides) error {
-	s.warmup, s.repeats = defaultWarmup, 1
+	s.warmup, s.repeats = defaultWarmup, defaultRepeats
 	if d.keys["command"].given() {
-		s.warmup = defaultWarmupCommand
+		s.warmup, s.repeats = defaultWarmupCommand, defaultRepeatsCommand
+		s.warmupOnce = !d.keys["warmup"].given() && o.Warmup == nil
 	}
 	if s.worker.coldStart {
 		s.warmup = 0
@@ -140,11 +146,15 @@ func (s *settings) readCounts(d *document, o Overrides) error {
 	if o.ColdStart && o.Warmup == nil {
 		s.warmup = 0 // whatever the file says
 	}
+	s.warmupOnce = s.warmupOnce && s.warmup > 0
 	return nil
 }
 
 func (s *settings) readBudget(d *document, o Overrides) error {
 	s.budget = defaultBudget
+	if d.keys["command"].given() {
+		s.budget = defaultBudgetCommand
+	}
 	if f := d.keys["budget"]; f.given() {
 		var err error
 		if s.budget, err = f.duration(); err != nil {

@@ -85,6 +85,7 @@ type Point struct {
 
 	// How long it runs.
 	Warmup     int           // iterations before the measurement, 0 or more
+	WarmupOnce bool          // the first run of the point in a session has a warm-up, the others have none
 	Iterations int           // exact; 0: not given, then until RelError, the executor's own count, or the Budget
 	Budget     time.Duration // ends the measurement well
 	RelError   float64       // a share; 0: none

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -81,16 +82,31 @@ func (c *command) run() *event {
 		}
 	}
 	c.begin(schema.StageMeasure)
-	began := time.Now()
-	for i := range job.Iterations {
-		if job.Budget > 0 && i > 0 && (time.Since(began) >= job.Budget || atomic.LoadInt64(c.samples.stop()) != 0) {
-			break
-		}
+	began, latest := time.Now(), time.Duration(0)
+	since := func() time.Duration { return time.Since(began) }
+	for i := range fitting(job.Iterations, job.Budget, since, func() bool { return atomic.LoadInt64(c.samples.stop()) != 0 }) {
+		before := since()
 		if failed := c.iterate(job.Warmup+i, i); failed != nil {
 			return failed
 		}
+		latest = since() - before
+	}
+	if job.TracePeak && !c.seen && latest <= quick {
+		c.trace()
 	}
 	return nil
+}
+
+// fitting are the numbers of the processes that a measurement has room for: so many at most or, where there is a budget,
+// until that is spent by the clock, or somebody says to stop. There is at least one.
+func fitting(most int, budget time.Duration, since func() time.Duration, stop func() bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := range most {
+			if budget > 0 && i > 0 && (since() >= budget || stop()) || !yield(i) {
+				return
+			}
+		}
+	}
 }
 
 // begin begins a stage.

@@ -18,11 +18,14 @@ type Spec struct {
 	Dir      string            // working directory of the benchmark; empty is the runner's
 
 	Warmup int // warm-up iterations; at most 2^26 together with the measured ones
-	// Iterations is exact if above 0. Otherwise the run takes iterations until there are 100 (of a command 10), or until
+	// TracePeak runs one more process of a quick command without warm-up, after the measurement, where that alone tells
+	// its peak of memory.
+	TracePeak bool
+	// Iterations is exact if above 0. Otherwise the run takes iterations until there are 100 (of a command 10,000), or until
 	// Enough says so, or until the budget is spent, at least one.
 	Iterations int
 	Budget     time.Duration // of the measure stage; required without Iterations
-	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: 100 (10) will do. Of more than
+	// Enough is asked now and then whether the latencies so far, in ns, will do; nil: 100 (10,000) will do. Of more than
 	// 4,096 it sees as many, in stretches that are evenly spread: it may say no too often, not yes. It does not cut
 	// iterations whose number the spec or the benchmark itself gives.
 	Enough func(latencies []int64) bool `json:"-"`
@@ -54,6 +57,8 @@ const (
 	// same for executor command.
 	most          = 1 << 20
 	mostProcesses = 10_000
+	// quick is the latency up to which TracePeak runs another process.
+	quick = 30 * time.Millisecond
 	// maxRows bounds warm-up and measured iterations of one run together.
 	maxRows = 1 << 26
 )
@@ -61,7 +66,7 @@ const (
 // defaultIterations is the most iterations that a run takes if their number is not given.
 func defaultIterations(executor schema.Executor) int {
 	if executor == schema.ExecutorCommand {
-		return 10
+		return mostProcesses
 	}
 	return 100
 }
@@ -139,6 +144,7 @@ type job struct {
 	Warmup      int               `json:"warmup"`
 	Iterations  int               `json:"iterations"`       // at most
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
+	TracePeak   bool              `json:"trace_peak,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
 }
@@ -146,7 +152,7 @@ type job struct {
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, OutputLimit: s.OutputLimit, KillWait: killWait,
+		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Program != nil {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings

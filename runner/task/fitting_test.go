@@ -1,0 +1,62 @@
+package task
+
+import (
+	"testing"
+	"time"
+)
+
+// TestFitting: a measurement of a command has as many processes as begin within its budget, at least one; without a
+// budget their number is exact. The clock is that of the test.
+func TestFitting(t *testing.T) {
+	t.Parallel()
+	const budget = 300 * time.Millisecond
+	never := func(int) bool { return false }
+	for name, c := range map[string]struct {
+		most   int
+		budget time.Duration
+		takes  time.Duration
+		stop   func(done int) bool
+		want   int
+	}{
+		"quick":        {mostProcesses, budget, time.Millisecond, never, 300},
+		"very quick":   {mostProcesses, budget, 20 * time.Microsecond, never, mostProcesses},
+		"a third":      {mostProcesses, budget, 100 * time.Millisecond, never, 3},
+		"two and more": {mostProcesses, budget, 200 * time.Millisecond, never, 2},
+		"slow":         {mostProcesses, budget, time.Minute, never, 1},
+		"enough":       {mostProcesses, budget, time.Millisecond, func(done int) bool { return done >= 7 }, 7},
+		"exact":        {10, 0, time.Minute, func(int) bool { return true }, 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var clock time.Duration
+			done := 0
+			for i := range fitting(c.most, c.budget, func() time.Duration { return clock }, func() bool { return c.stop(done) }) {
+				if i != done {
+					t.Fatalf("process %d after %d", i, done)
+				}
+				done++
+				clock += c.takes
+			}
+			if done != c.want {
+				t.Errorf("%d processes of %s, want %d", done, c.takes, c.want)
+			}
+		})
+	}
+}
+
+// TestTracePeak: without a warm-up, which would tell the peak of a small program, a quick one runs once more for it.
+func TestTracePeak(t *testing.T) {
+	spec := commandSpec("true")
+	spec.Iterations, spec.Warmup, spec.TracePeak = 3, 0, true
+	o := runSpec(t, t.Context(), spec, nil)
+	latencies := metric(t, o, "latency").Ticks
+	if len(latencies) != 3 {
+		t.Errorf("%d samples, want 3", len(latencies))
+	}
+	// Where ptrace is refused, or the machine is so busy that the program was not quick, there is none.
+	if latencies[2] > int64(quick)/2 || o.Missing["peak_memory.ptrace"] != "" {
+		return
+	}
+	if peak := metric(t, o, "peak_memory").Ticks; len(peak) != 1 || o.Facts["peak_memory.source"] != "ptrace" {
+		t.Errorf("peaks %v, facts %v", peak, o.Facts)
+	}
+}
