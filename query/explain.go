@@ -3,7 +3,11 @@ package query
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // ExplainRequest asks what else differs where a point differs.
@@ -24,13 +28,17 @@ type ExplainRequest struct {
 // Columns: rank, 0 for the point itself, whose id is its name, from 1 for what is most likely to matter, NULL for what was
 // looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops
 // in their stored unit, of warnings and statuses how many of the runs; change, low and high: of the ratio less 1, or of the
-// difference, as scale says; unit; share, of an op: of the difference of all ops together; verdict, of metrics and stages.
+// difference, as scale says; unit; share, of an op: of the difference of all ops together; verdict, of metrics and stages,
+// beyond chance among all of them.
 type Explanation struct {
 	Table
 
 	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
 	// explain.
 	Comparison Comparison
+
+	// Tested is how many metrics and stages were tested, and so those that their verdicts are corrected for.
+	Tested int
 
 	// BaseProfiles and HeadProfiles are how many runs of the point have operators.
 	BaseProfiles, HeadProfiles int
@@ -53,9 +61,10 @@ const (
 // where none did, the one that failed, changed or improved most, or is missing; where compare calls nothing changed, that
 // with the largest difference.
 //
-// Facts are of the first run of each session. A metric or a stage has changed where compare would say so of it alone;
-// there is no correction for how many are looked at. An op counts that differs by at least 2 % of what all ops of the
-// base take. Errors are those of Compare.
+// Facts are of the first run of each session. A metric or a stage has changed where compare would say so of it alone and
+// its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
+// those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
+// the base take. Errors are those of Compare.
 func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
 		return Explanation{}, input("explain: want one metric and no axis")
@@ -72,6 +81,7 @@ func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, err
 		return Explanation{}, err
 	}
 	x.point()
+	x.correct()
 	x.rank()
 	return x.Explanation, nil
 }
@@ -106,7 +116,26 @@ type explaining struct {
 type evidence struct {
 	tier int // of tiers; unranked: it did not change
 	size float64
+	p    any   // of no difference, before it is corrected; NULL of what is not tested
 	row  []any // of the columns after rank
+}
+
+// correct takes back the verdicts of metrics and stages that may be chance among so many.
+func (x *explaining) correct() {
+	var p []float64
+	var tested []*evidence
+	for i := range x.evidence {
+		if value, ok := x.evidence[i].p.(float64); ok && !math.IsNaN(value) {
+			p, tested = append(p, value), append(tested, &x.evidence[i])
+		}
+	}
+	x.Tested = len(p)
+	verdict := x.Index("verdict") - 1
+	for i, adjusted := range stat.BenjaminiHochberg(p) {
+		if e := tested[i]; e.tier != unranked && adjusted >= compare.Level {
+			e.tier, e.row[verdict] = unranked, string(compare.Inconclusive)
+		}
+	}
 }
 
 // The tiers of evidence: what is in an earlier one is ranked before all of a later one.

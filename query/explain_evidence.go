@@ -39,7 +39,12 @@ func (x *explaining) facts(differs []Difference) {
 func listed(values []string) any { return textValue(strings.Join(values, ", ")) }
 
 func (x *explaining) add(tier int, size float64, row []any) {
-	x.evidence = append(x.evidence, evidence{tier, size, row})
+	x.evidence = append(x.evidence, evidence{tier: tier, size: size, row: row})
+}
+
+// addTested adds a metric or a stage, of which a test says how likely no difference is.
+func (x *explaining) addTested(tier int, size float64, p any, row []any) {
+	x.evidence = append(x.evidence, evidence{tier, size, p, row})
 }
 
 // metrics adds other metrics of the same runs.
@@ -62,7 +67,7 @@ func (x *explaining) metrics(c Comparison) {
 		} else if base != 0 {
 			size = math.Abs(change / base)
 		}
-		x.add(tier, size, []any{
+		x.addTested(tier, size, at("p"), []any{
 			string(EvidenceMetric), name, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
 			at("unit"), at("scale"), nil, string(verdict),
 		})
@@ -114,7 +119,7 @@ func (x *explaining) counts(tier int, kind EvidenceKind, seen [2]sideOfPoint, al
 
 // stages adds what the stages of the same runs took.
 func (x *explaining) stages(seen [2]sideOfPoint) {
-	var pairs []compare.Pair
+	var pairs [][]compare.Pair // each on its own, as metrics are
 	var names []string
 	for _, stage := range explainedStages {
 		p := compare.Pair{
@@ -125,17 +130,17 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 			p.Barred = compare.Machines
 		}
 		if p.Runs() > 0 {
-			pairs, names = append(pairs, p), append(names, string(stage))
+			pairs, names = append(pairs, []compare.Pair{p}), append(names, string(stage))
 		}
 	}
-	for i, o := range compare.Judge(pairs, x.req.Rules).Outcomes {
-		tier := unranked
+	for i, j := range compare.JudgeAll(pairs, x.req.Rules) {
+		o, tier := j.Outcomes[0], unranked
 		if changed(o.Verdict) {
 			tier = tierStage
 		}
 		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(middle(logs)))) }
-		x.add(tier, math.Abs(o.Change.Value), []any{
-			string(EvidenceStage), names[i], level(pairs[i].Base), level(pairs[i].Head),
+		x.addTested(tier, math.Abs(o.Change.Value), o.P, []any{
+			string(EvidenceStage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
 			differenceIn(schema.ScaleRatio, o.Change.Value), differenceIn(schema.ScaleRatio, o.Change.Low), differenceIn(schema.ScaleRatio, o.Change.High),
 			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
 		})

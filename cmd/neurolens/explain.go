@@ -25,7 +25,8 @@ func newExplainCommand(a *app) *cobra.Command {
 else differs there: hardware, clocks, operators of profiled runs, code,
 configuration, environment, warnings, other metrics and stages. What is most
 likely to matter comes first. That it came with the difference does not make it
-the cause.
+the cause. Metrics and stages are called changed at a false discovery rate of
+5 % over all of them (Benjamini-Hochberg).
 
 BASE, HEAD, --metric, --threshold and --strict are those of compare. The point
 is the one that regressed most; where none did, the one that failed, changed or

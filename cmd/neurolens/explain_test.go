@@ -59,6 +59,7 @@ func TestExplainView(t *testing.T) {
 		[]any{nil, "metric", "cpu_user", "200", "201", .005, -.01, .01, "ns", "ratio", nil, "unchanged"},
 		[]any{nil, "stage", "setup", "200", "300", .5, -.01, nil, "ns", "ratio", nil, "inconclusive"},
 	)
+	x.Tested = 4
 	want := `base  session=last~1  9f3c1d2  15 runs
 head  session=last  4be77a1  15 runs
 COUNTS
@@ -81,6 +82,7 @@ not settled  setup +50.0 %
 1 op with a difference below 2 % of what all take
 
 7 differences here; that they came together makes none of them the cause
+metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
 next  git log --oneline 9f3c1d2..4be77a1
 `

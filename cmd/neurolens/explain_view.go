@@ -54,6 +54,9 @@ func (w explainWriter) view() view {
 	} else {
 		v.below = append(v.below, count(ranked, "difference")+" here; that they came together makes none of them the cause")
 	}
+	if w.x.Tested > 0 {
+		v.below = append(v.below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
+	}
 	if log := w.log(); log != "" {
 		v.below = append(v.below, "")
 		v.commands = []string{"next  " + log}
