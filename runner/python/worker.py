@@ -250,7 +250,7 @@ class Worker:
         return self.tear_down(status)
 
     def set_up(self):
-        self.part("packages"), self.part("timing")  # while files can be opened
+        self.part("packages"), self.part("timing"), self.part("devices")  # while files can be opened
         frameworks = self.part("frameworks")
         if self.settings.get("cold_start"):
             frameworks.fresh_caches(self.run_dir)
@@ -261,11 +261,20 @@ class Worker:
         frameworks.seed(self.settings)
         self.configure()
         frameworks.seed(self.settings)
+        self.check_device()
         self.subject.setup()
         self.ready = True
+        self.check_device()  # setup may have imported what knows
         frameworks.seed(self.settings, only_new=True)
         self.timing = self.part("timing").choose(self)
         self.fit_samples()
+
+    def check_device(self):
+        """Ends a point whose backend names a device that is not here."""
+        devices = self.part("devices")
+        why = devices.absent(devices.asked(self))
+        if why:
+            raise Unsupported("not_applied", "backend %s was asked, %s" % (self.config["backend"], why))
 
     def load(self):
         if self.settings.get("backend"):
@@ -354,6 +363,11 @@ class Worker:
         self.check_modules()
         applied = dict(self.timing.applied(), **self.own_counts)
         applied.update(self.subject.applied())
+        devices = self.part("devices")
+        asked = devices.asked(self)
+        ran = devices.ran(asked) if asked else None
+        if ran:
+            applied["backend"] = self.config["backend"] if ran == asked else ran
         if self.settings.get("seed") is not None:
             applied["seed"] = str(self.settings["seed"])
         if self.settings.get("reproducible"):
@@ -385,6 +399,7 @@ class Worker:
     def fail(self, error):
         """Reports how the point ended and gives the exit status."""
         self.note_peak()
+        error = self.explained(error)
         if isinstance(error, Unsupported):
             self.refused = True
             self.samples.finish(UNSUPPORTED, error.kind, one_line(error.message))
@@ -398,6 +413,17 @@ class Worker:
         if not isinstance(error, Failure):
             self.fact("runner.traceback", self.print_traceback(error)[-MAX_TRACEBACK:])
         return 1
+
+    def explained(self, error):
+        """Where the device is not here that was asked, that is why the benchmark failed."""
+        if "neurolens_devices" in sys.modules and isinstance(error, Exception) and not isinstance(error, Failure):
+            try:
+                self.check_device()
+            except Unsupported as why:
+                return why
+            except Exception:
+                pass
+        return error
 
     def describe(self, error):
         """The kind of an error and one line with the innermost place in the user's file."""

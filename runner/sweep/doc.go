@@ -19,7 +19,8 @@
 // is a file, builtin:NAME, or {name: NAME, path: FILE}; the backend builtin needs no model where `benchmark` names one
 // of its operations (LayerNorm GELU Swish MSE CrossEntropy). Paths are relative to the working directory. The model's
 // name is its own, else the file's base name; the benchmark's is `benchmark`, else the program's base name, that of
-// the Python file with its :Name, or the model's. With `command` and `file`, backend is only a word to record.
+// the Python file with its :Name, or the model's. With `command` and `file`, backend is a word to record; with `file`, one
+// that names a device (cpu, cuda, rocm, mps) is read back from what ran, and a point that ran elsewhere is unsupported.
 //
 //	build: [[make, -C, "ops/{variant}"]]         # argument lists, or one; run before anything is measured
 //	share: [data]                                # ignored paths that a comparison of two commits needs on both sides
