@@ -18,6 +18,23 @@ FACTORY = "get_benchmark"  # a function of this name makes the benchmark
 LAZY = 0x20 | 0x80 | 0x200  # flags of code: generator, coroutine, asynchronous generator
 TIMINGS = {"custom": "auto", "pytorch": "torch_timer"}  # words of others for ours
 OWN_TIMINGS = ("auto", "perf_counter", "cuda_event", "triton", "torch_timer")
+# Keys of get_config: those that are taken; those whose wish is always fulfilled, for every run is a process of its own
+# whose memory is measured; and those that can only be refused, with where to ask for it.
+OWN_KEYS = frozenset("iterations warmup seed deterministic reproducible timing mode min_run_time_ms".split())
+ALWAYS = frozenset(("enable_memory_tracking", "enable_cleanup"))
+NEVER = {
+    "enable_profiling": "a profiler has a pass of its own: profile: [torch] in the sweep",
+    "enable_nsys": "there is no pass of nsys: give it as a wrapper of a command",
+    "enable_ncu": "there is no pass of ncu: give it as a wrapper of a command",
+    "enable_nvtx": "there are no ranges of NVTX",
+    "regression_threshold_pct": "thresholds stand in the sweep: thresholds: {latency: 5%}",
+    "timeout_multiplier": "deadlines stand in the sweep: timeout_multiplier",
+    "suite_timeout_seconds": "deadlines stand in the sweep: timeouts: {suite: 4h}",
+    "device": "a benchmark chooses its device itself; to choose it in the sweep, make it an axis",
+}
+STAGES = {"setup": "setup", "warmup": "warmup", "measure": "measure", "profil": "profile", "nsys": "profile",
+          "ncu": "profile", "timeout_s": "measure"}  # of a key with a deadline, the sweep's word by how it begins
+PERCENTILES = (25, 50, 75, 90, 95, 99)
 PRECISIONS = {
     "float64": "fp64", "double": "fp64", "float32": "fp32", "float": "fp32", "single": "fp32", "float16": "fp16",
     "half": "fp16", "bfloat16": "bf16",
@@ -226,10 +243,50 @@ class Benchmark:
         return applied
 
 
+def given_keys(config):
+    """The keys of a get_config with their values: of a map all, of an object the attributes that it does not have by
+    default, for a class of settings has many that nobody has asked for."""
+    if isinstance(config, dict):
+        return config
+    try:
+        given = vars(config)
+    except TypeError:
+        return {}
+    try:
+        plain = vars(type(config)())
+    except Exception:  # it cannot be made without arguments
+        plain = {}
+    return {k: v for k, v in given.items() if k[:1] != "_" and not (k in plain and plain[k] == v)}
+
+
+def refuse_keys(config):
+    """Refuses what a get_config asks for and does not get: it shall not be dropped without a word."""
+    for key, value in given_keys(config).items():
+        if key in OWN_KEYS or value is None or key in ALWAYS or key in NEVER and not value:
+            continue
+        if key == "percentiles":
+            beyond = [p for p in value if p not in PERCENTILES]
+            if not beyond:
+                continue
+            why = "%s: stored are %s; any other can be had of the samples with neurolens query" % (
+                beyond[0], " ".join(map(str, PERCENTILES)))
+        elif key in ("use_subprocess", "execution_mode"):
+            if value is True or str(getattr(value, "value", value)).lower() == "subprocess":
+                continue
+            why = "%s: every run is a process of its own" % value
+        else:
+            why = NEVER.get(key) or "it is no setting of a benchmark: want %s" % ", ".join(sorted(OWN_KEYS))
+            for word, stage in STAGES.items():
+                if key.startswith(word) and "timeout" in key:
+                    why = "deadlines stand in the sweep: timeouts: {%s: %s}" % (stage, "%ss" % value)
+        raise Failure("setup", "get_config: %s: %s" % (key, why))
+
+
 def own_settings(config):
-    """What a benchmark's get_config sets, in our words: a map, or an object with attributes; unknown ones are left."""
+    """What a benchmark's get_config sets, in our words: a map, or an object with attributes."""
     if config is None:
         return {}
+    refuse_keys(config)
     read = config.get if isinstance(config, dict) else lambda name: getattr(config, name, None)
     own = {}
     for name, least in (("iterations", 1), ("warmup", 0), ("seed", 0)):

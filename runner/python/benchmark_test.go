@@ -228,7 +228,7 @@ func TestGetConfig(t *testing.T) {
 		want             string
 	}{
 		"none":       {"None", nil, false, 5, 40, ""},
-		"map":        {"{'iterations': 7, 'warmup': 2, 'unknown': 3}", nil, false, 2, 7, ""},
+		"map":        {"{'iterations': 7, 'warmup': 2}", nil, false, 2, 7, ""},
 		"more":       {"{'iterations': 300000, 'warmup': 200}", nil, false, 200, 300000, ""},
 		"object":     {"types.SimpleNamespace(iterations=7, warmup=0, seed=None, mode=Mode.CUSTOM)", nil, false, 0, 7, ""},
 		"fixed":      {"{'iterations': 7, 'warmup': 2}", []string{"iterations"}, false, 2, 40, ""},
@@ -311,5 +311,37 @@ func TestReturnedMetrics(t *testing.T) {
 		`{"ttft_times_ms": float("nan")}`: "benchmark_fn returned ttft_times_ms nan",
 	} {
 		check(t, runSpec(t, bench(returned)), schema.StatusError, schema.StageWarmup, "raise", want)
+	}
+}
+
+// TestKeysOfGetConfig: what a benchmark asks for in its get_config it gets, or it is told that it does not.
+func TestKeysOfGetConfig(t *testing.T) {
+	const object = `
+class Config:
+    def __init__(self, **given):
+        self.iterations, self.setup_timeout_seconds, self.enable_profiling, self.odd = 3, 30, True, "default"
+        self.__dict__.update(given)
+`
+	for config, want := range map[string]string{
+		"{'enable_memory_tracking': True, 'enable_nsys': False, 'percentiles': [50, 99.0], 'execution_mode': 'subprocess', 'device': None}": "",
+		"{'setup_timeout_seconds': 1}":       "get_config: setup_timeout_seconds: deadlines stand in the sweep: timeouts: {setup: 1s}",
+		"{'measurement_timeout_seconds': 9}": "get_config: measurement_timeout_seconds: deadlines stand in the sweep: timeouts: {measure: 9s}",
+		"{'nsys_timeout_seconds': 120}":      "get_config: nsys_timeout_seconds: deadlines stand in the sweep: timeouts: {profile: 120s}",
+		"{'timeout_multiplier': 2}":          "get_config: timeout_multiplier: deadlines stand in the sweep: timeout_multiplier",
+		"{'percentiles': [50, 99.9]}":        "get_config: percentiles: 99.9: stored are 25 50 75 90 95 99",
+		"{'enable_profiling': True}":         "get_config: enable_profiling: a profiler has a pass of its own: profile: [torch]",
+		"{'use_subprocess': False}":          "get_config: use_subprocess: False: every run is a process of its own",
+		"{'iteration': 5}":                   "get_config: iteration: it is no setting of a benchmark: want ",
+		"Config()":                           "",
+		"Config(warmup=0)":                   "",
+		"Config(setup_timeout_seconds=5)":    "get_config: setup_timeout_seconds: deadlines stand in the sweep: timeouts: {setup: 5s}",
+	} {
+		text := object + "class B:\n    def benchmark_fn(self): pass\n    def get_config(self): return " + config + "\n"
+		o := runSpec(t, benchmark(t, text, nil))
+		if want == "" {
+			check(t, o, schema.StatusOK, "", "", "")
+		} else {
+			check(t, o, schema.StatusError, schema.StageSetup, "setup", want)
+		}
 	}
 }

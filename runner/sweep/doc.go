@@ -107,7 +107,11 @@
 //
 // What get_config of a Python benchmark gives (iterations, warmup, timing, min_run_time_ms, seed, reproducible) outranks
 // this file, and not the command line; with cold_start its warmup does not count. Its iterations and warmup are then
-// among what was applied.
+// among what was applied. Of mode, timing's other name, custom is auto and pytorch torch_timer; deterministic is
+// reproducible. These are fulfilled in any case: enable_memory_tracking, enable_cleanup, use_subprocess, and percentiles
+// among 25 50 75 90 95 99. Every other key ends the run in setup with its name and, where there is one, the key of this
+// file to use instead: deadlines (setup_timeout_seconds ...), profilers (enable_profiling, enable_nsys ...), thresholds,
+// other percentiles and what nobody knows. Of an object only what differs from a new one of its class counts as given.
 //
 // # Values
 //
