@@ -193,7 +193,7 @@ func gateError(g query.Gate) error {
 // volatileDifference tells differences that say nothing about a change, or that another says already.
 func volatileDifference(d query.Difference) bool {
 	name, ok := strings.CutPrefix(d.Name, "env.")
-	return ok && (volatileFact(name) || name == foreign.FactSession || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
+	return ok && (volatileFact(name) || name == foreign.FactSession || name == foreign.FactPath || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
 }
 
 // appliedAxes are the facts read back that say what an axis says.

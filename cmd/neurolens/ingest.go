@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -21,6 +22,7 @@ import (
 type ingestFlags struct {
 	from, mapping string
 	tags, params  []string
+	fromPath      string
 	machine       string
 	at, zone      string
 	dryRun        bool
@@ -50,6 +52,7 @@ csv or jsonl and --map FILE, which says what its columns are.`,
 	flags.StringVar(&f.mapping, "map", "", "`FILE` that says what columns of csv or jsonl are")
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "`KEY=VALUE` that a file does not say: an axis of its runs; repeatable")
+	flags.StringVar(&f.fromPath, "param-from-path", "", "`REGEX` whose named groups, (?P<isl>[0-9]+), are such axes: of the path of each file in what was named")
 	flags.StringVar(&f.machine, "machine", "", "`NAME` of the machine, where a file says none")
 	flags.StringVar(&f.at, "at", "", "`WHEN` the runs began, where a file does not say it")
 	flags.StringVar(&f.zone, "tz", "", "`ZONE` of times that say none (Europe/Berlin, Local; default UTC, marked naive)")
@@ -94,6 +97,7 @@ type ingesting struct {
 	location *time.Location
 	dryRun   bool
 	reports  []fileReport
+	listed   map[string]bool // the sources, by their real paths; nil until that is asked
 	reader   *foreign.Reader
 	source   string // of the first run
 	progress *ingestProgress
@@ -181,6 +185,9 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 	for name, text := range added.Params {
 		added.Params[name] = foreign.Canonical(text)
 	}
+	if added.FromPath, err = pathExpression(f.fromPath); err != nil {
+		return added, err
+	}
 	added.Machine = f.machine
 	if f.at == "" {
 		return added, nil
@@ -194,6 +201,30 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 		}
 	}
 	return added, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31", f.at)
+}
+
+// pathExpression is that of --param-from-path; nil for none.
+func pathExpression(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	expression, err := regexp.Compile(text)
+	if err != nil {
+		return nil, usageErrorf("ingest: --param-from-path %q: %w", text, err)
+	}
+	axes := map[string]bool{}
+	for _, name := range expression.SubexpNames() {
+		axis := schema.CanonicalAlias(name)
+		if name != "" && axes[axis] {
+			return nil, usageErrorf("ingest: --param-from-path %q: two groups are %s", text, axis)
+		}
+		axes[axis] = true
+	}
+	delete(axes, "")
+	if len(axes) == 0 {
+		return nil, usageErrorf("ingest: --param-from-path %q: want groups with names, as model=(?P<model>[^/]+)", text)
+	}
+	return expression, nil
 }
 
 // ingestMemory is how many bytes are in memory before garbage is collected more often.

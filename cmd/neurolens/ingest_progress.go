@@ -28,14 +28,20 @@ const (
 )
 
 func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
-	p := &ingestProgress{app: a, sources: sources, drawn: a.now().Add(progressDelay - progressEvery)}
+	p := &ingestProgress{app: a, drawn: a.now().Add(progressDelay - progressEvery)}
 	for _, s := range sources {
-		p.total += s.Bytes
+		p.add(s)
 	}
 	if a.errTerminal && a.getenv("TERM") != "dumb" {
 		p.screen = &screen{w: a.stderr, size: a.errSize}
 	}
 	return p
+}
+
+// add says that a source will be read.
+func (p *ingestProgress) add(s foreign.Source) {
+	p.sources = append(p.sources, s)
+	p.total += s.Bytes
 }
 
 // file says which source is read now.

@@ -33,7 +33,8 @@ const (
 func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 	return func(yield func(schema.Run, error) bool) {
 		more := true
-		for i, s := range in.sources {
+		for i := 0; i < len(in.sources); i++ { // some become known while others are read
+			s := in.sources[i]
 			in.progress.file(i)
 			report := in.read(ctx, s, func(r schema.Run) bool {
 				if ctx.Err() != nil {
@@ -54,10 +55,35 @@ func (in *ingesting) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
 				report.state, report.why = filePartly, "the reading was stopped"
 			}
 			in.reports = append(in.reports, report)
+			in.alsoRead(s, report.Elsewhere)
 			if !more {
 				return
 			}
 		}
+	}
+}
+
+// alsoRead adds the files that say more of what a file says which was named alone, so that it is stored once and whole,
+// whichever of them is named.
+func (in *ingesting) alsoRead(s foreign.Source, elsewhere []string) {
+	if !s.Named || len(elsewhere) == 0 {
+		return
+	}
+	if in.listed == nil {
+		in.listed = map[string]bool{}
+		for _, listed := range in.sources {
+			in.listed[listed.Real()] = true
+		}
+	}
+	for _, name := range elsewhere {
+		beside := s.Beside(name)
+		real := beside.Real()
+		if in.listed[real] {
+			continue
+		}
+		in.listed[real], beside.Named = true, true
+		in.sources = append(in.sources, beside)
+		in.progress.add(beside)
 	}
 }
 

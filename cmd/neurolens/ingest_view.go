@@ -47,6 +47,9 @@ func (r fileReport) reason() string {
 	if more := r.Unnamed(); more > 0 {
 		parts = append(parts, fmt.Sprintf("%d more refused", more))
 	}
+	if r.NoParams && r.Runs > 0 {
+		parts = append(parts, "--param-from-path does not match its path")
+	}
 	if r.Known > 0 {
 		parts = append(parts, fmt.Sprintf("%d there already", r.Known))
 	}
@@ -77,11 +80,27 @@ func (in *ingesting) explain() {
 			say(fmt.Sprintf("%s: %s more refused", r.Name, thousands(more)))
 		}
 	}
+	in.sayUnmatched()
 	if said > most {
 		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.state == fileUnknown }) {
 		fmt.Fprintln(in.stderr, "--list-formats names what is read; any table can be, with --from csv --map FILE")
+	}
+}
+
+// sayUnmatched says of how many files --param-from-path makes no parameters.
+func (in *ingesting) sayUnmatched() {
+	n, first := 0, ""
+	for _, r := range in.reports {
+		if r.NoParams && r.Runs > 0 {
+			if n++; n == 1 {
+				first = r.Name
+			}
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(in.stderr, "neurolens: ingest: --param-from-path does not match the path of %s: %s\n", count(n, "file"), oneLine(first))
 	}
 }
 

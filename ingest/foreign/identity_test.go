@@ -94,7 +94,7 @@ func lettered(log bool) func(string) *Format {
 // of others and some begin as others do: each that is not the beginning of another is in the store, as one session.
 func TestFilesInAnyOrder(t *testing.T) {
 	t.Parallel()
-	rounds := 2000
+	rounds := 100
 	if os.Getenv("NEUROLENS_LONG") != "" {
 		rounds = 200_000
 	}

@@ -21,6 +21,7 @@ import (
 type Input struct {
 	Name     string // as people know it
 	Path     string // in Folder, with slashes
+	Given    string // its path in what the user named; empty where it has none
 	Folder   fs.FS  // where side files are looked for; nil where there are none, on standard input
 	Location *time.Location
 	Head     *Head

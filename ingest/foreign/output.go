@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,10 +16,12 @@ import (
 
 // Added is what a user adds to all runs of a file that do not say it themselves.
 type Added struct {
-	Tags    map[string]string
-	Params  map[string]string // axes, too
-	Machine string
-	At      time.Time
+	Tags   map[string]string
+	Params map[string]string // axes, too
+	// FromPath makes parameters of the path of a file (FactPath), by the names of its groups; they come before Params.
+	FromPath *regexp.Regexp
+	Machine  string
+	At       time.Time
 }
 
 // Report is what came of a file.
@@ -27,13 +31,16 @@ type Report struct {
 	Version  string // of the format or of the tool, where the file says it
 	Runs     int
 	Known    int            // of these runs, those that were there already: they are not yielded
+	NoParams bool           // FromPath does not match the path
 	Sessions int            // that the runs are of
 	RunsOf   map[string]int // how many are of each session; of the empty one, where it is not known
 	Samples  int64
 	LeftOut  map[string]int // what is no run, by why: aggregates of samples, calibration
 	Notes    map[string]int // what the runs lack or have changed, by how often
-	Refused  int            // records that cannot be understood
-	Refusals []Refusal      // the first reasons
+	// Elsewhere are the files that have what was left out for that reason, by their paths in the folder of the file.
+	Elsewhere []string
+	Refused   int       // records that cannot be understood
+	Refusals  []Refusal // the first reasons
 }
 
 // Refusal is why records cannot be understood.
@@ -80,10 +87,14 @@ const mostRefusals = 20
 type Output struct {
 	Report Report
 
-	added    Added
-	yield    func(schema.Run) bool
-	identity identity
-	sessions fileSessions
+	in        *Input
+	elsewhere map[string]bool
+	added     Added
+	fromPath  map[string]string
+	path      pathFact
+	yield     func(schema.Run) bool
+	identity  identity
+	sessions  fileSessions
 }
 
 // errStopped ends the reading of a file when nobody wants more.
@@ -110,6 +121,25 @@ func (o *Output) Note(what string, n int) {
 		o.Report.Notes = map[string]int{}
 	}
 	o.Report.Notes[what] += n
+}
+
+// LeaveTo leaves out what a file has, too, that stands at a path from this one's folder and says more of it. Whoever named
+// this file alone has that one read as well.
+func (o *Output) LeaveTo(name, why string, n int) {
+	if n > 0 {
+		o.LeaveOut(why, n)
+	}
+	if !o.in.Beside(name) {
+		return
+	}
+	full := path.Join(path.Dir(o.in.Path), name)
+	if o.elsewhere == nil {
+		o.elsewhere = map[string]bool{}
+	}
+	if !o.elsewhere[full] {
+		o.elsewhere[full] = true
+		o.Report.Elsewhere = append(o.Report.Elsewhere, full)
+	}
 }
 
 // Refuse counts a record that cannot be understood, and goes on. An error that is no Mismatch and no record's is to be
@@ -202,15 +232,18 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if there, err = o.name(r); there || err != nil {
 		return there, err
 	}
+	o.path.set(r)
 	r.Warnings = append(r.Warnings, warnings(r)...)
 	return false, nil
 }
 
 // add gives a run what the user knows and the file does not say.
 func (o *Output) add(r *schema.Run) {
-	for name, text := range o.added.Params {
-		if !HasAxis(r, name) {
-			SetAxis(r, name, text)
+	for _, params := range []map[string]string{o.fromPath, o.added.Params} {
+		for name, text := range params {
+			if !HasAxis(r, name) {
+				SetAxis(r, name, text)
+			}
 		}
 	}
 	if r.Env.Machine == "" {

@@ -22,13 +22,16 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Run) bool) (R
 	seed, noOld := "", false
 	for n := 0; ; n++ {
 		o := &Output{
-			Report: Report{Name: in.Name, Format: format.Name}, added: r.added, yield: yield,
+			Report: Report{Name: in.Name, Format: format.Name}, in: in, added: r.added, yield: yield, path: newPathFact(in.Given),
 			sessions: newFileSessions(format.Log),
 			identity: identity{
 				place: place{chain: newChain(seed)}, known: r.known, seed: seed, noOld: noOld, log: format.Log,
 				again: n < mostSeeds && in.canBeReadAgain(),
 			},
 		}
+		matches := true
+		o.fromPath, matches = pathParams(r.added.FromPath, in.Given)
+		o.Report.NoParams = !matches
 		err := format.Read(in, o)
 		if errors.Is(err, errOther) {
 			if in, err = in.reopen(); err != nil {
@@ -71,6 +74,6 @@ func (in *Input) reopen() (*Input, error) {
 	if err != nil {
 		return nil, cause(err)
 	}
-	again.Name = in.Name
+	again.Name, again.Given = in.Name, in.Given
 	return again, nil
 }

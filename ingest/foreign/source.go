@@ -23,6 +23,7 @@ type Source struct {
 	Bytes int64  // 0 where that is not known
 	Store bool   // a store of NeuroLens in a folder that is walked, which is not read
 
+	given   string    // its path in what was named, with slashes: of a file its own name; empty where it has none
 	root    string    // the folder that side files are looked for in
 	path    string    // in root, with slashes
 	stream  io.Reader // of what has no such folder: standard input, a pipe
@@ -63,7 +64,7 @@ func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 			s.Bytes = info.Size()
 			all = append(all, s)
 		default:
-			all = append(all, Source{Name: p, Named: true, stream: &lazyFile{name: p}})
+			all = append(all, Source{Name: p, Named: true, given: filepath.Base(p), stream: &lazyFile{name: p}})
 		}
 	}
 	return all, nil
@@ -89,7 +90,7 @@ func named(name string) (Source, error) {
 	dir, file := filepath.Split(real)
 	dir = filepath.Clean(dir)
 	above := filepath.Dir(dir)
-	s := Source{Name: name, Named: true}
+	s := Source{Name: name, Named: true, given: filepath.Base(name)}
 	switch {
 	case above != dir && opens(above):
 		s.root, s.path = above, path.Join(filepath.Base(dir), file)
@@ -130,7 +131,7 @@ func walk(dir string) ([]Source, error) {
 			all = append(all, Source{Name: path.Join(filepath.ToSlash(dir), name), Store: true, refused: errStore})
 			return fs.SkipDir
 		case d.Type().IsRegular():
-			s := Source{Name: path.Join(filepath.ToSlash(dir), name), root: dir, path: name}
+			s := Source{Name: path.Join(filepath.ToSlash(dir), name), given: name, root: dir, path: name}
 			if info, err := d.Info(); err == nil {
 				s.Bytes = info.Size()
 			}
@@ -191,6 +192,9 @@ func (s Source) Open(ctx context.Context, location *time.Location) (*Input, erro
 	}
 	if s.stream != nil {
 		in, err := FromReader(&waiting{ctx: ctx, r: s.stream}, s.Name, location)
+		if err == nil {
+			in.Given = s.given
+		}
 		if file, ok := s.stream.(*lazyFile); ok && err == nil {
 			in.closers = []io.Closer{file}
 		}
@@ -205,8 +209,34 @@ func (s Source) Open(ctx context.Context, location *time.Location) (*Input, erro
 		root.Close()
 		return nil, cause(err)
 	}
-	in.Name, in.closers = s.Name, append(in.closers, root)
+	in.Name, in.Given, in.closers = s.Name, s.given, append(in.closers, root)
 	return in, nil
+}
+
+// Beside is the file at a path in the folder in which this one's side files are looked for, as if it were named as this one
+// was.
+func (s Source) Beside(name string) Source {
+	rel, err := filepath.Rel(filepath.FromSlash(path.Dir(s.path)), filepath.FromSlash(name))
+	if err != nil {
+		rel = filepath.FromSlash(path.Base(name))
+	}
+	b := Source{Name: filepath.Join(filepath.Dir(s.Name), rel), given: path.Base(name), root: s.root, path: name}
+	if info, err := os.Stat(filepath.Join(b.root, filepath.FromSlash(name))); err == nil {
+		b.Bytes = info.Size()
+	}
+	return b
+}
+
+// Real is the path of the file from the root, without links; of what is no file in a folder, its name.
+func (s Source) Real() string {
+	if s.stream != nil {
+		return s.Name
+	}
+	name := absolute(filepath.Join(s.root, filepath.FromSlash(s.path)))
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return name
 }
 
 // waiting reads what may have nothing to read for a long time, until ctx ends.

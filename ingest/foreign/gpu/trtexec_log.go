@@ -74,8 +74,8 @@ func readLog(in *foreign.Input, out *foreign.Output) error {
 		averages += l.averages
 		r := l.run()
 		out.Version(r.BackendVersion)
-		if file := l.flag("exportTimes"); file != "" && in.Beside(path.Base(strings.ReplaceAll(file, `\`, "/"))) {
-			out.LeaveOut("summaries of queries whose times are in a file beside", 1)
+		if file := path.Base(strings.ReplaceAll(l.flag("exportTimes"), `\`, "/")); file != "." && in.Beside(file) {
+			out.LeaveTo(file, "summaries of queries whose times are in a file beside", 1)
 			continue
 		}
 		if len(l.metrics) == 0 && r.Status == schema.StatusOK {

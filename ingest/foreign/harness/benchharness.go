@@ -66,7 +66,7 @@ func readHarnessReport(in *foreign.Input, out *foreign.Output) error {
 	stem := strings.TrimSuffix(path.Base(in.Path), path.Ext(in.Path))
 	for _, folder := range []string{"", "../results/"} {
 		if in.Beside(folder + stem + ".json") {
-			out.LeaveOut("report of a results file that is there", 1)
+			out.LeaveTo(folder+stem+".json", "report of a results file that is there", 1)
 			return nil
 		}
 	}

@@ -69,7 +69,7 @@ func isSummary(line string) bool {
 // readParquetIndex: the index of a run store says nothing that its ledger does not say.
 func readParquetIndex(in *foreign.Input, out *foreign.Output) error {
 	if in.Beside(ledgerFile) {
-		out.LeaveOut("index of the ledger "+ledgerFile, 1)
+		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)
 		return nil
 	}
 	return errors.New("an index in Parquet is not read: ingest the run documents that it lists, or " + ledgerFile)

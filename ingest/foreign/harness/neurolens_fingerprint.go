@@ -42,8 +42,8 @@ func readFingerprint(in *foreign.Input, out *foreign.Output) error {
 	if err := j.Decode(&f); err != nil {
 		return out.RefuseMismatch(err)
 	}
-	if runBeside(in, f.RunID) {
-		out.LeaveOut("fingerprint of a run document that is there", 1)
+	if document := runBeside(in, f.RunID); document != "" {
+		out.LeaveTo(document, "fingerprint of a run document that is there", 1)
 		return nil
 	}
 	r := schema.Run{Benchmark: "fingerprint", Purpose: schema.PurposeProfile}
@@ -91,12 +91,12 @@ func (f *fingerprint) count(o *fingerprintOp, op *schema.Op) {
 	}
 }
 
-// runBeside tells whether the run document of a fingerprint is where the tool puts it: in the same folder of a run store, in
-// runs/ of a sweep or of a bundle.
-func runBeside(in *foreign.Input, runID string) bool {
+// runBeside is the run document of a fingerprint, where that is where the tool puts it: in the same folder of a run store,
+// in runs/ of a sweep or of a bundle.
+func runBeside(in *foreign.Input, runID string) string {
 	stem, ok := strings.CutSuffix(path.Base(in.Path), fingerprintEnding)
 	if !ok {
-		return false
+		return ""
 	}
 	for _, folder := range []string{"", "../runs/"} {
 		text, err := in.Side(folder + stem + ".json")
@@ -107,10 +107,10 @@ func runBeside(in *foreign.Input, runID string) bool {
 			RunID string `json:"run_id"`
 		}
 		if foreign.Decode(text, &d) == nil && d.RunID == runID {
-			return true
+			return folder + stem + ".json"
 		}
 	}
-	return false
+	return ""
 }
 
 // enrich gives the ops of a run what its fingerprint says, where that is where the tool puts it.

@@ -37,7 +37,7 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 		case len(record) != width:
 			out.Refuse(where, fmt.Errorf("%d fields, want %d", len(record), width))
 		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+".json"):
-			out.LeaveOut(inDocument, 1)
+			out.LeaveTo("runs/"+id+".json", inDocument, 1)
 		default:
 			r, err := row.run(in)
 			if err != nil {
@@ -145,7 +145,7 @@ type ledgerRow struct {
 // written twice stands there twice.
 func readLedger(in *foreign.Input, out *foreign.Output) error {
 	if in.Head.Name == indexFile && in.Beside(ledgerFile) {
-		out.LeaveOut("index of the ledger "+ledgerFile, 1)
+		out.LeaveTo(ledgerFile, "index of the ledger "+ledgerFile, 1)
 		return nil
 	}
 	l := ledger{in, out, map[string]bool{}}
@@ -193,7 +193,7 @@ func (l *ledger) row(where string, text jsontext.Value) error {
 	}
 	switch {
 	case row.Path != "" && l.in.Beside(row.Path):
-		l.out.LeaveOut(inDocument, 1)
+		l.out.LeaveTo(row.Path, inDocument, 1)
 	case row.RunID != "" && l.seen[row.RunID]:
 		l.out.LeaveOut("row of a run that was listed before", 1)
 	default:

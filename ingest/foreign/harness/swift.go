@@ -103,7 +103,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
-	known := swiftKnown(in)
+	known := swiftKnown(in) // by what they say: their files
 	var config map[string]foreign.Text
 	seen := map[swiftRow]int{}
 	err = j.Members(func(name string) error {
@@ -124,8 +124,8 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 				kind := s
 				kind.swiftMetrics = swiftMetrics{}
 				seen[kind]++
-				if known[s.key()] {
-					out.LeaveOut("results that have a file of their own", 1)
+				if file := known[s.key()]; file != "" {
+					out.LeaveTo(file, "results that have a file of their own", 1)
 					return nil
 				}
 				r := schema.Run{Benchmark: s.executable(), Warnings: []string{warnHiddenSize}}
@@ -167,9 +167,9 @@ const (
 	swiftFileBytes = 64 << 10
 )
 
-// swiftKnown are the results that have a file of their own near the report: beside it, or in benchmarks.
-func swiftKnown(in *foreign.Input) map[swiftRow]bool {
-	known := map[swiftRow]bool{}
+// swiftKnown are the results that have a file of their own near the report, beside it or in benchmarks, and its path.
+func swiftKnown(in *foreign.Input) map[swiftRow]string {
+	known := map[swiftRow]string{}
 	if in.Folder == nil {
 		return known
 	}
@@ -190,7 +190,7 @@ func swiftKnown(in *foreign.Input) map[swiftRow]bool {
 			j, err := sideJSON(in, path.Join(dir, e.Name()))
 			var f swiftFile
 			if err == nil && j.Decode(&f) == nil && f.Executable != "" {
-				known[f.row().key()] = true
+				known[f.row().key()] = path.Join(dir, e.Name())
 			}
 		}
 	}

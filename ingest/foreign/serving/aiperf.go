@@ -317,7 +317,7 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	}
 	out.Version(s.Version)
 	if name := beside(in, aiperfRequestsOf(in.Head.Name)); name != "" {
-		out.LeaveOut("a summary of the requests in "+name, 1)
+		out.LeaveTo(name, "a summary of the requests in "+name, 1)
 		return nil
 	}
 	r := schema.Run{Benchmark: "aiperf"}

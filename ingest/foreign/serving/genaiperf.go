@@ -196,7 +196,7 @@ func readGenAISummary(in *foreign.Input, out *foreign.Output) error {
 		raw = ""
 	}
 	if name := beside(in, raw, genaiStem(in.Head.Name)+".json"); name != "" {
-		out.LeaveOut("a summary of the requests in "+name, 1)
+		out.LeaveTo(name, "a summary of the requests in "+name, 1)
 		return nil
 	}
 	r := schema.Run{Benchmark: "genai-perf"}

@@ -76,7 +76,7 @@ func readOptimum(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	if whole := strings.Replace(in.Head.Name, "_report.json", ".json", 1); isOptimumReport(in.Head) && beside(in, whole) != "" {
-		out.LeaveOut("a report that "+whole+" has, too", 1)
+		out.LeaveTo(whole, "a report that "+whole+" has, too", 1)
 		return nil
 	}
 	text, err := j.Value()

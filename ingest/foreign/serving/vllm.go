@@ -1,6 +1,7 @@
 package serving
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -82,9 +83,10 @@ func readVLLMServe(in *foreign.Input, out *foreign.Output) error {
 			continue
 		}
 		if rowsAreFiles {
-			rows := 0
-			err = j.Elements(func(int) error { rows++; return j.Skip() })
-			out.LeaveOut("rows of a sweep whose run=N.json stand beside", rows)
+			err = j.Elements(func(i int) error {
+				out.LeaveTo(fmt.Sprintf("run=%d.json", i), "rows of a sweep whose run=N.json stand beside", 1)
+				return j.Skip()
+			})
 		} else {
 			err = j.Elements(func(int) error { return readVLLMResult(in, out, j, n) })
 		}

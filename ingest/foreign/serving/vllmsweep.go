@@ -27,24 +27,27 @@ func vllmSweepTable() foreign.Format {
 	}
 }
 
-// sweepFolders tells whether folders with results stand beside the table.
-func sweepFolders(in *foreign.Input) bool {
+// sweepFolders are the results in folders that stand beside the table, one of each.
+func sweepFolders(in *foreign.Input) (results []string) {
 	if in.Folder == nil {
-		return false
+		return nil
 	}
 	entries, err := fs.ReadDir(in.Folder, path.Dir(in.Path))
 	if err != nil {
-		return false
+		return nil
 	}
-	return slices.ContainsFunc(entries, func(e fs.DirEntry) bool {
-		return e.IsDir() && beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json") != ""
-	})
+	for _, e := range entries {
+		if name := beside(in, e.Name()+"/summary.json", e.Name()+"/run=0.json"); e.IsDir() && name != "" {
+			results = append(results, name)
+		}
+	}
+	return results
 }
 
 func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	var names []string
-	repeated := sweepFolders(in)
+	folders := sweepFolders(in)
 	for record, err := range c.Records() {
 		switch {
 		case err != nil:
@@ -52,7 +55,10 @@ func readVLLMSweep(in *foreign.Input, out *foreign.Output) error {
 		case names == nil:
 			names = append(names, record...)
 			continue
-		case repeated:
+		case len(folders) > 0:
+			for _, name := range folders {
+				out.LeaveTo(name, "", 0)
+			}
 			out.LeaveOut("rows of a sweep whose folders stand beside", 1)
 			continue
 		}

@@ -1,0 +1,54 @@
+package foreign
+
+import (
+	"maps"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// FactPath is the fact of where a run was read: the path of the file in the folder that the user named, or its own name. It
+// is not of what a run is, so that a file elsewhere, or of another name, has the same runs.
+const FactPath = "source.path"
+
+// pathFact gives runs the fact of their path. Runs that share their facts go on sharing them.
+type pathFact struct {
+	path     string
+	from, to map[string]string // of the last run: its facts, and these with the path
+}
+
+func newPathFact(path string) pathFact {
+	return pathFact{path: strings.ToValidUTF8(path, "\ufffd")}
+}
+
+func (p *pathFact) set(r *schema.Run) {
+	if p.path == "" {
+		return
+	}
+	// from is held, so that no other map has its address.
+	same := p.to != nil && len(p.from) == len(r.Env.Facts) && reflect.ValueOf(p.from).Pointer() == reflect.ValueOf(r.Env.Facts).Pointer()
+	if !same {
+		p.from, p.to = r.Env.Facts, make(map[string]string, len(r.Env.Facts)+1)
+		maps.Copy(p.to, p.from)
+		p.to[FactPath] = p.path
+	}
+	r.Env.Facts = p.to
+}
+
+// pathParams are the parameters that a path says: of each named group of an expression, where it matches. matches is false
+// where it does not.
+func pathParams(expression *regexp.Regexp, path string) (params map[string]string, matches bool) {
+	if expression == nil {
+		return nil, true
+	}
+	found := expression.FindStringSubmatch(path)
+	params = map[string]string{}
+	for i, name := range expression.SubexpNames() {
+		if name != "" && found != nil && found[i] != "" {
+			params[name] = Canonical(strings.ToValidUTF8(found[i], "\ufffd"))
+		}
+	}
+	return params, found != nil
+}
