@@ -35,6 +35,7 @@ type ExportRequest struct {
 	Filter    string    // in the filter language; empty matches every run
 	Overwrite bool      // replace files of the same name; else they are an ErrInput
 	Stdout    io.Writer // where Dest is "-"
+	CSVRaw    bool      // texts that a spreadsheet takes for formulas stay as they are; else they get an apostrophe before them
 }
 
 // Exported is what Export wrote.

@@ -66,7 +66,7 @@ func (x *exporter) copySQL(table, path, options string) string {
 		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
-	return "COPY (" + written(table, text, x.req.Format) + ") TO " + literal(path) + " (" + options + ")"
+	return "COPY (" + written(table, text, x.req) + ") TO " + literal(path) + " (" + options + ")"
 }
 
 var tableOrder = map[string]string{
@@ -94,13 +94,17 @@ func (x *exporter) tableSQL(table string) string {
 }
 
 // written dresses the values of a table for a text format.
-func written(table, text string, format Format) string {
-	if format == FormatParquet {
+func written(table, text string, req ExportRequest) string {
+	if req.Format == FormatParquet {
 		return text
 	}
 	var replaced []string
 	for _, c := range viewColumns(table) {
-		if expression := dressed(c, format); expression != "" {
+		expression := dressed(c, req.Format)
+		if c.Kind == schema.KindString && req.Format == FormatCSV && !req.CSVRaw {
+			expression = noFormula(identifier(c.Name))
+		}
+		if expression != "" {
 			replaced = append(replaced, expression+" AS "+identifier(c.Name))
 		}
 	}
@@ -108,6 +112,12 @@ func written(table, text string, format Format) string {
 		return text
 	}
 	return "SELECT * REPLACE (" + strings.Join(replaced, ", ") + ") FROM (" + text + ")"
+}
+
+// noFormula is the SQL of a text before which an apostrophe stands where a spreadsheet would take it for a formula.
+func noFormula(x string) string {
+	return "CASE WHEN left(" + x + ", 1) IN ('=', '+', '-', '@', chr(9), chr(13)) AND NOT regexp_full_match(" + x +
+		`, '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?') THEN chr(39) || ` + x + " ELSE " + x + " END"
 }
 
 // viewColumns are the columns of a view that a text format may want otherwise than they are.
@@ -120,7 +130,11 @@ func viewColumns(table string) []*schema.Column {
 		values := &schema.Column{Name: "values", Kind: schema.KindList, Children: []*schema.Column{real}}
 		return append(append([]*schema.Column{}, schema.Samples.Columns...), values)
 	case "samples_long":
-		return []*schema.Column{{Name: "value", Kind: schema.KindReal}}
+		columns := []*schema.Column{{Name: "value", Kind: schema.KindReal}}
+		for _, name := range []string{"metric", "unit"} {
+			columns = append(columns, &schema.Column{Name: name, Kind: schema.KindString})
+		}
+		return columns
 	default:
 		return schema.Ops.Columns
 	}

@@ -29,6 +29,7 @@ type app struct {
 	stores []string
 	format string
 	json   bool
+	csvRaw bool
 }
 
 // The exit codes, as the README documents them.
@@ -101,6 +102,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	flags := cmd.PersistentFlags()
 	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default ./runs_store)")
 	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
+	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
 

@@ -12,7 +12,7 @@ import (
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
 func (w compareWriter) markdown(t query.Table) error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "**%s**\n\n", w.verdictLine())
+	fmt.Fprintf(&b, "**%s**\n\n", markdownText(w.verdictLine()))
 	switch {
 	case len(w.flags.by) > 0:
 		columns, rows := w.groups(t)
@@ -46,7 +46,7 @@ func (w compareWriter) markdown(t query.Table) error {
 	}
 	for _, line := range lines {
 		if line != "" {
-			fmt.Fprintf(&b, "* %s\n", oneLine(line))
+			fmt.Fprintf(&b, "* %s\n", markdownText(line))
 		}
 	}
 	b.WriteString("\n</details>\n")

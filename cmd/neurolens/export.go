@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -27,7 +28,9 @@ one table to standard output (-). --format is parquet (the default), arrow (a
 stream on standard output, files in a directory), csv or jsonl. The directory
 gets runs, samples and, where there are any, ops; --table chooses one of runs,
 samples, samples_long, ops. As jsonl on standard output each line is a whole
-run, samples and operators included (--table whole), which ingest reads again.`,
+run, samples and operators included (--table whole), which ingest reads again.
+In csv a text that begins as a formula does gets an apostrophe before it, unless
+--csv-raw is given.`,
 		Example: `  neurolens export notebook/ suite=quickstart
   neurolens export - --format csv status=ok > runs.csv
   neurolens export - --format arrow --table samples | python3 load.py
@@ -77,7 +80,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	}
 	defer db.Close()
 	done, err := db.Export(cmd.Context(), query.ExportRequest{
-		Dest: o.dest, Format: o.format, Table: o.table, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.stdout,
+		Dest: o.dest, Format: o.format, Table: o.table, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.exportStream(o.format), CSVRaw: a.csvRaw,
 	})
 	if err != nil {
 		return err
@@ -97,6 +100,14 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 		t.Rows = append(t.Rows, []any{filepath.ToSlash(f.Path), f.Table, f.Rows})
 	}
 	return a.print(format, t, func() view { return a.exportView(t) })
+}
+
+// exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
+func (a *app) exportStream(format query.Format) io.Writer {
+	if format == query.FormatJSONL || format == query.FormatCSV && a.terminal {
+		return &escaper{to: a.stdout}
+	}
+	return a.stdout
 }
 
 func (a *app) exportView(t query.Table) view {

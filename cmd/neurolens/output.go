@@ -68,7 +68,7 @@ func (a *app) print(format string, t query.Table, people func() view) error {
 	case formatMD:
 		people().renderMarkdown(&b)
 	default:
-		p := pagePrinter{format: format}
+		p := a.pagePrinter(format)
 		if err := p.page(&b, t); err != nil {
 			return err
 		}
@@ -130,7 +130,8 @@ func machineText(v any) string {
 	return text
 }
 
-// jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity".
+// jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity". What would steer
+// a terminal is escaped.
 func jsonText(v any) (string, error) {
 	if t, ok := v.(time.Time); ok {
 		v = t.UTC().Format(time.RFC3339Nano)
@@ -141,7 +142,7 @@ func jsonText(v any) (string, error) {
 	if err := enc.Encode(forJSON(v)); err != nil {
 		return "", err
 	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
+	return escaped(strings.TrimSuffix(b.String(), "\n"), steers), nil
 }
 
 // forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.

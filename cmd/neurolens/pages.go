@@ -12,6 +12,8 @@ import (
 // pagePrinter writes a result in a format for programs, a part of its rows at a time.
 type pagePrinter struct {
 	format string
+	escape bool // what would steer a terminal; plain and JSON do anyway
+	raw    bool // cells of csv that begin as formulas do stay as they are
 	began  bool // a page was written
 	rows   bool // a row was written
 }
@@ -23,9 +25,13 @@ type pageWriter struct {
 	buffer  bytes.Buffer
 }
 
+func (a *app) pagePrinter(format string) pagePrinter {
+	return pagePrinter{format: format, escape: a.terminal, raw: a.csvRaw}
+}
+
 // pages writes a result in a format for programs.
 func (a *app) pages(format string) *pageWriter {
-	return &pageWriter{app: a, printer: pagePrinter{format: format}}
+	return &pageWriter{app: a, printer: a.pagePrinter(format)}
 }
 
 // page writes some rows.
@@ -82,17 +88,19 @@ func (p *pagePrinter) end(b *bytes.Buffer) {
 	b.WriteString("]\n")
 }
 
-// plain writes tab-separated lines under a header of column names. A tab or a line break inside a value is written as
-// \t or \n, so that every row is one line.
+// plain writes tab-separated lines under a header of column names. A tab or a line break inside a value or a name is
+// written as \t or \n, so that every row is one line, and what would steer a terminal as \u and four digits.
 func (p *pagePrinter) plain(b *bytes.Buffer, t query.Table) {
-	escape := strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 	cells := make([]string, len(t.Columns))
 	if !p.began {
-		fmt.Fprintln(b, strings.Join(names(t), "\t"))
+		for i, name := range names(t) {
+			cells[i] = plainText(name)
+		}
+		fmt.Fprintln(b, strings.Join(cells, "\t"))
 	}
 	for _, row := range t.Rows {
 		for i, v := range row {
-			cells[i] = escape.Replace(machineText(v))
+			cells[i] = plainText(machineText(v))
 		}
 		fmt.Fprintln(b, strings.Join(cells, "\t"))
 	}
@@ -110,13 +118,16 @@ func (p *pagePrinter) csv(b *bytes.Buffer, t query.Table) error {
 	out := csv.NewWriter(b)
 	record := make([]string, len(t.Columns))
 	if !p.began {
-		if err := out.Write(names(t)); err != nil {
+		for i, name := range names(t) {
+			record[i] = p.csvCell(name)
+		}
+		if err := out.Write(record); err != nil {
 			return err
 		}
 	}
 	for _, row := range t.Rows {
 		for i, v := range row {
-			record[i] = machineText(v)
+			record[i] = p.csvCell(v)
 		}
 		if err := out.Write(record); err != nil {
 			return err
@@ -124,6 +135,18 @@ func (p *pagePrinter) csv(b *bytes.Buffer, t query.Table) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// csvCell is a value in a cell of CSV. Texts alone can be taken for formulas: numbers are what they say.
+func (p *pagePrinter) csvCell(v any) string {
+	text := machineText(v)
+	if _, isText := v.(string); isText && !p.raw {
+		text = csvText(text)
+	}
+	if p.escape {
+		text = escaped(text, steers)
+	}
+	return text
 }
 
 func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {

@@ -137,14 +137,13 @@ func (v view) measure() (columns, texts, widths []int) {
 
 // renderMarkdown writes the view as GitHub's Markdown, with every column.
 func (v view) renderMarkdown(w io.Writer) {
-	escape := func(s string) string { return strings.ReplaceAll(oneLine(s), "|", `\|`) }
 	for _, line := range v.above {
-		fmt.Fprintf(w, "%s\n\n", oneLine(line))
+		fmt.Fprintf(w, "%s\n\n", markdownText(line))
 	}
 	if len(v.rows) > 0 {
 		header, rule := "|", "|"
 		for _, c := range v.columns {
-			header += " " + escape(c.header) + " |"
+			header += " " + markdownText(c.header) + " |"
 			if c.right {
 				rule += "---:|"
 			} else {
@@ -155,7 +154,7 @@ func (v view) renderMarkdown(w io.Writer) {
 		for _, row := range v.rows {
 			line := "|"
 			for _, c := range row {
-				line += " " + escape(c.text) + " |"
+				line += " " + markdownText(c.text) + " |"
 			}
 			fmt.Fprintln(w, line)
 		}
@@ -163,7 +162,7 @@ func (v view) renderMarkdown(w io.Writer) {
 	}
 	for _, line := range slices.Concat(v.below, v.commands) {
 		if line != "" {
-			fmt.Fprintf(w, "%s\n\n", oneLine(line))
+			fmt.Fprintf(w, "%s\n\n", markdownText(line))
 		}
 	}
 }
