@@ -45,7 +45,8 @@ iterations: 5
 const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 
 // TestAgainstItself: a clean tree against its own commit, side by side in one session. What is measured is the same,
-// so each of 20 pairs is as likely to have a ratio above 1 as below: 4 to 16 of them have (all but one in 400 times).
+// so each of 20 pairs is as likely to have a ratio above 1 as below: that all or none of them has would be chance twice
+// in a million times.
 func TestAgainstItself(t *testing.T) {
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", spinSweep)
@@ -60,8 +61,8 @@ func TestAgainstItself(t *testing.T) {
 	}
 	pairs := `(SELECT max(p50) FILTER (side = 'head') / max(p50) FILTER (side = 'base') AS ratio FROM runs GROUP BY block_index)`
 	t.Logf("ratios of medians %s", rows(t, dir, "SELECT list_sort(list(round(ratio, 4))) FROM "+pairs))
-	if got := rows(t, dir, "SELECT count(*) FILTER (ratio > 1) BETWEEN 4 AND 16, count(*) FROM "+pairs); got != "[true 20]" {
-		t.Errorf("4 to 16 of 20 pairs have a ratio above 1: %s", got)
+	if got := rows(t, dir, "SELECT count(*) FILTER (ratio > 1) BETWEEN 1 AND 19, count(*) FROM "+pairs); got != "[true 20]" {
+		t.Errorf("1 to 19 of 20 pairs have a ratio above 1: %s", got)
 	}
 	if got := rows(t, dir, "SELECT count(*) FROM runs WHERE position_index = 0 AND side = 'base'"); got != "[10]" {
 		t.Errorf("base went first %s times of 20", got)

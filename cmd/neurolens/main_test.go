@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"neurolens": main})
 }
 
+// long tells whether tests do all that they can, which takes minutes, or a small part of it.
+func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+
 // TestScripts runs testdata/script: commands with their output on both streams and their exit codes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{

@@ -156,9 +156,9 @@ func TestReadersWhileSealing(t *testing.T) {
 	if len(watchers) == 0 {
 		t.Skip("there is no reader")
 	}
-	seconds := 6 * time.Second
-	if testing.Short() {
-		seconds = 2 * time.Second
+	seconds := 2 * time.Second // of work, whatever is done in it
+	if long() {
+		seconds = 6 * time.Second
 	}
 	acknowledged = append(acknowledged, appendFor(t, store, 3, seconds)...)
 	ids := sealRest(t, dir)

@@ -59,10 +59,12 @@ func TestResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		// A session that has stored nothing cannot be gone on from.
-		for before := files(t, dir); files(t, dir) == before; {
-			time.Sleep(20 * time.Millisecond)
+		enough := files(t, dir) + 1 + random.IntN(12)
+		for end := time.Now().Add(5 * time.Minute); files(t, dir) < enough; time.Sleep(5 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("it stores nothing")
+			}
 		}
-		time.Sleep(time.Duration(random.IntN(4000)) * time.Millisecond)
 		_ = bench.Process.Kill()
 		_ = bench.Wait()
 		t.Logf("killed with %v in the store", rows(t, dir, "SELECT status, count(*) FROM runs GROUP BY ALL"))
