@@ -184,7 +184,7 @@ func lsCount(shown, total int, o lsOptions) string {
 	}
 	switch {
 	case total == 0 && o.filter == "" && o.since.IsZero():
-		return "no runs in this store"
+		return noRuns
 	case total == 0:
 		return "no run matches"
 	case shown < total:

@@ -17,17 +17,41 @@ import (
 
 func newShowCommand(a *app) *cobra.Command {
 	return &cobra.Command{
-		Use:   "show RUN",
+		Use:   "show [RUN]",
 		Short: "Show one run: samples, metrics, configuration, environment, stages",
 		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run
-has. Formats for programs print the run's row, every column of it.`,
-		Args: arguments(1, 1, "one run id"),
-		RunE: func(cmd *cobra.Command, args []string) error { return runShow(a, cmd, args[0]) },
+has; without it, and as "last", the run that started last. The environment
+begins with what differs from the previous run of the same point on the
+machine. Formats for programs print the run's row, every column of it.`,
+		Args: arguments(0, 1, "one run id"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			id := lastRun
+			if len(args) > 0 {
+				id = args[0]
+			}
+			return runShow(a, cmd, id)
+		},
 	}
 }
 
+// noRuns says that a store is empty.
+const noRuns = "no runs in this store"
+
+// lastRun is what people may type for the run that started last. No id has an L.
+const lastRun = "last"
+
 func runShow(a *app, cmd *cobra.Command, id string) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
+		if id == lastRun {
+			newest, err := db.List(cmd.Context(), query.ListRequest{Columns: []string{"run_id"}, Limit: 1})
+			if err != nil {
+				return err
+			}
+			if len(newest.Rows) == 0 {
+				return usageErrorf("run: %s", noRuns)
+			}
+			id = textAt(newest.Table, newest.Rows[0], "run_id")
+		}
 		detail, err := db.Show(cmd.Context(), id)
 		if err != nil {
 			return err
@@ -47,17 +71,11 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 	})
 }
 
-// comparedFacts are the columns in which a run is compared with one of the previous session.
+// comparedFacts are the columns in which a run is compared with the one before.
 var comparedFacts = query.FactColumns(query.DiffersHardware, query.DiffersCode, query.DiffersEnvironment)
 
-// programFacts are those of them that say what ran, more than where it ran.
-var programFacts = []string{"model_sha256", "backend_version", "python_version"}
-
-// kindColumns say what facts a run has: each executor and benchmark tells of others.
-var kindColumns = []string{"benchmark", "backend", "model", "executor", "purpose"}
-
-// previousRun is a run of the previous session on the same machine: one of the same kind, else its newest. The table is
-// empty where there is none.
+// previousRun is the newest run of the same point, on the same machine, of a session before. The table is empty where there
+// is none.
 func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (query.Table, error) {
 	run := d.Run.Rows[0]
 	machine, session, started := textAt(d.Run, run, "machine"), textAt(d.Run, run, "session_id"), at(d.Run, run, "started_at")
@@ -65,25 +83,14 @@ func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (query.Table,
 	if machine == "" || session == "" || !ok {
 		return query.Table{}, nil
 	}
-	newest := func(words ...string) (query.Table, error) {
-		list, err := db.List(cmd.Context(), query.ListRequest{
-			Filter: strings.Join(append(words, "machine="+literal(machine), otherSide(textAt(d.Run, run, "side"))), " "),
-			Until:  until, Columns: slices.Concat([]string{"session_id", "env"}, kindColumns, comparedFacts), Limit: 1,
-		})
-		return list.Table, err
+	words := []string{
+		"point_id=" + literal(textAt(d.Run, run, "point_id")), "machine=" + literal(machine), "session!=" + session,
+		otherSide(textAt(d.Run, run, "side")),
 	}
-	before, err := newest("session!=" + session)
-	if err != nil || len(before.Rows) == 0 || sameKind(d.Run, run, before) {
-		return before, err
-	}
-	words := []string{"session_id=" + valueWord(at(before, before.Rows[0], "session_id"))}
-	for _, name := range kindColumns {
-		words = append(words, name+"="+valueWord(at(d.Run, run, name)))
-	}
-	if alike, err := newest(words...); err != nil || len(alike.Rows) > 0 {
-		return alike, err
-	}
-	return before, nil
+	list, err := db.List(cmd.Context(), query.ListRequest{
+		Filter: strings.Join(words, " "), Until: until, Columns: append([]string{"session_id", "env"}, comparedFacts...), Limit: 1,
+	})
+	return list.Table, err
 }
 
 // otherSide leaves out the runs of the other side of a session: they have another commit.
@@ -92,21 +99,6 @@ func otherSide(side string) string {
 		return "side!=head"
 	}
 	return "side!=base"
-}
-
-// valueWord is the value of a column of text in a filter.
-func valueWord(v any) string {
-	if text, ok := v.(string); ok {
-		return literal(text)
-	}
-	return "null"
-}
-
-// sameKind tells whether a run has the same facts as one before, if with other values.
-func sameKind(t query.Table, run []any, before query.Table) bool {
-	return !slices.ContainsFunc(kindColumns, func(name string) bool {
-		return at(t, run, name) != at(before, before.Rows[0], name)
-	})
 }
 
 // baseCommit is the commit that the session of a run compared with; empty where it compared nothing.
@@ -246,13 +238,13 @@ func configurationLines(t query.Table, run []any) []string {
 	return append(pairs(rows), "point "+textAt(t, run, "point_id"))
 }
 
-// environmentLines are first what differs from the previous session on this machine, then what people look for.
+// environmentLines are first what differs from the point's previous run on this machine, then what people look for.
 func (a *app) environmentLines(t query.Table, run []any, before query.Table) []string {
 	env, _ := at(t, run, "env").(map[string]any)
 	var lines []string
 	if len(before.Rows) > 0 {
 		if lines = changedLines(t, run, before); len(lines) == 0 {
-			lines = append(lines, "the same as in the previous session on this machine")
+			lines = append(lines, "the same as in the point's previous run on this machine")
 		}
 	}
 	var rows [][2]string
@@ -274,18 +266,17 @@ func (a *app) environmentLines(t query.Table, run []any, before query.Table) []s
 	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", count(len(env), "fact"), len(missing)))
 }
 
-// changedLines say in what facts a run differs from one before. Of a run of another kind only those facts count that
-// both have, and that say where it ran.
+// changedLines say in what facts a run differs from one before.
 func changedLines(t query.Table, run []any, before query.Table) []string {
-	was, alike := before.Rows[0], sameKind(t, run, before)
+	was := before.Rows[0]
 	var lines []string
-	add := func(name string, from, to any, text func(any) string) {
-		if from != to && (alike || from != nil && to != nil && !slices.Contains(programFacts, name)) {
-			lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, text(from), text(to)))
+	add := func(name string, from, to any) {
+		if from != to {
+			lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, shortFact(from), shortFact(to)))
 		}
 	}
 	for _, name := range comparedFacts {
-		add(name, at(before, was, name), at(t, run, name), columnFact)
+		add(name, at(before, was, name), at(t, run, name))
 	}
 	old, _ := at(before, was, "env").(map[string]any)
 	env, _ := at(t, run, "env").(map[string]any)
@@ -293,14 +284,14 @@ func changedLines(t query.Table, run []any, before query.Table) []string {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if !volatileFact(name) {
-			add(name, old[name], env[name], factText)
+			add(name, old[name], env[name])
 		}
 	}
 	return lines
 }
 
-// columnFact is the value of a column, cut where it is a hash.
-func columnFact(v any) string {
+// shortFact is the value of a fact, cut where it is a hash.
+func shortFact(v any) string {
 	if text, ok := v.(string); ok {
 		return changeText(text)
 	}

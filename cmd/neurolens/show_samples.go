@@ -24,45 +24,117 @@ func sampleLines(t query.Table, row []any) []string {
 		}
 	}
 	lines := histogram(values, unit)
-	var words []string
-	for _, c := range []struct{ name, column string }{
-		{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"},
-	} {
-		words = append(words, c.name+" "+quantity(at(t, row, c.column), unit))
-	}
-	n, _ := at(t, row, "n_samples").(int64)
-	lines = append(lines, "n "+thousands(int(n))+gap+strings.Join(words, gap))
+	lines = append(lines, "n "+samplesText(t, row)+gap+strings.Join(statistics(t, row, unit), gap))
 	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+gap+"clock "+orUnknown(textAt(t, row, "clock"))+gap+
 		"spread "+spread(at(t, row, "mad"), at(t, row, "p50")))
 }
 
-// histogram draws eight bars of equal width in value, from the smallest sample to the largest.
+// statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
+func statistics(t query.Table, row []any, unit string) []string {
+	names := []struct{ name, column string }{{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"}}
+	mean := at(t, row, "p50") == nil && at(t, row, "mean") != nil
+	if mean {
+		names[1].name, names[1].column = "mean", "mean"
+	}
+	var words []string
+	for _, c := range names {
+		if v := at(t, row, c.column); v != nil || !mean {
+			words = append(words, c.name+" "+quantity(v, unit))
+		}
+	}
+	return words
+}
+
+// samplesText is how many samples a metric has, or was summed up from.
+func samplesText(t query.Table, row []any) string {
+	if n, ok := at(t, row, "n_samples").(int64); ok {
+		return thousands(int(n))
+	}
+	return unknown
+}
+
+// bin is a line of a histogram.
+type bin struct {
+	label string
+	n     int
+}
+
+// histogram draws eight bars: of equal width in value, from the smallest sample to the largest. Where a few samples are far
+// from all others, the first or the last bar counts them.
 func histogram(values []float64, unit string) []string {
-	const bins, width = 8, 40
+	const width = 40
 	if len(values) < 2 || slices.Min(values) == slices.Max(values) {
 		return nil
 	}
-	low, high := slices.Min(values), slices.Max(values)
-	var counts [bins]int
-	for _, v := range values {
-		counts[min(int(float64(bins)*((v-low)/(high-low))), bins-1)]++
+	bars := binned(values, unit)
+	largest, margin := 0, 9
+	for _, b := range bars {
+		largest, margin = max(largest, b.n), max(margin, ansi.StringWidth(b.label))
 	}
-	largest := slices.Max(counts[:])
-	starts := make([]float64, bins)
-	for i := range starts {
-		starts[i] = low + (high-low)*float64(i)/bins
-	}
-	labels := distinctLabels(starts, unit)
-	margin := 9
-	for _, label := range labels {
-		margin = max(margin, ansi.StringWidth(label))
-	}
-	lines := make([]string, bins)
-	for i, n := range counts {
-		blocks := (n*width + largest - 1) / largest // a bin with a sample has a bar
-		lines[i] = fmt.Sprintf("%s  %s %d", pad(labels[i], margin, true), strings.Repeat("█", blocks), n)
+	lines := make([]string, len(bars))
+	for i, b := range bars {
+		blocks := (b.n*width + largest - 1) / largest // a bin with a sample has a bar
+		lines[i] = fmt.Sprintf("%s  %s %d", pad(b.label, margin, true), strings.Repeat("█", blocks), b.n)
 	}
 	return lines
+}
+
+// binned counts samples.
+func binned(values []float64, unit string) []bin {
+	low, high := bulk(values)
+	below, above := 0, 0
+	for _, v := range values {
+		switch {
+		case v < low:
+			below++
+		case v > high:
+			above++
+		}
+	}
+	bins := 8
+	for _, outside := range []int{below, above} {
+		if outside > 0 {
+			bins--
+		}
+	}
+	starts := make([]float64, bins, bins+1)
+	for i := range starts {
+		starts[i] = low + (high-low)*float64(i)/float64(bins)
+	}
+	labels := distinctLabels(append(starts, high), unit)
+	bars := make([]bin, bins)
+	for i := range bars {
+		bars[i].label = labels[i]
+	}
+	for _, v := range values {
+		if v >= low && v <= high {
+			bars[min(int(float64(bins)*((v-low)/(high-low))), bins-1)].n++
+		}
+	}
+	if below > 0 {
+		bars = slices.Insert(bars, 0, bin{"< " + labels[0], below})
+	}
+	if above > 0 {
+		bars = append(bars, bin{"> " + labels[bins], above})
+	}
+	return bars
+}
+
+// bulk is from where to where most samples are: all of them, but for a few that are further from the quartiles than three
+// times their distance.
+func bulk(values []float64) (low, high float64) {
+	const few, far = 0.05, 3
+	sorted := slices.Sorted(slices.Values(values))
+	n := len(sorted)
+	low, high = sorted[0], sorted[n-1]
+	first, third := sorted[n/4], sorted[3*n/4]
+	reach := far * (third - first)
+	inside := slices.Clone(sorted)
+	inside = slices.DeleteFunc(inside, func(v float64) bool { return v < first-reach || v > third+reach })
+	if float64(n-len(inside)) > max(1, few*float64(n)) || len(inside) < 2 || inside[0] == inside[len(inside)-1] {
+		return low, high
+	}
+	return inside[0], inside[len(inside)-1]
 }
 
 // distinctLabels are ascending values for people. Where three digits do not tell neighbours apart, all are in the unit of
@@ -118,11 +190,11 @@ func metricLines(t query.Table) []string {
 	var rows [][2]string
 	for _, row := range t.Rows[1:] {
 		unit := textAt(t, row, "unit")
-		n, _ := at(t, row, "n_samples").(int64)
-		rows = append(rows, [2]string{
-			textAt(t, row, "metric"),
-			fmt.Sprintf("%s  min %s  max %s  n %d", quantity(at(t, row, "p50"), unit), quantity(at(t, row, "min"), unit), quantity(at(t, row, "max"), unit), n),
-		})
+		words := statistics(t, row, unit)
+		if at(t, row, "p50") != nil {
+			words = []string{quantity(at(t, row, "p50"), unit), "min " + quantity(at(t, row, "min"), unit), "max " + quantity(at(t, row, "max"), unit)}
+		}
+		rows = append(rows, [2]string{textAt(t, row, "metric"), strings.Join(append(words, "n "+samplesText(t, row)), gap)})
 	}
 	return pairs(rows)
 }

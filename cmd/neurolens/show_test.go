@@ -88,3 +88,34 @@ func TestHistogramLabels(t *testing.T) {
 		t.Errorf("of neighbours among numbers: %q", lines)
 	}
 }
+
+// TestHistogramOutliers: one sample far from all others does not put these into one bar; two gathers of samples stay two.
+func TestHistogramOutliers(t *testing.T) {
+	var values, two []float64
+	for i := range 99 {
+		values = append(values, 1e6+float64(i)*1e3)
+		two = append(two, 1e6+float64(i%3)*1e3+float64(i%4/3)*9e6)
+	}
+	bars := binned(append(values, 5e8), "ns")
+	if len(bars) != 8 || bars[7].label != "> 1.10 ms" || bars[7].n != 1 {
+		t.Errorf("of an outlier: %v", bars)
+	}
+	for _, b := range bars[:7] {
+		if b.n < 10 || b.n > 20 {
+			t.Errorf("the bulk is not spread over its bars: %v", bars)
+		}
+	}
+	bars = binned(append(values, 1), "ns")
+	if len(bars) != 8 || bars[0].label != "< 1.00 ms" || bars[0].n != 1 {
+		t.Errorf("of a low outlier: %v", bars)
+	}
+	for _, c := range [][]float64{two, {1, 1, 1, 1, 1, 1, 1, 2}, {1, 2}, {1, 100}} {
+		bars, n := binned(c, "ns"), 0
+		for _, b := range bars {
+			n += b.n
+		}
+		if n != len(c) || len(bars) != 8 || strings.ContainsAny(bars[0].label+bars[7].label, "<>") {
+			t.Errorf("of %v: %v", c, bars)
+		}
+	}
+}
