@@ -18,6 +18,7 @@ type ListRequest struct {
 	Columns []string  // of runs, in the order wanted; nil is every column
 	Sort    []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
 	Limit   int       // at most so many rows; 0 is no limit
+	Metric  string    // the columns that sum samples up are of this metric, NULL of runs without it; empty is the primary one of each
 }
 
 // Listing is what List found.
@@ -28,6 +29,9 @@ type Listing struct {
 	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
 	// else in the filter leaves out.
 	NotNumbers map[string]int
+
+	// OtherMetrics are the metrics that the runs of a page have, where none of them has the one that was asked for.
+	OtherMetrics []string
 }
 
 // List gives the runs that match. Bounds are cut to milliseconds; a run without a start time is within no bounds.
@@ -135,6 +139,11 @@ func (l *lister) list(ctx context.Context, r *reader) error {
 		}
 		page := l.head
 		page.Table = t
+		if l.req.Metric != "" {
+			if page.OtherMetrics, err = r.ofMetric(ctx, &page.Table, l.ids[l.shown:end], l.req.Metric); err != nil {
+				return err
+			}
+		}
 		if err := l.page(page); err != nil {
 			return err
 		}

@@ -41,8 +41,8 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 		return errors.Join(err, in.outcome())
 	}
 	err := in.print(format, list.Table, func() view {
-		v := in.lsView(list, lsOptions{})
-		v.below = append(in.leftOut(), in.total(ingest.Appended{}))
+		v := in.lsView(list, lsOptions{}, nil)
+		v.below = slices.Concat(in.leftOut(), in.notes(), []string{in.total(ingest.Appended{})})
 		v.compact = nil
 		return v
 	})

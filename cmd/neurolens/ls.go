@@ -38,6 +38,9 @@ With --by, one line a group of runs with equal values of these keys; with
 --best, the point of the group with the best median. Failed runs are counted.
 Numbers are of ok runs, one median a run, then the median over a point's runs.
 
+The metric is each run's primary one unless --metric names another; filters
+and --sort are by the primary one. It stands above the table, or in it.
+
 A table shows the newest 20; every other format shows all.`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
   neurolens ls 'p99<1.5ms' dim=64,128
@@ -67,6 +70,7 @@ A table shows the newest 20; every other format shows all.`,
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES` in formats for programs, or all")
 	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (a table: 20)")
+	flags.StringVar(&f.metric, "metric", "", "values of the metric `NAME`, not of each run's primary")
 	flags.StringSliceVar(&f.by, "by", nil, "one line a group of runs with equal `KEYS`")
 	flags.BoolVar(&f.best, "best", false, "the best point: of each group with --by, else of all")
 	return cmd
@@ -80,7 +84,9 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if format == formatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
-		req := query.ListRequest{Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit}
+		req := query.ListRequest{
+			Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit, Metric: o.metric,
+		}
 		if !forPeople(format) {
 			return a.printPages(cmd.Context(), db, req, format)
 		}
@@ -89,7 +95,12 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportNotNumbers(list.NotNumbers)
-		return a.print(format, list.Table, func() view { return a.lsView(list, o) })
+		a.reportMetrics(list, o)
+		given, err := givenUnits(cmd.Context(), db, list.Table)
+		if err != nil {
+			return err
+		}
+		return a.print(format, list.Table, func() view { return a.lsView(list, o, given) })
 	})
 }
 
@@ -99,6 +110,7 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 	err := db.Pages(ctx, req, func(page query.Listing) error {
 		if !w.printer.began {
 			a.reportNotNumbers(page.NotNumbers)
+			a.reportMetrics(page, lsOptions{metric: req.Metric})
 		}
 		return w.page(page.Table)
 	})
@@ -115,6 +127,39 @@ func (a *app) reportNotNumbers(keys map[string]int) {
 	}
 }
 
+// reportMetrics says which metrics runs have, where none has the one that was asked for.
+func (a *app) reportMetrics(list query.Listing, o lsOptions) {
+	if len(list.OtherMetrics) > 0 {
+		fmt.Fprintf(a.stderr, "neurolens: ls: none of these runs has the metric %q; they have %s\n", o.metric, strings.Join(list.OtherMetrics, ", "))
+	}
+}
+
+// givenUnits are the units in which the files of runs have their metrics, by run, where these are rates: what is counted.
+func givenUnits(ctx context.Context, db *query.DB, t query.Table) (map[string]string, error) {
+	rates := map[string]string{} // metrics by run
+	var words []string
+	for _, row := range t.Rows {
+		if textAt(t, row, "unit") == rateUnit {
+			id := textAt(t, row, "run_id")
+			rates[id] = textAt(t, row, "metric")
+			words = append(words, literal(id))
+		}
+	}
+	if len(words) == 0 {
+		return nil, nil
+	}
+	list, err := db.List(ctx, query.ListRequest{Filter: "run_id=" + strings.Join(words, ","), Columns: []string{"run_id", "env"}})
+	if err != nil {
+		return nil, err
+	}
+	given := map[string]string{}
+	for _, row := range list.Rows {
+		id := textAt(list.Table, row, "run_id")
+		given[id] = givenUnit(list.Table, row, rates[id])
+	}
+	return given, nil
+}
+
 func isAre(n int) string {
 	if n == 1 {
 		return "is"
@@ -122,53 +167,81 @@ func isAre(n int) string {
 	return "are"
 }
 
-func (a *app) lsView(list query.Listing, o lsOptions) view {
+func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) view {
 	t := list.Table
 	v := view{below: []string{lsCount(len(t.Rows), list.Total, o)}}
 	if len(t.Rows) == 0 {
 		return v
 	}
 	constants, varying := axes(t, runColumns)
+	metrics := axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") })
+	if named := slices.DeleteFunc(slices.Clone(metrics.values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
+		constants, metrics.values = append(constants, named[0]), nil
+	} else if len(named) == 0 {
+		metrics.values = nil
+	}
 	v.above = heading(constants)
-	v = a.lsRows(v, t, varying)
-	v.compact = func() view { return a.lsRows(view{above: v.above, below: v.below}, t, mergedAxes(varying)) }
+	rows := lsRows{a, t, metrics, given}
+	v = rows.add(v, varying)
+	v.compact = func() view { return rows.add(view{above: v.above, below: v.below}, mergedAxes(varying)) }
 	return v
 }
 
-// lsRows adds the table to a view of a listing.
-func (a *app) lsRows(v view, t query.Table, varying []axis) view {
-	v.columns = []viewColumn{{header: "RUN"}, {header: "WHEN " + a.offset()}}
+// lsRows makes the rows of a listing.
+type lsRows struct {
+	a       *app
+	t       query.Table
+	metrics axis              // empty where all are the same
+	given   map[string]string // units of files, by run
+}
+
+// add adds the table to a view.
+func (l lsRows) add(v view, varying []axis) view {
+	v.columns = []viewColumn{{header: "RUN"}, {header: "WHEN " + l.a.offset()}}
+	if l.metrics.values != nil {
+		varying = append(slices.Clone(varying), l.metrics)
+	}
 	for _, x := range varying {
 		v.columns = append(v.columns, axisColumn(x))
 	}
-	v.columns = append(v.columns, viewColumn{header: "MEDIAN", right: true})
-	means := onlyMeans(t)
+	means := onlyMeans(l.t)
+	medians := !means || slices.ContainsFunc(l.t.Rows, func(row []any) bool { return at(l.t, row, "p50") != nil })
+	if medians {
+		v.columns = append(v.columns, viewColumn{header: "MEDIAN", right: true})
+	}
 	if means {
 		v.columns = append(v.columns, viewColumn{header: "MEAN", right: true})
 	}
 	v.columns = append(v.columns,
 		viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "N", right: true, drop: 1}, viewColumn{header: "STATUS"})
-	for i, row := range t.Rows {
-		cells := []cell{{text: shortRun(textAt(t, row, "run_id"))}, {text: a.when(at(t, row, "started_at"))}}
+	for i, row := range l.t.Rows {
+		cells := []cell{{text: shortRun(textAt(l.t, row, "run_id"))}, {text: l.a.when(at(l.t, row, "started_at"))}}
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
-		status, unit := schema.Status(textAt(t, row, "status")), textAt(t, row, "unit")
-		median, mean, p99 := unknown, unknown, unknown
-		if status == schema.StatusOK {
-			median, mean, p99 = quantity(at(t, row, "p50"), unit), quantity(at(t, row, "mean"), unit), quantity(at(t, row, "p99"), unit)
-		}
-		samples := unknown
-		if n, ok := at(t, row, "n_samples").(int64); ok {
-			samples = thousands(int(n))
-		}
-		cells = append(cells, cell{text: median})
-		if means {
-			cells = append(cells, cell{text: mean})
-		}
-		v.rows = append(v.rows, append(cells, cell{text: p99}, cell{text: samples}, cell{string(status), status.Failed()}))
+		v.rows = append(v.rows, append(cells, l.values(row, medians, means)...))
 	}
 	return v
+}
+
+// values are the cells behind the axes: what was measured, and how the run ended.
+func (l lsRows) values(row []any, medians, means bool) []cell {
+	status := schema.Status(textAt(l.t, row, "status"))
+	text := func(column string) cell {
+		if status != schema.StatusOK {
+			return cell{text: unknown}
+		}
+		given := l.given[textAt(l.t, row, "run_id")]
+		return cell{text: quantityOf(at(l.t, row, column), textAt(l.t, row, "unit"), textAt(l.t, row, "metric"), given)}
+	}
+	var cells []cell
+	if medians {
+		cells = append(cells, text("p50"))
+	}
+	if means {
+		cells = append(cells, text("mean"))
+	}
+	return append(cells, text("p99"), cell{text: samplesText(l.t, row)}, cell{string(status), status.Failed()})
 }
 
 // onlyMeans tells whether of some run the mean is known, but not the median: other tools' files may have no more.

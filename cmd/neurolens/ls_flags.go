@@ -18,6 +18,7 @@ type lsOptions struct {
 	limit   int
 	by      []string // groups, in place of runs
 	best    bool
+	metric  string // in place of the primary one of each run
 }
 
 type lsFlags struct {
@@ -28,16 +29,20 @@ type lsFlags struct {
 	columns, sort, by              []string
 	limit                          int
 	best                           bool
+	metric                         string
 }
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best}
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, metric: f.metric}
 	switch {
 	case cmd.Flags().Changed("by") && len(f.by) == 0:
 		return o, usageErrorf("--by: want keys, got an empty list")
 	case len(f.columns) > 0 && (len(f.by) > 0 || f.best):
 		return o, usageErrorf("--columns: groups have columns of their own; leave out --columns, or --by and --best")
+	}
+	if f.metric != "" && (len(f.by) > 0 || f.best) {
+		return o, usageErrorf("--metric: groups are of the runs' primary metrics; leave out --metric, or --by and --best")
 	}
 	if f.limit < 0 {
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)

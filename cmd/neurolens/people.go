@@ -203,7 +203,7 @@ func axisColumn(x axis) viewColumn {
 	header := axisHeaders[x.name]
 	switch {
 	case header != "":
-	case slices.Contains(runColumns, x.name):
+	case slices.Contains(runColumns, x.name) || x.name == "metric":
 		header = strings.ToUpper(x.name)
 	default:
 		header = x.name
@@ -274,7 +274,11 @@ func heading(parts []string) []string {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []string{strings.Join(parts, " · ")}
+	words := make([]string, len(parts))
+	for i, part := range parts { // of a command of several lines
+		words[i] = strings.Join(strings.Fields(part), " ")
+	}
+	return []string{strings.Join(words, " · ")}
 }
 
 // at is a value of a row by column name; NULL where there is no such column.

@@ -146,8 +146,9 @@ func (a *app) showView(d query.Detail, before query.Table, against string) view 
 	t, run := d.Run, d.Run.Rows[0]
 	p := &page{lines: a.headline(t, run)}
 	if len(d.Metrics.Rows) > 0 {
-		p.section("samples of "+textAt(d.Metrics, d.Metrics.Rows[0], "metric"), sampleLines(d.Metrics, d.Metrics.Rows[0]))
-		p.section("other metrics", metricLines(d.Metrics))
+		primary, given := textAt(d.Metrics, d.Metrics.Rows[0], "metric"), func(metric string) string { return givenUnit(t, run, metric) }
+		p.section("samples of "+primary, sampleLines(d.Metrics, d.Metrics.Rows[0], given(primary)))
+		p.section("other metrics", metricLines(d.Metrics, given))
 	}
 	p.section("configuration", configurationLines(t, run))
 	p.section("environment", a.environmentLines(t, run, before))

@@ -14,7 +14,7 @@ import (
 )
 
 // sampleLines are a histogram in eight lines and the summary of the primary metric.
-func sampleLines(t query.Table, row []any) []string {
+func sampleLines(t query.Table, row []any, given string) []string {
 	unit := textAt(t, row, "unit")
 	var values []float64
 	list, _ := at(t, row, "values").([]any)
@@ -24,13 +24,14 @@ func sampleLines(t query.Table, row []any) []string {
 		}
 	}
 	lines := histogram(values, unit)
-	lines = append(lines, "n "+samplesText(t, row)+gap+strings.Join(statistics(t, row, unit), gap))
+	lines = append(lines, "n "+samplesText(t, row)+gap+strings.Join(statistics(t, row, given), gap))
 	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+gap+"clock "+orUnknown(textAt(t, row, "clock"))+gap+
 		"spread "+spread(at(t, row, "mad"), at(t, row, "p50")))
 }
 
 // statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
-func statistics(t query.Table, row []any, unit string) []string {
+func statistics(t query.Table, row []any, given string) []string {
+	unit, metric := textAt(t, row, "unit"), textAt(t, row, "metric")
 	names := []struct{ name, column string }{{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"}}
 	mean := at(t, row, "p50") == nil && at(t, row, "mean") != nil
 	if mean {
@@ -39,7 +40,7 @@ func statistics(t query.Table, row []any, unit string) []string {
 	var words []string
 	for _, c := range names {
 		if v := at(t, row, c.column); v != nil || !mean {
-			words = append(words, c.name+" "+quantity(v, unit))
+			words = append(words, c.name+" "+quantityOf(v, unit, metric, given))
 		}
 	}
 	return words
@@ -186,15 +187,19 @@ func orUnknown(s string) string {
 	return s
 }
 
-func metricLines(t query.Table) []string {
+// metricLines are a line a metric but the first. given is the unit in which the run's file has a metric.
+func metricLines(t query.Table, given func(metric string) string) []string {
 	var rows [][2]string
 	for _, row := range t.Rows[1:] {
-		unit := textAt(t, row, "unit")
-		words := statistics(t, row, unit)
+		metric := textAt(t, row, "metric")
+		words := statistics(t, row, given(metric))
 		if at(t, row, "p50") != nil {
-			words = []string{quantity(at(t, row, "p50"), unit), "min " + quantity(at(t, row, "min"), unit), "max " + quantity(at(t, row, "max"), unit)}
+			text := func(column string) string {
+				return quantityOf(at(t, row, column), textAt(t, row, "unit"), metric, given(metric))
+			}
+			words = []string{text("p50"), "min " + text("min"), "max " + text("max")}
 		}
-		rows = append(rows, [2]string{textAt(t, row, "metric"), strings.Join(append(words, "n "+samplesText(t, row)), gap)})
+		rows = append(rows, [2]string{metric, strings.Join(append(words, "n "+samplesText(t, row)), gap)})
 	}
 	return pairs(rows)
 }

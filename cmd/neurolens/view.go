@@ -77,15 +77,113 @@ func (v view) renderTable(w io.Writer, width int, color bool) {
 		line[i] = pad(cut(v.columns[c].header, widths[c]), widths[c], v.columns[c].right)
 	}
 	fmt.Fprintln(w, cut(strings.TrimRight(strings.Join(line, gap), " "), width))
-	for _, row := range v.rows {
+	texts := make([][]string, len(shown)) // of columns
+	for i, c := range shown {
+		texts[i] = v.cutColumn(c, widths[c])
+	}
+	for n, row := range v.rows {
 		for i, c := range shown {
-			line[i] = pad(cut(row[c].text, widths[c]), widths[c], v.columns[c].right)
+			line[i] = pad(texts[i][n], widths[c], v.columns[c].right)
 			if row[c].failed && color {
 				line[i] = red + line[i] + plain
 			}
 		}
 		fmt.Fprintln(w, strings.TrimRight(strings.Join(line, gap), " "))
 	}
+}
+
+// cutColumn are the texts of a column in so many columns of the terminal. Where their beginnings do not tell them apart, what
+// all have in common at the beginning goes, or the middle of each, or the words that most of them have.
+func (v view) cutColumn(c, width int) []string {
+	whole := make([]string, len(v.rows))
+	for i, row := range v.rows {
+		whole[i] = oneLine(row[c].text)
+	}
+	ends := withoutBeginning(whole)
+	ways := [][]string{
+		cutAll(whole, width, cut), cutAll(ends, width, cut), cutAll(whole, width, cutMiddle), cutAll(ends, width, cutMiddle),
+		cutAll(withoutUsual(whole), width, cutMiddle),
+	}
+	return slices.MaxFunc(ways, func(a, b []string) int { return distinct(a) - distinct(b) })
+}
+
+func cutAll(texts []string, width int, cut func(string, int) string) []string {
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = cut(text, width)
+	}
+	return all
+}
+
+// distinct is how many texts differ from one another.
+func distinct(texts []string) int {
+	seen := map[string]bool{}
+	for _, text := range texts {
+		seen[text] = true
+	}
+	return len(seen)
+}
+
+// withoutBeginning are texts with … in place of what all that are not unknown begin with, up to the last word that they share.
+func withoutBeginning(texts []string) []string {
+	common, begun := "", false
+	for _, text := range texts {
+		switch {
+		case text == unknown:
+		case !begun:
+			common, begun = text, true
+		default:
+			n := 0
+			for n < min(len(common), len(text)) && common[n] == text[n] {
+				n++
+			}
+			common = common[:n]
+		}
+	}
+	common = common[:strings.LastIndexAny(common, " /:.,_=-")+1]
+	if common == "" {
+		return texts
+	}
+	short := make([]string, len(texts))
+	for i, text := range texts {
+		short[i] = text
+		if text != unknown {
+			short[i] = "…" + text[len(common):]
+		}
+	}
+	return short
+}
+
+// withoutUsual are texts without the words that at least half of them have.
+func withoutUsual(texts []string) []string {
+	often := map[string]int{}
+	for _, text := range texts {
+		words := strings.Fields(text)
+		slices.Sort(words)
+		for _, word := range slices.Compact(words) {
+			often[word]++
+		}
+	}
+	rare := make([]string, len(texts))
+	for i, text := range texts {
+		words := strings.Fields(text)
+		left := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return 2*often[word] >= len(texts) })
+		if rare[i] = strings.Join(left, " "); len(left) < len(words) && text != unknown {
+			rare[i] = strings.TrimSpace("… " + rare[i])
+		}
+	}
+	return rare
+}
+
+// cutMiddle keeps the beginning and the end of a text.
+func cutMiddle(s string, width int) string {
+	s = oneLine(s)
+	long := ansi.StringWidth(s)
+	if long <= width || width < 3 {
+		return cut(s, width)
+	}
+	head := (width - 1) / 2
+	return ansi.Truncate(s, head, "") + "…" + ansi.TruncateLeft(s, long-(width-1-head), "")
 }
 
 // fit chooses the columns that are shown and how wide each is. Columns go in their order, then headers that are wider
@@ -190,12 +288,15 @@ func wrapped(line string, width int) []string {
 	indent := current
 	if first, rest, found := strings.Cut(text, gap); found {
 		under := ansi.StringWidth(first+gap) + len(rest) - len(strings.TrimLeft(rest, " "))
-		indent += strings.Repeat(" ", under)
+		if under <= width/2 { // else it is a text with two spaces in it
+			indent += strings.Repeat(" ", under)
+		}
 	}
 	var lines []string
 	begun := false // the line has a word
 	for word := range strings.SplitSeq(text, " ") {
 		switch {
+		case begun && word == "" && ansi.StringWidth(current) >= width: // more spaces than there is room for
 		case begun && word != "" && ansi.StringWidth(current)+1+ansi.StringWidth(word) > width:
 			lines = append(lines, strings.TrimRight(current, " "))
 			current = indent + word

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// rateUnit is the stored unit of what is counted in a second, whatever that is.
+const rateUnit = "1/s"
+
+// A rate says what is counted by the unit that a file has it in, or by the name of its metric.
+var (
+	givenRate = regexp.MustCompile(`^([a-z]+) ?(?:/|per )s(?:ec|econd)?\b`)
+	rateWords = []struct{ in, short string }{{"token", "tok"}, {"request", "req"}, {"sample", "samples"}, {"image", "images"}, {"quer", "queries"}}
+)
+
+// countedBy is what a rate counts, in short; empty where nobody says it.
+func countedBy(metric, given string) string {
+	word := metric
+	if m := givenRate.FindStringSubmatch(given); m != nil {
+		word = m[1]
+	}
+	for _, w := range rateWords {
+		if strings.Contains(word, w.in) {
+			return w.short
+		}
+	}
+	if word != metric && word != "per" {
+		return word
+	}
+	return ""
+}
+
+// quantityOf prints a value of a metric for people. given is the unit that its file has it in; empty where that is not known.
+func quantityOf(v any, unit, metric, given string) string {
+	text := quantity(v, unit)
+	if unit != rateUnit || text == unknown {
+		return text
+	}
+	what := countedBy(metric, given)
+	if what == "" {
+		return text
+	}
+	number, name, _ := strings.Cut(text, " ")
+	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + what + "/s"
+}
+
+// givenUnit is the unit in which the file of a run has a metric, where it is not the stored one.
+func givenUnit(t query.Table, row []any, metric string) string {
+	env, _ := at(t, row, "env").(map[string]any)
+	given, _ := env["source.unit."+metric].(string)
+	return given
+}

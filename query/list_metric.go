@@ -1,0 +1,62 @@
+package query
+
+import (
+	"context"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ofMetric puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. others are
+// the metrics that the runs have, where none has it.
+func (r *reader) ofMetric(ctx context.Context, t *Table, ids []schema.ULID, metric string) (others []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	var columns []*schema.Column
+	for _, c := range t.Columns {
+		if own, ok := schema.Samples.Column(c.Name); ok && c.Name != "run_id" {
+			columns = append(columns, own)
+		}
+	}
+	some := &reader{r.conn, r.src.of(ids)}
+	if err := some.checkSamples(ctx); err != nil {
+		return nil, err
+	}
+	first, last := slices.MinFunc(ids, compareIDs).String(), slices.MaxFunc(ids, compareIDs).String()
+	from := " FROM " + some.src.nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)"
+	args := []any{first, last, texts(ids)}
+	found, err := r.conn.table(ctx, statement{"SELECT " + columnNames(withRunID(columns)) + from + " WHERE metric = $4::VARCHAR", append(args, metric)})
+	if err != nil {
+		return nil, err
+	}
+	t.replace(found, ids, columns)
+	if len(found.Rows) > 0 {
+		return nil, nil
+	}
+	names, err := r.conn.table(ctx, statement{"SELECT DISTINCT metric" + from + " ORDER BY metric", args})
+	for _, row := range names.Rows {
+		others = append(others, row[0].(string))
+	}
+	return others, err
+}
+
+// replace puts the values of columns of other rows, by run, in place of those of the rows of ids; NULL where there is no other.
+func (t *Table) replace(other Table, ids []schema.ULID, columns []*schema.Column) {
+	byID, runID := map[string][]any{}, other.Index("run_id")
+	for _, row := range other.Rows {
+		id, _ := row[runID].(string)
+		byID[id] = row
+	}
+	for i, id := range ids {
+		row := slices.Clone(t.Rows[i])
+		for _, c := range columns {
+			row[t.Index(c.Name)] = nil
+			if found := byID[id.String()]; found != nil {
+				row[t.Index(c.Name)] = found[other.Index(c.Name)]
+			}
+		}
+		t.Rows[i] = row
+	}
+}
