@@ -1,0 +1,63 @@
+package query_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// noisyRuns are runs of one point on two sides, of which nothing but the latency differs: 20 other metrics and all stages
+// are noise of 10 %.
+func noisyRuns(seed uint64) []schema.Run {
+	random := rand.New(rand.NewPCG(3, seed))
+	noise := func() float64 { return math.Exp(.1 * random.NormFloat64()) }
+	var runs []schema.Run
+	for block := range explainBlocks {
+		for i, side := range []string{"base", "head"} {
+			runs = append(runs, newRun(len(runs), 0, func(r *schema.Run) {
+				r.Side, r.BatchSize, r.Params, r.BlockIndex = side, new(int64(1)), nil, new(int64(block))
+				took := func() *int64 { return new(int64(1e7 * noise())) }
+				r.Stages = schema.Stages{Setup: took(), Warmup: took(), Validate: took(), Teardown: took()}
+				r.Metrics = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, 1e5*float64(1+i)*(1+.01*noise()))}
+				for k := range 20 {
+					r.Metrics = append(r.Metrics, metricOf(fmt.Sprintf("other_%d", k), "B", schema.BetterLower, 1e6*noise()))
+				}
+				r.Primary = "latency"
+			}))
+		}
+	}
+	return runs
+}
+
+// TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison.
+func TestExplainNoise(t *testing.T) {
+	t.Parallel()
+	seeds, most := 6, 1
+	if os.Getenv("NEUROLENS_LONG") != "" {
+		seeds, most = 100, 12 // 5 of them by chance
+	}
+	with := 0
+	for seed := range seeds {
+		dir := newStore(t)
+		seal(t, dir, noisyRuns(uint64(seed))...)
+		x := explain(t, open(t, dir), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
+		if explained(x) != "regressed 1" || x.Tested != 24 {
+			t.Fatalf("%s is explained, by %d metrics and stages", explained(x), x.Tested)
+		}
+		for _, row := range x.Rows[1:] {
+			if kind := row[x.Index("kind")]; row[x.Index("rank")] != nil && (kind == "metric" || kind == "stage") {
+				t.Logf("seed %d: %v", seed, row)
+				with++
+				break
+			}
+		}
+	}
+	if with > most {
+		t.Errorf("in %d of %d comparisons noise is called a change, want at most %d", with, seeds, most)
+	}
+}
