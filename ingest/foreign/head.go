@@ -51,15 +51,16 @@ func newHead(name string, start []byte, whole bool) *Head {
 	return h
 }
 
-var jsonOpening = regexp.MustCompile(`(?m)^[ \t\r]*[\[{]`)
+// jsonOpening is how a line begins that JSON begins with; not one as "[INFO] text" or "[2026-01-31] text".
+var jsonOpening = regexp.MustCompile(`(?m)^[ \t\r]*(?:(\{)[ \t\r]*(?:["}]|$)|(\[)[ \t\r]*(?:[\[{"\]]|$|(?:-?[0-9][-+.0-9eE]*|NaN|-?Infinity|true|false|null)[ \t\r]*(?:[,\]]|$)))`)
 
 // jsonStart is where the first line begins that looks like JSON; -1 for none.
 func jsonStart(text []byte) int {
-	at := jsonOpening.FindIndex(text)
+	at := jsonOpening.FindSubmatchIndex(text)
 	if at == nil {
 		return -1
 	}
-	return at[1] - 1
+	return max(at[2], at[4]) // of an object or of an array: the other is -1
 }
 
 // readJSON collects the paths of the members of JSON values until something is no JSON, or the text ends.

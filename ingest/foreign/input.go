@@ -29,6 +29,8 @@ type Input struct {
 	text    *bufio.Reader
 	closers []io.Closer
 	raw     *counted
+
+	passedOver int // lines of text around JSON
 }
 
 // counted counts what was read, for whoever watches, until ctx ends.
@@ -106,7 +108,9 @@ func (in *Input) JSON() (*JSON, error) {
 	if _, err := in.text.Discard(max(in.Head.JSONAt, 0)); err != nil {
 		return nil, err
 	}
-	return newJSON(in.text), nil
+	j := newJSON(in.text)
+	j.in = in
+	return j, nil
 }
 
 // Lines are the lines of the content, without their ends, with their numbers from 1. What is no UTF-8 is replaced. A

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -14,14 +16,28 @@ import (
 type JSON struct {
 	decoder *jsontext.Decoder
 	bounded *bounded
+	quoted  *quoted
+	in      *Input // that counts the lines of text which are passed over; nil where text is an error
+	values  bool   // some were read
 }
 
 var lenient = jsontext.AllowDuplicateNames(true)
 
 func newJSON(r io.Reader) *JSON {
-	b := newBounded(r)
-	return &JSON{jsontext.NewDecoder(newQuoted(b), lenient, jsontext.AllowInvalidUTF8(true)), b}
+	j := &JSON{}
+	j.begin(r)
+	return j
 }
+
+// begin reads from here on.
+func (j *JSON) begin(r io.Reader) {
+	j.bounded = newBounded(r)
+	j.quoted = newQuoted(j.bounded)
+	j.decoder = jsontext.NewDecoder(j.quoted, lenient, jsontext.AllowInvalidUTF8(true))
+}
+
+// Strict makes an error of text between values and behind them.
+func (j *JSON) Strict() { j.in = nil }
 
 // Where is the JSON pointer of the value that was read last.
 func (j *JSON) Where() string { return string(j.decoder.StackPointer()) }
@@ -29,11 +45,37 @@ func (j *JSON) Where() string { return string(j.decoder.StackPointer()) }
 // Kind is the kind of the next value: '{', '[', '"', '0', 't', 'f', 'n'; 0 where there is none.
 func (j *JSON) Kind() jsontext.Kind { return j.decoder.PeekKind() }
 
-// More tells whether another value follows at the top of the file.
+// More tells whether another value follows at the top of the file. Lines of text in between, as programs print them, are
+// passed over.
 func (j *JSON) More() bool {
 	j.bounded.renew()
-	_, err := j.peek() // an error of the file, too, is something to read
-	return !errors.Is(err, io.EOF)
+	kind := j.decoder.PeekKind()
+	if !j.values || j.in == nil || kind == jsontext.KindBeginObject || kind == jsontext.KindBeginArray && jsonStart(j.decoder.UnreadBuffer()) >= 0 {
+		j.values = true
+		_, err := j.peek() // an error of the file, too, is something to read
+		return !errors.Is(err, io.EOF)
+	}
+	return j.passOver()
+}
+
+// passOver goes to the next line that JSON begins with; false where there is none.
+func (j *JSON) passOver() bool {
+	rest := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(bytes.Clone(j.decoder.UnreadBuffer())), j.quoted.unread()), headBytes)
+	for begins := true; ; { // of the line; one that is too long for the buffer comes in parts
+		line, err := rest.ReadSlice('\n')
+		if begins && jsonStart(line) >= 0 {
+			j.begin(io.MultiReader(bytes.NewReader(bytes.Clone(line)), rest))
+			return true
+		}
+		if begins && len(bytes.TrimSpace(line)) > 0 {
+			j.in.passedOver++
+		}
+		begins = !errors.Is(err, bufio.ErrBufferFull)
+		if err != nil && begins {
+			j.begin(failing{err})
+			return !errors.Is(err, io.EOF)
+		}
+	}
 }
 
 // peek reports the error that the next read would have; nothing is read.

@@ -31,6 +31,15 @@ var nonFinite = []struct{ word, quoted []byte }{
 	{[]byte("nan"), []byte(`"NaN"`)},
 }
 
+// unread is what was not given away, and all that follows.
+func (q *quoted) unread() io.Reader {
+	rest := q.r
+	if q.err != nil {
+		rest = failing{q.err}
+	}
+	return io.MultiReader(bytes.NewReader(bytes.Clone(q.out)), bytes.NewReader(bytes.Clone(q.in)), rest)
+}
+
 const longestWord = len("-Infinity")
 
 func (q *quoted) Read(p []byte) (int, error) {

@@ -23,7 +23,7 @@ var (
 	utf16BE   = []byte{0xfe, 0xff}
 )
 
-// plain is the content of a file without what it is wrapped in: gzip, a byte order mark, UTF-16.
+// plain is the content of a file without what it is wrapped in: gzip, a byte order mark, UTF-16, the log of a CI system.
 func plain(r io.Reader) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, headBytes)
 	start, _ := b.Peek(len(utf8BOM)) // a short file has less: it is nothing of these then
@@ -37,13 +37,14 @@ func plain(r io.Reader) (*bufio.Reader, error) {
 	}
 	switch {
 	case bytes.HasPrefix(start, utf8BOM):
-		_, err := b.Discard(len(utf8BOM))
-		return b, err
+		if _, err := b.Discard(len(utf8BOM)); err != nil {
+			return nil, err
+		}
 	case bytes.HasPrefix(start, utf16LE), bytes.HasPrefix(start, utf16BE):
 		decoder := unicode.UTF16(unicode.BigEndian, unicode.ExpectBOM).NewDecoder()
 		b = bufio.NewReaderSize(decoder.Reader(b), headBytes)
 	}
-	return b, nil
+	return withoutCI(b), nil
 }
 
 // bounded reads no more than maxRecord bytes between two records, so that a file cannot ask for more memory than that.

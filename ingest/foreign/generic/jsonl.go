@@ -34,6 +34,7 @@ func readRunLines(in *foreign.Input, out *foreign.Output) error {
 	if err != nil {
 		return err
 	}
+	j.Strict()
 	for n := 1; j.More(); n++ {
 		text, err := j.Value()
 		if err != nil {

@@ -97,6 +97,7 @@ func (m *Mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 		return err
 	}
 	t := newMappedTable(m, in, out)
+	j.Strict()
 	for n := 1; j.More(); n++ {
 		text, err := j.Value()
 		if err != nil {

@@ -14,8 +14,8 @@ import (
 // Sites choose what a performance log has. Three layouts are known: the columns that a header names; and, with a header or
 // without, a line for each variable, whose fields tell by their form what they are.
 var (
-	perflogHeader = regexp.MustCompile(`^(?:[a-zA-Z_#]+\|)*(?:job_completion_time|check_job_completion_time)\b.*\|`)
-	perflogLine   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT[^|]*\|reframe [^|]*\|[^|]*\|jobid=`)
+	perflogHeader = regexp.MustCompile(`(?m)^(?:[a-zA-Z_#]+\|)*(?:job_completion_time|check_job_completion_time)\b.*\|`)
+	perflogLine   = regexp.MustCompile(`(?m)^\d{4}-\d\d-\d\dT[^|\n]*\|reframe [^|\n]*\|[^|\n]*\|jobid=`)
 	perflogInfo   = regexp.MustCompile(`^(.+?)(?: /[0-9a-f]{6,})? (?:@|on )([^\s:]+):([^\s+]+)(?:\+(\S+)| using (\S+))$`)
 	perflogValue  = regexp.MustCompile(`^([\w.:/-]+)=([-+.\w]*)$`)
 	perflogRef    = regexp.MustCompile(`^ref=.*\(l=([^,]*), u=([^)]*)\)$`)
@@ -23,8 +23,7 @@ var (
 )
 
 func isPerflog(h *foreign.Head) bool {
-	first := h.FirstLine()
-	return perflogLine.MatchString(first) || perflogHeader.MatchString(first)
+	return h.Matches(perflogLine) || h.Matches(perflogHeader)
 }
 
 // perflogReader reads lines. Those of one test case stand one after the other, one for each variable.
@@ -36,6 +35,7 @@ type perflogReader struct {
 	key     string // of the test case that is being read
 	run     schema.Run
 	missing bool // a variable has no value
+	begun   bool // a line of the log was read
 }
 
 func readPerflog(in *foreign.Input, out *foreign.Output) error {
@@ -56,6 +56,12 @@ func readPerflog(in *foreign.Input, out *foreign.Output) error {
 
 func (p *perflogReader) line(where, text string) error {
 	fields := strings.Split(text, "|")
+	isLog := perflogLine.MatchString(text) || perflogHeader.MatchString(text)
+	if !isLog && !p.begun {
+		p.out.LeaveOut("lines of text before the log", 1)
+		return nil
+	}
+	p.begun = true
 	switch {
 	case perflogLine.MatchString(text):
 		return p.pattern(where, fields)

@@ -33,7 +33,7 @@ func loadgenDetail() foreign.Format {
 		About: "MLPerf LoadGen: mlperf_log_detail.txt since v0.7",
 		Level: loadgenLevel,
 		Recognize: func(h *foreign.Head) bool {
-			return h.Matches(loadgenLog) && strings.Contains(h.FirstLine(), `"key"`)
+			return h.Matches(loadgenLog)
 		},
 		Read: readLoadgenDetail,
 	}
@@ -53,7 +53,7 @@ func loadgenOldDetail() foreign.Format {
 var (
 	loadgenTitle    = regexp.MustCompile(`(?m)^MLPerf Results Summary\r?$`)
 	loadgenAccuracy = regexp.MustCompile(`(?i)^\s*(?:(?:No|\d+) (?:errors?|warnings?) encountered(?: during test)?\.(?: See detailed log\.)?\s*)+$`)
-	loadgenLog      = regexp.MustCompile(`^:::MLLOG \{`)
+	loadgenLog      = regexp.MustCompile(`(?m)^:::MLLOG \{.*"key"`)
 	loadgenOld      = regexp.MustCompile(`^"pid": \d+, "tid": \d+, "ts": +\d+ns : `)
 )
 

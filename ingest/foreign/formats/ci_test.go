@@ -1,0 +1,151 @@
+package formats_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// fixtures are the result files of this project, by their paths.
+const fixtures = "../../../fixtures/results"
+
+// ciLogs are how CI systems write a line, the nth of a log.
+var ciLogs = map[string]func(n int) string{
+	"GitHub Actions": func(n int) string { return fmt.Sprintf("2026-11-20T10:11:12.%07dZ ", n) },
+	"gh run view": func(n int) string {
+		return fmt.Sprintf("bench (1.25, linux)\tRun tests\t2026-11-20T10:11:12.%07dZ ", n)
+	},
+	"GitLab":       func(n int) string { return fmt.Sprintf("2026-11-20T10:11:12.%06dZ 00O ", n) },
+	"GitLab drawn": func(n int) string { return fmt.Sprintf("2026-11-20T10:11:12.%06dZ 01E+\x1b[0;m", n) },
+	"Jenkins":      func(n int) string { return fmt.Sprintf("[2026-11-20T10:11:12.%03dZ] ", n%1000) },
+}
+
+// inLog is a text as a log has it.
+func inLog(text []byte, prefix func(n int) string) []byte {
+	var b bytes.Buffer
+	n := 0
+	for line := range bytes.Lines(text) {
+		b.WriteString(prefix(n))
+		b.Write(line)
+		n++
+	}
+	return b.Bytes()
+}
+
+// TestCILogs: every text that is read is read from the log of a CI system as well: the same runs, by the same ids, and what
+// is refused stands in the same lines.
+func TestCILogs(t *testing.T) {
+	t.Parallel()
+	all, read, long := formats.All(), map[string]bool{}, os.Getenv("NEUROLENS_LONG") != ""
+	largest, systems, n := 20<<10, slices.Sorted(maps.Keys(ciLogs)), 0
+	if long {
+		largest = 10 << 20
+	}
+	err := filepath.WalkDir(fixtures, func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(file)
+		if err != nil || len(content) > largest || bytes.IndexByte(content, 0) >= 0 || bytes.HasPrefix(content, []byte{0x1f, 0x8b}) || bytes.HasPrefix(content, []byte{0xff, 0xfe}) {
+			return err
+		}
+		content = bytes.TrimPrefix(content, []byte("\xef\xbb\xbf"))
+		name := filepath.Base(file)
+		format, want, runs, _ := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+		if format == nil || format.Read == nil || len(runs) == 0 {
+			return nil
+		}
+		read[format.Name] = true
+		n++
+		for i, system := range systems {
+			if !long && i != n%len(systems) { // each file in one of them
+				continue
+			}
+			_, got, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: inLog(content, ciLogs[system])}}, name)
+			if !slices.Equal(idsOf(logged), idsOf(runs)) || fmt.Sprint(got.Refusals) != fmt.Sprint(want.Refusals) {
+				t.Errorf("%s in a log of %s: %d runs, want %d: %v %v, want %v", file, system, len(logged), len(runs), err, got.Refusals, want.Refusals)
+			}
+		}
+		return nil
+	})
+	if err != nil || len(read) < 30 {
+		t.Errorf("%d formats, %v", len(read), err)
+	}
+}
+
+func idsOf(runs []schema.Run) []string {
+	ids := make([]string, len(runs))
+	for i := range runs {
+		ids[i] = runs[i].RunID
+	}
+	return ids
+}
+
+// TestJSONInLog: what a program prints before and behind its one JSON text is passed over, and counted.
+func TestJSONInLog(t *testing.T) {
+	t.Parallel()
+	all := formats.All()
+	for _, file := range []string{"vllm/serve.json", "hyperfine/one_run_1.15.0.json", "llama-bench/result.json"} {
+		content, err := os.ReadFile(filepath.Join(fixtures, file))
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		name := filepath.Base(file)
+		_, _, runs, err := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+		if err != nil || len(runs) == 0 {
+			t.Errorf("%s: %d runs, %v", file, len(runs), err)
+		}
+		around := "[INFO] it \"starts\n[Pipeline] sh\n[command]/usr/bin/git\n" + strings.TrimSpace(string(content)) + "\ndone in 5\" \ntest: ok\n[INFO] NaN\n[2026-11-20 10:00] bye\n42\n"
+		_, report, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: []byte(around)}}, name)
+		if err != nil || report.Refused > 0 || !slices.Equal(idsOf(logged), idsOf(runs)) {
+			t.Errorf("%s in a log: %d runs, %v, %v", file, len(logged), report.Refusals, err)
+		}
+	}
+}
+
+// TestLogsBehindText: a log whose lines tell what they are is read where it stands behind others.
+func TestLogsBehindText(t *testing.T) {
+	t.Parallel()
+	all, n := formats.All(), 0
+	for _, folder := range []string{"mlperf", "reframe"} {
+		err := filepath.WalkDir(filepath.Join(fixtures, folder), func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.Contains(file, "detail") && filepath.Ext(file) != ".log" {
+				return err
+			}
+			content, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			name := filepath.Base(file)
+			format, _, runs, _ := foreigntest.One(all, fstest.MapFS{name: {Data: content}}, name)
+			if format == nil || len(runs) == 0 {
+				return nil
+			}
+			n++
+			behind := append([]byte("+ ./run.sh\nstarted|at noon\n\n"), content...)
+			got, report, logged, err := foreigntest.One(all, fstest.MapFS{name: {Data: behind}}, name)
+			if got != format || !slices.Equal(idsOf(logged), idsOf(runs)) {
+				t.Errorf("%s behind text: %v %v, %d runs, want %d: %v", file, got, err, len(logged), len(runs), report.Refusals)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if n < 2 {
+		t.Errorf("%d logs", n)
+	}
+}
