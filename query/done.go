@@ -13,6 +13,7 @@ import (
 var doneColumns = []string{
 	"run_id", "session_id", "resumes", "point_id", "repeat_index", "purpose", "started_at", "status", "error_kind", "executor", "backend_version",
 	"model_sha256", "machine", "driver_version", "python_version", "git_commit", "env", "log_median",
+	"backend", "batch_size", "seq_len", "precision", "model", "gpu_name", "unit", "p50", "applied",
 	"build_ns", "setup_ns", "warmup_ns", "measure_ns", "validate_ns", "teardown_ns", "profile_ns", "metric",
 }
 
@@ -27,8 +28,8 @@ const (
 // runs, and of all sessions that these went on from, for a later session to go on from. The newest session is first, its
 // newest run first; sessions that are given for being gone on from alone are last. Sessions of two sides are not among
 // them: they are compared within themselves. Of a run these are set: the ids, repeat index, purpose, start, status and
-// kind of error, executor, stage durations, what a resumed session compares (versions, hashes, the environment) and the
-// logarithmic median of the primary metric.
+// kind of error, executor, stage durations, what a resumed session compares (versions, hashes, the environment), the fields
+// of the point with a column but benchmark and variant, what was applied, and the median of the primary metric, also logarithmic.
 func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
 	newest, err := db.List(ctx, ListRequest{
 		Filter:  "source=" + schema.SourceNeuroLens + " side=null suite=" + quotedValue(suite) + " machine=" + quotedValue(machine),
@@ -103,6 +104,14 @@ func doneRun(t Table, row []any) schema.Run {
 			GitCommit: text("git_commit"), Facts: map[string]string{},
 		},
 	}
+	run.Backend, run.Precision, run.Model, run.Env.GPUName = text("backend"), text("precision"), text("model"), text("gpu_name")
+	run.BatchSize, run.SeqLen = integer("batch_size"), integer("seq_len")
+	if applied, ok := row[t.Index("applied")].(map[string]any); ok {
+		run.Applied = map[string]string{}
+		for key, value := range applied {
+			run.Applied[key], _ = value.(string)
+		}
+	}
 	run.StartedAt, _ = row[t.Index("started_at")].(time.Time)
 	if facts, ok := row[t.Index("env")].(map[string]any); ok {
 		for key, value := range facts {
@@ -111,7 +120,11 @@ func doneRun(t Table, row []any) schema.Run {
 	}
 	if location, ok := row[t.Index("log_median")].(float64); ok {
 		run.Primary = text("metric")
-		run.Metrics = []schema.Metric{{Name: run.Primary, Summary: schema.Summary{LogMedian: &location}}}
+		m := schema.Metric{Name: run.Primary, Unit: text("unit"), Summary: schema.Summary{LogMedian: &location}}
+		if median, ok := row[t.Index("p50")].(float64); ok {
+			m.Summary.P50 = &median
+		}
+		run.Metrics = []schema.Metric{m}
 	}
 	return run
 }

@@ -33,6 +33,9 @@ type Options struct {
 	Against string   // a commit to measure the working tree against, side by side; empty: one side
 	Exclude []string // paths that are no code, though they may lie in the working tree: the store, a folder of results
 
+	// Planned is told the plan before the first launch; an error ends the session. It may be nil.
+	Planned func(*Plan) error
+
 	Locks string // directory of the device locks
 	Wait  bool   // for a device that another session measures
 }

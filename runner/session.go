@@ -125,6 +125,9 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	}
 	s.result.Plan.Sides = compared(s.sides)
 	s.options.Observe(s.event(Event{Plan: &s.result.Plan}))
+	if s.options.Planned != nil && !s.options.DryRun && ctx.Err() == nil {
+		return s.options.Planned(&s.result.Plan)
+	}
 	return ctx.Err()
 }
 

@@ -134,7 +134,9 @@ func (b *bench) run() error {
 		return errors.Join(err, store.Close())
 	}
 	progress := newProgress(b.app, b.sweep, b.overrides, b.format)
-	result, err := runner.Run(b.cmd.Context(), b.sweep, b.options(progress.observe), func(run schema.Run) error {
+	options := b.options(progress.observe)
+	options.Planned = out.begin
+	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}
 		}
@@ -212,6 +214,23 @@ func (b *bench) openOut() (*out, error) {
 		return nil, usageError{err}
 	}
 	return &out{runs}, nil
+}
+
+// begin puts the runs of earlier sessions that this one goes on from into the summary.
+func (o *out) begin(plan *runner.Plan) error {
+	if o == nil {
+		return nil
+	}
+	var earlier []schema.Run
+	for _, p := range plan.Launches {
+		if p.Done != nil && p.Launch.Profile == "" {
+			earlier = append(earlier, *p.Done)
+		}
+	}
+	if err := o.runs.Begin(earlier); err != nil {
+		return usageError{err}
+	}
+	return nil
 }
 
 func (o *out) add(run schema.Run) error {

@@ -60,7 +60,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.Int64Var(&f.seed, "seed", 0, "seed `N` of every generator of random numbers")
 	flags.BoolVar(&f.reproducible, "reproducible", false, "seed 42 unless given, deterministic algorithms")
 	flags.BoolVar(&f.coldStart, "cold-start", false, "no warm-up, empty kernel caches")
-	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch")
+	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch; empty: none")
 
 	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
 	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1%")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"fmt"
 	"os"
@@ -35,9 +36,46 @@ func TestOutDir(t *testing.T) {
 	if text := refused.stderr.String(); refused.ProcessState.ExitCode() != exitInput || strings.Count(text, "\n") != 1 {
 		t.Errorf("a file as folder: exit %d, %s", refused.ProcessState.ExitCode(), text)
 	}
+	write(t, dir, "none.yaml", "command: [./nosuch]\n")
+	before := string(fileText(t, dir, "bench_runs/summary.csv"))
+	refused = program(t, dir, "bench", "none.yaml", "--out-dir", "bench_runs")
+	_ = refused.Run()
+	if after := string(fileText(t, dir, "bench_runs/summary.csv")); refused.ProcessState.ExitCode() != exitInput || after != before {
+		t.Errorf("a refused start: exit %d, summary.csv\n%s", refused.ProcessState.ExitCode(), after)
+	}
 	if n := rows(t, dir, "SELECT count(*) FROM runs"); n != "[8]" {
 		t.Errorf("%s runs in the store, want 8", n)
 	}
+}
+
+// TestOutDirOfResume: what an earlier session has done of the sweep is in the table too, into whatever folder it wrote.
+func TestOutDirOfResume(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "s.yaml", "command: [sh, -c, 'test {n} != 2 || test -e go']\ngrid: {n: [1, 2, 3]}\nwarmup: 0\nrepeats: 1\niterations: 1\n")
+	_ = program(t, dir, "bench", "s.yaml", "--out-dir", "one").Run()
+	write(t, dir, "go", "")
+	program(t, dir, "bench", "s.yaml", "--out-dir", "two", "--rerun", "failed").run(t)
+	for folder, want := range map[string]int{"one": 3, "two": 3} {
+		table, err := csv.NewReader(bytes.NewReader(fileText(t, dir, folder+"/summary.csv"))).ReadAll()
+		if err != nil || len(table) != 1+want {
+			t.Errorf("%s: %v, %v", folder, table, err)
+		}
+		for _, row := range table[1:] {
+			if folder == "two" && (row[9] != "ok" || row[5] == "") {
+				t.Errorf("%s: row %v", folder, row)
+			}
+		}
+	}
+}
+
+func fileText(t *testing.T, dir, name string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }
 
 // checkOut asks that each row of summary.csv is a run of the store, and that there are so many documents.

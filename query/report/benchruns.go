@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/neurolens/neurolens/schema"
@@ -17,8 +18,9 @@ var summaryHeader = []string{
 }
 
 // BenchRuns writes the artefacts of one session into a directory; the package documentation says what they are. Run
-// documents and fingerprints of earlier sessions stay there, summary.csv is of this session alone. Every file is
-// replaced as a whole, so that a reader never sees half of one. A BenchRuns is not safe for concurrent use.
+// documents and fingerprints of earlier sessions stay there; summary.csv is of this session and of those that it goes on
+// from. Every file is replaced as a whole, so that a reader never sees half of one. A BenchRuns is not safe for
+// concurrent use.
 type BenchRuns struct {
 	dir     string
 	summary bytes.Buffer // what summary.csv holds when all rows are saved
@@ -28,8 +30,8 @@ type BenchRuns struct {
 	without map[string]int // how many runs, by reason
 }
 
-// OpenBenchRuns makes the directory, with its parents, and a summary.csv without rows in it: what cannot be written
-// fails here, before anything was measured.
+// OpenBenchRuns makes the directory, with its parents. It leaves a summary.csv alone that is there: the session may be
+// refused yet.
 func OpenBenchRuns(dir string) (*BenchRuns, error) {
 	b := &BenchRuns{dir: dir, without: map[string]int{}}
 	for _, folder := range []string{"runs", "fp"} {
@@ -37,16 +39,54 @@ func OpenBenchRuns(dir string) (*BenchRuns, error) {
 			return nil, fmt.Errorf("making %s: %w", dir, err)
 		}
 	}
-	if err := b.appendRow(summaryHeader); err != nil {
-		return nil, err
-	}
-	if err := b.save(); err != nil {
-		return nil, err
-	}
 	return b, nil
 }
 
-// Add writes the document and the fingerprint of a run, where it has them, then its row. After an error the run is not
+// Begin replaces summary.csv by one with the rows of runs that earlier sessions have done of this sweep: what cannot be
+// written fails here, before anything was measured. Of a run it takes the columns of runs; what the store does not have
+// in them comes from the row that the old summary.csv has of it.
+func (b *BenchRuns) Begin(earlier []schema.Run) error {
+	known := b.knownRows()
+	if err := b.appendRow(summaryHeader); err != nil {
+		return err
+	}
+	for i := range earlier {
+		run := &earlier[i]
+		id, err := schema.ParseULID(run.RunID)
+		if err != nil {
+			return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
+		}
+		row := known[run.RunID]
+		if row == nil {
+			row = summaryRow(run, id)
+		}
+		if err := b.appendRow(row); err != nil {
+			return err
+		}
+		b.rows++
+	}
+	return b.save()
+}
+
+// knownRows are the rows of a summary.csv of ours that is there, by run_id. Another file has none.
+func (b *BenchRuns) knownRows() map[string][]string {
+	text, err := os.ReadFile(filepath.Join(b.dir, "summary.csv"))
+	if err != nil {
+		return nil
+	}
+	table, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil || len(table) == 0 || !slices.Equal(table[0], summaryHeader) {
+		return nil
+	}
+	known := map[string][]string{}
+	for _, row := range table[1:] {
+		known[row[0]] = row
+	}
+	return known
+}
+
+// Add writes the document and the fingerprint of a run, where it has them, then its row; a pass of a profiler, which
+// measures no latency, has none. After an error the run is not
 // in summary.csv, or not yet: the next call that succeeds writes every row that was added.
 func (b *BenchRuns) Add(run schema.Run) error {
 	id, err := schema.ParseULID(run.RunID)
@@ -57,6 +97,9 @@ func (b *BenchRuns) Add(run schema.Run) error {
 		if err := b.addDocument(&run, id); err != nil {
 			return err
 		}
+	}
+	if run.Purpose == schema.PurposeProfile {
+		return nil
 	}
 	if err := b.appendRow(summaryRow(&run, id)); err != nil {
 		return err

@@ -5,7 +5,7 @@
 //
 //	DIR/runs/<RUN>.json      run document: the JSON schema of that harness, draft 7, no member that it does not name
 //	DIR/fp/<RUN>.fp.json     fingerprint of the run document
-//	DIR/summary.csv          one row a run, CRLF line ends
+//	DIR/summary.csv          one row a run that measures, CRLF line ends; after a resume those of all its sessions
 //
 // # Identifiers
 //
@@ -27,6 +27,9 @@
 //   - A timeline has at least one op. That of a run with profiled ops holds those (less those without a duration, which
 //     the tag neurolens.ops_left_out counts); that of any other holds one op of type iteration, the whole iteration.
 //     Kernels are not measured one by one, so each op has one kernel, which spans it.
+//
+// A profiled op is that of one iteration: the sum over all profiled iterations, divided by their number; its latency_ms is
+// that of one call. A pass of a profiler has a document and no row in summary.csv, for it measures no latency.
 //
 // total_duration_ms is the median latency of one iteration; that of a profiled pass, which has none, is the sum of its
 // ops' durations, so that the share of an op in the fingerprint times the total is the duration of the op.

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -135,6 +136,17 @@ func TestTimeline(t *testing.T) {
 	}
 	if d.Hardware != (hardware{"570.1", 2, "NVIDIA H100", 85.89934592, "NVIDIA"}) {
 		t.Errorf("the hardware is %+v", d.Hardware)
+	}
+
+	ten := onGPU(1)
+	ten.Env.Facts = maps.Clone(ten.Env.Facts)
+	ten.Env.Facts[factProfiledIterations] = "10"
+	per := documentOf(t, ten)
+	if op := per.Timeline[0]; op.DurationMS != .03 || op.Metrics.TotalLatencyMS != .03 || op.Metrics.LatencyMS != .1 {
+		t.Errorf("of ten iterations the first op is %+v", op)
+	}
+	if total := per.Summary.TotalDurationMS; total != .08 {
+		t.Errorf("of ten iterations the summary has %v ms", total)
 	}
 
 	// The machine has a GPU, but the run says that it computed elsewhere.

@@ -100,7 +100,11 @@ func TestUnwritable(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "out", "summary.csv"), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenBenchRuns(filepath.Join(dir, "out")); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
+	out, err := OpenBenchRuns(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Begin(nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
 		t.Errorf("a directory in place of summary.csv gives %v", err)
 	}
 	if found := files(t, filepath.Join(dir, "out")); len(found) != 0 {

@@ -90,6 +90,9 @@ func read(t *testing.T, path ...string) []byte {
 func open(t *testing.T, dir string) *BenchRuns {
 	t.Helper()
 	b, err := OpenBenchRuns(dir)
+	if err == nil {
+		err = b.Begin(nil)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,6 +202,7 @@ func TestJoin(t *testing.T) {
 	ids := map[string]schema.Run{}
 	for n := range byte(200) {
 		run := randomRun(random, n)
+		run.Purpose = schema.PurposeMeasure // a pass of a profiler has no row
 		ids[run.RunID] = run
 		add(t, b, run)
 	}
@@ -329,6 +333,51 @@ func TestEarlierArtefactsStay(t *testing.T) {
 		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != 2 {
 			t.Errorf("%s has %d files, want those of both sessions", folder, len(files))
 		}
+	}
+}
+
+// TestRefusedAndResumed: a session that is refused leaves summary.csv alone, and one that goes on from others has their
+// rows, as they were and, where the file has not got them, from the store.
+func TestRefusedAndResumed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := measured(1)
+	first.Metrics = append(first.Metrics, schema.Metric{Name: "gpu_utilization", Unit: "ratio", Reals: []float64{.5}})
+	add(t, open(t, dir), first)
+	before := read(t, dir, "summary.csv")
+	refused, err := OpenBenchRuns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := refused.Close(); err != nil || !bytes.Equal(read(t, dir, "summary.csv"), before) {
+		t.Errorf("%v, and summary.csv is %s", err, read(t, dir, "summary.csv"))
+	}
+	stored := func(n byte) schema.Run { // as the store gives it: a summary, no samples
+		run := measured(n)
+		run.Metrics = []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Summary: schema.Summary{P50: new(2e6)}}}
+		return run
+	}
+	resumed, err := OpenBenchRuns(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resumed.Begin([]schema.Run{stored(1), stored(2)}); err != nil {
+		t.Fatal(err)
+	}
+	profiled := onGPU(4)
+	profiled.Purpose = schema.PurposeProfile
+	add(t, resumed, measured(3), profiled)
+	found := rows(t, dir)
+	if len(found) != 3 {
+		t.Fatalf("summary.csv has %v", found)
+	}
+	for i, row := range found {
+		if row["run_id"] != measured(byte(i+1)).RunID || row["total_latency_ms"] != "2" || (row["gpu_utilization"] == "0.5") != (i == 0) {
+			t.Errorf("row %d is %v", i, row)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "runs", profiled.RunID+".json")); err != nil {
+		t.Errorf("a pass of a profiler has no document: %v", err)
 	}
 }
 

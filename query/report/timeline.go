@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,14 +46,14 @@ var kernelPlaceholders = []string{
 func (d *draft) timeline() ([]operation, error) {
 	d.placeholders = append(d.placeholders, kernelPlaceholders...)
 	var ops []operation
-	unplaced := false
+	unplaced, iterations := false, profiledIterations(d.run)
 	for i := range d.run.Ops {
 		op := &d.run.Ops[i]
 		if !expressible(op) {
 			d.leftOut++
 			continue
 		}
-		ops = append(ops, profiled(op))
+		ops = append(ops, profiled(op, iterations))
 		unplaced = unplaced || op.StartNS == nil
 	}
 	if unplaced {
@@ -77,12 +78,25 @@ func expressible(op *schema.Op) bool {
 	return op.DurationNS != nil && *op.DurationNS > 0 && op.Index >= 0 && (op.StartNS == nil || *op.StartNS >= 0)
 }
 
-func profiled(op *schema.Op) operation {
+// factProfiledIterations is the fact with the number of iterations that the durations of ops are sums over.
+const factProfiledIterations = "profile.iterations"
+
+// profiledIterations is that number; 1 where it is not known, and the sums stay what they are.
+func profiledIterations(run *schema.Run) float64 {
+	n, err := strconv.ParseFloat(run.Env.Facts[factProfiledIterations], 64)
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
+}
+
+// profiled is an op as one iteration has it.
+func profiled(op *schema.Op, iterations float64) operation {
 	start := 0.0
 	if op.StartNS != nil {
 		start = float64(*op.StartNS) / 1e6
 	}
-	duration := float64(*op.DurationNS) / 1e6
+	duration := float64(*op.DurationNS) / iterations / 1e6
 	o := newOperation(orUnknown(op.Name), orUnknown(op.Type), start, duration)
 	o.OpIndex = op.Index
 	if len(op.Kernels) == 1 {

@@ -339,6 +339,7 @@ class Worker:
             self.begin("warmup")
             self.timing.warm_up(self.samples.words, WORD_ROWS, WORD_ROWS + self.warmup)
         self.begin("profile")
+        self.fact("profile.iterations", self.iterations)  # durations of operators are sums over them
         for op in self.subject.profile(self.iterations):
             self.events.send("op", op=op)
         self.send_device_memory()

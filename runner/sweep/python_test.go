@@ -47,6 +47,14 @@ warmup: 3
 	equal(t, points(s), []string{"a.py:A k=A", "a.py:B k=B"})
 }
 
+// TestNoProfile: an empty list of profilers switches those of the file off.
+func TestNoProfile(t *testing.T) {
+	t.Parallel()
+	const text = "backend: onnxrt\nmodel: a.onnx\nprofile: ort\n"
+	equal(t, len(parse(t, text, Overrides{}).Points[0].Profile), 1)
+	equal(t, len(parse(t, text, Overrides{Profile: []string{}}).Points[0].Profile), 0)
+}
+
 func TestPythonSettings(t *testing.T) {
 	s := parse(t, `
 file: a.py

@@ -119,7 +119,7 @@ type Overrides struct {
 	Timing       string   // likewise
 	Seed         *int64   // likewise
 	Reproducible bool     // likewise; the seed is 42 unless one is given
-	Profile      []string // likewise, each; instead of the file's
+	Profile      []string // likewise, each; instead of the file's, also if it is empty and not nil
 
 	Order      string
 	RelError   *float64 // a share; instead of the file's iterations, as Iterations are instead of its rel_error

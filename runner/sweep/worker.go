@@ -128,7 +128,7 @@ func (w *workerSettings) readProfile(d *document, o Overrides) error {
 	if f := d.keys["profile"]; f.given() {
 		items = f.items()
 	}
-	if len(o.Profile) > 0 {
+	if o.Profile != nil {
 		items = nil
 		for _, text := range o.Profile {
 			items = append(items, option("--profile", "!!str", text))
