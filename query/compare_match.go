@@ -182,6 +182,7 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 	}
 	m.axis = axis
 	m.skip[axis] = true
+	m.skipInStep(base, head)
 	for _, field := range m.fields {
 		of, constant := m.constant(base, field)
 		as, also := m.constant(head, field)
@@ -191,6 +192,38 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 		}
 	}
 	return m
+}
+
+// skipInStep leaves out fields that differ in step with the axis, as the backend does where each variant has its own: each
+// value of the axis has one value of the field, and all of them are not the same.
+func (m *matcher) skipInStep(base, head groups) {
+	if m.axis == "" || m.byID {
+		return
+	}
+	all := slices.Concat(base, head)
+	for _, field := range m.fields {
+		of := map[string]string{} // by value of the axis
+		inStep := !slices.ContainsFunc(all, func(g *group) bool {
+			value, at := m.value(g, field), m.value(g, m.axis)
+			first, known := of[at]
+			of[at] = value
+			return known && first != value
+		})
+		values := slices.Compact(slices.Sorted(maps.Values(of)))
+		if m.skip[field] || field == "machine" || !inStep || len(values) < 2 {
+			continue
+		}
+		m.skip[field] = true
+		m.differs = append(m.differs, Difference{DiffersConfiguration, field, m.texts(base, field), m.texts(head, field)})
+	}
+}
+
+// texts are the values of a field on a side, without NULL.
+func (m *matcher) texts(side groups, field string) (texts []string) {
+	for _, value := range m.values(side, field) {
+		texts = append(texts, valuesIn(value)...)
+	}
+	return texts
 }
 
 // constant tells whether all groups have the same value of a field.

@@ -245,3 +245,32 @@ func TestCompareNotNumbers(t *testing.T) {
 		t.Errorf("not numbers: %v, want %v", c.NotNumbers, want)
 	}
 }
+
+// TestCompareMatrixInStep: where each variant has its own backend, the points of a matrix match all the same; where a
+// variant has two, they do not.
+func TestCompareMatrixInStep(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	variants := []struct{ variant, backend string }{{"PyTorch", "torch"}, {"Fused", "cuda"}, {"Tile", "triton"}}
+	for i, v := range variants {
+		for _, batch := range []int64{1, 2} {
+			runs = append(runs, runsOf(&n, 1, of(batch, func(r *schema.Run) { r.Variant, r.Backend = v.variant, v.backend }),
+				wobble(1000*float64(i+1)*float64(batch))...)...)
+		}
+	}
+	request := query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "PyTorch"}
+	got := mustCompare(t, sealedRuns(t, runs), request)
+	var lines []string
+	for row := range got.Rows {
+		lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "variant"), cellOf(got, row, "batch_size"), cellOf(got, row, "verdict")))
+	}
+	slices.Sort(lines)
+	if want := []string{"Fused 1 regressed", "Fused 2 regressed", "Tile 1 regressed", "Tile 2 regressed"}; !slices.Equal(lines, want) {
+		t.Errorf("got %v, want %v", lines, want)
+	}
+	runs = append(runs, runsOf(&n, 1, of(1, func(r *schema.Run) { r.Variant, r.Backend = "Tile", "cuda" }), wobble(900)...)...)
+	if _, err := sealedRuns(t, runs).Compare(context.Background(), request); err == nil {
+		t.Error("a variant with two backends matches")
+	}
+}

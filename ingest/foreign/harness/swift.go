@@ -67,9 +67,19 @@ func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
 	}
 	r := schema.Run{Benchmark: f.Executable}
 	for name, text := range f.Config {
-		foreign.SetParam(&r, name, string(text))
+		setSwift(&r, name, string(text))
 	}
 	return f.row().emit(in, out, "/", r)
+}
+
+// setSwift takes over a member of a configuration. The seed is a fact, as it is of runs of our own: it says how a point
+// was run, not which one.
+func setSwift(r *schema.Run, name, text string) {
+	if name == "seed" {
+		foreign.SetFact(r, "runner.seed", foreign.Canonical(text))
+		return
+	}
+	foreign.SetParam(r, name, text)
 }
 
 func (f *swiftFile) row() *swiftRow {
@@ -130,7 +140,7 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 				}
 				r := schema.Run{Benchmark: s.executable(), Warnings: []string{warnHiddenSize}}
 				for _, name := range []string{"epochs", "batch_size", "seed"} {
-					foreign.SetParam(&r, name, string(config[name]))
+					setSwift(&r, name, string(config[name]))
 				}
 				foreign.SetParam(&r, "row", fmt.Sprint(seen[kind]))
 				return s.emit(in, out, j.Where(), r)
