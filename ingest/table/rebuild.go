@@ -1,0 +1,259 @@
+package table
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// rebuilt is a file whose footer was made anew.
+type rebuilt struct {
+	file io.ReaderAt
+	size int64
+}
+
+// rebuild makes the footer of a sealed file anew, from its pages: each has a header that says how long it is and how
+// many rows it has, and they follow one another, column by column, as a Writer of this version writes them. A row group
+// that does not come to its end is left out, and what follows it; complete tells that there is none. The pages
+// themselves are not looked at. The error wraps schema.ErrDamaged where there is no row group, or is one of reading.
+func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete bool, err error) {
+	footer, err := blankFooter(t)
+	if err != nil {
+		return rebuilt{}, false, err
+	}
+	template := footer.RowGroups[0].Columns
+	w := &pageWalk{file: file, size: size, at: int64(len(magic))}
+	footer.RowGroups, footer.NumRows = nil, 0
+	var indexes []format.OffsetIndex
+	for {
+		group, index, err := w.group(template)
+		if errors.Is(err, errNoPage) {
+			complete = true
+			break
+		}
+		if errors.Is(err, schema.ErrDamaged) {
+			break
+		}
+		if err != nil {
+			return rebuilt{}, false, err
+		}
+		footer.RowGroups = append(footer.RowGroups, group)
+		footer.NumRows += group.NumRows
+		indexes = append(indexes, index...)
+	}
+	if len(footer.RowGroups) == 0 {
+		return rebuilt{}, false, fmt.Errorf("%w: it has neither a footer that can be read nor pages that follow one another", schema.ErrDamaged)
+	}
+	tail, err := encodeTail(footer, indexes, w.end)
+	return rebuilt{&twoParts{file, w.end, tail}, w.end + int64(len(tail))}, complete, err
+}
+
+// magic begins and ends a Parquet file.
+const magic = "PAR1"
+
+// blankFooter is the footer of a file of a table that has one row.
+func blankFooter(t *schema.Table) (*format.FileMetaData, error) {
+	out := &blank{}
+	w := NewWriter(out, t, "", nil)
+	row := make([]any, len(t.Columns))
+	for i, c := range t.Columns {
+		if c.Required {
+			row[i] = zeroOf(c)
+		}
+	}
+	if err := w.Write(row); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	file, err := parquet.OpenFile(bytes.NewReader(out.content), int64(len(out.content)), parquet.SkipPageIndex(true))
+	if err != nil {
+		return nil, err
+	}
+	return file.Metadata(), nil
+}
+
+// zeroOf is a value of a column that cannot be NULL.
+func zeroOf(c *schema.Column) any {
+	if c.Kind == schema.KindInt {
+		return int64(0)
+	}
+	return ""
+}
+
+// blank is an Output in memory.
+type blank struct{ content []byte }
+
+func (b *blank) Write(p []byte) (int, error) {
+	b.content = append(b.content, p...)
+	return len(p), nil
+}
+
+func (b *blank) WriteAt(p []byte, at int64) (int, error) { return copy(b.content[at:], p), nil }
+
+// pageWalk goes from page to page.
+type pageWalk struct {
+	file io.ReaderAt
+	size int64
+	at   int64 // of the next page
+	end  int64 // of the last whole row group
+	next *pageHeader
+}
+
+// pageHeader is where a page is and what its header says.
+type pageHeader struct {
+	format.PageHeader
+	offset, size int64 // size includes the header
+}
+
+func (p *pageHeader) isDictionary() bool { return p.Type == format.DictionaryPage }
+
+// errNoPage says that there is no page where one could begin.
+var errNoPage = fmt.Errorf("%w: no page begins there", schema.ErrDamaged)
+
+// peek reads the header of the next page.
+func (w *pageWalk) peek() (*pageHeader, error) {
+	if w.next != nil {
+		return w.next, nil
+	}
+	const longest = 512 // of a header, which has no statistics
+	b := make([]byte, min(longest, max(w.size-w.at, 0)))
+	if n, err := w.file.ReadAt(b, w.at); n < len(b) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	var protocol thrift.CompactProtocol
+	reader := protocol.NewReaderFromBytes(b)
+	p := &pageHeader{offset: w.at}
+	if err := thrift.NewDecoder(reader).Decode(&p.PageHeader); err != nil {
+		return nil, errNoPage
+	}
+	p.size = int64(reader.BytesRead()) + int64(p.CompressedPageSize)
+	known := p.Type == format.DataPageV2 && p.DataPageHeaderV2.Valid && p.DataPageHeaderV2.V.NumRows > 0 ||
+		p.isDictionary() && p.DictionaryPageHeader.Valid
+	if !known || p.CompressedPageSize < 0 || p.UncompressedPageSize < 0 || p.offset+p.size > w.size {
+		return nil, errNoPage
+	}
+	w.next = p
+	return p, nil
+}
+
+// take goes past the next page.
+func (w *pageWalk) take() { w.at, w.next = w.at+w.next.size, nil }
+
+// group goes through a row group. It fails with errNoPage where none begins.
+func (w *pageWalk) group(template []format.ColumnChunk) (format.RowGroup, []format.OffsetIndex, error) {
+	g := format.RowGroup{FileOffset: w.at}
+	indexes := make([]format.OffsetIndex, len(template))
+	if _, err := w.peek(); err != nil {
+		return g, nil, err
+	}
+	for i := range template {
+		chunk, rows, err := w.chunk(&template[i], g.NumRows, &indexes[i])
+		if err != nil {
+			return g, nil, fmt.Errorf("%w: column %d of a row group is not whole", schema.ErrDamaged, i)
+		}
+		g.NumRows = rows
+		g.Columns = append(g.Columns, chunk)
+		g.TotalByteSize += chunk.MetaData.TotalUncompressedSize
+		g.TotalCompressedSize += chunk.MetaData.TotalCompressedSize
+	}
+	w.end = w.at
+	return g, indexes, nil
+}
+
+// chunk goes through the pages of a column, which have so many rows; 0 where that is not known: then they end where
+// pages of another column begin, of which the first one of every table differs.
+func (w *pageWalk) chunk(template *format.ColumnChunk, rows int64, index *format.OffsetIndex) (format.ColumnChunk, int64, error) {
+	c := format.ColumnChunk{MetaData: template.MetaData}
+	m := &c.MetaData
+	m.Statistics, m.SizeStatistics, m.EncodingStats = format.Statistics{}, format.SizeStatistics{}, nil
+	m.NumValues, m.TotalUncompressedSize, m.TotalCompressedSize, m.DictionaryPageOffset, m.DataPageOffset = 0, 0, 0, 0, 0
+	var encoding format.Encoding
+	for found := int64(0); rows == 0 || found < rows; {
+		p, err := w.peek()
+		first := found == 0
+		if rows == 0 && !first && (err != nil || p.isDictionary() || p.DataPageHeaderV2.V.Encoding != encoding) {
+			return c, found, nil
+		}
+		if err != nil {
+			return c, 0, err
+		}
+		header := p.size - int64(p.CompressedPageSize)
+		m.TotalCompressedSize += p.size
+		m.TotalUncompressedSize += header + int64(p.UncompressedPageSize)
+		if p.isDictionary() {
+			if !first || m.DictionaryPageOffset != 0 {
+				return c, 0, errNoPage
+			}
+			m.DictionaryPageOffset = p.offset
+			w.take()
+			continue
+		}
+		if first {
+			encoding, m.DataPageOffset = p.DataPageHeaderV2.V.Encoding, p.offset
+		}
+		index.PageLocations = append(index.PageLocations, format.PageLocation{Offset: p.offset, CompressedPageSize: int32(p.size), FirstRowIndex: found})
+		m.NumValues += int64(p.DataPageHeaderV2.V.NumValues)
+		if found += int64(p.DataPageHeaderV2.V.NumRows); rows > 0 && found > rows {
+			return c, 0, errNoPage
+		}
+		w.take()
+	}
+	return c, rows, nil
+}
+
+// encodeTail is what comes after the pages of a file: the offset indexes and the footer.
+func encodeTail(footer *format.FileMetaData, indexes []format.OffsetIndex, at int64) ([]byte, error) {
+	var tail []byte
+	var protocol thrift.CompactProtocol
+	for i := range indexes {
+		b, err := thrift.Marshal(&protocol, &indexes[i])
+		if err != nil {
+			return nil, err
+		}
+		columns := footer.RowGroups[i/len(footer.RowGroups[0].Columns)].Columns
+		c := &columns[i%len(columns)]
+		c.OffsetIndexOffset, c.OffsetIndexLength = at+int64(len(tail)), int32(len(b))
+		c.ColumnIndexOffset, c.ColumnIndexLength = 0, 0
+		tail = append(tail, b...)
+	}
+	b, err := thrift.Marshal(&protocol, footer)
+	if err != nil {
+		return nil, err
+	}
+	tail = append(tail, b...)
+	tail = binary.LittleEndian.AppendUint32(tail, uint32(len(b)))
+	return append(tail, magic...), nil
+}
+
+// twoParts is the beginning of a file, up to an offset, and bytes after that.
+type twoParts struct {
+	file io.ReaderAt
+	end  int64
+	tail []byte
+}
+
+func (p *twoParts) ReadAt(b []byte, at int64) (n int, err error) {
+	if at < p.end {
+		n, err = p.file.ReadAt(b[:min(int64(len(b)), p.end-at)], at)
+		if err != nil && !errors.Is(err, io.EOF) || n < len(b) && at+int64(n) < p.end {
+			return n, err
+		}
+	}
+	if n < len(b) {
+		n += copy(b[n:], p.tail[min(at+int64(n)-p.end, int64(len(p.tail))):])
+	}
+	if n < len(b) {
+		return n, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,312 @@
+package table
+
+import (
+	"cmp"
+	"errors"
+	"io"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Salvage reads what is left of the rows of a damaged file: those of which no column lies in a page that is damaged.
+type Salvage struct {
+	table  *schema.Table
+	file   *parquet.File
+	fields []*field
+	todo   []stretch
+	rows   *Reader // of the stretch being read; nil between stretches
+	whole  bool
+}
+
+// stretch is a range of rows of a row group: from (included) to end.
+type stretch struct {
+	group     int
+	from, end int64
+}
+
+// OpenSalvage opens a damaged file of a table, of whichever of two footers more rows are found by: its own one, and one
+// that is made anew from the pages, as the columns of this version are. The error wraps schema.ErrDamaged where no row
+// can be found, or is one of reading.
+func OpenSalvage(file io.ReaderAt, size int64, t *schema.Table) (*Salvage, error) {
+	var best *Salvage
+	var most int64 = -1
+	var failed error
+	for _, open := range []func(io.ReaderAt, int64, *schema.Table) (*Salvage, error){openRebuilt, openIndexed, openPlain} {
+		s, err := open(file, size, t)
+		if err != nil {
+			if !errors.Is(err, schema.ErrDamaged) {
+				return nil, err
+			}
+			failed = err // what its own footer lacks is said
+			continue
+		}
+		if rows := s.left(); rows > most {
+			best, most = s, rows
+		}
+		if s.whole {
+			break
+		}
+	}
+	if best == nil {
+		return nil, failed
+	}
+	return best, nil
+}
+
+func openRebuilt(file io.ReaderAt, size int64, t *schema.Table) (s *Salvage, err error) {
+	defer recovered(&err)
+	rebuilt, complete, err := rebuild(file, size, t)
+	if err != nil {
+		return nil, err
+	}
+	s, err = newSalvage(rebuilt.file, rebuilt.size, t)
+	if err == nil {
+		s.whole = s.whole && complete
+	}
+	return s, err
+}
+
+func openIndexed(file io.ReaderAt, size int64, t *schema.Table) (s *Salvage, err error) {
+	defer recovered(&err)
+	return newSalvage(file, size, t)
+}
+
+func openPlain(file io.ReaderAt, size int64, t *schema.Table) (s *Salvage, err error) {
+	defer recovered(&err)
+	return newSalvage(file, size, t, parquet.SkipPageIndex(true))
+}
+
+// newSalvage opens a file and looks at every page of it.
+func newSalvage(file io.ReaderAt, size int64, t *schema.Table, options ...parquet.FileOption) (*Salvage, error) {
+	opened, err := parquet.OpenFile(file, size, append(options, parquet.SkipMagicBytes(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(readBuffer))...)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	fields, newer, err := bind(opened.Root(), t.Columns)
+	if err := cmp.Or(err, newer); err != nil {
+		return nil, damaged(err)
+	}
+	if len(fields) == 0 || fields[0].Name != runIDColumn {
+		return nil, damaged(errLevels)
+	}
+	s := &Salvage{table: t, file: opened, fields: fields, whole: true}
+	for g, group := range opened.RowGroups() {
+		good, err := goodRows(group)
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range good {
+			s.todo = append(s.todo, stretch{g, r.from, r.end})
+		}
+		s.whole = s.whole && len(good) == 1 && good[0] == stretch{from: 0, end: group.NumRows()}
+	}
+	return s, nil
+}
+
+// left is how many rows are still to be read.
+func (s *Salvage) left() int64 {
+	var n int64
+	for _, r := range s.todo {
+		n += r.end - r.from
+	}
+	return n
+}
+
+// goodRows are the rows of a row group of which all pages can be read.
+func goodRows(group parquet.RowGroup) ([]stretch, error) {
+	var all []stretch
+	for i, chunk := range group.ColumnChunks() {
+		good, err := goodOfChunk(chunk)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			all = good
+		} else {
+			all = common(all, good)
+		}
+		if len(all) == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// goodOfChunk are the rows of a column chunk whose pages can be read. Behind a page that cannot, reading goes on where
+// the offset index says that the next one begins.
+func goodOfChunk(chunk parquet.ColumnChunk) (good []stretch, err error) {
+	next := int64(0)
+	for {
+		end, err := readableFrom(chunk, next)
+		if err != nil && !errors.Is(err, schema.ErrDamaged) {
+			return nil, err
+		}
+		if end > next {
+			good = append(good, stretch{from: next, end: end})
+		}
+		if err == nil {
+			return good, nil
+		}
+		more := false
+		if next, more = pageAfter(chunk, end); !more {
+			return good, nil
+		}
+	}
+}
+
+// readableFrom reads pages from a row on that begins one, and gives the row before which it had to end. The error wraps
+// schema.ErrDamaged, unless it came to the end of the chunk or the file could not be read.
+func readableFrom(chunk parquet.ColumnChunk, row int64) (end int64, err error) {
+	defer recovered(&err)
+	pages := chunk.Pages()
+	defer pages.Close()
+	if row > 0 {
+		if err := pages.SeekToRow(row); err != nil {
+			return row, damaged(err)
+		}
+	}
+	for end = row; ; {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return end, nil
+		}
+		if err != nil {
+			return end, damaged(err)
+		}
+		if err := readValues(page); err != nil {
+			return end, damaged(err)
+		}
+		end += page.NumRows()
+	}
+}
+
+// readValues reads all values of a page.
+func readValues(page parquet.Page) error {
+	values, left := page.Values(), page.NumValues()
+	var buffer [mostValues]parquet.Value
+	for {
+		n, err := values.ReadValues(buffer[:])
+		left -= int64(n)
+		if errors.Is(err, io.EOF) {
+			if left != 0 {
+				return errLevels
+			}
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// pageAfter is the first row of the page after the one that has a row, as far as that is known.
+func pageAfter(chunk parquet.ColumnChunk, row int64) (next int64, ok bool) {
+	index, err := chunk.OffsetIndex()
+	if err != nil || index == nil {
+		return 0, false
+	}
+	for i := range index.NumPages() {
+		if first := index.FirstRowIndex(i); first > row {
+			return first, true
+		}
+	}
+	return 0, false
+}
+
+// common are the rows that are in both of two lists of stretches, which ascend.
+func common(a, b []stretch) (both []stretch) {
+	for len(a) > 0 && len(b) > 0 {
+		from, end := max(a[0].from, b[0].from), min(a[0].end, b[0].end)
+		if from < end {
+			both = append(both, stretch{from: from, end: end})
+		}
+		if a[0].end < b[0].end {
+			a = a[1:]
+		} else {
+			b = b[1:]
+		}
+	}
+	return both
+}
+
+// Read gives the next row that can be read, and io.EOF after the last. Other errors are those of the file system.
+func (s *Salvage) Read() ([]any, error) {
+	for {
+		if s.rows == nil {
+			if len(s.todo) == 0 {
+				return nil, io.EOF
+			}
+			rows, err := s.begin(s.todo[0])
+			s.todo = s.todo[1:]
+			if errors.Is(err, schema.ErrDamaged) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			s.rows = rows
+		}
+		row, err := s.rows.Read()
+		if err == nil {
+			return row, nil
+		}
+		_ = s.Close()
+		if !errors.Is(err, io.EOF) && !errors.Is(err, schema.ErrDamaged) {
+			return nil, err
+		}
+	}
+}
+
+// Close ends reading before the last row.
+func (s *Salvage) Close() error {
+	if s.rows == nil {
+		return nil
+	}
+	err := s.rows.Close()
+	s.rows = nil
+	return err
+}
+
+// begin reads the rows of a stretch.
+func (s *Salvage) begin(r stretch) (rows *Reader, err error) {
+	defer recovered(&err)
+	chunks := s.file.RowGroups()[r.group].ColumnChunks()
+	rows = &Reader{table: s.table, fields: s.fields, rows: r.end - r.from, cursors: make([]cursor, len(chunks))}
+	for i, chunk := range chunks {
+		pages := chunk.Pages()
+		rows.cursors[i].pages = &boundedPages{pages, r.end - r.from}
+		if r.from == 0 {
+			continue
+		}
+		if err := pages.SeekToRow(r.from); err != nil {
+			return nil, errors.Join(damaged(err), rows.Close())
+		}
+	}
+	rows.decoder.leaves = make([][]parquet.Value, len(chunks))
+	return rows, nil
+}
+
+// boundedPages are the pages of so many rows: what comes after is damaged.
+type boundedPages struct {
+	parquet.Pages
+	rows int64
+}
+
+// ReadPage gives the next page, or as much of it as has the rows.
+func (b *boundedPages) ReadPage() (parquet.Page, error) {
+	if b.rows == 0 {
+		return nil, io.EOF
+	}
+	page, err := b.Pages.ReadPage()
+	if err != nil {
+		return nil, err
+	}
+	if page.NumRows() > b.rows {
+		page = page.Slice(0, b.rows)
+	}
+	b.rows -= page.NumRows()
+	return page, nil
+}
+
