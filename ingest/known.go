@@ -161,7 +161,12 @@ func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known ma
 
 // eachDigest goes through the runs of a sealed file.
 func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) error {
-	return eachRow(f, sealed, []string{runIDColumn, digestColumn}, func(row []any) error {
+	return eachDigestIn(f, sealed.Path(schema.RunsDir), do)
+}
+
+// eachDigestIn goes through the runs of a file of runs.
+func eachDigestIn(f fs.FS, name string, do func(run schema.ULID, digest string)) error {
+	return eachRowIn(f, name, []string{runIDColumn, digestColumn}, func(row []any) error {
 		id, _ := row[runIDPlace].(string)
 		run, err := schema.ParseULID(id)
 		if err != nil {
@@ -174,26 +179,23 @@ func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, dige
 }
 
 // eachRow goes through the rows of a sealed file of runs, with some columns, until there is an error; io.EOF is none.
-func eachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) (err error) {
+func eachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) error {
+	return eachRowIn(f, sealed.Path(schema.RunsDir), columns, do)
+}
+
+// eachRowIn is eachRow of the file of that name.
+func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error) (err error) {
 	defer func() {
 		if err != nil {
-			err = fmt.Errorf("looking for runs in %s: %w", sealed.Path(schema.RunsDir), err)
+			err = fmt.Errorf("looking for runs in %s: %w", name, err)
 		}
 	}()
-	opened, err := f.Open(sealed.Path(schema.RunsDir))
+	opened, content, size, err := openFile(f, name)
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	info, err := opened.Stat()
-	if err != nil {
-		return err
-	}
-	content, ok := opened.(io.ReaderAt)
-	if !ok {
-		return errors.ErrUnsupported
-	}
-	file, err := table.Open(content, info.Size(), schema.Runs)
+	file, err := table.Open(content, size, schema.Runs)
 	if err != nil {
 		return err
 	}

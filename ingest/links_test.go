@@ -79,7 +79,7 @@ func writeThrough(dir string) {
 	_ = store.Append(smallRun())
 	_, _ = store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{smallRun().RunID}, Value: "text"})
 	_, _ = store.Seal(context.Background())
-	_, _ = store.Repair(context.Background(), false, func(Repair) {})
+	_, _ = store.Repair(context.Background(), func(Repair) {})
 	_ = store.Close()
 }
 

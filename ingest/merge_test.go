@@ -35,7 +35,9 @@ func contents(t testing.TB, dir string) map[string]string {
 	slices.Reverse(listing.Live)
 	readers := []runReader{&liveRuns{f, listing.Live}}
 	for _, s := range listing.Sealed {
-		readers = append(readers, readSealed(f, s))
+		r := readSealed(f, s)
+		r.lost = readableLost(f)
+		readers = append(readers, r)
 	}
 	all := map[string]string{}
 	runs := mergeRuns(readers)

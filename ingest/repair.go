@@ -17,6 +17,8 @@ type Action string
 // The actions.
 const (
 	ActionAside   Action = "set aside" // moved into QuarantineDir, under the same name
+	ActionKeep    Action = "kept"      // what is left of a sealed file, in one of the same id
+	ActionFound   Action = "found"     // an event: lost rows are there again
 	ActionRestore Action = "restored"  // an event, from a pack that has it again
 	ActionReplan  Action = "taken over"
 	ActionFinish  Action = "finished" // a claim: its runs are sealed
@@ -28,25 +30,60 @@ type Repair struct {
 	Action Action
 	Path   string // in the store
 	Reason string
+	Loss   Loss
+}
+
+// Repaired counts what a repair did.
+type Repaired struct {
+	Left int // things that were left as they are
+	Loss Loss
 }
 
 // Repair makes a store that has damage one that can be read: it moves what Verify finds damaged into QuarantineDir, with
 // files that no store has where a glob over the tables finds them; it puts back events that packs still have; and it
-// finishes claims that were abandoned. Nothing is deleted, no file changes, and no link to a directory is moved. A sealed
-// file goes with those of the same name in the other tables, for a run without its samples is none. Each thing done is
-// handed to did; on a dry run, each that would be. It gives the number of things that were left as they are. A damaged
-// header cannot be repaired: it does not open.
-func (s *Store) Repair(ctx context.Context, dryRun bool, did func(Repair)) (left int, err error) {
+// finishes claims that were abandoned. Nothing is deleted, and no link to a directory is moved.
+//
+// What is left of a damaged sealed file stays in the store: every run and every row of samples and ops that matches its
+// hash or its page's checksum. Runs of which samples or ops are gone are named in an event before that. What cannot be
+// read, or is of a later version, is left as it is.
+//
+// Each thing done is handed to did. A damaged header cannot be repaired: it does not open. Repairs and merges of one store
+// take turns. Whatever stops a repair, the next one does the rest.
+func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
+	fail := func(done Repaired, err error) (Repaired, error) {
+		return done, fmt.Errorf("repairing store %s: %w", s.dir, err)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		return 0, fmt.Errorf("repairing store %s: it is closed", s.dir)
+		return fail(Repaired{}, errors.New("it is closed"))
 	}
-	r := &repairer{files: s.files, sealer: &s.sealer, dryRun: dryRun, did: did, moved: map[string]bool{}}
+	unlock, err := s.files.lock(ctx)
+	if err != nil {
+		return fail(Repaired{}, err)
+	}
+	defer unlock()
+	r := &repairer{files: s.files, sealer: &s.sealer, did: did, moved: map[string]bool{}}
 	if err := r.all(ctx); err != nil {
-		return r.left, fmt.Errorf("repairing store %s: %w", s.dir, err)
+		return fail(r.done, err)
 	}
-	return r.left, nil
+	return r.done, nil
+}
+
+// PlanRepair says what Repair would do with the store in a directory, without doing it: nothing is written.
+func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, error) {
+	files, err := newOSFiles(dir)
+	if err != nil {
+		return Repaired{}, fmt.Errorf("repairing store %s: %w", dir, err)
+	}
+	r := &repairer{files: files, sealer: &sealer{files: files, rules: standardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
+	if _, err = schema.ReadHeader(files); err == nil {
+		err = r.all(ctx)
+	}
+	if err != nil {
+		return r.done, fmt.Errorf("repairing store %s: %w", dir, err)
+	}
+	return r.done, nil
 }
 
 // repairer is one call of Repair.
@@ -56,7 +93,7 @@ type repairer struct {
 	dryRun bool
 	did    func(Repair)
 	moved  map[string]bool // what was set aside
-	left   int
+	done   Repaired
 }
 
 func (r *repairer) all(ctx context.Context) error {
@@ -88,29 +125,15 @@ func (r *repairer) all(ctx context.Context) error {
 func (r *repairer) remedy(f Finding) error {
 	switch f.remedy {
 	case remedyAside:
-		return r.aside(f.Path, f.Problem)
-	case remedyAsideSealed:
-		sealed := classify(f.Path).sealed
-		for _, t := range slices.Backward(sealedTables[:]) { // runs first: what is left without them does not count
-			name, reason := sealed.Path(schema.TableZones[t]), f.Problem
-			if name != f.Path {
-				reason = "it goes with " + f.Path
-			}
-			if r.moved[name] || !isFile(r.files, name) {
-				continue
-			}
-			if err := r.aside(name, reason); err != nil {
-				return err
-			}
-			if !r.moved[name] { // and without the runs nothing else goes
-				return nil
-			}
-		}
-		return nil
+		return r.asideFor(f.Path, f.Problem, f.Loss)
+	case remedySealed:
+		return r.sealed(f)
+	case remedyFound:
+		return r.found(f)
 	case remedyRestore:
 		return nil // when all files that stand in the way are set aside
 	}
-	if f.Severity == SeverityDamage {
+	if f.Severity != SeverityNotice {
 		r.leave(f.Path, f.Problem)
 	}
 	return nil
@@ -157,7 +180,7 @@ func (r *repairer) restoreEvent(pack string, line []byte) error {
 		}
 	}
 	r.moved[name] = false
-	r.did(Repair{ActionRestore, name, "from " + pack})
+	r.did(Repair{Action: ActionRestore, Path: name, Reason: "from " + pack})
 	return nil
 }
 
@@ -183,7 +206,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 			return c, err
 		}
 	}
-	r.did(Repair{ActionReplan, c.Path(), "its plan cannot be carried out"})
+	r.did(Repair{Action: ActionReplan, Path: c.Path(), Reason: "its plan cannot be carried out"})
 	if r.dryRun {
 		return c, nil
 	}
@@ -229,7 +252,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	if r.dryRun {
 		for _, c := range open {
 			if abandoned, err := r.sealer.abandoned(c.Path()); err == nil && abandoned {
-				r.did(Repair{ActionFinish, c.Path(), "nobody works at it any more"})
+				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "nobody works at it any more"})
 			}
 		}
 		return nil
@@ -246,7 +269,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 				continue
 			}
 		}
-		r.did(Repair{ActionFinish, c.Path(), "its runs are sealed"})
+		r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "its runs are sealed"})
 	}
 	return ctx.Err()
 }

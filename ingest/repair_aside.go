@@ -12,21 +12,21 @@ import (
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where a link led to it on another file
 // system it stays: to copy it would be to delete it there.
-func (r *repairer) aside(name, reason string) error {
+func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
+
+// asideFor is aside of a file that costs something.
+func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	if r.moved[name] || name == schema.HeaderFile {
 		return nil
 	}
-	to := path.Join(QuarantineDir, name)
-	for n := 1; isThere(r.files, to); n++ {
-		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
-	}
 	if !r.dryRun {
+		to := r.asideName(name)
 		if err := makeDirs(r.files, path.Dir(to)); err != nil {
 			return err
 		}
 		err := r.files.rename(name, to)
 		if errors.Is(err, syscall.EXDEV) {
-			r.leave(name, reason+"; a link leads to it on another file system, from which it has to be moved by hand")
+			r.leave(name, reason+acrossText)
 			return nil
 		}
 		if err != nil {
@@ -39,14 +39,27 @@ func (r *repairer) aside(name, reason string) error {
 		}
 	}
 	r.moved[name] = true
-	r.did(Repair{ActionAside, name, reason})
+	r.done.Loss.add(loss)
+	r.did(Repair{Action: ActionAside, Path: name, Reason: reason, Loss: loss})
 	return nil
 }
 
+// asideName is a name in QuarantineDir that nothing has.
+func (r *repairer) asideName(name string) string {
+	to := path.Join(QuarantineDir, name)
+	for n := 1; isThere(r.files, to); n++ {
+		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
+	}
+	return to
+}
+
+// acrossText says why a file stays.
+const acrossText = "; a link leads to it on another file system, from which it has to be moved by hand"
+
 // leave says that nothing is done about a file.
 func (r *repairer) leave(name, reason string) {
-	r.left++
-	r.did(Repair{ActionLeave, name, reason})
+	r.done.Left++
+	r.did(Repair{Action: ActionLeave, Path: name, Reason: reason})
 }
 
 // isFile tells whether there is something under a name that is no directory, nor a link to one.

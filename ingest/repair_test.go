@@ -27,13 +27,17 @@ func flipByte(t testing.TB, name string) {
 // mustRepair repairs a store and gives what was done.
 func mustRepair(t testing.TB, dir string, dryRun bool) (done []Repair, left int) {
 	t.Helper()
+	did := func(r Repair) { done = append(done, r) }
+	if dryRun {
+		return done, must(PlanRepair(context.Background(), dir, did)).Left
+	}
 	store := must(Open(dir, "test"))
 	defer store.Close()
-	left, err := store.Repair(context.Background(), dryRun, func(r Repair) { done = append(done, r) })
+	repaired, err := store.Repair(context.Background(), did)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return done, left
+	return done, repaired.Left
 }
 
 // everyByte is the content of every file of a store, however it is called.
@@ -103,21 +107,56 @@ func TestRepairEachFile(t *testing.T) {
 	}
 }
 
-// TestRepairSealed sets a sealed file aside whose live files are gone.
+// flipFirst changes a byte of the first page of a file of a table: the ids of its runs.
+func flipFirst(t testing.TB, name string) {
+	t.Helper()
+	content := must(os.ReadFile(name))
+	content[bytes.Index(content, []byte(smallRun().RunID[:2]))] ^= 1
+	mustDo(t, os.WriteFile(name, content, 0o666))
+}
+
+// TestRepairSealed damages one of the files of a sealed file whose live files are gone, where it costs something.
 func TestRepairSealed(t *testing.T) {
-	for _, zone := range schema.TableZones {
+	for zone, want := range map[string]struct {
+		runs int // that are left, of three
+		loss Loss
+	}{
+		schema.RunsDir:    {1, Loss{Runs: 2}},
+		schema.SamplesDir: {3, Loss{Samples: 2}},
+		schema.OpsDir:     {3, Loss{Ops: 1}},
+	} {
 		dir, f := sealedStore(t, fullRun(), smallRun())
 		store := must(Open(dir, "test"))
 		mustAppend(t, store, smallRun())
 		mustDo(t, store.Close())
-		flipByte(t, filepath.Join(dir, f.Path(zone)))
-		done, left := mustRepair(t, dir, false)
-		if left != 0 || len(done) != 3 {
-			t.Errorf("%s: %d left, done %+v", zone, left, done)
+		flipFirst(t, filepath.Join(dir, f.Path(zone)))
+		before := snapshot(t, dir)
+		planned := must(PlanRepair(context.Background(), dir, func(Repair) {}))
+		if snapshot(t, dir) != before {
+			t.Errorf("%s: a plan did something", zone)
+		}
+		var verified []Finding
+		done, err := Verify(context.Background(), dir, func(f Finding) { verified = append(verified, f) })
+		if err != nil || done.Loss != want.loss || done.Runs != want.runs || done.Damage != 1 {
+			t.Errorf("%s: verified %+v, %+v: %v", zone, done, verified, err)
+		}
+		var actions []Repair
+		store = must(Open(dir, "test"))
+		repaired, err := store.Repair(context.Background(), func(r Repair) { actions = append(actions, r) })
+		mustDo(t, errors.Join(err, store.Close()))
+		if repaired != (Repaired{Loss: want.loss}) || planned != repaired {
+			t.Errorf("%s: repaired %+v, planned %+v: %+v", zone, repaired, planned, actions)
+		}
+		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, f.Path(zone))) {
+			t.Errorf("%s is not in %s/", f.Path(zone), QuarantineDir)
 		}
 		wholeStore(t, dir)
-		if got := contents(t, dir); len(got) != 1 {
-			t.Errorf("%s: %d runs, want 1", zone, len(got))
+		if got := contents(t, dir); len(got) != want.runs {
+			t.Errorf("%s: %d runs, want %d", zone, len(got), want.runs)
+		}
+		done = must(Verify(context.Background(), dir, func(Finding) {}))
+		if done.Damage != 0 || done.Lost != want.loss.Samples+want.loss.Ops || done.Aside == 0 {
+			t.Errorf("%s: afterwards %+v", zone, done)
 		}
 		if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 0 {
 			t.Errorf("%s: a second repair: %d left, done %+v", zone, left, done)
@@ -211,9 +250,9 @@ func TestRepairClaim(t *testing.T) {
 	flipByte(t, filepath.Join(dir, broken))
 
 	var done []Repair
-	left, err := store.Repair(context.Background(), false, func(r Repair) { done = append(done, r) })
-	if err != nil || left != 0 {
-		t.Fatalf("%d left: %v", left, err)
+	repaired, err := store.Repair(context.Background(), func(r Repair) { done = append(done, r) })
+	if err != nil || repaired.Left != 0 {
+		t.Fatalf("%d left: %v", repaired.Left, err)
 	}
 	var actions []Action
 	for _, r := range done {

@@ -127,7 +127,10 @@ func removeAll(f files, names []string) {
 
 // copyFile copies a file of a store to another one under its name, whole and fsynced before it has the name, which is
 // durable after an fsync of its directory. A name that is there already is that file.
-func copyFile(from fs.FS, into files, name string) error {
+func copyFile(from fs.FS, into files, name string) error { return copyAs(from, name, into, name) }
+
+// copyAs is copyFile to another name.
+func copyAs(from fs.FS, name string, into files, to string) error {
 	source, err := from.Open(name)
 	if err != nil {
 		return err
@@ -149,7 +152,7 @@ func copyFile(from fs.FS, into files, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := place(into, t.name, name); !errors.Is(err, fs.ErrExist) {
+	if err := place(into, t.name, to); !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return nil

@@ -17,8 +17,10 @@ type Severity string
 
 // The severities.
 const (
-	SeverityNotice Severity = "notice" // all runs are there and are read as they were stored
-	SeverityDamage Severity = "damage" // something is lost or changed, or will be read wrongly
+	SeverityNotice     Severity = "notice"     // what is there is read as it was stored
+	SeverityDamage     Severity = "damage"     // something is lost or changed, or will be read wrongly
+	SeverityUnreadable Severity = "unreadable" // the system does not let it be read: nothing is known about it
+	SeverityNewer      Severity = "newer"      // of a later format, which this version does not know
 )
 
 // Finding is what there is to say about one file of a store.
@@ -26,8 +28,10 @@ type Finding struct {
 	Severity Severity
 	Path     string // in the store, slash-separated
 	Problem  string
+	Loss     Loss // what goes when the file is repaired
 
 	remedy remedy
+	found  []string // of remedyFound: the runs whose rows are there again
 }
 
 // remedy is what Repair can do about a finding.
@@ -36,15 +40,20 @@ type remedy int
 const (
 	remedyNone remedy = iota
 	remedyAside
-	remedyAsideSealed // with the files of the same name in the other tables
-	remedyRestore     // an event, from the pack that has it
+	remedySealed  // a sealed file is written anew, of what is left of it
+	remedyRestore // an event, from the pack that has it
+	remedyFound   // an event says that lost rows are there again
 )
 
 // Remedy is what Repair does about it, in words; empty where it is a notice and stays.
 func (f Finding) Remedy() string {
 	switch {
-	case f.remedy == remedyAside || f.remedy == remedyAsideSealed:
+	case f.remedy == remedyAside:
 		return "store repair sets it aside"
+	case f.remedy == remedySealed:
+		return "store repair sets it aside and keeps what is left of it"
+	case f.remedy == remedyFound:
+		return "store repair says so in an event"
 	case f.remedy == remedyRestore:
 		return "store repair puts it back"
 	case f.Severity == SeverityDamage:
@@ -55,9 +64,14 @@ func (f Finding) Remedy() string {
 
 // Verified counts what Verify looked at.
 type Verified struct {
-	Files  int
-	Runs   int // a run that stands in several files counts once
-	Damage int // findings
+	Files      int
+	Runs       int // that are left; one that stands in several files counts once
+	Damage     int // findings
+	Unreadable int // findings
+	Newer      int // findings
+	Loss       Loss
+	Lost       int // runs of which an event says that they have lost rows, and they have
+	Aside      int // files in QuarantineDir
 }
 
 // Verify reads every file of a store and hands to found what is wrong with any: a file that does not match its hash, a
@@ -80,7 +94,7 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 	if _, err := schema.ReadHeader(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
-	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}}
+	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: readableLost(f)}
 	if err := walkStore(f, func(s stored) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -100,7 +114,23 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 			return v.done, err
 		}
 	}
+	if v.done.Aside > 0 {
+		v.add(Finding{Severity: SeverityNotice, Path: QuarantineDir, Problem: asideText(v.done.Aside)})
+	}
 	return v.done, v.checkOrphans()
+}
+
+func asideText(files int) string {
+	return fmt.Sprintf("%s of this store, set aside by store repair; store restore-quarantine brings back what is whole in it",
+		counted(files, "file"))
+}
+
+// counted is a number and its noun.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // verifier is what Verify knows.
@@ -114,6 +144,7 @@ type verifier struct {
 	parts  []stored                     // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
+	lost   lostRows // as events say
 }
 
 // sealedCheck is what is known of a sealed file, by its names at first.
@@ -121,18 +152,32 @@ type sealedCheck struct {
 	file  schema.SealedFile
 	whole bool    // it was read, and nothing is wrong with it
 	sum   rowsSum // of its rows of runs
+
+	superseded *schema.SealedFile // by the one that a repair left of it
 }
 
 func (v *verifier) add(f Finding) {
-	if f.Severity == SeverityDamage {
+	switch f.Severity {
+	case SeverityDamage:
 		v.done.Damage++
+	case SeverityUnreadable:
+		v.done.Unreadable++
+	case SeverityNewer:
+		v.done.Newer++
+	case SeverityNotice:
 	}
+	v.done.Loss.add(f.Loss)
 	v.found(f)
 }
 
 // note makes a finding of an error that comes from what is in a file, and gives back all others. What went away since it
 // was listed was moved.
 func (v *verifier) note(name string, r remedy, err error) error {
+	return v.noteLoss(name, r, Loss{}, err)
+}
+
+// noteLoss is note of a file that costs something when it is repaired.
+func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	if in, ok := errors.AsType[*fileError](err); ok {
 		name, err = in.path, in.err
 	}
@@ -140,18 +185,18 @@ func (v *verifier) note(name string, r remedy, err error) error {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, table.ErrNewer):
-		return v.newer(name, r, err)
+		return v.newer(name, err)
 	case errors.Is(err, schema.ErrDamaged):
 		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && isFolder(at.Path) {
-			v.add(Finding{SeverityDamage, name, "it needs what is in " + at.Path + ", which is no directory of its own", remedyNone})
+			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs what is in " + at.Path + ", which is no directory of its own"})
 			return nil
 		}
-		v.add(Finding{SeverityDamage, name, problemText(err), r})
+		v.add(Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err), Loss: loss, remedy: r})
 		return nil
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
-		// A sector that cannot be read is damage of this file, and no reason not to look at the others.
-		v.add(Finding{SeverityDamage, name, cause.Err.Error(), remedyNone})
+		// It says nothing about the content of this file, and is no reason not to look at the others.
+		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "it could not be read: " + cause.Err.Error()})
 		return nil
 	}
 	return err
@@ -159,7 +204,7 @@ func (v *verifier) note(name string, r remedy, err error) error {
 
 // newer makes a finding of a file that is whole and has what this version does not know. Columns are added in every
 // format; but nobody writes a file of another format into a store of this one.
-func (v *verifier) newer(name string, r remedy, cause error) error {
+func (v *verifier) newer(name string, cause error) error {
 	_, file, err := openTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
 	switch {
 	case err == nil:
@@ -167,10 +212,11 @@ func (v *verifier) newer(name string, r remedy, cause error) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case errors.Is(err, table.ErrNewer):
-		v.add(Finding{SeverityDamage, name, fmt.Sprintf("%v, and the store is of format %d", cause, schema.Format), r})
+		problem := fmt.Sprintf("%v, and the store is of format %d; a later version of neurolens reads it", cause, schema.Format)
+		v.add(Finding{Severity: SeverityNewer, Path: name, Problem: problem})
 		return nil
 	}
-	v.add(Finding{SeverityNotice, name, cause.Error(), remedyNone})
+	v.add(Finding{Severity: SeverityNotice, Path: name, Problem: cause.Error()})
 	return nil
 }
 
@@ -189,20 +235,22 @@ func (v *verifier) visit(s stored) error {
 	}
 	switch s.kind {
 	case kindAside:
+		if s.zone == QuarantineDir && !s.entry.IsDir() {
+			v.done.Aside++
+		}
 	case kindForeign:
 		v.foreign(s)
 	case kindBroken:
 		v.broken(s)
 	case kindTemp:
 		if info, err := s.entry.Info(); err == nil && time.Since(info.ModTime()) > tempAge {
-			v.add(Finding{SeverityNotice, s.path, "a temporary file that nobody writes any more", remedyNone})
+			v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: "a temporary file that nobody writes any more"})
 		}
 	case kindLive:
 		v.live = append(v.live, s.live)
 	case kindSealed:
 		if s.zone == schema.RunsDir {
-			c := &sealedCheck{file: s.sealed}
-			v.sealed[s.sealed.ID], v.all = c, append(v.all, c)
+			v.addSealed(s.sealed)
 		} else {
 			v.parts = append(v.parts, s)
 		}
@@ -212,4 +260,80 @@ func (v *verifier) visit(s stored) error {
 		return v.note(s.path, remedyAside, v.checkSmall(s))
 	}
 	return nil
+}
+
+// addSealed takes note of a sealed file. Of two with one id the one with fewer runs is what a repair left of the other.
+func (v *verifier) addSealed(f schema.SealedFile) {
+	c, other := &sealedCheck{file: f}, v.sealed[f.ID]
+	v.all = append(v.all, c)
+	switch {
+	case other == nil:
+		v.sealed[f.ID] = c
+	case other.file.Rows < f.Rows:
+		c.superseded = &other.file
+	default:
+		other.superseded, v.sealed[f.ID] = &c.file, c
+	}
+}
+
+// readableLost are the runs of which events say that they have lost rows. Events that cannot be read say nothing; verify
+// says so itself.
+func readableLost(f fs.FS) lostRows {
+	entries, err := fs.ReadDir(f, schema.EventsDir)
+	if err != nil {
+		return nil
+	}
+	var events []schema.Event
+	for _, entry := range entries {
+		id, err := schema.ParseEventFile(entry.Name())
+		if err != nil {
+			continue
+		}
+		if e, err := schema.ReadEvent(f, id); err == nil && (e.Kind == schema.EventLost || e.Kind == schema.EventFound) {
+			events = append(events, e)
+		}
+	}
+	return schema.Annotate(events).Lost
+}
+
+// claimKeeps tells whether the claim of a sealed file is there and has all runs of it, whole: what is damaged of the file
+// is made anew from them.
+func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
+	claims, err := listClaims(f)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range claims {
+		if c.ID != sealed.ID {
+			continue
+		}
+		plan, err := schema.ReadPlan(f, c)
+		if err != nil || plan.File != sealed.Name() {
+			return false, nil // a damaged plan is a finding of its own
+		}
+		return claimHas(f, c, plan)
+	}
+	return false, nil
+}
+
+// claimHas tells whether all runs that a plan seals are in the claim, whole.
+func claimHas(f fs.FS, c schema.Claim, plan schema.Plan) (bool, error) {
+	segments, err := listSegments(f, c.Path())
+	if err != nil {
+		return false, err
+	}
+	there := map[string]bool{}
+	for _, segment := range segments {
+		for _, run := range segment.runs {
+			if _, err := readLiveFile(f, schema.LiveFile{Claim: &c, Segment: segment.id, Run: run}); err == nil {
+				there[run.String()] = true
+			}
+		}
+	}
+	for _, run := range plan.Runs {
+		if !there[run] {
+			return false, nil
+		}
+	}
+	return true, nil
 }

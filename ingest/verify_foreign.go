@@ -10,7 +10,7 @@ import (
 // foreign takes note of a file that no store has. One that readers of the whole folder would take for a part of the
 // table is damage. All others are passed over by everybody, and stay where they are.
 func (v *verifier) foreign(s stored) {
-	f := Finding{SeverityNotice, s.path, "no file of a store has this name; it is passed over", remedyNone}
+	f := Finding{Severity: SeverityNotice, Path: s.path, Problem: "no file of a store has this name; it is passed over"}
 	if !isOfTable(s.zone) || !isParquet(s.path) {
 		v.add(f)
 		return
@@ -22,7 +22,7 @@ func (v *verifier) foreign(s stored) {
 // broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may be all that
 // there is of the runs.
 func (v *verifier) broken(s stored) {
-	f := Finding{SeverityDamage, s.path, "it is not a plain file and has the name of one", remedyAside}
+	f := Finding{Severity: SeverityDamage, Path: s.path, Problem: "it is not a plain file and has the name of one", remedy: remedyAside}
 	switch named := classify(s.path); {
 	case s.linked:
 		f.Problem, f.remedy = "it is a link, and no link in a store is followed; put what it leads to here, or remove the link", remedyNone
@@ -49,7 +49,7 @@ func (v *verifier) checkOrphans() error {
 		if isThere(v.files, s.sealed.Path(schema.RunsDir)) { // sealed meanwhile
 			continue
 		}
-		v.add(Finding{SeverityNotice, s.path, orphanText(s.sealed), remedyNone})
+		v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: orphanText(s.sealed)})
 	}
 	return nil
 }

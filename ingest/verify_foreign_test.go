@@ -22,9 +22,11 @@ func TestVerifyForeign(t *testing.T) {
 		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
 		"runs/old": SeverityNotice, "runs/old/a/x.parquet": SeverityDamage, "ops/2026-11/old.parquet": SeverityDamage,
 		"live/old": SeverityNotice, schema.EventFile(event): SeverityDamage, "samples/2026-12": SeverityDamage,
+		QuarantineDir: SeverityNotice,
 	}
 	for name := range want {
 		switch name {
+		case QuarantineDir:
 		case "runs/old", "ops/2026-11/old.parquet", "live/old", schema.EventFile(event):
 			writeFile(t, filepath.Join(dir, name, "a", "y.txt"), []byte("x"))
 		default:
@@ -56,14 +58,15 @@ func TestVerifyFormat(t *testing.T) {
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir), filepath.ToSlash(pack)} {
 		whole := must(os.ReadFile(filepath.Join(dir, name)))
 		writeFile(t, filepath.Join(dir, name), ofFormat(t, whole, '9'))
-		found := damage(findings(t, os.DirFS(dir)))
-		if len(found) != 1 || found[0].Path != name || !strings.Contains(found[0].Problem, `format "9"`) {
+		found := findings(t, os.DirFS(dir))
+		if len(found) != 1 || found[0].Path != name || found[0].Severity != SeverityNewer || !strings.Contains(found[0].Problem, `format "9"`) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 		writeFile(t, filepath.Join(dir, name), whole)
 	}
 	writeFile(t, filepath.Join(dir, live), ofFormat(t, must(os.ReadFile(filepath.Join(dir, live))), '9'))
-	if done, left := mustRepair(t, dir, false); left != 0 || len(done) != 1 {
+	before := snapshot(t, dir)
+	if done, left := mustRepair(t, dir, false); left != 1 || len(done) != 1 || done[0].Action != ActionLeave || snapshot(t, dir) != before {
 		t.Errorf("%d left, done %+v", left, done)
 	}
 }

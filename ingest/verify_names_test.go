@@ -132,7 +132,7 @@ func TestVerifyNames(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
-		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, f.Path(schema.SamplesDir)) {
+		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || found[0].Path != f.Path(schema.SamplesDir) || found[0].Loss != (Loss{Samples: 2}) {
 			t.Errorf("samples: found %+v", found)
 		}
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))

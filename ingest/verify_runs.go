@@ -25,6 +25,9 @@ type runsCheck struct {
 	counted bool // its runs are not in another file as well that counts instead
 	runs    []foundRun
 	sum     rowsSum
+	loss    Loss     // what goes when the file is repaired
+	lacking int      // runs of which events say that they have lost rows, and they have
+	back    []string // likewise, and they have not
 }
 
 // checkRuns reads all runs, from the earliest on: then it needs to know only the runs of files that overlap to tell
@@ -73,7 +76,7 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 func (v *verifier) ordered() []*runsCheck {
 	var checks []*runsCheck
 	for _, c := range v.all {
-		checks = append(checks, &runsCheck{sealed: c, counted: true})
+		checks = append(checks, &runsCheck{sealed: c, counted: c.superseded == nil})
 	}
 	for _, f := range v.live {
 		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f)})
@@ -109,16 +112,30 @@ func (c *runsCheck) path() string {
 
 // take adds what was found in a file to what is known.
 func (v *verifier) take(c *runsCheck) error {
+	if c.counted {
+		v.runs.add(c.path(), c.runs)
+	}
 	if c.err != nil {
-		return v.note(c.path(), c.remedy, c.err)
+		return v.noteLoss(c.path(), c.remedy, c.loss, c.err)
 	}
 	if c.sealed != nil {
 		c.sealed.whole, c.sealed.sum = true, c.sum
 	}
-	if c.counted {
-		v.runs.add(c.path(), c.runs)
-	}
+	v.noteLost(c)
 	return nil
+}
+
+// noteLost says what became of the runs of which events say that they have lost rows.
+func (v *verifier) noteLost(c *runsCheck) {
+	v.done.Lost += c.lacking
+	if c.lacking > 0 {
+		problem := fmt.Sprintf("%d of its %s have lost samples or ops to damage, as an event says; the rest of them is whole", c.lacking, counted(len(c.runs), "run"))
+		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem})
+	}
+	if len(c.back) > 0 {
+		problem := fmt.Sprintf("%s of it are whole, and an event says that they have lost samples or ops", counted(len(c.back), "run"))
+		v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: problem, remedy: remedyFound, found: c.back})
+	}
 }
 
 // readRuns reads one file of runs.
@@ -129,16 +146,48 @@ func (v *verifier) readRuns(c *runsCheck) {
 		if err == nil {
 			err = c.addRun(live)
 		}
-		c.err = err
+		if c.err = err; err != nil && c.counted {
+			c.loss = Loss{Runs: 1}
+		}
 		return
 	}
-	c.remedy = remedyAsideSealed
-	c.err = c.readSealed(v.files)
+	c.remedy = remedySealed
+	if c.err = c.readSealed(v.files, v.lost); errors.Is(c.err, schema.ErrDamaged) {
+		c.salvage(v.files)
+	}
+}
+
+// salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
+func (c *runsCheck) salvage(f fs.FS) {
+	c.runs, c.sum, c.lacking, c.back = nil, rowsSum{}, 0, nil
+	s, err := salvageLoss(f, c.sealed.file, func(r salvagedRun) error {
+		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
+		if err == nil {
+			c.runs = append(c.runs, run)
+		}
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, schema.ErrDamaged) {
+			c.err = err
+		}
+		return
+	}
+	if damages := s.damages(); len(damages) > 0 { // in the file that is hit, of which the strict reader may name another
+		c.err = damages[0]
+	}
+	if kept, err := claimKeeps(f, c.sealed.file); err == nil && !kept {
+		c.loss = s.loss
+	}
 }
 
 // readSealed reads the runs of a sealed file and compares them with its name.
-func (c *runsCheck) readSealed(f fs.FS) error {
+func (c *runsCheck) readSealed(f fs.FS, lost lostRows) error {
+	if by := c.sealed.superseded; by != nil {
+		return damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
+	}
 	r := readSealed(f, c.sealed.file)
+	r.lost = lost
 	defer r.close()
 	for {
 		live, err := r.next()
@@ -150,6 +199,12 @@ func (c *runsCheck) readSealed(f fs.FS) error {
 		}
 		if err != nil {
 			return inFile(c.path(), err)
+		}
+		switch {
+		case r.lacks:
+			c.lacking++
+		case lost[live.RunID] != nil:
+			c.back = append(c.back, live.RunID)
 		}
 	}
 	var first, last schema.ULID

@@ -48,7 +48,7 @@ func (v *verifier) checkPackedEvents(s stored) error {
 		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			v.add(Finding{SeverityDamage, schema.EventFile(id), "it is not there, and " + s.path + " has its line", remedyRestore})
+			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is not there, and " + s.path + " has its line", remedy: remedyRestore})
 		case err != nil:
 			return err
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
@@ -78,7 +78,7 @@ func (v *verifier) checkPlan(s stored) error {
 func (v *verifier) checkOut(s stored) error {
 	err := checkHash(v.files, s.path)
 	if errors.Is(err, schema.ErrDamaged) {
-		v.add(Finding{SeverityNotice, s.path, "it is not whole; whoever goes on with this claim writes it anew", remedyNone})
+		v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
 		return nil
 	}
 	return err

@@ -108,14 +108,14 @@ func twinFinding(a, b string, equal bool, what string) Finding {
 	one, other := sortOf(classify(a)), sortOf(classify(b))
 	switch {
 	case !equal:
-		return Finding{SeverityDamage, b, what + ", with other digests", remedyNone}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with other digests"}
 	case one == schema.LiveDir && other == schema.LiveDir:
-		return Finding{SeverityDamage, b, what + ", another segment: no reader knows which one counts", remedyAside}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", another segment: no reader knows which one counts", remedy: remedyAside}
 	case one == schema.RunsDir && other == schema.RunsDir:
-		return Finding{SeverityDamage, b, what + ", with the same digests, and who reads the folder counts them twice; " +
-			"store compact makes a store that has them once", remedyNone}
+		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with the same digests, and who reads the folder counts them twice; " +
+			"store compact makes a store that has them once"}
 	}
-	return Finding{SeverityNotice, b, what + ", with the same digests, and count once", remedyNone}
+	return Finding{Severity: SeverityNotice, Path: b, Problem: what + ", with the same digests, and count once"}
 }
 
 // stillCounts tells whether a file of runs was not moved, or sealed, since it was read.
@@ -153,7 +153,7 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 	for _, id := range covers {
 		c := v.sealed[id]
 		if c == nil {
-			v.add(Finding{SeverityNotice, name, fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id), remedyNone})
+			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id)})
 			return nil
 		}
 		comparable = comparable && c.whole

@@ -46,7 +46,7 @@ func (r *reader) selected(ctx context.Context, q question) (selection, error) {
 			return selection{}, input("filter: %s: %v", brief(re), err)
 		}
 	}
-	if err := r.changeTagsOf(ctx, cond.columns); err != nil {
+	if err := r.changeOf(ctx, cond.columns); err != nil {
 		return selection{}, err
 	}
 	cond.restrict(q.bounds)

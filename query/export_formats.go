@@ -19,11 +19,11 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 	r := &reader{x.conn, x.src}
 	switch table {
 	case "runs":
-		err = r.changeTags(ctx)
+		err = r.changeAll(ctx)
 	case "samples", "samples_long":
 		err = r.checkSamples(ctx)
 	case TableWhole:
-		if err = r.changeTags(ctx); err == nil {
+		if err = r.changeAll(ctx); err == nil {
 			err = r.checkSamples(ctx)
 		}
 	}

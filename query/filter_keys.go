@@ -27,10 +27,10 @@ type field struct {
 }
 
 // mapPrefixes are what the keys of a map's entries begin with.
-var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "env", "applied": "applied"}
+var mapPrefixes = map[string]string{"param": "params", "tag": "tags", "env": "env", "env_missing": "env_missing", "applied": "applied"}
 
-// fieldOf resolves a key: a column of runs or an alias of one, param.k, tag.k, env.k, applied.k; every other key is a
-// parameter.
+// fieldOf resolves a key: a column of runs or an alias of one, param.k, tag.k, env.k, env_missing.k, applied.k; every other
+// key is a parameter.
 func fieldOf(key string) field {
 	switch key {
 	case keyRun, keyBaseline:

@@ -147,7 +147,7 @@ func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column
 	}
 	read := withRunID(columns)
 	some := &reader{r.conn, narrow}
-	if err := some.changeTagsOf(ctx, read); err != nil {
+	if err := some.changeOf(ctx, read); err != nil {
 		return chosen{}, nil, err
 	}
 	t, err := r.conn.table(ctx, statement{text: "SELECT * FROM " + narrow.scan(read, "")})

@@ -26,7 +26,7 @@ func (r *reader) rows(ctx context.Context, ids []schema.ULID, columns []*schema.
 // some is the statement that reads columns of runs, in whatever order.
 func (r *reader) some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (statement, error) {
 	some := &reader{r.conn, r.src.of(ids)}
-	if err := some.changeTagsOf(ctx, columns); err != nil {
+	if err := some.changeOf(ctx, columns); err != nil {
 		return statement{}, err
 	}
 	if len(ids) == 0 || len(some.src.read) == 0 {

@@ -16,8 +16,8 @@ const damageMark = "not the run of its name: "
 // a column that a file lacks is NULL, where a condition over them holds (empty: all).
 func (s *sources) scan(columns []*schema.Column, where string) string {
 	read, early := withRunID(columns), where
-	late := s.tagged && slices.ContainsFunc(read, func(c *schema.Column) bool { return c.Name == "tags" })
-	if late {
+	replaced, joined := s.changes(read)
+	if replaced != "" {
 		early = ""
 	}
 	var parts []string
@@ -29,11 +29,32 @@ func (s *sources) scan(columns []*schema.Column, where string) string {
 		return "(FROM " + emptyTable(columns) + whereText(where) + ")"
 	}
 	from := "(" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved()
-	if late {
-		from = "(SELECT * REPLACE (" + changedTags + " AS tags) FROM " + from + " LEFT JOIN " + s.tables + "tag_changes USING (run_id))" + whereText(where)
+	if replaced != "" {
+		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
 	return "(SELECT " + columnNames(columns) + " FROM " + from + ")"
 }
+
+// changes are the SQL of columns as events change them, and the joins that this takes; empty where they change nothing.
+func (s *sources) changes(columns []*schema.Column) (replaced, joined string) {
+	has := func(name string) bool {
+		return slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == name })
+	}
+	var values []string
+	if s.tagged && has("tags") {
+		values = append(values, changedTags+" AS tags")
+		joined += " LEFT JOIN " + s.tables + "tag_changes USING (run_id)"
+	}
+	if s.lossy && has("env_missing") {
+		values = append(values, changedMissing+" AS env_missing")
+		joined += " LEFT JOIN " + s.tables + "lost_rows USING (run_id)"
+	}
+	return strings.Join(values, ", "), joined
+}
+
+// changedMissing is what is not known of a run beside the column of the table lost_rows: also the samples or ops that it
+// has lost, and why.
+const changedMissing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
 
 // changedTags are the tags of a row beside the columns of the table tag_changes.
 const changedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(

@@ -164,12 +164,53 @@ type tagChange struct {
 	Gone  []string          `json:"tags_gone"`
 }
 
-// changeTagsOf is changeTags where tags are among the columns.
-func (r *reader) changeTagsOf(ctx context.Context, columns []*schema.Column) error {
-	if !slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "tags" }) {
+// changeOf makes the tables of what events change in columns.
+func (r *reader) changeOf(ctx context.Context, columns []*schema.Column) error {
+	for _, c := range columns {
+		var err error
+		switch c.Name {
+		case "tags":
+			err = r.changeTags(ctx)
+		case "env_missing":
+			err = r.nameLost(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// changeAll is changeOf for all columns of runs.
+func (r *reader) changeAll(ctx context.Context) error { return r.changeOf(ctx, schema.Runs.Columns) }
+
+// nameLost makes the table of the runs that the sources can hold and that have lost samples or ops, if there are any.
+func (r *reader) nameLost(ctx context.Context) error {
+	s := r.src
+	type lostRow struct {
+		RunID string            `json:"run_id"`
+		Lost  map[string]string `json:"lost"`
+	}
+	var all []lostRow
+	if len(s.said.Lost) == 0 {
 		return nil
 	}
-	return r.changeTags(ctx)
+	canHold := s.holding()
+	for id, lost := range s.said.Lost {
+		if run, err := schema.ParseULID(id); err == nil && !s.said.Removed[id] && canHold(run) {
+			all = append(all, lostRow{id, lost})
+		}
+	}
+	if s.lossy = len(all) > 0; !s.lossy {
+		return nil
+	}
+	rows, err := json.Marshal(all)
+	if err != nil {
+		return fmt.Errorf("naming what was lost: %w", err)
+	}
+	_, err = r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
+	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
+	return err
 }
 
 // changeTags makes the table of the tags that events changed, of the runs that the sources can hold, if there are any.
@@ -177,6 +218,9 @@ func (r *reader) changeTagsOf(ctx context.Context, columns []*schema.Column) err
 func (r *reader) changeTags(ctx context.Context) error {
 	s := r.src
 	changes := []tagChange{}
+	if len(s.said.Tags)+len(s.said.Untagged) == 0 {
+		return nil
+	}
 	canHold := s.holding()
 	add := func(id string) {
 		run, err := schema.ParseULID(id)

@@ -15,6 +15,8 @@ type Detail struct {
 	Metrics   Table         // a row a metric: every column of samples and `values`, the primary metric first, then by name
 	Notes     []schema.Note // what was noted later, in order
 	Baselines []string      // names of those that it belongs to, ascending
+
+	Lost map[string]string // of samples and ops what damage took of it, and why
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
@@ -60,7 +62,7 @@ func (s *sources) removed(text string) bool {
 // detail reads a run.
 func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
 	ids := []schema.ULID{run}
-	d := Detail{Notes: r.src.said.Notes[run.String()]}
+	d := Detail{Notes: r.src.said.Notes[run.String()], Lost: r.src.said.Lost[run.String()]}
 	for name, runs := range r.src.said.Baselines {
 		if slices.Contains(runs, run.String()) {
 			d.Baselines = append(d.Baselines, name)

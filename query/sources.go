@@ -40,6 +40,7 @@ type sources struct {
 	doubled map[int]bool // stores of whose sealed runs some are left out, being those of others
 	chosen  bool         // runs that are removed were left out before
 	tagged  bool         // tags are to be changed by the table
+	lossy   bool         // some have lost samples or ops, which the table lost_rows names
 }
 
 // list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and
@@ -47,7 +48,7 @@ type sources struct {
 func (db *DB) list(since time.Time) (*sources, error) {
 	s := &sources{stores: db.stores}
 	var events []schema.Event
-	known := map[schema.ULID]bool{}
+	known := map[schema.SealedFile]bool{} // by its whole name: what a repair left of one has the same id
 	for i, st := range db.stores {
 		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
@@ -63,9 +64,9 @@ func (db *DB) list(since time.Time) (*sources, error) {
 		}
 		events = append(events, more...)
 		if len(db.stores) > 1 {
-			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f.ID] })
+			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f] })
 			for _, f := range l.Sealed {
-				known[f.ID] = true
+				known[f] = true
 			}
 		}
 		s.add(i, l)

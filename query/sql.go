@@ -79,7 +79,7 @@ func (c *conn) lockIn(ctx context.Context, s *sources, passed passed, others []s
 	if err := r.settle(ctx); err != nil {
 		return err
 	}
-	if err := r.changeTags(ctx); err != nil {
+	if err := r.changeAll(ctx); err != nil {
 		return err
 	}
 	if passed.speaksOf("samples", "samples_long") {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -87,14 +88,21 @@ func (r *reader) checkSamples(ctx context.Context) error {
 	if len(without) == 0 {
 		return nil
 	}
-	metric := []*schema.Column{runColumn("metric")}
 	for _, f := range without {
 		one := &sources{stores: r.src.stores, read: []file{f}}
-		row, err := r.conn.one(ctx, statement{text: "SELECT count(metric) FROM " + one.scan(metric, "")})
+		expected := 0 // runs that say what their samples are of, and of which nobody says that they are lost
+		text := "SELECT run_id FROM " + one.scan([]*schema.Column{runColumn("run_id"), runColumn("metric")}, "metric IS NOT NULL")
+		err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+			id, _ := row[0].(string)
+			if _, lost := r.src.said.Lost[id][schema.Samples.Name]; !lost {
+				expected++
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		if row[0] != int64(0) {
+		if expected > 0 {
 			st := r.src.stores[f.store]
 			return storeError(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
 		}

@@ -110,7 +110,21 @@ func (w *viewWriter) annotations() {
 	if len(rows) == 0 {
 		rows = []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR), NULL::VARCHAR[])"}
 	}
+	w.lost()
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_tags AS FROM (VALUES %s) t(run_id, tags_set, tags_gone) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
+}
+
+// lost makes a table of the runs that have lost samples or ops.
+func (w *viewWriter) lost() {
+	rows := []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR))"}
+	for _, run := range slices.Sorted(maps.Keys(w.said.Lost)) {
+		var tables, reasons []string
+		for _, table := range slices.Sorted(maps.Keys(w.said.Lost[run])) {
+			tables, reasons = append(tables, table), append(reasons, w.said.Lost[run][table])
+		}
+		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", literal(run), textList(tables), textList(reasons)))
+	}
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_lost AS FROM (VALUES %s) t(run_id, lost) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
 }
 
 // views makes the views that users see. A live run that is sealed too, as until its claim ends, counts once.
@@ -118,8 +132,8 @@ func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
 	runs := columnNames(schema.Runs.Columns)
-	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags) FROM (", runs, changedTags)
-	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id));", runs, runs, unsealed, removed)
+	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, changedTags, changedMissing)
+	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
 			columnNames(t.Columns), t.Name, columnNames(t.Columns), identifier(t.Name), unsealed, removed)

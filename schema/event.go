@@ -21,9 +21,11 @@ const (
 	EventUntag   EventKind = "untag"   // takes the tag Key away, also one that the run was stored with
 	EventNote    EventKind = "note"    // adds Value, a text, to what was noted before
 	EventBless   EventKind = "bless"   // Key is a baseline: these runs, and no others from now on
+	EventLost    EventKind = "lost"    // damage took rows of the table Key, samples or ops; Value is the reason
+	EventFound   EventKind = "found"   // they are there again
 )
 
-var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless}
+var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound}
 
 // Event is something that was said about runs after they were stored. It never changes; a later event outweighs it.
 type Event struct {
@@ -31,8 +33,8 @@ type Event struct {
 	Kind    EventKind `json:"kind"`
 	At      time.Time `json:"at"` // UTC
 	Runs    []string  `json:"runs"`
-	Key     string    `json:"key,omitempty"`   // of a tag, or the name of a baseline
-	Value   string    `json:"value,omitempty"` // of a tag, or the text of a note
+	Key     string    `json:"key,omitempty"`   // of a tag, the name of a baseline, or the table whose rows were lost or found
+	Value   string    `json:"value,omitempty"` // of a tag, the text of a note, or why rows were lost
 }
 
 // Validate refuses an event that means nothing.
@@ -54,7 +56,7 @@ func (e *Event) Validate() error {
 			return fmt.Errorf("runs: %w", err)
 		}
 	}
-	keyed := e.Kind == EventTag || e.Kind == EventUntag || e.Kind == EventBless
+	keyed := e.Kind == EventTag || e.Kind == EventUntag || e.Kind == EventBless || e.Kind == EventLost || e.Kind == EventFound
 	if keyed != (e.Key != "") {
 		return fmt.Errorf("key %q of a %s", e.Key, e.Kind)
 	}
@@ -125,6 +127,7 @@ type Annotations struct {
 	Untagged  map[string][]string          // by run id: keys of tags that were taken away
 	Notes     map[string][]Note            // by run id, in order
 	Baselines map[string][]string          // by name: run ids
+	Lost      map[string]map[string]string // by run id and table (samples, ops): why some or all of its rows are gone
 }
 
 // Annotate applies events, in whatever order they come, in the order of their ids. An event that is there twice counts
@@ -134,7 +137,7 @@ func Annotate(events []Event) Annotations {
 	ordered = slices.CompactFunc(ordered, func(a, b Event) bool { return a.EventID == b.EventID })
 	a := Annotations{
 		Removed: map[string]bool{}, Tags: map[string]map[string]string{}, Untagged: map[string][]string{},
-		Notes: map[string][]Note{}, Baselines: map[string][]string{},
+		Notes: map[string][]Note{}, Baselines: map[string][]string{}, Lost: map[string]map[string]string{},
 	}
 	for _, e := range ordered {
 		if e.Kind == EventBless {
@@ -167,5 +170,14 @@ func (a *Annotations) apply(e *Event, run string) {
 		}
 	case EventNote:
 		a.Notes[run] = append(a.Notes[run], Note{e.At, e.Value})
+	case EventLost:
+		if a.Lost[run] == nil {
+			a.Lost[run] = map[string]string{}
+		}
+		a.Lost[run][e.Key] = e.Value
+	case EventFound:
+		if delete(a.Lost[run], e.Key); len(a.Lost[run]) == 0 {
+			delete(a.Lost, run)
+		}
 	}
 }

@@ -20,11 +20,13 @@ func TestAnnotate(t *testing.T) {
 		event(3, EventTag, "k", "1", a, b), event(4, EventTag, "k", "2", a), event(5, EventUntag, "k", "", b), event(6, EventUntag, "old", "", a),
 		event(7, EventTag, "old", "", a), event(8, EventNote, "", "one", a), event(9, EventNote, "", "two", a),
 		event(10, EventBless, "main", "", a), event(11, EventBless, "main", "", b), event(12, EventBless, "gone", ""),
+		event(13, EventLost, "samples", "why", a, b), event(14, EventLost, "ops", "why", a), event(15, EventFound, "samples", "", b), event(16, EventFound, "ops", "", a),
 	}
 	want := Annotations{
 		Removed: map[string]bool{a: true}, Tags: map[string]map[string]string{a: {"k": "2", "old": ""}, b: {}},
 		Untagged: map[string][]string{a: {}, b: {"k"}}, Notes: map[string][]Note{a: {{day(8), "one"}, {day(9), "two"}}},
 		Baselines: map[string][]string{"main": {b}, "gone": nil},
+		Lost:      map[string]map[string]string{a: {"samples": "why"}},
 	}
 	for range 20 {
 		shuffled := append(append([]Event{}, events...), events[:4]...)

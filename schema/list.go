@@ -284,7 +284,9 @@ func sealed(store fs.FS, scope Scope, claimed []Claim) ([]SealedFile, error) {
 	return files, nil
 }
 
-func newestFirst(a, b SealedFile) int { return bytes.Compare(b.ID[:], a.ID[:]) }
+func newestFirst(a, b SealedFile) int {
+	return cmp.Or(bytes.Compare(b.ID[:], a.ID[:]), cmp.Compare(a.Rows, b.Rows))
+}
 
 // months lists the files of a zone in the scope.
 func months(store fs.FS, zone string, scope Scope) ([]SealedFile, error) {
@@ -370,7 +372,7 @@ func newest(files []SealedFile, n int) (since int64, ok bool) {
 	return 0, false
 }
 
-// folder lists the sealed files of a folder, newest id first.
+// folder lists the sealed files of a folder that count, newest id first.
 func folder(store fs.FS, dir string) ([]SealedFile, error) {
 	month, err := time.Parse("2006-01", path.Base(dir))
 	if err != nil {
@@ -385,7 +387,8 @@ func folder(store fs.FS, dir string) ([]SealedFile, error) {
 		return f, err
 	})
 	slices.SortFunc(found, newestFirst)
-	return found, err
+	// Of two files with one id the one with fewer runs is a repaired one, and the other on its way out.
+	return slices.CompactFunc(found, func(a, b SealedFile) bool { return a.ID == b.ID }), err
 }
 
 func events(store fs.FS) (Events, error) {

@@ -144,7 +144,7 @@ func pairs(rows [][2]string) []string {
 
 func (a *app) showView(d query.Detail, before query.Table, against string) view {
 	t, run := d.Run, d.Run.Rows[0]
-	p := &page{lines: a.headline(t, run)}
+	p := &page{lines: append(a.headline(t, run), lostLines(d.Lost)...)}
 	if len(d.Metrics.Rows) > 0 {
 		primary, given := textAt(d.Metrics, d.Metrics.Rows[0], "metric"), func(metric string) string { return givenUnit(t, run, metric) }
 		p.section("samples of "+primary, sampleLines(d.Metrics, d.Metrics.Rows[0], given(primary)))
@@ -176,6 +176,15 @@ func (a *app) noteLines(d query.Detail) []string {
 		for _, more := range text[1:] {
 			lines = append(lines, strings.Repeat(" ", len(when))+gap+more)
 		}
+	}
+	return lines
+}
+
+// lostLines say what damage took of a run.
+func lostLines(lost map[string]string) []string {
+	var lines []string
+	for _, table := range slices.Sorted(maps.Keys(lost)) {
+		lines = append(lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy brings them back", table, lost[table]))
 	}
 	return lines
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -15,8 +17,10 @@ func newStoreVerifyCommand(a *app) *cobra.Command {
 		Short: "Read every file of the store and say what is wrong with any",
 		Long: `Compare every file of the store with its hash, every run with its digest, names
 with what is in the files, packs with what they repeat. One row for each thing
-found: a notice, where all runs are there and read right, or damage, and then
-the exit status is 5. Nothing is changed.`,
+found: a notice, where what is there is read right; damage; unreadable, where
+the system does not let a file be read, which says nothing about its content;
+newer, where a file is of a later version. All but notices end with exit status
+5. Nothing is changed.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreVerify(a, cmd) },
 	}
@@ -34,9 +38,10 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	t := query.Table{Columns: []query.Column{
 		{Name: "severity", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "problem", Type: query.TypeText},
 	}}
+	t.Columns = append(t.Columns, lossColumns...)
 	var remedies []string
 	done, err := ingest.Verify(cmd.Context(), dir, func(f ingest.Finding) {
-		t.Rows = append(t.Rows, []any{string(f.Severity), f.Path, f.Problem})
+		t.Rows = append(t.Rows, append([]any{string(f.Severity), f.Path, f.Problem}, lossValues(f.Loss)...))
 		remedies = append(remedies, f.Remedy())
 	})
 	if err != nil {
@@ -45,13 +50,61 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err := a.print(format, t, func() view { return a.careView(format, t, remedies) }); err != nil {
 		return err
 	}
-	read := fmt.Sprintf("%s in %s", count(done.Runs, "run"), count(done.Files, "file"))
-	if done.Damage > 0 {
-		return storeError{fmt.Errorf("store %s is damaged: %s found in %s; store repair sets aside what readers stumble over, store compact makes another without",
-			dir, count(done.Damage, "problem"), read)}
+	if err := verdictOf(dir, done); err != nil {
+		return storeError{err}
 	}
-	fmt.Fprintf(a.stderr, "store %s is whole: %s\n", dir, read)
+	said := ""
+	if done.Lost > 0 {
+		said = fmt.Sprintf("; %s lost samples or ops to damage before", count(done.Lost, "run"))
+	}
+	fmt.Fprintf(a.stderr, "store %s is whole: %s in %s%s\n", dir, count(done.Runs, "run"), count(done.Files, "file"), said)
 	return nil
+}
+
+// verdictOf is what is wrong with a store that was verified.
+func verdictOf(dir string, done ingest.Verified) error {
+	read := fmt.Sprintf("%s in %s", count(done.Runs+done.Loss.Runs, "run"), count(done.Files, "file"))
+	var more []string
+	if done.Unreadable > 0 {
+		more = append(more, fmt.Sprintf("%s could not be read", count(done.Unreadable, "file")))
+	}
+	if done.Newer > 0 {
+		more = append(more, fmt.Sprintf("%s of a newer version", count(done.Newer, "file")))
+	}
+	switch {
+	case done.Damage > 0:
+		if done.Loss != (ingest.Loss{}) {
+			more = slices.Insert(more, 0, lossText(done.Loss, "it costs"))
+		}
+		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
+		return fmt.Errorf("store %s is damaged: %s found in %s; %s",
+			dir, count(done.Damage, "problem"), read, strings.Join(more, "; "))
+	case len(more) > 0:
+		return fmt.Errorf("store %s: %s; nothing is wrong with the other files: %s", dir, strings.Join(more, "; "), read)
+	}
+	return nil
+}
+
+// lossColumns are the columns of what damage costs.
+var lossColumns = []query.Column{
+	{Name: "runs_lost", Type: query.TypeInteger}, {Name: "samples_lost", Type: query.TypeInteger}, {Name: "ops_lost", Type: query.TypeInteger},
+}
+
+func lossValues(l ingest.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
+
+// lossText says what damage costs.
+func lossText(l ingest.Loss, verb string) string {
+	var parts []string
+	if l.Runs > 0 {
+		parts = append(parts, count(l.Runs, "run"))
+	}
+	if l.Samples > 0 {
+		parts = append(parts, "the samples of "+count(l.Samples, "run"))
+	}
+	if l.Ops > 0 {
+		parts = append(parts, "the ops of "+count(l.Ops, "run"))
+	}
+	return verb + " " + strings.Join(parts, ", ")
 }
 
 func newStoreMergeCommand(a *app) *cobra.Command {
@@ -158,11 +211,17 @@ func newStoreRepairCommand(a *app) *cobra.Command {
 	var dryRun bool
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Set aside what is damaged, so that the rest can be read",
+		Short: "Set aside what is damaged, and keep the rest",
 		Long: `Move what verify finds damaged into quarantine/ of the store, put back events
-that packs still have, and finish what sealers that died left behind. Nothing is
-deleted, and what only verify's notices name stays. The exit status is 5 where
-damage is left.`,
+that packs still have, and finish what sealers that died left behind. What is
+left of a damaged file stays: every run and every row of samples and ops that
+matches its hash or its page's checksum. A run of which samples or ops are gone
+is marked: see env_missing in show and query. Nothing is deleted, and what only
+verify's notices name stays.
+
+The exit status is 4 where something was lost, and 5 where damage is left, or a
+file cannot be read or is of a newer version. What was lost comes back by store
+merge from a good copy of the store, or by store restore-quarantine.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
 	}
@@ -178,19 +237,39 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	t := query.Table{Columns: []query.Column{
 		{Name: "action", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "reason", Type: query.TypeText},
 	}}
-	return a.withStore(func(dir string, s *ingest.Store) error {
-		left, err := s.Repair(cmd.Context(), dryRun, func(r ingest.Repair) {
-			t.Rows = append(t.Rows, []any{string(r.Action), r.Path, r.Reason})
-		})
+	t.Columns = append(t.Columns, lossColumns...)
+	did := func(r ingest.Repair) {
+		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, lossValues(r.Loss)...))
+	}
+	repaired := func(dir string, verb string, done ingest.Repaired, err error) error {
 		if err != nil {
 			return storeError{err}
 		}
 		if err := a.print(format, t, func() view { return a.careView(format, t, nil) }); err != nil {
 			return err
 		}
-		if left > 0 {
-			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, count(left, "problem"))}
+		if done.Loss != (ingest.Loss{}) {
+			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files are in %s/, and store merge from a good copy brings back what was lost\n",
+				dir, lossText(done.Loss, verb), ingest.QuarantineDir)
+		}
+		switch {
+		case done.Left > 0:
+			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, count(done.Left, "problem"))}
+		case done.Loss != (ingest.Loss{}):
+			return errRunsFailed
 		}
 		return nil
+	}
+	if dryRun { // which needs no more than to read
+		dir, err := a.writeStore()
+		if err != nil {
+			return err
+		}
+		done, err := ingest.PlanRepair(cmd.Context(), dir, did)
+		return repaired(dir, "repair would lose", done, err)
+	}
+	return a.withStore(func(dir string, s *ingest.Store) error {
+		done, err := s.Repair(cmd.Context(), did)
+		return repaired(dir, "repair lost", done, err)
 	})
 }

@@ -309,4 +309,3 @@ func (b *boundedPages) ReadPage() (parquet.Page, error) {
 	b.rows -= page.NumRows()
 	return page, nil
 }
-

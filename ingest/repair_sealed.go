@@ -1,0 +1,324 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sealed repairs a sealed file. Where its claim still has the runs it is set aside, and the claim is finished again. Of
+// one that a repair before took the place of, only the rest is done.
+func (r *repairer) sealed(f Finding) error {
+	file := classify(f.Path).sealed
+	kept, err := claimKeeps(r.files, file)
+	if err != nil {
+		return err
+	}
+	if kept || r.moved[file.Path(schema.RunsDir)] {
+		return r.asideSet(file, f, Loss{})
+	}
+	if by, err := r.superseded(file); err != nil || by {
+		return err
+	}
+	s := &salvaging{repairer: r, file: file, finding: f, lost: map[*schema.Table][]string{}}
+	if err := s.read(); err != nil {
+		return err
+	}
+	if s.out != nil {
+		defer s.out.remove()
+	}
+	return s.replace()
+}
+
+// superseded does the rest of a repair that did not come to its end: it moves what another file has taken the place of.
+func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
+	listed, err := schema.ListZone(r.files, schema.RunsDir)
+	if err != nil {
+		return false, err
+	}
+	for _, f := range listed {
+		if f.ID == file.ID && f != file {
+			if whole, err := salvageLoss(r.files, file, func(salvagedRun) error { return nil }); err != nil {
+				return true, err
+			} else if whole.loss == (Loss{}) && len(whole.damages()) == 0 { // somebody brought it back
+				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
+			}
+			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " has taken its place"}
+			return true, r.asideSet(file, reason, Loss{Runs: file.Rows - f.Rows})
+		}
+	}
+	return false, nil
+}
+
+// asideSet moves the files of a sealed file aside, that of runs first: what is left without it does not count.
+func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error {
+	for _, t := range slices.Backward(sealedTables[:]) {
+		name, reason := file.Path(schema.TableZones[t]), f.Problem
+		if name != f.Path {
+			reason = "it goes with " + f.Path
+		}
+		if r.moved[name] || !isFile(r.files, name) {
+			continue
+		}
+		if err := r.asideFor(name, reason, loss); err != nil {
+			return err
+		}
+		if loss = (Loss{}); !r.moved[name] { // and without the runs nothing else goes
+			return nil
+		}
+	}
+	return nil
+}
+
+// salvaging is the repair of one sealed file.
+type salvaging struct {
+	*repairer
+	file    schema.SealedFile
+	finding Finding
+	out     *runSet // what is left; nil on a dry run
+	from    *salvager
+	lost    map[*schema.Table][]string // runs that lose rows of a table
+}
+
+// read finds out what is left, and writes it into temporary files.
+func (s *salvaging) read() (err error) {
+	if !s.dryRun {
+		if s.out, err = newRunSet(s.files, s.sealer.version); err != nil {
+			return err
+		}
+	}
+	s.from, err = salvageLoss(s.files, s.file, func(run salvagedRun) error {
+		for _, t := range run.lost {
+			s.lost[t] = append(s.lost[t], run.RunID)
+		}
+		if s.out == nil {
+			return nil
+		}
+		return s.out.write(run.Live)
+	})
+	if err == nil && s.out != nil {
+		err = s.out.finish()
+	}
+	if err != nil && s.out != nil {
+		s.out.remove()
+	}
+	return err
+}
+
+// replace puts what is left in the place of the damaged files: first events say which runs have lost rows, then the files
+// are replaced.
+func (s *salvaging) replace() error {
+	if s.from.kept == 0 {
+		return s.asideSet(s.file, s.finding, s.from.loss)
+	}
+	if err := s.sayLost(); err != nil {
+		return err
+	}
+	damages := map[string]string{}
+	for _, err := range s.from.damages() {
+		if in, ok := errors.AsType[*fileError](err); ok {
+			damages[in.path] = problemText(in.err)
+		}
+	}
+	if s.from.loss.Runs == 0 && s.named() {
+		return s.replaceFiles(damages)
+	}
+	return s.replaceSet(damages)
+}
+
+// named tells whether the name of the sealed file is right for what is left, as it is for all of its runs.
+func (s *salvaging) named() bool { return s.out == nil || s.out.sealedFile(s.file.ID) == s.file }
+
+// sayLost writes the events that say which runs have lost rows, but for those of which one says so already.
+func (s *salvaging) sayLost() error {
+	if s.dryRun {
+		return nil
+	}
+	known := readableLost(s.files)
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		runs := slices.DeleteFunc(slices.Clone(s.lost[t]), func(id string) bool {
+			_, said := known[id][t.Name]
+			return said
+		})
+		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableZones[t]))
+		if s.from.parts[t].absent {
+			reason = fmt.Sprintf("%s was not there", s.file.Path(schema.TableZones[t]))
+		}
+		if err := sayOf(s.files, schema.EventLost, t, runs, reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sayOf writes events that runs have lost rows of a table, or that they are there again.
+func sayOf(f files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
+	const most = 1000 // of an event
+	for some := range slices.Chunk(runs, most) {
+		if _, err := annotate(f, Annotation{Kind: kind, Runs: some, Key: t.Name, Value: reason}, time.Now()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replaceFiles replaces those files of the sealed file that are damaged, of which the damaged ones get a name in
+// QuarantineDir first. The runs are the same, so that the name is: at any moment a reader meets the one or the other.
+func (s *salvaging) replaceFiles(damages map[string]string) error {
+	loss := s.from.loss
+	for _, t := range sealedTables {
+		name := s.file.Path(schema.TableZones[t])
+		reason, damaged := damages[name]
+		if !damaged {
+			continue
+		}
+		left := s.out != nil && s.out.outs[t] != nil
+		switch {
+		case s.from.parts[t].absent:
+			s.done.Loss.add(loss)
+			s.did(Repair{Action: ActionKeep, Path: s.file.Path(schema.RunsDir), Reason: reason + ": " + s.keptText(), Loss: loss})
+			loss = Loss{}
+			continue
+		case left:
+			err := s.exchange(name, s.out.name(t))
+			if errors.Is(err, syscall.EXDEV) {
+				s.leave(name, reason+acrossText)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			s.moved[name] = true
+			s.done.Loss.add(loss)
+			s.did(Repair{Action: ActionAside, Path: name, Reason: reason, Loss: loss})
+		default:
+			if err := s.asideFor(name, reason, loss); err != nil {
+				return err
+			}
+		}
+		s.did(Repair{Action: ActionKeep, Path: name, Reason: s.keptText()})
+		loss = Loss{}
+	}
+	return nil
+}
+
+// exchange gives a file another name, in QuarantineDir, and what is left of it its own.
+func (s *salvaging) exchange(name, temp string) error {
+	to := path.Join(QuarantineDir, name)
+	if !sameFile(s.files, name, to) { // which a repair that was interrupted did
+		to = s.asideName(name)
+		if err := makeDirs(s.files, path.Dir(to)); err != nil {
+			return err
+		}
+		err := s.files.link(name, to)
+		if err != nil && noLinks(err) {
+			err = copyAs(s.files, name, s.files, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := syncDir(s.files, path.Dir(to)); err != nil {
+		return err
+	}
+	if err := s.files.rename(temp, name); err != nil {
+		return err
+	}
+	return syncDir(s.files, path.Dir(name))
+}
+
+// replaceSet puts what is left into files of the same id and another name, which says how many runs there are. From the
+// moment at which that of runs has its name it counts, and the other one does not; then the damaged files are moved aside.
+func (s *salvaging) replaceSet(damages map[string]string) error {
+	name := s.file.Path(schema.RunsDir)
+	reason := s.finding.Problem
+	if text, ok := damages[name]; ok {
+		reason = text
+	}
+	if err := s.dropPacks(); err != nil {
+		return err
+	}
+	if s.out != nil {
+		into := s.out.sealedFile(s.file.ID)
+		err := s.out.publish(into)
+		if errors.Is(err, syscall.EXDEV) {
+			s.leave(s.file.Path(schema.RunsDir), reason+acrossText)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name = into.Path(schema.RunsDir)
+	}
+	if err := s.asideSet(s.file, Finding{Path: s.file.Path(schema.RunsDir), Problem: reason}, s.from.loss); err != nil {
+		return err
+	}
+	s.did(Repair{Action: ActionKeep, Path: name, Reason: s.keptText()})
+	return nil
+}
+
+// dropPacks sets packs aside that hold rows of the sealed file which are no longer in it.
+func (s *salvaging) dropPacks() error {
+	packs, err := schema.ListZone(s.files, schema.PacksDir)
+	if err != nil {
+		return err
+	}
+	for _, pack := range packs {
+		covers, err := schema.PackCovers(s.files, pack)
+		if err != nil || !slices.Contains(covers, s.file.ID) {
+			continue
+		}
+		if err := s.aside(pack.Path(schema.PacksDir), "it repeats rows of "+s.file.Path(schema.RunsDir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keptText says what is left of the sealed file.
+func (s *salvaging) keptText() string {
+	parts := []string{fmt.Sprintf("%d of %s stay", s.from.kept, counted(s.file.Rows, "run"))}
+	for _, l := range []struct {
+		runs int
+		what string
+	}{{s.from.loss.Samples, "samples"}, {s.from.loss.Ops, "ops"}} {
+		if l.runs > 0 {
+			parts = append(parts, fmt.Sprintf("%d of them have lost %s", l.runs, l.what))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// found says in an event that rows are there again of which one says that they were lost.
+func (r *repairer) found(f Finding) error {
+	if !r.dryRun {
+		if err := sayFound(r.files, f.found); err != nil {
+			return err
+		}
+	}
+	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.found), "run") + " are there again"})
+	return nil
+}
+
+// sayFound says that all rows of runs are there again of which events say that they were lost.
+func sayFound(f files, runs []string) error {
+	lost := readableLost(f)
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		var again []string
+		for _, id := range runs {
+			if _, said := lost[id][t.Name]; said {
+				again = append(again, id)
+			}
+		}
+		if err := sayOf(f, schema.EventFound, t, again, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

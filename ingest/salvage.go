@@ -1,0 +1,304 @@
+package ingest
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Loss counts what damage takes.
+type Loss struct {
+	Runs    int // that are gone
+	Samples int // runs that stay and have lost samples
+	Ops     int // runs that stay and have lost ops
+}
+
+func (l *Loss) add(o Loss) {
+	l.Runs, l.Samples, l.Ops = l.Runs+o.Runs, l.Samples+o.Samples, l.Ops+o.Ops
+}
+
+// salvager reads what is left of the runs of a sealed file, in ascending order. It keeps every row whose file matches its
+// hash or whose page matches its checksum. A run whose rows are all there matches its digest. One that does not, while
+// the file of its samples or ops is damaged or missing, is kept with the rows that are left; all others are left out.
+type salvager struct {
+	fsys   fs.FS
+	sealed schema.SealedFile
+	name   func(t *schema.Table) string // of the file of a table
+	packed *packedRows                  // that stand for damaged runs; nil where there are none
+	parts  map[*schema.Table]*salvagePart
+	kept   int
+	loss   Loss
+}
+
+// salvagedRun is a run of which rows may be gone: those of the tables in lost.
+type salvagedRun struct {
+	*table.Live
+	lost []*schema.Table
+}
+
+// salvagePart is one file of the sealed file.
+type salvagePart struct {
+	path   string
+	table  *schema.Table
+	absent bool
+	damage error // why rows may be gone; nil where the file matches its hash
+	file   io.Closer
+	rows   rowSource // nil where there are none
+	row    []any     // the next one; nil at the end
+}
+
+// rowSource gives rows in order, and io.EOF after the last.
+type rowSource interface {
+	Read() ([]any, error)
+	Close() error
+}
+
+// newSalvager opens a sealed file. The error is one of a file that cannot be read, or wraps table.ErrNewer.
+func newSalvager(f fs.FS, sealed schema.SealedFile, name func(t *schema.Table) string) (*salvager, error) {
+	s := &salvager{fsys: f, sealed: sealed, name: name, parts: map[*schema.Table]*salvagePart{}}
+	for _, t := range sealedTables {
+		part, err := openPart(f, name(t), t)
+		if err != nil {
+			s.close()
+			return nil, err
+		}
+		s.parts[t] = part
+	}
+	if runs := s.parts[schema.Runs]; runs.damage != nil {
+		if err := s.usePack(runs); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	for _, part := range s.parts {
+		if err := part.advance(); err != nil {
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// openPart opens the file of a table, however damaged.
+func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
+	p := &salvagePart{path: name, table: t}
+	err := checkHash(f, name)
+	if err == nil {
+		var opened *table.File
+		if opened, p.file, err = openTable(f, name, t); err == nil {
+			if err := opened.Newer(); err != nil {
+				return nil, errors.Join(inFile(name, err), p.file.Close())
+			}
+			p.rows = opened.Reader()
+			return p, nil
+		}
+	}
+	if t != schema.Runs && errors.Is(err, fs.ErrNotExist) {
+		p.absent = true
+		return p, nil
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); !errors.Is(err, schema.ErrDamaged) || ok && at.Path != name { // a directory that is none
+		return nil, inFile(name, err)
+	}
+	p.damage = inFile(name, err)
+	file, content, size, err := openFile(f, name)
+	if errors.Is(err, schema.ErrDamaged) { // no plain file
+		return p, nil
+	}
+	if err != nil {
+		return nil, inFile(name, err)
+	}
+	rows, err := table.OpenSalvage(content, size, t)
+	if err != nil {
+		err = cmp.Or(err, file.Close())
+		if errors.Is(err, schema.ErrDamaged) {
+			return p, nil
+		}
+		return nil, inFile(name, err)
+	}
+	p.file, p.rows = file, rows
+	return p, nil
+}
+
+// advance goes to the next row that stands after the one before it; nothing comes from a row that is out of order.
+func (p *salvagePart) advance() error {
+	for p.rows != nil {
+		row, err := p.rows.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			p.row = nil
+			return p.close()
+		case errors.Is(err, schema.ErrDamaged):
+			p.damage, p.row = cmp.Or(p.damage, inFile(p.path, err)), nil
+			return p.close()
+		case err != nil:
+			return inFile(p.path, err)
+		case p.follows(row):
+			p.row = row
+			return nil
+		}
+		p.damage = cmp.Or(p.damage, damagedf(p.path, "the row of run %q is not in order", row[runIDPlace]))
+	}
+	return nil
+}
+
+// follows tells whether a row stands after the last one in the order of the format.
+func (p *salvagePart) follows(row []any) bool {
+	id, _ := row[runIDPlace].(string)
+	if _, err := schema.ParseULID(id); err != nil {
+		return false
+	}
+	if p.row == nil {
+		return true
+	}
+	before, _ := p.row[runIDPlace].(string)
+	return before < id || before == id && p.table != schema.Runs && lessKey(p.row[1], row[1])
+}
+
+func (p *salvagePart) runID() string {
+	if p.row == nil {
+		return ""
+	}
+	id, _ := p.row[runIDPlace].(string)
+	return id
+}
+
+// of takes the rows of a run, and passes over those of runs before it.
+func (p *salvagePart) of(run string) (rows [][]any, err error) {
+	for p.row != nil && p.runID() <= run {
+		if p.runID() == run {
+			rows = append(rows, p.row)
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func (p *salvagePart) close() error {
+	if p.rows == nil {
+		return nil
+	}
+	err := errors.Join(p.rows.Close(), p.file.Close())
+	p.rows = nil
+	return err
+}
+
+func (s *salvager) close() {
+	for _, part := range s.parts {
+		_ = part.close()
+	}
+	s.packed.close()
+}
+
+// next gives the next run, and io.EOF after the last. Other errors are those of the file system.
+func (s *salvager) next() (salvagedRun, error) {
+	runs := s.parts[schema.Runs]
+	for runs.row != nil {
+		r := salvagedRun{Live: &table.Live{RunID: runs.runID(), Run: runs.row}}
+		r.Digest, _ = runs.row[digestPlace].(string)
+		var err error
+		if r.Samples, err = s.parts[schema.Samples].of(r.RunID); err != nil {
+			return r, err
+		}
+		if r.Ops, err = s.parts[schema.Ops].of(r.RunID); err != nil {
+			return r, err
+		}
+		if err := runs.advance(); err != nil {
+			return r, err
+		}
+		if s.judge(&r) {
+			s.count(&r)
+			return r, nil
+		}
+	}
+	s.loss.Runs = max(s.sealed.Rows-s.kept, 0)
+	return salvagedRun{}, io.EOF
+}
+
+func (s *salvager) count(r *salvagedRun) {
+	s.kept++
+	for _, t := range r.lost {
+		if t == schema.Ops {
+			s.loss.Ops++
+		} else {
+			s.loss.Samples++
+		}
+	}
+}
+
+// judge finds out what of a run is gone, and tells whether the rest can be trusted.
+func (s *salvager) judge(r *salvagedRun) bool {
+	id, err := schema.ParseULID(r.RunID)
+	if err != nil || !sameInstant(id, r.Run[startedPlace]) || id.Time().After(s.sealed.ID.Time()) {
+		return false
+	}
+	if schema.DigestOfRows(r.Run, r.Samples, r.Ops) == r.Digest && checkRow(r.Live) == nil {
+		return true
+	}
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		if s.parts[t].damage != nil {
+			r.lost = append(r.lost, t)
+		}
+	}
+	runs := s.parts[schema.Runs]
+	if len(r.lost) == 0 && (runs.damage == nil || s.packed != nil) {
+		for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+			if len(r.lost) == 0 && s.parts[t].absent {
+				r.lost = append(r.lost, t)
+			}
+		}
+	}
+	r.keepTrusted()
+	return len(r.lost) > 0
+}
+
+// keepTrusted drops the rows of samples that contradict themselves or the summary of the run.
+func (r *salvagedRun) keepTrusted() {
+	var kept [][]any
+	for _, row := range r.Samples {
+		if checkRow(&table.Live{RunID: r.RunID, Run: r.Run, Samples: [][]any{row}}) == nil {
+			kept = append(kept, row)
+		}
+	}
+	r.Samples = kept
+}
+
+// damages are what is wrong with the files, those of runs last.
+func (s *salvager) damages() (all []error) {
+	for _, t := range sealedTables {
+		part := s.parts[t]
+		switch {
+		case part.damage != nil:
+			all = append(all, part.damage)
+		case part.absent && (t == schema.Samples && s.loss.Samples > 0 || t == schema.Ops && s.loss.Ops > 0):
+			all = append(all, damagedf(part.path, "it is not there, and its runs are"))
+		}
+	}
+	return all
+}
+
+// salvageLoss reads what is left of a sealed file, and gives what is gone. Each run that is left is handed to each.
+func salvageLoss(f fs.FS, sealed schema.SealedFile, each func(salvagedRun) error) (s *salvager, err error) {
+	if s, err = newSalvager(f, sealed, zoneName(sealed)); err != nil {
+		return nil, err
+	}
+	defer s.close()
+	for {
+		r, err := s.next()
+		if errors.Is(err, io.EOF) {
+			return s, nil
+		}
+		if err == nil {
+			err = each(r)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package ingest
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// packedRows are the rows of a pack that a sealed file has as well.
+type packedRows struct {
+	reader *table.Reader
+	file   io.Closer
+	of     map[schema.ULID]bool
+}
+
+// usePack takes the rows of damaged runs from a pack that holds them all again, if there is one.
+func (s *salvager) usePack(runs *salvagePart) error {
+	packs, err := schema.ListZone(s.fsys, schema.PacksDir)
+	if err != nil {
+		return err
+	}
+	for _, pack := range packs {
+		ids, err := s.packedIDs(pack)
+		if err != nil && !refusable(err) && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if err != nil || len(ids) != s.sealed.Rows {
+			continue
+		}
+		opened, file, err := openTable(s.fsys, pack.Path(schema.PacksDir), schema.Runs)
+		if err != nil {
+			return err
+		}
+		_ = runs.close()
+		s.packed = &packedRows{opened.Reader(), file, ids}
+		runs.rows, runs.file = s.packed, io.NopCloser(nil)
+		return nil
+	}
+	return nil
+}
+
+// packedIDs are the runs of the sealed file that a pack holds: those of its time that are in none of the other files that
+// the pack is of. There are none where it is not of this file. Errors that are refusable come from the content of a file.
+func (s *salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, error) {
+	covers, err := schema.PackCovers(s.fsys, pack)
+	if err != nil || !slices.Contains(covers, s.sealed.ID) {
+		return nil, err
+	}
+	if err := checkHash(s.fsys, pack.Path(schema.PacksDir)); err != nil {
+		return nil, err
+	}
+	ids := map[schema.ULID]bool{}
+	if err := eachDigestIn(s.fsys, pack.Path(schema.PacksDir), func(run schema.ULID, _ string) {
+		if ms := run.Time().UnixMilli(); s.sealed.First <= ms && ms <= s.sealed.Last {
+			ids[run] = true
+		}
+	}); err != nil {
+		return nil, err
+	}
+	files, err := schema.ListZone(s.fsys, schema.RunsDir)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range covers {
+		at := slices.IndexFunc(files, func(f schema.SealedFile) bool { return f.ID == id })
+		if id == s.sealed.ID {
+			continue
+		}
+		if at < 0 {
+			return nil, nil
+		}
+		if f := files[at]; f.First <= s.sealed.Last && s.sealed.First <= f.Last {
+			if err := eachDigest(s.fsys, f, func(run schema.ULID, _ string) { delete(ids, run) }); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return ids, nil
+}
+
+// Read gives the next row.
+func (p *packedRows) Read() ([]any, error) {
+	for {
+		row, err := p.reader.Read()
+		if err != nil {
+			return nil, err
+		}
+		id, _ := row[runIDPlace].(string)
+		if run, err := schema.ParseULID(id); err == nil && p.of[run] {
+			return row, nil
+		}
+	}
+}
+
+// Close ends reading.
+func (p *packedRows) Close() error { return errors.Join(p.reader.Close(), p.file.Close()) }
+
+func (p *packedRows) close() {
+	if p != nil {
+		_ = p.Close()
+	}
+}
