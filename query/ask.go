@@ -94,7 +94,11 @@ func (db *DB) connect(ctx context.Context) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.connect(ctx)
+	c, err := e.connect(ctx)
+	if err == nil {
+		c.remark = db.opts.Remark
+	}
+	return c, err
 }
 
 // neverOfFiles are the classes of DuckDB's errors that have nothing to do with the files. A file that is not there any

@@ -72,7 +72,7 @@ func (e *engine) connect(ctx context.Context) (*conn, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("starting DuckDB: its driver lacks QueryContext"), c.Close())
 	}
-	conn := &conn{both}
+	conn := &conn{connection: both}
 	for _, setting := range smallFiles {
 		if _, err := conn.exec(ctx, setting); err != nil {
 			return nil, errors.Join(err, conn.Close())
@@ -88,7 +88,10 @@ type connection interface {
 }
 
 // conn is a connection, used below database/sql because that takes three times as long to hand out the rows.
-type conn struct{ connection }
+type conn struct {
+	connection
+	remark func(string) // see Options.Remark; nil: nobody wants to know
+}
 
 // exec runs a statement of this package's own.
 func (c *conn) exec(ctx context.Context, statement string, args ...any) (int64, error) {

@@ -21,6 +21,16 @@ type condition struct {
 	notNumbers []notNumber
 	regexes    []string // that DuckDB has to accept too
 	unsure     []unsure
+	words      []compiledWord
+	wordArgs   int // so many of the first args belong to words
+}
+
+// compiledWord is a word of a filter and its SQL.
+type compiledWord struct {
+	*word
+	field field
+	text  string
+	wants bool // it says what runs have, not what they have not
 }
 
 // notNumber counts the values of a key that an ordering cannot use.
@@ -43,6 +53,7 @@ type compiler struct {
 	lookup lookup
 	seen   map[string]bool // columns
 	places map[any]string  // parameters by value
+	within int             // of how many nots a node stands in
 }
 
 // lookup finds the ids that the value of run= or session= stands for; none is not an error.
@@ -58,7 +69,7 @@ func compileFilter(text string, ids lookup) (condition, error) {
 	if c.text, c.reach, err = c.node(n); err != nil {
 		return condition{}, err
 	}
-	c.notNumbers = eachOnce(c.notNumbers)
+	c.notNumbers, c.wordArgs = eachOnce(c.notNumbers), len(c.args)
 	return c.condition, nil
 }
 
@@ -77,6 +88,10 @@ func eachOnce(all []notNumber) []notNumber {
 func (c *compiler) node(n *node) (text, reach string, err error) {
 	if n.kind == tokenWord {
 		return c.word(n.word)
+	}
+	if n.kind == tokenNot {
+		c.within++
+		defer func() { c.within-- }()
 	}
 	texts, reaches := make([]string, len(n.parts)), make([]string, len(n.parts))
 	for i, part := range n.parts {
@@ -122,6 +137,7 @@ func (c *compiler) word(w *word) (text, reach string, err error) {
 	if negated {
 		text = not(text)
 	}
+	c.words = append(c.words, compiledWord{w, f, text, c.within == 0 && !negated})
 	reach = text
 	for _, n := range c.notNumbers[known:] {
 		reach = joined([]string{reach, n.text}, " OR ")

@@ -41,7 +41,7 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 	}
 	found := sel.tally(row[0], row[1:])
 	if found.total == 0 {
-		return found, r.check(ctx, sel.unsure)
+		return found, r.nothing(ctx, sel)
 	}
 	n = min(n, found.total)
 	if looks {
@@ -57,7 +57,7 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 func (r *reader) newestAlone(ctx context.Context, sel selection, n int) (chosen, error) {
 	ids, err := r.newestAmong(ctx, sel, n, manyRuns)
 	if err == nil && len(ids) == 0 {
-		err = r.check(ctx, sel.unsure)
+		err = r.nothing(ctx, sel)
 	}
 	return chosen{ids: ids}, err
 }
@@ -127,7 +127,10 @@ func (r *reader) find(ctx context.Context, sel selection) (chosen, error) {
 	}
 	found := sel.tally(row[0], row[1:])
 	keyed := row[1+len(sel.notNumbers):]
-	if found.total == 0 || slices.Contains(keyed, driver.Value(int64(0))) {
+	switch {
+	case found.total == 0:
+		err = r.nothing(ctx, sel)
+	case slices.Contains(keyed, driver.Value(int64(0))):
 		err = r.check(ctx, sel.unsure)
 	}
 	return found, err

@@ -198,7 +198,8 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 		return err
 	}
 	if g.found.Runs == 0 {
-		if err := r.check(ctx, slices.DeleteFunc(sel.unsure, func(u unsure) bool { return u.word.op == "" })); err != nil { // keys are no words of the filter
+		sel.unsure = slices.DeleteFunc(sel.unsure, func(u unsure) bool { return u.word.op == "" }) // keys are no words of the filter
+		if err := r.nothing(ctx, sel); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func (h *historian) find(ctx context.Context, r *reader) error {
 		return err
 	}
 	if runs == 0 {
-		if err := r.check(ctx, sel.unsure); err != nil {
+		if err := r.nothing(ctx, sel); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -55,8 +56,19 @@ func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	if !ok {
 		return nil, nil
 	}
+	if began := time.UnixMilli(timeOf(id)); r.conn.remark != nil && time.Until(began) > clockSkew {
+		r.conn.remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
+			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
+	}
 	return []string{id}, nil
 }
+
+// clockSkew is how far the clocks of machines that share a store may be apart, for a session not to be of the future;
+// shortID is how much of the end of an id people are shown.
+const (
+	clockSkew = 10 * time.Minute
+	shortID   = 8
+)
 
 // lastButN reads last (0) and last~N.
 func lastButN(value string) (int, bool) {

@@ -46,7 +46,7 @@ func (db *DB) points(ctx context.Context, q question, condition string) (Table, 
 		}
 		q := statement{pointsSQL(sel.src.scan(withColumns(columns, sel.columns), sel.restrictedTo(condition))), sel.args}
 		if t, err = r.conn.table(ctx, q); err == nil && len(t.Rows) == 0 {
-			err = r.check(ctx, sel.unsure)
+			err = r.nothing(ctx, sel)
 		}
 		return err
 	})

@@ -13,6 +13,10 @@ type Options struct {
 	// MemoryLimit is how many bytes DuckDB may use for a text of SQL, and for other questions where they do not do with
 	// little; 0 is its own default, 80 % of the machine.
 	MemoryLimit int64
+
+	// Remark is told what people should know of an answer that is no error: why a filter matches nothing, and that the
+	// last session is one of the future. It may be told the same again. Nil: nobody wants to know.
+	Remark func(text string)
 }
 
 // DB answers questions about one or more stores. Every call lists the stores anew. It is safe for concurrent use.
@@ -69,6 +73,13 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 		return started.close()
 	})
 	return db, nil
+}
+
+// Quiet is the same DB without remarks, for questions that are nobody's own.
+func (db *DB) Quiet() *DB {
+	quiet := *db
+	quiet.opts.Remark = nil
+	return &quiet
 }
 
 // Close releases DuckDB. Nothing else may be called during or after it.

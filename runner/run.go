@@ -63,6 +63,9 @@ type Result struct {
 	Statuses map[schema.Status]int
 	Left     int // launches that were not begun, because of MaxTime
 
+	// Failure is the id of the first run kept that a user has to look at; empty: there is none.
+	Failure string
+
 	measured int    // runs kept that have measured something
 	Why      string // the first reason why a run has measured nothing; empty: there is none
 }
@@ -70,6 +73,9 @@ type Result struct {
 // count takes in a run that was kept.
 func (r *Result) count(run *schema.Run) {
 	r.Statuses[run.Status]++
+	if r.Failure == "" && run.Status.Failed() && run.Status != schema.StatusCancelled {
+		r.Failure = run.RunID
+	}
 	switch {
 	case run.Status == schema.StatusOK && run.Purpose == schema.PurposeMeasure:
 		r.measured++

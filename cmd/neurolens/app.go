@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -197,8 +198,22 @@ func (a *app) writeStore() (string, error) {
 // memoryLimit is what a question that does not do with little may use of a machine that is there to measure.
 const memoryLimit = 4 << 30
 
-func openForReading(ctx context.Context, stores []string) (*query.DB, error) {
-	return query.Open(ctx, stores, query.Options{MemoryLimit: memoryLimit})
+func openForReading(ctx context.Context, stores []string, remark func(text string)) (*query.DB, error) {
+	return query.Open(ctx, stores, query.Options{MemoryLimit: memoryLimit, Remark: remark})
+}
+
+// remarks gives what prints each remark about an answer once.
+func (a *app) remarks() func(text string) {
+	var mu sync.Mutex
+	said := map[string]bool{}
+	return func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !said[text] {
+			said[text] = true
+			fmt.Fprintln(a.stderr, oneLine("neurolens: "+text))
+		}
+	}
 }
 
 // ask opens the stores for a question whose answer is printed in the format asked for.
@@ -216,7 +231,7 @@ func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB
 	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(heap)
-	db, err := openForReading(cmd.Context(), a.readStores())
+	db, err := openForReading(cmd.Context(), a.readStores(), a.remarks())
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 
 // done gives what the store has of this sweep on a machine.
 func (b *bench) done(machine string) ([]schema.Run, error) {
-	db, err := openForReading(b.cmd.Context(), []string{b.dir})
+	db, err := openForReading(b.cmd.Context(), []string{b.dir}, nil)
 	if errors.Is(err, schema.ErrNoStore) {
 		return nil, nil
 	}
@@ -152,6 +152,9 @@ func (b *bench) run() error {
 	}
 	if result.Left > 0 {
 		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, count(len(result.Plan.Launches), "run"), b.goesOn())
+	}
+	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
+		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", b.goesOn())
 	}
 	s := summary{dir: b.dir, sweep: b.sweep, elapsed: progress.elapsed(), result: result}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {

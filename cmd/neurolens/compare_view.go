@@ -138,6 +138,12 @@ func (w compareWriter) side(name string, s query.CompareSide) string {
 		if s.NoCommit > 0 {
 			commit += fmt.Sprintf(" (of %s, no commit is known)", count(s.NoCommit, "run"))
 		}
+		switch {
+		case s.Dirty == s.Runs:
+			commit += uncommitted
+		case s.Dirty > 0:
+			commit += fmt.Sprintf(" (%s with uncommitted changes)", count(s.Dirty, "run"))
+		}
 		parts = append(parts, commit)
 	default:
 		parts = append(parts, count(len(s.Commits), "commit"))

@@ -74,7 +74,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && (o.format == query.FormatParquet || o.format == query.FormatArrow) && a.terminal {
 		return usageErrorf("export: %s does not belong on a terminal: give a directory, or redirect the output", o.format)
 	}
-	db, err := openForReading(cmd.Context(), a.readStores())
+	db, err := openForReading(cmd.Context(), a.readStores(), a.remarks())
 	if err != nil {
 		return err
 	}

@@ -144,6 +144,9 @@ func (d description) launch(l sweep.Launch) string {
 	return oneLine(name)
 }
 
+// uncommitted is said after a commit where the code is not quite that.
+const uncommitted = " + uncommitted changes"
+
 // sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.
 func sidesLine(sides []runner.Side) string {
 	const enough = 7
@@ -151,7 +154,7 @@ func sidesLine(sides []runner.Side) string {
 	for _, s := range sides {
 		part := s.Name + " " + s.Commit[:min(len(s.Commit), enough)]
 		if s.Dirty {
-			part += " + uncommitted changes"
+			part += uncommitted
 		}
 		parts = append(parts, part)
 	}

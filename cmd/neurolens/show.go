@@ -42,6 +42,7 @@ const lastRun = "last"
 
 func runShow(a *app, cmd *cobra.Command, id string) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
+		db = db.Quiet()
 		if id == lastRun {
 			newest, err := db.List(cmd.Context(), query.ListRequest{Columns: []string{"run_id"}, Limit: 1})
 			if err != nil {

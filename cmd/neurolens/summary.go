@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
 		defer cancel()
 	}
-	db, err := openForReading(ctx, []string{s.dir})
+	db, err := openForReading(ctx, []string{s.dir}, nil)
 	if err != nil {
 		return err
 	}
@@ -76,7 +77,7 @@ func (a *app) summaryView(t query.Table, s summary) view {
 	v := view{
 		above: []string{
 			strings.Join(slices.Compact(title), " · "),
-			fmt.Sprintf("session %s · %s · %s", shortRun(s.result.Session), statusCounts(s.result), schema.ForPeople(float64(s.elapsed), "ns")),
+			fmt.Sprintf("session %s · %s · %s", shortRun(s.result.Session), s.counts(), schema.ForPeople(float64(s.elapsed), "ns")),
 		},
 	}
 	for _, x := range varying {
@@ -98,24 +99,65 @@ func (a *app) summaryView(t query.Table, s summary) view {
 			cell{text: runsTimesSamples(t, row, "ok_runs")}, cell{words, failed}))
 	}
 	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs(), "run"), "")
-	v.commands = []string{"next  " + a.nextCommand(t, s)}
+	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"), "")
+	v.commands = a.nextCommands(t, s)
 	return v
 }
 
-// nextCommand is the one to type next.
-func (a *app) nextCommand(t query.Table, s summary) string {
-	command := "neurolens ls session=last"
+// nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
+// or one have been imported that says a later time.
+func (a *app) nextCommands(t query.Table, s summary) []string {
+	commands := []string{"ls " + s.sessions()}
 	switch {
-	case s.result.Failed() > 0:
-		command += " status!=ok"
+	case s.result.Failure != "":
+		commands = []string{"show " + shortRun(s.result.Failure)}
+		if s.result.Failed() > 1 {
+			commands = append(commands, "ls "+s.sessions()+" status!=ok")
+		}
 	case len(t.Rows) > 0 && textAt(t, t.Rows[0], "side") != "":
-		command = "neurolens compare session=last"
+		commands = []string{"compare " + s.sessions()}
 	}
-	if len(a.stores) > 0 {
-		command += " --store " + shellQuoted(s.dir)
+	for i, command := range commands {
+		label := "next  "
+		if i > 0 {
+			label = "      "
+		}
+		commands[i] = label + "neurolens " + command
+		if len(a.stores) > 0 {
+			commands[i] += " --store " + shellQuoted(s.dir)
+		}
 	}
-	return command
+	return commands
+}
+
+// sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
+func (s summary) sessions() string {
+	ids := []string{shortRun(s.result.Session)}
+	for _, p := range s.result.Plan.Launches {
+		if p.Done == nil {
+			continue
+		}
+		if id := shortRun(p.Done.SessionID); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return "session=" + strings.Join(ids, ",")
+}
+
+// counts says how the runs that the summary shows ended, and which of them are not of this session.
+func (s summary) counts() string {
+	all, before := runner.Result{Statuses: maps.Clone(s.result.Statuses)}, 0
+	for _, p := range s.result.Plan.Launches {
+		if p.Done != nil {
+			all.Statuses[p.Done.Status]++
+			before++
+		}
+	}
+	text := statusCounts(all)
+	if before > 0 {
+		text += fmt.Sprintf(" (%s new, %s from before)", thousands(s.result.Runs()), thousands(before))
+	}
+	return text
 }
 
 // statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.

@@ -226,7 +226,9 @@ func (r *run) progress(done int) Progress {
 	case schema.StageWarmup:
 		p.Total = r.job.Warmup
 	case schema.StageMeasure:
-		p.Total = r.job.Iterations
+		if p.Total = r.job.Iterations; r.spec.perProcess() && r.job.Budget > 0 {
+			p.Total = 0 // as many as fit
+		}
 	}
 	return p
 }

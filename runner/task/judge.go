@@ -29,6 +29,9 @@ func (r *run) outcome() Outcome {
 		o.Facts["runner.stack"] = stack
 	}
 	r.judge(&o)
+	if o.ErrorKind == kindExit || o.ErrorKind == kindSignal {
+		o.Error = withLastLine(o.Error, o.StderrTail)
+	}
 	if r.left > 0 {
 		o.Status, o.ErrorKind = schema.StatusUnkillable, string(schema.StatusUnkillable)
 		o.Error = fmt.Sprintf("%d processes survive SIGKILL", r.left)
@@ -54,6 +57,23 @@ func (r *run) outcome() Outcome {
 		r.metrics(&o)
 	}
 	return o
+}
+
+// mostLine is the most, in B, of the last line of standard error that stands in an error.
+const mostLine = 200
+
+// withLastLine adds the last line of standard error that is not empty to an error that says but how a process ended: that
+// line mostly says why.
+func withLastLine(text, tail string) string {
+	tail = strings.TrimSpace(tail)
+	line := strings.TrimSpace(tail[strings.LastIndexByte(tail, '\n')+1:])
+	if line == "" {
+		return text
+	}
+	if len(line) > mostLine {
+		line = strings.ToValidUTF8(line[:mostLine], "") + "…"
+	}
+	return text + ": " + line
 }
 
 // stamp is a time as a run stores it.

@@ -1,0 +1,144 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
+// remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
+func (r *reader) nothing(ctx context.Context, sel selection) error {
+	if err := r.check(ctx, sel.unsure); err != nil {
+		return err
+	}
+	if r.conn.remark == nil || len(sel.words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
+		return nil
+	}
+	columns := []string{"true"}
+	for _, w := range sel.words {
+		columns = append(columns, "coalesce(bool_or("+w.text+"), false)")
+	}
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.columns, ""), sel.args[:sel.wordArgs]})
+	if err != nil {
+		return err
+	}
+	each := true
+	for i, w := range sel.words {
+		if row[1+i] == true {
+			continue
+		}
+		if each = false; !w.wants {
+			continue
+		}
+		text, err := r.whyNot(ctx, w)
+		if err != nil {
+			return err
+		}
+		r.conn.remark(text)
+	}
+	if each && len(sel.words) > 1 {
+		r.conn.remark("each word of the filter matches some run, but none matches as a whole")
+	}
+	return nil
+}
+
+// whyNot says why a word matches no run, with the key or value that was probably meant.
+func (r *reader) whyNot(ctx context.Context, w compiledWord) (string, error) {
+	key, shown := w.key, brief(w.word.text)
+	switch {
+	case key == keyRun, key == keySession:
+		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
+	case key == keyCommit:
+		return shown + ": no run has a commit that begins so", nil
+	case w.field.entry != "":
+		names, err := r.texts(ctx, "unnest(map_keys("+identifier(w.field.column.Name)+"))", w.field.column.Name)
+		if err != nil {
+			return "", err
+		}
+		if !slices.Contains(names, w.field.entry) {
+			return noKey(w, names), nil
+		}
+	}
+	text := "no run matches " + shown
+	if w.op != "=" || w.field.kind() != schema.KindString {
+		return text, nil
+	}
+	x := identifier(w.field.column.Name)
+	if w.field.entry != "" {
+		x += "[" + literal(w.field.entry) + "]"
+	}
+	values, err := r.texts(ctx, x, w.field.column.Name)
+	if err != nil {
+		return "", err
+	}
+	return text + valuesInstead(w.values[0].text, values), nil
+}
+
+// noKey says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.
+func noKey(w compiledWord, names []string) string {
+	prefix := prefixOf(w.field.column.Name) + "."
+	text := "no run has " + prefix + brief(w.field.entry)
+	if near := similar(w.field.entry, names); near != "" {
+		return text + "; did you mean " + prefix + brief(near) + "?"
+	}
+	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.field.entry)); ok {
+		return text + "; did you mean the column " + w.field.entry + "?"
+	}
+	return text
+}
+
+// mostValues is how many values are named in place of one that no run has.
+const mostValues = 3
+
+// valuesInstead names the value that was probably meant, else all where they are few.
+func valuesInstead(value string, values []string) string {
+	if near := similar(value, values); near != "" {
+		return "; did you mean " + brief(near) + "?"
+	}
+	if len(values) == 0 || len(values) > mostValues {
+		return ""
+	}
+	shown := make([]string, len(values))
+	for i, v := range values {
+		shown[i] = brief(v)
+	}
+	return "; runs have " + strings.Join(shown, ", ")
+}
+
+// similar is the text that another one probably means: one that is spelt like it, else the shortest one that has it as a
+// whole word.
+func similar(text string, candidates []string) string {
+	if near := schema.Nearest(text, candidates); near != "" {
+		return near
+	}
+	const least = 2 // letters, to be looked for in others
+	best := ""
+	for _, c := range candidates {
+		if len(text) >= least && asWord(c, text) && (best == "" || len(c) < len(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// asWord tells whether a text stands in another one, with nothing that belongs to a word on either side.
+func asWord(in, text string) bool {
+	letter := func(b byte) bool {
+		return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_'
+	}
+	for at := 0; ; at++ {
+		i := strings.Index(in[at:], text)
+		if i < 0 {
+			return false
+		}
+		at += i
+		end := at + len(text)
+		if (at == 0 || !letter(in[at-1])) && (end == len(in) || !letter(in[end])) {
+			return true
+		}
+	}
+}
