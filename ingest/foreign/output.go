@@ -229,10 +229,15 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		return false, nil
 	}
 	o.add(r)
+	removed := removeNUL(r)
 	if there, err = o.name(r); there || err != nil {
 		return there, err
 	}
 	o.path.set(r)
+	if removed {
+		o.Note(nulRemoved, 1)
+		r.Warnings = append(r.Warnings, nulRemoved)
+	}
 	r.Warnings = append(r.Warnings, warnings(r)...)
 	return false, nil
 }

@@ -146,7 +146,7 @@ func readTREx(in *foreign.Input, out *foreign.Output) error {
 	}
 	stem := strings.TrimSuffix(in.Head.Name, trexProfile)
 	if name := stem + trexTimes; in.Beside(name) {
-		out.LeaveOut("summaries of queries whose times are in a file beside", 1)
+		out.LeaveTo(name, "summaries of queries whose times are in a file beside", 1)
 		return nil
 	}
 	r := f.log(in, stem).run()
