@@ -281,7 +281,7 @@ func (w compareWriter) sessions() []string {
 		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
 	}
 	return append(lines, what+", and fewer than 5 earlier ones far enough apart to know what sessions differ by: no verdict",
-		"interleave the sides in one session (bench --against), or bench the base a few times more")
+		"interleave the sides in one session (bench --against), or bench the base a few times more; of results in files, ingest earlier ones, too")
 }
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known

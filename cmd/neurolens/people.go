@@ -86,7 +86,30 @@ func (a *app) tableView(t query.Table) view {
 		}
 		v.rows = append(v.rows, cells)
 	}
+	v.compact = func() view { return v.leading(a.width) }
 	return v
+}
+
+// leading is a view with the first columns alone, where not all can be read in a terminal of so many columns.
+func (v view) leading(width int) view {
+	const readable = 12 // columns of the terminal, of a text that is cut
+	_, _, widths := v.measure()
+	n, total := 0, -len(gap)
+	for ; n < len(widths); n++ {
+		if total += len(gap) + min(widths[n], readable); total > width && n > 0 {
+			break
+		}
+	}
+	if n == len(v.columns) {
+		return v
+	}
+	left := len(v.columns) - n
+	some := view{columns: v.columns[:n], above: v.above, commands: v.commands}
+	for _, row := range v.rows {
+		some.rows = append(some.rows, row[:n])
+	}
+	some.below = append(slices.Clone(v.below), fmt.Sprintf("%s left out: the terminal is too narrow; name fewer, or --format json, csv or plain", count(left, "more column")))
+	return some
 }
 
 // tableViewOr says something else where there is no row.
