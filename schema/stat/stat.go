@@ -22,12 +22,24 @@ func Quantile(sorted []float64, p float64) float64 {
 	if len(sorted) == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()
 	}
-	h := float64(len(sorted)-1) * p
-	i := int(h)
+	i, fraction := rank(len(sorted)-1, p)
 	if i+1 >= len(sorted) {
 		return sorted[i]
 	}
-	return sorted[i] + (h-float64(i))*(sorted[i+1]-sorted[i])
+	return sorted[i] + fraction*(sorted[i+1]-sorted[i])
+}
+
+// rank splits p of a number of steps into whole steps and the rest. Where p is a decimal of up to six places it is exact: the rest
+// of a float64 has lost its last digits, which showed in the quantile (168686609.55999994).
+func rank(steps int, p float64) (whole int, rest float64) {
+	const places = 1e6
+	if parts := math.Round(p * places); parts/places == p && steps < 1e12 {
+		exact := int64(steps) * int64(parts)
+		return int(exact / places), float64(exact%places) / places
+	}
+	h := float64(steps) * p
+	whole = int(h)
+	return whole, h - float64(whole)
 }
 
 // Summarize describes samples in the order they were taken. A field that they cannot give is nil: all but N and

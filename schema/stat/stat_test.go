@@ -141,3 +141,17 @@ func BenchmarkSummarize(b *testing.B) {
 		})
 	}
 }
+
+// TestQuantileDigits: a quantile has no digits that its samples do not give it.
+func TestQuantileDigits(t *testing.T) {
+	t.Parallel()
+	samples := make([]float64, 100)
+	for i := range samples {
+		samples[i] = 168_000_000 + float64(i)*15_485_863
+	}
+	for p, want := range map[float64]float64{.9: 1_547_790_393.3, .95: 1_624_445_415.15, .5: 934_550_218.5, 1: 1_701_100_437, 0: 168_000_000} {
+		if got := Quantile(samples, p); got != want {
+			t.Errorf("quantile %v is %v, want %v", p, got, want)
+		}
+	}
+}
