@@ -86,16 +86,16 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 	default:
 		for _, name := range []string{"benchmark", "variant", "backend"} {
 			if text := textAt(t, run, name); text != "" {
-				add(name, yamlText(text))
+				add(name, yamlText(literalBraces.Replace(text)))
 			}
 		}
 	}
 	switch model, path := textAt(t, run, "model"), machineText(env["runner.model"]); {
 	case executor == schema.ExecutorCommand || executor == schema.ExecutorPython || executor == schema.ExecutorBuiltin:
 	case path == "" && strings.HasPrefix(model, "builtin:"):
-		add("model", yamlText(model))
+		add("model", yamlText(literalBraces.Replace(model)))
 	case path != "" && filepath.Base(path) == model: // another name could not be given
-		add("model", yamlText(path))
+		add("model", yamlText(literalBraces.Replace(path)))
 	}
 	for _, name := range []string{"batch_size", "seq_len", "precision"} {
 		if v := at(t, run, name); v != nil {
@@ -108,6 +108,9 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 	}
 	return words
 }
+
+// literalBraces writes a text for a place where {axis} would be filled in.
+var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 
 // flagWords are the interpreter, and the flags that the run was made with.
 func flagWords(t query.Table, run []any, env map[string]any) []string {

@@ -46,6 +46,8 @@ type value struct {
 	written string
 	typed   string // JSON
 	option  string // as -P takes it
+
+	filling *filling // of a word of the top with braces in it
 }
 
 // filled is what stands for {axis}: the value as it is written, and of a model its file, where it has one.

@@ -68,10 +68,12 @@
 // is launched; what is running goes on. timeout_multiplier multiplies every deadline. With command, the deadlines of
 // warmup and measure are 10m by default and hold for each process; that of build holds for each of its commands.
 //
-// In command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point as
+// In benchmark, model, backend, variant, command, wrapper, file, build, env, cwd, python, provider, device and threads, {axis} is the value at the point as
 // it is written (1e3, 1.0, float32), of a model its file, and {seed} the seed; {{ and }} are braces. A Python file is
 // given the axes as arguments with the types that they have in YAML (1.0 is a float, "64" is text), so that none need
-// stand in it; a precision is given by its canonical name. `repeats` and `tags` may stand in grid as well and win there.
+// stand in it; a precision is given by its canonical name. The words of the top may name axes that have no braces
+// themselves: `benchmark: "{chapter}/{example}"`. Values of other axes are data: a {name} in them that is an axis of the
+// sweep is refused, all other braces stay. suite, tags and share are the same for all points: {name} is refused there. `repeats` and `tags` may stand in grid as well and win there.
 //
 //	order: interleaved                # or random (blocks and their members are shuffled), or sequential (point by point)
 //	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent

@@ -18,8 +18,9 @@ type expansion struct {
 	points  []Point
 	blocks  [][]int
 	blockOf map[string]int
-	lines   map[string]int // by point_id
-	removed []int          // by entry of exclude
+	models  map[string]*value // by name
+	lines   map[string]int    // by point_id
+	removed []int             // by entry of exclude
 
 	executors  []schema.Executor // of all points, each once, also of those that are left out
 	benchmarks []string          // likewise, as many as checkTargets names and one more
@@ -27,6 +28,7 @@ type expansion struct {
 
 // expand makes the points. asked are the keys that not every executor takes.
 func (e *expansion) expand(asked []request) (*Sweep, error) {
+	e.models = map[string]*value{}
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, make([]int, len(e.grid.exclude))
 	if err := e.add(nil, e.grid.line); err != nil {
 		return nil, err
@@ -61,7 +63,16 @@ func (e *expansion) expand(asked []request) (*Sweep, error) {
 
 // add makes the points of the grid, or of an entry of include. exclude has the last word over both.
 func (e *expansion) add(from *entry, line int) error {
-	return e.grid.rows(from, func(row []*value) error {
+	return e.grid.rows(from, func(written []*value) error {
+		row := e.grid.resolved(written)
+		if err := e.checkModel(row); err != nil {
+			return err
+		}
+		for i, v := range row {
+			if v != written[i] { // every point has a text of its own
+				e.program.size += len(v.text) + len(v.path)
+			}
+		}
 		p, err := e.point(row)
 		if err != nil {
 			return err
@@ -80,7 +91,7 @@ func (e *expansion) add(from *entry, line int) error {
 		if excluded || !e.targeted(p.Benchmark) {
 			return nil
 		}
-		block := e.grid.block(row)
+		block := e.grid.block(written)
 		if _, known := e.blockOf[block]; !known {
 			e.blockOf[block] = len(e.blocks)
 			e.blocks = append(e.blocks, nil)

@@ -34,7 +34,7 @@ type filter struct {
 }
 
 // readGrid reads the axes and what selects among their combinations.
-func readGrid(d *document, members []member, o Overrides) (*grid, error) {
+func readGrid(d *document, members []member, seed *int64, o Overrides) (*grid, error) {
 	axes, err := readAxes(d, members, o)
 	if err != nil {
 		return nil, err
@@ -73,6 +73,9 @@ func readGrid(d *document, members []member, o Overrides) (*grid, error) {
 		if err := g.checkInclude(e); err != nil {
 			return nil, err
 		}
+	}
+	if err := g.readFillings(seed); err != nil {
+		return nil, err
 	}
 	return g, g.checkModels()
 }

@@ -13,6 +13,19 @@ import (
 
 // What would take for ever is refused by counting. That the counts stand in the message shows that nothing was made
 // first; points and rows of these sizes would not fit in memory.
+// TestFilledTexts: what is filled in at each point counts towards what all points may take.
+func TestFilledTexts(t *testing.T) {
+	t.Parallel()
+	var values strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&values, "%d, ", i)
+	}
+	src := "command: [a, '{n}']\nrepeats: 1\nbenchmark: '" + strings.Repeat("x", 200_000) + "{n}'\ngrid: {n: [" + values.String() + "]}"
+	if _, err := Parse("sweep.yaml", []byte(src), Overrides{}); err == nil || !strings.Contains(err.Error(), "the points take more than 128 MiB") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestBombs(t *testing.T) {
 	check := func(src, want string) {
 		t.Helper()

@@ -115,6 +115,9 @@ func (p *program) readEnv(d *document) error {
 		if strings.ContainsAny(m.key, "=\x00") {
 			return m.value.errorf("a name cannot hold =")
 		}
+		if err := m.value.checkUnfilled(m.key); err != nil {
+			return err
+		}
 		t, err := m.value.template(p.scope)
 		if err != nil {
 			return err

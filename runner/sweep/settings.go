@@ -62,6 +62,9 @@ func (s *settings) readSuite(d *document, o Overrides) error {
 		if s.suite, err = f.text(); err != nil {
 			return err
 		}
+		if err := f.checkUnfilled(s.suite); err != nil {
+			return err
+		}
 	} else {
 		base := filepath.Base(d.file.name)
 		s.suite = strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
@@ -82,6 +85,9 @@ func (s *settings) readTags(d *document, o Overrides) error {
 		}
 		for _, m := range members {
 			if tags[m.key], err = m.value.scalar(); err != nil {
+				return err
+			}
+			if err := m.value.checkUnfilled(tags[m.key]); err != nil {
 				return err
 			}
 		}

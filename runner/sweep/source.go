@@ -127,6 +127,9 @@ func (d *document) readShare() ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := item.checkUnfilled(text); err != nil {
+			return nil, err
+		}
 		clean := path.Clean(text)
 		if clean == "." || clean == ".." || strings.HasPrefix(clean, "../") || path.IsAbs(clean) {
 			return nil, item.errorf("want a path below the working directory, got %q", shorten(text))

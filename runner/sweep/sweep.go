@@ -164,7 +164,7 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := readGrid(d, axes, o)
+	g, err := readGrid(d, axes, s.worker.seed, o)
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,12 @@ func (f field) template(s *scope) (template, error) {
 	if err != nil {
 		return template{}, err
 	}
-	t := template{at: f}
+	return f.parse(text, s)
+}
+
+// parse reads a text that f has.
+func (f field) parse(text string, s *scope) (template, error) {
+	t, whole := template{at: f}, text
 	var literal strings.Builder
 	flush := func() {
 		if literal.Len() > 0 {
@@ -56,7 +61,7 @@ func (f field) template(s *scope) (template, error) {
 		}
 		name, rest, closed := strings.Cut(rest, "}")
 		if brace == '}' || !closed {
-			return template{}, f.errorf("a lone %c in %q: write %c%c for a brace", brace, shorten(f.Value), brace, brace)
+			return template{}, f.errorf("a lone %c in %q: write %c%c for a brace", brace, shorten(whole), brace, brace)
 		}
 		text = rest
 		axis, near := findAxis(s.axes, name)

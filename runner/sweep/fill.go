@@ -1,0 +1,167 @@
+package sweep
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// braced is a name in braces, as people write it where they want a value.
+var braced = regexp.MustCompile(`\{[A-Za-z_][A-Za-z0-9_-]*\}`)
+
+// namesIn are the names in single braces in a text: doubled ones stand for themselves.
+func namesIn(text string) (names []string) {
+	for _, at := range braced.FindAllStringIndex(text, -1) {
+		if (at[0] == 0 || text[at[0]-1] != '{') && !strings.HasPrefix(text[at[1]:], "}") {
+			names = append(names, text[at[0]+1:at[1]-1])
+		}
+	}
+	return names
+}
+
+// checkUnfilled refuses a {name} in a text that is the same for all points.
+func (f field) checkUnfilled(text string) error {
+	if names := namesIn(text); len(names) > 0 {
+		return f.errorf("{%s} is filled in in benchmark, model, backend and variant and in what runs, not here", shorten(names[0]))
+	}
+	return nil
+}
+
+// filling says how a word at the top of the file is made at each point: benchmark: "{chapter}/{example}".
+type filling struct {
+	text *template // of the value; nil: it is the base name of the file
+	path *template // of a model's file
+}
+
+// readFillings reads the braces of benchmark, model, backend and variant, and refuses those of other axes in values, which
+// are data.
+func (g *grid) readFillings(seed *int64) error {
+	s := &scope{axes: g.axes, seed: seed}
+	open := g.openLabels()
+	each := func(i int, values []value) error {
+		for n := range values {
+			v := &values[n]
+			if err := v.readFilling(g.axes[i].name, s, open); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for i := range g.axes {
+		if err := each(i, g.axes[i].values); err != nil {
+			return err
+		}
+		for _, e := range g.include {
+			if err := each(i, e.values[i]); err != nil {
+				return err
+			}
+		}
+		for _, e := range g.exclude {
+			for _, v := range e.values[i] {
+				if err := v.at.checkUnfilled(v.text); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// openLabels are the words of the top that have braces themselves.
+func (g *grid) openLabels() map[int]bool {
+	open := map[int]bool{}
+	for i, a := range g.axes {
+		values := slices.Clone(a.values)
+		for _, e := range g.include {
+			values = append(values, e.values[i]...)
+		}
+		open[i] = slices.Contains(labels, a.name) && slices.ContainsFunc(values, func(v value) bool {
+			return len(namesIn(v.text+" "+v.path)) > 0
+		})
+	}
+	return open
+}
+
+// readFilling reads the braces of one value.
+func (v *value) readFilling(axis string, s *scope, open map[int]bool) error {
+	if !slices.Contains(labels, axis) {
+		for _, name := range namesIn(v.text) {
+			if at, _ := findAxis(s.axes, name); at >= 0 {
+				return v.at.errorf("{%s} in a value is not filled in: it can stand in benchmark, model, backend, variant and in what runs", name)
+			}
+		}
+		return nil
+	}
+	if !strings.ContainsAny(v.text+v.path, "{}") {
+		return nil
+	}
+	var f filling
+	if v.path != "" {
+		path, err := v.at.parse(v.path, s)
+		if err != nil {
+			return err
+		}
+		f.path = &path
+	}
+	if v.path == "" || v.text != filepath.Base(v.path) {
+		text, err := v.at.parse(v.text, s)
+		if err != nil {
+			return err
+		}
+		f.text = &text
+	}
+	for _, t := range []*template{f.text, f.path} {
+		if t == nil {
+			continue
+		}
+		for _, p := range t.parts {
+			if p.axis >= 0 && open[p.axis] {
+				return v.at.errorf("{%s} has braces of its own: write here what it says", s.axes[p.axis].name)
+			}
+		}
+	}
+	v.filling = &f
+	return nil
+}
+
+// resolved is a row with the words of the top filled in.
+func (g *grid) resolved(row []*value) []*value {
+	if !slices.ContainsFunc(row, func(v *value) bool { return v.filling != nil }) {
+		return row
+	}
+	all := slices.Clone(row)
+	for i, v := range row {
+		if v.filling == nil {
+			continue
+		}
+		made := value{at: v.at}
+		if path := v.filling.path; path != nil {
+			made.path = path.fill(row)
+			made.text = filepath.Base(made.path)
+			if strings.HasPrefix(made.path, builtinPrefix) {
+				made.text, made.path = made.path, ""
+			}
+		}
+		if text := v.filling.text; text != nil {
+			made.text = text.fill(row)
+		}
+		all[i] = &made
+	}
+	return all
+}
+
+// checkModel refuses a model whose name stands for another file at another point.
+func (e *expansion) checkModel(row []*value) error {
+	i := slices.IndexFunc(e.grid.axes, func(a axis) bool { return a.name == "model" })
+	if i < 0 {
+		return nil
+	}
+	v := row[i]
+	first, known := e.models[v.text]
+	if known && first.path != v.path {
+		return v.twice(first)
+	}
+	e.models[v.text] = v
+	return nil
+}
