@@ -20,11 +20,14 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 		return nil
 	}
 	if !r.dryRun {
-		to := r.asideName(name)
+		to, err := r.asideName(name)
+		if err != nil {
+			return err
+		}
 		if err := makeDirs(r.files, path.Dir(to)); err != nil {
 			return err
 		}
-		err := r.files.rename(name, to)
+		err = r.files.rename(name, to)
 		if errors.Is(err, syscall.EXDEV) {
 			r.leave(name, reason+acrossText)
 			return nil
@@ -44,13 +47,15 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	return nil
 }
 
-// asideName is a name in QuarantineDir that nothing has.
-func (r *repairer) asideName(name string) string {
+// asideName is a name in QuarantineDir that nothing has, if that is a directory.
+func (r *repairer) asideName(name string) (string, error) {
 	to := path.Join(QuarantineDir, name)
-	for n := 1; isThere(r.files, to); n++ {
+	for n := 1; ; n++ {
+		if taken, err := exists(r.files, to); err != nil || !taken {
+			return to, err
+		}
 		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
 	}
-	return to
 }
 
 // acrossText says why a file stays.

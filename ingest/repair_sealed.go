@@ -212,11 +212,14 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 func (s *salvaging) exchange(name, temp string) error {
 	to := path.Join(QuarantineDir, name)
 	if !sameFile(s.files, name, to) { // which a repair that was interrupted did
-		to = s.asideName(name)
+		var err error
+		if to, err = s.asideName(name); err != nil {
+			return err
+		}
 		if err := makeDirs(s.files, path.Dir(to)); err != nil {
 			return err
 		}
-		err := s.files.link(name, to)
+		err = s.files.link(name, to)
 		if err != nil && noLinks(err) {
 			err = copyAs(s.files, name, s.files, to)
 		}

@@ -77,7 +77,7 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 		env.PythonVersion = t.python.Version
 	}
 	if o.StderrTail != "" {
-		env.Facts["runner.stderr_tail"] = o.StderrTail
+		env.Facts["runner.stderr_tail"] = t.mask().Text(o.StderrTail)
 	}
 	return env
 }

@@ -3,9 +3,12 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/neurolens/neurolens/runner/probe"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -91,8 +94,9 @@ func buildError(command []string, o task.Outcome, limit time.Duration) error {
 	case o.ExitCode != nil && *o.ExitCode != 0:
 		text = fmt.Sprintf("exit status %d", *o.ExitCode)
 	}
-	if said := strings.TrimSpace(o.StderrTail); said != "" {
+	mask := probe.NewMask(os.Environ())
+	if said := strings.TrimSpace(mask.Text(o.StderrTail)); said != "" {
 		text += ": " + said[strings.LastIndexByte(said, '\n')+1:]
 	}
-	return fmt.Errorf("build %s: %s", strings.Join(command, " "), text)
+	return fmt.Errorf("build %s: %s", strings.Join(mask.Arguments(command), " "), text)
 }

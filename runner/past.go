@@ -144,7 +144,7 @@ const factConfig = "runner.config_sha256"
 var settingFacts = []string{
 	"runner.warmup", "runner.iterations", "runner.budget", "runner.cwd", "runner.file", "runner.object", "runner.model", "runner.provider",
 	"runner.device", "runner.timing", "runner.rel_error", "runner.seed", "runner.reproducible", "runner.cold_start", "runner.flush_l2",
-	"runner.command",
+	factCommandLine,
 }
 
 // IsSetting tells whether a fact is one of the settings of a launch.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,5 +194,26 @@ func TestWhatWasNotAppliedIsNotMeasured(t *testing.T) {
 		if o.Status != c.want || (o.Metrics == nil) != (c.want != schema.StatusOK) || (o.Ops == nil) != (o.Metrics == nil) {
 			t.Errorf("%s: %s (%s), %d metrics, %d operators", name, o.Status, o.Error, len(o.Metrics), len(o.Ops))
 		}
+	}
+}
+
+// TestRunHidesSecrets: neither the arguments of a command that failed nor what it said tell a secret; what is a parameter
+// stays what it is.
+func TestRunHidesSecrets(t *testing.T) {
+	t.Setenv("SERVICE_PASSWORD", "correct-horse-battery")
+	s := parse(t, "command: [sh, -c, \"echo $SERVICE_PASSWORD >&2; exit 3\", x, \"--api-key={k}\", --password, hunter2secret, --tokens, 128]\n"+
+		"grid: {k: [abcdefgh]}\nrepeats: 1\nwarmup: 0\niterations: 1\n")
+	var run schema.Run
+	if _, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error { run = r; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := run.Env.Facts[factCommandLine]; !strings.HasSuffix(got, `"--api-key=<hidden>","--password","<hidden>","--tokens","128"]`) {
+		t.Errorf("the command is stored as %s", got)
+	}
+	if got := run.Env.Facts["runner.stderr_tail"]; !strings.Contains(got, "<hidden>") || strings.Contains(got, "horse") {
+		t.Errorf("standard error is stored as %q", got)
+	}
+	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
+		t.Errorf("the parameter is stored as %q", run.Params["k"])
 	}
 }

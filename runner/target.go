@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner/builtin"
 	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -64,6 +66,9 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 	}
 	for axis, text := range p.Written {
 		t.facts[factAxis+axis] = text
+	}
+	if p.Command != nil {
+		t.facts[factCommandLine] = jsonList(t.mask().Arguments(p.Command))
 	}
 	if b, ok := s.built[sub]; ok {
 		t.built = &b.took
@@ -340,10 +345,16 @@ func asked(p *sweep.Point) map[string]string {
 		}
 	}
 	if p.Command != nil {
-		facts["runner.command"] = jsonList(p.Command)
+		facts[factCommandLine] = jsonList(p.Command)
 	}
 	return facts
 }
+
+// factCommandLine is the fact with the arguments of a command, less their secrets.
+const factCommandLine = "runner.command"
+
+// mask hides the secrets of what a launch is told and says.
+func (t *target) mask() probe.Mask { return probe.NewMask(slices.Concat(os.Environ(), t.spec.Env)) }
 
 // jsonList is a list of texts as canonical JSON.
 func jsonList(list []string) string {

@@ -13,17 +13,22 @@ import (
 )
 
 func newEnvCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var redact bool
+	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Print what bench would store about this machine",
 		Long: `Print the manifest of this machine's environment as bench stores it with every
-run: each fact with its value, or the reason why it is not known.`,
+run: each fact with its value, or the reason why it is not known. --redact hides
+what tells whose machine it is (names, ids, addresses, the kernel's command
+line), to show the rest to anybody; what bench stores stays as it is.`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd, redact) },
 	}
+	cmd.Flags().BoolVar(&redact, "redact", false, "hide what tells whose machine it is")
+	return cmd
 }
 
-func runEnv(a *app, cmd *cobra.Command) error {
+func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -31,6 +36,9 @@ func runEnv(a *app, cmd *cobra.Command) error {
 	env := probe.Read(cmd.Context(), probe.Options{
 		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
 	})
+	if redact {
+		env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
+	}
 	t := query.Table{Columns: []query.Column{
 		{Name: "fact", Type: query.TypeText}, {Name: "value", Type: query.TypeText}, {Name: "missing", Type: query.TypeText},
 	}}

@@ -96,7 +96,7 @@ func specialCommands(t *testing.T, all bool) [][]string {
 	other := filepath.Join(t.TempDir(), "other")
 	fillStore(t, other, 1, 1)
 	return append(slices.Concat(some, reading(t.TempDir())),
-		[]string{"store", "compact", "--into", filepath.Join(t.TempDir(), "new")}, []string{"ingest", other}, []string{"store", "seal", "--now"},
+		[]string{"store", "compact", "--into", filepath.Join(t.TempDir(), "new")}, []string{"store", "merge", other}, []string{"store", "seal", "--now"},
 		[]string{"bench", filepath.Join(fixtures(t), "sweeps", "quickstart.yaml"), "--dry-run"}, []string{"store", "repair", "--dry-run"},
 		[]string{"store", "repair"}, []string{"note", "precision=fp32", "text"}, []string{"ls"})
 }

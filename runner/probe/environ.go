@@ -32,8 +32,9 @@ const hidden = "<hidden>"
 
 var (
 	secretName  = regexp.MustCompile(`(?i)token|secret|passw|credential|private|(^|[_.-])(api|access)?_?key($|[_.-])`)
-	secretValue = regexp.MustCompile(`\b(hf_|sk-|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|eyJ)[A-Za-z0-9_-]{20,}`)
-	userInfo    = regexp.MustCompile(`://[^/@\s]+@`)
+	secretValue = regexp.MustCompile(`\b(?:(?:hf_|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|eyJ|AIza)[A-Za-z0-9_.-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}|` +
+		`sk-(?:[a-z0-9]{1,8}-)*[A-Za-z0-9_]*(?:[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9_-]{8,})`)
+	userInfo = regexp.MustCompile(`://[^/@\s]+@`)
 )
 
 // scrub hides a value whose name, or the parts of it whose form, is that of a secret.

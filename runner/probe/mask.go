@@ -1,0 +1,125 @@
+package probe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Mask hides secrets in what is stored of a command: in its arguments, and in what it said. The rules:
+//
+//   - the value of an argument whose name ends in a word for a secret (--password, --api-key, --hf-token, secret=...), given
+//     with = or, after a name that begins with -, as the next argument;
+//   - what has the form of a known kind of secret (hf_..., sk-..., ghp_..., AKIA..., a JSON web token), wherever it stands;
+//   - name and password in an address (https://name:password@host), and what stands behind Bearer or Basic;
+//   - the value of every environment variable whose name is that of a secret.
+//
+// A token of a language model is none: tokens, max-token, pad_token and the like, and any number. What a sweep calls a
+// parameter is not looked at here: it is what was measured.
+type Mask struct {
+	known *strings.Replacer // values of the environment
+}
+
+// NewMask takes the secrets of an environment over.
+func NewMask(environ []string) Mask {
+	const least = 8 // bytes: what is shorter stands for other things too
+	var pairs []string
+	for _, variable := range environ {
+		name, value, _ := strings.Cut(variable, "=")
+		if len(value) >= least && namesSecret(name) && !harmless(value) {
+			pairs = append(pairs, value, hidden)
+		}
+	}
+	return Mask{strings.NewReplacer(pairs...)}
+}
+
+// Arguments hides the secrets of a command line.
+func (m Mask) Arguments(list []string) []string {
+	masked := make([]string, len(list))
+	named := false // the argument before is a name whose value comes next
+	for i, argument := range list {
+		switch {
+		case named && !strings.HasPrefix(argument, "-") && !harmless(argument):
+			masked[i] = hidden
+		default:
+			masked[i] = m.Text(argument)
+		}
+		named = strings.HasPrefix(argument, "-") && namesSecret(argument)
+	}
+	return masked
+}
+
+// assignment matches a name and a value in a text, with what stands between them.
+var assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)("?\s*[=:]\s*|\s+)("[^"]*"|'[^']*'|[^\s"',;&]+)`)
+
+// bearer matches what a header of HTTP says who somebody is by.
+var bearer = regexp.MustCompile(`(?i)\b(bearer|authorization: *basic) +[A-Za-z0-9._~+/=-]{8,}`)
+
+// Text hides the secrets in a text.
+func (m Mask) Text(text string) string {
+	if m.known != nil {
+		text = m.known.Replace(text)
+	}
+	text = scrub("", text)
+	text = bearer.ReplaceAllString(text, "$1 "+hidden)
+	var b strings.Builder
+	for {
+		at := assignment.FindStringSubmatchIndex(text)
+		if at == nil {
+			return b.String() + text
+		}
+		name, between, value := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
+		option := at[2] > 0 && text[at[2]-1] == '-'
+		end := at[3] // the value may be the next name
+		b.WriteString(text[:end])
+		if (option || assigns(name, between, value)) && namesSecret(name) && !harmless(strings.Trim(value, `"'`)) && !strings.HasPrefix(value, "-") {
+			b.WriteString(between + hidden)
+			end = at[7]
+		}
+		text = text[end:]
+	}
+}
+
+// assigns tells whether a name in the middle of a text has a value: a colon alone also stands in sentences ("unexpected
+// token: x"), and is believed of what is too long for a word.
+func assigns(name, between, value string) bool {
+	const wordLength = 16
+	return strings.Contains(between, "=") || strings.Contains(between, ":") && (!strings.EqualFold(name, "token") || len(value) >= wordLength)
+}
+
+// nameParts matches the parts of a name.
+var nameParts = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+
+// What names end in whose values are secrets; of keys, what they have to be; and what a token is that is none.
+var (
+	secretWords = []string{"secret", "password", "passwd", "passphrase", "credential", "credentials", "apikey", "passcode"}
+	keyWords    = []string{"api", "access", "secret", "private", "auth", "account", "encryption", "ssh"}
+	modelWords  = []string{
+		"max", "min", "pad", "eos", "bos", "unk", "sep", "cls", "mask", "stop", "per", "num", "n", "special", "first", "next", "last",
+		"new", "prompt", "image", "draft", "output", "input", "every", "by", "each", "end", "start", "begin", "time", "total", "extra", "added",
+	}
+)
+
+// namesSecret tells whether a name is one of a secret.
+func namesSecret(name string) bool {
+	parts := nameParts.FindAllString(name, -1)
+	if len(parts) == 0 {
+		return false
+	}
+	last, before := strings.ToLower(parts[len(parts)-1]), ""
+	if len(parts) > 1 {
+		before = strings.ToLower(parts[len(parts)-2])
+	}
+	switch last {
+	case "token":
+		return !slices.Contains(modelWords, before)
+	case "key":
+		return slices.Contains(keyWords, before)
+	}
+	return slices.Contains(secretWords, last)
+}
+
+// notSecret matches values that nobody keeps secret: numbers, yes and no, names of what is special to a tokenizer.
+var notSecret = regexp.MustCompile(`^(?i:[-+]?[0-9.,_]{1,9}[kmg]?|true|false|yes|no|on|off|none|null|auto|<[^>]*>|\[[A-Z]+\]|</?s>)$`)
+
+func harmless(value string) bool { return value == "" || notSecret.MatchString(value) }

@@ -1,0 +1,70 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestMaskArguments: secrets are hidden however they are given, and what only looks like one stays.
+func TestMaskArguments(t *testing.T) {
+	t.Parallel()
+	mask := NewMask([]string{"MY_SECRET=correct-horse-battery", "TOKEN=12345678", "HOME=/home/somebody"})
+	for _, c := range []struct{ given, want []string }{
+		{[]string{"./x", "--token=sk-live-SECRETTOKEN123"}, []string{"./x", "--token=<hidden>"}},
+		{[]string{"./x", "--token", "abc-def"}, []string{"./x", "--token", "<hidden>"}},
+		{[]string{"./x", "password=hunter2secret"}, []string{"./x", "password=<hidden>"}},
+		{[]string{"./x", "--api-key", "abcdef"}, []string{"./x", "--api-key", "<hidden>"}},
+		{[]string{"./x", "--hfToken=abcdefgh"}, []string{"./x", "--hfToken=<hidden>"}},
+		{[]string{"./x", "key=sk-abc123def456ghi789"}, []string{"./x", "key=<hidden>"}},
+		{[]string{"./x", "ghp_0123456789abcdefghij"}, []string{"./x", "<hidden>"}},
+		{[]string{"./x", "hf_abcdefghijklmnopqrst"}, []string{"./x", "<hidden>"}},
+		{[]string{"./x", "AKIAIOSFODNN7EXAMPLE"}, []string{"./x", "<hidden>"}},
+		{[]string{"git", "clone", "https://me:pw@host/x"}, []string{"git", "clone", "https://<hidden>@host/x"}},
+		{[]string{"curl", "-H", "Authorization: Bearer abcdefghij.klm"}, []string{"curl", "-H", "Authorization: Bearer <hidden>"}},
+		{[]string{"curl", "-H", "X-Api-Key: abcdef"}, []string{"curl", "-H", "X-Api-Key: <hidden>"}},
+		{[]string{"sh", "-c", "prog --password hunter2 --size 3"}, []string{"sh", "-c", "prog --password <hidden> --size 3"}},
+		{[]string{"./x", "correct-horse-battery"}, []string{"./x", "<hidden>"}},
+	} {
+		if got := mask.Arguments(c.given); !slices.Equal(got, c.want) {
+			t.Errorf("%q became %q, want %q", c.given, got, c.want)
+		}
+	}
+	for _, line := range []string{
+		"--tokens 128", "--max-tokens=256", "--max-token 12", "--key-size 8", "tokenizer=gpt2", "--tokenizer gpt2", "--pad-token <pad>", "--eos_token=</s>",
+		"--token 128", "--password-stdin --size 4", "--token-dim=64", "--key=a", "--num-keys 4", "key=value", "--secretary x", "--monkey=a",
+		"sk-learn-random-forest-classifier", "task-0123456789abcdef0123", "if=/dev/zero of=/dev/null bs=4096 count=64", "12345678", "/home/somebody/x",
+		"https://host/x@y", "--per-token latency", "--first-token-timeout 3s", "basic block", "basic optimization", "unexpected token: x",
+	} {
+		given := strings.Fields(line)
+		if got := mask.Arguments(given); !slices.Equal(got, given) {
+			t.Errorf("%q became %q", given, got)
+		}
+		if got := mask.Text(line); got != line {
+			t.Errorf("%q became %q", line, got)
+		}
+	}
+}
+
+// FuzzMask: a secret that is given by its name is never stored, and masking again changes nothing.
+func FuzzMask(f *testing.F) {
+	f.Add("--password=", "hunter2secret", " --size 3")
+	f.Add("a b ", "x", "=")
+	f.Fuzz(func(t *testing.T, before, secret, after string) {
+		if !utf8.ValidString(before + secret + after) {
+			return
+		}
+		var mask Mask
+		if once := mask.Text(before + secret + after); mask.Text(once) != once {
+			t.Errorf("%q became %q, then %q", before+secret+after, once, mask.Text(once))
+		}
+		const word = "Zq9hunter2Zq9"
+		for _, line := range [][]string{{before, "--password=" + word, after}, {before, "--api-key", word, after}} {
+			got := mask.Arguments(line)
+			if strings.Contains(strings.Join(got[1:], " "), word) {
+				t.Errorf("%q became %q", line, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,44 @@
+package probe
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Redacted stands for a value that tells whose machine it is.
+const Redacted = "(redacted)"
+
+// identifying are the facts whose values tell whose machine it is, whatever they are.
+var identifying = []string{"host.id", "host.name", "machine", "os.boot_id", "os.cmdline", "git.remote", "git.branch"}
+
+// identifyingOfDevice matches those of a device.
+var identifyingOfDevice = regexp.MustCompile(`^gpu\.[0-9]+\.(uuid|serial)$`)
+
+// addresses matches addresses of networks and names of users in paths.
+var (
+	addresses = regexp.MustCompile(`\b(?:[0-9]{1,3}\.){3}[0-9]{1,3}\b|\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b|\b(?:[0-9A-Fa-f]{1,4}:){3,7}[0-9A-Fa-f]{1,4}\b`)
+	homes     = regexp.MustCompile(`(/home/|/Users/|/var/home/)[^/:;,\s]+`)
+)
+
+// Redact gives facts without what tells whose machine it is: so that they can be shown to anybody. names are names of
+// the machine and its user, which are hidden wherever they stand as a word.
+func Redact(facts map[string]string, names ...string) map[string]string {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return len(name) < 3 || name == "root" })
+	shown := map[string]string{}
+	for fact, value := range facts {
+		if value != "" && (slices.Contains(identifying, fact) || identifyingOfDevice.MatchString(fact)) {
+			shown[fact] = Redacted
+			continue
+		}
+		if strings.HasPrefix(fact, "env.") || strings.ContainsAny(value, "/:@") {
+			value = homes.ReplaceAllString(value, "${1}"+Redacted)
+			value = addresses.ReplaceAllString(value, Redacted)
+		}
+		for _, name := range names {
+			value = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(value, Redacted)
+		}
+		shown[fact] = value
+	}
+	return shown
+}
