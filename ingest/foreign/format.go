@@ -13,6 +13,8 @@ type Format struct {
 	Level string // one line for people: what is a run and what a sample
 	// Recognize tells whether a file is of this format by its beginning. Of all formats exactly one should say so.
 	Recognize func(*Head) bool
+	// Resembles tells whether a file may be of this format, of which nobody says so: people are told that --from reads it.
+	Resembles func(*Head) bool
 	// Read yields the runs of a file. Its error ends the file: what came before it counts. Nil where the file is read
 	// together with another one, which is Side's.
 	Read func(*Input, *Output) error
@@ -36,6 +38,9 @@ func FormatOf(formats []Format, head *Head) (*Format, error) {
 	found := Recognize(formats, head)
 	switch len(found) {
 	case 0:
+		if like := looksLike(formats, head); like != "" {
+			return nil, errors.New(like)
+		}
 		return nil, errors.New(unknownWhy(head))
 	case 1:
 		return found[0], nil
@@ -57,6 +62,8 @@ func unknownWhy(head *Head) string {
 	switch {
 	case len(head.Bytes) == 0:
 		return "it is empty"
+	case head.tooDeep:
+		return fmt.Sprintf("its JSON has more than %d objects and arrays in one another", deepestJSON)
 	case head.JSONAt >= 0:
 		return "no format has JSON of these members"
 	}

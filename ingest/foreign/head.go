@@ -14,16 +14,18 @@ type Head struct {
 	Bytes []byte
 	Whole bool // that is all of the file
 	// JSONAt is where JSON begins, after text that some tools print before; -1 where there is none.
-	JSONAt int
-	Values int             // JSON values at the top that begin here: more than one in JSON lines
-	paths  map[string]bool // of members: "benchmarks[].stats.min"
+	JSONAt  int
+	Values  int             // JSON values at the top that begin here: more than one in JSON lines
+	paths   map[string]bool // of members: "benchmarks[].stats.min"
+	tooDeep bool            // JSON has more in one another than is read
 }
 
 // Bounds of what is looked for in JSON.
 const (
-	mostPaths = 10_000
-	mostDepth = 8
-	mostLeads = 50 // lines at which JSON may begin
+	mostPaths   = 10_000
+	mostDepth   = 8
+	mostLeads   = 50    // lines at which JSON may begin
+	deepestJSON = 9_999 // what package jsontext reads in one another
 )
 
 // newHead looks at the beginning of a file.
@@ -37,7 +39,7 @@ func newHead(name string, start []byte, whole bool) *Head {
 		at += next
 		h.paths, h.Values = map[string]bool{}, 0
 		h.readJSON(start[at:])
-		if len(h.paths) > 0 {
+		if len(h.paths) > 0 || h.tooDeep {
 			h.JSONAt = at
 			return h
 		}
@@ -70,6 +72,7 @@ func (h *Head) readJSON(text []byte) {
 	for len(h.paths) < mostPaths {
 		token, err := d.ReadToken()
 		if err != nil {
+			h.tooDeep = d.StackDepth() >= deepestJSON
 			return
 		}
 		switch token.Kind() {

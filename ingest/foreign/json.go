@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -112,6 +113,15 @@ func (j *JSON) Decode(v any) error {
 // Decode reads the text of a JSON value into what v points to.
 func Decode(text jsontext.Value, v any) error {
 	return json.Unmarshal(text, v, lenient, jsontext.AllowInvalidUTF8(true))
+}
+
+// DecodeOnce is Decode of what says each thing once: a name that stands twice in an object is an error.
+func DecodeOnce(text jsontext.Value, v any) error {
+	err := json.Unmarshal(text, v, jsontext.AllowInvalidUTF8(true))
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
+		return fmt.Errorf("%s stands twice", strings.TrimPrefix(string(syntactic.JSONPointer), "/"))
+	}
+	return err
 }
 
 // Members goes through the object that comes next: f reads the value of each member. A value of another kind gives a

@@ -238,7 +238,11 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 		o.Note(nulRemoved, 1)
 		r.Warnings = append(r.Warnings, nulRemoved)
 	}
-	r.Warnings = append(r.Warnings, warnings(r)...)
+	said := warnings(r)
+	if slices.Contains(said, WarnNotFinite) {
+		o.Note("runs with samples that are NaN or infinite, which nothing sums up", 1)
+	}
+	r.Warnings = append(r.Warnings, said...)
 	return false, nil
 }
 

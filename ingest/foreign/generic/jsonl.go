@@ -120,7 +120,7 @@ func membersOf(text jsontext.Value) (map[string]jsontext.Value, error) {
 		return nil, fmt.Errorf("%.40s is no object", text)
 	}
 	var members map[string]jsontext.Value
-	err := foreign.Decode(text, &members)
+	err := foreign.DecodeOnce(text, &members)
 	return members, err
 }
 

@@ -23,6 +23,10 @@ func tritonPerfReport() foreign.Format {
 			t := tritonColumns(h)
 			return t != nil && t.uniform && !slices.ContainsFunc(t.providers, func(p tritonProvider) bool { return p.metric == unnamedMetric })
 		},
+		Resembles: func(h *foreign.Head) bool {
+			t := tritonColumns(h)
+			return t != nil && (t.uniform || strings.HasSuffix(h.Name, "-performance.csv"))
+		},
 		Read: readTritonPerfReport,
 	}
 }

@@ -1,0 +1,59 @@
+package foreign
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// cousin is a kind of file that people have and that is not read.
+type cousin struct {
+	name    string
+	members []string       // paths of JSON; all of them
+	text    *regexp.Regexp // of the beginning, where it is no JSON
+	instead string         // what is read of the tool; empty for nothing
+}
+
+// cousins are told from one another by little, as nothing is read of them: a mistake costs a wrong hint.
+var cousins = []cousin{
+	{name: "the data.js of github-action-benchmark", text: regexp.MustCompile(`^\s*window\.BENCHMARK_DATA\s*=`), instead: "the output of the benchmark tool that it was made of"},
+	{name: "github-action-benchmark or Bencher JSON", members: []string{"[].name", "[].unit", "[].value"}, instead: "the output of the benchmark tool that it was made of"},
+	{name: "a k6 summary", members: []string{"metrics.http_req_duration"}},
+	{name: "k6 points", members: []string{"type", "metric", "data.time", "data.value"}},
+	{name: "BenchmarkDotNet", members: []string{"HostEnvironmentInfo", "Benchmarks[].Statistics"}},
+	{name: "libtest benches", text: regexp.MustCompile(`(?m)^test \S+ +\.\.\. bench: +[0-9,.]+ ns/iter`)},
+	{name: "what Criterion.rs prints", text: regexp.MustCompile(`(?m)^(?:\S.*)? +time: +\[[0-9.]+ \S+ [0-9.]+ \S+ [0-9.]+ \S+\]`), instead: "target/criterion, its folder"},
+	{name: "Locust statistics", text: regexp.MustCompile(`^"?Type"?,"?Name"?,"?Request Count"?,`)},
+	{name: "Locust statistics", members: []string{"[].num_requests", "[].total_response_time"}},
+	{name: "iperf3", members: []string{"start.test_start", "intervals", "end"}},
+	{name: "iperf3", text: regexp.MustCompile(`(?m)^\[ *(?:\d+|ID)\] +Interval +Transfer +(?:Bitrate|Bandwidth)`)},
+	{name: "perf stat", text: regexp.MustCompile(`(?m)^ *Performance counter stats for |^[0-9.]*[,;][^,;\n]*[,;](?:cycles|instructions|task-clock|cpu-clock)[:a-zA-Z]*[,;][0-9]+[,;]`)},
+	{name: "perf stat", members: []string{"counter-value", "event"}},
+	{name: "Catch2", text: regexp.MustCompile(`(?m)^benchmark name +samples +iterations +est`)},
+	{name: "wrk", text: regexp.MustCompile(`(?m)^Running \S+ test @ https?://`)},
+	{name: "pgbench", text: regexp.MustCompile(`(?m)^pgbench \(|^transaction type: `)},
+	{name: "lm-eval", members: []string{"results", "versions", "n-shot"}},
+	{name: "vegeta", members: []string{"latencies.99th", "success", "status_codes"}},
+}
+
+// looksLike says what a file that nobody recognises is near to; empty where that is nothing.
+func looksLike(formats []Format, head *Head) string {
+	for i := range formats {
+		if formats[i].Resembles != nil && formats[i].Resembles(head) {
+			return fmt.Sprintf("it looks like %s: --from %s", formats[i].Name, formats[i].Name)
+		}
+	}
+	for _, c := range cousins {
+		if len(c.members) > 0 && head.Has(c.members...) || c.text != nil && head.Matches(c.text) {
+			return c.say()
+		}
+	}
+	return ""
+}
+
+func (c cousin) say() string {
+	const table = "a table or JSON lines made of it can be, with --from csv or jsonl and --map FILE"
+	if c.instead != "" {
+		return fmt.Sprintf("it looks like %s, which is not read; %s is, or %s", c.name, c.instead, table)
+	}
+	return fmt.Sprintf("it looks like %s, which is not read; %s", c.name, table)
+}
