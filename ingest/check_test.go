@@ -67,7 +67,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 		switch {
 		case err != nil:
 			return err
-		case e.IsDir() || name == schema.HeaderFile || liveErr == nil:
+		case e.IsDir() || name == schema.HeaderFile || name == schema.IgnoreFile || liveErr == nil:
 			return nil
 		case path.Dir(name) == schema.TmpDir && strings.HasSuffix(name, tempSuffix):
 			return nil

@@ -138,6 +138,9 @@ func (c *compacter) end() error {
 	if err := publish(c.into, schema.HeaderFile, header); err != nil {
 		return err
 	}
+	if err := ignoreAll(c.into); err != nil {
+		return err
+	}
 	return syncDir(c.into, ".")
 }
 

@@ -31,7 +31,7 @@ func walkStore(f fs.FS, each func(stored) error) error {
 	}
 	for _, e := range entries {
 		s, ok := there[e.Name()]
-		if !ok {
+		if !ok || e.Name() == schema.IgnoreFile { // nobody opens it but git
 			continue
 		}
 		if err := each(s); err != nil {

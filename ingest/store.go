@@ -56,7 +56,7 @@ func initStore(files files) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != schema.TmpDir { // left by an Init that was cut short
+		if e.Name() != schema.TmpDir && e.Name() != schema.IgnoreFile { // left by an Init that was cut short
 			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
 		}
 	}
@@ -69,10 +69,25 @@ func initStore(files files) error {
 	if errors.Is(err, fs.ErrExist) {
 		_, err = schema.ReadHeader(files) // another process was first
 	}
+	if err == nil {
+		err = ignoreAll(files)
+	}
 	if err != nil {
 		return err
 	}
 	return syncDir(files, ".")
+}
+
+// ignored is what the store's .gitignore says: everything in it is data, and may be large and private.
+const ignored = "*\n"
+
+// ignoreAll keeps git from taking a new store for a part of the project that it lies in.
+func ignoreAll(files files) error {
+	err := publish(files, schema.IgnoreFile, []byte(ignored))
+	if errors.Is(err, fs.ErrExist) {
+		return nil // somebody has said what to ignore
+	}
+	return err
 }
 
 // Open opens a store for appending; writer is the version of the program, which every file names. It writes nothing yet,

@@ -13,6 +13,7 @@ import (
 // Names in a store directory. A zone is one of the directories.
 const (
 	HeaderFile   = "neurolens.json"
+	IgnoreFile   = ".gitignore" // for git, which is to leave the store alone
 	TmpDir       = "tmp"
 	LiveDir      = "live"
 	ClaimsDir    = "claims"

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -101,7 +100,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 
 	flags := cmd.PersistentFlags()
-	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default ./runs_store)")
+	flags.StringArrayVar(&a.stores, "store", nil, "store `DIR`; several for reading (default: runs_store, here or above)")
 	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
 	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
@@ -183,16 +182,28 @@ func (a *app) readStores() []string {
 	if dir := a.getenv("NEUROLENS_STORE"); dir != "" {
 		return []string{dir}
 	}
-	return []string{"." + string(os.PathSeparator) + "runs_store"}
+	return []string{nearestStore(a.getenv("HOME"))}
 }
 
-// writeStore is the one store that a writing command appends to.
+// writeStore is the one store that a writing command appends to. One that was not named and is not in the working
+// directory is said.
 func (a *app) writeStore() (string, error) {
 	stores := a.readStores()
 	if len(stores) > 1 {
 		return "", usageErrorf("--store: want one store to write to, got %d", len(stores))
 	}
+	if strings.HasPrefix(stores[0], "..") && len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
+		fmt.Fprintln(a.stderr, "store "+stores[0])
+	}
 	return stores[0], nil
+}
+
+// newStore is where a store is made that was asked for by that: here, if it was not named.
+func (a *app) newStore() (string, error) {
+	if len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
+		return storeHere, nil
+	}
+	return a.writeStore()
 }
 
 // memoryLimit is what a question that does not do with little may use of a machine that is there to measure.

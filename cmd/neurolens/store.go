@@ -48,7 +48,7 @@ store at the moment the text is loaded; tags and removed runs are those of now.`
 }
 
 func runStoreInit(a *app) error {
-	dir, err := a.writeStore()
+	dir, err := a.newStore()
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,27 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err != nil {
 			return storeError{err}
 		}
+		if err := a.reportLive(dir, now); err != nil {
+			return err
+		}
 		return a.print(format, t, func() view { return a.tableViewOr(t, "nothing to seal") })
 	})
+}
+
+// reportLive says how many runs are not sealed, and when they will be.
+func (a *app) reportLive(dir string, now bool) error {
+	l, err := schema.List(schema.Dir(dir), schema.Scope{})
+	if err != nil {
+		return storeError{err}
+	}
+	switch n := len(l.Live); {
+	case n == 0:
+	case now:
+		fmt.Fprintf(a.stderr, "%s not sealed: the writer is at work, or its end is not certain; seal again when it has ended\n", count(n, "run")+" "+isAre(n))
+	default:
+		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", count(n, "run")+" "+isAre(n))
+	}
+	return nil
 }
 
 // sealedSince lists the sealed files that were not there before, newest first.

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// storeName is the name of a store that nobody named, and storeHere that one in the working directory.
+const (
+	storeName = "runs_store"
+	storeHere = "." + string(os.PathSeparator) + storeName
+)
+
+// nearestStore is the store of a project: runs_store in the working directory or, where there is none, in the nearest
+// directory above that has one, up to the home directory; else the one that could be made here. Above, only one of the
+// same user counts, so that nobody is led to a store that others have put on the way to the root.
+func nearestStore(home string) string {
+	here, err := os.Getwd()
+	if _, there := os.Lstat(storeHere); err != nil || there == nil { // whatever it is, it is what is meant
+		return storeHere
+	}
+	path := storeName
+	for dir := here; dir != home && filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
+		path = filepath.Join("..", path)
+		if isStore(path) && isOurs(path) {
+			return path
+		}
+	}
+	return storeHere
+}
+
+func isStore(dir string) bool {
+	info, err := os.Lstat(filepath.Join(dir, schema.HeaderFile))
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isOurs(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return false
+	}
+	status, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(status.Uid) == os.Geteuid()
+}
