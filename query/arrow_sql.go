@@ -20,7 +20,7 @@ import (
 //
 // Nothing is written before the answer is complete. Where writing it fails, the stream ends in a way that readers refuse.
 func (db *DB) SQLArrow(ctx context.Context, text string, w io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "neurolens-query-")
+	dir, err := os.MkdirTemp(db.opts.TempDir, "neurolens-query-")
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
@@ -64,7 +64,7 @@ func (db *DB) arrowAnswer(ctx context.Context, s *sources, text, path string) (a
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	e, err := openEngine(db.opts.MemoryLimit)
+	e, err := openEngine(db.opts)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -28,11 +27,10 @@ type engine struct {
 }
 
 // openEngine starts a DuckDB with settings that cost nothing: they are given before it starts. It spills into a
-// directory of its own under the system's one for temporary files, which it makes when it has to and removes at the end.
-// memory is in bytes; 0 is DuckDB's own default.
-func openEngine(memory int64) (*engine, error) {
+// directory of its own in the one for temporary files, which it makes when it has to and removes at the end.
+func openEngine(o Options) (*engine, error) {
 	keepMemory()
-	spill := filepath.Join(os.TempDir(), "neurolens-"+schema.NewULID(time.Now()).String())
+	spill := filepath.Join(o.TempDir, "neurolens-"+schema.NewULID(time.Now()).String())
 	settings := url.Values{
 		// More threads than cores make the reading of many small files several times slower.
 		"threads":                      {strconv.Itoa(runtime.GOMAXPROCS(0))},
@@ -40,8 +38,8 @@ func openEngine(memory int64) (*engine, error) {
 		"autoinstall_known_extensions": {"false"},
 		"autoload_known_extensions":    {"false"},
 	}
-	if memory > 0 {
-		settings.Set("memory_limit", strconv.FormatInt(memory, 10)+"B")
+	if o.MemoryLimit > 0 {
+		settings.Set("memory_limit", strconv.FormatInt(o.MemoryLimit, 10)+"B")
 	}
 	connector, err := duckdb.NewConnector(":memory:?"+settings.Encode(), nil)
 	if err != nil {

@@ -62,7 +62,7 @@ func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 	}
 	var done Exported
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		x := &exporter{reader: r, src: r.src, runs: -1, req: req}
+		x := &exporter{reader: r, temp: db.opts.TempDir, src: r.src, runs: -1, req: req}
 		var err error
 		switch {
 		case strings.TrimSpace(req.Filter) != "":
@@ -138,6 +138,7 @@ type exporter struct {
 	ids   []schema.ULID // of the chosen runs
 	runs  int           // how many are chosen; -1: all, which are not in ids
 	req   ExportRequest
+	temp  string // the directory for temporary files
 }
 
 // choose finds the runs of the filter, and which files can hold them.
@@ -182,7 +183,7 @@ func (x *exporter) toStdout(ctx context.Context) (f ExportedFile, err error) {
 	case table == "":
 		table = "runs"
 	}
-	dir, err := os.MkdirTemp("", "neurolens-export-")
+	dir, err := os.MkdirTemp(x.temp, "neurolens-export-")
 	if err != nil {
 		return f, fmt.Errorf("export: %w", err)
 	}

@@ -20,7 +20,7 @@ const partBytes = 1 << 20
 // inParts writes a table to a path in parts, each of some runs in the order of their ids: to sort all rows of a large
 // store takes more memory than there may be. It counts the rows.
 func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64, err error) {
-	dir, err := os.MkdirTemp("", "neurolens-export-")
+	dir, err := os.MkdirTemp(x.temp, "neurolens-export-")
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}

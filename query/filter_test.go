@@ -163,7 +163,7 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(0)
+	e, err := openEngine(Options{})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func FuzzGate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(0)
+	e, err := openEngine(Options{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func FuzzGate(f *testing.F) {
 // TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
 func TestGateKnowsWhatSteers(t *testing.T) {
 	t.Parallel()
-	e, err := openEngine(0)
+	e, err := openEngine(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
-	e, err := openEngine(0)
+	e, err := openEngine(Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

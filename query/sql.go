@@ -23,13 +23,14 @@ const maxValues = 10_000_000
 // that fails as it runs, is an ErrInput of one line.
 func (db *DB) SQL(ctx context.Context, text string) (Table, error) {
 	var t Table
-	err := db.retry(ctx, db.listAll, func(s *sources) error {
-		e, err := openEngine(db.opts.MemoryLimit)
+	err := db.retry(ctx, ahead(db.listAll), func(s *sources) error {
+		e, err := openEngine(db.opts)
 		if err != nil {
 			return err
 		}
+		defer db.closing.close(e)
 		t, err = e.answer(ctx, s, text)
-		return errors.Join(err, e.close())
+		return err
 	})
 	if err != nil {
 		return Table{}, queryError(err)

@@ -1,7 +1,10 @@
 package query
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
 	"sync"
 
@@ -17,6 +20,9 @@ type Options struct {
 	// Remark is told what people should know of an answer that is no error: why a filter matches nothing, and that the
 	// last session is one of the future. It may be told the same again. Nil: nobody wants to know.
 	Remark func(text string)
+
+	// TempDir is a directory for temporary files; empty is the system's.
+	TempDir string
 }
 
 // DB answers questions about one or more stores. Every call lists the stores anew. It is safe for concurrent use.
@@ -25,6 +31,7 @@ type DB struct {
 	opts        Options
 	engine      func() (*engine, error) // for statements of this package, started at first use
 	closed      func() error
+	closing     *closing
 	withRemoved bool // runs that were removed are there
 }
 
@@ -40,7 +47,8 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 	if len(stores) == 0 {
 		return nil, input("no store is named")
 	}
-	db := &DB{opts: opts}
+	opts.TempDir = cmp.Or(opts.TempDir, os.TempDir())
+	db := &DB{opts: opts, closing: &closing{}}
 	for _, dir := range stores {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -63,14 +71,14 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 	var started *engine
 	db.engine = sync.OnceValues(func() (*engine, error) {
 		var err error
-		started, err = openEngine(ownMemory)
+		started, err = openEngine(Options{MemoryLimit: ownMemory, TempDir: db.opts.TempDir})
 		return started, err
 	})
 	db.closed = sync.OnceValue(func() error {
-		if started == nil {
-			return nil
+		if started != nil {
+			db.closing.close(started)
 		}
-		return started.close()
+		return db.closing.wait()
 	})
 	return db, nil
 }
@@ -84,6 +92,29 @@ func (db *DB) Quiet() *DB {
 
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.closed() }
+
+// closing are engines that are being closed, which takes as long as many an answer takes to print.
+type closing struct {
+	each sync.WaitGroup
+	mu   sync.Mutex
+	err  error
+}
+
+// close begins to close an engine.
+func (c *closing) close(e *engine) {
+	c.each.Go(func() {
+		err := e.close()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.err = errors.Join(c.err, err)
+	})
+}
+
+// wait waits for the end.
+func (c *closing) wait() error {
+	c.each.Wait()
+	return c.err
+}
 
 func realPath(dir string) (string, error) {
 	path, err := filepath.EvalSymlinks(dir)

@@ -30,17 +30,20 @@ type app struct {
 	format string
 	json   bool
 	csvRaw bool
+
+	temporary temporary
 }
 
 // The exit codes, as the README documents them.
 const (
 	exitOK           = 0
-	exitRegression   = 1 // gate: a regression
-	exitInput        = 2 // usage, sweep, SQL or input error; nothing was started
-	exitInconclusive = 3 // gate: inconclusive
-	exitRunsFailed   = 4 // finished, but some runs ended other than ok, unsupported or skipped
-	exitStore        = 5 // store missing, unreadable, damaged, unwritable or of an unknown version
-	exitOther        = 6 // anything else, a bug included
+	exitRegression   = 1   // gate: a regression
+	exitInput        = 2   // usage, sweep, SQL or input error; nothing was started
+	exitInconclusive = 3   // gate: inconclusive
+	exitRunsFailed   = 4   // finished, but some runs ended other than ok, unsupported or skipped
+	exitStore        = 5   // store missing, unreadable, damaged, unwritable or of an unknown version
+	exitOther        = 6   // anything else, a bug included
+	exitPipe         = 141 // who read the output has gone
 )
 
 // usageError is a command line, or a file named on it, that makes no sense.
@@ -60,9 +63,12 @@ var errRunsFailed = errors.New("")
 func exitCode(err error) int {
 	var usage usageError
 	var store storeError
+	var reported reportedError
 	switch {
 	case err == nil:
 		return exitOK
+	case errors.As(err, &reported):
+		return reported.code
 	case errors.Is(err, errRunsFailed):
 		return exitRunsFailed
 	case errors.Is(err, errRegression):
@@ -89,7 +95,8 @@ samples to an append-only Parquet store, and answers questions over it.
 Exit status: 0 done; 1 gate: a regression; 2 usage, sweep, SQL or input error,
 nothing was started; 3 gate: not settled; 4 finished, but some runs failed;
 5 store missing, unreadable, damaged, unwritable or of an unknown version;
-6 anything else; 130, 143 interrupted, what finished is stored.
+6 anything else; 130, 143 interrupted, what finished is stored; 141
+the reader of the output went away.
 
 NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 		SilenceErrors: true,
@@ -209,8 +216,8 @@ func (a *app) newStore() (string, error) {
 // memoryLimit is what a question that does not do with little may use of a machine that is there to measure.
 const memoryLimit = 4 << 30
 
-func openForReading(ctx context.Context, stores []string, remark func(text string)) (*query.DB, error) {
-	return query.Open(ctx, stores, query.Options{MemoryLimit: memoryLimit, Remark: remark})
+func openForReading(ctx context.Context, stores []string) (*query.DB, error) {
+	return query.Open(ctx, stores, query.Options{MemoryLimit: memoryLimit})
 }
 
 // remarks gives what prints each remark about an answer once.
@@ -225,6 +232,15 @@ func (a *app) remarks() func(text string) {
 			fmt.Fprintln(a.stderr, oneLine("neurolens: "+text))
 		}
 	}
+}
+
+// open opens stores for a question, whose temporary files have a directory of their own where one can be made.
+func (a *app) open(ctx context.Context, stores []string) (*query.DB, error) {
+	o := query.Options{MemoryLimit: memoryLimit, Remark: a.remarks()}
+	if dir, err := a.temporary.make(); err == nil && dir != nil {
+		o.TempDir = dir.Path
+	}
+	return query.Open(ctx, stores, o)
 }
 
 // ask opens the stores for a question whose answer is printed in the format asked for.
@@ -242,7 +258,7 @@ func (a *app) askWithin(cmd *cobra.Command, heap int64, answer func(db *query.DB
 	// Collecting garbage takes longer than the answer: the names of a large store are a heap that doubles many times.
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(heap)
-	db, err := openForReading(cmd.Context(), a.readStores(), a.remarks())
+	db, err := a.open(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 
 // done gives what the store has of this sweep on a machine.
 func (b *bench) done(machine string) ([]schema.Run, error) {
-	db, err := openForReading(b.cmd.Context(), []string{b.dir}, nil)
+	db, err := openForReading(b.cmd.Context(), []string{b.dir})
 	if errors.Is(err, schema.ErrNoStore) {
 		return nil, nil
 	}

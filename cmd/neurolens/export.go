@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/scratch"
 )
 
 type exportOptions struct {
@@ -74,7 +75,8 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if o.dest == "-" && (o.format == query.FormatParquet || o.format == query.FormatArrow) && a.terminal {
 		return usageErrorf("export: %s does not belong on a terminal: give a directory, or redirect the output", o.format)
 	}
-	db, err := openForReading(cmd.Context(), a.readStores(), a.remarks())
+	_ = scratch.Sweep() // what it cannot remove is for the next one
+	db, err := a.open(cmd.Context(), a.readStores())
 	if err != nil {
 		return err
 	}

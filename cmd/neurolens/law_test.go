@@ -29,6 +29,8 @@ var law = []struct {
 	}},
 	{"query", []string{"schema", "query/compare"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/compare", []string{"schema"}, nil},
+	{"query/guard", []string{"query/scratch"}, nil},
+	{"query/scratch", nil, nil},
 	{"query/report", []string{"schema"}, nil},
 	{"runner", []string{"schema", "runner"}, []string{
 		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml", "google.golang.org/protobuf/encoding/protowire",

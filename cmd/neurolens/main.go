@@ -15,14 +15,23 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/runner"
 )
 
 func main() {
-	if code, handled := runner.Main(os.Args); handled {
+	if code, handled := playPart(os.Args); handled {
 		os.Exit(code)
 	}
 	os.Exit(Main(os.Args[1:]))
+}
+
+// playPart plays one of the parts in which the program starts itself, if argv asks for one.
+func playPart(argv []string) (code int, handled bool) {
+	if code, handled := runner.Main(argv); handled {
+		return code, true
+	}
+	return guard.Main(argv, answerPart)
 }
 
 // Main runs one command line with the process's streams and gives its exit code.
@@ -47,19 +56,23 @@ func terminalSize(f *os.File) (columns, rows int) {
 
 // run executes one command line until it is done or the user interrupts it.
 func (a *app) run(args []string) int {
-	ctx, stop := withSignals(context.Background())
+	ctx, stop := withSignals(context.Background(), a.temporary.remove)
 	defer stop()
+	defer a.temporary.remove()
 	cmd := newRootCommand(a)
 	cmd.SetArgs(args)
 	cmd.SetOut(a.stdout)
 	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)
 	code := exitCode(err)
+	if errors.Is(err, syscall.EPIPE) && a.temporary.made() {
+		code = exitPipe
+	}
 	// What an interrupt brings about is not news, but a run that could not be kept is.
 	if stopped := interrupted(ctx); stopped != 0 && code != exitStore {
 		code = stopped
 	}
-	if err != nil && !errors.Is(err, context.Canceled) {
+	if err != nil && !errors.Is(err, context.Canceled) && code != exitPipe {
 		printError(a.stderr, err)
 	}
 	return code
@@ -70,9 +83,9 @@ type signalled struct{ signal syscall.Signal }
 
 func (s signalled) Error() string { return "interrupted by " + s.signal.String() }
 
-// withSignals gives a context that the first SIGINT or SIGTERM ends. A second one ends the process at once: the
-// supervisors of running benchmarks notice and clean up.
-func withSignals(parent context.Context) (context.Context, context.CancelFunc) {
+// withSignals gives a context that the first SIGINT or SIGTERM ends. A second one ends the process at once, after last:
+// the supervisors of running benchmarks notice and clean up.
+func withSignals(parent context.Context, last func()) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
@@ -83,6 +96,7 @@ func withSignals(parent context.Context) (context.Context, context.CancelFunc) {
 			case s := <-signals:
 				number, _ := s.(syscall.Signal)
 				if !first {
+					last()
 					os.Exit(128 + int(number))
 				}
 				cancel(signalled{number})

@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-
-	"github.com/neurolens/neurolens/runner"
 )
 
 // programRole is the variable that makes the test binary the program.
@@ -20,9 +18,9 @@ const programRole = "NEUROLENS_TEST_PROGRAM"
 const locksVariable = "NEUROLENS_LOCKS"
 
 // TestMain makes the test binary the program: testscript runs it as `neurolens`, and the runner starts it again as
-// supervisor, worker and GPU probe.
+// supervisor, worker, GPU probe and what answers SQL.
 func TestMain(m *testing.M) {
-	if code, handled := runner.Main(os.Args); handled {
+	if code, handled := playPart(os.Args); handled {
 		os.Exit(code)
 	}
 	if os.Getenv(programRole) != "" {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -23,7 +22,9 @@ func newQueryCommand(a *app) *cobra.Command {
 run; samples, one row a run and metric, with its values; samples_long, one row a
 sample; ops, one row an operator of a profiled run. num(x) reads a parameter as
 a number. Nothing outside the store can be read and nothing can be written.
---format arrow writes an Arrow IPC stream, which may be of any length.`,
+--format arrow writes an Arrow IPC stream, which may be of any length. A process
+of its own answers: it is ended when it holds a fifth more than --memory-limit,
+and two seconds after Ctrl-C at the latest.`,
 		Example: `  neurolens query "SELECT batch_size, median(p50) FROM runs GROUP BY ALL"
   neurolens query --format arrow "FROM samples_long" | python3 load.py`,
 		Args: arguments(1, 1, "one SQL text (quote it)"),
@@ -38,38 +39,28 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	if err != nil {
 		return usageErrorf("--memory-limit %q: %w", memory, err)
 	}
-	answer, err := a.answerer()
+	format, err := a.answerFormat()
 	if err != nil {
 		return err
 	}
-	db, err := query.Open(cmd.Context(), a.readStores(), query.Options{MemoryLimit: limit})
-	if err != nil {
-		return err
-	}
-	defer db.Close()
-	err = answer(cmd.Context(), db, text)
+	err = a.inPart(cmd.Context(), question{
+		Stores: a.readStores(), SQL: text, Format: format, Terminal: a.terminal, Width: a.width, CSVRaw: a.csvRaw,
+	}, limit)
 	if errors.Is(err, query.ErrMemory) {
 		return fmt.Errorf("%w of %s; --memory-limit raises it", err, memory)
 	}
 	return err
 }
 
-// answerer is what answers SQL in the format asked for.
-func (a *app) answerer() (func(ctx context.Context, db *query.DB, text string) error, error) {
-	if a.format == string(query.FormatArrow) {
-		if a.terminal {
-			return nil, usageErrorf("query: Arrow does not belong on a terminal: redirect the output")
-		}
-		return func(ctx context.Context, db *query.DB, text string) error { return db.SQLArrow(ctx, text, a.stdout) }, nil
+// answerFormat is the format asked for, of which Arrow is only one here.
+func (a *app) answerFormat() (string, error) {
+	if a.format != string(query.FormatArrow) {
+		return a.outputFormat()
 	}
-	format, err := a.outputFormat()
-	return func(ctx context.Context, db *query.DB, text string) error {
-		t, err := db.SQL(ctx, text)
-		if err != nil {
-			return err
-		}
-		return a.print(format, t, func() view { return a.tableView(t) })
-	}, err
+	if a.terminal {
+		return "", usageErrorf("query: Arrow does not belong on a terminal: redirect the output")
+	}
+	return a.format, nil
 }
 
 // parseBytes reads a size: a number of bytes, or one with a unit.

@@ -39,7 +39,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), summaryPatience)
 		defer cancel()
 	}
-	db, err := openForReading(ctx, []string{s.dir}, nil)
+	db, err := openForReading(ctx, []string{s.dir})
 	if err != nil {
 		return err
 	}

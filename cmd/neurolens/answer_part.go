@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/guard"
+	"github.com/neurolens/neurolens/query/scratch"
+)
+
+// question is a text of SQL for the process that answers it.
+type question struct {
+	Stores   []string
+	SQL      string
+	Format   string
+	Terminal bool // stdout is one, of Width columns
+	Width    int
+	CSVRaw   bool  // as in app
+	Memory   int64 // bytes that DuckDB may use
+	TempDir  string
+}
+
+// answered is how an answer ended, as exitCode and the error say it.
+type answered struct {
+	Code    int
+	Message string
+	Memory  bool // it was for lack of memory
+}
+
+// reportedError is an error of another process, with the exit code that it has there.
+type reportedError struct {
+	code    int
+	message string
+}
+
+func (e reportedError) Error() string { return e.message }
+
+// leastMemory is what a process that answers may hold in any case, and ownMemory what it holds before it begins.
+const (
+	leastMemory = 192 << 20
+	ownMemory   = 80 << 20
+)
+
+// processMemory is how much a process that answers may hold, in bytes, under a --memory-limit. It is ended when it holds
+// more, at which it is looked at every few milliseconds: so it never gets to a third more than the limit.
+func processMemory(limit int64) int64 { return max(limit+limit/5, leastMemory) }
+
+// duckMemory is how much of that DuckDB is told that it may use: it takes up to half as much again, and what it answers
+// takes memory too.
+func duckMemory(limit int64) int64 { return min((processMemory(limit)-ownMemory)/3*2, limit) }
+
+// answerGrace is how long an answer may go on after the user interrupted it.
+const answerGrace = 2 * time.Second
+
+// inPart has a process of its own answer: DuckDB takes more memory than it is given, does not let itself be interrupted
+// everywhere, and crashes, and a text of SQL can bring each of that about.
+func (a *app) inPart(ctx context.Context, q question, limit int64) error {
+	job := guard.Job{Stdout: a.stdout, Grace: answerGrace, Memory: processMemory(limit)}
+	q.Memory = duckMemory(limit)
+	if dir, err := a.temporary.make(); err == nil && dir != nil { // what fits in memory needs none
+		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock
+	}
+	job.Argument = q
+	var done answered
+	swept := sweepAside()
+	err := guard.Run(ctx, job, &done)
+	<-swept
+	crash, crashed := errors.AsType[*guard.Crash](err)
+	switch {
+	case errors.Is(err, guard.ErrMemory), done.Memory:
+		return query.ErrMemory
+	case crashed && crash.Signal != "":
+		return fmt.Errorf("query: DuckDB crashed on this query (%s)", crash.Signal)
+	case err != nil:
+		return fmt.Errorf("query: %w", err)
+	case done.Code != exitOK:
+		return reportedError{done.Code, done.Message}
+	}
+	return nil
+}
+
+// sweepAside sweeps up what killed processes have left, beside other work.
+func sweepAside() (done <-chan struct{}) {
+	end := make(chan struct{})
+	go func() {
+		defer close(end)
+		_ = scratch.Sweep() // what it cannot remove is for the next one
+	}()
+	return end
+}
+
+// answerPart answers a question in the process that inPart starts.
+func answerPart(ctx context.Context, argument []byte) any {
+	var q question
+	if err := json.Unmarshal(argument, &q); err != nil {
+		return answered{Code: exitOther, Message: err.Error()}
+	}
+	debug.SetMemoryLimit(q.Memory / 4)
+	a := &app{stdout: os.Stdout, stderr: io.Discard, getenv: os.Getenv, now: time.Now, terminal: q.Terminal, width: q.Width, csvRaw: q.CSVRaw}
+	err := a.answer(ctx, q)
+	switch {
+	case err == nil:
+		return answered{}
+	case errors.Is(err, syscall.EPIPE):
+		return answered{Code: exitPipe}
+	}
+	return answered{exitCode(err), err.Error(), errors.Is(err, query.ErrMemory)}
+}
+
+// answer answers a question on stdout.
+func (a *app) answer(ctx context.Context, q question) error {
+	db, err := query.Open(ctx, q.Stores, query.Options{MemoryLimit: q.Memory, TempDir: q.TempDir})
+	if err != nil {
+		return err
+	}
+	// It is not closed: the process ends, and what it leaves in the directory is the parent's to remove.
+	if q.Format == string(query.FormatArrow) {
+		return db.SQLArrow(ctx, q.SQL, a.stdout)
+	}
+	t, err := db.SQL(ctx, q.SQL)
+	if err != nil {
+		return err
+	}
+	return a.print(q.Format, t, func() view { return a.tableView(t) })
+}

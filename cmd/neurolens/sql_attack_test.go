@@ -1,0 +1,289 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// attacks are the lines of a file of testdata/sql, without comments; a part ends at an empty line.
+func attacks(t *testing.T, name string) (parts [][]string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "sql", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for part := range strings.SplitSeq(string(text), "\n\n") {
+		lines := slices.DeleteFunc(strings.Split(part, "\n"), func(line string) bool { return line == "" || line[0] == '#' })
+		parts = append(parts, lines)
+	}
+	return parts
+}
+
+// all tells whether everything is tried.
+func all() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+
+// The contents of the file that no text may read, and the name of a file beside it.
+const (
+	canary = "canary-7f3c"
+	listed = "listed-5d1e"
+)
+
+// prison is a directory for texts that try to get out of a store in it.
+type prison struct {
+	dir, store string
+	words      *strings.Replacer
+	before     string // the state of all files
+}
+
+func newPrison(t *testing.T) *prison {
+	dir := t.TempDir()
+	p := &prison{dir: dir, store: filepath.Join(dir, "store")}
+	fillStore(t, p.store, 1, 3)
+	for _, name := range []string{"secret", "tmp", "cwd"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	secret := filepath.Join(dir, "secret", "canary.csv")
+	write(t, dir, "secret/canary.csv", "a,b\n"+canary+",2\n")
+	write(t, dir, "secret/"+listed, "")
+	program(t, dir, "export", "parquet", "--store", p.store).run(t)
+	if err := os.Symlink(secret, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	live, err := filepath.Glob(filepath.Join(p.store, "live", "*", "*.parquet"))
+	if err != nil || len(live) != 1 {
+		t.Fatal(live, err)
+	}
+	p.words = strings.NewReplacer("{SECRET}", secret, "{DIR}", filepath.Dir(secret), "{PARQUET}", filepath.Join(dir, "parquet", "runs.parquet"),
+		"{LINK}", filepath.Join(dir, "link"), "{LIVE}", live[0], "{STORE}", p.store, "{OUT}", filepath.Join(dir, "out"), "{LF}", "\n", "{RLO}", "\u202e")
+	p.before = p.state(t)
+	return p
+}
+
+// state is a line for every file, TMPDIR's among them.
+func (p *prison) state(t *testing.T) string {
+	t.Helper()
+	var lines strings.Builder
+	err := filepath.WalkDir(p.dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil && d.IsDir() {
+			fmt.Fprintln(&lines, path, info.Mode())
+		} else if err == nil {
+			fmt.Fprintln(&lines, path, info.Mode(), info.Size(), info.ModTime())
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lines.String()
+}
+
+func (p *prison) query(t *testing.T, args ...string) *process {
+	q := program(t, filepath.Join(p.dir, "cwd"), append([]string{"query", "--store", p.store}, args...)...)
+	q.Env = append(q.Env, "TMPDIR="+filepath.Join(p.dir, "tmp"), "HOME="+filepath.Join(p.dir, "secret"), "NEUROLENS_CANARY="+canary)
+	return q
+}
+
+// TestEscapes: no text reads a file other than those of the store, writes one, tells the environment, or leaves
+// anything in the directory for temporary files.
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
+		if i%10 != 0 && !all() {
+			continue
+		}
+		code, text, _ := strings.Cut(line, " ")
+		q := p.query(t, p.words.Replace(text))
+		_ = q.Run() // its exit code is looked at
+		said := q.stdout.String() + q.stderr.String()
+		switch {
+		case strconv.Itoa(q.ProcessState.ExitCode()) != code || code != "0" && strings.Count(q.stderr.String(), "\n") != 1:
+			t.Errorf("%s\n%v, want %s, in a line\n%.600s", text, q.ProcessState, code, said)
+		case strings.Contains(said, canary) || strings.Contains(said, listed):
+			t.Errorf("%s\ntells\n%.600s", text, said)
+		}
+		if after := p.state(t); after != p.before {
+			t.Fatalf("%s\nchanges\n%s\nto\n%s", text, p.before, after)
+		}
+	}
+}
+
+// bombLimit is the --memory-limit of the bombs.
+const bombLimit = 256 << 20
+
+// TestBombs: no text takes more memory than its limit and a third, or goes on after an interrupt; nothing stays in the
+// directory for temporary files.
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	bombs := attacks(t, "bombs.txt")
+	if !all() {
+		bombs = bombs[:1]
+	}
+	var longest, largest float64
+	for _, text := range slices.Concat(bombs...) {
+		peak, after := p.bomb(t, text)
+		for try := 1; peak > bombLimit*1.3 && try < 3; try++ { // the machine was too busy to look in time
+			t.Logf("%s: %.0f MiB", text, peak/(1<<20))
+			peak, after = p.bomb(t, text)
+		}
+		if peak > bombLimit*1.3 {
+			t.Errorf("%s\ntook %.0f MiB", text, peak/(1<<20))
+		}
+		longest, largest = max(longest, after), max(largest, peak)
+		if state := p.state(t); state != p.before {
+			t.Fatalf("%s\nleaves\n%s", text, state)
+		}
+	}
+	t.Logf("the last ended %.2f s after the interrupt; the largest took %.2f times the limit", longest, largest/bombLimit)
+}
+
+// bomb runs a text, interrupts it once it has worked for a while, and gives its peak memory in bytes and the seconds
+// from the interrupt to its end.
+func (p *prison) bomb(t *testing.T, text string) (peak, after float64) {
+	t.Helper()
+	q := p.query(t, "--memory-limit", strconv.Itoa(bombLimit)+"B", text)
+	if err := q.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() { defer close(ended); _ = q.Wait() }()
+	interrupted := time.Time{}
+	if worked(q.Process.Pid, ended) {
+		interrupted = time.Now()
+		if err := q.Process.Signal(os.Interrupt); err != nil && !isClosed(ended) {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-ended:
+	case <-time.After(2 * time.Minute):
+		_ = q.Process.Kill()
+		t.Fatalf("%s\ngoes on", text)
+	}
+	if !interrupted.IsZero() {
+		after = time.Since(interrupted).Seconds()
+	}
+	code := q.ProcessState.ExitCode()
+	if !slices.Contains([]int{exitOK, exitInput, exitOther, 130}, code) || strings.Count(q.stderr.String(), "\n") > 1 {
+		t.Errorf("%s\n%v\n%.600s", text, q.ProcessState, q.stderr.String())
+	}
+	if usage, ok := q.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		peak = float64(usage.Maxrss) * 1024
+	}
+	return peak, after
+}
+
+func isClosed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// worked waits until a child of a process has used the processor for a while, and tells whether that came before the end.
+func worked(pid int, ended <-chan struct{}) bool {
+	const ticks = 50 // of 10 ms
+	for {
+		select {
+		case <-ended:
+			return false
+		case <-time.After(5 * time.Millisecond):
+		}
+		children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+		for _, file := range children {
+			text, _ := os.ReadFile(file)
+			for child := range strings.FieldsSeq(string(text)) {
+				stat, _ := os.ReadFile("/proc/" + child + "/stat")
+				_, after, _ := strings.Cut(string(stat), ") ")
+				if fields := strings.Fields(after); len(fields) > 12 {
+					user, _ := strconv.Atoi(fields[11])
+					system, _ := strconv.Atoi(fields[12])
+					if user+system >= ticks {
+						return true
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestKilled: an answer that is killed from outside is an error of a line; nothing stays. One whose parent is killed
+// ends, and what it left goes with the next question.
+func TestKilled(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	q := p.query(t, "SELECT count(*) FROM range(1000000000) a, range(1000000000) b")
+	q.Stdout = nil
+	out, err := q.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !worked(q.Process.Pid, nil) {
+		t.Fatal("it ended")
+	}
+	if err := q.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err == nil { // both have it open
+		t.Error("it answered")
+	}
+	_ = q.Wait() // it was killed
+	p.query(t, "SELECT 1").run(t)
+	if after := p.state(t); after != p.before {
+		t.Errorf("left\n%s", after)
+	}
+}
+
+// TestReaderGone: a reader of the output who goes away leaves nothing behind in the directory for temporary files.
+func TestReaderGone(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	for _, argv := range [][]string{
+		{"export", "-", "--format", "csv"},
+		{"export", "-", "--format", "jsonl"},
+		{"export", "-", "--format", "parquet"},
+		{"export", "-", "--format", "arrow", "--table", "samples"},
+		{"query", "FROM range(300000)", "--format", "arrow"},
+		{"query", "FROM range(300000)", "--format", "csv"},
+		{"ls", "--format", "jsonl"},
+	} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := program(t, p.dir, append(argv, "--store", p.store)...)
+		q.Env, q.Stdout = append(q.Env, "TMPDIR="+filepath.Join(p.dir, "tmp")), w
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		_ = q.Run() // its exit code is looked at
+		_ = w.Close()
+		if q.ProcessState.ExitCode() != exitPipe || q.stderr.Len() > 0 {
+			t.Errorf("%v: %v\n%s", argv, q.ProcessState, q.stderr.String())
+		}
+		if after := p.state(t); after != p.before {
+			t.Fatalf("%v leaves\n%s", argv, after)
+		}
+	}
+}

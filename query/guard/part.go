@@ -1,0 +1,83 @@
+package guard
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/neurolens/neurolens/query/scratch"
+)
+
+// Main plays the child if argv, the program's name first, asks for it: do takes the job's argument and gives the answer.
+// A program calls it before anything else.
+func Main(argv []string, do func(ctx context.Context, argument []byte) (answer any)) (code int, handled bool) {
+	if len(argv) != 2 || argv[1] != role {
+		return 0, false
+	}
+	if err := part(do); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1, true
+	}
+	return 0, true
+}
+
+// part does the job that the parent sends.
+func part(do func(ctx context.Context, argument []byte) (answer any)) error {
+	// A signal from the terminal is for the parent to pass on; a reader of the output that went away is an error.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	syscall.Umask(0o077)
+	orders, answers := os.NewFile(ordersFile, "orders"), os.NewFile(answerFile, "answer")
+	for _, fd := range []int{ordersFile, answerFile} {
+		syscall.CloseOnExec(fd)
+	}
+	from := bufio.NewReader(orders)
+	line, err := from.ReadBytes('\n')
+	if err != nil {
+		return fmt.Errorf("reading the order: %w", err)
+	}
+	var o order
+	if err := json.Unmarshal(line, &o); err != nil {
+		return fmt.Errorf("reading the order: %w", err)
+	}
+	if err := restrict(o.Memory); err != nil {
+		return err
+	}
+	go watchSelf(o.Memory)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		if _, err := from.ReadByte(); err != nil { // nobody waits for the answer
+			_ = scratch.Remove(o.Scratch)
+			os.Exit(1)
+		}
+		cancel()
+		_, _ = from.ReadByte()
+		_ = scratch.Remove(o.Scratch)
+		os.Exit(1)
+	}()
+	answer, err := json.Marshal(do(ctx, o.Argument))
+	if err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	_, err = answers.Write(answer)
+	return errors.Join(err, answers.Close())
+}
+
+// watchSelf ends the process when it holds too much memory. Its parent looks too: on a busy machine one of the two is
+// late.
+func watchSelf(memory int64) {
+	for {
+		left := memory - resident("self")
+		if left < 0 {
+			os.Exit(exitMemory)
+		}
+		time.Sleep(pause(left))
+	}
+}

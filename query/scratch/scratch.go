@@ -1,0 +1,134 @@
+// Package scratch makes directories for temporary files that nobody else can read, and that do not stay behind: who made
+// one removes it, and those of processes that were killed are swept up by a later one.
+//
+// A directory belongs to a living process as long as somebody holds its lock (flock), which the system takes back with
+// the last process that has it open.
+package scratch
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// prefix begins the names of all directories.
+const prefix = "neurolens-tmp-"
+
+// attempts is how often a directory is made if a sweeper takes it for left behind before it has its lock.
+const attempts = 10
+
+// Dir is a directory for temporary files, readable by its owner alone.
+type Dir struct {
+	Path string   // absolute
+	Lock *os.File // open as long as the directory is in use, in a process that Make's has started too
+}
+
+// Make makes a directory under the system's one for temporary files.
+func Make() (*Dir, error) {
+	parent, err := filepath.Abs(os.TempDir())
+	if err != nil {
+		return nil, err
+	}
+	for range attempts {
+		path, err := os.MkdirTemp(parent, prefix)
+		if err != nil {
+			return nil, err
+		}
+		lock, ours, err := claim(path)
+		if err != nil {
+			return nil, errors.Join(err, os.Remove(path))
+		}
+		if ours {
+			return &Dir{path, lock}, nil
+		}
+	}
+	return nil, fmt.Errorf("making a directory in %s: it is removed again and again", parent)
+}
+
+// claim takes the lock of a directory that was just made. It is not ours where a sweeper was faster.
+func claim(path string) (lock *os.File, ours bool, err error) {
+	lock, err = os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if held(lock) { // by a sweeper
+		return nil, false, lock.Close()
+	}
+	opened, err := lock.Stat()
+	if err != nil {
+		return nil, false, errors.Join(err, lock.Close())
+	}
+	there, err := os.Lstat(path)
+	if err != nil || !os.SameFile(opened, there) {
+		return nil, false, lock.Close()
+	}
+	return lock, true, nil
+}
+
+// held takes the lock of a file, and tells whether somebody else has it. A file system without locks has none to take:
+// nothing is swept up there either.
+func held(f *os.File) bool {
+	return errors.Is(syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
+// Remove removes the directory and all in it. It may be called again.
+func (d *Dir) Remove() error {
+	err := Remove(d.Path)
+	_ = d.Lock.Close() // it is read only
+	return err
+}
+
+// Remove removes a directory and all in it, also while somebody makes files there: it is moved away first.
+func Remove(path string) error {
+	err := os.Remove(path)
+	if err == nil || errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if away := path + "-"; os.Rename(path, away) == nil {
+		path = away
+	}
+	return os.RemoveAll(path)
+}
+
+// Sweep removes the directories of this user whose processes are gone.
+func Sweep() error {
+	parent := os.TempDir()
+	dir, err := os.Open(parent)
+	if err != nil {
+		return err
+	}
+	names, err := dir.Readdirnames(-1)
+	err = errors.Join(err, dir.Close())
+	for _, name := range names {
+		if strings.HasPrefix(name, prefix) {
+			err = errors.Join(err, sweep(filepath.Join(parent, name)))
+		}
+	}
+	return err
+}
+
+// sweep removes one directory if it is this user's and nobody has its lock.
+func sweep(path string) error {
+	info, err := os.Lstat(path)
+	if err != nil || !info.IsDir() || info.Mode().Perm() != 0o700 {
+		return nil // another sweeper was faster, or it is none of ours
+	}
+	if stat, ok := info.Sys().(*syscall.Stat_t); !ok || int(stat.Uid) != os.Geteuid() {
+		return nil
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		return nil
+	}
+	return Remove(path)
+}
