@@ -69,8 +69,8 @@ func checkExample(t *testing.T, dir, command, output string) {
 // steady are the lines that are the same on every machine, but for numbers and the width of columns.
 var steady = regexp.MustCompile(`^ *[A-Z][A-Z0-9 ×+:]+(dim[A-Z0-9 ×+:]+)?$|^[0-9,]+ (of|run|row|point|file)|^[0-9]+ fact|^samples of|^configuration$|^stages$|^next `)
 
-// shape is a line without its numbers, with single spaces, and without the axes: in which of them a listing of the
-// slowest varies is a matter of luck.
+// shape is a line without its numbers and the id of a session, with single spaces, and without the axes: in which of them a
+// listing of the slowest varies is a matter of luck.
 func shape(line string) string {
-	return strings.Join(strings.Fields(regexp.MustCompile(`[0-9]|\b(BS|SEQ|PREC|dim)\b`).ReplaceAllString(line, "")), " ")
+	return strings.Join(strings.Fields(regexp.MustCompile(`session=[0-9A-Z]{8}|[0-9]|\b(BS|SEQ|PREC|dim)\b`).ReplaceAllString(line, "")), " ")
 }
