@@ -3,6 +3,7 @@ package query
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -326,5 +327,15 @@ func (c *compiler) orderText(w *word, f field, v value) (string, error) {
 	}
 	x := c.expression(f)
 	c.notNumbers = append(c.notNumbers, notNumber{w.key, fmt.Sprintf("(%s IS NOT NULL AND %s IS NULL)", x, num(x))})
-	return fmt.Sprintf("%s %s %s", num(x), w.op, c.bind(n.Value)), nil
+	text := fmt.Sprintf("%s %s %s", num(x), w.op, c.bind(n.Value))
+	if math.Abs(n.Value) < exactIntegers || !wholeNumber.MatchString(v.text) {
+		return text, nil // no integer on the other side of the value rounds to this one
+	}
+	whole := fmt.Sprintf("TRY_CAST(%s AS HUGEINT) %s %s::HUGEINT", x, w.op, c.bind(v.text))
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '%s') THEN %s ELSE %s END", x, wholeNumber, whole, text), nil
 }
+
+// exactIntegers is from where on a real number does not hold every integer; wholeNumber are those that a HUGEINT holds.
+const exactIntegers = 1 << 53
+
+var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,38}$`)

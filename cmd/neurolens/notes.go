@@ -127,6 +127,7 @@ var warningMeanings = map[string]string{
 	"unsteady":        "samples of a run never settle; more warm-up, more iterations",
 	"file_changed":    "a file that it runs is not what it was when the session began, or changed while it ran; compare by the stored hashes",
 	"not_finite":      "a metric of the benchmark was not a finite number",
+	"rounded":         "samples are whole numbers beyond 2^53: they are kept, and what sums them up is rounded to 16 digits",
 	"mean":            "the file gives a mean, no samples and no median: the mean stands for the run",
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -95,13 +96,18 @@ func (s *Series) add(number []byte, sc scale) error {
 	return nil
 }
 
-// integer reads an integer of up to 18 digits.
+// integer reads an integer of 64 bits.
 func integer(number []byte) (n int64, ok bool) {
+	const sure = 18 // digits that always fit
+	if len(number) > sure+1 {
+		n, err := strconv.ParseInt(string(number), 10, 64)
+		return n, err == nil && number[0] != '+'
+	}
 	digits := number
 	if len(digits) > 0 && digits[0] == '-' {
 		digits = digits[1:]
 	}
-	if len(digits) == 0 || len(digits) > 18 {
+	if len(digits) == 0 {
 		return 0, false
 	}
 	for _, c := range digits {

@@ -16,6 +16,10 @@ const (
 
 	// WarnNotFinite: samples of the primary metric are NaN or infinite, so that nothing sums it up.
 	WarnNotFinite = "not_finite"
+
+	// WarnRounded: samples of the primary metric are integers that real numbers do not hold, so that what sums them up is
+	// rounded. The samples are not.
+	WarnRounded = "rounded"
 )
 
 // mostWarned is of how many samples something is said about their order: what finds out takes longer than linear time.
@@ -36,6 +40,9 @@ func warnings(r *schema.Run) []string {
 	}
 	if slices.ContainsFunc(m.Reals, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }) {
 		return []string{WarnNotFinite}
+	}
+	if slices.ContainsFunc(m.Ticks, func(t int64) bool { return t > exactIntegers || t < -exactIntegers }) {
+		return []string{WarnRounded}
 	}
 	timed := m.Level == schema.LevelIteration || m.Level == schema.LevelProcess
 	if !timed || max(len(m.Ticks), len(m.Reals)) > mostWarned {
