@@ -59,7 +59,19 @@ func TestSQLTypes(t *testing.T) {
 		{"18446744073709551615::UBIGINT", query.TypeText, "18446744073709551615"},
 		{"18446744073709551615::UBIGINT % 10", query.TypeInteger, int64(5)},
 		{"0.10", query.TypeReal, 0.1},
-		{"-12345678901234567890.5::DECIMAL(30,1)", query.TypeReal, -12345678901234567890.5},
+		{"-12345678901234567890.5::DECIMAL(30,1)", query.TypeText, "-12345678901234567890.5"},
+		{"123456789012345678901234567890.12::DECIMAL(38,2)", query.TypeText, "123456789012345678901234567890.12"},
+		{"1234567890123.25::DECIMAL(38,2)", query.TypeReal, 1234567890123.25},
+		{"'infinity'::TIMESTAMPTZ", query.TypeText, "infinity"},
+		{"'-infinity'::TIMESTAMP", query.TypeText, "-infinity"},
+		{"'infinity'::TIMESTAMP_S", query.TypeText, "infinity"},
+		{"'-infinity'::TIMESTAMP_MS", query.TypeText, "-infinity"},
+		{"'-infinity'::TIMESTAMP_NS", query.TypeText, "-infinity"},
+		{"'-infinity'::DATE", query.TypeText, "-infinity"},
+		{"'infinity'::DATE", query.TypeText, "infinity"},
+		{"'99999-01-01'::DATE", query.TypeText, "99999-01-01"},
+		{"['infinity'::DATE, '12345-01-01'::DATE]", query.TypeList, []any{"infinity", "12345-01-01T00:00:00Z"}},
+		{"{'a': 123456789012345678901234567890.12::DECIMAL(38,2)}", query.TypeMap, map[string]any{"a": "123456789012345678901234567890.12"}},
 		{"1.5::FLOAT", query.TypeReal, 1.5},
 		{"'-inf'::DOUBLE", query.TypeReal, math.Inf(-1)},
 		{"'ü'", query.TypeText, "ü"},
@@ -95,6 +107,18 @@ func TestSQLTypes(t *testing.T) {
 		if r.Columns[0].Type != c.kind || !reflect.DeepEqual(r.Rows[0][0], c.want) {
 			t.Errorf("%s: got %s %#v, want %s %#v", c.expression, r.Columns[0].Type, r.Rows[0][0], c.kind, c.want)
 		}
+	}
+}
+
+// TestSQLMisfits: a column of which one value does not fit its type is text, the other values too.
+func TestSQLMisfits(t *testing.T) {
+	t.Parallel()
+	db := open(t, newStore(t))
+	r, err := db.SQL(t.Context(), `SELECT * FROM (VALUES (TIMESTAMP '2026-11-21 06:45:12', 0.5::DECIMAL(38,2), 1::HUGEINT), (NULL, NULL, NULL),
+		('infinity', 123456789012345678901234567890.12, 170141183460469231731687303715884105727)) t(a, b, c)`)
+	want := "[[2026-11-21T06:45:12Z 0.5 1] [<nil> <nil> <nil>] [infinity 123456789012345678901234567890.12 170141183460469231731687303715884105727]]"
+	if err != nil || fmt.Sprint(r.Rows) != want {
+		t.Errorf("got %v, %v\nwant %s", r.Rows, err, want)
 	}
 }
 

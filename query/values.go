@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,26 +51,32 @@ func readTable(rows driver.Rows, most int) (Table, error) {
 		t.Rows = append(t.Rows, values)
 	}
 	for i := range t.Columns {
-		wideIntegers(&t, i)
+		textWhereMisfits(&t, i)
 	}
 	return t, nil
 }
 
-// wideIntegers makes a column of integers text where one does not fit in 64 bits.
-func wideIntegers(t *Table, column int) {
-	wide := false
-	for _, row := range t.Rows {
-		if _, ok := row[column].(*big.Int); ok {
-			wide = true
-		}
-	}
-	if !wide {
+// misfit is a value that the type of its column has not, as text: an integer of more than 64 bits, a decimal of more
+// digits than a double has, an infinite time.
+type misfit string
+
+// textWhereMisfits makes a column text where one of its values does not fit.
+func textWhereMisfits(t *Table, column int) {
+	if !slices.ContainsFunc(t.Rows, func(row []any) bool { _, ok := row[column].(misfit); return ok }) {
 		return
 	}
 	t.Columns[column].Type = TypeText
 	for _, row := range t.Rows {
-		if row[column] != nil {
-			row[column] = fmt.Sprint(row[column])
+		switch v := row[column].(type) {
+		case nil:
+		case misfit:
+			row[column] = string(v)
+		case float64:
+			row[column] = strconv.FormatFloat(v, 'f', -1, 64)
+		case time.Time:
+			row[column] = v.UTC().Format(time.RFC3339Nano)
+		default:
+			row[column] = fmt.Sprint(v)
 		}
 	}
 }
@@ -108,7 +116,7 @@ func converter(name string) (Type, func(any) any) {
 
 func clock(layout string) func(any) any {
 	return func(v any) any {
-		if t, ok := v.(time.Time); ok {
+		if t, ok := plain(v).(time.Time); ok {
 			return t.Format(layout)
 		}
 		return text(v)
@@ -135,6 +143,8 @@ func text(v any) any {
 	switch v := plain(v).(type) {
 	case string:
 		return v
+	case misfit:
+		return string(v)
 	case nil:
 		return nil
 	default:
@@ -142,7 +152,7 @@ func text(v any) any {
 	}
 }
 
-// plain gives a value of the driver as one of the types that Type lists; *big.Int stays where it is too wide.
+// plain gives a value of the driver as one of the types that Type lists, or as a misfit.
 func plain(v any) any {
 	switch v := v.(type) {
 	case []any:
@@ -158,8 +168,12 @@ func plain(v any) any {
 	case duckdb.Interval:
 		return intervalText(v)
 	case duckdb.Decimal:
-		f, _ := strconv.ParseFloat(v.String(), 64) // digits and a point
-		return f
+		return decimal(v.String())
+	case time.Time:
+		if text := infinite(v); text != "" {
+			return misfit(text)
+		}
+		return v
 	case duckdb.UUID:
 		return v.String()
 	default:
@@ -189,10 +203,45 @@ func plainNumber(v any) any {
 		if v.IsInt64() {
 			return v.Int64()
 		}
-		return v
+		return misfit(v.String())
 	default:
 		return v
 	}
+}
+
+// decimal is the number of some digits with a point.
+func decimal(digits string) any {
+	f, err := strconv.ParseFloat(digits, 64)
+	if err != nil || strconv.FormatFloat(f, 'f', -1, 64) != digits {
+		return misfit(digits)
+	}
+	return f
+}
+
+// lastDay is the day, counted from 1970, that stands for an infinite date.
+const lastDay = math.MaxInt32
+
+// infinities are the times that the driver makes of infinity in each of DuckDB's types of a time; of -infinity it makes
+// those of the negative numbers.
+func infinities(sign int64) []time.Time {
+	last := sign * math.MaxInt64
+	return []time.Time{
+		time.Unix(last, 0), time.UnixMilli(last), time.UnixMicro(last), time.Unix(0, last), time.Unix(sign*lastDay*24*60*60, 0),
+	}
+}
+
+// infinite is infinity or -infinity for a time which stands for that, empty for another.
+func infinite(t time.Time) string {
+	if year := t.Year(); year > 1677 && year < 2262 { // what can be counted in nanoseconds
+		return ""
+	}
+	switch {
+	case slices.ContainsFunc(infinities(1), t.Equal):
+		return "infinity"
+	case slices.ContainsFunc(infinities(-1), t.Equal):
+		return "-infinity"
+	}
+	return ""
 }
 
 func plainList(list []any) []any {
@@ -220,13 +269,19 @@ func plainMap(m duckdb.OrderedMap) map[string]any {
 	return out
 }
 
-// nested is plain for a value inside another, where an integer that is too wide is text on its own.
+// nested is plain for a value inside another, where a misfit is text on its own, as is a time that JSON has not.
 func nested(v any) any {
-	p := plain(v)
-	if b, ok := p.(*big.Int); ok {
-		return b.String()
+	switch p := plain(v).(type) {
+	case misfit:
+		return string(p)
+	case time.Time:
+		if year := p.Year(); year < 0 || year > 9999 {
+			return p.UTC().Format(time.RFC3339Nano)
+		}
+		return p
+	default:
+		return p
 	}
-	return p
 }
 
 // intervalText prints an interval with its parts as DuckDB keeps them: months, days, time.

@@ -82,14 +82,32 @@ func (a *app) print(format string, t query.Table, people func() view) error {
 
 func (a *app) color() bool { return a.terminal && a.getenv("NO_COLOR") == "" }
 
+// keys are the names of columns, each once: what stands again is followed by a number, as DuckDB does in a subquery.
+func keys(columns []query.Column) []string {
+	taken := map[string]bool{}
+	for _, c := range columns {
+		taken[c.Name] = true
+	}
+	all := make([]string, len(columns))
+	seen := map[string]bool{}
+	for i, c := range columns {
+		name := c.Name
+		for n := 1; seen[c.Name] && taken[name]; n++ {
+			name = c.Name + "_" + strconv.Itoa(n)
+		}
+		seen[c.Name], taken[name], all[i] = true, true, name
+	}
+	return all
+}
+
 // writeObject writes a row as a JSON object with its keys in column order. NULL is null.
-func writeObject(w *bytes.Buffer, columns []query.Column, row []any) error {
+func writeObject(w *bytes.Buffer, columns []query.Column, keys []string, row []any) error {
 	w.WriteByte('{')
 	for i, c := range columns {
 		if i > 0 {
 			w.WriteString(", ")
 		}
-		key, err := jsonText(c.Name)
+		key, err := jsonText(keys[i])
 		if err != nil {
 			return err
 		}

@@ -323,3 +323,16 @@ func TestRunsAreTold(t *testing.T) {
 		}
 	}
 }
+
+// TestJSONKeysOnce: an object has each key once, whatever the names of the columns.
+func TestJSONKeysOnce(t *testing.T) {
+	t.Parallel()
+	table := query.Table{Rows: [][]any{{int64(1), int64(2), int64(3), int64(4)}}}
+	for _, name := range []string{"a", "a", "a_1", "a"} {
+		table.Columns = append(table.Columns, query.Column{Name: name, Type: query.TypeInteger})
+	}
+	want := `{"a": 1, "a_2": 2, "a_1": 3, "a_3": 4}` + "\n"
+	if got := printed(t, formatJSONL, table); got != want {
+		t.Errorf("got %swant %s", got, want)
+	}
+}

@@ -153,12 +153,13 @@ func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {
 	if !p.began {
 		b.WriteString("[")
 	}
+	keys := keys(t.Columns)
 	for i, row := range t.Rows {
 		if p.rows || i > 0 {
 			b.WriteString(",")
 		}
 		b.WriteString("\n  ")
-		if err := writeObject(b, t.Columns, row); err != nil {
+		if err := writeObject(b, t.Columns, keys, row); err != nil {
 			return err
 		}
 	}
@@ -166,8 +167,9 @@ func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {
 }
 
 func printJSONL(b *bytes.Buffer, t query.Table) error {
+	keys := keys(t.Columns)
 	for _, row := range t.Rows {
-		if err := writeObject(b, t.Columns, row); err != nil {
+		if err := writeObject(b, t.Columns, keys, row); err != nil {
 			return err
 		}
 		b.WriteString("\n")

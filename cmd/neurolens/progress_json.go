@@ -137,7 +137,7 @@ func (j *jsonReporter) write(members []member) {
 		columns, row = append(columns, query.Column{Name: m.key}), append(row, m.value)
 	}
 	var b bytes.Buffer
-	if err := writeObject(&b, columns, row); err != nil {
+	if err := writeObject(&b, columns, keys(columns), row); err != nil {
 		return
 	}
 	b.WriteByte('\n')
