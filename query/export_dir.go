@@ -3,9 +3,11 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 )
 
@@ -80,11 +82,24 @@ func removeStale(path string) error {
 	return nil
 }
 
-// destError is what the file system says about a destination: another destination, or other rights, would do.
+// refusals are what the file system says whatever the name is: that it is full, or may not be written.
+var refusals = []syscall.Errno{
+	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.EIO, syscall.EMFILE, syscall.ENFILE,
+}
+
+// NotTheName tells whether an error of writing comes from the machine, and not from the name that was given.
+func NotTheName(err error) bool {
+	return slices.ContainsFunc(refusals, func(errno syscall.Errno) bool { return errors.Is(err, errno) })
+}
+
+// destError is what the file system says about a destination: where another name would do, an ErrInput.
 func destError(path string, err error) error {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {
 		err = errno // the rest names the temporary file, or a part of the path, or nothing
+	}
+	if NotTheName(err) {
+		return errors.New(printable(fmt.Sprintf("export: %s: %v", path, err)))
 	}
 	return input("export: %s: %v", path, err)
 }

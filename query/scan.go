@@ -1,10 +1,12 @@
 package query
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -167,6 +169,9 @@ var asPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
 // checkPath refuses the paths that no pattern stands for: in a pattern DuckDB takes a backslash for the end of a directory.
 func checkPath(path string) error {
+	if !utf8.ValidString(path) {
+		return errors.New("its path is not UTF-8, and cannot be read")
+	}
 	if at := strings.IndexAny(path, wild); at >= 0 && strings.Contains(path, `\`) {
 		return fmt.Errorf("a path with both %c and a backslash in it cannot be read", path[at])
 	}

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -202,15 +204,31 @@ func (a *app) writeStore() (string, error) {
 	if strings.HasPrefix(stores[0], "..") && len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
 		fmt.Fprintln(a.stderr, "store "+stores[0])
 	}
-	return stores[0], nil
+	return stores[0], checkStorePath(stores[0])
 }
 
 // newStore is where a store is made that was asked for by that: here, if it was not named.
 func (a *app) newStore() (string, error) {
 	if len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
-		return storeHere, nil
+		return storeHere, checkStorePath(storeHere)
 	}
 	return a.writeStore()
+}
+
+// checkStorePath refuses a path that is not UTF-8, with all that it stands in: DuckDB takes no other, so that what is stored
+// there could not be read.
+func checkStorePath(dir string) error {
+	path, err := filepath.Abs(dir)
+	if err != nil {
+		return nil // whoever opens it says why
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if !utf8.ValidString(path) {
+		return usageErrorf("--store: %q is not UTF-8, and no store under such a path can be read", path)
+	}
+	return nil
 }
 
 // memoryLimit is what a question that does not do with little may use of a machine that is there to measure.

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,10 @@ func playPart(argv []string) (code int, handled bool) {
 
 // Main runs one command line with the process's streams and gives its exit code.
 func Main(args []string) int {
+	if err := checkFiles(); err != nil {
+		printError(os.Stderr, err)
+		return exitOther
+	}
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
@@ -61,9 +66,13 @@ func (a *app) run(args []string) int {
 	defer a.temporary.remove()
 	cmd := newRootCommand(a)
 	cmd.SetArgs(args)
-	cmd.SetOut(a.stdout)
+	out := &noting{to: a.stdout}
+	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
 	err := cmd.ExecuteContext(ctx)
+	if err == nil && out.err != nil {
+		err = fmt.Errorf("writing to standard output: %w", out.err)
+	}
 	code := exitCode(err)
 	if errors.Is(err, syscall.EPIPE) && a.temporary.made() {
 		code = exitPipe
@@ -76,6 +85,31 @@ func (a *app) run(args []string) int {
 		printError(a.stderr, err)
 	}
 	return code
+}
+
+// noting writes, and keeps the first error: cobra does not look at those of its help.
+type noting struct {
+	to  io.Writer
+	err error
+}
+
+func (n *noting) Write(b []byte) (int, error) {
+	written, err := n.to.Write(b)
+	n.err = cmp.Or(n.err, err)
+	return written, err
+}
+
+// leastFiles is how many files the program needs to have open at once, before it opens one of a store: the runtime of Go
+// ends with pages of its own state where it cannot.
+const leastFiles = 16
+
+// checkFiles refuses to begin where too few files may be open.
+func checkFiles() error {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= leastFiles {
+		return nil
+	}
+	return fmt.Errorf("%d files may be open at once (ulimit -n), and %d are needed", limit.Cur, leastFiles)
 }
 
 // signalled is the cause of a context that a signal ended.

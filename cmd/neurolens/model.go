@@ -79,7 +79,11 @@ func runModelGen(a *app, o modelOptions) error {
 		return usageErrorf("model gen: %w", err)
 	}
 	if err := writeNew(o.out, model, o.force); err != nil {
-		return usageErrorf("model gen: writing %s: %w", o.out, err)
+		err = fmt.Errorf("model gen: writing %s: %w", o.out, err)
+		if query.NotTheName(err) {
+			return err
+		}
+		return usageError{err}
 	}
 	sum := sha256.Sum256(model)
 	t := query.Table{

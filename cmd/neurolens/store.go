@@ -83,10 +83,11 @@ func (a *app) withStore(do func(dir string, s *ingest.Store) error) error {
 		return storeError{err}
 	}
 	err = do(dir, s)
-	if closeErr := s.Close(); closeErr != nil {
-		return errors.Join(err, storeError{closeErr})
+	closeErr := s.Close()
+	if _, said := errors.AsType[storeError](err); closeErr == nil || said { // that sealing does not work is said once
+		return err
 	}
-	return err
+	return errors.Join(err, storeError{closeErr})
 }
 
 func newStoreSealCommand(a *app) *cobra.Command {
