@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -28,7 +27,7 @@ type mortalFiles struct {
 	at     int           // which operation is the last; -1: none
 	step   string        // or: which step
 	nth    int           // time it is met
-	stall  time.Duration // at some operations, between looking up the directories and doing it
+	stall  time.Duration // in a model, at some operations, between looking up the directories and doing it; 0: there is none
 	steps  *stepCounts
 
 	mu    sync.Mutex
@@ -43,7 +42,6 @@ type stepCounts struct {
 	crashes   map[string]int
 	takeOvers int
 	rescued   int
-	overslept int // operations that took longer than a claim's grace, which the protocol does not allow for
 }
 
 func newStepCounts() *stepCounts {
@@ -157,38 +155,49 @@ func (f *mortalFiles) crashed() bool {
 	return f.dead
 }
 
-// slowly gives the path of a name for one operation. Sometimes it looks the directory up and stalls before the
-// operation: whatever was renamed in the meantime, the operation then goes to where the directory is now, as it does
-// when the kernel stops a process between the two.
-func (f *mortalFiles) slowly(name string) (found string, done func()) {
+// slowly gives the path of a name for one operation, and what is to be called after it. In a model it looks the directory
+// up and pauses before the operation, sometimes for long: whatever was renamed in the meantime, the operation then goes to
+// where the directory is now, as it does when the kernel stops a process between the two. What has changed in a directory
+// gets the time of the model.
+func (f *mortalFiles) slowly(name string) (found string, done func(changed bool)) {
+	if f.stall == 0 {
+		return f.path(name), func(bool) {}
+	}
+	dir, err := os.Open(path.Dir(f.path(name)))
+	if err != nil {
+		return f.path(name), func(bool) {}
+	}
+	time.Sleep(f.pause(name))
+	held := fmt.Sprintf("/proc/self/fd/%d", dir.Fd())
+	return path.Join(held, path.Base(name)), func(changed bool) {
+		if changed {
+			f.touch(held)
+		}
+		_ = dir.Close()
+	}
+}
+
+// pause is how long an operation takes: now and then it stalls.
+func (f *mortalFiles) pause(name string) time.Duration {
+	const usual = 4 * time.Millisecond
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	seldom := 80
 	if strings.HasPrefix(name, schema.LiveDir+"/") {
 		seldom = 8 // a run that comes into a segment late is what a claim must not lose
 	}
-	const fds = "linux" // has directories under their descriptors in /proc
-	stall := f.stall > 0 && runtime.GOOS == fds && f.random.IntN(seldom) == 0
-	wait := time.Duration(0)
-	if stall {
-		wait = time.Duration(f.random.Int64N(int64(f.stall)))
+	if f.random.IntN(seldom) == 0 {
+		return time.Duration(f.random.Int64N(int64(f.stall)))
 	}
-	f.mu.Unlock()
-	if !stall {
-		return f.path(name), func() {}
-	}
-	dir, err := os.Open(path.Dir(f.path(name)))
-	if err != nil {
-		return f.path(name), func() {}
-	}
-	begun := time.Now()
-	time.Sleep(wait)
-	return fmt.Sprintf("/proc/self/fd/%d/%s", dir.Fd(), path.Base(name)), func() {
-		_ = dir.Close()
-		if time.Since(begun) >= modelGrace {
-			f.steps.mu.Lock()
-			f.steps.overslept++
-			f.steps.mu.Unlock()
-		}
+	return time.Duration(f.random.Int64N(int64(usual)))
+}
+
+// touch gives what was changed the time of the model, which is not that of the file system. Until then it is of a later
+// time, and counts as in use.
+func (f *mortalFiles) touch(name string) {
+	if f.stall > 0 {
+		now := time.Now()
+		_ = os.Chtimes(name, now, now)
 	}
 }
 
@@ -200,15 +209,25 @@ func (f *mortalFiles) Open(name string) (opened fs.File, err error) {
 func (f *mortalFiles) makeRoot() error { return f.do("make root", f.osFiles.makeRoot) }
 
 func (f *mortalFiles) makeDir(name string) error {
-	return f.do("mkdir "+name, func() error { return f.osFiles.makeDir(name) })
+	return f.do("mkdir "+name, func() error {
+		err := f.osFiles.makeDir(name)
+		if err == nil {
+			f.touch(f.path(name))
+			f.touch(path.Dir(f.path(name)))
+		}
+		return err
+	})
 }
 
 func (f *mortalFiles) create(name string) (file, error) {
 	var opened *os.File
 	err := f.do("create "+name, func() (err error) {
 		found, done := f.slowly(name)
-		defer done()
 		opened, err = os.OpenFile(found, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err == nil {
+			f.touch(found)
+		}
+		done(err == nil)
 		return err
 	})
 	if err != nil {
@@ -235,10 +254,11 @@ func (f *mortalFiles) openDir(name string) (file, error) {
 func (f *mortalFiles) link(from, to string) error {
 	err := f.do("link "+from+" "+to, func() error {
 		one, doneOne := f.slowly(from)
-		defer doneOne()
 		other, doneOther := f.slowly(to)
-		defer doneOther()
-		return os.Link(one, other)
+		err := os.Link(one, other)
+		doneOne(false)
+		doneOther(err == nil)
+		return err
 	})
 	if err == nil && stepOf("link "+from+" "+to) == "7b: link" {
 		f.steps.mu.Lock()
@@ -251,10 +271,11 @@ func (f *mortalFiles) link(from, to string) error {
 func (f *mortalFiles) rename(from, to string) error {
 	err := f.do("rename "+from+" "+to, func() error {
 		one, doneOne := f.slowly(from)
-		defer doneOne()
 		other, doneOther := f.slowly(to)
-		defer doneOther()
-		return os.Rename(one, other)
+		err := os.Rename(one, other)
+		doneOne(err == nil)
+		doneOther(err == nil)
+		return err
 	})
 	if err == nil && stepOf("rename "+from+" "+to) == "take-over: rename" {
 		f.steps.mu.Lock()
@@ -267,8 +288,9 @@ func (f *mortalFiles) rename(from, to string) error {
 func (f *mortalFiles) remove(name string) error {
 	return f.do("remove "+name, func() error {
 		found, done := f.slowly(name)
-		defer done()
-		return os.Remove(found)
+		err := os.Remove(found)
+		done(err == nil)
+		return err
 	})
 }
 
@@ -288,15 +310,18 @@ func (f *mortalFile) Write(content []byte) (n int, err error) {
 			half = content[:len(content)/2]
 		}
 		n, err = f.File.Write(half)
+		f.touch()
 		return err
 	})
 	return n, err
 }
 
 func (f *mortalFile) WriteAt(content []byte, at int64) (n int, err error) {
-	err = f.files.do("write "+f.name, func() error { n, err = f.File.WriteAt(content, at); return err })
+	err = f.files.do("write "+f.name, func() error { n, err = f.File.WriteAt(content, at); f.touch(); return err })
 	return n, err
 }
+
+func (f *mortalFile) touch() { f.files.touch(fmt.Sprintf("/proc/self/fd/%d", f.Fd())) }
 
 func (f *mortalFile) Sync() error { return f.files.do("sync "+f.name, func() error { return nil }) }
 

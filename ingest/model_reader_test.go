@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,9 +15,9 @@ import (
 
 // readers look at the store again and again.
 func (m *model) readers() {
-	for !m.stop.Load() && !m.t.Failed() && !m.void() {
+	for !m.stop.Load() && !m.t.Failed() {
 		m.look()
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // of the model
 	}
 }
 
@@ -57,10 +58,6 @@ func (m *model) look() {
 
 // missing reports an acknowledged run that a reader did not meet, and where it is.
 func (m *model) missing(run string) {
-	time.Sleep(2 * modelStall) // for an operation that oversleeps to end
-	if m.void() {
-		return
-	}
 	var found []string
 	_ = filepath.WalkDir(m.dir, func(name string, _ fs.DirEntry, _ error) error {
 		if filepath.Base(name) == run+".parquet" {
@@ -149,10 +146,10 @@ func (m *model) openNew(f schema.SealedFile) {
 
 // end lets one last process finish everything.
 func (m *model) end() {
-	time.Sleep(2 * modelGrace)
+	time.Sleep(2 * modelGrace) // of the model
 	var claims []schema.Claim
 	for range 100 {
-		mustSeal(m.t, m.dir)
+		m.seal()
 		var live []string
 		if live, _, claims = whereRuns(m.t, m.dir); len(live)+len(claims) == 0 {
 			break
@@ -181,6 +178,15 @@ func (m *model) end() {
 		}
 	}
 	checkStore(m.t, m.dir)
+}
+
+// seal seals all that may be sealed, of whomever, in the time of the model.
+func (m *model) seal() {
+	files := quickFiles(m.dir)
+	files.stall, files.random = 1, rand.New(rand.NewPCG(1, 1))
+	if _, err := openWith(m.t, m.dir, files, heirRules()).Seal(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
 // checkNames: every sealed file that was seen at any time is there.
