@@ -36,6 +36,7 @@ func eventsOf(t *testing.T, dir string) []schema.Event {
 
 // TestAnnotate: what is said later counts, also where the clock has gone back.
 func TestAnnotate(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := schema.NewULID(time.Now()).String()
 	now := time.Now()
@@ -59,6 +60,7 @@ func TestAnnotate(t *testing.T) {
 
 // TestAnnotateFaults lets every file operation fail in turn: what was acknowledged is there, and nothing is half there.
 func TestAnnotateFaults(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
 		for _, late := range []bool{false, true} {
 			t.Run(fmt.Sprint(fault, late), func(t *testing.T) {
@@ -86,6 +88,7 @@ func TestAnnotateFaults(t *testing.T) {
 
 // TestAnnotateInOrder says one thing after another within a millisecond: the last one counts.
 func TestAnnotateInOrder(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	mustAppend(t, store, run)

@@ -11,6 +11,7 @@ import (
 // TestAppendAllFaults lets every file operation of an import fail in turn: nothing is acknowledged that is not there,
 // nothing is in the store twice, and once the cause is gone the import can be done again.
 func TestAppendAllFaults(t *testing.T) {
+	t.Parallel()
 	runs := append(sweep(1, 12, 3), fullRun())
 	for name, bulk := range bulkFaults {
 		t.Run(name, func(t *testing.T) {

@@ -79,6 +79,7 @@ func mustHold(t testing.TB, dir string, runs ...schema.Run) {
 
 // TestAppendAll stores runs that are there, twice, and new ones; the second time nothing is added.
 func TestAppendAll(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := append(sweep(1, 300, 20), fullRun(), smallRun())
 	bare := smallRun()
@@ -117,6 +118,7 @@ func sealedFiles(t testing.TB, dir string) []schema.SealedFile {
 
 // TestAppendAllFiles: what does not fit into memory becomes many files.
 func TestAppendAllFiles(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 1000, 100)
 	b := newBulk(store.files, "test", 2*50*runSize(&runs[0]))
@@ -174,6 +176,7 @@ func (c *readCounter) Open(name string) (fs.File, error) {
 // TestAppendAllDiffering: of an id with other values the store keeps what it has, and says so: of a live run, a sealed one,
 // one of a batch before, of the same batch.
 func TestAppendAllDiffering(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 100, 1)
 	mustAppend(t, store, runs[0])
@@ -198,6 +201,7 @@ func TestAppendAllDiffering(t *testing.T) {
 
 // TestAppendAllClaimed: runs in claims are there too.
 func TestAppendAllClaimed(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	mustAppend(t, store, run)
@@ -217,6 +221,7 @@ func TestAppendAllClaimed(t *testing.T) {
 
 // TestAppendAllRefused: a run that does not validate, or an error of the caller's, ends it; nothing is half there.
 func TestAppendAllRefused(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	good, bad := smallRun(), smallRun()
 	bad.Status = "fine"
@@ -247,6 +252,7 @@ func TestAppendAllRefused(t *testing.T) {
 
 // TestAppendAllNoLinks: without hard links sealed files are renamed into their places.
 func TestAppendAllNoLinks(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	store, err := openStore(dir, "test", noLinkFiles{must(newOSFiles(dir))})
 	if err != nil {
@@ -263,6 +269,7 @@ func TestAppendAllNoLinks(t *testing.T) {
 // it has its name, those of samples and ops have theirs before that of runs, and each name is on disk in the end. A run
 // that is skipped is on disk too.
 func TestAppendAllOrder(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
 	store, err := openStore(dir, "test", files)
@@ -313,6 +320,7 @@ func TestAppendAllOrder(t *testing.T) {
 
 // TestAppendAllAgain: what was cut off before its commit and is done again leaves no second samples behind.
 func TestAppendAllAgain(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 5, 3)
 	bulkFiles(t, store, 5, runs)

@@ -52,6 +52,7 @@ func busyRuns() int64 { return int64(tier(30, 200, 200)) }
 
 // TestVerifyBusy: what writers and sealers do meanwhile is no damage, and no run is there twice.
 func TestVerifyBusy(t *testing.T) {
+	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
 		if _, err := verify(context.Background(), os.DirFS(dir), func(f Finding) {
@@ -67,6 +68,7 @@ func TestVerifyBusy(t *testing.T) {
 
 // TestMergeBusy merges a store while it is written to and sealed: what was there is there, once.
 func TestMergeBusy(t *testing.T) {
+	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	_, into := newStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
@@ -85,6 +87,7 @@ func TestMergeBusy(t *testing.T) {
 
 // TestCompactBusy compacts a store while it is written to and sealed.
 func TestCompactBusy(t *testing.T) {
+	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
 		into := filepath.Join(t.TempDir(), fmt.Sprint(times))
@@ -119,6 +122,7 @@ func listedRuns(t *testing.T, dir string) int {
 
 // TestMergeTogether has two merge a store into one, again and again, while it is written to: each run is there once.
 func TestMergeTogether(t *testing.T) {
+	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	_, into := newStore(t)
 	var merging sync.WaitGroup

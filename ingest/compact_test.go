@@ -16,6 +16,7 @@ import (
 
 // TestCompact compacts a store with live and sealed runs of two months, some of them removed, one of them twice.
 func TestCompact(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	twice, _ := sealedStore(t, startedAt(smallRun(), time.Date(2026, 2, 1, 0, 0, 1, 0, time.UTC)))
 	copyTree(t, twice, p.b, schema.RunsDir, schema.SamplesDir)
@@ -84,6 +85,7 @@ func checkCompact(t *testing.T, from, into string) {
 
 // TestCompactOverlap merges files of which more overlap than may be open at a time.
 func TestCompactOverlap(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	year := time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC)
 	const files, each = 9, 5
@@ -110,6 +112,7 @@ func TestCompactOverlap(t *testing.T) {
 }
 
 func TestCompactRefuses(t *testing.T) {
+	t.Parallel()
 	dir, f := sealedStore(t, smallRun())
 	_, full := newStore(t)
 	for into, want := range map[string]string{
@@ -139,6 +142,7 @@ func TestCompactRefuses(t *testing.T) {
 // TestCompactFaults lets every file operation of a compact fail in turn, on either side. What is left is no store, or a
 // complete one.
 func TestCompactFaults(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	want := contents(t, p.b)
 	before := snapshot(t, p.b)

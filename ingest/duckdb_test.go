@@ -17,6 +17,7 @@ import (
 // TestDuckDB reads every column of appended runs the way the query layer does, by field id with an explicit schema,
 // and finds what was put in: zero is not NULL, empty is not NULL, NULL is NULL.
 func TestDuckDB(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	runs := appendVariety(t, dir)
 	db, err := sql.Open("duckdb", "")
@@ -54,6 +55,7 @@ func readRow(t *testing.T, db *sql.DB, file string) []any {
 
 // TestDuckDBSealed reads every column of sealed files with DuckDB and nothing but their names.
 func TestDuckDBSealed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	store := open(t, dir)
 	runs := []schema.Run{ingest.FullRun(), ingest.SmallRun(), ingest.FullRun()}

@@ -140,6 +140,7 @@ func (f *faultyFile) Close() error {
 // After each failure the store lists cleanly, every run in it is whole, every acknowledged run is there; and once the
 // cause is gone the session can be completed.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	step := tier(5, 1, 1)
 	for i, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT, syscall.EPERM} {
 		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
@@ -219,6 +220,7 @@ func checkError(t *testing.T, err error, files *faultyFiles) {
 
 // TestOrder holds the order of operations that the acknowledgement rests on.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
 	store, err := openStore(dir, "test", files)
@@ -253,6 +255,7 @@ func TestOrder(t *testing.T) {
 
 // TestNoLinks appends to a file system without hard links.
 func TestNoLinks(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	store, err := openStore(dir, "test", noLinkFiles{must(newOSFiles(dir))})
 	if err != nil {

@@ -132,6 +132,7 @@ func mustMerge(t testing.TB, from, into string) Merged {
 }
 
 func TestMerge(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	ab, ba := copied(t, p.a), copied(t, p.b)
 	before := snapshot(t, p.b)
@@ -169,6 +170,7 @@ func TestMerge(t *testing.T) {
 
 // TestMergeRefuses has what a merge cannot take: damage, and runs with two digests. All the rest is taken.
 func TestMergeRefuses(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	other := startedAt(smallRun(), time.Date(2026, 2, 3, 0, 0, 0, 0, time.UTC))
 	changed := other
@@ -203,6 +205,7 @@ func TestMergeRefuses(t *testing.T) {
 
 // TestMergeSealedDamage leaves a damaged sealed file away, with all of its runs.
 func TestMergeSealedDamage(t *testing.T) {
+	t.Parallel()
 	for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
 		from, f := sealedStore(t, smallRun(), smallRun())
 		_, into := newStore(t)
@@ -226,6 +229,7 @@ func TestMergeSealedDamage(t *testing.T) {
 // TestMergeFaults lets every file operation of a merge fail in turn, on either side. After each failure the store is
 // whole, and when the cause is gone merging again makes it complete.
 func TestMergeFaults(t *testing.T) {
+	t.Parallel()
 	p := newPair(t)
 	merged := copied(t, p.a)
 	mustMerge(t, p.b, merged)

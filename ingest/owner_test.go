@@ -12,6 +12,7 @@ import (
 
 // TestOwner: the owner names host, process and namespace, and its hash is of the text before the hash.
 func TestOwner(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	run.Env.HostID = "h1"

@@ -92,6 +92,7 @@ func digests(t testing.TB, dir, name string) []string {
 // TestPack: small files are packed when there are enough of them, packs become larger ones, and what is new stays by
 // itself until it is enough.
 func TestPack(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 60, 3)
 	slices.Reverse(runs)
@@ -133,6 +134,7 @@ func TestPack(t *testing.T) {
 
 // TestPackClose: a Store that sealed packs at its end, and one that did not leaves packs alone.
 func TestPackClose(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	bulkFiles(t, store, 1, sweep(1, packFiles, 1))
 	for _, want := range []int{1, 0} {
@@ -154,6 +156,7 @@ func TestPackClose(t *testing.T) {
 // TestPackFull: what is packed at once fills one pack after another, and packs that are more than half full are left
 // alone.
 func TestPackFull(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 72, 3)
 	for done := 40; done <= len(runs); done += 4 {
@@ -185,6 +188,7 @@ func TestPackFull(t *testing.T) {
 
 // TestPackOverlapping merges files of the same times with little memory, by way of temporary files.
 func TestPackOverlapping(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 48, 1)
 	runs = append(runs, fullRun())
@@ -207,6 +211,7 @@ func TestPackOverlapping(t *testing.T) {
 
 // TestPackLeaves what cannot be packed to the readers, and packs the rest.
 func TestPackLeaves(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	bulkFiles(t, store, 2, sweep(1, 10, 0))
 	broken := sealedFiles(t, dir)[2].Path(schema.RunsDir)
@@ -248,6 +253,7 @@ func TestPackLeaves(t *testing.T) {
 
 // TestPackEvents packs events; where there are many packs, one stands for all.
 func TestPackEvents(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	want := map[schema.ULID][]byte{}
@@ -286,6 +292,7 @@ func TestPackEvents(t *testing.T) {
 // TestPackFaults lets every file operation of packing fail in turn: the store stays as it is, and once the cause is
 // gone it is packed.
 func TestPackFaults(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := sweep(1, 8, 1)
 	bulkFiles(t, store, 2, runs)

@@ -229,6 +229,7 @@ func (f *cutFiles) did(err error, keys ...string) error {
 // the power there; and where it stays on, another process does the session, and the power is cut after that. With
 // NEUROLENS_LONG=1 it takes every fifth of them, from another one on each time; with NEUROLENS_TORTURE=1 each.
 func TestPowerCut(t *testing.T) {
+	t.Parallel()
 	decisive := regexp.MustCompile(`^(sync|rename|remove) (\.|[a-su-z]|trash)`) // not of tmp
 	step := tier(29, 5, 1)
 	offset := rand.IntN(tier(1, step, 1))

@@ -85,6 +85,7 @@ func drain(out io.Reader) []string {
 // TestKill ends appending processes with SIGKILL at random moments: with NEUROLENS_LONG=1 30 times, with NEUROLENS_TORTURE=1
 // 200 times.
 func TestKill(t *testing.T) {
+	t.Parallel()
 	kill(t, func(*testing.T, string) {})
 }
 
@@ -148,6 +149,7 @@ func checkAcknowledged(t *testing.T, dir string, ids []string) {
 
 // TestProcesses appends from 8 processes at once.
 func TestProcesses(t *testing.T) {
+	t.Parallel()
 	const processes, runs = 8, 50
 	_, dir := newStore(t)
 	ids := make(chan string, processes*runs)
@@ -170,6 +172,7 @@ func TestProcesses(t *testing.T) {
 
 // TestGoroutines appends from 8 goroutines to one Store at once.
 func TestGoroutines(t *testing.T) {
+	t.Parallel()
 	const goroutines, runs = 8, 25
 	store, dir := newStore(t)
 	ids := make(chan string, goroutines*runs)
@@ -205,6 +208,7 @@ func checkAll(t *testing.T, dir string, ids <-chan string, want int) {
 
 // TestZombie: a process that ended is dead, also where nobody asked how.
 func TestZombie(t *testing.T) {
+	t.Parallel()
 	child := exec.Command("true")
 	if err := child.Start(); err != nil {
 		t.Skip(err)

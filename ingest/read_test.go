@@ -21,6 +21,7 @@ import (
 
 // TestParquet reads every column of appended runs with another reader than TestDuckDB, and the types of the columns.
 func TestParquet(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	for _, r := range appendVariety(t, dir) {
 		content, err := os.ReadFile(filepath.Join(dir, pathOf(t, dir, r)))

@@ -59,6 +59,7 @@ func everyByte(t testing.TB, dir string) []string {
 // TestRepairEachFile damages one file of a store with every kind of file: after repair nothing is damaged, all other
 // runs are there, and not a byte is gone.
 func TestRepairEachFile(t *testing.T) {
+	t.Parallel()
 	whole := everything(t)
 	want := contents(t, whole)
 	var names []string
@@ -117,6 +118,7 @@ func flipFirst(t testing.TB, name string) {
 
 // TestRepairSealed damages one of the files of a sealed file whose live files are gone, where it costs something.
 func TestRepairSealed(t *testing.T) {
+	t.Parallel()
 	for zone, want := range map[string]struct {
 		runs int // that are left, of three
 		loss Loss
@@ -166,6 +168,7 @@ func TestRepairSealed(t *testing.T) {
 
 // TestRepairForeign moves what no store has and a glob over the tables finds, and nothing else.
 func TestRepairForeign(t *testing.T) {
+	t.Parallel()
 	dir, _ := sealedStore(t, smallRun())
 	stay := []string{".git/config", "notes.txt", "x.parquet", "live/notes/a/b", "events/x.json", "runs/notes.txt", "packs/x.parquet", "runs/old/a/notes"}
 	for range 2 {
@@ -193,6 +196,7 @@ func TestRepairForeign(t *testing.T) {
 
 // TestRepairSegments has a run in two segments, which nobody can list.
 func TestRepairSegments(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	mustAppend(t, store, run)
@@ -213,6 +217,7 @@ func TestRepairSegments(t *testing.T) {
 
 // TestRepairEvents puts a damaged event back from a pack.
 func TestRepairEvents(t *testing.T) {
+	t.Parallel()
 	dir := everything(t)
 	name := schema.EventFile(must(schema.List(os.DirFS(dir), schema.Scope{})).Events.Files[0])
 	want := must(os.ReadFile(filepath.Join(dir, name)))
@@ -225,6 +230,7 @@ func TestRepairEvents(t *testing.T) {
 
 // TestRepairClaim finishes an abandoned claim whose plan names a run that is damaged.
 func TestRepairClaim(t *testing.T) {
+	t.Parallel()
 	dir := everything(t)
 	want := contents(t, dir)
 	var claim schema.Claim
@@ -274,6 +280,7 @@ func TestRepairClaim(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
+	t.Parallel()
 	dir := everything(t)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), []byte("x"))
 	in, err := Inspect(dir)

@@ -105,6 +105,7 @@ func checkStoreBut(t *testing.T, dir string, bad schema.Run) map[string]int {
 
 // TestSealCrash lets a process that seals crash at each step, and with NEUROLENS_LONG=1 at each of its operations.
 func TestSealCrash(t *testing.T) {
+	t.Parallel()
 	counts := newStepCounts()
 	crash := func(at int, step string) bool {
 		_, dir := newStore(t)
@@ -151,6 +152,7 @@ func checkUnsynced(t *testing.T, f *faultyFiles) {
 // acknowledged is there, and when the cause is gone all can be sealed. With NEUROLENS_LONG=1 every operation meets some of
 // the faults, with NEUROLENS_TORTURE=1 all of them.
 func TestSealFaults(t *testing.T) {
+	t.Parallel()
 	stride, first := tier(97, 6, 1), 0
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
 		for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {

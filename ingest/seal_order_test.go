@@ -13,6 +13,7 @@ import (
 
 // TestSealOrder holds the order of operations that a run which was acknowledged rests on.
 func TestSealOrder(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
 	store := openWith(t, dir, files, eagerRules())
@@ -46,6 +47,7 @@ func TestSealOrder(t *testing.T) {
 
 // TestSealNoLinks: without hard links nothing is sealed, and that is no problem for who appends.
 func TestSealNoLinks(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	store := openWith(t, dir, noLinkFiles{must(newOSFiles(dir))}, eagerRules())
 	for range 5 {
@@ -65,6 +67,7 @@ func TestSealNoLinks(t *testing.T) {
 
 // TestSealEnds: a context that ends leaves everything for the next one.
 func TestSealEnds(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun(), smallRun())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -81,6 +84,7 @@ func TestSealEnds(t *testing.T) {
 // TestLater: a run of a time after the claim, as where it came late into a segment of a machine whose clock is ahead, is
 // left for another claim: the folder of a sealed file holds no run that is later.
 func TestLater(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	soon, late := smallRun(), smallRun()
 	late.StartedAt = late.StartedAt.AddDate(0, 2, 0)
@@ -112,6 +116,7 @@ func TestLater(t *testing.T) {
 // TestAppendAfterFailure: a run whose appending failed after it had its name is appended again, when its segment was
 // sealed in the meantime: it is there once.
 func TestAppendAfterFailure(t *testing.T) {
+	t.Parallel()
 	for _, sealer := range []func(*testing.T, string) int{mustSealKeeping, func(t *testing.T, dir string) int { return mustSeal(t, dir) }, claimOnly} {
 		_, dir := newStore(t)
 		files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, fault: syscall.EIO, lasting: true}
@@ -156,6 +161,7 @@ func claimOnly(t *testing.T, dir string) int {
 
 // TestRescueOrder: what is rescued from a claim is on disk before the claim goes.
 func TestRescueOrder(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	abandonedSegment(t, dir)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
@@ -177,6 +183,7 @@ func TestRescueOrder(t *testing.T) {
 
 // TestDropOrder: before a run is dropped, the sealed file that holds it is on disk, whoever made it.
 func TestDropOrder(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
 	store := openWith(t, dir, files, standardRules())

@@ -60,6 +60,7 @@ func ids(runs ...schema.Run) []string {
 
 // TestSeal: what was appended is sealed; the claim stays for the time of grace, and is gone after it.
 func TestSeal(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := []schema.Run{fullRun(), smallRun(), realisticRun(), smallRun()}
 	runs[1].Primary, runs[1].Metrics = "", nil
@@ -96,6 +97,7 @@ func TestSeal(t *testing.T) {
 
 // TestSealDue: a segment is sealed when it has many runs, when it is old, and at the end if that is worth a file.
 func TestSealDue(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		runs   int
 		rules  func(*rules)
@@ -130,6 +132,7 @@ func TestSealDue(t *testing.T) {
 
 // TestSealTogether: many invocations of one run each, whose processes are gone, do not leave a file each.
 func TestSealTogether(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	for range 50 {
 		cmd, out := child(t, dir, 1)
@@ -152,6 +155,7 @@ func TestSealTogether(t *testing.T) {
 
 // TestSealLeavesOthers: what a living process appends to is not sealed by another one, until nobody touched it for long.
 func TestSealLeavesOthers(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	other, err := Open(dir, "test")
@@ -179,6 +183,7 @@ func TestSealLeavesOthers(t *testing.T) {
 
 // TestDropped: a run that a sealed file holds already is not sealed again, and another run of its id is kept.
 func TestDropped(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	same, other := smallRun(), smallRun()
 	mustAppend(t, store, same, other)
@@ -223,6 +228,7 @@ func breakFile(t *testing.T, dir string, run schema.Run) {
 // TestSealDamaged: a damaged run stays, byte for byte, and does not keep the others from being sealed; what holds
 // nothing else is left alone.
 func TestSealDamaged(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	good, bad := smallRun(), smallRun()
 	mustAppend(t, store, good, bad)
@@ -244,6 +250,7 @@ func TestSealDamaged(t *testing.T) {
 
 // TestStraggler: a run that comes into a claim after it was planned goes back, and is sealed the next time.
 func TestStraggler(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	runs := []schema.Run{smallRun(), smallRun()}
 	mustAppend(t, store, runs[0])

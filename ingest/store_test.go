@@ -15,6 +15,7 @@ import (
 )
 
 func TestInitTwice(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	before := snapshot(t, dir)
@@ -27,6 +28,7 @@ func TestInitTwice(t *testing.T) {
 }
 
 func TestInitMakesParents(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b", "store")
 	if err := Init(dir); err != nil {
 		t.Fatal(err)
@@ -38,6 +40,7 @@ func TestInitMakesParents(t *testing.T) {
 
 // TestInitAgain finishes what a process that died in Init began.
 func TestInitAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, schema.TmpDir), 0o777); err != nil {
 		t.Fatal(err)
@@ -49,6 +52,7 @@ func TestInitAgain(t *testing.T) {
 
 // TestRefused opens and creates stores where that must not work, and finds everything as it was.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	later := `{"format":7,"store_id":"x","planets":9}`
 	_, good := newStore(t)
 	header, err := os.ReadFile(filepath.Join(good, schema.HeaderFile))
@@ -87,6 +91,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestErrorTexts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
@@ -122,6 +127,7 @@ func TestErrorTexts(t *testing.T) {
 }
 
 func TestUnwritable(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() == 0 {
 		if slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), "unprivileged") {
 			t.Fatal("unprivileged: required, and this is root")
@@ -143,6 +149,7 @@ func TestUnwritable(t *testing.T) {
 }
 
 func TestOpenWritesNothing(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	before := snapshot(t, dir)
 	store, err := Open(dir, "test")
@@ -187,6 +194,7 @@ func TestRelativeLink(t *testing.T) {
 
 // TestAppendAgain appends what is there: the same run is acknowledged again, another one of its id is refused.
 func TestAppendAgain(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	run := smallRun()
 	mustAppend(t, store, run, run)
@@ -205,6 +213,7 @@ func TestAppendAgain(t *testing.T) {
 
 // TestSegmentGone takes the segment away between two runs, as sealing does.
 func TestSegmentGone(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	away := filepath.Join(dir, "trash")
@@ -221,6 +230,7 @@ func TestSegmentGone(t *testing.T) {
 }
 
 func TestOldTemps(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	tmp := filepath.Join(dir, schema.TmpDir)
 	name := func() string { return schema.NewULID(time.Now()).String() }

@@ -13,6 +13,7 @@ import (
 
 // TestVerifyForeign has files that no store has.
 func TestVerifyForeign(t *testing.T) {
+	t.Parallel()
 	_, dir := newStore(t)
 	event := schema.NewULID(time.Now())
 	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
@@ -49,6 +50,7 @@ func TestVerifyForeign(t *testing.T) {
 
 // TestVerifyFormat has files that are whole and say that they are of another format than the store.
 func TestVerifyFormat(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	live := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()

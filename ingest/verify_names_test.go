@@ -58,6 +58,7 @@ func rowsOf(t testing.TB, f fs.FS, name string, of *schema.Table) [][]any {
 
 // TestVerifyContent has files whose hashes match, and whose content is not what it has to be.
 func TestVerifyContent(t *testing.T) {
+	t.Parallel()
 	set := func(of *schema.Table, column string, value any) func([][]any) [][]any {
 		return func(rows [][]any) [][]any {
 			at := 0
@@ -105,6 +106,7 @@ func TestVerifyContent(t *testing.T) {
 
 // TestVerifyNames has files of other names than their content.
 func TestVerifyNames(t *testing.T) {
+	t.Parallel()
 	renamed := func(t *testing.T, dir string, f, to schema.SealedFile) {
 		for _, zone := range schema.TableZones {
 			if isThere(os.DirFS(dir), f.Path(zone)) {
@@ -152,6 +154,7 @@ func TestVerifyNames(t *testing.T) {
 
 // TestVerifyTwice has a run in several files.
 func TestVerifyTwice(t *testing.T) {
+	t.Parallel()
 	run := smallRun()
 	dir, f := sealedStore(t, run, smallRun())
 	again, _ := sealedStore(t, run, smallRun())
@@ -229,6 +232,7 @@ func copyTree(t testing.TB, from, into string, zones ...string) {
 
 // TestVerifyPack has packs that do not hold the rows of the files that they cover.
 func TestVerifyPack(t *testing.T) {
+	t.Parallel()
 	dir, f := sealedStore(t, smallRun(), smallRun(), smallRun())
 	more, g := sealedStore(t, smallRun())
 	copyTree(t, more, dir, schema.RunsDir, schema.SamplesDir)
@@ -253,6 +257,7 @@ func TestVerifyPack(t *testing.T) {
 
 // TestCheckRowTime compares the time in a run's id with that at which it started.
 func TestCheckRowTime(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*schema.Run){
 		"later":   func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Millisecond) },
 		"unknown": func(r *schema.Run) { r.StartedAt = time.Time{} },
@@ -270,6 +275,7 @@ func TestCheckRowTime(t *testing.T) {
 
 // TestLaterEvents: an event with a member or of a kind that a later version added is no damage to anybody, and stays.
 func TestLaterEvents(t *testing.T) {
+	t.Parallel()
 	store, dir := newStore(t)
 	mustAppend(t, store, smallRun())
 	run := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Run.String()

@@ -118,6 +118,7 @@ func damage(all []Finding) []Finding {
 }
 
 func TestVerifyWhole(t *testing.T) {
+	t.Parallel()
 	dir := everything(t)
 	before := snapshot(t, dir)
 	var all []Finding
@@ -140,6 +141,7 @@ func TestVerifyWhole(t *testing.T) {
 // found, in that file. What has nothing to do with the file is left away for speed. NEUROLENS_LONG=1 asks for every byte,
 // NEUROLENS_TORTURE=1 for other bits too.
 func TestVerifyFlips(t *testing.T) {
+	t.Parallel()
 	masks, step := []byte{0x20}, tier(17, 1, 1) // the bit that tells the cases of letters apart, to which JSON is blind in places
 	if tier(0, 0, 1) > 0 {
 		masks = []byte{0x01, 0x20, 0x80, 0xff}
