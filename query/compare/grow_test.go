@@ -187,7 +187,7 @@ func everyPrograms() (all []programs) {
 // points that did not change are called different.
 func TestMoreDataSettlesMore(t *testing.T) {
 	t.Parallel()
-	points, repeats, shapes := 60, []int{1, 2, 3, 4, 5, 6, 7, 10, 20}, []int{1, 10}
+	points, repeats, shapes := 36, []int{1, 2, 3, 4, 5, 6, 7, 10, 20}, []int{1, 10}
 	if os.Getenv("NEUROLENS_LONG") != "" {
 		points, repeats, shapes = 600, nil, []int{1, 3, 10, 30}
 		for r := range mostRuns {
