@@ -56,6 +56,7 @@ func checkAgain(t *testing.T, dir string) {
 
 // TestAgainOfCommand: values that YAML or a shell would take for something else, several benchmarks, flags.
 func TestAgainOfCommand(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "a sweep.yaml", `benchmark: [first, second]
 command: ['true', "{benchmark}", "{weird}", "{dim}"]

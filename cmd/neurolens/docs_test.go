@@ -12,6 +12,7 @@ import (
 // TestREADME runs every `$ neurolens` command of the README's console blocks, in order, in a directory of its own. Each
 // has to succeed, and to print what does not depend on the machine: the header of the table, and the line that counts.
 func TestREADME(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)

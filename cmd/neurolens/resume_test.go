@@ -113,7 +113,7 @@ func program(t testing.TB, dir string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{Cmd: exec.Command(self, args...)}
-	p.Dir, p.Env = dir, append(os.Environ(), programRole+"=1")
+	p.Dir, p.Env = dir, append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir()) // tests run side by side
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
 	return p
 }

@@ -37,6 +37,7 @@ func twoPercent(base, head []float64) compare.Pair {
 
 // TestVerdicts of pairs that are judged alone.
 func TestVerdicts(t *testing.T) {
+	t.Parallel()
 	in := func(p compare.Pair, change func(p *compare.Pair)) compare.Pair {
 		change(&p)
 		return p
@@ -95,6 +96,7 @@ func TestVerdicts(t *testing.T) {
 
 // TestTooFewRunsAreNeverJudged: not in a family of pairs either that know their variance, and they do not count in it.
 func TestTooFewRunsAreNeverJudged(t *testing.T) {
+	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
 		least := 3
 		if r.Gate {
@@ -111,6 +113,7 @@ func TestTooFewRunsAreNeverJudged(t *testing.T) {
 
 // TestMethods: what the interval is of.
 func TestMethods(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		runs, blocks int
 		want         compare.Method
@@ -126,6 +129,7 @@ func TestMethods(t *testing.T) {
 
 // TestBorrowedVariance: 10 pairs lend one another their variance, 9 do not. Pairs of one variance know it for certain.
 func TestBorrowedVariance(t *testing.T) {
+	t.Parallel()
 	var pairs []compare.Pair
 	for range 10 {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .01), evenly(5, .1, .01)))
@@ -147,6 +151,7 @@ func TestBorrowedVariance(t *testing.T) {
 // TestIntervalLeavesOutZero: p of pairs of one variance is below 0.05, but the interval of the ranks of 5 runs a side
 // contains 0.
 func TestIntervalLeavesOutZero(t *testing.T) {
+	t.Parallel()
 	var pairs []compare.Pair
 	for range 10 {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .1), evenly(5, .055, .1)))
@@ -159,6 +164,7 @@ func TestIntervalLeavesOutZero(t *testing.T) {
 
 // TestBlocksLendToBlocks: the variance of a difference is not that of a run.
 func TestBlocksLendToBlocks(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 5))
 	var pairs []compare.Pair
 	for i := range 40 {
@@ -176,6 +182,7 @@ func TestBlocksLendToBlocks(t *testing.T) {
 // TestSessionsAreNotTheRuns: between sessions of which it is not known what they differ by nothing is said, and the
 // interval of those of which it is covers their difference.
 func TestSessionsAreNotTheRuns(t *testing.T) {
+	t.Parallel()
 	pair := twoPercent(evenly(9, 0, .001), evenly(9, .05, .001))
 	calm := compare.Judge([]compare.Pair{pair}, compare.Rules{}).Outcomes[0]
 	pair.Confounded, pair.History = true, []float64{0, .05, 0, .04, .01, .05, 0}
@@ -191,6 +198,7 @@ func TestSessionsAreNotTheRuns(t *testing.T) {
 // TestSessionTails: p between two sessions is not below a level more often than the level, however low: so that it can be
 // adjusted over many points.
 func TestSessionTails(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(8, 1))
 	const draws, least = 40_000, .001
 	for _, past := range []int{5, 8, 12, 20} {
@@ -216,6 +224,7 @@ func TestSessionTails(t *testing.T) {
 // TestNoNumbers: a pair with a value that is not finite, or too large to be subtracted, has no change, and the others do
 // not mind it.
 func TestNoNumbers(t *testing.T) {
+	t.Parallel()
 	usual := evenly(5, 0, .01)
 	for _, odd := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -math.MaxFloat64} {
 		one := slices.Clone(usual)
@@ -240,6 +249,7 @@ func TestNoNumbers(t *testing.T) {
 
 // TestGateOverFamilies: a gate is one decision, whatever the number of metrics.
 func TestGateOverFamilies(t *testing.T) {
+	t.Parallel()
 	family := func(shift float64) []compare.Pair {
 		return []compare.Pair{twoPercent(evenly(6, 0, 5), evenly(6, shift, 5))}
 	}

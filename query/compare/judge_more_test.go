@@ -12,6 +12,7 @@ import (
 // TestMoreRunsSettle: where what was seen is the truth, as many more runs as an inconclusive pair asks for settle it in at
 // least 7 of 10 cases, and a quarter of them in fewer than half.
 func TestMoreRunsSettle(t *testing.T) {
+	t.Parallel()
 	gate, strict := compare.Rules{Gate: true}, compare.Rules{Strict: true}
 	for _, c := range []moreRuns{
 		{"beyond the dead zone", 1, 6, .05, false, compare.Rules{}},

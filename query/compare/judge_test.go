@@ -74,6 +74,7 @@ func wantSame(t *testing.T, what string, got, want compare.Outcome) {
 
 // TestJudgeIsAntisymmetric: where base and head are swapped, what was slower is faster by as much.
 func TestJudgeIsAntisymmetric(t *testing.T) {
+	t.Parallel()
 	opposite := map[compare.Verdict]compare.Verdict{compare.Regressed: compare.Improved, compare.Improved: compare.Regressed}
 	changes := 0
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
@@ -103,6 +104,7 @@ func TestJudgeIsAntisymmetric(t *testing.T) {
 
 // TestJudgeKnowsNoUnit: in another unit all logarithms are another by a constant, and nothing is said differently.
 func TestJudgeKnowsNoUnit(t *testing.T) {
+	t.Parallel()
 	scaled := func(logs []float64) []float64 {
 		other := slices.Clone(logs)
 		for i := range other {
@@ -125,6 +127,7 @@ func TestJudgeKnowsNoUnit(t *testing.T) {
 
 // TestJudgeKnowsNoOrder: of the pairs, and of the runs of a side.
 func TestJudgeKnowsNoOrder(t *testing.T) {
+	t.Parallel()
 	families(t, func(t *testing.T, random *rand.Rand, pairs []compare.Pair, r compare.Rules) {
 		order := random.Perm(len(pairs))
 		permuted := make([]compare.Pair, len(pairs))
@@ -145,6 +148,7 @@ func TestJudgeKnowsNoOrder(t *testing.T) {
 
 // TestJudgeAndTheDeadZone: with a larger dead zone there are no more changes, and no fewer unchanged.
 func TestJudgeAndTheDeadZone(t *testing.T) {
+	t.Parallel()
 	moved := 0
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
 		var last []compare.Outcome
@@ -175,6 +179,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 // TestFamilyCorrection: p is adjusted over the pairs that can have a verdict, by Benjamini and Hochberg, in a gate by
 // Holm.
 func TestFamilyCorrection(t *testing.T) {
+	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
 		j := compare.Judge(pairs, r)
 		var p []float64

@@ -93,6 +93,7 @@ func javaValidation(t *testing.T) validation {
 // and how much they find of what did, and prints it as a table. VALIDATION.md says what is measured, and has the table,
 // which NEUROLENS_LONG=1 compares; else a part of the sweeps is drawn, and holds the promises within what chance may do.
 func TestValidation(t *testing.T) {
+	t.Parallel()
 	table := tableHead()
 	complete := false
 	t.Run("Java", func(t *testing.T) {

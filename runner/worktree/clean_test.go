@@ -58,6 +58,7 @@ func clean(t *testing.T, root string, want int) {
 }
 
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	write(t, dir, map[string]string{"data/big": "data"})
 	before := inventory(t, dir, true)
@@ -78,6 +79,7 @@ func TestKilled(t *testing.T) {
 
 // The process is killed while git works for it, which goes on: nothing is removed below its hands.
 func TestKilledWhileOpening(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	started, goes := slow(t, dir)
 	before := inventory(t, dir, true)
@@ -93,6 +95,7 @@ func TestKilledWhileOpening(t *testing.T) {
 
 // Killed at any moment, and git with it.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	write(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
 	before := inventory(t, dir, false)
@@ -123,6 +126,7 @@ func cleaned(t *testing.T, root, session string) {
 
 // Killed at the moment in which the folder is there and its owner may not be.
 func TestKilledAtOnce(t *testing.T) {
+	t.Parallel()
 	_, root := folders(t)
 	root = real(root)
 	dead := filepath.Join(root, "dead")
@@ -145,6 +149,7 @@ func TestKilledAtOnce(t *testing.T) {
 
 // What no session made stays, and so does what git knows of the user's own trees that are not there at present.
 func TestCleanLeavesOthers(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	away := filepath.Join(t.TempDir(), "away")
 	git(t, dir, "worktree", "add", "-q", "-b", "away", away)
@@ -198,6 +203,7 @@ func FuzzRepositories(f *testing.F) {
 }
 
 func TestRepositories(t *testing.T) {
+	t.Parallel()
 	got := repositories(heading + "\"/a b\"\n\"/c\\n\"\n\"/a b\"\n\"/unfinished")
 	same(t, "repositories", strings.Join(got, "|"), "/c\n|/a b")
 }

@@ -33,7 +33,22 @@ func TestMain(m *testing.M) {
 		}
 		time.Sleep(time.Hour)
 	}
-	os.Exit(m.Run())
+	os.Exit(withoutConfiguration(m.Run))
+}
+
+// withoutConfiguration runs tests in a home of their own, in which git has no configuration.
+func withoutConfiguration(run func() int) int {
+	home, err := os.MkdirTemp("", "neurolens-home-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(home)
+	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": ""} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	return run()
 }
 
 // need skips a test for want of a tool, unless the caller says that it has to be there.
@@ -62,14 +77,10 @@ func git(t *testing.T, dir string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// folders gives an empty folder for a repository and one for its sides, and no configuration to git.
+// folders gives an empty folder for a repository and one for its sides.
 func folders(t *testing.T) (dir, root string) {
 	t.Helper()
 	need(t, "git")
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", home)
-	t.Setenv("XDG_CACHE_HOME", "")
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)

@@ -47,6 +47,7 @@ func TestState(t *testing.T) {
 
 // A file that changed at the moment of the index, and kept its size, looks as the index has it.
 func TestStateOfRacyFile(t *testing.T) {
+	t.Parallel()
 	dir, _ := sample(t)
 	moment := time.Unix(1700000000, 0)
 	git(t, dir, "config", "core.trustctime", "false")
@@ -66,6 +67,7 @@ func TestStateOfRacyFile(t *testing.T) {
 
 // Staging and unstaging change no file.
 func TestStateIsOfFiles(t *testing.T) {
+	t.Parallel()
 	dir, _ := sample(t)
 	clean := mustState(t, dir)
 	git(t, dir, "rm", "-q", "--cached", "code.txt")
@@ -77,6 +79,7 @@ func TestStateIsOfFiles(t *testing.T) {
 }
 
 func TestStateOfConflict(t *testing.T) {
+	t.Parallel()
 	dir, _ := sample(t)
 	git(t, dir, "checkout", "-q", "-b", "other", "v1")
 	write(t, dir, map[string]string{"code.txt": "other"})
@@ -88,6 +91,7 @@ func TestStateOfConflict(t *testing.T) {
 }
 
 func TestStateOfBulkyFiles(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	clean := mustState(t, dir)
 	path := filepath.Join(dir, "checkpoint")

@@ -36,6 +36,7 @@ func nest(t *testing.T) (dir, root string) {
 }
 
 func TestSubmodules(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	before := inventory(t, dir, true)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
@@ -56,6 +57,7 @@ func TestSubmodules(t *testing.T) {
 }
 
 func TestDirtySubmodules(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	git(t, dir, "config", "-f", ".gitmodules", "submodule.a lib.ignore", "all")
 	save(t, dir)
@@ -82,6 +84,7 @@ func TestDirtySubmodules(t *testing.T) {
 
 // In a tree of its own, the user has a submodule as the root of the working tree.
 func TestInSubmodule(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	lib := filepath.Join(dir, "lib")
 	before := inventory(t, dir, true)
@@ -93,6 +96,7 @@ func TestInSubmodule(t *testing.T) {
 }
 
 func TestSubmoduleThatIsNotCheckedOut(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	git(t, dir, "submodule", "deinit", "-q", "-f", "lib")
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -103,6 +107,7 @@ func TestSubmoduleThatIsNotCheckedOut(t *testing.T) {
 }
 
 func TestSubmoduleLacksCommit(t *testing.T) {
+	t.Parallel()
 	dir, root := nest(t)
 	git(t, dir, "update-index", "--cacheinfo", "160000,1234567890123456789012345678901234567890,lib")
 	git(t, dir, "commit", "-q", "-m", "x")
@@ -113,6 +118,7 @@ func TestSubmoduleLacksCommit(t *testing.T) {
 
 // A clone within the tree that git does not know is part of the tree, as its files are.
 func TestRepositoryInTree(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	vendor := filepath.Join(dir, "vendor/x")
 	git(t, dir, "clone", "-q", dir, vendor)

@@ -12,6 +12,7 @@ import (
 )
 
 func TestCleanTree(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	before := inventory(t, dir, true)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
@@ -35,6 +36,7 @@ func TestCleanTree(t *testing.T) {
 }
 
 func TestBranchOfBase(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	git(t, dir, "branch", "old", "v1")
 	git(t, dir, "update-ref", "refs/remotes/origin/main", "v1")
@@ -46,6 +48,7 @@ func TestBranchOfBase(t *testing.T) {
 }
 
 func TestDirtyTree(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	write(t, dir, map[string]string{
 		"code.txt": "3", "untracked.py": "u", "run.log": "ignored", "store/x": "result", "data/big": "data",
@@ -80,6 +83,7 @@ func TestDirtyTree(t *testing.T) {
 
 // What a file was may have become a folder or a link; git add --all refuses some, update-index others.
 func TestChangedKinds(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	os.Remove(filepath.Join(dir, "code.txt"))
 	write(t, dir, map[string]string{"code.txt/inner": "i"})
@@ -97,6 +101,7 @@ func TestChangedKinds(t *testing.T) {
 }
 
 func TestSubFolder(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	p := must(t, Options{Dir: filepath.Join(dir, "new"), Against: "v1", Root: root})
 	same(t, "base", p.Base.Exists, false)
@@ -114,6 +119,7 @@ func TestSubFolder(t *testing.T) {
 }
 
 func TestLinkedWorktreeOfTheUser(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	mine := filepath.Join(t.TempDir(), "mine")
 	git(t, dir, "worktree", "add", "-q", "-b", "topic", mine)
@@ -127,6 +133,7 @@ func TestLinkedWorktreeOfTheUser(t *testing.T) {
 }
 
 func TestShare(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	write(t, dir, map[string]string{"data/big": "data", "sub/x.log": "log"})
 	p := must(t, Options{Dir: filepath.Join(dir, "sub"), Against: "v1", Root: root, Share: []string{"../data", "x.log"}})
@@ -149,6 +156,7 @@ func TestShare(t *testing.T) {
 }
 
 func TestShareRefused(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
 	write(t, dir, map[string]string{"data/big": "data", "force.log": "tracked"})
@@ -178,6 +186,7 @@ func TestShareRefused(t *testing.T) {
 
 // What is a link out of the tree on one side leads no shared path there.
 func TestShareBehindLink(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
 	if err := os.Symlink(outside, filepath.Join(dir, "place")); err != nil {
@@ -247,6 +256,7 @@ func TestRefused(t *testing.T) {
 }
 
 func TestUntrusted(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a folder to another user")
@@ -287,6 +297,7 @@ func TestHooksAndEnvironment(t *testing.T) {
 }
 
 func TestPartialCloneDownloadsNothing(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	git(t, dir, "config", "uploadpack.allowFilter", "true")
 	clone := filepath.Join(t.TempDir(), "clone")
@@ -299,6 +310,7 @@ func TestPartialCloneDownloadsNothing(t *testing.T) {
 }
 
 func TestLFSDownloadsNothing(t *testing.T) {
+	t.Parallel()
 	need(t, "git-lfs")
 	dir, root := folders(t)
 	git(t, dir, "init", "-q")
@@ -322,6 +334,7 @@ func TestLFSDownloadsNothing(t *testing.T) {
 }
 
 func TestInside(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	outside := t.TempDir()
 	for name, target := range map[string]string{"in": filepath.Join(dir, "sub"), "same": dir} {
@@ -364,6 +377,7 @@ func await(t *testing.T, path string) {
 }
 
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	started, _ := slow(t, dir)
 	before := inventory(t, dir, true)
@@ -389,6 +403,7 @@ func TestInterrupted(t *testing.T) {
 }
 
 func TestReadOnlyFoldersAreRemoved(t *testing.T) {
+	t.Parallel()
 	dir, root := sample(t)
 	p := must(t, Options{Dir: dir, Against: "v1", Root: root})
 	write(t, p.Base.Root, map[string]string{"cache/mod/x": "1"})

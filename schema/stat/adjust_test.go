@@ -10,6 +10,7 @@ import (
 // TestAdjustGolden: the example of Benjamini and Hochberg (1995), section 3.2, with the adjusted p of SciPy 1.17.1,
 // false_discovery_control; Holm's by hand.
 func TestAdjustGolden(t *testing.T) {
+	t.Parallel()
 	p := []float64{.0001, .0004, .0019, .0095, .0201, .0278, .0298, .0344, .0459, .3240, .4262, .5719, .6528, .7590, 1}
 	for name, c := range map[string][2][]float64{
 		"Benjamini-Hochberg": {BenjaminiHochberg(p), {
@@ -30,6 +31,7 @@ func TestAdjustGolden(t *testing.T) {
 // TestAdjustProperties: no p becomes less or more than 1, their order and place stay, Holm's is the larger, and neither
 // changes what it was given.
 func TestAdjustProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(91, 92))
 	for range 500 {
 		p := make([]float64, 1+random.IntN(40))

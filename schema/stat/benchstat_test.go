@@ -21,6 +21,7 @@ var benchstatRow = regexp.MustCompile(`^(\S+) +([\d.]+)([nµm]?) ± +(\d+|∞)%?
 // interval and Mann and Whitney's p are those of the same rule. Left out are its units with assume=exact, which have no
 // statistics, and the geometric means.
 func TestBenchstatGolden(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		golden string
 		inputs []string
@@ -60,6 +61,7 @@ func TestBenchstatGolden(t *testing.T) {
 
 // TestBenchstatCSVGolden: medians to all digits.
 func TestBenchstatCSVGolden(t *testing.T) {
+	t.Parallel()
 	sides := benchmarks(t, []string{"old.txt", "new.txt"})
 	rows := 0
 	for line := range strings.Lines(string(benchstatFile(t, "csvOldNew.stdout"))) {

@@ -9,6 +9,7 @@ import (
 // TestComponentsGolden: the worked example of Kalibera and Jones, "Quantifying Performance Changes with Effect Size
 // Confidence Intervals", 2012, as libkalibera tests it: S₁² and T₂².
 func TestComponentsGolden(t *testing.T) {
+	t.Parallel()
 	within, between, ok := Components([][]float64{{9, 5, 8, 3}, {10, 6, 7, 11}, {1, 12, 2, 4}})
 	if !ok || !near(within, 12.722222222222221, 1e-14) || !near(between, 0.38194444444444464, 1e-12) {
 		t.Errorf("within %.16g, between %.16g, %v", within, between, ok)
@@ -17,6 +18,7 @@ func TestComponentsGolden(t *testing.T) {
 
 // TestComponentsFind: the variances that samples were drawn from, with runs of different length, on average.
 func TestComponentsFind(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(93, 94))
 	var withins, betweens float64
 	const tries = 4000
@@ -39,6 +41,7 @@ func TestComponentsFind(t *testing.T) {
 
 // TestComponentsOfLittle: too few runs or samples, equal ones, and what is no number.
 func TestComponentsOfLittle(t *testing.T) {
+	t.Parallel()
 	for name, runs := range map[string][][]float64{
 		"nothing": nil, "empty": {{}, {}}, "one run": {{1, 2, 3}}, "one run and an empty one": {{1, 2, 3}, {}},
 		"one sample each": {{1}, {2}, {3}}, "NaN": {{1, math.NaN()}, {1, 2}}, "infinity": {{1, 2}, {math.Inf(1)}},
@@ -65,6 +68,7 @@ func TestComponentsOfLittle(t *testing.T) {
 
 // TestRunsNeededGolden: R's power.t.test(delta, power = .8), rounded up: 393.4, 63.8, 25.5 and 16.7.
 func TestRunsNeededGolden(t *testing.T) {
+	t.Parallel()
 	for distance, want := range map[float64]int{.2: 394, .5: 64, .8: 26, 1: 17, 1000: 2} {
 		if got, ok := RunsNeeded(1, distance); !ok || got != want {
 			t.Errorf("a distance of %g: %d runs, %v, want %d", distance, got, ok, want)
@@ -78,6 +82,7 @@ func TestRunsNeededGolden(t *testing.T) {
 // TestRunsNeededSuffice: so many runs find the difference four times in five, and one run fewer does not, give or take
 // the rounding up of few.
 func TestRunsNeededSuffice(t *testing.T) {
+	t.Parallel()
 	const tries = 10_000
 	random := rand.New(rand.NewPCG(95, 96))
 	for _, distance := range []float64{3, 2, 1.5, 1, .7} {
@@ -101,6 +106,7 @@ func TestRunsNeededSuffice(t *testing.T) {
 
 // TestRunsNeededBounds: the smaller the distance the more runs, up to the limit; no distance, no number of runs.
 func TestRunsNeededBounds(t *testing.T) {
+	t.Parallel()
 	last := 2
 	for distance := 10.; distance > .04; distance *= .99 {
 		runs, ok := RunsNeeded(1, distance)

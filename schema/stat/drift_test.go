@@ -10,6 +10,7 @@ import (
 // TestDriftGolden: p of pymannkendall 1.4.3, original_test; slope of SciPy 1.17.1, theilslopes; lag-1 autocorrelation by
 // its formula in NumPy 2.4.6.
 func TestDriftGolden(t *testing.T) {
+	t.Parallel()
 	untied := []float64{19, 22.5, 16.1, 29.3, 24.2, 20.7, 11.9, 17.4, 12.8}
 	for name, c := range map[string][2]float64{
 		"p with ties":     {mannKendall(drifting), 7.387225888688675e-05},
@@ -36,6 +37,7 @@ func TestDriftGolden(t *testing.T) {
 
 // TestDriftProperties: backwards a trend is the opposite, a level added to all does not matter, a scale scales it.
 func TestDriftProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(21, 22))
 	for range 100 {
 		slope := random.NormFloat64()

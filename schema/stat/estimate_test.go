@@ -7,6 +7,7 @@ import (
 
 // TestEquivalent: an interval inside the limits, and only one that there is.
 func TestEquivalent(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		interval Estimate
 		want     bool

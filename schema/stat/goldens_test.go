@@ -41,6 +41,7 @@ func wantEstimate(t *testing.T, name string, got, want Estimate) {
 // TestGoldens: numbers published by SciPy, R, libkalibera, Google Benchmark and others, collected with their sources.
 // Harrell-Davis quantiles, energy statistics and early stopping are left out: nothing here computes them.
 func TestGoldens(t *testing.T) {
+	t.Parallel()
 	var kinds map[string]json.RawMessage
 	sample(t, &kinds, "stats_golden", "goldens.json")
 	readers := map[string]func(*testing.T, json.RawMessage){
@@ -226,6 +227,7 @@ func bugGoldens(t *testing.T, text json.RawMessage) {
 // TestPragmastatGoldens: shift is the median of x less y there, center the Hodges-Lehmann location. Its bounds are left
 // out: they are one rank too narrow.
 func TestPragmastatGoldens(t *testing.T) {
+	t.Parallel()
 	type cases map[string]struct {
 		Input struct{ X, Y []float64 }
 		// Output is a number, or missing where the input is refused.

@@ -10,6 +10,7 @@ import (
 // TestMannWhitneyGolden: SciPy 1.17.1, mannwhitneyu: its documented example; exact, without ties, and of 98 values; by
 // all permutations where there are ties; asymptotic with ties, infinite values and more values than are counted out.
 func TestMannWhitneyGolden(t *testing.T) {
+	t.Parallel()
 	count := func(n int, of func(i float64) float64) []float64 {
 		values := make([]float64, n)
 		for i := range values {
@@ -54,6 +55,7 @@ func TestMannWhitneyGolden(t *testing.T) {
 
 // TestConditional: without ties it is the table, and with ties what all arrangements give.
 func TestConditional(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(55, 56))
 	for range 100 {
 		n, m := 1+random.IntN(5), 1+random.IntN(5)
@@ -96,6 +98,7 @@ func TestConditional(t *testing.T) {
 // TestMannWhitneyProperties: swapped sides have the same p and the other pairs; order, level and scale do not matter;
 // and of equal distributions at most a twentieth have a p of .05, with ties and without, at any size.
 func TestMannWhitneyProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(57, 58))
 	for _, steps := range []float64{2, 1 << 40} {
 		for _, c := range [][2]int{{5, 5}, {5, 10}, {20, 8}, {30, 20}, {60, 60}} {

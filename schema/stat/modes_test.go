@@ -9,6 +9,7 @@ import (
 
 // TestBestCut: against every cut tried in turn.
 func TestBestCut(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(31, 32))
 	deviations := func(values []float64) float64 {
 		middle, sum := Quantile(values, .5), 0.0
@@ -37,6 +38,7 @@ func TestBestCut(t *testing.T) {
 // TestModesGap: two normal modes are found by their distance, whatever the order of the samples, the unit, and a sample
 // that is far away.
 func TestModesGap(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(33, 34))
 	for _, minor := range []float64{.15, .3, .5} {
 		sorted := slices.Sorted(slices.Values(iid(random, 200, func(z float64) float64 {

@@ -10,6 +10,7 @@ import (
 )
 
 func TestSessionNoise(t *testing.T) {
+	t.Parallel()
 	// Differences 1 2 3 4, with the median 2.5.
 	want := 1.4826 * 2.5 / math.Sqrt2 * 4 / 3.2
 	for name, locations := range map[string][]float64{
@@ -37,6 +38,7 @@ func TestSessionNoise(t *testing.T) {
 // TestSessionNoiseHolds: of pairs of sessions between which nothing changed, about 5 % lie outside of what the noise of
 // the earlier ones allows, however few those are.
 func TestSessionNoiseHolds(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	const trials = 20_000
 	for _, phi := range []float64{0, .4} {
@@ -63,6 +65,7 @@ func TestSessionNoiseHolds(t *testing.T) {
 
 // TestSessionNoiseKnowsNoLevels: a change of level does not count as noise.
 func TestSessionNoiseKnowsNoLevels(t *testing.T) {
+	t.Parallel()
 	locations := iid(rand.New(rand.NewPCG(3, 4)), 30, func(z float64) float64 { return .02 * z })
 	before, _ := SessionNoise(locations)
 	for i := range locations[15:] {

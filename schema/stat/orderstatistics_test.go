@@ -10,6 +10,7 @@ import (
 // TestOrderIntervalGolden: SciPy 1.17.1, binom.ppf(.025, n, p) and binom.isf(.025, n, p) + 1; and the fewest samples
 // for the largest to be above a quantile with chance .975, ln(.025) / ln(p).
 func TestOrderIntervalGolden(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		p            float64
 		n, low, high int
@@ -41,6 +42,7 @@ func TestOrderIntervalGolden(t *testing.T) {
 
 // TestOrderIntervalExact: against the binomial distribution summed up, and for 1 - p from the other end.
 func TestOrderIntervalExact(t *testing.T) {
+	t.Parallel()
 	for n := 1; n <= 60; n++ {
 		for _, p := range []float64{.1, .25, .5, .625, .9} {
 			chances, chance := make([]float64, n+1), math.Pow(1-p, float64(n))
@@ -69,6 +71,7 @@ func TestOrderIntervalExact(t *testing.T) {
 
 // TestOrderIntervalCoverage: of skewed samples, with few and with many.
 func TestOrderIntervalCoverage(t *testing.T) {
+	t.Parallel()
 	const tries = 4000
 	random := rand.New(rand.NewPCG(97, 98))
 	for _, c := range []struct {
@@ -95,6 +98,7 @@ func TestOrderIntervalCoverage(t *testing.T) {
 
 // TestOrderIntervalOfLittle: of no samples, no quantile and no confidence there is none; of very many there is one.
 func TestOrderIntervalOfLittle(t *testing.T) {
+	t.Parallel()
 	nan := math.NaN()
 	for _, c := range []struct {
 		n             int

@@ -17,6 +17,7 @@ var (
 )
 
 func TestOtavaSeries(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		series []float64
@@ -46,6 +47,7 @@ func TestOtavaSeries(t *testing.T) {
 
 // TestOtavaEndsWhereDifferencesOverflow: the result is of no use, but there is one.
 func TestOtavaEndsWhereDifferencesOverflow(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	Otava(iid(random, 300, func(z float64) float64 { return math.Copysign(math.MaxFloat64, z) }), OtavaOptions{})
 	Otava(iid(random, 300, func(z float64) float64 { return z * math.SmallestNonzeroFloat64 }), OtavaOptions{MaxP: .4})
@@ -53,6 +55,7 @@ func TestOtavaEndsWhereDifferencesOverflow(t *testing.T) {
 
 // TestEnergySplitAsDefined: the sums that go along are those of the definition.
 func TestEnergySplitAsDefined(t *testing.T) {
+	t.Parallel()
 	sumOf := func(values []float64) (sum float64) {
 		for i, a := range values {
 			for _, b := range values[i+1:] {
@@ -90,6 +93,7 @@ func TestEnergySplitAsDefined(t *testing.T) {
 // TestOtavaGoldens: what Otava's own tests expect (apache/otava, commit 1ceb153): ten settings over the series of
 // TigerBeetle, and its shorter series.
 func TestOtavaGoldens(t *testing.T) {
+	t.Parallel()
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder with Otava's expected results, is not set")

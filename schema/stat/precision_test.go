@@ -14,6 +14,7 @@ var drifting = []float64{
 
 // TestHalfWidthGolden: the quantiles of Student's t of SciPy 1.17.1, t.ppf(.975, df), as in any table of them.
 func TestHalfWidthGolden(t *testing.T) {
+	t.Parallel()
 	for df, want := range map[int]float64{
 		2: 4.302652729749462, 4: 2.7764451051977934, 8: 2.306004135204166, 9: 2.262157162798205,
 		10: 2.228138851986274, 18: 2.1009220402410382, 29: 2.045229642132703,
@@ -31,6 +32,7 @@ func TestHalfWidthGolden(t *testing.T) {
 
 // TestPrecisionGolden: the definitions in NumPy 2.4.6 and SciPy 1.17.1.
 func TestPrecisionGolden(t *testing.T) {
+	t.Parallel()
 	if got, ok := BatchMeans(drifting); !ok || math.Abs(got-0.01991563377345606) > 1e-12 {
 		t.Errorf("relative error %.16g, %v", got, ok)
 	}
@@ -54,6 +56,7 @@ func TestPrecisionGolden(t *testing.T) {
 }
 
 func TestPrecisionNeedsEnough(t *testing.T) {
+	t.Parallel()
 	if _, ok := BatchMeans(drifting[:19]); ok {
 		t.Error("19 samples have a precision")
 	}
@@ -89,6 +92,7 @@ func TestPrecisionNeedsEnough(t *testing.T) {
 // TestPrecisionCovers: the interval contains the median of endless samples in about 95 % of runs, and the mean takes as
 // many samples as EffectiveSize says: (1-φ)/(1+φ) of those of an autoregressive process.
 func TestPrecisionCovers(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
 	for _, c := range []struct {
 		name  string
@@ -133,6 +137,7 @@ func TestPrecisionCovers(t *testing.T) {
 
 // TestPrecisionProperties: a scale leaves all as they are, a shift of logarithms too.
 func TestPrecisionProperties(t *testing.T) {
+	t.Parallel()
 	scaled, shifted := slices.Clone(drifting), slices.Clone(drifting)
 	for i := range scaled {
 		scaled[i] *= 1024

@@ -11,6 +11,7 @@ import (
 // TestTrigamma: ψ'(1) = π²/6, ψ'(1/2) = π²/2, ψ”(1) = -2ζ(3), ψ”(1/2) = -14ζ(3) (Abramowitz and Stegun 1964, 6.4.2 and
 // 6.4.4), those of 20 by SciPy 1.17.1, polygamma; and the inverse is one.
 func TestTrigamma(t *testing.T) {
+	t.Parallel()
 	const zeta3 = 1.2020569031595942
 	for name, c := range map[string][2]float64{
 		"trigamma 1":     {trigamma(1), math.Pi * math.Pi / 6},
@@ -36,6 +37,7 @@ func TestTrigamma(t *testing.T) {
 
 // TestFitPriorGolden: the formulas of Smyth (2004), with ψ and ψ' of SciPy 1.17.1, and its brentq for the inverse.
 func TestFitPriorGolden(t *testing.T) {
+	t.Parallel()
 	variances := []float64{1.2, .7, 3.1, .9, 2.2, .4, 1.7, 5.5, .8, 1.1}
 	df := []float64{8, 8, 8, 6, 8, 4, 8, 8, 7, 8}
 	prior, ok := FitPrior(variances, df)
@@ -56,6 +58,7 @@ func TestFitPriorGolden(t *testing.T) {
 
 // TestFitPriorFinds: the prior that variances were drawn from, s² = s₀² F(d, d₀), where degrees of freedom differ too.
 func TestFitPriorFinds(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(81, 82))
 	for _, want := range []Prior{{3, 4}, {.01, 20}} {
 		const points = 50_000
@@ -91,6 +94,7 @@ func TestFitPriorFinds(t *testing.T) {
 
 // TestFitPriorOfLittle: variances of 0 count as little as they can, and nothing is made of few.
 func TestFitPriorOfLittle(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string][2][]float64{
 		"nothing": {nil, nil}, "one": {{1}, {4}}, "zeros": {{0, 0, 0, 1}, {4, 4, 4, 4}}, "lengths": {{1, 2, 3}, {4, 4}},
 		"one of three": {{1, math.NaN(), math.Inf(1)}, {4, 4, 4}},
@@ -112,6 +116,7 @@ func TestFitPriorOfLittle(t *testing.T) {
 
 // TestModerate: a calm point borrows, a noisy one stays what it is, and without a prior all do.
 func TestModerate(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		prior                                    Prior
 		variance, df, wantVariance, wantModerate float64
@@ -135,6 +140,7 @@ func TestModerate(t *testing.T) {
 // their variances are the same or not, from 10 points on; and it is more often right of those that differ than the t of
 // each point alone.
 func TestModeratedCoverage(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(83, 84))
 	for _, c := range []struct {
 		points, tries int

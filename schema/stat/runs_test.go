@@ -9,6 +9,7 @@ import (
 
 // TestModesOfFew: two modes are found by their distance, in any order and any unit, and no third of one part.
 func TestModesOfFew(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		values []float64
 		want   float64
@@ -43,6 +44,7 @@ func TestModesOfFew(t *testing.T) {
 
 // TestModesFalseAlarms: of samples of one mode, few have two.
 func TestModesFalseAlarms(t *testing.T) {
+	t.Parallel()
 	const tries = 10_000
 	random := rand.New(rand.NewPCG(103, 104))
 	for name, c := range map[string]struct {
@@ -65,6 +67,7 @@ func TestModesFalseAlarms(t *testing.T) {
 
 // TestDriftOfFew: values that rise all the time, from how many on that is no chance, and what is no number.
 func TestDriftOfFew(t *testing.T) {
+	t.Parallel()
 	for n, want := range map[int]float64{0: 0, 1: 0, 2: 0, 5: 0, 6: 18, 10: 30} {
 		values := make([]float64, n)
 		for i := range values {

@@ -9,6 +9,7 @@ import (
 
 // TestPlace: against sorting, with ties and without, also of values laid out to make halves unequal.
 func TestPlace(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(51, 52))
 	for i := range 3000 {
 		n := 1 + random.IntN(200)
@@ -40,6 +41,7 @@ func TestPlace(t *testing.T) {
 
 // TestSums: every rank of sums that are not written down, against sorting them.
 func TestSums(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(53, 54))
 	for i := range 200 {
 		scale := math.Pow(10, float64(i%7-3))
@@ -69,6 +71,7 @@ func TestSums(t *testing.T) {
 
 // TestOrdinal: numbers in the order of the values, and back.
 func TestOrdinal(t *testing.T) {
+	t.Parallel()
 	ascending := []float64{
 		math.Inf(-1), -math.MaxFloat64, -2, -1, -math.SmallestNonzeroFloat64, math.Copysign(0, -1), 0,
 		math.SmallestNonzeroFloat64, 1, math.Nextafter(1, 2), math.MaxFloat64, math.Inf(1),

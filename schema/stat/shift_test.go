@@ -28,6 +28,7 @@ func less(a, b []float64) []float64 {
 
 // TestShiftGolden: R 4, wilcox.test with conf.int = TRUE, of the examples above.
 func TestShiftGolden(t *testing.T) {
+	t.Parallel()
 	wantEstimate(t, "permeability", Shift(younger, permeable, .95), Estimate{.305, -.15, .76, 1 - 2*60./3003})
 	wantEstimate(t, "depression", PairedShift(less(depressed, treated), .95), Estimate{.46, .01, .786, 1 - 2*10./512})
 }
@@ -36,6 +37,7 @@ func TestShiftGolden(t *testing.T) {
 // U are Milton's (Journal of the American Statistical Association 59, 1964), those of V Wilcoxon and Wilcox's (Some
 // Rapid Approximate Statistical Procedures, 1964).
 func TestRanks(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ n, m, critical int }{
 		{2, 7, -1},
 		{2, 8, 0},
@@ -68,6 +70,7 @@ func TestRanks(t *testing.T) {
 
 // TestNullDistributions: against every arrangement of small samples, and all cases are counted.
 func TestNullDistributions(t *testing.T) {
+	t.Parallel()
 	for n := range 6 {
 		for m := range 6 {
 			counts := make([]float64, n*m+1)
@@ -126,6 +129,7 @@ func compareNull(t *testing.T, name string, d null, counts []float64) {
 // TestNormalRanks: from 95 % on the normal approximation has no narrower interval than the exact distribution, and
 // where it begins to be used one that is hardly wider.
 func TestNormalRanks(t *testing.T) {
+	t.Parallel()
 	for _, confidence := range []float64{.95, .99, .999} {
 		chance, _ := tailChance(confidence)
 		for _, c := range [][2]int{{50, 50}, {20, 50}, {10, 50}, {5, 50}, {3, 50}, {2, 50}} {
@@ -150,6 +154,7 @@ func TestNormalRanks(t *testing.T) {
 // TestShiftProperties: swapped sides give the opposite, a distance added to head is added, a scale scales, and the
 // order of values does not matter; all exactly, with few values and many, with ties and without.
 func TestShiftProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(41, 42))
 	for i := range 300 {
 		n, m := 1+random.IntN(12), 1+random.IntN(12)
@@ -191,6 +196,7 @@ func turned(e Estimate) Estimate { return Estimate{-e.Value, -e.High, -e.Low, e.
 // TestShiftCoverage: intervals contain the true value as often as they say, also where the distribution is skewed or
 // the sides differ in size, and not much more often than the ranks allow.
 func TestShiftCoverage(t *testing.T) {
+	t.Parallel()
 	const tries = 20_000
 	random := rand.New(rand.NewPCG(43, 44))
 	exponential := func(z float64) float64 { return math.Exp(z) }
@@ -225,6 +231,7 @@ func TestShiftCoverage(t *testing.T) {
 
 // TestShiftOfLittle: what there is to say of no values, of few, of equal ones, of huge ones, and of what is no number.
 func TestShiftOfLittle(t *testing.T) {
+	t.Parallel()
 	one := []float64{3}
 	none := Estimate{math.NaN(), math.Inf(-1), math.Inf(1), 0}
 	same := func(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }

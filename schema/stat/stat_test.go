@@ -12,6 +12,7 @@ import (
 
 // TestQuantileGolden: values of NumPy's default method ("linear", Hyndman-Fan type 7) and of R's quantile(type = 7).
 func TestQuantileGolden(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		sorted []float64
 		p      float64
@@ -43,6 +44,7 @@ func TestQuantileGolden(t *testing.T) {
 
 // TestSummaryGolden: numpy.mean, std(ddof=1), quantile and median(abs(x - median(x))) of the same ten numbers.
 func TestSummaryGolden(t *testing.T) {
+	t.Parallel()
 	s := Summarize([]float64{2, 4, 4, 4, 5, 5, 7, 9, 100, 1})
 	for name, c := range map[string]struct {
 		got  *float64
@@ -62,6 +64,7 @@ func TestSummaryGolden(t *testing.T) {
 }
 
 func TestSummaryLeavesOutWhatSamplesCannotGive(t *testing.T) {
+	t.Parallel()
 	if s := Summarize([]float64{5}); s.StdDev != nil || *s.P99 != 5 || *s.MAD != 0 {
 		t.Errorf("one sample: %+v", s)
 	}
@@ -86,6 +89,7 @@ func TestSummaryLeavesOutWhatSamplesCannotGive(t *testing.T) {
 
 // TestSummaryProperties: order matters for the first sample only; a shift moves what lies on the axis; a scale scales.
 func TestSummaryProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
 		values := make([]float64, 1+random.IntN(300))
@@ -121,6 +125,7 @@ func TestSummaryProperties(t *testing.T) {
 }
 
 func TestCompleteKeepsImportedAggregates(t *testing.T) {
+	t.Parallel()
 	r := schema.Run{Metrics: []schema.Metric{
 		{Name: "latency", Tick: 2, Ticks: []int64{1, 2, 3}},
 		{Name: "imported", Summary: schema.Summary{P50: new(7.0)}},

@@ -32,6 +32,7 @@ func shuffledStrengths(n int) []float64 {
 
 // TestThresholds draws the table again.
 func TestThresholds(t *testing.T) {
+	t.Parallel()
 	for _, row := range steadyThresholds {
 		if want := shuffledStrengths(row.n)[949]; math.Abs(row.threshold-want) > 1e-9 {
 			t.Errorf("{%d, %.10f}, the table has %.10f", row.n, want, row.threshold)
@@ -44,6 +45,7 @@ func TestThresholds(t *testing.T) {
 
 // TestThresholdsBetween: where the table is interpolated, a change is found in about 5 % of series without one.
 func TestThresholdsBetween(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{35, 45, 70, 90, 120, 130, 180} {
 		strengths := shuffledStrengths(n)
 		at, _ := slices.BinarySearch(strengths, threshold(n))

@@ -30,6 +30,7 @@ var moving = []float64{
 
 // TestNormalScoresGolden: SciPy 1.17.1, norm.ppf(arange(1, 6)/6).
 func TestNormalScoresGolden(t *testing.T) {
+	t.Parallel()
 	want := []float64{-0.967421566101701, -0.43072729929545756, 0, 0.43072729929545744, 0.967421566101701}
 	for i, got := range normalScores(5) {
 		if math.Abs(got-want[i]) > 1e-12 {
@@ -40,6 +41,7 @@ func TestNormalScoresGolden(t *testing.T) {
 
 // TestChangesGolden: the same definitions written with NumPy 2.4.6 and SciPy 1.17.1, without the short cuts taken here.
 func TestChangesGolden(t *testing.T) {
+	t.Parallel()
 	var whole change
 	scan(warmingUp, func(c change) {
 		if c.high-c.low == len(warmingUp) {
@@ -59,6 +61,7 @@ func TestChangesGolden(t *testing.T) {
 
 // TestChangesKnowRanksOnly: nothing but the order of values counts.
 func TestChangesKnowRanksOnly(t *testing.T) {
+	t.Parallel()
 	cubed := slices.Clone(warmingUp)
 	for i, v := range cubed {
 		cubed[i] = v * v * v
@@ -72,6 +75,7 @@ func TestChangesKnowRanksOnly(t *testing.T) {
 }
 
 func TestSteady(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
 	// series has one level after another, each of so many samples, with noise of 1 %.
 	series := func(levels ...float64) []float64 {
@@ -117,6 +121,7 @@ func TestSteady(t *testing.T) {
 
 // TestSteadyScales: in another unit the steady state begins at the same sample.
 func TestSteadyScales(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 6))
 	for range 100 {
 		level := 1.0
@@ -144,6 +149,7 @@ func TestSteadyScales(t *testing.T) {
 // Di Pompeo and Tucci, "Towards effective assessment of steady state performance in Java software", Empirical Software
 // Engineering 28, 2023). All that disagree are of the third benchmark, whose level keeps moving.
 func TestSteadyAgreesWithLabels(t *testing.T) {
+	t.Parallel()
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder with the labelled warm-ups, is not set")

@@ -112,6 +112,7 @@ func simulateTrend(noise trendNoise, series, sessions, place int) []trendOutcome
 // TestTrendTable measures what rules make of 100 sessions in which nothing changed, and of a change of 5 % after which
 // 30 sessions follow: with NEUROLENS_LONG=1 over all series of the table in VALIDATION.md. With -v it prints the table.
 func TestTrendTable(t *testing.T) {
+	t.Parallel()
 	series, slack, long := 1000, 0., os.Getenv("NEUROLENS_LONG") != ""
 	if !long {
 		series, slack = 100, 2*math.Sqrt(.05*.95/100) // two standard errors of so few

@@ -41,6 +41,7 @@ func reached(strengths []float64, share float64) float64 {
 // TestTrendThresholds draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes minutes, and
 // otherwise less often, to see that the shares are right.
 func TestTrendThresholds(t *testing.T) {
+	t.Parallel()
 	for _, row := range trendThresholds {
 		if os.Getenv("NEUROLENS_TORTURE") != "" {
 			strengths := nullStrengths(row.n, trendDraws)
@@ -57,6 +58,7 @@ func TestTrendThresholds(t *testing.T) {
 
 // TestTrendThresholdsBetween: the shares are right too where the table is interpolated.
 func TestTrendThresholdsBetween(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{17, 19, 28, 45, 55, 70, 90, 115} {
 		checkShares(t, n, 2000)
 	}
@@ -81,6 +83,7 @@ func checkShares(t *testing.T, n, draws int) {
 
 // TestNullStrengthIsOneCurve: the chance of the strength that a chance asks for is that chance.
 func TestNullStrengthIsOneCurve(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{15, 33, 100, 240, 5000} {
 		null := newNullStrength(n)
 		for _, p := range []float64{.2, .13, .05, .03, .01, .0042, .001, .0003, .0001} {

@@ -39,6 +39,7 @@ func steps(random *rand.Rand, noise float64, levels ...float64) []float64 {
 }
 
 func TestChangePoints(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 3))
 	outlier := steps(random, .01, 0, 40)
 	outlier[20] = 9
@@ -75,6 +76,7 @@ func TestChangePoints(t *testing.T) {
 
 // TestChangePointsTellHowMuch: the shift is that between the segments on either side, and has an interval.
 func TestChangePointsTellHowMuch(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 9))
 	series := steps(random, .02, 1, 40, 1.2, 40, .9, 40)
 	points := ChangePoints(series, .05, 0)
@@ -98,6 +100,7 @@ func TestChangePointsTellHowMuch(t *testing.T) {
 
 // TestChangePointsScale: in another unit, from another zero and turned around, the places are the same.
 func TestChangePointsScale(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(6, 2))
 	for range 50 {
 		series := steps(random, .02, 1, float64(5+random.IntN(60)), 1.1, float64(5+random.IntN(60)), 1.05, float64(5+random.IntN(30)))
@@ -122,6 +125,7 @@ func TestChangePointsScale(t *testing.T) {
 
 // TestInflation: by hand, of residuals -½ -½ ½ ½, whose neighbours are correlated by ¼ and, with its bias, by ¾.
 func TestInflation(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		series []float64
 		taken  []change
@@ -140,6 +144,7 @@ func TestInflation(t *testing.T) {
 
 // TestChangePointsOfEqualValues: a series in which few values differ from the rest has hardly ever a change point.
 func TestChangePointsOfEqualValues(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
 	const trials = 1000
 	for name, value := range map[string]func() float64{
@@ -162,6 +167,7 @@ func TestChangePointsOfEqualValues(t *testing.T) {
 
 // TestChangePointsOfManySessions: beyond the table and with every alpha there is a result.
 func TestChangePointsOfManySessions(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(8, 8))
 	series := steps(random, 1, 0, 1500, 3, 1500)
 	for _, alpha := range []float64{-1, 0, 1e-9, .05, .5, 1, 7} {
@@ -178,6 +184,7 @@ func TestChangePointsOfManySessions(t *testing.T) {
 // Williams, "An evaluation of change point detection algorithms", 2020). Those left out have many short segments, or
 // people who disagree.
 func TestChangePointsAgreeWithPeople(t *testing.T) {
+	t.Parallel()
 	samples := os.Getenv("NEUROLENS_SAMPLES")
 	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES, the folder with the annotated series, is not set")

@@ -17,6 +17,7 @@ var (
 // TestWelchGolden: SciPy 1.17.1, ttest_ind with equal_var=False, and its pooled t; R's help of t.test has the former
 // with fewer digits.
 func TestWelchGolden(t *testing.T) {
+	t.Parallel()
 	test, ok := Welch(sleepOne, sleepTwo)
 	if !ok || !near(test.Difference, 1.58, 1e-14) || !near(test.Difference/test.StdErr, 1.8608134674868526, 1e-13) ||
 		!near(test.DF, 17.776473516178488, 1e-13) || !near(test.P(), 0.0793941401873583, 1e-12) {
@@ -32,6 +33,7 @@ func TestWelchGolden(t *testing.T) {
 
 // TestStudentGolden: SciPy 1.17.1, t.isf and 2 t.sf.
 func TestStudentGolden(t *testing.T) {
+	t.Parallel()
 	tails := []float64{.25, .1, .025, .005, .0005, 1e-7}
 	for df, want := range map[float64][]float64{
 		1:    {1, 3.0776835371752536, 12.706204736174705, 63.65674116287158, 636.6192487687196, 3183098.8618378025},
@@ -69,6 +71,7 @@ func TestStudentGolden(t *testing.T) {
 
 // TestStudentQuantile: back to the chance it was asked for, from the middle to far out.
 func TestStudentQuantile(t *testing.T) {
+	t.Parallel()
 	for _, df := range []float64{.3, .7, 1, 1.5, 2.9, 3.7, 8, 18.5, 40, 1e3, 1e5, 1e6, 1e8, math.Inf(1)} {
 		for _, chance := range []float64{.4999, .45, .3, .025, 1e-3, 1e-6, 1e-12} {
 			if back := studentTail(studentQuantile(chance, df), df); !near(back, chance, 1e-6) {
@@ -81,6 +84,7 @@ func TestStudentQuantile(t *testing.T) {
 // TestTTestProperties: swapped sides have the same p and the opposite interval, level and scale do not matter, p is .05
 // where the interval of 95 % ends at zero, and the larger the least difference of interest the larger p.
 func TestTTestProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(71, 72))
 	for range 500 {
 		base, head := iid(random, 2+random.IntN(9), identity), iid(random, 2+random.IntN(9), identity)
@@ -120,6 +124,7 @@ func TestTTestProperties(t *testing.T) {
 // TestTTestCoverage: of two equal distributions the interval contains 0, and p is above .05, in 95 of 100; and with a
 // difference of just as much as is not of interest, p beyond it is below .05 in no more than 5.
 func TestTTestCoverage(t *testing.T) {
+	t.Parallel()
 	const tries = 20_000
 	random := rand.New(rand.NewPCG(73, 74))
 	for _, c := range []struct {
@@ -163,6 +168,7 @@ func TestTTestCoverage(t *testing.T) {
 
 // TestTTestOfLittle: equal values, one value, none, and what is no number.
 func TestTTestOfLittle(t *testing.T) {
+	t.Parallel()
 	inf, nan := math.Inf(1), math.NaN()
 	for name, sides := range map[string][2][]float64{
 		"nothing": {nil, nil}, "one": {{1}, {1, 2}}, "NaN": {{1, nan}, {1, 2}}, "infinity": {{1, 2}, {1, inf}},

@@ -11,6 +11,7 @@ import (
 // TestNoFalseWarnings: of 400 runs of independent samples at most 2 % are warned of, by each word. spread is left out
 // where the samples really are that wide.
 func TestNoFalseWarnings(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(41, 42))
 	for _, c := range []struct {
 		name string
@@ -43,6 +44,7 @@ func TestNoFalseWarnings(t *testing.T) {
 
 // TestPlantedWarnings: what is there is said, and nothing but what it brings with it, in at least 95 of 100 runs.
 func TestPlantedWarnings(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(43, 44))
 	steady := func(z float64) float64 { return 1000 * (1 + .005*z) }
 	planted := func(n int, change func(values []float64)) func() []float64 {
@@ -132,6 +134,7 @@ func TestPlantedWarnings(t *testing.T) {
 
 // TestWarningsProperties: another unit changes nothing, another order only what is about order, and no samples crash it.
 func TestWarningsProperties(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(45, 46))
 	ordered := []string{WarnDrift, WarnAutocorrelation, WarnSlowStart, WarnUnsteady}
 	for range 100 {
