@@ -4,7 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"regexp"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // ciPrefix is what CI systems put before each line of a log: GitHub Actions a time, and gh run view the job and the step

@@ -2,7 +2,8 @@ package foreign
 
 import (
 	"fmt"
-	"regexp"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // cousin is a kind of file that people have and that is not read.

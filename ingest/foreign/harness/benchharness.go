@@ -3,10 +3,10 @@ package harness
 import (
 	"errors"
 	"path"
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
 )
 

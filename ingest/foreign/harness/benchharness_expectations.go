@@ -4,10 +4,11 @@ import (
 	"cmp"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
-	"regexp"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

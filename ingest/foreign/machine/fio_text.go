@@ -4,9 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"regexp"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 var fioOpening = regexp.MustCompile(`(?m)^\{\s*$`)

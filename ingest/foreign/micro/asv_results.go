@@ -2,10 +2,11 @@ package micro
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

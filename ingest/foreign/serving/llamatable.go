@@ -3,10 +3,10 @@ package serving
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // llamaBenchTable reads the CSV form.

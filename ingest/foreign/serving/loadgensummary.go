@@ -1,10 +1,10 @@
 package serving
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // summaryLine is a line of the summary: a name, a colon with any space around, a value.

@@ -3,7 +3,8 @@ package serving
 import (
 	"errors"
 	"fmt"
-	"regexp"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

@@ -2,9 +2,10 @@ package serving
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

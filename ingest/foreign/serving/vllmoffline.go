@@ -2,8 +2,9 @@ package serving
 
 import (
 	"path"
-	"regexp"
 	"strings"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 
 	"github.com/go-json-experiment/json/jsontext"
 

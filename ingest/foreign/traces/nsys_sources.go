@@ -2,8 +2,9 @@ package traces
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
+
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // A nsysSource is a table of events that are added up.

@@ -3,11 +3,11 @@ package traces
 import (
 	"encoding/csv"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
 // statsTable is a table of a summary: what its columns are.
