@@ -92,7 +92,7 @@ func TestCompactBusy(t *testing.T) {
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
 		into := filepath.Join(t.TempDir(), fmt.Sprint(times))
 		before := listedRuns(t, dir)
-		done, err := Compact(context.Background(), dir, into, "test")
+		done, err := Compact(context.Background(), dir, into, "test", noDamage(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -21,6 +21,7 @@ type Compacted struct {
 	Removed int // runs that were left out
 	Files   int // sealed files, one a month
 	Events  int
+	Loss    Loss // what damage of the other store takes
 }
 
 // Compact makes a store in a directory that is empty or not there, of the runs of another store that are not removed:
@@ -28,9 +29,11 @@ type Compacted struct {
 // only read. Events are kept that say something about a run that is there, that name a baseline, or that remove a run:
 // merged with an older copy, the new store does not show it again. Memory is bounded.
 //
-// The header is written last: what an interrupted Compact leaves is no store. A file or a run that is damaged ends it.
+// What is damaged is handed to damaged and left out: what Repair would keep of it is there, and marked alike.
+//
+// The header is written last: what an interrupted Compact leaves is no store, and the next one begins anew in its place.
 // The version is that of the program.
-func Compact(ctx context.Context, from, into, version string) (Compacted, error) {
+func Compact(ctx context.Context, from, into, version string, damaged func(Finding)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
 	}
@@ -48,7 +51,7 @@ func Compact(ctx context.Context, from, into, version string) (Compacted, error)
 	if within(string(target.Dir), string(source.Dir)) {
 		return fail(errors.New("the new directory is inside the store"))
 	}
-	c := &compacter{from: source, into: target, version: version, memory: compactMemory}
+	c := &compacter{from: source, into: target, version: version, memory: compactMemory, damaged: damaged}
 	if err := c.all(ctx); err != nil {
 		return fail(err)
 	}
@@ -79,7 +82,10 @@ type compacter struct {
 	into    files
 	version string
 	memory  int
+	damaged func(Finding)
 	done    Compacted
+	lost    lostRows                   // of the other store, as its events say, and those that are found to be now
+	losing  map[*schema.Table][]string // runs that are found to have lost rows now
 	removed map[string]bool
 	temps   []string
 	set     *runSet // of the month; nil between months
@@ -89,12 +95,16 @@ func (c *compacter) all(ctx context.Context) error {
 	if err := c.begin(); err != nil {
 		return err
 	}
+	if c.lost = readableLost(c.from); c.lost == nil {
+		c.lost = lostRows{}
+	}
+	c.losing = map[*schema.Table][]string{}
 	defer func() { removeAll(c.into, c.temps) }()
 	listing, inputs, err := c.list(ctx)
 	if err != nil {
 		return err
 	}
-	events, err := readEvents(c.from, listing.Events)
+	events, err := c.readEvents(listing.Events)
 	if err != nil {
 		return err
 	}
@@ -102,7 +112,7 @@ func (c *compacter) all(ctx context.Context) error {
 	if inputs, err = c.narrow(ctx, inputs); err != nil {
 		return err
 	}
-	runs := mergeRuns(readersOf(inputs))
+	runs := mergeRuns(c.readersOf(inputs))
 	defer runs.close()
 	if err := c.months(ctx, runs); err != nil {
 		return err
@@ -122,11 +132,49 @@ func (c *compacter) begin() error {
 	if err != nil {
 		return err
 	}
-	if len(entries) > 0 {
-		return fmt.Errorf("the new directory is not empty (it has %s); what a compact that was cut short left may be removed", entries[0].Name())
+	if err := c.clear(entries); err != nil {
+		return err
 	}
-	return makeDirs(c.into, schema.TmpDir)
+	if err := makeDirs(c.into, schema.TmpDir); err != nil {
+		return err
+	}
+	if err := publish(c.into, compactMark, []byte("{}\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(c.into, ".")
 }
+
+// compactMark is the name of a file that the directory of a compact store has until it is one.
+const compactMark = "compacting.json"
+
+// clear removes what a Compact that was interrupted left: nothing but what one makes, and where its mark is.
+func (c *compacter) clear(entries []fs.DirEntry) error {
+	names := map[string]bool{}
+	for _, e := range entries {
+		names[e.Name()] = true
+	}
+	for _, e := range entries {
+		ours := names[compactMark] && !names[schema.HeaderFile] && slices.Contains(compactZones, e.Name()) || e.Name() == compactMark
+		if e.Name() == schema.TmpDir && len(entries) == 1 { // before it came to its mark
+			ours = true
+		}
+		if !ours || names[schema.HeaderFile] {
+			return fmt.Errorf("the new directory is not empty (it has %s)", e.Name())
+		}
+	}
+	for _, e := range entries {
+		if e.Name() == compactMark {
+			continue
+		}
+		if err := removeTree(c.into, e.Name(), e.IsDir()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// compactZones are the directories that a Compact makes.
+var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.ArtifactsDir}
 
 // end makes a store of the directory.
 func (c *compacter) end() error {
@@ -141,7 +189,10 @@ func (c *compacter) end() error {
 	if err := ignoreAll(c.into); err != nil {
 		return err
 	}
-	return syncDir(c.into, ".")
+	if err := syncDir(c.into, "."); err != nil {
+		return err
+	}
+	return c.into.remove(compactMark)
 }
 
 // list lists the store, and copies its live runs into a temporary file: sealers may move them at any moment.
@@ -169,7 +220,10 @@ func (c *compacter) copyLive(ctx context.Context, files []schema.LiveFile) ([]ru
 	}
 	ascending := slices.Clone(files)
 	slices.SortFunc(ascending, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
-	input, err := c.temporary(ctx, &liveRuns{c.from, ascending})
+	input, err := c.temporary(ctx, &liveLeft{compacter: c, liveRuns: &liveRuns{c.from, ascending}})
+	if err == nil && input.sealed.Rows == 0 {
+		return nil, nil
+	}
 	return []runInputFile{input}, moved(err)
 }
 
@@ -206,7 +260,7 @@ func (c *compacter) narrow(ctx context.Context, inputs []runInputFile) ([]runInp
 		}
 		var next []runInputFile
 		for _, batch := range batches(sizes, c.memory) {
-			merged, err := c.temporary(ctx, mergeRuns(readersOf(inputs[:len(batch)])))
+			merged, err := c.temporary(ctx, mergeRuns(c.readersOf(inputs[:len(batch)])))
 			if err != nil {
 				return nil, err
 			}

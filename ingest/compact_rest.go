@@ -2,15 +2,17 @@ package ingest
 
 import (
 	"context"
-	"io/fs"
+	"errors"
+	"io"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // copyRest copies the artifacts, and the events that still mean something.
 func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
-	if _, err := copyArtifacts(ctx, c.from, c.into, nil); err != nil {
+	if _, err := copyArtifacts(ctx, c.from, c.into, func(name string, err error) { c.leaveOut(name, Loss{}, err) }); err != nil {
 		return err
 	}
 	gone := c.removed
@@ -38,17 +40,29 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 		}
 		c.done.Events++
 	}
-	if c.done.Events == 0 {
-		return nil
+	if c.done.Events > 0 {
+		if err := syncDir(c.into, schema.EventsDir); err != nil {
+			return err
+		}
 	}
-	return syncDir(c.into, schema.EventsDir)
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return gone[run] })
+		if err := sayOf(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// readEvents reads events. Errors name the file.
-func readEvents(f fs.FS, listed schema.Events) ([]schema.Event, error) {
+// readEvents reads the events that are not damaged.
+func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 	var events []schema.Event
 	for _, id := range listed.Files {
-		e, err := schema.ReadEvent(f, id)
+		e, err := schema.ReadEvent(c.from, id)
+		if errors.Is(err, schema.ErrDamaged) {
+			c.leaveOut(schema.EventFile(id), Loss{}, err)
+			continue
+		}
 		if err != nil {
 			return nil, inFile(schema.EventFile(id), err)
 		}
@@ -56,3 +70,91 @@ func readEvents(f fs.FS, listed schema.Events) ([]schema.Event, error) {
 	}
 	return events, nil
 }
+
+// leaveOut says that a file is damaged, and what that costs.
+func (c *compacter) leaveOut(name string, loss Loss, err error) {
+	if in, ok := errors.AsType[*fileError](err); ok {
+		name, err = in.path, in.err
+	}
+	c.done.Loss.add(loss)
+	c.damaged(Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err), Loss: loss})
+}
+
+// readersOf are readers of what is left of files.
+func (c *compacter) readersOf(inputs []runInputFile) []runReader {
+	readers := make([]runReader, len(inputs))
+	for i, in := range inputs {
+		readers[i] = &sealedLeft{compacter: c, input: in}
+	}
+	return readers
+}
+
+// sealedLeft reads what is left of a sealed file.
+type sealedLeft struct {
+	*compacter
+	input runInputFile
+	runs  *salvager // nil before the first run
+}
+
+func (s *sealedLeft) from() string { return idBound(s.input.sealed.First) }
+
+func (s *sealedLeft) next() (live *table.Live, err error) {
+	if s.runs == nil {
+		if s.runs, err = newSalvager(s.input, s.lost); err != nil {
+			return nil, err
+		}
+	}
+	r, err := s.runs.next()
+	if errors.Is(err, io.EOF) {
+		loss := s.runs.loss
+		damages := s.runs.damages()
+		if len(damages) == 0 && loss != (Loss{}) {
+			damages = []error{damagedf(s.input.name(schema.Runs), "its rows are not those that its name and its digests say")}
+		}
+		if len(damages) > 0 && s.input.sealed.ID == (schema.ULID{}) { // what was just written
+			return nil, damages[0]
+		}
+		for _, damage := range damages {
+			s.leaveOut("", loss, damage)
+			loss = Loss{}
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range r.lost {
+		if _, known := s.lost[r.RunID][t.Name]; known {
+			continue
+		}
+		s.losing[t] = append(s.losing[t], r.RunID)
+		if s.lost[r.RunID] == nil {
+			s.lost[r.RunID] = map[string]string{}
+		}
+		s.lost[r.RunID][t.Name] = "damaged"
+	}
+	return r.Live, nil
+}
+
+func (s *sealedLeft) close() {
+	if s.runs != nil {
+		s.runs.close()
+	}
+}
+
+// liveLeft reads the live runs that are not damaged.
+type liveLeft struct {
+	*compacter
+	*liveRuns
+}
+
+func (l *liveLeft) next() (*table.Live, error) {
+	for {
+		live, err := l.liveRuns.next()
+		if !errors.Is(err, schema.ErrDamaged) {
+			return live, err
+		}
+		l.leaveOut("", Loss{Runs: 1}, err)
+	}
+}
+
+func (l *liveLeft) from() string { return l.liveRuns.from() }

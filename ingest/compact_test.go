@@ -38,7 +38,7 @@ func TestCompact(t *testing.T) {
 	mustDo(t, annotated.Close())
 	before := snapshot(t, p.b)
 	into := filepath.Join(t.TempDir(), "new", "store")
-	done, err := Compact(context.Background(), p.b, into, "test")
+	done, err := Compact(context.Background(), p.b, into, "test", noDamage(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,8 +71,8 @@ func checkCompact(t *testing.T, from, into string) {
 			t.Errorf("%s is not of one month", f.Name())
 		}
 	}
-	a := schema.Annotate(must(readEvents(os.DirFS(from), one.Events)))
-	b := schema.Annotate(must(readEvents(os.DirFS(into), two.Events)))
+	a := schema.Annotate(allEvents(t, from, one.Events))
+	b := schema.Annotate(allEvents(t, into, two.Events))
 	if !maps.Equal(a.Removed, b.Removed) || !slices.Equal(a.Baselines["main"], b.Baselines["main"]) {
 		t.Errorf("events say %+v, and said %+v", b, a)
 	}
@@ -98,7 +98,7 @@ func TestCompactOverlap(t *testing.T) {
 		}
 	}
 	into := filepath.Join(t.TempDir(), "new")
-	c := &compacter{from: must(newOSFiles(dir)), into: must(newOSFiles(into)), version: "test", memory: 1}
+	c := &compacter{from: must(newOSFiles(dir)), into: must(newOSFiles(into)), version: "test", memory: 1, damaged: noDamage(t)}
 	mustDo(t, c.all(context.Background()))
 	if got := contents(t, into); !maps.Equal(got, contents(t, dir)) || len(got) != files*each {
 		t.Errorf("it holds %d runs", len(got))
@@ -113,30 +113,87 @@ func TestCompactOverlap(t *testing.T) {
 
 func TestCompactRefuses(t *testing.T) {
 	t.Parallel()
-	dir, f := sealedStore(t, smallRun())
+	dir, _ := sealedStore(t, smallRun())
 	_, full := newStore(t)
 	for into, want := range map[string]string{
 		full: "not empty", dir: "inside", filepath.Join(dir, "a", "b"): "inside", filepath.Join(dir, schema.RunsDir): "inside",
 	} {
 		before := snapshot(t, dir) + snapshot(t, full)
-		if _, err := Compact(context.Background(), dir, into, "test"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Compact(context.Background(), dir, into, "test", noDamage(t)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("into %s: %v", into, err)
 		}
 		if snapshot(t, dir)+snapshot(t, full) != before {
 			t.Errorf("into %s: something changed", into)
 		}
 	}
-	name := filepath.Join(dir, f.Path(schema.SamplesDir))
-	content := must(os.ReadFile(name))
-	content[len(content)/3] ^= 1
-	mustDo(t, os.WriteFile(name, content, 0o666))
+}
+
+// noDamage fails where a store is damaged.
+func noDamage(t testing.TB) func(Finding) {
+	return func(f Finding) { t.Errorf("damaged: %+v", f) }
+}
+
+func allEvents(t testing.TB, dir string, listed schema.Events) []schema.Event {
+	c := &compacter{from: must(newOSFiles(dir)), damaged: noDamage(t)}
+	return must(c.readEvents(listed))
+}
+
+// TestCompactDamage compacts a store of which one file is damaged: the new one has what a repair keeps, marked alike.
+func TestCompactDamage(t *testing.T) {
+	t.Parallel()
+	for _, zone := range schema.TableZones {
+		dir, good, f := damagedStore(t, zone)
+		var found []Finding
+		into := filepath.Join(t.TempDir(), "new")
+		done, err := Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f) })
+		if err != nil || len(found) != 1 || found[0].Path != f.Path(zone) || done.Loss != found[0].Loss || done.Loss == (Loss{}) {
+			t.Errorf("%s: compacted %+v, found %+v: %v", zone, done, found, err)
+		}
+		wholeStore(t, into)
+		repaired, _ := mustRepair(t, dir, false)
+		if got := states(t, into); !maps.Equal(got, states(t, dir)) {
+			t.Errorf("%s: it holds %d runs; repaired %+v", zone, len(got), repaired)
+		}
+		if got, want := readableLost(os.DirFS(into)), readableLost(os.DirFS(dir)); len(got) != len(want) {
+			t.Errorf("%s: marked %v, want %v", zone, got, want)
+		}
+		mustMerge(t, good, into)
+		if !maps.Equal(states(t, into), states(t, good)) || len(readableLost(os.DirFS(into))) > 0 {
+			t.Errorf("%s: the new store is not healed", zone)
+		}
+		again := filepath.Join(t.TempDir(), "again")
+		if done, err := Compact(context.Background(), dir, again, "test", noDamage(t)); err != nil || done.Loss != (Loss{}) {
+			t.Errorf("%s: compacted after a repair %+v: %v", zone, done, err)
+		}
+		wholeStore(t, again)
+	}
+}
+
+// TestCompactLive leaves a damaged live run, event and artifact out.
+func TestCompactLive(t *testing.T) {
+	t.Parallel()
+	dir := everything(t)
+	l := must(schema.List(os.DirFS(dir), schema.Scope{}))
+	names := []string{l.Live[0].Path(), schema.EventFile(l.Events.Files[1])}
+	mustDo(t, walkStore(os.DirFS(dir), func(s stored) error {
+		if s.kind == kindArtifact {
+			names = append(names, s.path)
+		}
+		return nil
+	}))
+	want := contents(t, dir)
+	for _, name := range names {
+		flipByte(t, filepath.Join(dir, name))
+	}
+	var found []string
 	into := filepath.Join(t.TempDir(), "new")
-	if _, err := Compact(context.Background(), dir, into, "test"); !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), f.Path(schema.SamplesDir)) {
-		t.Errorf("a damaged store: %v", err)
+	done := must(Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f.Path) }))
+	slices.Sort(found)
+	slices.Sort(names)
+	if !slices.Equal(found, names) || done.Runs+done.Removed != len(want)-1 || done.Loss != (Loss{Runs: 1}) {
+		t.Errorf("compacted %+v of %d, found %v, want %v", done, len(want), found, names)
 	}
-	if _, err := schema.ReadHeader(os.DirFS(into)); !errors.Is(err, schema.ErrNoStore) {
-		t.Errorf("what is left: %v", err)
-	}
+	wholeStore(t, into)
 }
 
 // TestCompactFaults lets every file operation of a compact fail in turn, on either side. What is left is no store, or a
@@ -149,7 +206,7 @@ func TestCompactFaults(t *testing.T) {
 	faultLoop(t, func(t *testing.T, files *faultyFiles, reading bool) {
 		into := filepath.Join(t.TempDir(), "new")
 		defer os.RemoveAll(into)
-		c := &compacter{from: must(newOSFiles(p.b)), into: must(newOSFiles(into)), version: "test", memory: compactMemory}
+		c := &compacter{from: must(newOSFiles(p.b)), into: must(newOSFiles(into)), version: "test", memory: compactMemory, damaged: noDamage(t)}
 		if reading {
 			files.osFiles = must(newOSFiles(p.b))
 			c.from = files
@@ -163,9 +220,12 @@ func TestCompactFaults(t *testing.T) {
 			if err == nil || !errors.Is(headerErr, schema.ErrNoStore) {
 				t.Fatalf("operation %d: %v, and the new store: %v", files.at, err, headerErr)
 			}
-			return
+			if _, err := Compact(context.Background(), p.b, into, "test", noDamage(t)); err != nil {
+				t.Fatalf("operation %d, again: %v", files.at, err)
+			}
 		}
-		if found := findings(t, os.DirFS(into)); len(found) > 0 {
+		found := slices.DeleteFunc(findings(t, os.DirFS(into)), func(f Finding) bool { return f.Path == compactMark })
+		if len(found) > 0 {
 			t.Fatalf("operation %d: found %+v", files.at, found)
 		}
 		if got := contents(t, into); !maps.Equal(got, want) {

@@ -14,6 +14,7 @@ import (
 // Merged counts what a merge did.
 type Merged struct {
 	Added     int // runs
+	Healed    int // runs that were there before, of which samples or ops that were lost are there again
 	Skipped   int // runs that were there before
 	Refused   int // runs of which the store has others with the same id, and files
 	Events    int // copied
@@ -28,7 +29,8 @@ const mergeLive = 4096
 
 // Merge copies what the store in another directory has and this one lacks. The other is only read. Sealed files are
 // copied whole, if they match their hashes and none of their runs is here; of those that have some runs that are here,
-// and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped.
+// and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped; where it has lost
+// samples or ops to damage here, it gets them again.
 //
 // What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file,
 // and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks which runs are
@@ -51,7 +53,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 		return fail(Merged{}, err)
 	}
 	defer unlock()
-	m := &merging{from: source, into: s.files, version: s.sealer.version, refused: refused}
+	m := &merging{from: source, into: s.files, version: s.sealer.version, refused: refused, list: listWhole}
 	if err := m.merge(ctx); err != nil {
 		return fail(m.done, err)
 	}
@@ -64,11 +66,15 @@ type merging struct {
 	into    files
 	version string
 	refused func(Finding)
+	list    func(from fs.FS) (*schema.Listing, error)
 	told    map[string]bool // what was refused, when all is looked at again
 	done    Merged
 	live    map[schema.ULID]schema.LiveFile // of the store that is merged into
+	lost    lostRows                        // of the other store
 	synced  map[string]bool                 // directories of it
 }
+
+func listWhole(from fs.FS) (*schema.Listing, error) { return schema.List(from, schema.Scope{}) }
 
 // merge begins anew as long as sealing goes on in one of the stores. What was done by then is found done.
 func (m *merging) merge(ctx context.Context) error {
@@ -82,10 +88,11 @@ func (m *merging) merge(ctx context.Context) error {
 }
 
 func (m *merging) all(ctx context.Context) error {
-	listing, err := schema.List(m.from, schema.Scope{})
+	listing, err := m.list(m.from)
 	if err != nil {
 		return err
 	}
+	m.lost = readableLost(m.from)
 	here, err := schema.List(m.into, schema.Scope{Newest: 1})
 	if err != nil {
 		return err
@@ -113,7 +120,16 @@ func (m *merging) all(ctx context.Context) error {
 			return err
 		}
 	}
-	return m.events(ctx, listing.Events)
+	healed, err := m.heal(ctx, listing)
+	m.done.Healed += healed
+	if err != nil {
+		return err
+	}
+	if err := m.events(ctx, listing.Events); err != nil {
+		return err
+	}
+	_, err = m.heal(ctx, listing) // events of the other store may speak of rows that are here
+	return err
 }
 
 // refuse says, once, that a file or a run is not taken.

@@ -50,7 +50,9 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	}
 	for _, s := range sources {
 		if n := len(s.wanted); n > 0 && n < len(s.runs) {
-			if err := m.write(ctx, &chosenRuns{readSealed(m.from, s.file), s.wanted}); err != nil {
+			runs := readSealed(m.from, s.file)
+			runs.lost = m.lost
+			if err := m.write(ctx, &chosenRuns{runs, s.wanted}); err != nil {
 				return err
 			}
 		}

@@ -117,7 +117,7 @@ func copied(t testing.TB, dir string) string {
 }
 
 func mergeFrom(from fs.FS, into files, refused func(Finding)) (Merged, error) {
-	m := &merging{from: from, into: into, version: "test", refused: refused}
+	m := &merging{from: from, into: into, version: "test", refused: refused, list: listWhole}
 	err := m.merge(context.Background())
 	return m.done, err
 }

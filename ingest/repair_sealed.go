@@ -44,7 +44,7 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 	}
 	for _, f := range listed {
 		if f.ID == file.ID && f != file {
-			if whole, err := salvageLoss(r.files, file, func(salvagedRun) error { return nil }); err != nil {
+			if whole, err := salvageLoss(sealedInput(r.files, file), readableLost(r.files), func(salvagedRun) error { return nil }); err != nil {
 				return true, err
 			} else if whole.loss == (Loss{}) && len(whole.damages()) == 0 { // somebody brought it back
 				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
@@ -93,7 +93,7 @@ func (s *salvaging) read() (err error) {
 			return err
 		}
 	}
-	s.from, err = salvageLoss(s.files, s.file, func(run salvagedRun) error {
+	s.from, err = salvageLoss(sealedInput(s.files, s.file), readableLost(s.files), func(run salvagedRun) error {
 		for _, t := range run.lost {
 			s.lost[t] = append(s.lost[t], run.RunID)
 		}

@@ -32,12 +32,9 @@ type runInputFile struct {
 	name   func(t *schema.Table) string
 }
 
-func readersOf(inputs []runInputFile) []runReader {
-	readers := make([]runReader, len(inputs))
-	for i, in := range inputs {
-		readers[i] = &sealedRuns{fsys: in.fsys, sealed: in.sealed, name: in.name}
-	}
-	return readers
+// sealedInput is a sealed file of a store.
+func sealedInput(f fs.FS, sealed schema.SealedFile) runInputFile {
+	return runInputFile{f, sealed, zoneName(sealed)}
 }
 
 func zoneName(f schema.SealedFile) func(t *schema.Table) string {
@@ -159,7 +156,7 @@ func copyAs(from fs.FS, name string, into files, to string) error {
 }
 
 // copyArtifacts copies the artifacts that a store lacks, and gives their number. One that does not match its name is
-// handed to refuse; where that is nil, it is an error.
+// handed to refuse.
 func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name string, err error)) (int, error) {
 	copied := 0
 	if there, err := exists(from, schema.ArtifactsDir); err != nil || !there {

@@ -29,6 +29,7 @@ type salvager struct {
 	sealed schema.SealedFile
 	name   func(t *schema.Table) string // of the file of a table
 	packed *packedRows                  // that stand for damaged runs; nil where there are none
+	known  lostRows                     // what was lost before
 	parts  map[*schema.Table]*salvagePart
 	kept   int
 	loss   Loss
@@ -57,9 +58,11 @@ type rowSource interface {
 	Close() error
 }
 
-// newSalvager opens a sealed file. The error is one of a file that cannot be read, or wraps table.ErrNewer.
-func newSalvager(f fs.FS, sealed schema.SealedFile, name func(t *schema.Table) string) (*salvager, error) {
-	s := &salvager{fsys: f, sealed: sealed, name: name, parts: map[*schema.Table]*salvagePart{}}
+// newSalvager opens a sealed file, of which runs are known to have lost rows before. The error is one of a file that
+// cannot be read, or wraps table.ErrNewer.
+func newSalvager(in runInputFile, known lostRows) (*salvager, error) {
+	f, name := in.fsys, in.name
+	s := &salvager{fsys: f, sealed: in.sealed, name: name, known: known, parts: map[*schema.Table]*salvagePart{}}
 	for _, t := range sealedTables {
 		part, err := openPart(f, name(t), t)
 		if err != nil {
@@ -221,12 +224,16 @@ func (s *salvager) next() (salvagedRun, error) {
 	return salvagedRun{}, io.EOF
 }
 
+// count counts a run, and what it loses now.
 func (s *salvager) count(r *salvagedRun) {
 	s.kept++
 	for _, t := range r.lost {
-		if t == schema.Ops {
+		_, before := s.known[r.RunID][t.Name]
+		switch {
+		case before && s.parts[t].damage == nil:
+		case t == schema.Ops:
 			s.loss.Ops++
-		} else {
+		default:
 			s.loss.Samples++
 		}
 	}
@@ -235,14 +242,15 @@ func (s *salvager) count(r *salvagedRun) {
 // judge finds out what of a run is gone, and tells whether the rest can be trusted.
 func (s *salvager) judge(r *salvagedRun) bool {
 	id, err := schema.ParseULID(r.RunID)
-	if err != nil || !sameInstant(id, r.Run[startedPlace]) || id.Time().After(s.sealed.ID.Time()) {
+	late := s.sealed.ID != (schema.ULID{}) && id.Time().After(s.sealed.ID.Time())
+	if err != nil || late || !sameInstant(id, r.Run[startedPlace]) {
 		return false
 	}
 	if schema.DigestOfRows(r.Run, r.Samples, r.Ops) == r.Digest && checkRow(r.Live) == nil {
 		return true
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		if s.parts[t].damage != nil {
+		if _, before := s.known[r.RunID][t.Name]; before || s.parts[t].damage != nil {
 			r.lost = append(r.lost, t)
 		}
 	}
@@ -284,8 +292,8 @@ func (s *salvager) damages() (all []error) {
 }
 
 // salvageLoss reads what is left of a sealed file, and gives what is gone. Each run that is left is handed to each.
-func salvageLoss(f fs.FS, sealed schema.SealedFile, each func(salvagedRun) error) (s *salvager, err error) {
-	if s, err = newSalvager(f, sealed, zoneName(sealed)); err != nil {
+func salvageLoss(in runInputFile, known lostRows, each func(salvagedRun) error) (s *salvager, err error) {
+	if s, err = newSalvager(in, known); err != nil {
 		return nil, err
 	}
 	defer s.close()

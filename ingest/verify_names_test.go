@@ -299,7 +299,7 @@ func TestLaterEvents(t *testing.T) {
 		t.Errorf("merged %+v", done)
 	}
 	compact := filepath.Join(t.TempDir(), "compact")
-	if done, err := Compact(t.Context(), dir, compact, "test"); err != nil || done.Events != 3 {
+	if done, err := Compact(t.Context(), dir, compact, "test", noDamage(t)); err != nil || done.Events != 3 {
 		t.Errorf("compacted %+v, %v", done, err)
 	}
 	if done, left := mustRepair(t, dir, false); left != 0 || len(done) > 0 {

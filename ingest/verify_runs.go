@@ -153,14 +153,14 @@ func (v *verifier) readRuns(c *runsCheck) {
 	}
 	c.remedy = remedySealed
 	if c.err = c.readSealed(v.files, v.lost); errors.Is(c.err, schema.ErrDamaged) {
-		c.salvage(v.files)
+		c.salvage(v.files, v.lost)
 	}
 }
 
 // salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
-func (c *runsCheck) salvage(f fs.FS) {
+func (c *runsCheck) salvage(f fs.FS, lost lostRows) {
 	c.runs, c.sum, c.lacking, c.back = nil, rowsSum{}, 0, nil
-	s, err := salvageLoss(f, c.sealed.file, func(r salvagedRun) error {
+	s, err := salvageLoss(sealedInput(f, c.sealed.file), lost, func(r salvagedRun) error {
 		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
 		if err == nil {
 			c.runs = append(c.runs, run)

@@ -112,10 +112,11 @@ func newStoreMergeCommand(a *app) *cobra.Command {
 		Use:   "merge OTHER...",
 		Short: "Copy what other stores have and this one lacks",
 		Long: `Copy the runs, events and artifacts that other stores have and this one lacks.
-The others are only read. A run that both have is skipped. What is damaged, or
-is here under the same id with other values, is refused and named on standard
-error; the rest is merged, and the exit status is 4. Merging again, or after an
-interruption, does what is left.`,
+The others are only read. A run that both have is skipped; one that has lost its
+samples or ops here gets them again (healed). What is damaged, or is here under
+the same id with other values, is refused and named on standard error; the rest
+is merged, and the exit status is 4. Merging again, or after an interruption,
+does what is left.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
@@ -123,22 +124,48 @@ interruption, does what is left.`,
 }
 
 func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
+	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.Finding)) (ingest.Merged, error) {
+		return s.Merge(cmd.Context(), other, refused)
+	})
+}
+
+func newStoreRestoreCommand(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:   "unquarantine",
+		Short: "Bring back what lies whole in quarantine/",
+		Long: `Bring back what store repair set aside and is whole: put a good copy of a
+damaged file, of the same name, in its place in quarantine/ before. Runs that
+are not in the store are added, and runs that lost samples or ops get them
+again. A file that is still damaged is named on standard error, and the exit
+status is 4. Nothing is removed from quarantine/: when all is back, you may.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.bringIn([]string{ingest.QuarantineDir}, "from", func(s *ingest.Store, _ string, refused func(ingest.Finding)) (ingest.Merged, error) {
+				return s.RestoreQuarantine(cmd.Context(), refused)
+			})
+		},
+	}
+}
+
+// bringIn merges what comes from elsewhere into the store; heading is what that is called.
+func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Store, other string, refused func(ingest.Finding)) (ingest.Merged, error)) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
 	}
 	t := query.Table{Columns: []query.Column{
-		{Name: "store", Type: query.TypeText},
+		{Name: heading, Type: query.TypeText},
 		{Name: "added", Type: query.TypeInteger},
 		{Name: "skipped", Type: query.TypeInteger},
 		{Name: "refused", Type: query.TypeInteger},
 		{Name: "events", Type: query.TypeInteger},
 		{Name: "artifacts", Type: query.TypeInteger},
+		{Name: "healed", Type: query.TypeInteger},
 	}}
 	refused := 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
-			done, err := s.Merge(cmd.Context(), other, func(f ingest.Finding) {
+			done, err := merge(s, other, func(f ingest.Finding) {
 				fmt.Fprintf(a.stderr, "refused %s/%s: %s\n", other, f.Path, f.Problem)
 			})
 			if err != nil {
@@ -146,7 +173,7 @@ func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
 			}
 			refused += done.Refused
 			t.Rows = append(t.Rows, []any{
-				other, int64(done.Added), int64(done.Skipped), int64(done.Refused), int64(done.Events), int64(done.Artifacts),
+				other, int64(done.Added), int64(done.Skipped), int64(done.Refused), int64(done.Events), int64(done.Artifacts), int64(done.Healed),
 			})
 		}
 		if _, err := s.Pack(); err != nil {
@@ -169,8 +196,10 @@ func newStoreCompactCommand(a *app) *cobra.Command {
 		Short: "Make a new store without the removed runs, one file a month",
 		Long: `Make a new store in a directory that is empty or not there, with the runs of
 this one that are not removed: one sealed file of runs, samples and ops a month,
-every run once. This store is only read. What is interrupted is no store, and
-may be removed.`,
+every run once. This store is only read. What is damaged is named on standard
+error and left out, and the exit status is 4; the rest of it is there, as store
+repair would keep it. What is interrupted is no store: the same command begins
+anew in its place.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreCompact(a, cmd, into) },
 	}
@@ -190,7 +219,11 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if err != nil {
 		return err
 	}
-	done, err := ingest.Compact(cmd.Context(), dir, into, version)
+	left := 0
+	done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.Finding) {
+		left++
+		fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)
+	})
 	if err != nil {
 		return storeError{err}
 	}
@@ -202,9 +235,16 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 			{Name: "files", Type: query.TypeInteger},
 			{Name: "events", Type: query.TypeInteger},
 		},
-		Rows: [][]any{{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}},
+		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, lossValues(done.Loss)...)},
 	}
-	return a.print(format, t, func() view { return a.recordsView(t) })
+	t.Columns = append(t.Columns, lossColumns...)
+	if err := a.print(format, t, func() view { return a.recordsView(t) }); err != nil {
+		return err
+	}
+	if left > 0 {
+		return errRunsFailed
+	}
+	return nil
 }
 
 func newStoreRepairCommand(a *app) *cobra.Command {
@@ -221,7 +261,7 @@ verify's notices name stays.
 
 The exit status is 4 where something was lost, and 5 where damage is left, or a
 file cannot be read or is of a newer version. What was lost comes back by store
-merge from a good copy of the store, or by store restore-quarantine.`,
+merge from a good copy of the store, or by store unquarantine.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return runStoreRepair(a, cmd, dryRun) },
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"syscall"
 
 	"github.com/parquet-go/parquet-go"
 
@@ -116,8 +117,10 @@ func (c *cursor) close() error {
 
 // damaged marks what a Parquet reader stumbles over, unless it is an error of the file system.
 func damaged(err error) error {
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
-		return err
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		if _, ok := errors.AsType[syscall.Errno](at); ok || errors.Is(at, errors.ErrUnsupported) {
+			return err
+		} // else it is an offset that no file has
 	}
 	return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 }

@@ -1,0 +1,377 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// runState is what a store says of a run: hashes of its rows of each table.
+type runState struct{ run, samples, ops [32]byte }
+
+// states reads every run of a store, however little is left of it.
+func states(t testing.TB, dir string) map[string]runState {
+	t.Helper()
+	f := must(newOSFiles(dir))
+	listing, err := schema.List(f, schema.Scope{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]runState{}
+	add := func(id string, run []any, samples, ops [][]any) {
+		if _, twice := all[id]; twice {
+			t.Fatalf("run %s is there twice", id)
+		}
+		all[id] = runState{schema.RowHash(run), hashRows(samples), hashRows(ops)}
+	}
+	for _, file := range listing.Sealed {
+		if _, err := salvageLoss(sealedInput(f, file), readableLost(f), func(r salvagedRun) error {
+			add(r.RunID, r.Run, r.Samples, r.Ops)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, file := range listing.Live {
+		live, err := readLiveFile(f, file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		add(live.RunID, live.Run, live.Samples, live.Ops)
+	}
+	return all
+}
+
+func hashRows(rows [][]any) (sum [32]byte) {
+	for i, row := range rows {
+		hash := schema.RowHash(row)
+		for j := range sum {
+			sum[j] ^= hash[j] + byte(i)
+		}
+	}
+	return sum
+}
+
+// linkedCopy is a copy of a store of hard links, but for one file, which is another.
+func linkedCopy(t testing.TB, dir, into, name string, content []byte) {
+	t.Helper()
+	mustDo(t, filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(dir, at)
+		switch to := filepath.Join(into, rel); {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return os.MkdirAll(to, 0o777)
+		case filepath.ToSlash(rel) == name:
+			return os.WriteFile(to, content, 0o666)
+		default:
+			return os.Link(at, to)
+		}
+	}))
+}
+
+// TestRepairEveryByte damages every file of a store with every kind of file: each byte is flipped once, and the file is cut
+// off there. After repair nothing is damaged, every run is as it was but for those that are counted as lost, of which one
+// file loses samples, ops or runs alone, and a plan gives the same numbers. By default it takes some bytes of each file;
+// with NEUROLENS_LONG=1 all.
+func TestRepairEveryByte(t *testing.T) {
+	t.Parallel()
+	for name, packed := range map[string]bool{"packed": true, "without packs": false} {
+		whole := everything(t)
+		for _, c := range must(listClaims(os.DirFS(whole))) {
+			if c.Attempt == 0 { // its sealed file alone has the runs from now on
+				mustDo(t, os.RemoveAll(filepath.Join(whole, c.Path())))
+			}
+		}
+		if !packed {
+			mustDo(t, os.RemoveAll(filepath.Join(whole, schema.PacksDir)))
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			damageEach(t, whole)
+		})
+	}
+}
+
+func damageEach(t *testing.T, whole string) {
+	want := states(t, whole)
+	every := os.Getenv("NEUROLENS_LONG") != ""
+	var names []string
+	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
+		if s.kind != kindHeader && s.kind != kindOut {
+			names = append(names, s.path)
+		}
+		return nil
+	}))
+	scratch := t.TempDir()
+	for _, name := range names {
+		content := must(os.ReadFile(filepath.Join(whole, name)))
+		first, next := len(content)/5, max(len(content)/2, 1)
+		if every {
+			first, next = 0, 1
+		}
+		for at := first; at < len(content); at += next {
+			flipped := bytes.Clone(content)
+			flipped[at] ^= 1 << (at % 8)
+			for how, damaged := range map[string][]byte{"flipped": flipped, "cut": content[:at]} {
+				dir := filepath.Join(scratch, "store")
+				linkedCopy(t, whole, dir, name, damaged)
+				checkRepair(t, dir, name, want, fmt.Sprintf("%s, %s at byte %d", name, how, at))
+				if t.Failed() {
+					return
+				}
+				mustDo(t, os.RemoveAll(dir))
+			}
+		}
+	}
+}
+
+// checkRepair repairs a store of which a file is damaged.
+func checkRepair(t *testing.T, dir, name string, want map[string]runState, what string) {
+	t.Helper()
+	planned, err := PlanRepair(context.Background(), dir, func(Repair) {})
+	mustDo(t, err)
+	store := must(openStore(dir, "test", &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, quick: true}))
+	done, err := store.Repair(context.Background(), func(Repair) {})
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if done.Left != 0 || planned.Loss != done.Loss {
+		t.Errorf("%s: planned %+v, done %+v", what, planned, done)
+	}
+	for _, f := range damage(findings(t, os.DirFS(dir))) {
+		t.Errorf("%s: %+v", what, f)
+	}
+	got := states(t, dir)
+	var lost Loss
+	for id, was := range want {
+		is, there := got[id]
+		switch {
+		case !there:
+			lost.Runs++
+			continue
+		case is.run != was.run:
+			t.Errorf("%s: run %s changed", what, id)
+		}
+		if is.samples != was.samples {
+			lost.Samples++
+		}
+		if is.ops != was.ops {
+			lost.Ops++
+		}
+	}
+	if len(got) != len(want)-lost.Runs || lost != done.Loss {
+		t.Errorf("%s: lost %+v, counted %+v", what, lost, done.Loss)
+	}
+	allowed := Loss{}
+	switch zone, _, _ := strings.Cut(name, "/"); zone {
+	case schema.RunsDir, schema.LiveDir, schema.ClaimsDir:
+		allowed.Runs = lost.Runs
+	case schema.SamplesDir:
+		allowed.Samples = lost.Samples
+	case schema.OpsDir:
+		allowed.Ops = lost.Ops
+	}
+	if lost != allowed {
+		t.Errorf("%s: it cost %+v", what, lost)
+	}
+}
+
+// damagedStore is a store with two sealed files and a live run, of which one file is damaged where it costs something, and
+// a copy from before.
+func damagedStore(t testing.TB, zone string) (dir, good string, f schema.SealedFile) {
+	t.Helper()
+	dir, f = sealedStore(t, fullRun(), smallRun(), smallRun())
+	store := must(Open(dir, "test"))
+	mustAppend(t, store, smallRun())
+	mustDo(t, store.Close())
+	good = copied(t, dir)
+	if zone == aRunLess {
+		rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { return rows[:len(rows)-1] })
+	} else {
+		flipFirst(t, filepath.Join(dir, f.Path(zone)))
+	}
+	return dir, good, f
+}
+
+// aRunLess is damage of which some runs of a file are left.
+const aRunLess = "a run less"
+
+// damagedZones are what damagedStore can damage.
+var damagedZones = []string{schema.RunsDir, schema.SamplesDir, schema.OpsDir, aRunLess}
+
+// TestMergeHeals has a copy of a store from before a repair: merging it brings back what was lost, and takes the marks
+// away, wherever the copy has the runs.
+func TestMergeHeals(t *testing.T) {
+	t.Parallel()
+	for _, zone := range damagedZones {
+		for _, compact := range []bool{false, true} {
+			dir, good, _ := damagedStore(t, zone)
+			want := states(t, good)
+			if compact {
+				into := filepath.Join(t.TempDir(), "compact")
+				must(Compact(context.Background(), good, into, "test", noDamage(t)))
+				good = into
+			}
+			mustRepair(t, dir, false)
+			if maps.Equal(states(t, dir), want) {
+				t.Fatalf("%s: nothing was lost", zone)
+			}
+			done := mustMerge(t, good, dir)
+			if got := states(t, dir); !maps.Equal(got, want) || done.Added+done.Healed == 0 {
+				t.Errorf("%s: merged %+v, %d runs", zone, done, len(got))
+			}
+			if lost := readableLost(os.DirFS(dir)); len(lost) > 0 {
+				t.Errorf("%s: marked %v", zone, lost)
+			}
+			wholeStore(t, dir)
+			if again := mustMerge(t, good, dir); again.Added+again.Healed+again.Events != 0 {
+				t.Errorf("%s: again %+v", zone, again)
+			}
+			// The other way: the marks of a store that has lost rows say nothing of one that has them.
+			mustMerge(t, dir, good)
+			if got := states(t, good); !maps.Equal(got, want) || len(readableLost(os.DirFS(good))) > 0 {
+				t.Errorf("%s: the copy has %d runs, and is marked %v", zone, len(got), readableLost(os.DirFS(good)))
+			}
+		}
+	}
+}
+
+// TestMergeLossy merges a store that has lost rows into an empty one, which is marked then, and into a whole one, which is
+// not.
+func TestMergeLossy(t *testing.T) {
+	t.Parallel()
+	dir, good, _ := damagedStore(t, schema.SamplesDir)
+	mustRepair(t, dir, false)
+	_, empty := newStore(t)
+	mustMerge(t, dir, empty)
+	wholeStore(t, empty)
+	if !maps.Equal(states(t, empty), states(t, dir)) || len(readableLost(os.DirFS(empty))) != 3 {
+		t.Errorf("marked %v", readableLost(os.DirFS(empty)))
+	}
+	want := states(t, good)
+	mustMerge(t, dir, good)
+	wholeStore(t, good)
+	if !maps.Equal(states(t, good), want) || len(readableLost(os.DirFS(good))) != 0 {
+		t.Errorf("a whole store is marked %v", readableLost(os.DirFS(good)))
+	}
+	mustMerge(t, good, empty)
+	if !maps.Equal(states(t, empty), want) {
+		t.Error("the third store is not healed")
+	}
+}
+
+// TestRestoreQuarantine puts a good copy in the place of a damaged file that was set aside.
+func TestRestoreQuarantine(t *testing.T) {
+	t.Parallel()
+	for _, zone := range schema.TableZones {
+		dir, good, f := damagedStore(t, zone)
+		mustRepair(t, dir, false)
+		before := states(t, dir)
+		store := must(Open(dir, "test"))
+		restore := func() (Merged, int) {
+			refused := 0
+			done, err := store.RestoreQuarantine(context.Background(), func(Finding) { refused++ })
+			mustDo(t, err)
+			return done, refused
+		}
+		if done, refused := restore(); refused != 1 || done.Added+done.Healed != 0 || !maps.Equal(states(t, dir), before) {
+			t.Errorf("%s: from the damaged file %+v, %d refused", zone, done, refused)
+		}
+		writeFile(t, filepath.Join(dir, QuarantineDir, f.Path(zone)), must(os.ReadFile(filepath.Join(good, f.Path(zone)))))
+		if done, refused := restore(); refused != 0 || done.Added+done.Healed == 0 {
+			t.Errorf("%s: restored %+v, %d refused", zone, done, refused)
+		}
+		if got := states(t, dir); !maps.Equal(got, states(t, good)) || len(readableLost(os.DirFS(dir))) != 0 {
+			t.Errorf("%s: %d runs, marked %v", zone, len(got), readableLost(os.DirFS(dir)))
+		}
+		wholeStore(t, dir)
+		if done, refused := restore(); refused != 0 || done.Added+done.Healed+done.Events != 0 {
+			t.Errorf("%s: again %+v", zone, done)
+		}
+		mustDo(t, store.Close())
+	}
+}
+
+// TestRepairFaults lets every file operation of a repair and of a merge that heals fail in turn. After each a reader meets
+// every run that is not lost once, and none but marked ones lack rows; when the cause is gone the same command does the rest.
+func TestRepairFaults(t *testing.T) {
+	for _, zone := range damagedZones {
+		dir, good, _ := damagedStore(t, zone)
+		whole := states(t, good)
+		repaired := copied(t, dir)
+		mustRepair(t, repaired, false)
+		want := states(t, repaired)
+		t.Run("repair "+zone, func(t *testing.T) {
+			t.Parallel()
+			eachFault(t, dir, func(files *faultyFiles) error {
+				store, err := openStore(files.root(), "test", files)
+				if err == nil {
+					_, err = store.Repair(context.Background(), func(Repair) {})
+				}
+				return err
+			}, want)
+		})
+		t.Run("heal "+zone, func(t *testing.T) {
+			t.Parallel()
+			eachFault(t, repaired, func(files *faultyFiles) error {
+				_, err := mergeFrom(must(newOSFiles(good)), files, func(f Finding) { t.Fatalf("refused %+v", f) })
+				return err
+			}, whole)
+		})
+	}
+}
+
+// eachFault does a task on copies of a store, of whose operations one fails, and then again.
+func eachFault(t *testing.T, dir string, task func(*faultyFiles) error, want map[string]runState) {
+	before := states(t, dir)
+	step := 37
+	if os.Getenv("NEUROLENS_LONG") != "" {
+		step = 1
+	}
+	for _, plan := range []faultyFiles{{}, {late: true}, {lasting: true}} {
+		plan.fault, plan.quick = errCrashed, true
+		for plan.at = 1; ; plan.at += step {
+			files := plan
+			into := copied(t, dir)
+			files.osFiles = must(newOSFiles(into))
+			err := task(&files)
+			if files.hit && err == nil && files.unsync > 0 {
+				t.Fatalf("operation %d: done though an fsync failed", files.at)
+			}
+			for id, is := range states(t, into) {
+				if was, there := before[id]; is != want[id] && (!there || is != was) {
+					t.Fatalf("operation %d, %v: run %s is neither as before nor as after", files.at, err, id)
+				}
+			}
+			for id := range want {
+				if _, there := states(t, into)[id]; before[id] != (runState{}) && !there {
+					t.Fatalf("operation %d, %v: run %s is gone", files.at, err, id)
+				}
+			}
+			files.healed = true
+			if err := task(&files); err != nil {
+				t.Fatalf("operation %d, again: %v", files.at, err)
+			}
+			if got := states(t, into); !maps.Equal(got, want) {
+				t.Fatalf("operation %d: %d runs, want %d", files.at, len(got), len(want))
+			}
+			wholeStore(t, into)
+			mustDo(t, os.RemoveAll(into))
+			if !files.hit {
+				break
+			}
+		}
+	}
+}
+
+// root is the directory of the store.
+func (f *faultyFiles) root() string { return string(f.Dir) }

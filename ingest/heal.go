@@ -1,0 +1,221 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// heal gives runs that have lost samples or ops to damage what the other store has of them, and says in events which
+// have all rows again, whoever brought them. It gives the number of these.
+func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int, err error) {
+	lost := readableLost(m.into)
+	var ids []schema.ULID
+	for id := range lost {
+		if run, err := schema.ParseULID(id); err == nil {
+			ids = append(ids, run)
+		}
+	}
+	slices.SortFunc(ids, compareULIDs)
+	near, err := sealedNear(m.into, ids)
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range near {
+		h := &healing{merging: m, file: f, lost: lost, wanted: map[string]string{}}
+		err := ctx.Err()
+		if err == nil {
+			err = h.all(listing)
+		}
+		if err != nil {
+			return healed, err
+		}
+		healed += len(h.whole)
+	}
+	return healed, nil
+}
+
+// healing heals the runs of one sealed file.
+type healing struct {
+	*merging
+	file   schema.SealedFile
+	lost   lostRows
+	wanted map[string]string // digests of the runs that lack rows
+	whole  []string          // runs of which an event says that they lack rows, and that have them
+}
+
+func (h *healing) all(listing *schema.Listing) error {
+	damaged, err := h.look()
+	if err != nil {
+		return err
+	}
+	if damaged != nil {
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %w; store repair first", damaged))
+		return nil
+	}
+	if len(h.wanted) > 0 {
+		if err := h.fill(listing); err != nil {
+			return err
+		}
+	}
+	return sayFound(h.into, h.whole)
+}
+
+// look finds out which runs lack rows. It gives what is wrong with the file, if anything is.
+func (h *healing) look() (damaged, err error) {
+	s, err := salvageLoss(sealedInput(h.into, h.file), h.lost, func(r salvagedRun) error {
+		switch {
+		case h.lost[r.RunID] == nil:
+		case len(r.lost) == 0:
+			h.whole = append(h.whole, r.RunID)
+		default:
+			h.wanted[r.RunID] = r.Digest
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if s.loss != (Loss{}) {
+		return errors.Join(s.damages()...), nil
+	}
+	return nil, nil
+}
+
+// fill writes the samples and ops of the file anew, with those that the other store has.
+func (h *healing) fill(listing *schema.Listing) error {
+	theirs := mergeRuns(h.sources(listing))
+	defer theirs.close()
+	set, err := newRunSet(h.into, h.version)
+	if err != nil {
+		return err
+	}
+	defer set.remove()
+	var next *table.Live
+	before := len(h.whole)
+	_, err = salvageLoss(sealedInput(h.into, h.file), h.lost, func(r salvagedRun) error {
+		for h.wanted[r.RunID] != "" && (next == nil || next.RunID < r.RunID) {
+			live, err := theirs.next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return err
+			}
+			next = live
+		}
+		rows := r.Live
+		if next != nil && next.RunID == r.RunID {
+			rows = next
+			h.whole = append(h.whole, r.RunID)
+		}
+		return writeParts(set.sealedSet, rows)
+	})
+	if err == nil {
+		err = set.finish()
+	}
+	if err != nil || len(h.whole) == before {
+		return err
+	}
+	return set.exchange(h.file)
+}
+
+// sources are readers of what the other store has of the wanted runs, whole.
+func (h *healing) sources(listing *schema.Listing) []runReader {
+	var readers []runReader
+	for _, f := range listing.Sealed {
+		if f.First <= h.file.Last && h.file.First <= f.Last {
+			readers = append(readers, &wholeRuns{healing: h, input: sealedInput(h.from, f)})
+		}
+	}
+	var live []schema.LiveFile
+	for _, f := range listing.Live {
+		digest := h.wanted[f.Run.String()]
+		if there, err := readLiveFile(h.from, f); digest != "" && err == nil && there.Digest == digest {
+			live = append(live, f)
+		}
+	}
+	slices.SortFunc(live, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
+	return append(readers, &liveRuns{h.from, live})
+}
+
+// wholeRuns reads those of the wanted runs that are whole in a sealed file, however damaged it is.
+type wholeRuns struct {
+	*healing
+	input runInputFile
+	runs  *salvager // nil before the first run
+	ended bool
+}
+
+func (w *wholeRuns) from() string { return idBound(w.input.sealed.First) }
+
+func (w *wholeRuns) next() (*table.Live, error) {
+	if w.runs == nil && !w.ended {
+		runs, err := newSalvager(w.input, w.healing.merging.lost)
+		if refusable(err) || errors.Is(err, fs.ErrNotExist) { // it is refused elsewhere
+			w.ended = true
+		} else if err != nil {
+			return nil, err
+		}
+		w.runs = runs
+	}
+	for !w.ended {
+		r, err := w.runs.next()
+		if err != nil {
+			return nil, err
+		}
+		if len(r.lost) == 0 && w.wanted[r.RunID] == r.Digest {
+			return r.Live, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+func (w *wholeRuns) close() {
+	if w.runs != nil {
+		w.runs.close()
+	}
+}
+
+// writeParts adds the samples and ops of a run.
+func writeParts(set *sealedSet, live *table.Live) error {
+	for _, row := range live.Samples {
+		if err := set.write(schema.Samples, row); err != nil {
+			return err
+		}
+	}
+	for _, row := range live.Ops {
+		if err := set.write(schema.Ops, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exchange puts the finished files of samples and ops in the place of those of a sealed file: at any moment a reader meets
+// the one or the other.
+func (s *sealedSet) exchange(f schema.SealedFile) error {
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		if s.outs[t] == nil {
+			continue
+		}
+		name := f.Path(schema.TableZones[t])
+		if err := makeDirs(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+		if err := s.files.rename(s.name(t), name); err != nil {
+			return err
+		}
+		if err := syncDir(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

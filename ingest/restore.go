@@ -1,0 +1,134 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// RestoreQuarantine brings back what lies whole in QuarantineDir, as Merge does from another store: runs that are not
+// here, samples and ops that runs have lost, events and artifacts. A file that was set aside because it is damaged can be
+// replaced there by a good copy. Nothing is removed from QuarantineDir.
+func (s *Store) RestoreQuarantine(ctx context.Context, refused func(Finding)) (Merged, error) {
+	unlock, err := s.files.lock(ctx)
+	if err != nil {
+		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+	}
+	defer unlock()
+	m := &merging{from: asideFiles{s.files}, into: s.files, version: s.sealer.version, refused: refused, list: listAside}
+	if err = m.merge(ctx); err == nil {
+		err = m.refuseDamaged()
+	}
+	if err != nil {
+		return m.done, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
+	}
+	return m.done, nil
+}
+
+// refuseDamaged says which sealed files that were set aside are still damaged: what is left of them was kept before.
+func (m *merging) refuseDamaged() error {
+	listing, err := m.list(m.from)
+	if err != nil {
+		return err
+	}
+	for _, f := range listing.Sealed {
+		for _, t := range sealedTables {
+			name := f.Path(schema.TableZones[t])
+			if err := checkHash(m.into, path.Join(QuarantineDir, name)); refusable(err) {
+				m.refuse(name, errors.Unwrap(err))
+			}
+		}
+	}
+	return nil
+}
+
+// asideFiles are the files in QuarantineDir under the names that they had, and where there is none those of the store:
+// the rest of a sealed file of which one was set aside.
+type asideFiles struct{ store fs.FS }
+
+// Open opens a file or a directory.
+func (a asideFiles) Open(name string) (fs.File, error) {
+	file, err := a.store.Open(path.Join(QuarantineDir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return a.store.Open(name)
+	}
+	return file, err
+}
+
+// Stat describes what has a name.
+func (a asideFiles) Stat(name string) (fs.FileInfo, error) {
+	info, err := fs.Stat(a.store, path.Join(QuarantineDir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fs.Stat(a.store, name)
+	}
+	return info, err
+}
+
+// listAside lists what was set aside of the files of a store.
+func listAside(from fs.FS) (*schema.Listing, error) {
+	all, ok := from.(asideFiles)
+	if !ok {
+		return nil, fmt.Errorf("listing what was set aside: %w", errors.ErrUnsupported)
+	}
+	aside, err := fs.Sub(all.store, QuarantineDir)
+	if err != nil {
+		return nil, err
+	}
+	l := &schema.Listing{}
+	for _, t := range sealedTables {
+		files, err := schema.ListZone(aside, schema.TableZones[t])
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if isThere(all, f.Path(schema.RunsDir)) && !slices.Contains(l.Sealed, f) {
+				l.Sealed = append(l.Sealed, f)
+			}
+		}
+	}
+	if l.Live, err = liveAside(aside); err != nil {
+		return nil, err
+	}
+	entries, err := fs.ReadDir(aside, schema.EventsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if id, err := schema.ParseEventFile(e.Name()); err == nil {
+			l.Events.Files = append(l.Events.Files, id)
+		}
+	}
+	return l, nil
+}
+
+// liveAside lists the runs that were set aside in files of their own.
+func liveAside(aside fs.FS) (files []schema.LiveFile, err error) {
+	segments, err := listSegments(aside, schema.LiveDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	add := func(segments []liveSegment, claim *schema.Claim) {
+		for _, segment := range segments {
+			for _, run := range segment.runs {
+				files = append(files, schema.LiveFile{Claim: claim, Segment: segment.id, Run: run})
+			}
+		}
+	}
+	add(segments, nil)
+	claims, err := listClaims(aside)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range claims {
+		if segments, err = listSegments(aside, c.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		add(segments, &c)
+	}
+	return files, nil
+}
