@@ -77,6 +77,8 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	switch {
 	case errors.Is(err, guard.ErrMemory), done.Memory:
 		return query.ErrMemory
+	case crashed && crash.Signal == "SIGKILL":
+		return errors.New("query: the process that answers was killed, as the system does when memory runs out")
 	case crashed && crash.Signal != "":
 		return fmt.Errorf("query: DuckDB crashed on this query (%s)", crash.Signal)
 	case err != nil:

@@ -207,30 +207,66 @@ func worked(pid int, ended <-chan struct{}) bool {
 			return false
 		case <-time.After(5 * time.Millisecond):
 		}
-		children, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
-		for _, file := range children {
-			text, _ := os.ReadFile(file)
-			for child := range strings.FieldsSeq(string(text)) {
-				stat, _ := os.ReadFile("/proc/" + child + "/stat")
-				_, after, _ := strings.Cut(string(stat), ") ")
-				if fields := strings.Fields(after); len(fields) > 12 {
-					user, _ := strconv.Atoi(fields[11])
-					system, _ := strconv.Atoi(fields[12])
-					if user+system >= ticks {
-						return true
-					}
+		for _, child := range children(pid) {
+			stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", child))
+			_, after, _ := strings.Cut(string(stat), ") ")
+			if fields := strings.Fields(after); len(fields) > 12 {
+				user, _ := strconv.Atoi(fields[11])
+				system, _ := strconv.Atoi(fields[12])
+				if user+system >= ticks {
+					return true
 				}
 			}
 		}
 	}
 }
 
-// TestKilled: an answer that is killed from outside is an error of a line; nothing stays. One whose parent is killed
-// ends, and what it left goes with the next question.
+// children are those of a process.
+func children(pid int) (all []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		for field := range strings.FieldsSeq(string(text)) {
+			child, _ := strconv.Atoi(field)
+			all = append(all, child)
+		}
+	}
+	return all
+}
+
+// endless goes on until it is ended.
+const endless = "SELECT count(*) FROM range(1000000000) a, range(1000000000) b"
+
+// TestKilled: an answer whose process was killed is an error of a line, and leaves nothing.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	p := newPrison(t)
-	q := p.query(t, "SELECT count(*) FROM range(1000000000) a, range(1000000000) b")
+	q := p.query(t, endless)
+	if err := q.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if !worked(q.Process.Pid, nil) {
+		t.Fatal("it ended")
+	}
+	for _, child := range children(q.Process.Pid) {
+		if err := syscall.Kill(child, syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = q.Wait() // its exit code is looked at
+	if q.ProcessState.ExitCode() != exitOther || !strings.HasSuffix(q.stderr.String(), "was killed, as the system does when memory runs out\n") {
+		t.Errorf("%v: %s", q.ProcessState, q.stderr.String())
+	}
+	if after := p.state(t); after != p.before {
+		t.Errorf("left\n%s", after)
+	}
+}
+
+// TestParentKilled: an answer whose parent was killed ends too, and what the two left goes with the next question.
+func TestParentKilled(t *testing.T) {
+	t.Parallel()
+	p := newPrison(t)
+	q := p.query(t, endless)
 	q.Stdout = nil
 	out, err := q.StdoutPipe()
 	if err != nil {
