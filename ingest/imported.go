@@ -111,20 +111,24 @@ func (i *Imported) order() error {
 	return nil
 }
 
-// Session is the session of a run that is there; empty where it has none.
-func (i *Imported) Session(id schema.ULID) (session string, err error) {
+// Run is the row of a run that is there, with its session, its point and its number of samples alone.
+func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) {
 	sealed, err := i.find(id)
 	if sealed == nil || err != nil {
-		return "", err
+		return r, 0, err
 	}
-	err = eachRow(i.files, *sealed, []string{runIDColumn, sessionColumn}, func(row []any) error {
-		if row[runIDPlace] == id.String() {
-			session, _ = row[sessionPlace].(string)
-			return io.EOF
+	columns := []string{runIDColumn, sessionColumn, pointColumn, samplesColumn}
+	err = eachRow(i.files, *sealed, columns, func(row []any) error {
+		if row[runIDPlace] != id.String() {
+			return nil
 		}
-		return nil
+		r.RunID = id.String()
+		r.SessionID, _ = row[sessionPlace].(string)
+		r.PointID, _ = row[pointPlace].(string)
+		samples, _ = row[samplesPlace].(int64)
+		return io.EOF
 	})
-	return session, err
+	return r, samples, err
 }
 
 func (i *Imported) list() error {

@@ -56,9 +56,9 @@ func TestImported(t *testing.T) {
 			t.Fatal(err)
 		}
 		there, err := imported.Has(id)
-		session, sessionErr := imported.Session(id)
-		if !there || err != nil || session != r.SessionID || sessionErr != nil {
-			t.Fatalf("%s: %v %v, session %q %v", id, there, err, session, sessionErr)
+		run, samples, runErr := imported.Run(id)
+		if !there || err != nil || run.SessionID != r.SessionID || run.PointID != r.PointID || samples == 0 || runErr != nil {
+			t.Fatalf("%s: %v %v, %+v, %d samples, %v", id, there, err, run, samples, runErr)
 		}
 		id[15]++
 		if there, err := imported.Has(id); there || err != nil {

@@ -222,12 +222,16 @@ const (
 	runIDColumn   = "run_id"
 	digestColumn  = "digest"
 	sessionColumn = "session_id"
+	pointColumn   = "point_id"
+	samplesColumn = "n_samples"
 )
 
 var (
 	runIDPlace   = placeOf(runIDColumn)
 	digestPlace  = placeOf(digestColumn)
 	sessionPlace = placeOf(sessionColumn)
+	pointPlace   = placeOf(pointColumn)
+	samplesPlace = placeOf(samplesColumn)
 )
 
 // placeOf is the place of a column of runs in its rows.

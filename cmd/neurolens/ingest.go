@@ -257,7 +257,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	// Runs are made and let go by the thousand: collecting garbage as often as usual takes a third of the time.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(ingestMemory)
-	in.reader = foreign.NewReader(in.added, store.Imported())
+	in.reader = foreign.NewReader(in.added, importedRuns{store.Imported()})
 	done, err := store.AppendAll(in.runs(ctx))
 	done.Skipped += in.known()
 	in.progress.end()

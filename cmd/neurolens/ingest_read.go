@@ -6,9 +6,19 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
 )
+
+// importedRuns tells package foreign, which knows no store, what is in one.
+type importedRuns struct{ *ingest.Imported }
+
+// Run is what a run is that is there.
+func (i importedRuns) Run(id schema.ULID) (foreign.ImportedRun, error) {
+	r, samples, err := i.Imported.Run(id)
+	return foreign.ImportedRun{Session: r.SessionID, Point: r.PointID, Samples: samples}, err
+}
 
 // fileReport is what came of a source.
 type fileReport struct {

@@ -27,6 +27,9 @@
 // again with the hash of that record as its seed, so that all of its runs are its own, and its session is. While it has not
 // come to differ, nothing tells a file from one that grows: whoever is all of another's beginning is taken for it.
 //
+// A file that was read while it was written may have broken off in its last record. Where that has the same point as the
+// record that now stands there, and fewer samples, the file has grown: the part of a record stays as it was read.
+//
 // The name of a file counts for nothing. With it in the hash a log that was renamed when it was rotated, and has grown
 // since it was read first, would be stored twice; and files in two folders are called alike more often than two files
 // begin alike. What the ids are does not depend on what was read before, but of files that begin alike, of which the

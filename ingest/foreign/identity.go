@@ -52,23 +52,46 @@ type ImportedRuns interface {
 	Has(id schema.ULID) (bool, error)
 	// After are the runs whose ids have these first five bytes of their ten behind the time.
 	After(before [halfBits]byte) ([]schema.ULID, error)
-	// Session is the session of a run that is there; empty where it has none.
-	Session(id schema.ULID) (string, error)
+	// Run is what a run is that is there.
+	Run(id schema.ULID) (ImportedRun, error)
+}
+
+// ImportedRun is what tells how a run stands to one that is read.
+type ImportedRun struct {
+	Session string // empty where it is not known
+	Point   string
+	Samples int64 // of its primary metric
 }
 
 // known are the runs that need not be read again: those of files that were read before, and of a store.
 type known struct {
 	store  ImportedRuns // nil: nothing is known of any
 	begins map[[2 * halfBits]byte]struct{}
-	goesOn map[[halfBits]byte][halfBits]byte // by what stands before: the record that follows
+	goesOn map[[halfBits]byte]follower // by what stands before
+}
+
+// follower is a record that follows others.
+type follower struct {
+	with    [halfBits]byte
+	point   [3]byte // the beginning of its point
+	samples uint32
+}
+
+func followerOf(c *chain, r *schema.Run) follower {
+	f := follower{with: [halfBits]byte(c.with[:])}
+	copy(f.point[:], r.PointID)
+	if m := r.Metric(r.Primary); m != nil {
+		f.samples = uint32(max(len(m.Ticks), len(m.Reals)))
+	}
+	return f
 }
 
 func newKnown(store ImportedRuns) *known {
-	return &known{store, map[[2 * halfBits]byte]struct{}{}, map[[halfBits]byte][halfBits]byte{}}
+	return &known{store, map[[2 * halfBits]byte]struct{}{}, map[[halfBits]byte]follower{}}
 }
 
 // note remembers a record that was read.
-func (k *known) note(c *chain) {
+func (k *known) note(c *chain, r *schema.Run) {
 	if c.first {
 		var bits [2 * halfBits]byte
 		copy(bits[:halfBits], c.before[:])
@@ -76,7 +99,7 @@ func (k *known) note(c *chain) {
 		k.begins[bits] = struct{}{}
 		return
 	}
-	k.goesOn[[halfBits]byte(c.before[:])] = [halfBits]byte(c.with[:])
+	k.goesOn[[halfBits]byte(c.before[:])] = followerOf(c, r)
 }
 
 // has tells whether the record was read, or is in the store.
@@ -85,7 +108,7 @@ func (k *known) has(c *chain, id schema.ULID) (bool, error) {
 		if _, ok := k.begins[[2 * halfBits]byte(id[timeBytes:])]; ok {
 			return true, nil
 		}
-	} else if with, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && with == [halfBits]byte(c.with[:]) {
+	} else if f, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && f.with == [halfBits]byte(c.with[:]) {
 		return true, nil
 	}
 	if k.store == nil {
@@ -94,22 +117,60 @@ func (k *known) has(c *chain, id schema.ULID) (bool, error) {
 	return k.store.Has(id)
 }
 
-// goesOnOtherwise tells whether what stands before a record is known, and has another one behind it.
-func (k *known) goesOnOtherwise(c *chain) (bool, error) {
-	before, with := [halfBits]byte(c.before[:]), [halfBits]byte(c.with[:])
-	if there, ok := k.goesOn[before]; ok && there != with {
-		return true, nil
+// divergence is how a record stands to others that follow what stands before it.
+type divergence int
+
+const (
+	divergesNot      divergence = iota // there is none, or the record goes on with what the other began
+	divergesUnlessAt                   // one goes on with it: the file is an older one if it ends here
+	diverges                           // it is another one
+)
+
+// diverges tells how a record that is not known stands to those that follow the same as it. One that broke off, as a file
+// was read while it was written, has the same point and fewer samples, and is the last of its file.
+func (k *known) diverges(c *chain, r *schema.Run) (divergence, error) {
+	own, most := followerOf(c, r), divergesNot
+	others, err := k.after([halfBits]byte(c.before[:]))
+	for _, other := range others {
+		if err != nil || other.with == own.with {
+			continue
+		}
+		found := diverges
+		switch {
+		case other.point != own.point:
+		case other.samples > own.samples:
+			found = divergesUnlessAt
+		case other.samples < own.samples:
+			var behind []follower
+			if behind, err = k.after(other.with); len(behind) == 0 {
+				found = divergesNot
+			}
+		}
+		most = max(most, found)
+	}
+	return most, err
+}
+
+// after are the records that follow what is known.
+func (k *known) after(before [halfBits]byte) (all []follower, err error) {
+	if f, ok := k.goesOn[before]; ok {
+		all = append(all, f)
 	}
 	if k.store == nil {
-		return false, nil
+		return all, nil
 	}
-	after, err := k.store.After(before)
-	for _, id := range after {
-		if [halfBits]byte(id[timeBytes+halfBits:]) != with {
-			return true, err
+	ids, err := k.store.After(before)
+	for _, id := range ids {
+		if err != nil {
+			break
 		}
+		var r ImportedRun
+		r, err = k.store.Run(id)
+		f := follower{with: [halfBits]byte(id[timeBytes+halfBits:]), samples: uint32(r.Samples)}
+		copy(f.point[:], r.Point)
+		all = append(all, f)
 	}
-	return false, err
+	return all, err
 }
 
 // standing is how a file stands to those that are known, as far as it was read.
@@ -143,8 +204,10 @@ type identity struct {
 	again    bool // the file can be read from its beginning once more
 	log      bool
 	old      oldIDs
-	noOld    bool  // it is not what a version before read
-	failed   error // of the store
+	noOld    bool   // it is not what a version before read
+	last     bool   // the record is the last of the file, or the file is another one:
+	another  string // its seed
+	failed   error  // of the store
 }
 
 // of gives a run its id. there tells whether there is such a run already. An error ends the reading.
@@ -166,6 +229,9 @@ func (i *identity) of(r *schema.Run, digest string) (id schema.ULID, there bool,
 // goOn is the id of a record that is not the first.
 func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there bool, err error) {
 	id = i.chain.id(r.StartedAt)
+	if i.last {
+		return id, false, i.other(i.another)
+	}
 	if i.standing == standsOld {
 		old := i.old.id(r, digest)
 		if there, err = i.known.store.Has(old); there || err != nil {
@@ -183,11 +249,15 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	if there, err = i.known.has(&i.chain, id); there || err != nil || i.standing == standsGrown {
 		return id, there, err
 	}
-	otherwise, err := i.known.goesOnOtherwise(&i.chain)
-	if otherwise && err == nil {
-		return id, false, i.other(i.chain.other(i.seed))
+	how, err := i.known.diverges(&i.chain, r)
+	i.standing, i.another = standsGrown, i.chain.other(i.seed)
+	switch {
+	case err != nil:
+	case how == diverges:
+		err = i.other(i.another)
+	case how == divergesUnlessAt:
+		i.last = i.again
 	}
-	i.standing = standsGrown
 	return id, false, err
 }
 
@@ -207,9 +277,9 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 	old := i.old.id(r, digest)
 	there, err = i.known.store.Has(old)
 	if there && err == nil {
-		var session string
-		session, err = i.known.store.Session(old)
-		there = session == "" || session == oldSession(r, digest)
+		var run ImportedRun
+		run, err = i.known.store.Run(old)
+		there = run.Session == "" || run.Session == oldSession(r, digest)
 	}
 	if !there || err != nil {
 		return id, false, err

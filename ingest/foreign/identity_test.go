@@ -18,7 +18,10 @@ type runsOf map[schema.ULID]schema.Run
 
 func (s runsOf) Has(id schema.ULID) (bool, error) { _, ok := s[id]; return ok, nil }
 
-func (s runsOf) Session(id schema.ULID) (string, error) { return s[id].SessionID, nil }
+func (s runsOf) Run(id schema.ULID) (ImportedRun, error) {
+	r := s[id]
+	return ImportedRun{r.SessionID, r.PointID, int64(len(r.Metrics[0].Ticks))}, nil
+}
 
 func (s runsOf) After(begin [halfBits]byte) (found []schema.ULID, err error) {
 	for id := range s {
@@ -145,5 +148,74 @@ func whole(files []string) []string {
 		}
 	}
 	slices.Sort(all)
+	return all
+}
+
+// countedWords reads a record of each word, a letter and how many samples it has.
+func countedWords(file string) *Format {
+	return &Format{Name: "words", Read: func(_ *Input, out *Output) error {
+		for _, word := range strings.Fields(file) {
+			if err := out.Run(word, measured(word[:1], make([]int64, word[1]-'0')...)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// TestBrokenOff: of a file that was read while its last record was written, only that record is there besides, in whatever
+// order the two come and whether they come at once. A file that goes on behind a shorter or longer record is another one.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		files []string
+		runs  int
+		apart bool // two of them are two files: the first to come has the ids without a seed
+	}{
+		{[]string{"a1 b3", "a1 b5 c1"}, 4, false},
+		{[]string{"a1 b3", "a1 b5"}, 3, false},
+		{[]string{"a1 b2", "a1 b3", "a1 b5 c1"}, 5, false},
+		{[]string{"a1 b3 c1", "a1 b5 c1"}, 6, true},
+		{[]string{"a1 b3", "a1 c5"}, 4, true},
+		{[]string{"a1 b3", "a1 b5 c1", "a1 b7 d1"}, 7, true},
+	} {
+		want := map[schema.ULID]bool{}
+		for n, order := range orders(c.files) {
+			for _, atOnce := range []bool{false, true} {
+				store := runsOf{}
+				for range 2 {
+					if atOnce {
+						store.add(t, countedWords, order...)
+						continue
+					}
+					for _, file := range order {
+						store.add(t, countedWords, file)
+					}
+				}
+				if len(store) != c.runs {
+					t.Errorf("%q, at once %v: %d runs, want %d", order, atOnce, len(store), c.runs)
+				}
+				for id := range store {
+					if n == 0 && !atOnce {
+						want[id] = true
+					} else if !want[id] && !c.apart {
+						t.Errorf("%q, at once %v: another id %s", order, atOnce, id)
+					}
+				}
+			}
+		}
+	}
+}
+
+// orders are all orders of some files.
+func orders(files []string) (all [][]string) {
+	if len(files) < 2 {
+		return [][]string{files}
+	}
+	for i := range files {
+		for _, rest := range orders(slices.Delete(slices.Clone(files), i, i+1)) {
+			all = append(all, append([]string{files[i]}, rest...))
+		}
+	}
 	return all
 }

@@ -92,6 +92,7 @@ type Output struct {
 	added     Added
 	fromPath  map[string]string
 	path      pathFact
+	held      *schema.Run // the last of the file, unless it is another one
 	yield     func(schema.Run) bool
 	identity  identity
 	sessions  fileSessions
@@ -177,14 +178,18 @@ func (o *Output) Run(where string, r schema.Run) error {
 		o.Refuse(where, errors.Unwrap(err))
 		return nil
 	}
-	if o.identity.place != before && o.identity.standing != standsOld {
-		o.identity.known.note(&o.identity.chain)
+	if o.identity.place != before && o.identity.standing != standsOld && !o.identity.last { // of that a longer one is known
+		o.identity.known.note(&o.identity.chain, &r)
 	}
 	o.Report.Runs++
 	o.count(r.SessionID)
 	o.Report.Samples += samplesOf(&r)
 	if there {
 		o.Report.Known++
+		return nil
+	}
+	if o.identity.last {
+		o.held = &r
 		return nil
 	}
 	if !o.yield(r) {

@@ -41,6 +41,9 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Run) bool) (R
 			seed, noOld = o.identity.seed, o.identity.noOld
 			continue
 		}
+		if o.held != nil {
+			yield(*o.held)
+		}
 		if in.passedOver > 0 {
 			o.LeaveOut("lines of text between and behind the JSON", in.passedOver)
 		}
