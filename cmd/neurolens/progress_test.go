@@ -147,7 +147,7 @@ func TestDescribe(t *testing.T) {
 		"model: builtin:tiny_linear\nbackend: builtin\ngrid: {batch_size: [1, 2]}":           "bs=1, bs=2",
 		"model: builtin:tiny_linear\nbackend: builtin\ngrid: {batch_size: [2], dim: [8, 4]}": "dim=8, dim=4",
 		"model: builtin:tiny_linear\nbackend: builtin\nbenchmark: gemm":                      "gemm",
-		"command: [sleep, '{s}']\ngrid: {s: [1, \"2\\n3\"]}":                                 "s=1, s=2 3",
+		"command: [sleep, '{s}']\nrepeats: 1\ngrid: {s: [1, \"2\\n3\"]}":                     "s=1, s=2 3",
 	} {
 		s := parsed(t, text)
 		d := describe(s)
