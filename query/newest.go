@@ -113,17 +113,17 @@ func (r *reader) newest(ctx context.Context, n int) (chosen, error) {
 	return found, nil
 }
 
-// sinceSome are the sources that hold the newest n runs; 0 is all of them.
+// sinceSome are the sources that hold the newest n runs; 0 is all of them. They are a copy, also where they are all.
 func (s *sources) sinceSome(n int) *sources {
+	narrow := *s
 	if n == 0 {
-		narrow := *s
 		return &narrow
 	}
-	narrow := s.within(bounds{since: s.sinceNewest(n)})
+	narrow = *s.within(bounds{since: s.sinceNewest(n)})
 	if len(narrow.sealed) <= fewFiles {
 		narrow.read = narrow.sealed
 	}
-	return narrow
+	return &narrow
 }
 
 // keep orders the ids and keeps the newest n of them, each once.
