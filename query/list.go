@@ -162,6 +162,9 @@ func (l *lister) choose(ctx context.Context, r *reader) error {
 	} else {
 		found, err = l.match(ctx, r)
 	}
+	if err == nil && len(l.question.sort) == 0 {
+		err = l.orderUntimed(ctx, r, &found)
+	}
 	if err == nil && l.names != nil {
 		found.total, err = l.all(r)
 	}
@@ -214,12 +217,13 @@ func (l *lister) read(ctx context.Context, r *reader, end int) (Table, error) {
 		page.Rows = page.Rows[l.shown:end]
 		return page, nil
 	}
-	if len(l.question.sort) == 0 || len(l.ids) <= pageRows {
+	byTime := len(l.question.sort) == 0 && !slices.ContainsFunc(ids, untimed)
+	if byTime || len(l.ids) <= pageRows {
 		return r.rows(ctx, ids, l.columns)
 	}
-	if l.shown == l.stored {
-		next := min(l.stored+4*rowsOfPage(l.columns), len(l.ids))
-		q, err := r.some(ctx, l.ids[l.stored:next], withRunID(l.columns))
+	if end > l.stored {
+		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
+		q, err := r.some(ctx, l.ids[l.shown:next], withRunID(l.columns))
 		if err != nil {
 			return Table{}, err
 		}

@@ -27,7 +27,8 @@ func newLsCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ls [FILTER...]",
 		Short: "List runs",
-		Long: `List runs, newest first.
+		Long: `List runs, newest first. Runs without a time come last, in the order of the
+files that they were read from.
 
 A filter is words joined by AND: key=value, key!=value, key>=8, key~regex,
 key=1,8 for any of several, p99<1.5ms with a unit, tag.k=v, param.k=v,

@@ -268,8 +268,9 @@ func (o *Output) add(r *schema.Run) {
 	}
 }
 
-// name gives a run its ids, of what it says and of what stands before it in the file; the user's tags do not count. there
-// tells whether there is such a run already.
+// name gives a run its ids, of what it says and of what stands before it in the file; the user's tags do not count, and its
+// place in the file does not, which a run without a start is given to be listed by. there tells whether there is such a run
+// already.
 func (o *Output) name(r *schema.Run) (there bool, err error) {
 	r.PointID = schema.PointID(r)
 	digest := schema.DigestOf(r)
@@ -283,6 +284,9 @@ func (o *Output) name(r *schema.Run) (there bool, err error) {
 		seed = digest
 	}
 	r.SessionID = o.sessions.of(r, seed)
+	if r.StartedAt.IsZero() && r.PositionIndex == nil {
+		r.PositionIndex = new(int64(o.identity.records - 1))
+	}
 	if len(o.added.Tags) > 0 {
 		tags := maps.Clone(o.added.Tags)
 		maps.Copy(tags, r.Tags)

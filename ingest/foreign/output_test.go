@@ -234,3 +234,35 @@ func TestSeveralReasons(t *testing.T) {
 		t.Errorf("%v, %+v", err, o.Report)
 	}
 }
+
+// TestPlaces: runs without a start have their place in the file, also behind a record that is refused, and nothing of what
+// they are known by is made of it. Runs with a start have none.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	began := measured("b", 2)
+	SetStart(&began, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), schema.TimeFile)
+	refused := measured("c", 3)
+	refused.Status = "odd"
+	given := measured("e", 5)
+	given.PositionIndex = new(int64(7))
+	runs, report := readAll(t, fake(measured("a", 1), began, refused, measured("d", 4), given), Added{})
+	want := []*int64{new(int64(0)), nil, new(int64(2)), new(int64(7))}
+	if len(runs) != len(want) || report.Refused != 1 {
+		t.Fatalf("%d runs, %+v", len(runs), report)
+	}
+	chain := newChain("")
+	for i, r := range runs {
+		if got := r.PositionIndex; (got == nil) != (want[i] == nil) || got != nil && *got != *want[i] {
+			t.Errorf("%s: position %v", r.Benchmark, schema.RunRow(&r, "")[5])
+		}
+		if r.Benchmark != "e" {
+			r.PositionIndex = nil
+		}
+		said := r
+		said.RunID, said.SessionID, said.Warnings = "", "", nil
+		chain.next(keyOf(schema.DigestOf(&said)), i == 0)
+		if id := chain.id(r.StartedAt).String(); id != r.RunID {
+			t.Errorf("%s: the id is %s, without its place %s", r.Benchmark, r.RunID, id)
+		}
+	}
+}

@@ -163,14 +163,15 @@ func Point(r *schema.Run) string {
 	return strings.Join(words, " ")
 }
 
-// Run says all that a run is: every column that is not NULL, its metrics and ops.
+// Run says all that a run is: every column that is not NULL, its metrics and ops. Its place in the file is that among the
+// others.
 func Run(r *schema.Run) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "run %s\n", Point(r))
 	for i, value := range schema.RunRow(r, "") {
 		c := schema.Runs.Columns[i]
 		switch c.Name {
-		case "run_id", "session_id", "point_id", "source", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params":
+		case "run_id", "session_id", "point_id", "position_index", "source", "purpose", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params":
 			continue
 		}
 		if value != nil && !c.Derived {

@@ -1,0 +1,40 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// untimedOrder is the order of runs without a start, whose ids tell none: by session, the newest first, then as they stand in
+// their files, where that is known.
+const untimedOrder = "session_id DESC NULLS LAST, env['source.path'] NULLS LAST, position_index NULLS LAST, run_id DESC"
+
+// untimed tells of an id that its run has no start.
+func untimed(id schema.ULID) bool { return id.Time().UnixMilli() == 0 }
+
+// orderUntimed puts runs without a start, which come last among the newest, in their order. Of a listing with a limit these
+// are others than before. Nothing is read where no such run was found.
+func (l *lister) orderUntimed(ctx context.Context, r *reader, found *chosen) error {
+	timed := slices.IndexFunc(found.ids, untimed)
+	if timed < 0 {
+		return nil
+	}
+	sel, err := r.selected(ctx, l.question)
+	if err != nil {
+		return err
+	}
+	alone := bounds{until: 1}
+	sel.restrict(alone)
+	columns := withColumns(withRunID(sel.columns), []*schema.Column{runColumn("session_id"), runColumn("env"), runColumn("position_index")})
+	text := "SELECT run_id FROM " + sel.src.within(alone).scan(columns, sel.text) + " ORDER BY " + untimedOrder
+	if l.req.Limit > 0 {
+		text += fmt.Sprintf(" LIMIT %d", l.req.Limit-timed)
+	}
+	last, err := r.listIDs(ctx, statement{text, sel.args})
+	found.ids = append(found.ids[:timed], last...)
+	l.only = nil
+	return err
+}
