@@ -37,7 +37,7 @@ func noisyRuns(seed uint64) []schema.Run {
 // TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison.
 func TestExplainNoise(t *testing.T) {
 	t.Parallel()
-	seeds, most := 6, 1
+	seeds, most := 4, 1
 	if os.Getenv("NEUROLENS_LONG") != "" {
 		seeds, most = 100, 12 // 5 of them by chance
 	}

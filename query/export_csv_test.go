@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/csv"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -14,30 +16,35 @@ import (
 // numbers with a sign, and all other texts, stay.
 func TestExportFormulas(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]string{
+	cells := map[string]string{
 		"=1+1": "'=1+1", "@SUM(1)": "'@SUM(1)", "+a": "'+a", "-a": "'-a", "\t=1": "'\t=1", "-1.5e3": "-1.5e3", "+7": "+7", "a=b": "a=b",
-	} {
-		run := manyRuns(1)[0]
-		run.Variant = text
-		run.PointID = schema.PointID(&run)
-		db := open(t, newStore(t, run))
-		for _, raw := range []bool{false, true} {
-			var out bytes.Buffer
-			_, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: &out, CSVRaw: raw})
-			if err != nil {
-				t.Fatal(err)
+	}
+	texts := slices.Sorted(maps.Keys(cells))
+	runs := manyRuns(len(texts))
+	for i, text := range texts {
+		runs[i].Variant = text
+		runs[i].PointID = schema.PointID(&runs[i])
+	}
+	db := open(t, newStore(t, runs...))
+	for _, raw := range []bool{false, true} {
+		var out bytes.Buffer
+		_, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: &out, CSVRaw: raw})
+		if err != nil {
+			t.Fatal(err)
+		}
+		records, err := csv.NewReader(&out).ReadAll()
+		if err != nil || len(records) != 1+len(texts) {
+			t.Fatalf("%v, %v", records, err)
+		}
+		id, variant := slices.Index(records[0], "run_id"), slices.Index(records[0], "variant")
+		for _, record := range records[1:] {
+			text := texts[slices.IndexFunc(runs, func(r schema.Run) bool { return r.RunID == record[id] })]
+			want := text
+			if !raw {
+				want = cells[text]
 			}
-			records, err := csv.NewReader(&out).ReadAll()
-			if err != nil || len(records) != 2 {
-				t.Fatalf("%v, %v", records, err)
-			}
-			if raw {
-				want = text
-			}
-			for i, name := range records[0] {
-				if name == "variant" && records[1][i] != want {
-					t.Errorf("%q became %q, want %q (raw: %t)", text, records[1][i], want, raw)
-				}
+			if record[variant] != want {
+				t.Errorf("%q became %q, want %q (raw: %t)", text, record[variant], want, raw)
 			}
 		}
 	}

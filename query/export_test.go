@@ -236,10 +236,10 @@ func TestExportOddDestination(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	for _, dest := range []string{"~", "~/x", "file:/x", "s3:/x", "a*{b}?[c]", "it's", `back\slash`} {
-		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatCSV}); err != nil {
+		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
 			t.Errorf("%s: %v", dest, err)
 		}
-		if names := entries(t, dest); !slices.Contains(names, "runs.csv") || !slices.Contains(names, "samples.csv") {
+		if names := entries(t, dest); !slices.Contains(names, "runs.parquet") || !slices.Contains(names, "samples.parquet") {
 			t.Errorf("%s: left %q", dest, names)
 		}
 	}

@@ -265,7 +265,7 @@ func TestEveryZone(t *testing.T) {
 		}
 		want := everyAnswer(t, annotated, live)
 		for name, makeStores := range stores {
-			if !long && name != "mixed" && name != "packed" && name != "stores" {
+			if !long && name != "packed" && name != "stores" {
 				continue
 			}
 			dirs := makeStores()
