@@ -37,7 +37,7 @@ func places(t *testing.T, dir string) []string {
 }
 
 // TestLinks puts a link in the place of every file and directory of a store, to what stood there: verify names it, no
-// other store takes it in, and whatever is written, sealed, packed or repaired, nothing changes where it leads to.
+// compacted store takes it in, and whatever is written, sealed, packed or repaired, nothing changes where it leads to.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	whole := everything(t)
@@ -52,7 +52,9 @@ func TestLinks(t *testing.T) {
 		if !slices.ContainsFunc(found, func(f Finding) bool { return f.Path == name && strings.Contains(f.Problem, "is a link") }) {
 			t.Errorf("%s: found %+v", name, found)
 		}
-		if _, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", noDamage(t)); err == nil && !unread(name) {
+		left := false // out of the new store
+		_, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", func(f Finding) { left = left || f.Path == name })
+		if err == nil && !left && !unread(name) {
 			t.Errorf("%s: compacted", name)
 		}
 		writeThrough(dir)
