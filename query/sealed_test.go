@@ -470,9 +470,10 @@ func TestPackGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	count()
-	done := make(chan error)
+	turns, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		for range 20 {
+		defer close(done)
+		for range turns {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				done <- err
 				return
@@ -482,13 +483,17 @@ func TestPackGone(t *testing.T) {
 				done <- err
 				return
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
-		close(done)
 	}()
 	for range 20 {
+		select {
+		case turns <- struct{}{}: // meanwhile it is gone, and there again
+		case err := <-done:
+			t.Fatal(err)
+		}
 		count()
 	}
+	close(turns)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}

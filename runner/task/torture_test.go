@@ -203,9 +203,9 @@ func awaitEmpty(t *testing.T, dir string) {
 
 func await(t *testing.T, what string, there func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !there(); time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); !there(); time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited 20 s for %s", what)
+			t.Fatalf("waited a minute for %s", what)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func cmdline(pid int) string {
 // before, and then the next one is the victim.
 func killUntil(t *testing.T, ended <-chan error, runner int, victim string) error {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		kill(runner, victim)
 		select {
 		case err := <-ended:
