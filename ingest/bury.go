@@ -131,7 +131,13 @@ func (s *sealer) makeRescued(c schema.Claim) (string, error) {
 // rescueRun links a run of a claim into the segment for it.
 func (s *sealer) rescueRun(f schema.LiveFile) error {
 	to := schema.LiveFile{Segment: f.Claim.ID, Run: f.Run}.Path()
-	err := checkLink(s.files.link(f.Path(), to))
+	err := s.files.link(f.Path(), to)
+	if err != nil && noLinks(err) { // a copy, for it stays in the claim, where readers may be listing it
+		var content []byte
+		if content, err = fs.ReadFile(s.files, f.Path()); err == nil {
+			err = link(s.files, content, to)
+		}
+	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}

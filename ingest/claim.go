@@ -2,7 +2,6 @@ package ingest
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"path"
 	"slices"
@@ -13,10 +12,6 @@ import (
 
 // errFenced says that a claim was taken over or is finished: whoever has it now does the rest.
 var errFenced = errors.New("the claim is not there any more")
-
-// errNoLinks says that the file system has no hard links. Without them a committed file could be replaced, so that
-// nothing is sealed there.
-var errNoLinks = errors.New("the file system has no hard links")
 
 // liveSegment is a segment in LiveDir or in a claim, and the runs that stood in it when it was listed.
 type liveSegment struct {
@@ -181,8 +176,8 @@ func isThere(f fs.FS, name string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// link makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist, or
-// errNoLinks.
+// link makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist. In a claim
+// it may be a rename that does it: only one process works there, and the claim is renamed before another one does.
 func link(f files, content []byte, name string) error {
 	t, err := createTemp(f)
 	if err != nil {
@@ -192,15 +187,7 @@ func link(f files, content []byte, name string) error {
 	if err := t.fill(content); err != nil {
 		return err
 	}
-	return checkLink(f.link(t.name, name))
-}
-
-// checkLink names the error of a file system without hard links.
-func checkLink(err error) error {
-	if err != nil && noLinks(err) {
-		return fmt.Errorf("%w: %w", errNoLinks, err)
-	}
-	return err
+	return place(f, t.name, name)
 }
 
 // makeDirs makes a directory and those it stands in, durable: also where another process made them and did not come to

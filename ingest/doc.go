@@ -3,7 +3,7 @@
 //
 // It seals: it makes one file of many runs, as schema/FORMAT.md lays down, and finishes what processes that died began.
 // Whoever dies at whatever moment, a run that was acknowledged is there, and is sealed once. What it cannot read it
-// leaves as it is. Where the file system has no hard links it seals nothing.
+// leaves as it is.
 //
 // It refuses a directory that holds something else, a store of an unknown format and a run that does not validate,
 // and touches nothing then. It never changes or removes a run and answers no question about any.

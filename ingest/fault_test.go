@@ -27,6 +27,8 @@ type faultyFiles struct {
 	hit     bool
 	unsync  int  // how many fsyncs failed
 	quick   bool // those that do not fail do nothing
+
+	linkless bool // the file system has no hard links
 }
 
 // do runs an operation or lets it fail.
@@ -83,7 +85,12 @@ func (f *faultyFiles) openDir(name string) (file, error) {
 }
 
 func (f *faultyFiles) link(from, to string) error {
-	return f.do("link "+from+" "+to, func() error { return f.osFiles.link(from, to) })
+	return f.do("link "+from+" "+to, func() error {
+		if f.linkless {
+			return syscall.EPERM
+		}
+		return f.osFiles.link(from, to)
+	})
 }
 
 func (f *faultyFiles) rename(from, to string) error {

@@ -21,12 +21,11 @@ type Inspected struct {
 	Temporary  int    // files that are being written, or that a writer that died left
 	Unfinished int    // claims whose runs are not sealed yet
 	Foreign    int    // files that no store has
-	HardLinks  *bool  // whether the file system has them, without which nothing is sealed; nil where that is not known
 }
 
 // Inspect counts the files of a store. It opens none but plans of claims, and writes nothing.
 func Inspect(dir string) (Inspected, error) {
-	in := Inspected{HardLinks: hardLinks(dir)}
+	var in Inspected
 	files, err := newOSFiles(dir)
 	if err == nil {
 		err = in.count(files)

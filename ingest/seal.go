@@ -42,18 +42,13 @@ type sealer struct {
 	hostID  string         // of this machine; empty while it is not known
 	own     []schema.ULID  // segments that the Store filled and left
 	claims  []schema.Claim // that this process has and that are not removed yet
-	off     bool           // the file system has no hard links
 	made    int            // files of sealed runs since they were packed
 	problem error          // the first; none of them keeps runs from being appended
 }
 
-// note keeps an error for the end. That a claim was taken over is none, nor that there are no hard links.
+// note keeps an error for the end. That a claim was taken over is none.
 func (s *sealer) note(err error) {
-	switch {
-	case err == nil || errors.Is(err, errFenced):
-	case errors.Is(err, errNoLinks):
-		s.off = true
-	case s.problem == nil:
+	if err != nil && !errors.Is(err, errFenced) && s.problem == nil {
 		s.problem = err
 	}
 }
@@ -88,19 +83,16 @@ func (s *sealer) seal(ctx context.Context, least int) (int, error) {
 // sealAll goes on with claims, seals what may be sealed if it is at least so many runs, and tells the problem that kept
 // it from that.
 func (s *sealer) sealAll(ctx context.Context, least int) (int, error) {
-	s.off, s.problem = false, nil
+	s.problem = nil
 	runs := s.tidy(ctx)
 	n, err := s.seal(ctx, least)
 	s.note(err)
-	if s.off {
-		return runs + n, errNoLinks
-	}
 	return runs + n, cmp.Or(s.problem, ctx.Err())
 }
 
 // end seals at the end of a Store that appended something, and tells the first problem that there was.
 func (s *sealer) end(ctx context.Context) error {
-	if !s.off && len(s.own) > 0 {
+	if len(s.own) > 0 {
 		_, err := s.seal(ctx, s.rules.together)
 		s.note(err)
 	}
@@ -237,7 +229,7 @@ func (s *sealer) tidy(ctx context.Context) int {
 	s.note(err)
 	runs := 0
 	for _, c := range claims {
-		if s.off || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return runs
 		}
 		n, err := s.goOn(ctx, c)

@@ -45,23 +45,20 @@ func TestSealOrder(t *testing.T) {
 	}
 }
 
-// TestSealNoLinks: without hard links nothing is sealed, and that is no problem for who appends.
+// TestSealNoLinks: without hard links renames seal, whatever operation fails or ends the process.
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
-	_, dir := newStore(t)
-	store := openWith(t, dir, noLinkFiles{must(newOSFiles(dir))}, eagerRules())
-	for range 5 {
-		mustAppend(t, store, smallRun())
-	}
-	if _, err := store.Seal(t.Context()); !errors.Is(err, errNoLinks) {
-		t.Errorf("Seal: %v", err)
-	}
-	if err := store.Close(); err != nil {
-		t.Errorf("Close: %v", err)
-	}
-	live, sealed, claims := whereRuns(t, dir)
-	if len(live) != 5 || len(sealed)+len(claims) > 0 {
-		t.Errorf("live %v, sealed %v, claims %v", live, sealed, claims)
+	for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
+		files.at = tier(40, 1, 1)
+		for hit := true; hit; files.at += tier(61, 1, 1) {
+			_, dir := newStore(t)
+			good, bad := abandonedSegment(t, dir)
+			f := files
+			f.fault, f.osFiles, f.quick, f.linkless = errCrashed, must(newOSFiles(dir)), true, true
+			acked, _, _ := sealingSession(t, dir, &f)
+			checkHeir(t, dir, append(acked, good), bad)
+			hit = f.hit
+		}
 	}
 }
 

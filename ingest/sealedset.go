@@ -73,7 +73,7 @@ func (s *sealedSet) link(f schema.SealedFile) error {
 		if err := makeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}
-		if err := checkLink(s.files.link(s.name(t), name)); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := place(s.files, s.name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 		if err := syncDir(s.files, path.Dir(name)); err != nil {

@@ -231,7 +231,7 @@ func (s *Store) leaveSegment() {
 // sealDue seals the segment if it holds many runs or is old.
 func (s *Store) sealDue(now time.Time) {
 	rules := s.sealer.rules
-	if s.sealer.off || s.segment == nil || s.segment.runs < rules.runs && now.Sub(s.segment.begun) < rules.age {
+	if s.segment == nil || s.segment.runs < rules.runs && now.Sub(s.segment.begun) < rules.age {
 		return
 	}
 	s.leaveSegment()

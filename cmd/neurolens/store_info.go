@@ -35,7 +35,6 @@ var infoColumns = []query.Column{
 	{Name: "unfinished_claims", Type: query.TypeInteger},
 	{Name: "temporary_files", Type: query.TypeInteger},
 	{Name: "foreign_files", Type: query.TypeInteger},
-	{Name: "sealing", Type: query.TypeBoolean},
 }
 
 func runStoreInfo(a *app, ctx context.Context) error {
@@ -114,15 +113,12 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 		columns = append(columns,
 			query.Column{Name: z.Name + "_files", Type: query.TypeInteger}, query.Column{Name: z.Name + "_bytes", Unit: "B", Type: query.TypeInteger})
 	}
-	var removed, machines, samples, perSample, sealing any
+	var removed, machines, samples, perSample any
 	if c := i.census; c != nil {
 		removed, machines, samples = max(int64(i.runs)-c.Runs, 0), c.Machines, c.Samples
 		if c.Samples > 0 {
 			perSample = float64(forSamples) / float64(c.Samples)
 		}
-	}
-	if i.files.HardLinks != nil {
-		sealing = *i.files.HardLinks
 	}
 	oldest, newest := i.span()
 	live := int64(len(i.listing.Live))
@@ -130,7 +126,7 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 		filepath.ToSlash(dir), int64(i.header.Format), i.header.StoreID, i.header.Created,
 		int64(i.runs), live, int64(i.runs) - live, removed, machines, samples, oldest, newest,
 		int64(len(i.listing.Events.Files)), int64(len(i.listing.Packs)), files, bytes, perSample,
-		int64(i.files.Unfinished), int64(i.files.Temporary), int64(i.files.Foreign), sealing,
+		int64(i.files.Unfinished), int64(i.files.Temporary), int64(i.files.Foreign),
 	}, zones...), columns
 }
 

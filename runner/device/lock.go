@@ -67,7 +67,7 @@ func lockOne(ctx context.Context, dir, device string, onWait func(device, owner 
 	for told := false; ; {
 		file, err := openLock(dir, word(device)+".lock")
 		if err != nil {
-			return nil, fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS names another directory", device, dir, err)
+			return nil, lockError(device, dir, err)
 		}
 		if err = flock(file); err == nil {
 			err = writeOwner(file)
@@ -79,7 +79,7 @@ func lockOne(ctx context.Context, dir, device string, onWait func(device, owner 
 		file.Close()
 		switch {
 		case !errors.Is(err, unix.EWOULDBLOCK):
-			return nil, fmt.Errorf("locking %s in %s: %w", device, dir, err)
+			return nil, lockError(device, dir, err)
 		case onWait == nil:
 			return nil, &BusyError{Device: device, Owner: owner}
 		case !told:
@@ -92,6 +92,11 @@ func lockOne(ctx context.Context, dir, device string, onWait func(device, owner 
 		case <-time.After(pause):
 		}
 	}
+}
+
+// lockError is why a directory cannot hold the lock of a device: it may not be writable, or its file system has no locks.
+func lockError(device, dir string, err error) error {
+	return fmt.Errorf("locking %s in %s: %w; NEUROLENS_LOCKS names another directory", device, dir, err)
 }
 
 // flock locks a file unless another process, or another part of this one, has.
