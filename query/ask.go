@@ -125,7 +125,11 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 		if s, err = list(); err != nil {
 			return err
 		}
-		if err = do(s); err == nil {
+		err = do(s)
+		if damaged := s.footers.wait(); damaged != nil {
+			return damaged
+		}
+		if err == nil {
 			return nil
 		}
 		var engine *engineErr
@@ -137,7 +141,7 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 			return err
 		}
 		switch {
-		case !ok && noFile.MatchString(engine.message):
+		case !ok && noFile.MatchString(engine.message) && attempt < attempts-1:
 			continue // it is there again
 		case !ok:
 			return s.blame(ctx, err)

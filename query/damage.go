@@ -1,9 +1,11 @@
 package query
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -55,7 +57,7 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 	return cause
 }
 
-// checkFile compares a file with its own hash.
+// checkFile compares a file with its own hash, and one of one run with its name.
 func (s *sources) checkFile(of *file) (err error) {
 	f, err := schema.Dir(s.stores[of.store].path).OpenFile(s.name(of))
 	if err != nil {
@@ -66,5 +68,15 @@ func (s *sources) checkFile(of *file) (err error) {
 	if err != nil {
 		return err
 	}
-	return schema.CheckFileHashAt(f, info.Size())
+	if err := schema.CheckFileHashAt(f, info.Size()); err != nil || of.zone != "" {
+		return err
+	}
+	content := make([]byte, info.Size())
+	if _, err := io.ReadFull(f, content); err != nil {
+		return err
+	}
+	if !bytes.Contains(content, []byte(of.live.Run.String())) { // which is neither compressed nor encoded
+		return fmt.Errorf("%w: it does not hold the one run that its name says", schema.ErrDamaged)
+	}
+	return nil
 }

@@ -18,7 +18,7 @@ func (db *DB) listNewest(n int) (*sources, error) {
 	if err != nil {
 		return nil, storeError(st.dir, err)
 	}
-	s := &sources{stores: db.stores}
+	s := &sources{stores: db.stores, footers: newFooterChecks()}
 	s.add(0, l)
 	s.read = s.sealed
 	s.annotate(events)

@@ -84,6 +84,7 @@ func (s *sources) scanLive(columns []*schema.Column, where string) string {
 	if where == "" {
 		where = "true"
 	}
+	s.footers.begin(s, s.live)
 	return "SELECT " + columnNames(columns) + " FROM " + readParquet(s.paths(s.live), withRunID(columns)) +
 		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + s.ofStores() +
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
@@ -92,6 +93,7 @@ func (s *sources) scanLive(columns []*schema.Column, where string) string {
 // scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files. A file that is
 // none raises an error.
 func (s *sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
+	s.footers.begin(s, files)
 	groups := map[int][]file{}
 	for _, f := range files {
 		if f.broken {

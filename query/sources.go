@@ -41,12 +41,14 @@ type sources struct {
 	chosen  bool         // runs that are removed were left out before
 	tagged  bool         // tags are to be changed by the table
 	lossy   bool         // some have lost samples or ops, which the table lost_rows names
+
+	footers *footerChecks // of what is read; nil: none
 }
 
 // list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and
 // what was said about them.
 func (db *DB) list(since time.Time) (*sources, error) {
-	s := &sources{stores: db.stores}
+	s := &sources{stores: db.stores, footers: newFooterChecks()}
 	var events []schema.Event
 	known := map[schema.SealedFile]bool{} // by its whole name: what a repair left of one has the same id
 	for i, st := range db.stores {

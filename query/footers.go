@@ -1,0 +1,131 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"sync"
+	"syscall"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// footerChecks compare the footers of the files that a question reads with their names, beside the engine, which trusts
+// them: it leaves rows out without a word where a footer speaks of fewer, and reads a file of another format.
+type footerChecks struct {
+	mu     sync.Mutex
+	seen   map[string]bool
+	failed error // the first
+	wg     sync.WaitGroup
+}
+
+func newFooterChecks() *footerChecks { return &footerChecks{seen: map[string]bool{}} }
+
+// begin checks those of the files that were not met before. Nothing is checked where c is nil.
+func (c *footerChecks) begin(s *sources, files []file) {
+	if c == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var fresh []file
+	for _, f := range files {
+		if path := s.path(&f); !c.seen[path] && !f.broken {
+			c.seen[path] = true
+			fresh = append(fresh, f)
+		}
+	}
+	if len(fresh) == 0 || c.failed != nil {
+		return
+	}
+	c.wg.Go(func() {
+		for _, f := range fresh {
+			if err := s.checkFooter(&f); err != nil {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				if c.failed == nil {
+					c.failed = err
+				}
+				return
+			}
+		}
+	})
+}
+
+// wait gives what is wrong with the files.
+func (c *footerChecks) wait() error {
+	c.wg.Wait()
+	return c.failed
+}
+
+// checkFooter compares the footer of a file with its name. One that is gone was moved: that is found out elsewhere.
+func (s *sources) checkFooter(of *file) error {
+	err := s.readFooter(of)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		err = at.Err
+	}
+	return storeError(s.stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
+}
+
+// readFooter opens a file as little as it can: thousands may be listed. The listing has seen that it is a plain one; what
+// took its place since does not block.
+func (s *sources) readFooter(of *file) error {
+	path := s.path(of)
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	defer func() { _ = syscall.Close(fd) }()
+	var info syscall.Stat_t
+	if err := syscall.Fstat(fd, &info); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if of.zone == "" {
+		return checkLiveEnd(descriptor(fd), info.Size)
+	}
+	footer, err := schema.ReadFooter(descriptor(fd), info.Size)
+	if err != nil {
+		return err
+	}
+	switch of.zone {
+	case schema.SamplesDir:
+		return footer.Check(schema.Samples.Columns, footer.Rows)
+	case schema.OpsDir:
+		return footer.Check(schema.Ops.Columns, footer.Rows)
+	}
+	return footer.Check(schema.Runs.Columns, int64(of.sealed.Rows))
+}
+
+// checkLiveEnd looks at the end of a live file for its format alone: that it has one row, of the run of its name, the
+// scan itself finds.
+func checkLiveEnd(file io.ReaderAt, size int64) error {
+	const enough = 1 << 10 // for the metadata, which comes last but for a few bytes a column
+	end := make([]byte, min(size, enough))
+	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	return schema.CheckFormat(schema.FooterFormat(end))
+}
+
+// descriptor is an open file.
+type descriptor int
+
+func (d descriptor) ReadAt(b []byte, at int64) (n int, err error) {
+	for n < len(b) {
+		more, err := syscall.Pread(int(d), b[n:], at+int64(n))
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return n, err
+		case more == 0:
+			return n, io.EOF
+		}
+		n += more
+	}
+	return n, nil
+}

@@ -1,0 +1,133 @@
+package query_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// questions are questions of all kinds about the runs of a store.
+func questions(t *testing.T, dir string) map[string]error {
+	t.Helper()
+	db := open(t, dir)
+	ctx := context.Background()
+	_, list := db.List(ctx, query.ListRequest{})
+	_, newest := db.List(ctx, query.ListRequest{Limit: 2})
+	_, filtered := db.List(ctx, query.ListRequest{Filter: "status=ok"})
+	_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
+	_, census := db.Census(ctx)
+	return map[string]error{"list": list, "newest": newest, "filter": filtered, "sql": sql, "census": census}
+}
+
+// checkRefused fails where a question is answered, or its error does not name the file, or is of another kind.
+func checkRefused(t *testing.T, dir, file string, want error) {
+	t.Helper()
+	for question, err := range questions(t, dir) {
+		if !errors.Is(err, query.ErrStore) || !errors.Is(err, want) || !strings.Contains(err.Error(), file) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %v of %s", question, err, want, file)
+		}
+	}
+}
+
+// TestFooters has files that the engine reads without a word though they are not what their names say: no question is
+// answered, and each names the file.
+func TestFooters(t *testing.T) {
+	t.Parallel()
+	change := func(t *testing.T, path string, do func(content []byte) []byte) {
+		t.Helper()
+		content, err := os.ReadFile(path)
+		if err == nil {
+			err = os.WriteFile(path, do(content), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, rows := range []int{3, 5} {
+		t.Run(fmt.Sprintf("a sealed file of 4 runs is named after %d", rows), func(t *testing.T) {
+			t.Parallel()
+			dir := newStore(t)
+			f := seal(t, dir, manyRuns(4)...)
+			other := f
+			other.Rows = rows
+			for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
+				if err := os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, other.Path(zone))); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkRefused(t, dir, other.Path(schema.RunsDir), schema.ErrDamaged)
+		})
+	}
+	t.Run("a sealed file of a later format", func(t *testing.T) {
+		t.Parallel()
+		dir := newStore(t)
+		f := seal(t, dir, manyRuns(4)...)
+		change(t, filepath.Join(dir, f.Path(schema.RunsDir)), laterFormat)
+		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrFormat)
+	})
+	t.Run("a live file of a later format", func(t *testing.T) {
+		t.Parallel()
+		dir := liveStore(t, manyRuns(2)...)
+		path := liveFiles(t, dir)[0]
+		change(t, path, laterFormat)
+		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
+	})
+	t.Run("a live file is that of another run", func(t *testing.T) {
+		t.Parallel()
+		dir := liveStore(t, manyRuns(2)...)
+		files := liveFiles(t, dir)
+		change(t, files[0], func([]byte) []byte {
+			content, err := os.ReadFile(files[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return content
+		})
+		checkRefused(t, dir, filepath.Base(files[0]), schema.ErrDamaged)
+	})
+	t.Run("a directory in the place of a live file", func(t *testing.T) {
+		t.Parallel()
+		dir := liveStore(t, manyRuns(2)...)
+		path := liveFiles(t, dir)[0]
+		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		checkRefused(t, dir, filepath.Base(path), schema.ErrDamaged)
+	})
+	t.Run("columns without field ids", func(t *testing.T) {
+		t.Parallel()
+		dir := newStore(t)
+		f := seal(t, dir, manyRuns(4)...)
+		path := filepath.Join(dir, f.Path(schema.RunsDir))
+		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '1'})")
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrDamaged)
+	})
+	t.Run("a column of another type", func(t *testing.T) {
+		t.Parallel()
+		dir := newStore(t)
+		f := seal(t, dir, manyRuns(4)...)
+		path := filepath.Join(dir, f.Path(schema.RunsDir))
+		elsewhere(t, "COPY (SELECT 'x' AS run_id, 'high' AS p50 FROM range(4)) TO '"+path+
+			"' (FORMAT parquet, FIELD_IDS {run_id: 1, p50: 75}, KV_METADATA {'neurolens.format': '1'})")
+		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrDamaged)
+	})
+}
+
+// laterFormat is a file that says that it is of another format.
+func laterFormat(content []byte) []byte {
+	content = bytes.Clone(content)
+	key := []byte(schema.FileFormatKey + "\x18\x01")
+	content[bytes.LastIndex(content, key)+len(key)] = '2'
+	return content
+}

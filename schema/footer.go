@@ -1,0 +1,331 @@
+package schema
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// FileFormatKey is the key in the metadata of every file under which the format stands that it is of.
+const FileFormatKey = "neurolens.format"
+
+// fileFormatSlot is what stands before the value in the footer, ahead of its length: the key, then the header of a Thrift
+// string (field 2 of KeyValue, type 8).
+const fileFormatSlot = FileFormatKey + "\x18"
+
+// Footer is what the footer of a file of runs, or of a live file, says of the whole.
+type Footer struct {
+	Format string // empty: it says none
+	Rows   int64
+	Groups int64 // rows of all row groups together
+
+	types [footerTypes]int8 // physical types of the columns, by field id; 0: there is no such column
+}
+
+// footerTypes is more than the field ids of the columns of a table.
+const footerTypes = 128
+
+// ReadFooter reads the footer of a file. The error wraps ErrDamaged, or is one of reading.
+func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
+	content, err := readFooter(file, size)
+	if err != nil {
+		return Footer{}, err
+	}
+	var f Footer
+	if err := f.parse(&compactReader{left: content}); err != nil {
+		return Footer{}, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
+	}
+	f.Format = FooterFormat(content)
+	return f, nil
+}
+
+// FooterFormat is the format that the end of a file says it is of; empty where it says none.
+func FooterFormat(end []byte) string {
+	at := bytes.LastIndex(end, []byte(fileFormatSlot)) + len(fileFormatSlot)
+	if at < len(fileFormatSlot) || at == len(end) || at+1+int(end[at]) > len(end) {
+		return ""
+	}
+	return string(end[at+1:][:end[at]])
+}
+
+// CheckFormat refuses another format than that of this version; a file that says none is for verify to judge. The error
+// wraps ErrFormat.
+func CheckFormat(format string) error {
+	if format != "" && format != strconv.Itoa(Format) {
+		return fmt.Errorf("%w: it is of format %q, and this version knows format %d", ErrFormat, format, Format)
+	}
+	return nil
+}
+
+// Check compares the footer of a file of a table, or of live files, with what it has to say. The error wraps ErrDamaged,
+// or ErrFormat where the file is of another format.
+func (f *Footer) Check(columns []*Column, rows int64) error {
+	if err := CheckFormat(f.Format); err != nil {
+		return err
+	}
+	if f.Rows != rows || f.Groups != f.Rows {
+		return fmt.Errorf("%w: it has %d rows, %d of them in its row groups, and its name says %d", ErrDamaged, f.Rows, f.Groups, rows)
+	}
+	if f.types[columns[0].ID] == 0 {
+		return fmt.Errorf("%w: it has no column with the field id of %s", ErrDamaged, columns[0].Name)
+	}
+	for _, c := range columns {
+		if got := f.types[c.ID]; got != 0 && got != c.physicalType() {
+			return fmt.Errorf("%w: its column %s is not %s", ErrDamaged, c.Name, c.SQLType())
+		}
+	}
+	return nil
+}
+
+// Physical types, one more than Parquet numbers them, and that of what has none: a list, a map or a struct.
+const (
+	physicalBoolean = 1
+	physicalInt64   = 3
+	physicalDouble  = 6
+	physicalBytes   = 7
+	physicalNone    = -1
+)
+
+func (c *Column) physicalType() int8 {
+	switch c.Kind {
+	case KindInt, KindTime:
+		return physicalInt64
+	case KindReal:
+		return physicalDouble
+	case KindBool:
+		return physicalBoolean
+	case KindString:
+		return physicalBytes
+	default:
+		return physicalNone
+	}
+}
+
+// parse reads FileMetaData: 2 is the schema, 3 the number of rows, 4 the row groups.
+func (f *Footer) parse(r *compactReader) error {
+	return r.fields(func(id int64, kind byte) (err error) {
+		switch id {
+		case 2:
+			return r.structs(kind, f.element)
+		case 3:
+			f.Rows, err = r.integer()
+			return err
+		case 4:
+			return r.structs(kind, f.group)
+		}
+		return r.skip(kind)
+	})
+}
+
+// element reads a SchemaElement: 1 is the type of a leaf, 9 the field id.
+func (f *Footer) element(r *compactReader) error {
+	field, physical := int64(-1), int64(physicalNone-1)
+	err := r.fields(func(id int64, kind byte) (err error) {
+		switch id {
+		case 1:
+			physical, err = r.integer()
+		case 9:
+			field, err = r.integer()
+		default:
+			err = r.skip(kind)
+		}
+		return err
+	})
+	if field >= 0 && field < footerTypes {
+		f.types[field] = int8(physical + 1)
+	}
+	return err
+}
+
+// group reads a RowGroup: 3 is the number of rows.
+func (f *Footer) group(r *compactReader) error {
+	return r.fields(func(id int64, kind byte) error {
+		if id != 3 {
+			return r.skip(kind)
+		}
+		rows, err := r.integer()
+		f.Groups += rows
+		return err
+	})
+}
+
+// compactReader reads Thrift in its compact protocol.
+type compactReader struct {
+	left  []byte
+	depth int
+}
+
+// deepest bounds how deep structs and lists stand in one another: none of a footer's does so deeper.
+const deepest = 32
+
+var errCompact = errors.New("this is not Thrift")
+
+// Kinds of values in the compact protocol.
+const (
+	compactTrue   = 1
+	compactFalse  = 2
+	compactByte   = 3
+	compactDouble = 7
+	compactBinary = 8
+	compactList   = 9
+	compactSet    = 10
+	compactMap    = 11
+	compactStruct = 12
+)
+
+func (r *compactReader) byte() (byte, error) {
+	if len(r.left) == 0 {
+		return 0, errCompact
+	}
+	b := r.left[0]
+	r.left = r.left[1:]
+	return b, nil
+}
+
+func (r *compactReader) take(n uint64) error {
+	if n > uint64(len(r.left)) {
+		return errCompact
+	}
+	r.left = r.left[n:]
+	return nil
+}
+
+func (r *compactReader) varint() (uint64, error) {
+	v, n := binary.Uvarint(r.left)
+	if n <= 0 {
+		return 0, errCompact
+	}
+	r.left = r.left[n:]
+	return v, nil
+}
+
+func (r *compactReader) integer() (int64, error) {
+	v, err := r.varint()
+	return int64(v>>1) ^ -int64(v&1), err
+}
+
+// fields calls each for the fields of a struct; it has to read the value.
+func (r *compactReader) fields(each func(id int64, kind byte) error) error {
+	id := int64(0)
+	for {
+		head, err := r.byte()
+		if err != nil || head == 0 {
+			return err
+		}
+		if delta := head >> 4; delta != 0 {
+			id += int64(delta)
+		} else if id, err = r.integer(); err != nil {
+			return err
+		}
+		if err := each(id, head&0xf); err != nil {
+			return err
+		}
+	}
+}
+
+// structs calls each for the structs of a list.
+func (r *compactReader) structs(kind byte, each func(*compactReader) error) error {
+	n, element, err := r.list()
+	if err != nil || kind != compactList || element != compactStruct {
+		return errCompact
+	}
+	for range n {
+		if err := each(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *compactReader) list() (n uint64, element byte, err error) {
+	head, err := r.byte()
+	if n = uint64(head >> 4); n == 15 && err == nil {
+		n, err = r.varint()
+	}
+	if n > uint64(len(r.left)) {
+		err = errCompact
+	}
+	return n, head & 0xf, err
+}
+
+// skip goes past the value of a field.
+func (r *compactReader) skip(kind byte) error {
+	switch kind {
+	case compactTrue, compactFalse: // the kind is the value
+		return nil
+	case compactByte:
+		return r.take(1)
+	case compactDouble:
+		return r.take(8)
+	case compactBinary:
+		n, err := r.varint()
+		if err != nil {
+			return err
+		}
+		return r.take(n)
+	case compactList, compactSet:
+		return r.skipList()
+	case compactStruct:
+		return r.skipStruct()
+	case compactMap:
+		return errCompact // no footer has one
+	}
+	return r.skipVarint()
+}
+
+func (r *compactReader) skipVarint() error {
+	for i, b := range r.left {
+		if b < 0x80 {
+			r.left = r.left[i+1:]
+			return nil
+		}
+	}
+	return errCompact
+}
+
+// skipStruct goes past a struct. Most of a footer is passed over, so that this does without a function for each field.
+func (r *compactReader) skipStruct() error {
+	if r.depth++; r.depth > deepest {
+		return errCompact
+	}
+	for len(r.left) > 0 {
+		head := r.left[0]
+		r.left = r.left[1:]
+		if head == 0 {
+			r.depth--
+			return nil
+		}
+		if head>>4 == 0 {
+			if err := r.skipVarint(); err != nil {
+				return err
+			}
+		}
+		if err := r.skip(head & 0xf); err != nil {
+			return err
+		}
+	}
+	return errCompact
+}
+
+func (r *compactReader) skipList() error {
+	n, element, err := r.list()
+	if err != nil {
+		return err
+	}
+	if element == compactTrue || element == compactFalse {
+		return r.take(n)
+	}
+	if r.depth++; r.depth > deepest {
+		return errCompact
+	}
+	for range n {
+		if err := r.skip(element); err != nil {
+			return err
+		}
+	}
+	r.depth--
+	return nil
+}

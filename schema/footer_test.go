@@ -1,0 +1,22 @@
+package schema
+
+import (
+	"bytes"
+	"testing"
+)
+
+// FuzzFooter: whatever the end of a file is, reading it comes to an end with an error or a footer.
+func FuzzFooter(f *testing.F) {
+	f.Add([]byte{0x15, 0x04, 0x19, 0x1c, 0x15, 0x0c, 0x52, 0x02, 0x00, 0x16, 0x02, 0x19, 0x1c, 0x36, 0x02, 0x00, 0x00})
+	f.Add(bytes.Repeat([]byte{0x1c}, 100))
+	f.Add(bytes.Repeat([]byte{0x19, 0x19}, 100))
+	f.Add([]byte{0x29, 0xfc, 0xff, 0xff, 0xff, 0xff, 0x0f})
+	f.Fuzz(func(t *testing.T, footer []byte) {
+		content := append(bytes.Clone(footer), byte(len(footer)), byte(len(footer)>>8), byte(len(footer)>>16), byte(len(footer)>>24))
+		content = append(content, parquetMagic...)
+		read, err := ReadFooter(bytes.NewReader(content), int64(len(content)))
+		if err == nil {
+			_ = read.Check(Runs.Columns, 1)
+		}
+	})
+}
