@@ -97,7 +97,8 @@ func (s *sources) scanSealed(columns []*schema.Column, files []file, where strin
 	groups := map[int][]file{}
 	for _, f := range files {
 		if f.broken {
-			return []string{"FROM " + emptyTable(columns) + " WHERE CASE WHEN true THEN error(" + literal(damageMark+s.path(&f)) + ") ELSE true END"}
+			// Of a table without rows DuckDB evaluates no condition.
+			return []string{"FROM " + rowOfNulls(columns, "") + " WHERE CASE WHEN true THEN error(" + literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
 		if s.doubled[f.store] {
@@ -146,12 +147,15 @@ func withRunID(columns []*schema.Column) []*schema.Column {
 	return append([]*schema.Column{runColumn("run_id")}, columns...)
 }
 
-func emptyTable(columns []*schema.Column) string {
+func emptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
+
+// rowOfNulls is a table of one row, if that meets a condition.
+func rowOfNulls(columns []*schema.Column, where string) string {
 	nulls := make([]string, len(columns))
 	for i, c := range columns {
 		nulls[i] = "NULL::" + c.SQLType() + " AS " + identifier(c.Name)
 	}
-	return "(SELECT " + strings.Join(nulls, ", ") + " WHERE false)"
+	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
 }
 
 // columnNames lists names of the registry, or of this package.

@@ -17,6 +17,7 @@ import (
 // assemble makes a run of a launch and its outcome.
 func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, volatile map[string]string) schema.Run {
 	t := s.target(ctx, subjectOf(l))
+	hideSecrets(&o, t.mask())
 	run := schema.Run{
 		RunID:     schema.NewULID(o.StartedAt).String(),
 		SessionID: s.result.Session, Resumes: s.result.Plan.Resumes,
@@ -45,6 +46,14 @@ func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, 
 		run.Warnings = append(run.Warnings, stat.Warnings(m.Values(), m.Tick, floor)...)
 	}
 	return run
+}
+
+// hideSecrets masks what a benchmark said: its error often is the last line of it.
+func hideSecrets(o *task.Outcome, m probe.Mask) {
+	o.Error, o.StderrTail = m.Text(o.Error), m.Text(o.StderrTail)
+	if stack := o.Facts[task.FactStack]; stack != "" {
+		o.Facts[task.FactStack] = m.Text(stack)
+	}
 }
 
 // factThreshold begins the facts of thresholds; the metric follows.
@@ -77,7 +86,7 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 		env.PythonVersion = t.python.Version
 	}
 	if o.StderrTail != "" {
-		env.Facts["runner.stderr_tail"] = t.mask().Text(o.StderrTail)
+		env.Facts["runner.stderr_tail"] = o.StderrTail
 	}
 	return env
 }

@@ -213,6 +213,9 @@ func TestRunHidesSecrets(t *testing.T) {
 	if got := run.Env.Facts["runner.stderr_tail"]; !strings.Contains(got, "<hidden>") || strings.Contains(got, "horse") {
 		t.Errorf("standard error is stored as %q", got)
 	}
+	if !strings.HasSuffix(run.Error, ": <hidden>") {
+		t.Errorf("the error is stored as %q", run.Error)
+	}
 	if run.Params["k"] != "abcdefgh" || run.PointID != schema.PointID(&run) {
 		t.Errorf("the parameter is stored as %q", run.Params["k"])
 	}

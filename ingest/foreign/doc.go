@@ -33,7 +33,9 @@
 // The name of a file counts for nothing. With it in the hash a log that was renamed when it was rotated, and has grown
 // since it was read first, would be stored twice; and files in two folders are called alike more often than two files
 // begin alike. What the ids are does not depend on what was read before, but of files that begin alike, of which the
-// first to come has the ids without a seed. Whatever the order, the runs and sessions are the same.
+// first to come has the ids without a seed. Within one store the order changes nothing but these ids. Two stores that took
+// such files in another order have other ids for the same runs: merged into one, they double them. So import files that
+// begin alike into one store, or merge before importing.
 //
 // Versions before made ids of a record and of how many of the same came before it in the file. A file that is known by
 // these stays known by them, and so does its beginning where it is a log.

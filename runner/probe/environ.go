@@ -33,7 +33,8 @@ const hidden = "<hidden>"
 var (
 	secretName  = regexp.MustCompile(`(?i)token|secret|passw|credential|private|(^|[_.-])(api|access)?_?key($|[_.-])`)
 	secretValue = regexp.MustCompile(`\b(?:(?:hf_|gh[a-z]_|github_pat_|glpat-|xox[a-z]-|eyJ|AIza)[A-Za-z0-9_.-]{16,}|(?:AKIA|ASIA)[A-Z0-9]{16}|` +
-		`sk-(?:[a-z0-9]{1,8}-)*[A-Za-z0-9_]*(?:[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9_-]{8,})`)
+		`sk-(?:[a-z0-9]{1,8}-)*[A-Za-z0-9_]*(?:[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9_-]{8,}|` +
+		`sk-[A-Za-z0-9]{12,}(?:[A-Za-z][0-9]|[0-9][A-Za-z])[A-Za-z0-9_-]*)`)
 	userInfo = regexp.MustCompile(`://[^/@\s]+@`)
 )
 

@@ -18,6 +18,7 @@ func TestMaskArguments(t *testing.T) {
 		{[]string{"./x", "--api-key", "abcdef"}, []string{"./x", "--api-key", "<hidden>"}},
 		{[]string{"./x", "--hfToken=abcdefgh"}, []string{"./x", "--hfToken=<hidden>"}},
 		{[]string{"./x", "key=sk-abc123def456ghi789"}, []string{"./x", "key=<hidden>"}},
+		{[]string{"./x", "sk-abcdefghijklmnop1234"}, []string{"./x", "<hidden>"}},
 		{[]string{"./x", "ghp_0123456789abcdefghij"}, []string{"./x", "<hidden>"}},
 		{[]string{"./x", "hf_abcdefghijklmnopqrst"}, []string{"./x", "<hidden>"}},
 		{[]string{"./x", "AKIAIOSFODNN7EXAMPLE"}, []string{"./x", "<hidden>"}},

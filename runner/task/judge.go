@@ -26,7 +26,7 @@ func (r *run) outcome() Outcome {
 		BackendVersion: r.told.version, Warnings: r.told.warnings,
 	}
 	if stack := tail(r.stack, stackTailSize); stack != "" {
-		o.Facts["runner.stack"] = stack
+		o.Facts[FactStack] = stack
 	}
 	r.judge(&o)
 	if o.ErrorKind == kindExit || o.ErrorKind == kindSignal {

@@ -43,6 +43,9 @@ const (
 // FactTimerFloor is the fact with the least interval, in ns, that the clock of the measurement can tell.
 const FactTimerFloor = "timer.floor_ns"
 
+// FactStack is the fact with where in its code a benchmark stood as it failed.
+const FactStack = "runner.stack"
+
 // Progress is where a run stands. Total is how many iterations the stage takes at most; 0 in a stage without.
 type Progress struct {
 	Stage       schema.Stage

@@ -1,0 +1,28 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestPartIsNoFile: what is no plain file in the place of samples or ops is damage, and no answer without them.
+func TestPartIsNoFile(t *testing.T) {
+	t.Parallel()
+	for _, table := range []*schema.Table{schema.Samples, schema.Ops} {
+		dir := newStore(t)
+		name := filepath.Join(dir, seal(t, dir, fullRun(1), everything()).Path(schema.TableZones[table]))
+		good := filepath.Join(t.TempDir(), "good.parquet")
+		if err := errors.Join(os.Rename(name, good), os.Symlink(good, name)); err != nil {
+			t.Fatal(err)
+		}
+		text := "SELECT count(*) FROM " + table.Name
+		if answer, err := open(t, dir).SQL(context.Background(), text); !errors.Is(err, schema.ErrDamaged) {
+			t.Errorf("%s: %v, %v", text, answer.Rows, err)
+		}
+	}
+}
