@@ -81,7 +81,7 @@ func linkedCopy(t testing.TB, dir, into, name string, content []byte) {
 // TestRepairEveryByte damages every file of a store with every kind of file: each byte is flipped once, and the file is cut
 // off there. After repair nothing is damaged, every run is as it was but for those that are counted as lost, of which one
 // file loses samples, ops or runs alone, and a plan gives the same numbers. By default it takes some bytes of each file;
-// with NEUROLENS_LONG=1 all.
+// with NEUROLENS_LONG=1 every 499th byte, with NEUROLENS_TORTURE=1 all, which takes hours.
 func TestRepairEveryByte(t *testing.T) {
 	t.Parallel()
 	for name, packed := range map[string]bool{"packed": true, "without packs": false} {
@@ -103,7 +103,7 @@ func TestRepairEveryByte(t *testing.T) {
 
 func damageEach(t *testing.T, whole string) {
 	want := states(t, whole)
-	every := os.Getenv("NEUROLENS_LONG") != ""
+	long, torture := os.Getenv("NEUROLENS_LONG") != "", os.Getenv("NEUROLENS_TORTURE") != ""
 	var names []string
 	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
 		if s.kind != kindHeader && s.kind != kindOut {
@@ -115,8 +115,11 @@ func damageEach(t *testing.T, whole string) {
 	for _, name := range names {
 		content := must(os.ReadFile(filepath.Join(whole, name)))
 		first, next := len(content)/5, max(len(content)/2, 1)
-		if every {
+		switch {
+		case torture:
 			first, next = 0, 1
+		case long:
+			first, next = 0, 499
 		}
 		for at := first; at < len(content); at += next {
 			flipped := bytes.Clone(content)
