@@ -73,34 +73,29 @@ func (f *Footer) Check(columns []*Column, rows int64) error {
 		return fmt.Errorf("%w: it has no column with the field id of %s", ErrDamaged, columns[0].Name)
 	}
 	for _, c := range columns {
-		if got := f.types[c.ID]; got != 0 && got != c.physicalType() {
+		if got := f.types[c.ID]; got != 0 && !c.readableAs(got) {
 			return fmt.Errorf("%w: its column %s is not %s", ErrDamaged, c.Name, c.SQLType())
 		}
 	}
 	return nil
 }
 
-// Physical types, one more than Parquet numbers them, and that of what has none: a list, a map or a struct.
+// Physical types, one more than Parquet numbers them: of text, and of what has none (a list, a map or a struct).
 const (
-	physicalBoolean = 1
-	physicalInt64   = 3
-	physicalDouble  = 6
-	physicalBytes   = 7
-	physicalNone    = -1
+	physicalBytes = 7
+	physicalNone  = -1
 )
 
-func (c *Column) physicalType() int8 {
+// readableAs tells whether values of a physical type can be those of the column: a number of any kind can be another one,
+// but neither text nor a list.
+func (c *Column) readableAs(physical int8) bool {
 	switch c.Kind {
-	case KindInt, KindTime:
-		return physicalInt64
-	case KindReal:
-		return physicalDouble
-	case KindBool:
-		return physicalBoolean
 	case KindString:
-		return physicalBytes
+		return physical == physicalBytes
+	case KindList, KindMap, KindStruct:
+		return physical == physicalNone
 	default:
-		return physicalNone
+		return physical != physicalBytes && physical != physicalNone
 	}
 }
 
