@@ -224,6 +224,7 @@ const (
 	sessionColumn = "session_id"
 	pointColumn   = "point_id"
 	samplesColumn = "n_samples"
+	sourceColumn  = "source"
 )
 
 var (
@@ -232,6 +233,7 @@ var (
 	sessionPlace = placeOf(sessionColumn)
 	pointPlace   = placeOf(pointColumn)
 	samplesPlace = placeOf(samplesColumn)
+	sourcePlace  = placeOf(sourceColumn)
 )
 
 // placeOf is the place of a column of runs in its rows.

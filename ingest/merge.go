@@ -16,6 +16,7 @@ type Merged struct {
 	Added     int // runs
 	Healed    int // runs that were there before, of which samples or ops that were lost are there again
 	Skipped   int // runs that were there before
+	Differing int // of these, runs of files that are here with another path or other tags, and stay as they are
 	Refused   int // runs of which the store has others with the same id, and files
 	Events    int // copied
 	Artifacts int // copied
@@ -169,7 +170,7 @@ func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
 		if err != nil {
 			return moved(err)
 		}
-		if m.isNew(f.Path(), f.Run, live.Digest, known) {
+		if m.isNew(f.Path(), met{f.Run, live.Digest, fromFile(live.Run)}, known) {
 			wanted = append(wanted, f)
 		}
 	}

@@ -20,6 +20,7 @@ type source struct {
 	there  bool                   // the store has the file
 	runs   []schema.ULID          // ascending
 	says   map[schema.ULID]string // their digests
+	files  map[schema.ULID]bool   // those that were read from files of other tools
 	wanted map[string]bool
 }
 
@@ -74,7 +75,7 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 		if err != nil {
 			return nil, err
 		}
-		s := &source{file: f, there: there, says: map[schema.ULID]string{}}
+		s := &source{file: f, there: there, says: map[schema.ULID]string{}, files: map[schema.ULID]bool{}}
 		if s.there {
 			m.done.Skipped += f.Rows
 			sources = append(sources, s)
@@ -107,7 +108,7 @@ func (m *merging) read(s *source) error {
 		return err
 	}
 	defer file.Close()
-	rows := opened.Reader(runIDColumn, digestColumn)
+	rows := opened.Reader(runIDColumn, digestColumn, sourceColumn)
 	defer rows.Close()
 	for {
 		row, err := rows.Read()
@@ -124,6 +125,9 @@ func (m *merging) read(s *source) error {
 		}
 		s.runs = append(s.runs, run)
 		s.says[run], _ = row[digestPlace].(string)
+		if fromFile(row) {
+			s.files[run] = true
+		}
 	}
 	if len(s.runs) != s.file.Rows || len(s.says) != s.file.Rows {
 		return damagedf(name, "it holds %d runs, and its name says otherwise", len(s.says))
@@ -144,7 +148,7 @@ func (m *merging) choose(sources []*source) error {
 	for _, s := range sources {
 		s.wanted = map[string]bool{}
 		for _, run := range s.runs {
-			if m.isNew(s.file.Path(schema.RunsDir), run, s.says[run], known) {
+			if m.isNew(s.file.Path(schema.RunsDir), met{run, s.says[run], s.files[run]}, known) {
 				s.wanted[run.String()] = true
 			}
 		}
@@ -180,16 +184,33 @@ func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 	return known, nil
 }
 
-// isNew tells whether a run is not known, and takes note of it.
-func (m *merging) isNew(name string, run schema.ULID, digest string, known map[schema.ULID]string) bool {
-	switch has, ok := known[run]; {
+// met is a run of the other store.
+type met struct {
+	run      schema.ULID
+	digest   string
+	fromFile bool
+}
+
+// fromFile tells whether a row of runs was read from a file of another tool.
+func fromFile(row []any) bool {
+	source, _ := row[sourcePlace].(string)
+	return source != "" && source != schema.SourceNeuroLens
+}
+
+// isNew tells whether a run is not known, and takes note of it. The id of one from a file is made of what the file says,
+// but not of the path, or of the tags that it was given: with others it is the same run.
+func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
+	switch has, ok := known[r.run]; {
 	case !ok:
-		known[run] = digest
+		known[r.run] = r.digest
 		return true
-	case has == digest:
+	case has == r.digest:
 		m.done.Skipped++
+	case r.fromFile:
+		m.done.Skipped++
+		m.done.Differing++
 	default:
-		m.refuse(name, fmt.Errorf("run %s is there with another digest, %s", run, has))
+		m.refuse(name, fmt.Errorf("run %s is there with another digest, %s", r.run, has))
 	}
 	return false
 }

@@ -113,10 +113,11 @@ func newStoreMergeCommand(a *app) *cobra.Command {
 		Short: "Copy what other stores have and this one lacks",
 		Long: `Copy the runs, events and artifacts that other stores have and this one lacks.
 The others are only read. A run that both have is skipped; one that has lost its
-samples or ops here gets them again (healed). What is damaged, or is here under
-the same id with other values, is refused and named on standard error; the rest
-is merged, and the exit status is 4. Merging again, or after an interruption,
-does what is left.`,
+samples or ops here gets them again (healed). A run of a file that was imported
+here from another path, or with other tags, is the same run. What is damaged, or
+is here under the same id with other values, is refused and named on standard
+error; the rest is merged, and the exit status is 4. Merging again, or after an
+interruption, does what is left.`,
 		Example: "  neurolens store merge /mnt/lab3/runs_store",
 		Args:    arguments(1, 1<<10, "the stores to merge into this one"),
 		RunE:    func(cmd *cobra.Command, args []string) error { return runStoreMerge(a, cmd, args) },
@@ -162,7 +163,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 		{Name: "artifacts", Type: query.TypeInteger},
 		{Name: "healed", Type: query.TypeInteger},
 	}}
-	refused := 0
+	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
 			done, err := merge(s, other, func(f ingest.Finding) {
@@ -171,7 +172,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 			if err != nil {
 				return storeError{err}
 			}
-			refused += done.Refused
+			refused, differing = refused+done.Refused, differing+done.Differing
 			t.Rows = append(t.Rows, []any{
 				other, int64(done.Added), int64(done.Skipped), int64(done.Refused), int64(done.Events), int64(done.Artifacts), int64(done.Healed),
 			})
@@ -181,6 +182,9 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 		}
 		if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
 			return err
+		}
+		if differing > 0 {
+			fmt.Fprintf(a.stderr, "%s of files %s here with another path or other tags, and stay as they are\n", count(differing, "run"), isAre(differing))
 		}
 		if refused > 0 {
 			return errRunsFailed
@@ -281,7 +285,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	did := func(r ingest.Repair) {
 		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, lossValues(r.Loss)...))
 	}
-	repaired := func(dir string, verb string, done ingest.Repaired, err error) error {
+	repaired := func(dir, verb, where string, done ingest.Repaired, err error) error {
 		if err != nil {
 			return storeError{err}
 		}
@@ -289,8 +293,8 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 			return err
 		}
 		if done.Loss != (ingest.Loss{}) {
-			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files are in %s/, and store merge from a good copy brings back what was lost\n",
-				dir, lossText(done.Loss, verb), ingest.QuarantineDir)
+			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
+				dir, lossText(done.Loss, verb), where, ingest.QuarantineDir)
 		}
 		switch {
 		case done.Left > 0:
@@ -306,10 +310,10 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 			return err
 		}
 		done, err := ingest.PlanRepair(cmd.Context(), dir, did)
-		return repaired(dir, "repair would lose", done, err)
+		return repaired(dir, "repair would lose", "would go to", done, err)
 	}
 	return a.withStore(func(dir string, s *ingest.Store) error {
 		done, err := s.Repair(cmd.Context(), did)
-		return repaired(dir, "repair lost", done, err)
+		return repaired(dir, "repair lost", "are in", done, err)
 	})
 }
