@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// aside moves a file, or a directory that no store has, out of everybody's way. Where a link led to it on another file
-// system it stays: to copy it would be to delete it there.
+// aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
+// store it stays: to copy it would be to delete it there.
 func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
 
 // asideFor is aside of a file that costs something.
@@ -59,7 +59,7 @@ func (r *repairer) asideName(name string) (string, error) {
 }
 
 // acrossText says why a file stays.
-const acrossText = "; a link leads to it on another file system, from which it has to be moved by hand"
+const acrossText = "; it is on another file system than quarantine/, and has to be moved by hand"
 
 // leave says that nothing is done about a file.
 func (r *repairer) leave(name, reason string) {

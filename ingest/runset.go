@@ -163,7 +163,7 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 		return 0, err
 	}
 	refused := func(err error) error {
-		if in, ok := errors.AsType[*fileError](err); ok && refuse != nil && errors.Is(err, schema.ErrDamaged) {
+		if in, ok := errors.AsType[*fileError](err); ok && errors.Is(err, schema.ErrDamaged) {
 			refuse(in.path, in.err)
 			return nil
 		}

@@ -121,7 +121,7 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 }
 
 func asideText(files int) string {
-	return fmt.Sprintf("%s of this store, set aside by store repair; store unquarantine brings back what is whole in it",
+	return fmt.Sprintf("%s of this store, set aside by store repair; store unquarantine brings back what is whole in it; remove it when you need it no more",
 		counted(files, "file"))
 }
 

@@ -50,6 +50,8 @@ func (r *reader) nothing(ctx context.Context, sel selection) error {
 func (r *reader) whyNot(ctx context.Context, w compiledWord) (string, error) {
 	key, shown := w.key, brief(w.word.text)
 	switch {
+	case key == keySession && countsFromLast(w.values):
+		return shown + ": there are not so many sessions", nil
 	case key == keyRun, key == keySession:
 		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
 	case key == keyCommit:
@@ -76,6 +78,11 @@ func (r *reader) whyNot(ctx context.Context, w compiledWord) (string, error) {
 		return "", err
 	}
 	return text + valuesInstead(w.values[0].text, values), nil
+}
+
+// countsFromLast tells whether a session is named by how many came after it.
+func countsFromLast(values []value) bool {
+	return slices.ContainsFunc(values, func(v value) bool { _, ok := lastButN(v.text); return ok })
 }
 
 // noKey says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.

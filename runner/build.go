@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/runner/probe"
-
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"

@@ -280,8 +280,7 @@ func settingsOf(p *sweep.Point) python.Settings {
 		for axis, value := range p.Values {
 			settings.Values[axis] = json.RawMessage(value)
 		}
-	}
-	if p.Executor != schema.ExecutorPython {
+	} else {
 		settings.Backend, settings.Model = string(p.Executor), p.ModelPath
 		if p.ModelPath == "" {
 			settings.Model = p.Model

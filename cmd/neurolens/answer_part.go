@@ -43,19 +43,18 @@ type reportedError struct {
 
 func (e reportedError) Error() string { return e.message }
 
-// leastMemory is what a process that answers may hold in any case, and ownMemory what it holds before it begins.
 const (
-	leastMemory = 192 << 20
-	ownMemory   = 80 << 20
+	minProcessMemory = 192 << 20 // of a process that answers, whatever the limit
+	idleMemory       = 80 << 20  // that it holds before it begins
 )
 
 // processMemory is how much a process that answers may hold, in bytes, under a --memory-limit. It is ended when it holds
-// more, at which it is looked at every few milliseconds: so it never gets to a third more than the limit.
-func processMemory(limit int64) int64 { return max(limit+limit/5, leastMemory) }
+// more.
+func processMemory(limit int64) int64 { return max(limit+limit/5, minProcessMemory) }
 
 // duckMemory is how much of that DuckDB is told that it may use: it takes up to half as much again, and what it answers
 // takes memory too.
-func duckMemory(limit int64) int64 { return min((processMemory(limit)-ownMemory)/3*2, limit) }
+func duckMemory(limit int64) int64 { return min((processMemory(limit)-idleMemory)/3*2, limit) }
 
 // answerGrace is how long an answer may go on after the user interrupted it.
 const answerGrace = 2 * time.Second

@@ -194,8 +194,8 @@ func (a *app) readStores() []string {
 	return []string{nearestStore(a.getenv("HOME"))}
 }
 
-// writeStore is the one store that a writing command appends to. One that was not named and is not in the working
-// directory is said.
+// writeStore is the one store that a writing command appends to. If nobody named it and it is above the working directory,
+// its path is printed to standard error.
 func (a *app) writeStore() (string, error) {
 	stores := a.readStores()
 	if len(stores) > 1 {

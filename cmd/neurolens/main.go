@@ -99,17 +99,17 @@ func (n *noting) Write(b []byte) (int, error) {
 	return written, err
 }
 
-// leastFiles is how many files the program needs to have open at once, before it opens one of a store: the runtime of Go
+// minOpenFiles is how many files the program needs to have open at once, before it opens one of a store: the runtime of Go
 // ends with pages of its own state where it cannot.
-const leastFiles = 16
+const minOpenFiles = 16
 
 // checkFiles refuses to begin where too few files may be open.
 func checkFiles() error {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= leastFiles {
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= minOpenFiles {
 		return nil
 	}
-	return fmt.Errorf("%d files may be open at once (ulimit -n), and %d are needed", limit.Cur, leastFiles)
+	return fmt.Errorf("%d files may be open at once (ulimit -n), and %d are needed", limit.Cur, minOpenFiles)
 }
 
 // signalled is the cause of a context that a signal ended.

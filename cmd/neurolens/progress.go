@@ -144,7 +144,7 @@ func (d description) launch(l sweep.Launch) string {
 	return oneLine(name)
 }
 
-// uncommitted is said after a commit where the code is not quite that.
+// uncommitted follows a commit where the code has changes that no commit has.
 const uncommitted = " + uncommitted changes"
 
 // sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.

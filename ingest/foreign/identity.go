@@ -36,11 +36,13 @@ func (c *chain) next(digest [16]byte, first bool) {
 }
 
 // id is that of the record, which began at a time.
-func (c *chain) id(began time.Time) schema.ULID {
-	var bits [2 * halfBits]byte
+func (c *chain) id(began time.Time) schema.ULID { return schema.ULIDFrom(began, c.bits()) }
+
+// bits are what is behind the time of the record's id.
+func (c *chain) bits() (bits [2 * halfBits]byte) {
 	copy(bits[:halfBits], c.before[:])
 	copy(bits[halfBits:], c.with[:])
-	return schema.ULIDFrom(began, bits)
+	return bits
 }
 
 // other is the seed of a file that differs here, for the first time, from one that is known.
@@ -93,10 +95,7 @@ func newKnown(store ImportedRuns) *known {
 // note remembers a record that was read.
 func (k *known) note(c *chain, r *schema.Run) {
 	if c.first {
-		var bits [2 * halfBits]byte
-		copy(bits[:halfBits], c.before[:])
-		copy(bits[halfBits:], c.with[:])
-		k.begins[bits] = struct{}{}
+		k.begins[c.bits()] = struct{}{}
 		return
 	}
 	k.goesOn[[halfBits]byte(c.before[:])] = followerOf(c, r)
@@ -105,7 +104,7 @@ func (k *known) note(c *chain, r *schema.Run) {
 // has tells whether the record was read, or is in the store.
 func (k *known) has(c *chain, id schema.ULID) (bool, error) {
 	if c.first {
-		if _, ok := k.begins[[2 * halfBits]byte(id[timeBytes:])]; ok {
+		if _, ok := k.begins[c.bits()]; ok {
 			return true, nil
 		}
 	} else if f, ok := k.goesOn[[halfBits]byte(c.before[:])]; ok && f.with == [halfBits]byte(c.with[:]) {

@@ -110,10 +110,11 @@ func quantile(run *schema.Run, name, unit string, p float64) *float64 {
 	if m == nil || m.Unit != unit {
 		return nil
 	}
-	if values := m.Values(); len(values) == 0 && p == .5 { // its summary alone was read
+	values := m.Values()
+	if len(values) == 0 && p == .5 { // its summary alone was read
 		return m.Summary.P50
 	}
-	v := stat.Quantile(slices.Sorted(slices.Values(m.Values())), p)
+	v := stat.Quantile(slices.Sorted(slices.Values(values)), p)
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
