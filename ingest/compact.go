@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
@@ -178,8 +177,7 @@ var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, sc
 
 // end makes a store of the directory.
 func (c *compacter) end() error {
-	now := time.Now().UTC()
-	header, err := schema.Header{Format: schema.Format, StoreID: schema.NewULID(now).String(), Created: now}.Encode()
+	header, err := newHeader()
 	if err != nil {
 		return err
 	}

@@ -106,7 +106,7 @@ func damageEach(t *testing.T, whole string) {
 	long, torture := os.Getenv("NEUROLENS_LONG") != "", os.Getenv("NEUROLENS_TORTURE") != ""
 	var names []string
 	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
-		if s.kind != kindHeader && s.kind != kindOut {
+		if s.kind != kindOut {
 			names = append(names, s.path)
 		}
 		return nil
@@ -142,7 +142,7 @@ func checkRepair(t *testing.T, dir, name string, want map[string]runState, what 
 	t.Helper()
 	planned, err := PlanRepair(context.Background(), dir, func(Repair) {})
 	mustDo(t, err)
-	store := must(openStore(dir, "test", &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, quick: true}))
+	store := must(openFiles(dir, "test", &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, quick: true}))
 	done, err := store.Repair(context.Background(), func(Repair) {})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)

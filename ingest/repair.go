@@ -47,7 +47,7 @@ type Repaired struct {
 // hash or its page's checksum. Runs of which samples or ops are gone are named in an event before that. What cannot be
 // read, or is of a later version, is left as it is.
 //
-// Each thing done is handed to did. A damaged header cannot be repaired: it does not open. Repairs and merges of one store
+// Each thing done is handed to did. A store whose header is damaged is opened by OpenToRepair. Repairs and merges of one store
 // take turns. Whatever stops a repair, the next one does the rest.
 func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
 	fail := func(done Repaired, err error) (Repaired, error) {
@@ -59,6 +59,9 @@ func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) 
 		return fail(Repaired{}, errors.New("it is closed"))
 	}
 	unlock, err := s.files.lock(ctx)
+	if errors.Is(err, schema.ErrDamaged) { // the header is no plain file, so that nobody else has the store open
+		unlock, err = func() {}, nil
+	}
 	if err != nil {
 		return fail(Repaired{}, err)
 	}
@@ -77,7 +80,7 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 		return Repaired{}, fmt.Errorf("repairing store %s: %w", dir, err)
 	}
 	r := &repairer{files: files, sealer: &sealer{files: files, rules: standardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
-	if _, err = schema.ReadHeader(files); err == nil {
+	if err = headerError(files); err == nil || errors.Is(err, schema.ErrDamaged) {
 		err = r.all(ctx)
 	}
 	if err != nil {
@@ -98,11 +101,17 @@ type repairer struct {
 
 func (r *repairer) all(ctx context.Context) error {
 	var found []Finding
-	if _, err := verify(ctx, r.files, func(f Finding) { found = append(found, f) }); err != nil {
+	verified, err := verify(ctx, r.files, func(f Finding) { found = append(found, f) })
+	if err != nil {
 		return err
 	}
 	for _, f := range found {
-		if err := r.remedy(f); err != nil {
+		if f.remedy == remedyHeader {
+			err = r.header(f, verified.Newer)
+		} else {
+			err = r.remedy(f)
+		}
+		if err != nil {
 			return err
 		}
 	}

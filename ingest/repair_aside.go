@@ -6,8 +6,6 @@ import (
 	"path"
 	"strconv"
 	"syscall"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
@@ -16,7 +14,7 @@ func (r *repairer) aside(name, reason string) error { return r.asideFor(name, re
 
 // asideFor is aside of a file that costs something.
 func (r *repairer) asideFor(name, reason string, loss Loss) error {
-	if r.moved[name] || name == schema.HeaderFile {
+	if r.moved[name] {
 		return nil
 	}
 	if !r.dryRun {

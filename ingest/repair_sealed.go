@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"syscall"
@@ -206,34 +205,6 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 		loss = Loss{}
 	}
 	return nil
-}
-
-// exchange gives a file another name, in QuarantineDir, and what is left of it its own.
-func (s *salvaging) exchange(name, temp string) error {
-	to := path.Join(QuarantineDir, name)
-	if !sameFile(s.files, name, to) { // which a repair that was interrupted did
-		var err error
-		if to, err = s.asideName(name); err != nil {
-			return err
-		}
-		if err := makeDirs(s.files, path.Dir(to)); err != nil {
-			return err
-		}
-		err = s.files.link(name, to)
-		if err != nil && noLinks(err) {
-			err = copyAs(s.files, name, s.files, to)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := syncDir(s.files, path.Dir(to)); err != nil {
-		return err
-	}
-	if err := s.files.rename(temp, name); err != nil {
-		return err
-	}
-	return syncDir(s.files, path.Dir(name))
 }
 
 // replaceSet puts what is left into files of the same id and another name, which says how many runs there are. From the

@@ -60,8 +60,7 @@ func initStore(files files) error {
 			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
 		}
 	}
-	now := time.Now().UTC()
-	header, err := schema.Header{Format: schema.Format, StoreID: schema.NewULID(now).String(), Created: now}.Encode()
+	header, err := newHeader()
 	if err != nil {
 		return err
 	}
@@ -101,10 +100,29 @@ func Open(dir, writer string) (*Store, error) {
 	return openStore(dir, writer, files)
 }
 
+// OpenToRepair is Open of a store whose header may be damaged. Nothing but Repair may be called before that has made it
+// whole.
+func OpenToRepair(dir, writer string) (*Store, error) {
+	files, err := newOSFiles(dir)
+	if err == nil {
+		if err = headerError(files); errors.Is(err, schema.ErrDamaged) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	return openFiles(dir, writer, files)
+}
+
 func openStore(dir, writer string, files files) (*Store, error) {
 	if _, err := schema.ReadHeader(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
+	return openFiles(dir, writer, files)
+}
+
+func openFiles(dir, writer string, files files) (*Store, error) {
 	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
 		err := files.writable(zone)
 		if errors.Is(err, fs.ErrNotExist) {

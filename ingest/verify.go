@@ -43,6 +43,7 @@ const (
 	remedySealed  // a sealed file is written anew, of what is left of it
 	remedyRestore // an event, from the pack that has it
 	remedyFound   // an event says that lost rows are there again
+	remedyHeader  // the header is made whole
 )
 
 // Remedy is what Repair does about it, in words; empty where it is a notice and stays.
@@ -50,6 +51,8 @@ func (f Finding) Remedy() string {
 	switch {
 	case f.remedy == remedyAside:
 		return "store repair sets it aside"
+	case f.remedy == remedyHeader:
+		return "store repair makes it whole"
 	case f.remedy == remedySealed:
 		return "store repair sets it aside and keeps what is left of it"
 	case f.remedy == remedyFound:
@@ -91,7 +94,7 @@ func Verify(ctx context.Context, dir string, found func(Finding)) (Verified, err
 }
 
 func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
-	if _, err := schema.ReadHeader(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
+	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
 	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: readableLost(f)}
@@ -256,6 +259,8 @@ func (v *verifier) visit(s stored) error {
 		}
 	case kindPack:
 		v.packs = append(v.packs, s.sealed)
+	case kindHeader:
+		return v.note(s.path, remedyHeader, headerError(v.files))
 	default:
 		return v.note(s.path, remedyAside, v.checkSmall(s))
 	}

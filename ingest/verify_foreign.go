@@ -26,6 +26,8 @@ func (v *verifier) broken(s stored) {
 	switch named := classify(s.path); {
 	case s.linked:
 		f.Problem, f.remedy = "it is a link, and no link in a store is followed; put what it leads to here, or remove the link", remedyNone
+	case named.kind == kindHeader:
+		f.remedy = remedyHeader
 	case named.kind == kindForeign || named.kind == kindAside:
 		f.Problem = "it is not a directory and has the name of one"
 	}

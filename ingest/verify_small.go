@@ -16,8 +16,6 @@ import (
 // checkSmall looks at a file that is not one of runs.
 func (v *verifier) checkSmall(s stored) (err error) {
 	switch s.kind {
-	case kindHeader:
-		_, err = schema.ReadHeader(v.files)
 	case kindOwner:
 		_, err = readOwner(v.files, path.Dir(s.path))
 	case kindPlan:

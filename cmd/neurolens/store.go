@@ -74,11 +74,16 @@ func runStoreViews(a *app) error {
 
 // withStore opens the store that a command writes to.
 func (a *app) withStore(do func(dir string, s *ingest.Store) error) error {
+	return a.withOpened(ingest.Open, do)
+}
+
+// withOpened is withStore of one that is opened in another way.
+func (a *app) withOpened(open func(dir, writer string) (*ingest.Store, error), do func(dir string, s *ingest.Store) error) error {
 	dir, err := a.writeStore()
 	if err != nil {
 		return err
 	}
-	s, err := ingest.Open(dir, version)
+	s, err := open(dir, version)
 	if err != nil {
 		return storeError{err}
 	}

@@ -312,7 +312,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		done, err := ingest.PlanRepair(cmd.Context(), dir, did)
 		return repaired(dir, "repair would lose", "would go to", done, err)
 	}
-	return a.withStore(func(dir string, s *ingest.Store) error {
+	return a.withOpened(ingest.OpenToRepair, func(dir string, s *ingest.Store) error {
 		done, err := s.Repair(cmd.Context(), did)
 		return repaired(dir, "repair lost", "are in", done, err)
 	})

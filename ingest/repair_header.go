@@ -1,0 +1,129 @@
+package ingest
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"time"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// headerError is what is wrong with the header of a store: damage, too, where a byte of it changed that says the format.
+func headerError(f fs.FS) error {
+	_, err := schema.ReadHeader(f)
+	if !errors.Is(err, schema.ErrFormat) {
+		return err
+	}
+	mended, unread := mendedHeader(f)
+	switch {
+	case unread != nil:
+		return unread
+	case mended != nil:
+		return fmt.Errorf("%w: it does not match its own hash", schema.ErrDamaged)
+	}
+	return err
+}
+
+// mendedHeader is the header as it was before one byte of it changed: its hash tells that. nil where more than that is
+// wrong with it. The error is one of reading.
+func mendedHeader(f fs.FS) ([]byte, error) {
+	const longest = 512 // of a header that this version writes
+	content, err := schema.ReadSmall(f, schema.HeaderFile)
+	switch {
+	case errors.Is(err, schema.ErrDamaged) || len(content) > longest:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	for at, was := range content {
+		for b := range utf8.RuneSelf { // it is ASCII
+			content[at] = byte(b)
+			if _, err := schema.DecodeHeader(content); err == nil {
+				return content, nil
+			}
+		}
+		content[at] = was
+	}
+	return nil, nil
+}
+
+// header puts a whole header in the place of one that is damaged: the one that was there, where that can be told, else
+// another one. It says no more than the format, and that is known: of a store that has files of a later one it stays.
+func (r *repairer) header(f Finding, newer int) error {
+	if !isFile(r.files, schema.HeaderFile) { // a directory may hold anything
+		r.leave(f.Path, f.Problem)
+		return nil
+	}
+	content, err := mendedHeader(r.files)
+	if err != nil {
+		return err
+	}
+	done := "one byte of it had changed, as its hash tells"
+	if content == nil {
+		if newer > 0 {
+			r.leave(f.Path, f.Problem+", and the store has files of a later version")
+			return nil
+		}
+		if content, err = newHeader(); err != nil {
+			return err
+		}
+		done = "it is made anew, and has another store_id"
+	}
+	if !r.dryRun {
+		if err := r.exchangeHeader(content); err != nil {
+			return err
+		}
+	}
+	r.did(Repair{Action: ActionAside, Path: f.Path, Reason: f.Problem})
+	r.did(Repair{Action: ActionKeep, Path: f.Path, Reason: done})
+	return nil
+}
+
+// newHeader is the header of a store that is made now.
+func newHeader() ([]byte, error) {
+	now := time.Now().UTC()
+	return schema.Header{Format: schema.Format, StoreID: schema.NewULID(now).String(), Created: now}.Encode()
+}
+
+func (r *repairer) exchangeHeader(content []byte) error {
+	t, err := createTemp(r.files)
+	if err != nil {
+		return err
+	}
+	defer t.remove()
+	if err := t.fill(content); err != nil {
+		return err
+	}
+	return r.exchange(schema.HeaderFile, t.name)
+}
+
+// exchange gives a file another name, in QuarantineDir, and a temporary one its own.
+func (r *repairer) exchange(name, temp string) error {
+	to := path.Join(QuarantineDir, name)
+	if !sameFile(r.files, name, to) { // which a repair that was interrupted did
+		var err error
+		if to, err = r.asideName(name); err != nil {
+			return err
+		}
+		if err := makeDirs(r.files, path.Dir(to)); err != nil {
+			return err
+		}
+		err = r.files.link(name, to)
+		if err != nil && noLinks(err) {
+			err = copyAs(r.files, name, r.files, to)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := syncDir(r.files, path.Dir(to)); err != nil {
+		return err
+	}
+	if err := r.files.rename(temp, name); err != nil {
+		return err
+	}
+	return syncDir(r.files, path.Dir(name))
+}
