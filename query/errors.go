@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -88,13 +89,13 @@ func kindOf(err error) duckdb.ErrorType {
 // classPrefix is what DuckDB puts before its messages: "Binder Error: ".
 var classPrefix = regexp.MustCompile(`^(?:[A-Za-z]+ )*(?:Error|error): `)
 
-// oneLine keeps what a message says: its lines up to the list of candidate functions or the picture of the statement,
-// without the error class.
+// oneLine keeps what a message says: its lines up to the list of candidate functions, the picture of the statement or the
+// engine's stack, without the error class.
 func oneLine(message string) string {
 	var kept []string
 	for line := range strings.Lines(message) {
 		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "LINE ") || strings.HasPrefix(line, "Candidate functions") {
+		if slices.ContainsFunc([]string{"LINE ", "Candidate functions", "Stack Trace:"}, func(end string) bool { return strings.HasPrefix(line, end) }) {
 			break
 		}
 		if line != "" {

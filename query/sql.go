@@ -110,7 +110,7 @@ func (s *sources) sandbox(passed passed, others ...string) []string {
 		ops = s
 		paths = append(paths, s.paths(s.beside(schema.Ops))...)
 	}
-	return []string{
+	statements := []string{
 		"CREATE VIEW runs AS " + runs.runsSQL(),
 		"CREATE VIEW samples AS " + samples.samplesSQL(""),
 		"CREATE VIEW samples_long AS " + samplesLongSQL("samples"),
@@ -119,8 +119,11 @@ func (s *sources) sandbox(passed passed, others ...string) []string {
 		"SET TimeZone = 'UTC'",
 		"SET allowed_paths = " + textList(allowed(paths)),
 		"SET enable_external_access = false",
-		"SET lock_configuration = true",
 	}
+	if passed.wholeWindow {
+		statements = append(statements, "SET threads = 1")
+	}
+	return append(statements, "SET lock_configuration = true")
 }
 
 // allowed are what has to be allowed for files to be read: DuckDB asks for the pattern and for the file.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -277,6 +278,30 @@ func TestSQLTooLarge(t *testing.T) {
 		_, err := db.SQL(t.Context(), text)
 		if !errors.Is(err, query.ErrInput) || !strings.Contains(err.Error(), "more than 10000000 values") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestSQLThreads: a window of all rows in no order is computed by one thread, as DuckDB does it wrong with more; what
+// else there is has them all.
+func TestSQLThreads(t *testing.T) {
+	t.Parallel()
+	db := open(t, newStore(t, manyRuns(3)...))
+	all := int64(runtime.GOMAXPROCS(0))
+	for text, want := range map[string]int64{
+		"count(*) OVER () FROM runs":                                       1,
+		"run_id FROM runs WINDOW w AS () QUALIFY count(*) OVER w > 0":      1,
+		"n FROM (SELECT sum(p50) FILTER (p50 > 0) OVER () AS n FROM runs)": 1,
+		"row_number() OVER (ORDER BY run_id) FROM runs":                    all,
+		"count(*) OVER (PARTITION BY git_commit) FROM runs":                all,
+		"count(*), 'OVER ()' FROM runs":                                    all,
+	} {
+		got, err := db.SQL(t.Context(), "SELECT current_setting('threads'), "+text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Rows) == 0 || got.Rows[0][0] != want {
+			t.Errorf("%s: %v, want %d threads", text, got.Rows, want)
 		}
 	}
 }
