@@ -30,12 +30,13 @@
 // A file that was read while it was written may have broken off in its last record. Where that has the same point as the
 // record that now stands there, and fewer samples, the file has grown: the part of a record stays as it was read.
 //
-// The name of a file counts for nothing. With it in the hash a log that was renamed when it was rotated, and has grown
-// since it was read first, would be stored twice; and files in two folders are called alike more often than two files
-// begin alike. What the ids are does not depend on what was read before, but of files that begin alike, of which the
-// first to come has the ids without a seed. Within one store the order changes nothing but these ids. Two stores that took
-// such files in another order have other ids for the same runs: merged into one, they double them. So import files that
-// begin alike into one store, or merge before importing.
+// The name of a file counts for nothing, but where it alone says what was measured (operation-grid, triton-perf-report,
+// trtexec-metadata): there a copy of another name is another benchmark. With it in the hash a log that was renamed when it
+// was rotated, and has grown since it was read first, would be stored twice; and files in two folders are called alike more
+// often than two files begin alike. What the ids are does not depend on what was read before, but of files that begin
+// alike, of which the first to come has the ids without a seed. Within one store the order changes nothing but these ids.
+// Two stores that took such files in another order have other ids for the same runs: merged into one, they double them. So
+// import files that begin alike into one store, or merge before importing.
 //
 // Versions before made ids of a record and of how many of the same came before it in the file. A file that is known by
 // these stays known by them, and so does its beginning where it is a log.
