@@ -96,6 +96,8 @@ type draft struct {
 func newDocument(run *schema.Run, id schema.ULID) (*document, error) {
 	d := draft{run: run}
 	switch {
+	case run.Backend == "":
+		return nil, fmt.Errorf("it would have to name a backend (%s), and a program has none; summary.csv has all runs", strings.Join(backends, ", "))
 	case !slices.Contains(backends, run.Backend):
 		return nil, fmt.Errorf("backend %q is not one of %s", run.Backend, strings.Join(backends, " "))
 	case !slices.Contains(precisions, precision(run)):

@@ -32,6 +32,7 @@ func TestInexpressible(t *testing.T) {
 		change func(*schema.Run)
 	}{
 		{`backend "builtin" is not one of`, func(r *schema.Run) { r.Backend = "builtin" }},
+		{"it would have to name a backend (onnxrt, tensorrt, torch), and a program has none", func(r *schema.Run) { r.Backend = "" }},
 		{`precision "bf16" is not one of`, func(r *schema.Run) { r.Precision = "bf16" }},
 		{`precision "" is not one of`, func(r *schema.Run) { r.Precision = "" }},
 		{"when it began is not known", func(r *schema.Run) { r.StartedAt = time.Time{} }},
