@@ -28,7 +28,9 @@
 // come to differ, nothing tells a file from one that grows: whoever is all of another's beginning is taken for it.
 //
 // A file that was read while it was written may have broken off in its last record. Where that has the same point as the
-// record that now stands there, and fewer samples, the file has grown: the part of a record stays as it was read.
+// record that now stands there, and fewer samples, the file has grown: the part of a record stays as it was read, and the
+// report names it. Where it broke off otherwise (in a number, or in a line that says something of all records), nothing
+// tells it from another file, and what it shares with the whole one is there twice.
 //
 // The name of a file counts for nothing, but where it alone says what was measured (operation-grid, triton-perf-report,
 // trtexec-metadata): there a copy of another name is another benchmark. With it in the hash a log that was renamed when it

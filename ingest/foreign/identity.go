@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
@@ -74,18 +75,25 @@ type known struct {
 
 // follower is a record that follows others.
 type follower struct {
+	began   [timeBytes]byte
 	with    [halfBits]byte
 	point   [3]byte // the beginning of its point
 	samples uint32
 }
 
 func followerOf(c *chain, r *schema.Run) follower {
-	f := follower{with: [halfBits]byte(c.with[:])}
+	id := c.id(r.StartedAt)
+	f := follower{began: [timeBytes]byte(id[:]), with: [halfBits]byte(c.with[:])}
 	copy(f.point[:], r.PointID)
 	if m := r.Metric(r.Primary); m != nil {
 		f.samples = uint32(max(len(m.Ticks), len(m.Reals)))
 	}
 	return f
+}
+
+// id is the one of what follows that.
+func (f *follower) id(before [halfBits]byte) schema.ULID {
+	return schema.ULID(slices.Concat(f.began[:], before[:], f.with[:]))
 }
 
 func newKnown(store ImportedRuns) *known {
@@ -126,10 +134,11 @@ const (
 )
 
 // diverges tells how a record that is not known stands to those that follow the same as it. One that broke off, as a file
-// was read while it was written, has the same point and fewer samples, and is the last of its file.
-func (k *known) diverges(c *chain, r *schema.Run) (divergence, error) {
-	own, most := followerOf(c, r), divergesNot
-	others, err := k.after([halfBits]byte(c.before[:]))
+// was read while it was written, has the same point and fewer samples, and is the last of its file. part is the id of such a
+// one.
+func (k *known) diverges(c *chain, r *schema.Run) (most divergence, part schema.ULID, err error) {
+	own, before := followerOf(c, r), [halfBits]byte(c.before[:])
+	others, err := k.after(before)
 	for _, other := range others {
 		if err != nil || other.with == own.with {
 			continue
@@ -138,16 +147,16 @@ func (k *known) diverges(c *chain, r *schema.Run) (divergence, error) {
 		switch {
 		case other.point != own.point:
 		case other.samples > own.samples:
-			found = divergesUnlessAt
+			found, part = divergesUnlessAt, own.id(before)
 		case other.samples < own.samples:
 			var behind []follower
 			if behind, err = k.after(other.with); len(behind) == 0 {
-				found = divergesNot
+				found, part = divergesNot, other.id(before)
 			}
 		}
 		most = max(most, found)
 	}
-	return most, err
+	return most, part, err
 }
 
 // after are the records that follow what is known.
@@ -165,7 +174,7 @@ func (k *known) after(before [halfBits]byte) (all []follower, err error) {
 		}
 		var r ImportedRun
 		r, err = k.store.Run(id)
-		f := follower{with: [halfBits]byte(id[timeBytes+halfBits:]), samples: uint32(r.Samples)}
+		f := follower{began: [timeBytes]byte(id[:]), with: [halfBits]byte(id[timeBytes+halfBits:]), samples: uint32(r.Samples)}
 		copy(f.point[:], r.Point)
 		all = append(all, f)
 	}
@@ -203,10 +212,11 @@ type identity struct {
 	again    bool // the file can be read from its beginning once more
 	log      bool
 	old      oldIDs
-	noOld    bool   // it is not what a version before read
-	last     bool   // the record is the last of the file, or the file is another one:
-	another  string // its seed
-	failed   error  // of the store
+	noOld    bool        // it is not what a version before read
+	last     bool        // the record is the last of the file, or the file is another one:
+	another  string      // its seed
+	part     schema.ULID // of a record that had broken off, and is known whole, too
+	failed   error       // of the store
 }
 
 // of gives a run its id. there tells whether there is such a run already. An error ends the reading.
@@ -248,7 +258,8 @@ func (i *identity) goOn(r *schema.Run, digest string) (id schema.ULID, there boo
 	if there, err = i.known.has(&i.chain, id); there || err != nil || i.standing == standsGrown {
 		return id, there, err
 	}
-	how, err := i.known.diverges(&i.chain, r)
+	how, part, err := i.known.diverges(&i.chain, r)
+	i.part = part
 	i.standing, i.another = standsGrown, i.chain.other(i.seed)
 	switch {
 	case err != nil:
@@ -289,6 +300,7 @@ func (i *identity) begin(r *schema.Run, digest string) (id schema.ULID, there bo
 
 // other begins the file again with a seed, if that can be done.
 func (i *identity) other(seed string) error {
+	i.part = schema.ULID{}
 	if !i.again {
 		i.standing = standsGrown
 		return nil

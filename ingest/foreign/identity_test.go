@@ -207,6 +207,45 @@ func TestBrokenOff(t *testing.T) {
 	}
 }
 
+// TestPartIsNamed: where a record is there whole, and as it was when its file broke off, the report names the part, whichever
+// of the files comes first, and whether they come at once.
+func TestPartIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, order := range orders([]string{"a1 b3", "a1 b5 c1"}) {
+		for _, atOnce := range []bool{false, true} {
+			store, notes := runsOf{}, []string{}
+			reader := NewReader(Added{}, store)
+			for _, file := range order {
+				if !atOnce {
+					reader = NewReader(Added{}, store)
+				}
+				in, err := FromReader(strings.NewReader(file), "x", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				report, err := reader.Read(in, countedWords(file), func(r schema.Run) bool {
+					id, err := schema.ParseULID(r.RunID)
+					store[id] = r
+					return err == nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				notes = append(notes, report.Noted()...)
+			}
+			want := ""
+			for id, r := range store {
+				if r.Benchmark == "b" && len(r.Metrics[0].Ticks) == 3 {
+					want = "a record that had broken off when it was read, and is there whole, too: neurolens rm " + id.String()
+				}
+			}
+			if !slices.Equal(notes, []string{want}) {
+				t.Errorf("%q, at once %v: noted %q, want %q", order, atOnce, notes, want)
+			}
+		}
+	}
+}
+
 // orders are all orders of some files.
 func orders(files []string) (all [][]string) {
 	if len(files) < 2 {

@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -43,6 +44,9 @@ func (r *Reader) Read(in *Input, format *Format, yield func(schema.Run) bool) (R
 		}
 		if o.held != nil {
 			yield(*o.held)
+		}
+		if part := o.identity.part; part != (schema.ULID{}) {
+			o.Note(fmt.Sprintf("a record that had broken off when it was read, and is there whole, too: neurolens rm %s", part), 1)
 		}
 		if in.passedOver > 0 {
 			o.LeaveOut("lines of text between and behind the JSON", in.passedOver)
