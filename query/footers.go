@@ -101,14 +101,21 @@ func (s *sources) readFooter(of *file) error {
 }
 
 // checkLiveEnd looks at the end of a live file for its format alone: that it has one row, of the run of its name, the
-// scan itself finds.
+// scan itself finds. Where a later version has put more behind its format, the whole footer is read.
 func checkLiveEnd(file io.ReaderAt, size int64) error {
 	const enough = 1 << 10 // for the metadata, which comes last but for a few bytes a column
 	end := make([]byte, min(size, enough))
 	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	return schema.CheckFormat(schema.FooterFormat(end))
+	if format := schema.FooterFormat(end); format != "" {
+		return schema.CheckFormat(format)
+	}
+	footer, err := schema.ReadFooter(file, size)
+	if err != nil {
+		return err
+	}
+	return schema.CheckFormat(footer.Format)
 }
 
 // descriptor is an open file.

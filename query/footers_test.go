@@ -80,6 +80,16 @@ func TestFooters(t *testing.T) {
 		change(t, path, laterFormat)
 		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
 	})
+	t.Run("a live file of a later format that says much behind it", func(t *testing.T) {
+		t.Parallel()
+		dir := liveStore(t, manyRuns(2)...)
+		path := liveFiles(t, dir)[0]
+		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '2', 'more': '"+strings.Repeat("x", 1<<11)+"'})")
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
+	})
 	t.Run("a live file is that of another run", func(t *testing.T) {
 		t.Parallel()
 		dir := liveStore(t, manyRuns(2)...)
