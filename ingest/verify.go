@@ -199,6 +199,9 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
 		// It says nothing about the content of this file, and is no reason not to look at the others.
+		if fs.ValidPath(cause.Path) { // of a file that belongs to this one
+			name = cause.Path
+		}
 		v.add(Finding{Severity: SeverityUnreadable, Path: name, Problem: "it could not be read: " + cause.Err.Error()})
 		return nil
 	}

@@ -2,9 +2,11 @@ package ingest
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -70,6 +72,39 @@ func TestVerifyFormat(t *testing.T) {
 	before := snapshot(t, dir)
 	if done, left := mustRepair(t, dir, false); left != 1 || len(done) != 1 || done[0].Action != ActionLeave || snapshot(t, dir) != before {
 		t.Errorf("%d left, done %+v", left, done)
+	}
+}
+
+// unreadable is a store of which one file cannot be opened.
+type unreadable struct {
+	fs.FS
+	name  string
+	cause error
+}
+
+func (u unreadable) Open(name string) (fs.File, error) {
+	if name == u.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: u.cause}
+	}
+	return u.FS.Open(name)
+}
+
+// TestVerifyUnreadable has files that the system does not let be read, for what they hold or for want of something:
+// that is no damage, and costs nothing.
+func TestVerifyUnreadable(t *testing.T) {
+	t.Parallel()
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	live := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()
+	sealed, f := sealedStore(t, smallRun(), smallRun())
+	copyTree(t, sealed, dir, schema.RunsDir, schema.SamplesDir)
+	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir)} {
+		for _, cause := range []error{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
+			all := findings(t, unreadable{os.DirFS(dir), name, cause})
+			if len(all) != 1 || all[0].Severity != SeverityUnreadable || all[0].Path != name || all[0].Loss != (Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
+				t.Errorf("%s, %v: found %+v", name, cause, all)
+			}
+		}
 	}
 }
 
