@@ -57,7 +57,7 @@ func (h *healing) all(listing *schema.Listing) error {
 		return err
 	}
 	if damaged != nil {
-		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %w; store repair first", damaged))
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %v; store repair first", problemText(damaged)))
 		return nil
 	}
 	if len(h.wanted) > 0 {

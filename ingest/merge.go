@@ -33,8 +33,8 @@ const mergeLive = 4096
 // and of live runs, new sealed files are made. A run that both have, with equal digests, is skipped; where it has lost
 // samples or ops to damage here, it gets them again.
 //
-// What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file,
-// and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks which runs are
+// What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file
+// (SeverityDamage), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks which runs are
 // there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again
 // does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
 // no store that can be listed, or is one of the file system or the context.
@@ -90,6 +90,9 @@ func (m *merging) merge(ctx context.Context) error {
 
 func (m *merging) all(ctx context.Context) error {
 	listing, err := m.list(m.from)
+	if errors.Is(err, schema.ErrDamaged) {
+		return fmt.Errorf("%w; store repair makes a store of it that can be read", err)
+	}
 	if err != nil {
 		return err
 	}
@@ -138,7 +141,11 @@ func (m *merging) refuse(name string, err error) {
 	if in, ok := errors.AsType[*fileError](err); ok {
 		name, err = in.path, in.err
 	}
-	if f := (Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err)}); !m.told[f.Path+f.Problem] {
+	severity := SeverityNotice
+	if errors.Is(err, schema.ErrDamaged) {
+		severity = SeverityDamage
+	}
+	if f := (Finding{Severity: severity, Path: name, Problem: problemText(err)}); !m.told[f.Path+f.Problem] {
 		m.told[f.Path+f.Problem] = true
 		m.done.Refused++
 		m.refused(f)

@@ -126,7 +126,15 @@ interruption, does what is left.`,
 
 func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
 	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.Finding)) (ingest.Merged, error) {
-		return s.Merge(cmd.Context(), other, refused)
+		damaged := false
+		done, err := s.Merge(cmd.Context(), other, func(f ingest.Finding) {
+			damaged = damaged || f.Severity == ingest.SeverityDamage
+			refused(f)
+		})
+		if damaged {
+			fmt.Fprintf(a.stderr, "store %s is damaged: store repair keeps what is whole in it; then merge again\n", other)
+		}
+		return done, err
 	})
 }
 
