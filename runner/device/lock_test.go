@@ -314,12 +314,3 @@ func FuzzOwner(f *testing.F) {
 		}
 	})
 }
-
-// A file system without locks is refused with a way out, as a directory that is not writable is.
-func TestNoLocks(t *testing.T) {
-	for _, cause := range []error{unix.ENOLCK, unix.EOPNOTSUPP} {
-		if err := lockError("cpu", "/mnt/x", cause); !errors.Is(err, cause) || !strings.HasSuffix(err.Error(), "; NEUROLENS_LOCKS names another directory") {
-			t.Errorf("got %v", err)
-		}
-	}
-}
