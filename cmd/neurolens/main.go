@@ -37,10 +37,6 @@ func playPart(argv []string) (code int, handled bool) {
 
 // Main runs one command line with the process's streams and gives its exit code.
 func Main(args []string) int {
-	if err := checkFiles(); err != nil {
-		printError(os.Stderr, err)
-		return exitOther
-	}
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
 		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
@@ -97,19 +93,6 @@ func (n *noting) Write(b []byte) (int, error) {
 	written, err := n.to.Write(b)
 	n.err = cmp.Or(n.err, err)
 	return written, err
-}
-
-// minOpenFiles is how many files the program needs to have open at once, before it opens one of a store: the runtime of Go
-// ends with pages of its own state where it cannot.
-const minOpenFiles = 16
-
-// checkFiles refuses to begin where too few files may be open.
-func checkFiles() error {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= minOpenFiles {
-		return nil
-	}
-	return fmt.Errorf("%d files may be open at once (ulimit -n), and %d are needed", limit.Cur, minOpenFiles)
 }
 
 // signalled is the cause of a context that a signal ended.
