@@ -33,6 +33,8 @@ func reading(dir string) [][]string {
 		{"export", filepath.Join(dir, "nb")},
 		{"export", "-", "--format", "csv"},
 		{"store", "info"},
+		{"store", "verify"},
+		{"store", "repair", "--dry-run"},
 		{"compare", "precision=fp32", "precision=fp64"},
 		{"compare", "--matrix", "precision=fp32", "--format", "csv"},
 		{"explain", "precision=fp32", "precision=fp64"},
