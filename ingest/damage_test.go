@@ -85,6 +85,9 @@ func linkedCopy(t testing.TB, dir, into, name string, content []byte) {
 func TestRepairEveryByte(t *testing.T) {
 	t.Parallel()
 	for name, packed := range map[string]bool{"packed": true, "without packs": false} {
+		if !packed && tier(0, 1, 1) == 0 {
+			continue
+		}
 		whole := everything(t)
 		for _, c := range must(listClaims(os.DirFS(whole))) {
 			if c.Attempt == 0 { // its sealed file alone has the runs from now on
@@ -103,7 +106,6 @@ func TestRepairEveryByte(t *testing.T) {
 
 func damageEach(t *testing.T, whole string) {
 	want := states(t, whole)
-	long, torture := os.Getenv("NEUROLENS_LONG") != "", os.Getenv("NEUROLENS_TORTURE") != ""
 	var names []string
 	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
 		if s.kind != kindOut {
@@ -114,13 +116,7 @@ func damageEach(t *testing.T, whole string) {
 	scratch := t.TempDir()
 	for _, name := range names {
 		content := must(os.ReadFile(filepath.Join(whole, name)))
-		first, next := len(content)/5, max(len(content)/2, 1)
-		switch {
-		case torture:
-			first, next = 0, 1
-		case long:
-			first, next = 0, 499
-		}
+		first, next := tier(len(content)/5, 0, 0), tier(max(len(content)/2, 1), 499, 1)
 		for at := first; at < len(content); at += next {
 			flipped := bytes.Clone(content)
 			flipped[at] ^= 1 << (at % 8)
@@ -336,10 +332,7 @@ func TestRepairFaults(t *testing.T) {
 // eachFault does a task on copies of a store, of whose operations one fails, and then again.
 func eachFault(t *testing.T, dir string, task func(*faultyFiles) error, want map[string]runState) {
 	before := states(t, dir)
-	step := 37
-	if os.Getenv("NEUROLENS_LONG") != "" {
-		step = 1
-	}
+	step := tier(131, 1, 1)
 	for _, plan := range []faultyFiles{{}, {late: true}, {lasting: true}} {
 		plan.fault, plan.quick = errCrashed, true
 		for plan.at = 1; ; plan.at += step {

@@ -25,8 +25,8 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 				if reading && (mode.late || fault == syscall.ENOSPC) {
 					continue
 				}
-				plan, step := mode.faultyFiles, tier(97, mode.long, 1)
-				plan.fault, plan.at = fault, tier(7*ways, first, 0)%step
+				plan, step := mode.faultyFiles, tier(251, mode.long, 1)
+				plan.fault, plan.at = fault, tier(19*ways, first, 0)%step
 				ways++
 				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode.name, side), func(t *testing.T) {
 					t.Parallel()

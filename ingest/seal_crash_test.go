@@ -153,10 +153,10 @@ func checkUnsynced(t *testing.T, f *faultyFiles) {
 // the faults, with NEUROLENS_TORTURE=1 all of them.
 func TestSealFaults(t *testing.T) {
 	t.Parallel()
-	stride, first := tier(97, 6, 1), 0
+	stride, first := tier(251, 6, 1), 0
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
 		for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
-			files.at = tier(8, 1, 1) * first % stride
+			files.at = tier(19, 1, 1) * first % stride
 			first++
 			t.Run(fmt.Sprintf("%v, late %v, lasting %v", fault, files.late, files.lasting), func(t *testing.T) {
 				t.Parallel()

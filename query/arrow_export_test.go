@@ -118,7 +118,11 @@ func TestExportArrowFiles(t *testing.T) {
 // TestExportArrowLargeRuns: runs that are too large to be read many at a time are read a few at a time.
 func TestExportArrowLargeRuns(t *testing.T) {
 	t.Parallel()
-	runs := make([]schema.Run, 70)
+	many := 24
+	if long() {
+		many = 70
+	}
+	runs := make([]schema.Run, many)
 	for i := range runs {
 		runs[i] = newRun(i, 100, func(r *schema.Run) {
 			ticks := make([]int64, 50_000)

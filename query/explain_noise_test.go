@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -37,8 +36,8 @@ func noisyRuns(seed uint64) []schema.Run {
 // TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison.
 func TestExplainNoise(t *testing.T) {
 	t.Parallel()
-	seeds, most := 4, 1
-	if os.Getenv("NEUROLENS_LONG") != "" {
+	seeds, most := 2, 1
+	if long() {
 		seeds, most = 100, 12 // 5 of them by chance
 	}
 	with := 0

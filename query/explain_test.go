@@ -328,6 +328,9 @@ func TestExplainRemoved(t *testing.T) {
 	live, sealed := newStore(t, runs...), newStore(t)
 	seal(t, sealed, runs...)
 	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
+		if name == "live" && !long() {
+			continue
+		}
 		annotated(t, stores[len(stores)-1], said...)
 		for _, key := range []string{"side", "tag.lane"} {
 			x := explain(t, open(t, stores...), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: key + "=base", Head: key + "=head"}})

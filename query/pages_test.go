@@ -14,7 +14,7 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/store"
-	s := synthetic{runs: 36_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
+	s := synthetic{runs: 27_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
 	sealedStore(t, dir, s)
 	db := open(t, dir)
 	ctx := context.Background()

@@ -123,6 +123,9 @@ func pages(req query.ListRequest) func(string) error {
 	})
 }
 
+// long tells whether tests do all that they can, which takes minutes, or a small part of it.
+func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+
 func TestMain(m *testing.M) {
 	role, store, ok := strings.Cut(os.Getenv(roleVariable), "@")
 	if !ok {

@@ -186,10 +186,9 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 // the same; with events and without. By default it takes those that have most of it, with events.
 func TestEveryZone(t *testing.T) {
 	t.Parallel()
-	long := os.Getenv("NEUROLENS_LONG") != ""
 	runs := variousRuns()
 	for _, annotated := range []bool{false, true} {
-		if !annotated && !long {
+		if !annotated && !long() {
 			continue
 		}
 		stores := map[string]func() []string{
@@ -265,7 +264,7 @@ func TestEveryZone(t *testing.T) {
 		}
 		want := everyAnswer(t, annotated, live)
 		for name, makeStores := range stores {
-			if !long && name != "packed" && name != "stores" {
+			if !long() && name != "packed" && name != "stores" {
 				continue
 			}
 			dirs := makeStores()
@@ -502,6 +501,9 @@ func TestPackGone(t *testing.T) {
 // TestLargeRun: what does not fit in the little memory that questions usually have is answered all the same.
 func TestLargeRun(t *testing.T) {
 	t.Parallel()
+	if !long() {
+		t.Skip("it takes very many samples: NEUROLENS_LONG=1")
+	}
 	const n = 5_000_000
 	ticks := make([]int64, n)
 	for i := range ticks {

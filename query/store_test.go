@@ -116,7 +116,7 @@ func TestOddPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{dir, link} {
-			if path == link && name != "st*ore" && os.Getenv("NEUROLENS_LONG") == "" {
+			if path == link && name != "st*ore" && !long() {
 				continue
 			}
 			db := open(t, path)

@@ -28,9 +28,6 @@ func attacks(t *testing.T, name string) (parts [][]string) {
 	return parts
 }
 
-// all tells whether everything is tried.
-func all() bool { return os.Getenv("NEUROLENS_LONG") != "" }
-
 // The contents of the file that no text may read, and the name of a file beside it.
 const (
 	canary = "canary-7f3c"
@@ -104,7 +101,7 @@ func TestEscapes(t *testing.T) {
 	t.Parallel()
 	p := newPrison(t)
 	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
-		if i%10 != 0 && !all() {
+		if i%10 != 0 && !long() {
 			continue
 		}
 		code, text, _ := strings.Cut(line, " ")
@@ -132,7 +129,7 @@ func TestBombs(t *testing.T) {
 	t.Parallel()
 	p := newPrison(t)
 	bombs := attacks(t, "bombs.txt")
-	if !all() {
+	if !long() {
 		bombs = bombs[:1]
 	}
 	var longest, largest float64
