@@ -75,6 +75,7 @@ warmup: 2
 
 // TestAgainOfPython: the interpreter and the settings of the command line are typed again, those alone.
 func TestAgainOfPython(t *testing.T) {
+	t.Parallel()
 	python := testPython(t, "json")
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "file: b.py\ngrid: {batch_size: [1, 2]}\nwarmup: 2\n")
@@ -90,6 +91,7 @@ func TestAgainOfPython(t *testing.T) {
 
 // TestAgainOfTypes: a number that is no integer, and text that looks like a number, reach a function again as they did.
 func TestAgainOfTypes(t *testing.T) {
+	t.Parallel()
 	python := testPython(t, "json")
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", `file: b.py
@@ -118,6 +120,7 @@ iterations: 1
 
 // TestAgainOfModel: of several models one, with the profiler in a pass of it.
 func TestAgainOfModel(t *testing.T) {
+	t.Parallel()
 	python := testPython(t, "onnxruntime")
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "backend: onnxrt\nmodel: [./one.onnx, ./two.onnx]\nwarmup: 0\niterations: 2\n")

@@ -48,6 +48,7 @@ const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 // so each of 20 pairs is as likely to have a ratio above 1 as below: that all or none of them has would be chance twice
 // in a million times.
 func TestAgainstItself(t *testing.T) {
+	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", spinSweep)
 	write(t, dir, "spin.sh", spinScript)
@@ -85,6 +86,7 @@ func checkNoSides(t *testing.T, dir, cache string) {
 // TestAgainstDirtyTree: what is not committed is the head, is measured, and is said to be dirty. A build runs on each
 // side; what fails there is an error of that side alone.
 func TestAgainstDirtyTree(t *testing.T) {
+	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", "suite: ab\nbenchmark: b\nbuild: [[sh, build.sh]]\ncommand: [./made]\nwarmup: 0\niterations: 2\nrepeats: 2\n")
 	write(t, dir, "build.sh", "printf '#!/bin/sh\\nsleep 0.001\\n' >made\nchmod +x made\n")
@@ -114,6 +116,7 @@ func TestAgainstDirtyTree(t *testing.T) {
 // TestKilledAgainst: the sides of a session that was killed are removed by the next one, also by one without sides,
 // which where that cannot be done measures all the same.
 func TestKilledAgainst(t *testing.T) {
+	t.Parallel()
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", "command: [/bin/sh, wait.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
 	write(t, dir, "wait.sh", "while [ -e wait ]; do sleep 0.05; done\n")
@@ -152,6 +155,7 @@ func TestKilledAgainst(t *testing.T) {
 
 // TestNotOnSide: what only one side has is measured there, and skipped on the other.
 func TestNotOnSide(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	const settings = "warmup: 0\niterations: 1\nrepeats: 1\n"
 	write(t, dir, "program.yaml", "suite: program\nbenchmark: [old, new]\ncommand: ['./{benchmark}']\n"+settings)
@@ -186,6 +190,7 @@ func script(t *testing.T, dir, name string) {
 
 // TestProgramOfTheUsersTree: a program that PATH finds in the working tree is that of neither side.
 func TestProgramOfTheUsersTree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: [tool, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 1\n")
 	write(t, dir, "spin.sh", spinScript)
@@ -203,6 +208,7 @@ func TestProgramOfTheUsersTree(t *testing.T) {
 
 // TestLeftSaysHowItGoesOn: after --max-time it is said that the same command goes on where it does.
 func TestLeftSaysHowItGoesOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "spin.yaml", spinSweep)
 	write(t, dir, "spin.sh", spinScript)
@@ -225,6 +231,7 @@ func TestLeftSaysHowItGoesOn(t *testing.T) {
 
 // TestAgainstNothingOfTheTree: two sides that would measure the same are refused before anything is launched.
 func TestAgainstNothingOfTheTree(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", "command: ['true']\n")
 	write(t, dir, "spin.sh", spinScript)

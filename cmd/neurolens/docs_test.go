@@ -48,7 +48,7 @@ func checkExample(t *testing.T, dir, command, output string) {
 	command = strings.ReplaceAll(command, "p99<1.5ms", "p99<1.5s") // on a busy machine few are so fast
 	cmd := exec.Command("sh", "-c", command)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), programRole+"=1", "NEUROLENS_FORMAT=table", "NEUROLENS_MACHINE=lab3", "TZ=UTC")
+	cmd.Env = append(programEnviron(t), "PATH="+dir+":"+os.Getenv("PATH"), "NEUROLENS_FORMAT=table", "NEUROLENS_MACHINE=lab3", "TZ=UTC")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	got, err := cmd.Output()

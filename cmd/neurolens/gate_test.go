@@ -55,8 +55,8 @@ func newSteps(t *testing.T, dir string) steps {
 	if err := os.WriteFile(filepath.Join(out, "gh"), []byte("#!/bin/sh\necho \"$@\" >>\"$CALLS\"\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := steps{dir: dir, out: out, run: map[string]string{}, env: append(os.Environ(),
-		"PATH="+out+":"+os.Getenv("PATH"), programRole+"=1", "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(),
+	s := steps{dir: dir, out: out, run: map[string]string{}, env: append(programEnviron(t),
+		"PATH="+out+":"+os.Getenv("PATH"), "NEUROLENS_MACHINE=lab3", "XDG_CACHE_HOME="+t.TempDir(),
 		"GITHUB_OUTPUT="+filepath.Join(out, "output"), "GITHUB_STEP_SUMMARY="+filepath.Join(out, "summary"), "CALLS="+filepath.Join(out, "calls"))}
 	for name, value := range job.Env {
 		s.env = append(s.env, name+"="+value)
@@ -96,6 +96,7 @@ func (s steps) file(name string) string {
 // as is one that does none of it any more; one that changes something else is none; a base that is not there is an error
 // without a comment. The amount of work, the number of runs and the threshold leave room for a busy machine.
 func TestWorkflow(t *testing.T) {
+	t.Parallel()
 	_, err := exec.LookPath("bash")
 	needs(t, "bash", err)
 	for name, c := range map[string]struct {

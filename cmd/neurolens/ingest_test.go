@@ -18,6 +18,7 @@ import (
 
 // TestWholeRunsAgain: what export writes of whole runs of all kinds, ingest stores as it was.
 func TestWholeRunsAgain(t *testing.T) {
+	t.Parallel()
 	failed := runtest.Small()
 	failed.Metrics, failed.Primary, failed.Status, failed.Error = nil, "", schema.StatusCrashed, "\x01\u2028 \"<\\"
 	failed.Params, failed.Tags, failed.Warnings, failed.Artifacts = map[string]string{}, map[string]string{}, []string{}, []schema.Artifact{}

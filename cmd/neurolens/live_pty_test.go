@@ -71,7 +71,7 @@ cmp before after && echo "code $code"
 	}
 	cmd := exec.Command("script", "-qefc", "sh shell", "typescript")
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PROGRAM="+self, programRole+"=1", "TERM=xterm", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
+	cmd.Env = append(programEnviron(t), "PROGRAM="+self, "TERM=xterm", "NO_COLOR=1", "NEUROLENS_MACHINE=lab3")
 	var sent bytes.Buffer
 	cmd.Stdout = &sent
 	if err := cmd.Start(); err != nil {

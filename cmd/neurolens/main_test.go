@@ -1,10 +1,13 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -35,6 +38,10 @@ func TestMain(m *testing.M) {
 		if err := os.Setenv(locksVariable, locks); err != nil {
 			panic(err)
 		}
+	}
+	// Scripts wait for benchmarks that sleep: more of them run side by side than there are cores.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"neurolens": main})
 }

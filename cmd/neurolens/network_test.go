@@ -46,6 +46,7 @@ func TestNoNetwork(t *testing.T) {
 
 // TestReadingWithoutNetwork: reading commands, where there is no network, which change not a file of the store.
 func TestReadingWithoutNetwork(t *testing.T) {
+	t.Parallel()
 	needs(t, "unshare", exec.Command("unshare", "-n", "true").Run())
 	dir := t.TempDir()
 	store := filepath.Join(dir, "store")
@@ -53,7 +54,7 @@ func TestReadingWithoutNetwork(t *testing.T) {
 	before := filesIn(t, store)
 	for _, command := range reading(dir) {
 		cmd := exec.Command("unshare", append(append([]string{"-n", os.Args[0]}, command...), "--store", store)...)
-		cmd.Env = append(os.Environ(), programRole+"=1")
+		cmd.Env = programEnviron(t)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Errorf("%v: %v\n%s", command, err, out)
 		}

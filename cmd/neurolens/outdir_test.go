@@ -21,6 +21,7 @@ iterations: 3
 // TestOutDir: a row for each run, which joins with the store, a document where the schema of documents has room for the
 // run, and a word about the others. Another session adds documents to the folder; the table is of the last one.
 func TestOutDir(t *testing.T) {
+	t.Parallel()
 	python, dir := testPython(t, "onnxruntime"), t.TempDir()
 	write(t, dir, "out.yaml", outSweep)
 	for session := 1; session <= 2; session++ {

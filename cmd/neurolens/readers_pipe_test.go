@@ -106,6 +106,7 @@ func TestArrowTerminal(t *testing.T) {
 // TestNotebook executes the notebook of the fixtures over a store, without writing to it: each of its pictures shows
 // something, and its table of latencies is what `neurolens query` says to the same question.
 func TestNotebook(t *testing.T) {
+	t.Parallel()
 	python := pythonWith(t, "notebook", "nbclient, nbformat, ipykernel, matplotlib, duckdb, pandas, pytz")
 	notebook := filepath.Join(fixtures(t), "notebooks", "history.ipynb")
 	before, err := os.ReadFile(notebook)

@@ -145,6 +145,7 @@ func wanted(t *testing.T, dir, name string, columns []*schema.Column) (file, typ
 // TestReaders has each reader read sealed files as the README says: every value of every column is what `neurolens query`
 // says, to the bit, and of the same type.
 func TestReaders(t *testing.T) {
+	t.Parallel()
 	dir := sealedStore(t)
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
@@ -156,6 +157,7 @@ func TestReaders(t *testing.T) {
 
 // TestReadersEvolution: files of versions with fewer and with more columns are read together, whichever is first.
 func TestReadersEvolution(t *testing.T) {
+	t.Parallel()
 	pythonWith(t, "pyarrow", "pyarrow")
 	eachReader(t, func(t *testing.T, run func(dir, script string, args ...string) *exec.Cmd, module string) {
 		for _, old := range []string{"0", "1"} {

@@ -45,6 +45,7 @@ func reading(dir string) [][]string {
 // TestReadOnlyMount has the store on a file system that nobody can write to, root neither: every reading command
 // works, and bench says so before it measures anything.
 func TestReadOnlyMount(t *testing.T) {
+	t.Parallel()
 	needs(t, "unshare", exec.Command("unshare", "-m", "sh", "-c", "mount --bind /tmp /tmp").Run())
 	self, err := os.Executable()
 	if err != nil {
@@ -62,7 +63,7 @@ func TestReadOnlyMount(t *testing.T) {
 		script := `mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"`
 		args := append([]string{"-m", "sh", "-c", script, store, self}, command...)
 		cmd := exec.Command("unshare", append(args, "--store", store)...)
-		cmd.Env = append(os.Environ(), programRole+"=1")
+		cmd.Env = programEnviron(t)
 		out, _ := cmd.CombinedOutput()
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%v: exit %d, want %d\n%s", command, got, want, out)

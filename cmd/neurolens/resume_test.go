@@ -46,6 +46,7 @@ iterations: 20
 // TestResume: 24 points three times on ONNX Runtime, killed twice at a random moment. Each time the same command goes
 // on, and in the end each of the 72 launches has one ok run.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	python := testPython(t, "onnxruntime")
 	dir := t.TempDir()
 	write(t, dir, "sweep.yaml", resumedSweep)
@@ -113,9 +114,14 @@ func program(t testing.TB, dir string, args ...string) *process {
 		t.Fatal(err)
 	}
 	p := &process{Cmd: exec.Command(self, args...)}
-	p.Dir, p.Env = dir, append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir()) // tests run side by side
+	p.Dir, p.Env = dir, programEnviron(t)
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
 	return p
+}
+
+// programEnviron makes the test binary the program, with locks of its own: tests run side by side.
+func programEnviron(t testing.TB) []string {
+	return append(os.Environ(), programRole+"=1", locksVariable+"="+t.TempDir())
 }
 
 // run runs it to its end, which has to be a good one.

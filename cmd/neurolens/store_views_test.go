@@ -27,6 +27,7 @@ for row in c.execute(sys.argv[2]).fetchall():
 // TestStoreViewsPython loads the views into DuckDB for Python, over sealed and live runs with tags and removed ones, and
 // compares whole rows with those of query.
 func TestStoreViewsPython(t *testing.T) {
+	t.Parallel()
 	python := pythonWith(t, "duckdb", "duckdb, pytz")
 	dir := sealedStore(t)
 	store, err := ingest.Open(filepath.Join(dir, "runs_store"), "test")
@@ -53,7 +54,7 @@ func TestStoreViewsPython(t *testing.T) {
 	}
 	program := func(args ...string) string {
 		cmd := exec.Command(must(os.Executable()), args...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), programRole+"=1")
+		cmd.Dir, cmd.Env = dir, programEnviron(t)
 		return ends(t, cmd)
 	}
 	views := filepath.Join(dir, "views.sql")
