@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -61,7 +62,7 @@ func checkExample(t *testing.T, dir, command, output string) {
 		printed[shape(line)] = true
 	}
 	for line := range strings.SplitSeq(output, "\n") {
-		if steady.MatchString(line) && !printed[shape(line)] {
+		if counted := strings.Contains(line, " is whole: "); steady.MatchString(line) && !printed[shape(line)] || counted && !strings.Contains(stderr.String(), line+"\n") {
 			t.Errorf("%s: the README shows\n%s\nit prints\n%s", command, line, got)
 		}
 	}
@@ -74,4 +75,28 @@ var steady = regexp.MustCompile(`^ *[A-Z][A-Z0-9 ×+:]+(dim[A-Z0-9 ×+:]+)?$|^[0
 // listing of the slowest varies is a matter of luck.
 func shape(line string) string {
 	return strings.Join(strings.Fields(regexp.MustCompile(`session=[0-9A-Z]{8}|[0-9]|\b(BS|SEQ|PREC|dim)\b`).ReplaceAllString(line, "")), " ")
+}
+
+// TestREADMEFigures: what the README shows was measured on a quiet machine, where few samples are far from the median, and
+// its filters can be typed: in quotes, where a shell has its own idea of < and > and of !.
+func TestREADMEFigures(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	units := map[string]float64{"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}
+	rows := regexp.MustCompile(`(?m)^.* ([0-9.]+) (ns|µs|ms|s) +([0-9.]+) (ns|µs|ms|s)  .*$`)
+	for _, block := range regexp.MustCompile("(?s)```console\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		for _, row := range rows.FindAllStringSubmatch(block[1], -1) {
+			median, _ := strconv.ParseFloat(row[1], 64)
+			p99, _ := strconv.ParseFloat(row[3], 64)
+			if p99*units[row[4]] > 5*median*units[row[2]] {
+				t.Errorf("p99 is more than five times the median: %s", row[0])
+			}
+		}
+	}
+	for _, word := range regexp.MustCompile("`[a-z_.]+(!~|[<>])[^`']*`").FindAllString(string(text), -1) {
+		t.Errorf("%s without quotes", word)
+	}
 }
