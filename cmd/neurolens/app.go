@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,9 @@ nothing was started; 3 gate: not settled; 4 finished, but some runs failed;
 6 anything else; 130, 143 interrupted, what finished is stored; 141
 the reader of the output went away.
 
-NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
+NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format, and the
+keys store, format and machine of the nearest neurolens.yaml, here or above, for
+these and NEUROLENS_MACHINE.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noArguments,
@@ -113,7 +116,7 @@ NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format.`,
 	flags.StringVar(&a.format, "format", "", "print as `FORMAT`: table plain json jsonl csv md (a pipe: plain)")
 	flags.BoolVar(&a.csvRaw, "csv-raw", false, "leave cells of csv that begin with = + - @ as they are")
 	flags.BoolVar(&a.json, "json", false, "the same as --format json")
-	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return a.checkFlags() }
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return cmp.Or(a.checkFlags(), a.readProject()) }
 
 	for _, c := range []*cobra.Command{
 		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a),

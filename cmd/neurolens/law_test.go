@@ -36,7 +36,7 @@ var law = []struct {
 		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml", "google.golang.org/protobuf/encoding/protowire",
 	}},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
-		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi",
+		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
 	}},
 }
 

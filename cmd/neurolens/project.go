@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// projectFile says what the commands of a project have in common; mostProject bounds its size.
+const (
+	projectFile = "neurolens.yaml"
+	mostProject = 64 << 10
+)
+
+// readProject makes what the nearest project file says the default of variables that are not set.
+func (a *app) readProject() error {
+	path, err := nearestProject(a.getenv("HOME"))
+	if path == "" || err != nil {
+		return err
+	}
+	said, err := projectOf(path)
+	if err != nil {
+		return usageErrorf("%s: %w", path, err)
+	}
+	environ := a.getenv
+	a.getenv = func(name string) string {
+		if value := environ(name); value != "" {
+			return value
+		}
+		return said[name]
+	}
+	return nil
+}
+
+// nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
+// store; empty where there is none.
+func nearestProject(home string) (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", nil // whoever needs it says so
+	}
+	path := projectFile
+	for dir := here; ; dir = filepath.Dir(dir) {
+		info, err := os.Lstat(path)
+		switch {
+		case err == nil && !info.Mode().IsRegular():
+			return "", usageErrorf("%s: it is no plain file", path)
+		case err == nil && info.Size() > mostProject:
+			return "", usageErrorf("%s: it has %d bytes; want %d at most", path, info.Size(), mostProject)
+		case err == nil && (dir == here || isOurs(path)):
+			return path, nil
+		case err != nil && !errors.Is(err, fs.ErrNotExist) && dir == here:
+			return "", usageErrorf("%w", err)
+		}
+		if dir == home || filepath.Dir(dir) == dir {
+			return "", nil
+		}
+		path = filepath.Join("..", path)
+	}
+}
+
+// projectOf is what a project file says, by the variables. A store is found from the file's folder.
+func projectOf(path string) (map[string]string, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	said := map[string]string{}
+	if len(document.Content) == 0 {
+		return said, nil
+	}
+	root := document.Content[0]
+	if root.Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("line %d: want keys with values", root.Line)
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		key, value := root.Content[i], root.Content[i+1]
+		variable := variableOf(key.Value)
+		switch {
+		case variable == "":
+			return nil, fmt.Errorf("line %d: there is no key %q; %s has store, format and machine (a sweep needs another name)", key.Line, key.Value, projectFile)
+		case value.Kind != yaml.ScalarNode || value.Value == "" || value.Tag == "!!null":
+			return nil, fmt.Errorf("line %d: %s: want a text", value.Line, key.Value)
+		case key.Value == "store" && !filepath.IsAbs(value.Value):
+			said[variable] = filepath.Join(filepath.Dir(path), value.Value)
+		default:
+			said[variable] = value.Value
+		}
+	}
+	if format := said["NEUROLENS_FORMAT"]; format != "" {
+		if _, err := knownFormat("format", format); err != nil {
+			return nil, err
+		}
+	}
+	return said, nil
+}
+
+// variableOf is the variable whose default a key is; empty where there is no such key. What could start a program is no key:
+// the file may be anybody's, and to list runs is safe everywhere.
+func variableOf(key string) string {
+	switch key {
+	case "store":
+		return "NEUROLENS_STORE"
+	case "format":
+		return "NEUROLENS_FORMAT"
+	case "machine":
+		return "NEUROLENS_MACHINE"
+	}
+	return ""
+}
