@@ -48,6 +48,11 @@ func TestSealOrder(t *testing.T) {
 // TestSealNoLinks: without hard links renames seal, whatever operation fails or ends the process.
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
+	_, dir := newStore(t)
+	acked, failed, err := sealingSession(t, dir, &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, linkless: true})
+	if live, sealed, _ := whereRuns(t, dir); err != nil || len(failed) > 0 || len(live) > 0 || len(sealed) != len(acked) {
+		t.Errorf("live %v, sealed %v of %d runs: %v", live, sealed, len(acked), err)
+	}
 	for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
 		files.at = tier(40, 1, 1)
 		for hit := true; hit; files.at += tier(61, 1, 1) {
