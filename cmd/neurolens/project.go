@@ -48,14 +48,16 @@ func nearestProject(home string) (string, error) {
 	for dir := here; ; dir = filepath.Dir(dir) {
 		info, err := os.Lstat(path)
 		switch {
-		case err == nil && !info.Mode().IsRegular():
-			return "", usageErrorf("%s: it is no plain file", path)
-		case err == nil && info.Size() > mostProject:
-			return "", usageErrorf("%s: it has %d bytes; want %d at most", path, info.Size(), mostProject)
-		case err == nil && (dir == here || isOurs(path)):
-			return path, nil
-		case err != nil && !errors.Is(err, fs.ErrNotExist) && dir == here:
+		case dir != here && (err != nil || !isOurs(path)):
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
 			return "", usageErrorf("%w", err)
+		case !info.Mode().IsRegular():
+			return "", usageErrorf("%s: it is no plain file", path)
+		case info.Size() > mostProject:
+			return "", usageErrorf("%s: it has %d bytes; want %d at most", path, info.Size(), mostProject)
+		default:
+			return path, nil
 		}
 		if dir == home || filepath.Dir(dir) == dir {
 			return "", nil
