@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/parquet-go/parquet-go/encoding/thrift"
@@ -25,11 +26,11 @@ type rebuilt struct {
 // that does not come to its end is left out, and what follows it; complete tells that there is none. The pages
 // themselves are not looked at. The error wraps schema.ErrDamaged where there is no row group, or is one of reading.
 func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete bool, err error) {
-	footer, err := blankFooter(t)
+	blank, err := blankFooters[t]()
 	if err != nil {
 		return rebuilt{}, false, err
 	}
-	template := footer.RowGroups[0].Columns
+	footer, template := *blank, blank.RowGroups[0].Columns
 	w := &pageWalk{file: file, size: size, at: int64(len(magic))}
 	footer.RowGroups, footer.NumRows = nil, 0
 	var indexes []format.OffsetIndex
@@ -52,12 +53,19 @@ func rebuild(file io.ReaderAt, size int64, t *schema.Table) (r rebuilt, complete
 	if len(footer.RowGroups) == 0 {
 		return rebuilt{}, false, fmt.Errorf("%w: it has neither a footer that can be read nor pages that follow one another", schema.ErrDamaged)
 	}
-	tail, err := encodeTail(footer, indexes, w.end)
+	tail, err := encodeTail(&footer, indexes, w.end)
 	return rebuilt{&twoParts{file, w.end, tail}, w.end + int64(len(tail))}, complete, err
 }
 
 // magic begins and ends a Parquet file.
 const magic = "PAR1"
+
+// blankFooters are made once: to make one takes longer than to go through the pages of a small file.
+var blankFooters = map[*schema.Table]func() (*format.FileMetaData, error){
+	schema.Runs:    sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Runs) }),
+	schema.Samples: sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Samples) }),
+	schema.Ops:     sync.OnceValues(func() (*format.FileMetaData, error) { return blankFooter(schema.Ops) }),
+}
 
 // blankFooter is the footer of a file of a table that has one row.
 func blankFooter(t *schema.Table) (*format.FileMetaData, error) {

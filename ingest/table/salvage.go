@@ -117,8 +117,9 @@ func (s *Salvage) left() int64 {
 // goodRows are the rows of a row group of which all pages can be read.
 func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	var all []stretch
+	values := make([]parquet.Value, mostValues)
 	for i, chunk := range group.ColumnChunks() {
-		good, err := goodOfChunk(chunk)
+		good, err := goodOfChunk(chunk, values)
 		if err != nil {
 			return nil, err
 		}
@@ -135,11 +136,11 @@ func goodRows(group parquet.RowGroup) ([]stretch, error) {
 }
 
 // goodOfChunk are the rows of a column chunk whose pages can be read. Behind a page that cannot, reading goes on where
-// the offset index says that the next one begins.
-func goodOfChunk(chunk parquet.ColumnChunk) (good []stretch, err error) {
+// the offset index says that the next one begins. Values are read into a buffer that is used again.
+func goodOfChunk(chunk parquet.ColumnChunk, buffer []parquet.Value) (good []stretch, err error) {
 	next := int64(0)
 	for {
-		end, err := readableFrom(chunk, next)
+		end, err := readableFrom(chunk, next, buffer)
 		if err != nil && !errors.Is(err, schema.ErrDamaged) {
 			return nil, err
 		}
@@ -158,7 +159,7 @@ func goodOfChunk(chunk parquet.ColumnChunk) (good []stretch, err error) {
 
 // readableFrom reads pages from a row on that begins one, and gives the row before which it had to end. The error wraps
 // schema.ErrDamaged, unless it came to the end of the chunk or the file could not be read.
-func readableFrom(chunk parquet.ColumnChunk, row int64) (end int64, err error) {
+func readableFrom(chunk parquet.ColumnChunk, row int64, buffer []parquet.Value) (end int64, err error) {
 	defer recovered(&err)
 	pages := chunk.Pages()
 	defer pages.Close()
@@ -175,19 +176,19 @@ func readableFrom(chunk parquet.ColumnChunk, row int64) (end int64, err error) {
 		if err != nil {
 			return end, damaged(err)
 		}
-		if err := readValues(page); err != nil {
+		if err := readValues(page, buffer); err != nil {
 			return end, damaged(err)
 		}
 		end += page.NumRows()
+		parquet.Release(page)
 	}
 }
 
 // readValues reads all values of a page.
-func readValues(page parquet.Page) error {
+func readValues(page parquet.Page, buffer []parquet.Value) error {
 	values, left := page.Values(), page.NumValues()
-	var buffer [mostValues]parquet.Value
 	for {
-		n, err := values.ReadValues(buffer[:])
+		n, err := values.ReadValues(buffer)
 		left -= int64(n)
 		if errors.Is(err, io.EOF) {
 			if left != 0 {

@@ -26,8 +26,9 @@ func groupsFile(t *testing.T, table *schema.Table) (content []byte, groups [2][]
 				}
 			}
 		}
-		w.flush()
-		w.commit()
+		if err := w.EndGroup(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

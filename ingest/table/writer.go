@@ -123,6 +123,13 @@ func (w *Writer) flush() {
 	w.values = 0
 }
 
+// EndGroup ends the row group before it is full: what is written next is in another one.
+func (w *Writer) EndGroup() error {
+	w.flush()
+	w.commit()
+	return w.err
+}
+
 // commit ends the row group.
 func (w *Writer) commit() {
 	if w.err == nil {
@@ -137,10 +144,9 @@ func (w *Writer) Rows() int64 { return w.total }
 // Close writes what is left and the footer, and puts the hash of the file into its place. The file is to be fsynced
 // and closed by the caller. Without Close the file is not whole.
 func (w *Writer) Close() error {
-	w.flush()
-	w.commit()
+	err := w.EndGroup()
 	w.out.tail = new(bytes.Buffer)
-	if err := cmp.Or(w.err, w.writer.Close()); err != nil {
+	if err := cmp.Or(err, w.writer.Close()); err != nil {
 		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)
 	}
 	if err := w.out.seal(); err != nil {
