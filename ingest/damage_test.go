@@ -1,26 +1,27 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/schema"
 )
 
-// runState is what a store says of a run: hashes of its rows of each table.
-type runState struct{ run, samples, ops [32]byte }
+// runState is what a store says of a run: hashes of its rows of each table, one after another.
+type runState struct{ run, samples, ops string }
 
 // states reads every run of a store, however little is left of it.
 func states(t testing.TB, dir string) map[string]runState {
 	t.Helper()
-	f := must(newOSFiles(dir))
+	return statesIn(t, must(newOSFiles(dir)))
+}
+
+func statesIn(t testing.TB, f fs.FS) map[string]runState {
+	t.Helper()
 	listing, err := schema.List(f, schema.Scope{})
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +31,7 @@ func states(t testing.TB, dir string) map[string]runState {
 		if _, twice := all[id]; twice {
 			t.Fatalf("run %s is there twice", id)
 		}
-		all[id] = runState{schema.RowHash(run), hashRows(samples), hashRows(ops)}
+		all[id] = runState{hashRows([][]any{run}), hashRows(samples), hashRows(ops)}
 	}
 	for _, file := range listing.Sealed {
 		if _, err := salvageLoss(sealedInput(f, file), readableLost(f), func(r salvagedRun) error {
@@ -50,138 +51,13 @@ func states(t testing.TB, dir string) map[string]runState {
 	return all
 }
 
-func hashRows(rows [][]any) (sum [32]byte) {
-	for i, row := range rows {
+func hashRows(rows [][]any) string {
+	var all []byte
+	for _, row := range rows {
 		hash := schema.RowHash(row)
-		for j := range sum {
-			sum[j] ^= hash[j] + byte(i)
-		}
+		all = append(all, hash[:]...)
 	}
-	return sum
-}
-
-// linkedCopy is a copy of a store of hard links, but for one file, which is another.
-func linkedCopy(t testing.TB, dir, into, name string, content []byte) {
-	t.Helper()
-	mustDo(t, filepath.WalkDir(dir, func(at string, e fs.DirEntry, err error) error {
-		rel, _ := filepath.Rel(dir, at)
-		switch to := filepath.Join(into, rel); {
-		case err != nil:
-			return err
-		case e.IsDir():
-			return os.MkdirAll(to, 0o777)
-		case filepath.ToSlash(rel) == name:
-			return os.WriteFile(to, content, 0o666)
-		default:
-			return os.Link(at, to)
-		}
-	}))
-}
-
-// TestRepairEveryByte damages every file of a store with every kind of file: each byte is flipped once, and the file is cut
-// off there. After repair nothing is damaged, every run is as it was but for those that are counted as lost, of which one
-// file loses samples, ops or runs alone, and a plan gives the same numbers. By default it takes some bytes of each file;
-// with NEUROLENS_LONG=1 every 499th byte, with NEUROLENS_TORTURE=1 all, which takes hours.
-func TestRepairEveryByte(t *testing.T) {
-	t.Parallel()
-	for name, packed := range map[string]bool{"packed": true, "without packs": false} {
-		if !packed && tier(0, 1, 1) == 0 {
-			continue
-		}
-		whole := everything(t)
-		for _, c := range must(listClaims(os.DirFS(whole))) {
-			if c.Attempt == 0 { // its sealed file alone has the runs from now on
-				mustDo(t, os.RemoveAll(filepath.Join(whole, c.Path())))
-			}
-		}
-		if !packed {
-			mustDo(t, os.RemoveAll(filepath.Join(whole, schema.PacksDir)))
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			damageEach(t, whole)
-		})
-	}
-}
-
-func damageEach(t *testing.T, whole string) {
-	want := states(t, whole)
-	var names []string
-	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
-		if s.kind != kindOut {
-			names = append(names, s.path)
-		}
-		return nil
-	}))
-	scratch := t.TempDir()
-	for _, name := range names {
-		content := must(os.ReadFile(filepath.Join(whole, name)))
-		first, next := tier(len(content)/5, 0, 0), tier(max(len(content)/2, 1), 499, 1)
-		for at := first; at < len(content); at += next {
-			flipped := bytes.Clone(content)
-			flipped[at] ^= 1 << (at % 8)
-			for how, damaged := range map[string][]byte{"flipped": flipped, "cut": content[:at]} {
-				dir := filepath.Join(scratch, "store")
-				linkedCopy(t, whole, dir, name, damaged)
-				checkRepair(t, dir, name, want, fmt.Sprintf("%s, %s at byte %d", name, how, at))
-				if t.Failed() {
-					return
-				}
-				mustDo(t, os.RemoveAll(dir))
-			}
-		}
-	}
-}
-
-// checkRepair repairs a store of which a file is damaged.
-func checkRepair(t *testing.T, dir, name string, want map[string]runState, what string) {
-	t.Helper()
-	planned, err := PlanRepair(context.Background(), dir, func(Repair) {})
-	mustDo(t, err)
-	store := must(openFiles(dir, "test", &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, quick: true}))
-	done, err := store.Repair(context.Background(), func(Repair) {})
-	if err != nil {
-		t.Fatalf("%s: %v", what, err)
-	}
-	if done.Left != 0 || planned.Loss != done.Loss {
-		t.Errorf("%s: planned %+v, done %+v", what, planned, done)
-	}
-	for _, f := range damage(findings(t, os.DirFS(dir))) {
-		t.Errorf("%s: %+v", what, f)
-	}
-	got := states(t, dir)
-	var lost Loss
-	for id, was := range want {
-		is, there := got[id]
-		switch {
-		case !there:
-			lost.Runs++
-			continue
-		case is.run != was.run:
-			t.Errorf("%s: run %s changed", what, id)
-		}
-		if is.samples != was.samples {
-			lost.Samples++
-		}
-		if is.ops != was.ops {
-			lost.Ops++
-		}
-	}
-	if len(got) != len(want)-lost.Runs || lost != done.Loss {
-		t.Errorf("%s: lost %+v, counted %+v", what, lost, done.Loss)
-	}
-	allowed := Loss{}
-	switch zone, _, _ := strings.Cut(name, "/"); zone {
-	case schema.RunsDir, schema.LiveDir, schema.ClaimsDir:
-		allowed.Runs = lost.Runs
-	case schema.SamplesDir:
-		allowed.Samples = lost.Samples
-	case schema.OpsDir:
-		allowed.Ops = lost.Ops
-	}
-	if lost != allowed {
-		t.Errorf("%s: it cost %+v", what, lost)
-	}
+	return string(all)
 }
 
 // damagedStore is a store with two sealed files and a live run, of which one file is damaged where it costs something, and

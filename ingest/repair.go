@@ -76,17 +76,23 @@ func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) 
 // PlanRepair says what Repair would do with the store in a directory, without doing it: nothing is written.
 func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, error) {
 	files, err := newOSFiles(dir)
-	if err != nil {
-		return Repaired{}, fmt.Errorf("repairing store %s: %w", dir, err)
-	}
-	r := &repairer{files: files, sealer: &sealer{files: files, rules: standardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
-	if err = headerError(files); err == nil || errors.Is(err, schema.ErrDamaged) {
-		err = r.all(ctx)
+	var planned Repaired
+	if err == nil {
+		planned, err = planRepair(ctx, files, would)
 	}
 	if err != nil {
-		return r.done, fmt.Errorf("repairing store %s: %w", dir, err)
+		return planned, fmt.Errorf("repairing store %s: %w", dir, err)
 	}
-	return r.done, nil
+	return planned, nil
+}
+
+func planRepair(ctx context.Context, f files, would func(Repair)) (Repaired, error) {
+	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
+		return Repaired{}, err
+	}
+	r := &repairer{files: f, sealer: &sealer{files: f, rules: standardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
+	err := r.all(ctx)
+	return r.done, err
 }
 
 // repairer is one call of Repair.

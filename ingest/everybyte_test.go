@@ -1,0 +1,428 @@
+package ingest
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestRepairEveryByte damages every file of stores that together have every kind of file: a bit of each byte is flipped,
+// and the file is cut off there. After repair nothing is damaged. Every run of which no row is in the row group of that
+// byte, or behind the cut, is as it was; of the others, rows of that table alone are gone, or the run is, and no row is
+// another one. What is gone is counted, planned and marked. All events are there, but for a damaged one that no pack has.
+//
+// Rows that a pack or a claim has again are another matter than those that are stored once, so each has a store of its own.
+// By default the test takes some bytes of each file; with NEUROLENS_LONG=1 every 499th byte, with NEUROLENS_TORTURE=1 all.
+func TestRepairEveryByte(t *testing.T) {
+	t.Parallel()
+	kinds := map[kind]bool{}
+	for _, make := range []func(testing.TB) tiny{onceStored, packedStore, claimedStore} {
+		d := newDamaging(t, make(t))
+		for _, name := range d.names {
+			s := classify(name)
+			if kinds[s.kind] = true; s.kind != kindOut { // nobody relies on it
+				t.Run(d.what+" "+calledAlways(s), func(t *testing.T) { d.each(t, name) })
+			}
+		}
+	}
+	if len(kinds) != 10 {
+		t.Errorf("the stores have files of %d kinds, want 10", len(kinds))
+	}
+}
+
+// tiny is a store as small as it gets.
+type tiny struct {
+	dir, what string
+	twice     []kind // which of its files have runs that another file has, too
+	event     string // that no pack has; empty where there is none
+}
+
+// onceStored has a sealed file of two row groups of each table, a claim that is planned, a run in a segment, an event that a
+// pack has and one that none has, and an artifact. Every run is stored once.
+func onceStored(t testing.TB) tiny {
+	t.Helper()
+	store, dir := newStore(t)
+	defer store.Close()
+	withOp, live := smallRun(), smallRun()
+	withOp.Ops = []schema.Op{{Index: 0, Name: "matmul"}}
+	sealed := sealedFrom(t, store, fullRun(), smallRun(), withOp)
+	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
+	splitSealed(t, dir, sealed)
+
+	mustAppend(t, store, smallRun())
+	claim := schema.Claim{ID: schema.NewULID(time.Now().Add(time.Second)), Attempt: 3}
+	mustDo(t, store.sealer.makeClaim(claim))
+	segment := schema.NewULID(time.Now()).String()
+	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
+	store.leaveSegment()
+	_, outs, err := store.sealer.plan(context.Background(), claim)
+	mustDo(t, err)
+	outs.remove()
+	writeFile(t, filepath.Join(dir, claim.Path(), outName(schema.Runs, claim.Attempt)), []byte("half of i"))
+
+	mustAppend(t, store, live)
+	run := []string{live.RunID}
+	packed := must(store.Annotate(Annotation{Kind: schema.EventTag, Runs: run, Key: "k", Value: "v"}))
+	line := must(os.ReadFile(filepath.Join(dir, eventName(packed))))
+	writeFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), line)
+	event := eventName(must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: run})))
+	content := []byte("what a run produced")
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	writeFile(t, filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log"), content)
+	return tiny{dir: dir, what: "once", event: event}
+}
+
+// packedStore has a sealed file of runs without samples, and a pack of it.
+func packedStore(t testing.TB) tiny {
+	t.Helper()
+	store, dir := newStore(t)
+	defer store.Close()
+	failed := func() schema.Run {
+		r := smallRun()
+		r.Status, r.Primary, r.Metrics = schema.StatusError, "", nil
+		return r
+	}
+	sealed := sealedFrom(t, store, failed(), failed())
+	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
+	packSealed(t, dir, []schema.SealedFile{sealed})
+	return tiny{dir: dir, what: "packed", twice: []kind{kindSealed}}
+}
+
+// claimedStore has a sealed file whose claim is still there.
+func claimedStore(t testing.TB) tiny {
+	t.Helper()
+	store, dir := newStore(t)
+	defer store.Close()
+	sealedFrom(t, store, smallRun())
+	return tiny{dir: dir, what: "claimed", twice: []kind{kindSealed, kindLive}}
+}
+
+// sealedFrom appends and seals runs.
+func sealedFrom(t testing.TB, store *Store, runs ...schema.Run) schema.SealedFile {
+	t.Helper()
+	mustAppend(t, store, runs...)
+	must(store.Seal(context.Background()))
+	return must(schema.List(store.files, schema.Scope{})).Sealed[0]
+}
+
+func eventName(e schema.Event) string { return schema.EventFile(must(schema.ParseULID(e.EventID))) }
+
+// splitSealed writes a sealed file anew: its first run is in one row group, the others are in a second one.
+func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
+	t.Helper()
+	files := must(newOSFiles(dir))
+	set := must(newRunSet(files, "test"))
+	runs := readSealed(files, f)
+	defer runs.close()
+	for i := 0; ; i++ {
+		live, err := runs.next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		mustDo(t, err)
+		mustDo(t, set.write(live))
+		for _, out := range set.outs {
+			if i == 0 {
+				mustDo(t, out.writer.EndGroup())
+			}
+		}
+	}
+	mustDo(t, set.finish())
+	for table := range set.outs {
+		mustDo(t, files.rename(set.name(table), f.Path(schema.TableZones[table])))
+	}
+}
+
+// damaging damages a store and looks what is left.
+type damaging struct {
+	tiny
+	whole  memFiles
+	names  []string // of its files
+	sums   map[*fstest.MapFile][32]byte
+	groups map[string][]rowGroup // of its files of tables
+	want   *answers
+	known  map[[32]byte]*answers // by the content of the store
+}
+
+// answers are what a store says.
+type answers struct {
+	runs   map[string]runState
+	events map[string]string // less those of lost rows
+	lost   map[string][]string
+	damage []Finding
+}
+
+// rowGroup is where a row group is in its file, and which runs have rows in it.
+type rowGroup struct {
+	from, end int64
+	runs      []string
+}
+
+func newDamaging(t testing.TB, store tiny) *damaging {
+	t.Helper()
+	d := &damaging{
+		tiny: store, whole: memFiles{fstest.MapFS{}}, sums: map[*fstest.MapFile][32]byte{},
+		groups: map[string][]rowGroup{}, known: map[[32]byte]*answers{},
+	}
+	mustDo(t, fs.WalkDir(os.DirFS(store.dir), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || name == "." || name == schema.IgnoreFile {
+			return err
+		}
+		if e.IsDir() {
+			d.whole.MapFS[name] = memDir()
+			return nil
+		}
+		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), classify(name)
+		file := &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
+		d.whole.MapFS[name], d.sums[file], d.names = file, sha256.Sum256(content), append(d.names, name)
+		if s.kind == kindSealed {
+			d.groups[name] = rowGroupsOf(t, content, tableOf(s.zone))
+			if groups := len(d.groups[name]); store.twice == nil && groups != 2 {
+				t.Fatalf("%s has %d row groups, want 2", name, groups)
+			}
+		}
+		return nil
+	}))
+	d.want = d.answers(t, d.whole)
+	return d
+}
+
+func tableOf(zone string) *schema.Table {
+	for table, of := range schema.TableZones {
+		if of == zone {
+			return table
+		}
+	}
+	return nil
+}
+
+// rowGroupsOf are the row groups of a file of a table, as its footer says.
+func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGroup) {
+	t.Helper()
+	rows := must(table.Open(bytes.NewReader(content), int64(len(content)), of)).Reader()
+	footer := must(parquet.OpenFile(bytes.NewReader(content), int64(len(content)))).Metadata()
+	for _, g := range footer.RowGroups {
+		first := g.Columns[0].MetaData // run_id, which has no dictionary
+		group := rowGroup{from: first.DataPageOffset, end: first.DataPageOffset + g.TotalCompressedSize}
+		for range g.NumRows {
+			group.runs = append(group.runs, must(rows.Read())[runIDPlace].(string))
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// calledAlways is a name of a file that is the same whenever the test runs.
+func calledAlways(s stored) string {
+	switch s.kind {
+	case kindOwner, kindPlan:
+		return s.zone + " " + strings.Repeat("- ", strings.Count(s.path, "/")-1) + path.Base(s.path)
+	case kindPackedEvents:
+		return s.zone + " events"
+	}
+	return s.zone
+}
+
+// each damages a file, and has each case checked.
+func (d *damaging) each(t *testing.T, name string) {
+	const failures, progress = 10, 1000 // failed cases are enough of a file; bytes after which to say how far it is
+	began, cases, failed, what := time.Now(), 0, 0, ""
+	content := d.whole.MapFS[name].Data
+	defer func() {
+		t.Logf("%d bytes, %d cases, %d failed, %.1f s; the last one was %s", len(content), cases, failed, time.Since(began).Seconds(), what)
+	}()
+	step := tier(max(len(content)/2, 1), 499, 1)
+	for at := tier(len(content)/5, 0, 0); at < len(content) && failed < failures; at += step {
+		flipped := bytes.Clone(content)
+		flipped[at] ^= 1 << (at % 8)
+		for how, damaged := range map[string][]byte{"flipped": flipped, "cut": content[:at]} {
+			what = fmt.Sprintf("%s, %s at byte %d", name, how, at)
+			store := d.whole.copied()
+			store.MapFS[name] = &fstest.MapFile{Data: damaged, Mode: 0o666, ModTime: time.Now()}
+			if err := d.check(t, store, d.hitAt(name, at, how == "cut")); err != nil {
+				t.Errorf("%s: %v", what, err)
+				failed++
+			}
+			cases++
+		}
+		if step == 1 && (at+1)%progress == 0 {
+			t.Logf("%s: %d of %d bytes, %.1f s", d.what, at+1, len(content), time.Since(began).Seconds())
+		}
+	}
+	clear(d.known)
+	for _, name := range d.names {
+		if file := d.whole.MapFS[name]; sha256.Sum256(file.Data) != d.sums[file] {
+			t.Errorf("%s was changed in its place", name)
+		}
+	}
+}
+
+// hit is a file that was damaged, and what that may cost.
+type hit struct {
+	name string
+	runs []string
+	zone string // in which their rows may be gone; that of runs where they may be gone themselves
+}
+
+// hitAt is a file that is damaged from a byte on, or there alone.
+func (d *damaging) hitAt(name string, at int, cut bool) hit {
+	s := classify(name)
+	h := hit{name: name, zone: s.zone}
+	switch {
+	case slices.Contains(d.twice, s.kind):
+		return h
+	case s.kind == kindLive:
+		return hit{name, []string{s.live.Run.String()}, schema.RunsDir}
+	}
+	for _, g := range d.groups[name] {
+		if int64(at) < g.end && (cut || int64(at) >= g.from) {
+			h.runs = append(h.runs, g.runs...)
+		}
+	}
+	return h
+}
+
+// check repairs a store of which a file is damaged, and gives what is not as it is to be.
+func (d *damaging) check(t *testing.T, f memFiles, h hit) error {
+	t.Helper()
+	planned, err := planRepair(context.Background(), f, func(Repair) {})
+	if err != nil {
+		return err
+	}
+	store := must(openFiles("memory", "test", f))
+	done, err := store.Repair(context.Background(), func(Repair) {})
+	if err := cmp.Or(err, store.Close()); err != nil {
+		return err
+	}
+	got := d.answers(t, f)
+	events := maps.Clone(d.want.events)
+	if h.name == d.event {
+		delete(events, d.event)
+	}
+	switch lost, err := d.lost(got, h); {
+	case err != nil:
+		return err
+	case len(got.damage) > 0:
+		return fmt.Errorf("there is %+v", got.damage)
+	case done.Left != 0 || planned.Loss != done.Loss || lost != done.Loss:
+		return fmt.Errorf("lost %+v, counted %+v, planned %+v, left %d", lost, done.Loss, planned.Loss, done.Left)
+	case !maps.Equal(got.events, events):
+		return fmt.Errorf("the events are %q", got.events)
+	}
+	return nil
+}
+
+// lost counts what a store has lost. The error says what it must not have lost, or has not marked.
+func (d *damaging) lost(got *answers, h hit) (lost Loss, err error) {
+	for id := range got.runs {
+		if _, there := d.want.runs[id]; !there {
+			return lost, fmt.Errorf("run %s is new", id)
+		}
+	}
+	for id, was := range d.want.runs {
+		is, there := got.runs[id]
+		may := func(zone string) bool { return h.zone == zone && slices.Contains(h.runs, id) }
+		var marked []string
+		switch {
+		case !there:
+			lost.Runs++
+			if !may(schema.RunsDir) {
+				return lost, fmt.Errorf("run %s is gone", id)
+			}
+			continue
+		case is.run != was.run:
+			return lost, fmt.Errorf("run %s changed", id)
+		case is.ops != was.ops:
+			lost.Ops++
+			marked = append(marked, schema.Ops.Name)
+			if !may(schema.OpsDir) || !fewer(is.ops, was.ops) {
+				return lost, fmt.Errorf("the ops of run %s changed", id)
+			}
+		}
+		if is.samples != was.samples {
+			lost.Samples++
+			marked = append(marked, schema.Samples.Name)
+			if !may(schema.SamplesDir) || !fewer(is.samples, was.samples) {
+				return lost, fmt.Errorf("the samples of run %s changed", id)
+			}
+		}
+		if !slices.Equal(got.lost[id], marked) {
+			return lost, fmt.Errorf("run %s has lost %q, and is marked %q", id, marked, got.lost[id])
+		}
+	}
+	return lost, nil
+}
+
+// fewer tells whether rows are some of others, in their order.
+func fewer(rows, of string) bool {
+	const size = sha256.Size
+	for ; rows != ""; rows = rows[size:] {
+		for of != "" && of[:size] != rows[:size] {
+			of = of[size:]
+		}
+		if of == "" {
+			return false
+		}
+		of = of[size:]
+	}
+	return true
+}
+
+// answers are those of a store: of one that has the same files as another they are the same, but for when events were
+// written that say what is lost. What was set aside nobody reads.
+func (d *damaging) answers(t testing.TB, f memFiles) *answers {
+	t.Helper()
+	key := sha256.New()
+	a := &answers{events: map[string]string{}, lost: map[string][]string{}}
+	mustDo(t, walkStore(f, func(s stored) error {
+		if s.kind == kindAside {
+			return nil
+		}
+		file := f.MapFS[s.path]
+		if s.kind == kindEvent {
+			if e, err := schema.ReadEvent(f, s.id); err == nil && e.Kind == schema.EventLost {
+				fmt.Fprintf(key, "%q\n", append(e.Runs, e.Key, e.Value))
+				return nil
+			}
+			a.events[s.path] = string(file.Data)
+		}
+		sum, known := d.sums[file]
+		if !known {
+			sum = sha256.Sum256(file.Data)
+		}
+		fmt.Fprintf(key, "%s %x\n", s.path, sum)
+		return nil
+	}))
+	id := [sha256.Size]byte(key.Sum(nil))
+	if known := d.known[id]; known != nil {
+		return known
+	}
+	if len(d.known) == 100 { // of most cases no other one has the same files
+		clear(d.known)
+	}
+	a.runs, a.damage = statesIn(t, f), damage(findings(t, f))
+	for id, lost := range readableLost(f) {
+		a.lost[id] = slices.Sorted(maps.Keys(lost))
+	}
+	d.known[id] = a
+	return a
+}

@@ -1,0 +1,123 @@
+package ingest
+
+import (
+	"context"
+	"io/fs"
+	"maps"
+	"path"
+	"strings"
+	"syscall"
+	"testing/fstest"
+	"time"
+)
+
+// memFiles are files in memory, for tests that make a store very often. Every directory is in it by its name.
+type memFiles struct{ fstest.MapFS }
+
+// copied is a store of the same files, made now.
+func (f memFiles) copied() memFiles {
+	all := maps.Clone(f.MapFS)
+	for name, file := range all {
+		if file.Mode.IsDir() {
+			all[name] = memDir()
+		}
+	}
+	return memFiles{all}
+}
+
+func memDir() *fstest.MapFile { return &fstest.MapFile{Mode: fs.ModeDir | 0o777, ModTime: time.Now()} }
+
+// add gives a file a name that is not taken, in a directory that is there.
+func (f memFiles) add(op, name string, file *fstest.MapFile) error {
+	dir := f.MapFS[path.Dir(name)]
+	switch {
+	case f.MapFS[name] != nil:
+		return &fs.PathError{Op: op, Path: name, Err: syscall.EEXIST}
+	case path.Dir(name) != "." && (dir == nil || !dir.Mode.IsDir()):
+		return &fs.PathError{Op: op, Path: name, Err: syscall.ENOENT}
+	case dir != nil:
+		dir.ModTime = time.Now()
+	}
+	f.MapFS[name] = file
+	return nil
+}
+
+// inside are the names in a directory, however deep.
+func (f memFiles) inside(dir string) (names []string) {
+	for name := range f.MapFS {
+		if strings.HasPrefix(name, dir+"/") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (f memFiles) makeRoot() error           { return nil }
+func (f memFiles) makeDir(name string) error { return f.add("mkdir", name, memDir()) }
+
+func (f memFiles) create(name string) (file, error) {
+	made := &fstest.MapFile{Mode: 0o666, ModTime: time.Now()}
+	return &memFile{made}, f.add("create", name, made)
+}
+
+func (f memFiles) openDir(name string) (file, error) {
+	_, err := fs.Stat(f.MapFS, name)
+	return &memFile{}, err
+}
+
+func (f memFiles) link(from, to string) error {
+	file := f.MapFS[from]
+	if file == nil || file.Mode.IsDir() {
+		return &fs.PathError{Op: "link", Path: from, Err: syscall.ENOENT}
+	}
+	return f.add("link", to, file)
+}
+
+func (f memFiles) rename(from, to string) error {
+	file := f.MapFS[from]
+	if file == nil {
+		return &fs.PathError{Op: "rename", Path: from, Err: syscall.ENOENT}
+	}
+	if there := f.MapFS[to]; there != nil && !there.Mode.IsDir() {
+		delete(f.MapFS, to)
+	}
+	if err := f.add("rename", to, file); err != nil {
+		return err
+	}
+	for _, name := range f.inside(from) {
+		f.MapFS[to+strings.TrimPrefix(name, from)] = f.MapFS[name]
+		delete(f.MapFS, name)
+	}
+	delete(f.MapFS, from)
+	return nil
+}
+
+func (f memFiles) remove(name string) error {
+	switch {
+	case f.MapFS[name] == nil:
+		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOENT}
+	case len(f.inside(name)) > 0:
+		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOTEMPTY}
+	}
+	delete(f.MapFS, name)
+	return nil
+}
+
+func (f memFiles) writable(name string) error {
+	_, err := fs.Stat(f.MapFS, name)
+	return err
+}
+
+func (f memFiles) lock(context.Context) (unlock func(), err error) { return func() {}, nil }
+
+// memFile is a file in memory that is open for writing.
+type memFile struct{ file *fstest.MapFile }
+
+func (m *memFile) Write(b []byte) (int, error) {
+	m.file.Data = append(m.file.Data, b...)
+	return len(b), nil
+}
+
+func (m *memFile) WriteAt(b []byte, at int64) (int, error) { return copy(m.file.Data[at:], b), nil }
+func (m *memFile) Sync() error                             { return nil }
+func (m *memFile) Close() error                            { return nil }
