@@ -124,10 +124,11 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 			return nil, err
 		}
 	}
-	for _, dir := range []string{c.Path(), schema.LiveDir} {
-		if err := syncDir(s.files, dir); err != nil {
-			return nil, err
-		}
+	if err := syncDir(s.files, c.Path()); err != nil {
+		return nil, err
+	}
+	if err := syncDir(s.files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
+		return nil, err
 	}
 	slices.SortFunc(files, func(a, b schema.LiveFile) int {
 		return cmp.Or(compareULIDs(a.Run, b.Run), compareULIDs(a.Segment, b.Segment))

@@ -302,3 +302,25 @@ func TestInspect(t *testing.T) {
 		t.Errorf("inspected %+v, want %v", in, want)
 	}
 }
+
+// TestRepairWithoutEmptyDirs has a store that was copied by something that leaves empty directories out, as git does: a
+// claim whose plan is damaged is planned again, and sealed.
+func TestRepairWithoutEmptyDirs(t *testing.T) {
+	t.Parallel()
+	dir := claimedStore(t).dir
+	want := states(t, dir)
+	claim := must(listClaims(os.DirFS(dir)))[0]
+	flipByte(t, filepath.Join(dir, claim.Path(), schema.PlanFile))
+	mustDo(t, os.Remove(filepath.Join(dir, schema.LiveDir)))
+	store := must(Open(dir, "test"))
+	if done, err := store.Repair(context.Background(), func(Repair) {}); err != nil || done != (Repaired{}) {
+		t.Errorf("repaired %+v: %v", done, err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
+	}
+	wholeStore(t, dir)
+	if got := states(t, dir); !maps.Equal(got, want) {
+		t.Errorf("%d runs, want %d", len(got), len(want))
+	}
+}
