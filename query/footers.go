@@ -85,7 +85,7 @@ func (s *sources) readFooter(of *file) error {
 		return &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
 	if of.zone == "" {
-		return checkLiveEnd(descriptor(fd), info.Size)
+		return checkLive(descriptor(fd), info.Size)
 	}
 	footer, err := schema.ReadFooter(descriptor(fd), info.Size)
 	if err != nil {
@@ -100,22 +100,20 @@ func (s *sources) readFooter(of *file) error {
 	return footer.Check(schema.Runs.Columns, int64(of.sealed.Rows))
 }
 
-// checkLiveEnd looks at the end of a live file for its format alone: that it has one row, of the run of its name, the
-// scan itself finds. Where a later version has put more behind its format, the whole footer is read.
-func checkLiveEnd(file io.ReaderAt, size int64) error {
-	const enough = 1 << 10 // for the metadata, which comes last but for a few bytes a column
-	end := make([]byte, min(size, enough))
-	if _, err := file.ReadAt(end, size-int64(len(end))); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	if format := schema.FooterFormat(end); format != "" {
-		return schema.CheckFormat(format)
-	}
-	footer, err := schema.ReadFooter(file, size)
+// checkLive looks at the footer of a live file for its format, and that it has a row: that this is the run of its name,
+// the scan itself finds, which leaves out a file without a row.
+func checkLive(file io.ReaderAt, size int64) error {
+	format, rows, err := schema.ReadFooterRows(file, size)
 	if err != nil {
 		return err
 	}
-	return schema.CheckFormat(footer.Format)
+	if err := schema.CheckFormat(format); err != nil {
+		return err
+	}
+	if rows != 1 {
+		return fmt.Errorf("%w: it has %d rows, and a file of one run has one", schema.ErrDamaged, rows)
+	}
+	return nil
 }
 
 // descriptor is an open file.

@@ -90,6 +90,13 @@ func TestFooters(t *testing.T) {
 		}
 		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
 	})
+	t.Run("a live file without a row", func(t *testing.T) {
+		t.Parallel()
+		dir := liveStore(t, manyRuns(2)...)
+		path := liveFiles(t, dir)[0]
+		elsewhere(t, "COPY (SELECT ''::VARCHAR AS run_id WHERE false) TO '"+path+"' (FORMAT parquet, FIELD_IDS {run_id: 1}, KV_METADATA {'neurolens.format': '1'})")
+		checkRefused(t, dir, filepath.Base(path), schema.ErrDamaged)
+	})
 	t.Run("a live file is that of another run", func(t *testing.T) {
 		t.Parallel()
 		dir := liveStore(t, manyRuns(2)...)

@@ -42,6 +42,31 @@ func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
 	return f, nil
 }
 
+// errEnough ends the reading of a footer.
+var errEnough = errors.New("what is wanted was read")
+
+// ReadFooterRows is ReadFooter for the format and the number of rows alone, in a tenth of the time.
+func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
+	content, err := readFooter(file, size)
+	if err != nil {
+		return "", 0, err
+	}
+	r := &compactReader{left: content}
+	err = r.fields(func(id int64, kind byte) (err error) {
+		if id != 3 {
+			return r.skip(kind)
+		}
+		if rows, err = r.integer(); err == nil {
+			err = errEnough
+		}
+		return err
+	})
+	if !errors.Is(err, errEnough) {
+		return "", 0, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
+	}
+	return FooterFormat(content), rows, nil
+}
+
 // FooterFormat is the format that the end of a file says it is of; empty where it says none.
 func FooterFormat(end []byte) string {
 	at := bytes.LastIndex(end, []byte(fileFormatSlot)) + len(fileFormatSlot)
