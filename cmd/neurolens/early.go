@@ -8,7 +8,7 @@ package main
 #include <unistd.h>
 
 // What the runtime of Go needs: where it is less, it ends the process with pages of its own state before main begins.
-enum { files_needed = 16, addresses_needed = 1536 };
+enum { files_needed = 16, addresses_needed = 2048 };
 
 static void refuse(const char *format, rlim_t has, int needed) {
 	dprintf(2, format, (int)has, needed);
