@@ -25,6 +25,9 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 				if reading && (mode.late || fault == syscall.ENOSPC) {
 					continue
 				}
+				if first > 0 && (reading || mode.name != "early") && tier(0, 1, 1) == 0 {
+					continue
+				}
 				plan, step := mode.faultyFiles, tier(251, mode.long, 1)
 				plan.fault, plan.at = fault, tier(19*ways, first, 0)%step
 				ways++
