@@ -17,8 +17,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// BenchmarkProcess measures whole processes over a store of 1,000 live runs of 1,000 samples each, in turns with a
-// process that only opens DuckDB, and reports how many times as long they take (medians).
+// BenchmarkProcess measures whole processes over a store of 1,000 runs of 1,000 samples each, sealed as they come, in turns
+// with a process that only opens DuckDB, and reports how many times as long they take (medians).
 //
 //	go test ./cmd/neurolens -run XXX -bench Process -benchtime 40x
 func BenchmarkProcess(b *testing.B) {
