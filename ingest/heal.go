@@ -57,7 +57,8 @@ func (h *healing) all(listing *schema.Listing) error {
 		return err
 	}
 	if damaged != nil {
-		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %v; store repair first", problemText(damaged)))
+		// Not wrapped: it is no damage of the other store.
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %s; store repair first", problemText(damaged)))
 		return nil
 	}
 	if len(h.wanted) > 0 {

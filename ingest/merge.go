@@ -34,9 +34,9 @@ const mergeLive = 4096
 // samples or ops to damage here, it gets them again.
 //
 // What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file
-// (SeverityDamage), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks which runs are
-// there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again
-// does the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
+// (SeverityDamage), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks
+// which runs are there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again does
+// the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
 // no store that can be listed, or is one of the file system or the context.
 func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (Merged, error) {
 	fail := func(done Merged, err error) (Merged, error) {

@@ -47,8 +47,8 @@ type Repaired struct {
 // hash or its page's checksum. Runs of which samples or ops are gone are named in an event before that. What cannot be
 // read, or is of a later version, is left as it is.
 //
-// Each thing done is handed to did. A store whose header is damaged is opened by OpenToRepair. Repairs and merges of one store
-// take turns. Whatever stops a repair, the next one does the rest.
+// Each thing done is handed to did. A store whose header is damaged is opened by OpenToRepair. Repairs and merges of one
+// store take turns. Whatever stops a repair, the next one does the rest.
 func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
 	fail := func(done Repaired, err error) (Repaired, error) {
 		return done, fmt.Errorf("repairing store %s: %w", s.dir, err)

@@ -17,19 +17,19 @@ func headerError(f fs.FS) error {
 	if !errors.Is(err, schema.ErrFormat) {
 		return err
 	}
-	mended, unread := mendedHeader(f)
+	restored, unread := restoredHeader(f)
 	switch {
 	case unread != nil:
 		return unread
-	case mended != nil:
+	case restored != nil:
 		return fmt.Errorf("%w: it does not match its own hash", schema.ErrDamaged)
 	}
 	return err
 }
 
-// mendedHeader is the header as it was before one byte of it changed: its hash tells that. nil where more than that is
+// restoredHeader is the header as it was before one byte of it changed: its hash tells that. nil where more than that is
 // wrong with it. The error is one of reading.
-func mendedHeader(f fs.FS) ([]byte, error) {
+func restoredHeader(f fs.FS) ([]byte, error) {
 	const longest = 512 // of a header that this version writes
 	content, err := schema.ReadSmall(f, schema.HeaderFile)
 	switch {
@@ -57,7 +57,7 @@ func (r *repairer) header(f Finding, newer int) error {
 		r.leave(f.Path, f.Problem)
 		return nil
 	}
-	content, err := mendedHeader(r.files)
+	content, err := restoredHeader(r.files)
 	if err != nil {
 		return err
 	}

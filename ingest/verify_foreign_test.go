@@ -50,14 +50,21 @@ func TestVerifyForeign(t *testing.T) {
 	}
 }
 
+// liveAndSealed is a store with a live run and a sealed file.
+func liveAndSealed(t *testing.T) (dir, live string, f schema.SealedFile) {
+	t.Helper()
+	store, dir := newStore(t)
+	mustAppend(t, store, smallRun())
+	live = must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()
+	sealed, f := sealedStore(t, smallRun(), smallRun())
+	copyTree(t, sealed, dir, schema.RunsDir, schema.SamplesDir)
+	return dir, live, f
+}
+
 // TestVerifyFormat has files that are whole and say that they are of another format than the store.
 func TestVerifyFormat(t *testing.T) {
 	t.Parallel()
-	store, dir := newStore(t)
-	mustAppend(t, store, smallRun())
-	live := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()
-	sealed, f := sealedStore(t, smallRun(), smallRun())
-	copyTree(t, sealed, dir, schema.RunsDir, schema.SamplesDir)
+	dir, live, f := liveAndSealed(t)
 	pack := must(filepath.Rel(dir, packSealed(t, dir, []schema.SealedFile{f})))
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir), filepath.ToSlash(pack)} {
 		whole := must(os.ReadFile(filepath.Join(dir, name)))
@@ -93,11 +100,7 @@ func (u unreadable) Open(name string) (fs.File, error) {
 // that is no damage, and costs nothing.
 func TestVerifyUnreadable(t *testing.T) {
 	t.Parallel()
-	store, dir := newStore(t)
-	mustAppend(t, store, smallRun())
-	live := must(schema.List(os.DirFS(dir), schema.Scope{})).Live[0].Path()
-	sealed, f := sealedStore(t, smallRun(), smallRun())
-	copyTree(t, sealed, dir, schema.RunsDir, schema.SamplesDir)
+	dir, live, f := liveAndSealed(t)
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir)} {
 		for _, cause := range []error{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
 			all := findings(t, unreadable{os.DirFS(dir), name, cause})

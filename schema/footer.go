@@ -45,7 +45,7 @@ func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
 // errEnough ends the reading of a footer.
 var errEnough = errors.New("what is wanted was read")
 
-// ReadFooterRows is ReadFooter for the format and the number of rows alone, in a tenth of the time.
+// ReadFooterRows is ReadFooter for the format and the number of rows alone: it decodes neither columns nor row groups.
 func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, err error) {
 	content, err := readFooter(file, size)
 	if err != nil {

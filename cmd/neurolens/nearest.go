@@ -1,6 +1,7 @@
 package main
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -18,18 +19,29 @@ const (
 // directory above that has one, up to the home directory; else the one that could be made here. Above, only one of the
 // same user counts, so that nobody is led to a store that others have put on the way to the root.
 func nearestStore(home string) string {
-	here, err := os.Getwd()
-	if _, there := os.Lstat(storeHere); err != nil || there == nil { // whatever it is, it is what is meant
+	if _, err := os.Lstat(storeHere); err == nil { // whatever it is, it is what is meant
 		return storeHere
 	}
-	path := storeName
-	for dir := here; dir != home && filepath.Dir(dir) != dir; dir = filepath.Dir(dir) {
-		path = filepath.Join("..", path)
-		if isStore(path) && isOurs(path) {
+	for above := range foldersAbove(home) {
+		if path := filepath.Join(above, storeName); isStore(path) && isOurs(path) {
 			return path
 		}
 	}
 	return storeHere
+}
+
+// foldersAbove are the directories above the working directory up to the home directory, the nearest first, as paths from
+// it. There are none where the working directory is not known.
+func foldersAbove(home string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		dir, err := os.Getwd()
+		for path := ".."; err == nil && dir != home && filepath.Dir(dir) != dir; path = filepath.Join("..", path) {
+			if !yield(path) {
+				return
+			}
+			dir = filepath.Dir(dir)
+		}
+	}
 }
 
 func isStore(dir string) bool {

@@ -11,17 +11,17 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// projectFile says what the commands of a project have in common; mostProject bounds its size.
+// projectFile holds the settings that all commands of a project share.
 const (
-	projectFile = "neurolens.yaml"
-	mostProject = 64 << 10
+	projectFile     = "neurolens.yaml"
+	maxProjectBytes = 64 << 10
 )
 
 // readProject makes what the nearest project file says the default of variables that are not set.
 func (a *app) readProject() error {
-	path, err := nearestProject(a.getenv("HOME"))
-	if path == "" || err != nil {
-		return err
+	path := nearestProject(a.getenv("HOME"))
+	if path == "" {
+		return nil
 	}
 	said, err := projectOf(path)
 	if err != nil {
@@ -39,36 +39,35 @@ func (a *app) readProject() error {
 
 // nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
 // store; empty where there is none.
-func nearestProject(home string) (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", nil // whoever needs it says so
+func nearestProject(home string) string {
+	if _, err := os.Lstat(projectFile); !errors.Is(err, fs.ErrNotExist) { // whatever it is, it is what is meant
+		return projectFile
 	}
-	path := projectFile
-	for dir := here; ; dir = filepath.Dir(dir) {
-		info, err := os.Lstat(path)
-		switch {
-		case dir != here && (err != nil || !isOurs(path)):
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
-			return "", usageErrorf("%w", err)
-		case !info.Mode().IsRegular():
-			return "", usageErrorf("%s: it is no plain file", path)
-		case info.Size() > mostProject:
-			return "", usageErrorf("%s: it has %d bytes; want %d at most", path, info.Size(), mostProject)
-		default:
-			return path, nil
+	for above := range foldersAbove(home) {
+		if path := filepath.Join(above, projectFile); isOurs(path) {
+			return path
 		}
-		if dir == home || filepath.Dir(dir) == dir {
-			return "", nil
-		}
-		path = filepath.Join("..", path)
 	}
+	return ""
+}
+
+// readSmall reads a plain file of at most maxProjectBytes.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Lstat(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is not a plain file")
+	case info.Size() > maxProjectBytes:
+		return nil, fmt.Errorf("it has %d bytes, and the limit is %d", info.Size(), maxProjectBytes)
+	}
+	return os.ReadFile(path)
 }
 
 // projectOf is what a project file says, by the variables. A store is found from the file's folder.
 func projectOf(path string) (map[string]string, error) {
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if err != nil {
 		return nil, err
 	}

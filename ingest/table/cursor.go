@@ -15,8 +15,8 @@ import (
 // How many values of a leaf are read at once: few at first, since many files are open at a time that hold few; more
 // where there are more to come. A row that has more makes room for them.
 const (
-	firstValues = 32
-	mostValues  = 512
+	minValuesRead = 32
+	maxValuesRead = 512
 )
 
 // cursor reads the values of one leaf, row by row, through all row groups of a file.
@@ -58,8 +58,8 @@ func (c *cursor) row() ([]parquet.Value, error) {
 func (c *cursor) more() error {
 	left := copy(c.values, c.values[c.at:])
 	c.values, c.at = c.values[:left], 0
-	if room := cap(c.values); room-left < room/2 || room < mostValues {
-		grown := make([]parquet.Value, left, max(2*room, firstValues))
+	if room := cap(c.values); room-left < room/2 || room < maxValuesRead {
+		grown := make([]parquet.Value, left, max(2*room, minValuesRead))
 		copy(grown, c.values)
 		c.values = grown
 	}

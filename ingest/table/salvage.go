@@ -117,7 +117,7 @@ func (s *Salvage) left() int64 {
 // goodRows are the rows of a row group of which all pages can be read.
 func goodRows(group parquet.RowGroup) ([]stretch, error) {
 	var all []stretch
-	values := make([]parquet.Value, mostValues)
+	values := make([]parquet.Value, maxValuesRead)
 	for i, chunk := range group.ColumnChunks() {
 		good, err := goodOfChunk(chunk, values)
 		if err != nil {
