@@ -21,7 +21,7 @@ func againOf(t *testing.T, dir, id string) string {
 	return strings.TrimSpace(command)
 }
 
-// checkAgain types the command of each run that there is, by default of every sixth: it makes one more run, of the same
+// checkAgain types the command of each run that there is, by default of every tenth: it makes one more run, of the same
 // point and configuration.
 func checkAgain(t *testing.T, dir string) {
 	t.Helper()
@@ -38,7 +38,7 @@ func checkAgain(t *testing.T, dir string) {
 	ids := strings.Fields(strings.NewReplacer("[", "", "]", "").Replace(rows(t, dir, "SELECT run_id FROM runs ORDER BY run_id")))
 	last := ids[len(ids)-1]
 	for i, id := range ids {
-		if i%6 > 0 && !long() {
+		if i%10 > 0 && !long() {
 			continue
 		}
 		command := againOf(t, dir, id)

@@ -15,14 +15,14 @@ func repository(t testing.TB, dir string) {
 	t.Helper()
 	_, err := exec.LookPath("git")
 	needs(t, "git", err)
-	git(t, dir, "init", "-q", "-b", "main")
+	git(t, dir, "init", "-q", "-b", "main", "--template=")
 	commit(t, dir)
 }
 
 func commit(t testing.TB, dir string) {
 	t.Helper()
 	git(t, dir, "add", "-A")
-	git(t, dir, "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x")
+	git(t, dir, "-c", "maintenance.auto=false", "-c", "user.name=t", "-c", "user.email=t@localhost", "commit", "-q", "-m", "x")
 }
 
 func git(t testing.TB, dir string, args ...string) string {
@@ -49,6 +49,7 @@ const spinScript = "i=0; while [ $i -lt 5000 ]; do i=$((i+1)); done\n"
 // in a million times.
 func TestAgainstItself(t *testing.T) {
 	t.Parallel()
+	needsLong(t)
 	dir, cache := t.TempDir(), t.TempDir()
 	write(t, dir, "sweep.yaml", spinSweep)
 	write(t, dir, "spin.sh", spinScript)

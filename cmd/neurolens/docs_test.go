@@ -14,6 +14,7 @@ import (
 // has to succeed, and to print what does not depend on the machine: the header of the table, and the line that counts.
 func TestREADME(t *testing.T) {
 	t.Parallel()
+	needsLong(t)
 	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,14 @@ func TestMain(m *testing.M) {
 // long tells whether tests do all that they can, which takes minutes, or a small part of it.
 func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 
+// needsLong leaves a test to those who have the minutes.
+func needsLong(t *testing.T) {
+	t.Helper()
+	if !long() {
+		t.Skip("left out: NEUROLENS_LONG is not set")
+	}
+}
+
 // TestScripts runs testdata/script: commands with their output on both streams and their exit codes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -70,8 +78,12 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// condition holds for needs:PROGRAM where the program is there. NEUROLENS_TEST_REQUIRE makes its lack an error.
+// condition holds for long where tests do all that they can, and for needs:PROGRAM where the program is there.
+// NEUROLENS_TEST_REQUIRE makes its lack an error.
 func condition(text string) (bool, error) {
+	if text == "long" {
+		return long(), nil
+	}
 	what, ok := strings.CutPrefix(text, "needs:")
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", text)

@@ -99,7 +99,7 @@ func TestKilledAnywhere(t *testing.T) {
 	dir, root := nest(t)
 	write(t, dir, map[string]string{"lib/deep/deep.txt": "7"})
 	before := inventory(t, dir, false)
-	for i := range 12 {
+	for i := 0; i < 12; i += tier(4, 1) {
 		child, _ := start(t, Options{Dir: dir, Against: "v1", Session: "dead", Root: root})
 		await(t, filepath.Join(root, "dead"))
 		time.Sleep(time.Duration(i) * 20 * time.Millisecond)
@@ -130,7 +130,7 @@ func TestKilledAtOnce(t *testing.T) {
 	_, root := folders(t)
 	root = real(root)
 	dead := filepath.Join(root, "dead")
-	for range 60 {
+	for range tier(15, 60) {
 		child := exec.Command(os.Args[0])
 		child.Env, child.Stdout = append(os.Environ(), maker+"="+root), os.Stderr
 		if err := child.Start(); err != nil {

@@ -36,19 +36,28 @@ func TestMain(m *testing.M) {
 	os.Exit(withoutConfiguration(m.Run))
 }
 
-// withoutConfiguration runs tests in a home of their own, in which git has no configuration.
+// withoutConfiguration runs tests in a home of their own, in which git has no configuration and copies no examples of
+// hooks into each repository.
 func withoutConfiguration(run func() int) int {
 	home, err := os.MkdirTemp("", "neurolens-home-")
 	if err != nil {
 		panic(err)
 	}
 	defer os.RemoveAll(home)
-	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": ""} {
+	for name, value := range map[string]string{"HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": "", "GIT_TEMPLATE_DIR": ""} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)
 		}
 	}
 	return run()
+}
+
+// tier gives how much a test does: usually, and where NEUROLENS_LONG asks for the whole of it.
+func tier(usual, long int) int {
+	if os.Getenv("NEUROLENS_LONG") != "" {
+		return long
+	}
+	return usual
 }
 
 // need skips a test for want of a tool, unless the caller says that it has to be there.
@@ -66,7 +75,7 @@ func need(t *testing.T, tool string) {
 // git runs git in dir, apart from any configuration of this machine, and without touching the index to look at it.
 func git(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=trunk"}, args...)...)
+	cmd := exec.Command("git", append([]string{"-c", "protocol.file.allow=always", "-c", "init.defaultBranch=trunk", "-c", "maintenance.auto=false"}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_OPTIONAL_LOCKS=0",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
