@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -15,16 +13,11 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// How a gate ends. The last line has said so already.
-var (
-	errRegression   = errors.New("")
-	errInconclusive = errors.New("")
-)
-
 type compareFlags struct {
 	metrics, thresholds, by []string
 	matrix                  string
-	strict, gate, all       bool
+	gate                    gateMode
+	strict, all             bool
 }
 
 func newCompareCommand(a *app) *cobra.Command {
@@ -48,10 +41,13 @@ Lehmann), which need not be that of the middles.
 
 With --gate the exit status is 1 for a regression, also of a point that is gone
 or fails more often beyond chance; 3 where a point is not settled (fewer than 5
-runs a side, too much noise, a failure that may be chance); else 0.`,
+runs a side, too much noise, a failure that may be chance); else 0. With
+--gate=regression points that are not settled are only counted in the last line:
+the exit status is 1 for a regression, else 0.`,
 		Example: `  neurolens compare session=last~1 session=last
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
+  neurolens compare --gate=regression --threshold 5% session=last
   neurolens compare --matrix variant=a session=last --metric latency,energy`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
@@ -61,14 +57,17 @@ runs a side, too much noise, a failure that may be chance); else 0.`,
 	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
 	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
 	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
-	flags.BoolVar(&f.gate, "gate", false, "end with 1 for a regression, 3 where unsettled")
+	f.gate.register(cmd)
 	flags.BoolVar(&f.all, "all", false, "show every point in a table")
 	return cmd
 }
 
 // request turns flags and arguments into one request.
 func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
-	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate}}
+	if f.gate != gateOff && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
+		return query.CompareRequest{}, usageErrorf("--gate %s: the mode follows an equals sign: --gate=%s", args[0], args[0])
+	}
+	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate != gateOff}}
 	if f.matrix != "" {
 		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {
@@ -134,7 +133,11 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		}
 		if !forPeople(format) && len(f.by) == 0 {
 			debug.SetMemoryLimit(everyPointMemory)
-			return a.printCompared(cmd.Context(), db, req, format)
+			c, err := a.printCompared(cmd.Context(), db, req, format)
+			if err != nil {
+				return err
+			}
+			return a.endGate(f.gate, c, format)
 		}
 		c, err := db.Compare(cmd.Context(), req)
 		if err != nil {
@@ -142,27 +145,23 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		}
 		a.reportNotNumbers(c.NotNumbers)
 		w := compareWriter{a, &c, f, args}
-		if err := w.print(format); err != nil || !f.gate {
+		if err := w.print(format); err != nil {
 			return err
 		}
-		return gateError(c.Gate())
+		return a.endGate(f.gate, &c, format)
 	})
 }
 
 // printCompared writes every point in a format for programs, page after page.
-func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) error {
+func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) (*query.Comparison, error) {
 	w := a.pages(format)
 	req.Pages, req.Inputs = w.page, true
 	c, err := db.Compare(ctx, req)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.reportNotNumbers(c.NotNumbers)
-	if err := w.end(); err != nil || !req.Rules.Gate {
-		return err
-	}
-	fmt.Fprintln(a.stderr, gateLine(c.Gate(), nounOf(&c))) // standard output is for the program
-	return gateError(c.Gate())
+	return &c, w.end()
 }
 
 // print writes a comparison in a format.
@@ -180,16 +179,6 @@ func (w compareWriter) print(format string) error {
 	return w.app.print(format, t, func() view { return w.view(t) })
 }
 
-func gateError(g query.Gate) error {
-	switch {
-	case g.Regressions > 0:
-		return errRegression
-	case g.Unsettled > 0 || g.Points == 0:
-		return errInconclusive
-	}
-	return nil
-}
-
 // volatileDifference tells differences that say nothing about a change, or that another says already.
 func volatileDifference(d query.Difference) bool {
 	name, ok := strings.CutPrefix(d.Name, "env.")
@@ -198,35 +187,3 @@ func volatileDifference(d query.Difference) bool {
 
 // appliedAxes are the facts read back that say what an axis says.
 var appliedAxes = []string{"applied.compute", "applied.precision", "applied.batch_size", "applied.seq_len", "applied.backend", "applied.model"}
-
-// gateLine is the last line of a gate of so many of a noun.
-func gateLine(g query.Gate, noun string) string {
-	parts := []string{}
-	if g.Regressions > 0 {
-		text := count(g.Regressions, "regression")
-		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
-		}
-		parts = append(parts, text)
-	}
-	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, noun))
-		text += settleText(g.Open)
-		parts = append(parts, text)
-	}
-	if g.Points == 0 {
-		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
-	}
-	if len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, noun)))
-	}
-	code := exitOK
-	if err := gateError(g); err != nil {
-		code = exitCode(err)
-	}
-	look := ""
-	if g.Looks > 1 {
-		look = fmt.Sprintf(", look %d", g.Looks)
-	}
-	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), code, look)
-}

@@ -36,7 +36,7 @@ func (w compareWriter) markdown(t query.Table) error {
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.c.Rows))
-	if w.flags.gate {
+	if w.flags.gate != gateOff {
 		lines = append(lines, w.counts()...)
 	} else {
 		lines = append(lines, w.counts()[1:]...)
@@ -58,8 +58,8 @@ func (w compareWriter) markdown(t query.Table) error {
 
 // verdictLine is the comparison in one line.
 func (w compareWriter) verdictLine() string {
-	if w.flags.gate {
-		return gateLine(w.c.Gate(), w.noun())
+	if w.flags.gate != gateOff {
+		return w.flags.gate.line(w.c.Gate(), w.noun())
 	}
 	return w.counts()[0]
 }

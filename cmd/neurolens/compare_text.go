@@ -164,7 +164,7 @@ func (w compareWriter) counts() []string {
 	lines := []string{count(len(w.c.Points), w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
-		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && !w.flags.gate {
+		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && w.flags.gate == gateOff {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*compare.Level))
 		}
 		lines = append(lines, line)

@@ -51,8 +51,8 @@ func (w compareWriter) view(t query.Table) view {
 		v.below = slices.Concat(v.below, w.failures(rows), w.explained(v, rows))
 	}
 	v.below = append(v.below, w.counts()...)
-	if w.flags.gate {
-		v.below = append(v.below, gateLine(w.c.Gate(), w.noun()))
+	if w.flags.gate != gateOff {
+		v.below = append(v.below, w.flags.gate.line(w.c.Gate(), w.noun()))
 	}
 	if next := w.next(); next != "" {
 		v.below = append(v.below, "")
@@ -82,7 +82,7 @@ func (w compareWriter) subject() []string {
 		if better := w.better(); better != "" {
 			metrics += ", " + better + " is better"
 		}
-		if zone := w.deadZone(); zone != "" && !w.flags.gate {
+		if zone := w.deadZone(); zone != "" && w.flags.gate == gateOff {
 			metrics += "; less than " + zone + " is no change"
 		}
 	}

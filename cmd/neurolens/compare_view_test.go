@@ -187,7 +187,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
-	said([]string{gateLine(query.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
+	said([]string{gateStrict.line(query.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
 }
 
 // What went wrong at some points is said, and of how many more it is not.

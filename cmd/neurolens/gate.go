@@ -1,0 +1,107 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// How a gate ends. The last line has said so already.
+var (
+	errRegression   = errors.New("")
+	errInconclusive = errors.New("")
+)
+
+// gateMode is what gives a comparison an exit status of its own.
+type gateMode string
+
+const (
+	gateOff        gateMode = ""
+	gateStrict     gateMode = "strict"     // a point that is not settled ends with an exit status too
+	gateRegression gateMode = "regression" // a point that is not settled is a warning in the last line
+)
+
+// register adds --gate to a command; without a value it is strict.
+func (m *gateMode) register(cmd *cobra.Command) {
+	cmd.Flags().Var(m, "gate", "exit 1 for a regression, 3 where unsettled; `MODE`: strict, regression (never 3)")
+	cmd.Flags().Lookup("gate").NoOptDefVal = string(gateStrict)
+	modes := []cobra.Completion{
+		cobra.CompletionWithDesc(string(gateStrict), "exit 1 for a regression, 3 where a point is not settled"),
+		cobra.CompletionWithDesc(string(gateRegression), "exit 1 for a regression, else 0"),
+	}
+	if err := cmd.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+		panic(err) // there is no such flag, or it was registered twice
+	}
+}
+
+func (m *gateMode) String() string { return string(*m) }
+
+// Type is empty: help prints the name that the usage text gives.
+func (m *gateMode) Type() string { return "" }
+
+// Set reads the value of --gate.
+func (m *gateMode) Set(text string) error {
+	switch mode := gateMode(text); mode {
+	case gateStrict, gateRegression:
+		*m = mode
+		return nil
+	}
+	return errors.New("want strict or regression")
+}
+
+// verdict is the error that a gate ends with, nil where it lets pass.
+func (m gateMode) verdict(g query.Gate) error {
+	switch {
+	case g.Regressions > 0:
+		return errRegression
+	case m == gateStrict && (g.Unsettled > 0 || g.Points == 0):
+		return errInconclusive
+	}
+	return nil
+}
+
+// line is the last line of a gate of so many of a noun.
+func (m gateMode) line(g query.Gate, noun string) string {
+	parts := []string{}
+	if g.Regressions > 0 {
+		text := count(g.Regressions, "regression")
+		if g.Lost > 0 {
+			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
+		}
+		parts = append(parts, text)
+	} else if m == gateRegression && (g.Unsettled > 0 || g.Points == 0) {
+		parts = append(parts, "no regression found")
+	}
+	if g.Unsettled > 0 {
+		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, noun))
+		text += settleText(g.Open)
+		parts = append(parts, text)
+	}
+	if g.Points == 0 {
+		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, noun)))
+	}
+	look := ""
+	if g.Looks > 1 {
+		look = fmt.Sprintf(", look %d", g.Looks)
+	}
+	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), exitCode(m.verdict(g)), look)
+}
+
+// endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said
+// it; for programs it goes to standard error.
+func (a *app) endGate(m gateMode, c *query.Comparison, format string) error {
+	if m == gateOff {
+		return nil
+	}
+	if !forPeople(format) {
+		fmt.Fprintln(a.stderr, m.line(c.Gate(), nounOf(c)))
+	}
+	return m.verdict(c.Gate())
+}
