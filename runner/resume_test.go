@@ -94,6 +94,36 @@ func TestResumePrecision(t *testing.T) {
 	}
 }
 
+// TestResumeBeforePrecise: a session of which the runs agree goes on if there are too few of them to stop, as where an
+// earlier rule stopped it. One with enough is done, and the sweep begins anew.
+func TestResumeBeforePrecise(t *testing.T) {
+	for _, c := range []struct {
+		runs       int
+		maxRepeats string
+		want       string
+	}{
+		{9, "7", "21 in this session"},
+		{21, "8", "6 anew"},
+	} {
+		s := parse(t, strings.Replace(preciseSweep, "max_repeats: 5", "max_repeats: "+c.maxRepeats, 1))
+		k := &shelf{}
+		k.bench(t, s, c.runs, nil)
+		for i := range k.runs {
+			r := &k.runs[i]
+			r.Metric(r.Primary).Summary.LogMedian = new(float64)
+		}
+		plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
+		got := fmt.Sprintf("%d anew", len(plan.Launches))
+		if plan.Resumes == k.runs[0].SessionID {
+			k.bench(t, s, 0, nil)
+			got = fmt.Sprintf("%d in this session", len(k.runs))
+		}
+		if got != c.want {
+			t.Errorf("after %d equal runs: %s, want %s", c.runs, got, c.want)
+		}
+	}
+}
+
 // TestResumeFailuresOfRounds: a failure among the first repeats runs again, and the rounds that followed do not.
 func TestResumeFailuresOfRounds(t *testing.T) {
 	s, k := parse(t, preciseSweep), &shelf{}

@@ -67,7 +67,7 @@ func (s *session) imprecise(p *sweep.Point) bool {
 		if len(locations) == 0 {
 			continue
 		}
-		if relError, ok := stat.RunsRelError(locations); !ok || relError > s.sweep.RelError {
+		if !stat.RunsPrecise(locations, s.sweep.RelError) {
 			return true
 		}
 	}

@@ -63,8 +63,8 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch; empty: none")
 
 	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
-	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1%")
-	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "with --rel-error at most `N` runs of each point")
+	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1% (7 runs or more)")
+	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "with --rel-error at most `N` runs of each point (20)")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
 
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")

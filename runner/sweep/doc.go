@@ -79,6 +79,9 @@
 //	rel_error: 1%                     # instead of iterations: go on until the result is as precise, or the budget is spent
 //	max_repeats: 20                   # what rel_error may take; 20 by default
 //
+// With rel_error a point has more runs until the 95 % interval of its location is as narrow three times in a row, from 5 runs
+// on: 7 at least, unless max_repeats is less. An interval that is looked at after every run and believed at once is too narrow.
+//
 // # Comparing
 //
 //	thresholds:                       # differences that are none, by metric
