@@ -40,44 +40,45 @@ func above(candidates []change, threshold float64) []change {
 // segmentation is how changes are looked for.
 type segmentation struct {
 	least int // values on either side of a change
-	// untied measures a change in standard deviations of the scores of different values, also where some are equal and so
-	// have scores that differ less. It is then no stronger than if chance had put equal values in an order.
-	untied bool
 }
 
-// scan gives the strongest change of each seeded interval: lengths fall by the square root of two, and those of one
-// length overlap by half.
+// scan gives the strongest change of each seeded interval.
 func (s segmentation) scan(series []float64, yield func(change)) {
-	n := len(series)
 	r := newRanks(series)
-	for length := float64(n); int(math.Ceil(length)) >= 2*s.least; length /= math.Sqrt2 {
+	var quantiles []float64
+	seeded(len(series), 2*s.least, func(low, size int) {
+		if len(quantiles) != size {
+			quantiles = normalScores(size)
+		}
+		at, strength := s.strongest(r.scores(low, quantiles))
+		yield(change{strength: strength, low: low, high: low + size, at: low + at})
+	})
+}
+
+// seeded gives the intervals of at least so many of n values, by their first value and size, that of all values first:
+// lengths fall by the square root of two, and those of one length overlap by half.
+func seeded(n, shortest int, yield func(low, size int)) {
+	for length := float64(n); int(math.Ceil(length)) >= shortest; length /= math.Sqrt2 {
 		size := int(math.Ceil(length))
-		quantiles := normalScores(size)
 		steps := 2*int(math.Ceil(float64(n)/length)) - 2
 		for i := range steps + 1 {
 			low := 0
 			if steps > 0 {
 				low = i * (n - size) / steps
 			}
-			scores := r.scores(low, quantiles)
-			over := scores
-			if s.untied {
-				over = quantiles
-			}
-			at, strength := s.strongest(scores, sumOfSquares(over))
-			yield(change{strength: strength, low: low, high: low + size, at: low + at})
+			yield(low, size)
 		}
 	}
 }
 
 // strongest is the place before which the mean of scores differs most from that after it, in standard deviations of
-// such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0;
-// s² is that of scores with such a sum of squares.
-func (s segmentation) strongest(scores []float64, squares float64) (at int, strength float64) {
-	var sum, best float64
+// such a difference: the largest |S_k| / √(s² k(n-k)/n), where S_k is the sum of the first k scores. Scores add to 0.
+func (s segmentation) strongest(scores []float64) (at int, strength float64) {
+	var sum, squares, best float64
 	n := len(scores)
 	for i, score := range scores {
 		sum += score
+		squares += score * score
 		k := i + 1
 		if k < s.least || n-k < s.least {
 			continue
@@ -90,13 +91,6 @@ func (s segmentation) strongest(scores []float64, squares float64) (at int, stre
 		return 0, 0
 	}
 	return at, math.Sqrt(best * float64(n) * float64(n-1) / squares)
-}
-
-func sumOfSquares(values []float64) (sum float64) {
-	for _, v := range values {
-		sum += v * v
-	}
-	return sum
 }
 
 // normalScores are the standard normal quantiles of i/(n+1), for i of 1..n.

@@ -1,6 +1,7 @@
 package stat
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -8,9 +9,10 @@ import (
 // What change points are looked for with.
 const (
 	trendLeast      = 3   // values on either side
-	trendPasses     = 3   // in which the correlation of neighbours is estimated
+	trendShortest   = 8   // values in a part of a series that is looked at, and in a series
+	trendVisible    = 6   // values in a series in which a change can be seen, but is not told from chance
+	trendWhole      = .8  // share of the chance that the series as a whole is given
 	trendConfidence = .95 // of the interval of a shift
-	trendMostRho    = .99 // that a correlation is taken for
 )
 
 // ChangePoint says that from Index on a series has another level.
@@ -20,46 +22,104 @@ type ChangePoint struct {
 	// interval of 95 %: of logarithms it is that of the ratio's. That the place was chosen where the segments differ most
 	// makes it a little too large.
 	Shift Estimate
-	// P is the chance that the strongest change of such a series without a change point is as strong, from the table of
-	// permutations: 1 where it is more than 0.2, and 0.00001 where it is less than that.
+	// P is the chance that the strongest change of such a series without a change point is as strong, for normal values of
+	// which neighbours are correlated by 0.6 at most: 1 where it is more than 0.2, and 0.00001 where it is less than that.
 	P float64
 }
 
 // ChangePoints finds where the level of a series changes, ascending: in a series without a change, there is one with
 // the chance alpha at most, which counts from 0.0001 to 0.2. Shifts smaller than least, a size in the unit of the
 // series, are no changes. Values are in order, one of each session; those that are missing are left out. There are none
-// where a value is not finite. At least 3 values are needed on either side, and below 8 values in all even the clearest
-// change is as likely by chance as 0.05.
+// where a value is not finite, and none in fewer than 8 values. At least 3 values are needed on either side.
 //
-// It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with normal scores of the ranks
-// in each interval, so that neither outliers nor the distribution matter: the threshold is that of permutations. It is
-// multiplied by √((1+ρ)/(1-ρ)), where ρ is the correlation of neighbours about their segments' medians: a series that
-// wanders looks as if it changed. ρ is the lag-1 autocorrelation plus its bias, (1+4ρ)/n (Kendall, Biometrika 41, 1954),
-// and at least 0. As segments are needed for ρ and ρ for segments, both are found in 3 passes.
+// It is seeded binary segmentation (Kovács, Bühlmann, Li and Munk, Biometrika 110, 2023) with the shift of medians in
+// each interval of at least 8 values, in standard errors: see levelShift. Outliers count little in it, the standard error
+// allows for the correlation of neighbours, as a series that wanders looks as if it changed, and the chances are those of
+// simulated series that are independent or correlated by up to 0.6. The interval that is the series itself is given 80 %
+// of alpha and the others share the rest equally (Bonferroni), so that the only change of a series is found best.
 func ChangePoints(series []float64, alpha, least float64) []ChangePoint {
-	if len(series) < 2*trendLeast || slices.ContainsFunc(series, notFinite) {
+	if len(series) < trendShortest {
 		return nil
 	}
-	null := newNullStrength(len(series))
-	all := candidates(series, segmentation{least: trendLeast, untied: true})
-	var taken []change
-	inflation := 1.0
-	for pass := range trendPasses {
-		if pass > 0 {
-			inflation = inflationOf(series, taken)
-		}
-		taken = above(all, null.reached(alpha)*inflation)
+	return trendSearch{alpha: alpha, least: least}.points(series)
+}
+
+// VisibleChanges are the change points of a series if its neighbours were independent: a series that wanders has more of
+// them than chance allows for. They are what can be seen in a series, and may be less than it takes to say that it changed.
+// There are none in fewer than 6 values.
+func VisibleChanges(series []float64, alpha, least float64) []ChangePoint {
+	if len(series) < trendVisible {
+		return nil
 	}
+	return trendSearch{alpha: alpha, least: least, independent: true}.points(series)
+}
+
+// trendSearch is how change points are looked for.
+type trendSearch struct {
+	alpha, least float64
+	independent  bool // neighbours are taken for independent
+}
+
+func (s trendSearch) points(series []float64) []ChangePoint {
+	if slices.ContainsFunc(series, notFinite) {
+		return nil
+	}
+	alpha := min(max(s.alpha, trendLevels[len(trendLevels)-1]), trendLevels[0])
+	taken := above(s.candidates(series), -math.Log(alpha))
 	slices.SortFunc(taken, func(a, b change) int { return a.at - b.at })
 	points := make([]ChangePoint, len(taken))
 	for i, c := range taken {
-		points[i] = ChangePoint{Index: c.at, P: null.p(c.strength / inflation)}
+		points[i] = ChangePoint{Index: c.at, P: max(math.Exp(-c.strength), 1./(trendDraws+1))}
 	}
 	for i := range points {
 		low, high := around(series, points, i)
 		points[i].Index = refined(series, low, points[i].Index, high)
 	}
-	return withoutSmallest(series, points, least)
+	return withoutSmallest(series, points, s.least)
+}
+
+// candidates are the strongest changes of the seeded intervals of a series, the strongest first. The strength of one is the
+// negative logarithm of its chance.
+func (s trendSearch) candidates(series []float64) []change {
+	var all []change
+	parts := -1 // intervals other than the series itself
+	seeded(len(series), min(trendShortest, len(series)), func(int, int) { parts++ })
+	seeded(len(series), min(trendShortest, len(series)), func(low, size int) {
+		values := series[low : low+size]
+		shift := shiftIn(values)
+		if !shift.held(values) {
+			return
+		}
+		strength := s.strength(size, shift)
+		switch {
+		case parts > 0 && size == len(series):
+			strength += math.Log(trendWhole)
+		case parts > 0:
+			strength += math.Log((1 - trendWhole) / float64(parts))
+		}
+		all = append(all, change{strength: strength, low: low, high: low + size, at: low + shift.at})
+	})
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(b.strength, a.strength) })
+	return all
+}
+
+// strength is the negative logarithm of the chance of a shift between n values.
+func (s trendSearch) strength(n int, shift levelShift) float64 {
+	if math.IsInf(shift.size, 1) {
+		// Of all orders of two different values two have all of one before all of the other.
+		return logChoose(n, shift.at) - math.Ln2
+	}
+	size := shift.size
+	if !s.independent {
+		size /= shift.inflation
+	}
+	return -newNullSize(n).logP(size)
+}
+
+// logChoose is the logarithm of the number of ways to choose k of n.
+func logChoose(n, k int) float64 {
+	of := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
+	return of(n) - of(k) - of(n-k)
 }
 
 // around are the ends of the segments on either side of a point.
@@ -88,29 +148,6 @@ func refined(series []float64, low, at, high int) int {
 		sum += math.Abs(series[i]-before) - math.Abs(series[i]-after)
 	}
 	return at
-}
-
-// inflationOf is how many times the deviations of sums of neighbours are those of independent values.
-func inflationOf(series []float64, taken []change) float64 {
-	ends := []int{0, len(series)}
-	for _, c := range taken {
-		ends = append(ends, c.at)
-	}
-	slices.Sort(ends)
-	residuals := make([]float64, 0, len(series))
-	for i, end := range ends[1:] {
-		segment := series[ends[i]:end]
-		level := median(slices.Clone(segment))
-		for _, v := range segment {
-			residuals = append(residuals, v-level)
-		}
-	}
-	if !slices.ContainsFunc(residuals, func(r float64) bool { return r != 0 }) {
-		return 1
-	}
-	rho := lag1(residuals)
-	rho = min(max(rho+(1+4*rho)/float64(len(series)), 0), trendMostRho)
-	return math.Sqrt((1 + rho) / (1 - rho))
 }
 
 // withoutSmallest gives points their shifts and drops those smaller than least, and those without any, the smallest
@@ -142,52 +179,47 @@ func withoutSmallest(series []float64, points []ChangePoint, least float64) []Ch
 	return points
 }
 
-// nullStrength is how strong the strongest change of n values is by chance: strengths by trendLevels, squared, as the
-// logarithm of a normal tail is nearly straight in the square.
-type nullStrength [len(trendLevels)]float64
+// nullSize is how large the most likely change of n values is by chance: a value for each of trendLevels. Their coordinate is
+// log(1 + size²/(n-2)), in which the logarithm of the tail of Student's t is nearly straight.
+type nullSize struct {
+	freedom     float64
+	coordinates [len(trendLevels)]float64
+}
 
-// newNullStrength joins the table's rows by lines in the logarithm of n. Beyond the last row the line goes on: it rises
+// newNullSize joins the table's rows by lines in the logarithm of n. Beyond the last row a line goes on if it rises: it rises
 // less and less, so that this is a little more than is needed.
-func newNullStrength(n int) nullStrength {
+func newNullSize(n int) nullSize {
 	right := 1
-	for right < len(trendThresholds)-1 && n > trendThresholds[right].n {
+	for right < len(trendSizes)-1 && n > trendSizes[right].n {
 		right++
 	}
-	low, high := trendThresholds[right-1], trendThresholds[right]
+	low, high := trendSizes[right-1], trendSizes[right]
 	share := math.Log(float64(n)/float64(low.n)) / math.Log(float64(high.n)/float64(low.n))
-	var null nullStrength
-	for i := range null {
-		strength := low.strengths[i] + share*(high.strengths[i]-low.strengths[i])
-		null[i] = strength * strength
+	null := nullSize{freedom: float64(n - 2)}
+	for i := range null.coordinates {
+		size := low.sizes[i] + share*(high.sizes[i]-low.sizes[i])
+		if share > 1 {
+			size = max(size, high.sizes[i])
+		}
+		null.coordinates[i] = null.coordinate(size)
 	}
 	return null
 }
 
-// reached is the strength that has the chance p.
-func (null nullStrength) reached(p float64) float64 {
-	p = min(max(p, trendLevels[len(trendLevels)-1]), trendLevels[0])
-	i := 1
-	for p < trendLevels[i] {
-		i++
-	}
-	share := math.Log(p/trendLevels[i-1]) / math.Log(trendLevels[i]/trendLevels[i-1])
-	return math.Sqrt(null[i-1] + share*(null[i]-null[i-1]))
-}
+func (null nullSize) coordinate(size float64) float64 { return math.Log1p(size * size / null.freedom) }
 
-// p is the chance of a strength. Beyond the table the last line goes on down to the chance that no shuffle told of.
-func (null nullStrength) p(strength float64) float64 {
-	square := strength * strength
-	if square < null[0] {
-		return 1
+// logP is the logarithm of the chance of a size. Beyond the table the last line goes on.
+func (null nullSize) logP(size float64) float64 {
+	at := null.coordinate(size)
+	known := null.coordinates
+	if at < known[0] {
+		return 0
 	}
 	i := 1
-	for i < len(null)-1 && square >= null[i] {
+	for i < len(known)-1 && at >= known[i] {
 		i++
 	}
-	if null[i] == null[i-1] {
-		return trendLevels[i]
-	}
-	share := (square - null[i-1]) / (null[i] - null[i-1])
-	p := trendLevels[i-1] * math.Pow(trendLevels[i]/trendLevels[i-1], share)
-	return max(p, 1./(trendDraws+1))
+	share := (at - known[i-1]) / (known[i] - known[i-1])
+	low, high := math.Log(trendLevels[i-1]), math.Log(trendLevels[i])
+	return low + share*(high-low)
 }

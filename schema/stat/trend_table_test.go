@@ -8,94 +8,104 @@ import (
 	"testing"
 )
 
-// nullStrengths are the strongest changes of shuffles of n different values, ascending.
-func nullStrengths(n, draws int) []float64 {
-	random := rand.New(rand.NewPCG(2, uint64(n)))
-	series := make([]float64, n)
-	for i := range series {
-		series[i] = float64(i)
+// nullShifts are how large the most likely change of level is in n normal values without one, ascending, of which
+// neighbours are correlated by rho, in standard errors that allow for it.
+func nullShifts(n int, rho float64, draws int) []float64 {
+	random := rand.New(rand.NewPCG(uint64(100*rho), uint64(n)))
+	sizes := make([]float64, draws)
+	for d := range sizes {
+		shift := shiftIn(autoregressive(random, n, rho))
+		sizes[d] = shift.size / shift.inflation
 	}
-	strengths := make([]float64, draws)
-	for d := range strengths {
-		random.Shuffle(n, func(i, j int) { series[i], series[j] = series[j], series[i] })
-		segmentation{least: trendLeast}.scan(series, func(c change) { strengths[d] = max(strengths[d], c.strength) })
-	}
-	slices.Sort(strengths)
-	return strengths
+	slices.Sort(sizes)
+	return sizes
 }
 
-// reached is the strength that, counted with the series itself, at most so large a share of draws reaches: in the
-// middle between the strengths that do and those that do not, as few values have few strengths.
-func reached(strengths []float64, share float64) float64 {
-	draws := len(strengths)
-	at := draws + 1 - int(math.Round(share*float64(draws+1))) // the first of as many as may reach it
-	for at < draws && strengths[at]-strengths[at-1] < 1e-9 {
-		at++
-	}
-	if at == draws {
-		return strengths[draws-1] + 1e-4
-	}
-	return (strengths[at-1] + strengths[at]) / 2
+// reached is the size that, counted with the series itself, so large a share of draws reaches: in the middle between those
+// that do and those that do not.
+func reached(sizes []float64, share float64) float64 {
+	at := len(sizes) + 1 - int(math.Round(share*float64(len(sizes)+1))) // the first of as many as may reach it
+	return (sizes[at-1] + sizes[at]) / 2
 }
 
-// TestTrendThresholds draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes minutes, and
-// otherwise less often, to see that the shares are right.
-func TestTrendThresholds(t *testing.T) {
+// drawnSizes is a row of the table: of each chance the largest size among correlations.
+func drawnSizes(n, draws int) (sizes [len(trendLevels)]float64) {
+	for _, rho := range []float64{0, .3, .6} {
+		drawn := nullShifts(n, rho, draws)
+		for i, p := range trendLevels {
+			sizes[i] = max(sizes[i], reached(drawn, p))
+		}
+	}
+	return sizes
+}
+
+// TestTrendSizes draws the table again: with NEUROLENS_TORTURE=1 as often as it was drawn, which takes an hour, and otherwise
+// less often, to see that the shares are right, also where the table is interpolated.
+func TestTrendSizes(t *testing.T) {
 	t.Parallel()
-	for _, row := range trendThresholds {
-		if os.Getenv("NEUROLENS_TORTURE") != "" {
-			strengths := nullStrengths(row.n, trendDraws)
+	if os.Getenv("NEUROLENS_TORTURE") != "" {
+		for _, row := range trendSizes {
+			drawn := drawnSizes(row.n, trendDraws)
 			for i, p := range trendLevels {
-				if want := reached(strengths, p); math.Abs(row.strengths[i]-want) > 1e-4 {
-					t.Errorf("%d values, %g: %.4f, the table has %.4f", row.n, p, want, row.strengths[i])
+				if math.Abs(row.sizes[i]-drawn[i]) > 1e-4*drawn[i] {
+					t.Errorf("%d values, %g: %.4f, the table has %.4f", row.n, p, drawn[i], row.sizes[i])
 				}
 			}
-		} else if row.n <= 100 {
-			checkShares(t, row.n, 2000)
 		}
+		return
 	}
+	for _, n := range []int{6, 8, 9, 13, 19, 28, 45, 90} {
+		checkShares(t, n, 1000)
+	}
+	checkShares(t, 600, 100)
 }
 
-// TestTrendThresholdsBetween: the shares are right too where the table is interpolated.
-func TestTrendThresholdsBetween(t *testing.T) {
-	t.Parallel()
-	for _, n := range []int{17, 19, 28, 45, 55, 70, 90, 115} {
-		checkShares(t, n, 2000)
-	}
-	checkShares(t, 1500, 200)
-}
-
-// checkShares draws strengths and asks that about as many reach the table's as should. Short intervals have few
-// strengths, so that it may be fewer, and of few values it may be none.
+// checkShares draws values and asks that not more are changed by the table's sizes than should, and about as many with that
+// correlation which has most.
 func checkShares(t *testing.T, n, draws int) {
 	t.Helper()
-	null := newNullStrength(n)
-	strengths := nullStrengths(n, draws)
-	for _, p := range []float64{.2, .1, .05, .01} {
-		at, _ := slices.BinarySearch(strengths, null.reached(p))
-		share := float64(draws-at) / float64(draws)
+	null := newNullSize(n)
+	shares := map[float64]float64{}
+	for _, rho := range []float64{0, .3, .6} {
+		sizes := nullShifts(n, rho, draws)
+		for _, p := range []float64{.2, .1, .05, .01} {
+			share := 0.
+			for _, size := range sizes {
+				if null.logP(size) <= math.Log(p) {
+					share += 1 / float64(draws)
+				}
+			}
+			shares[p] = max(shares[p], share)
+		}
+	}
+	for p, share := range shares {
 		slack := 4 * math.Sqrt(p*(1-p)/float64(draws))
-		if share > p+slack || share < .7*p-slack && n >= 15 {
-			t.Errorf("of shuffles of %d values %.2f %% reach what %g %% should", n, 100*share, 100*p)
+		if share > p+slack || share < .8*p-slack {
+			t.Errorf("of %d values without a change %.2f %% have a size that %g %% should", n, 100*share, 100*p)
 		}
 	}
 }
 
-// TestNullStrengthIsOneCurve: the chance of the strength that a chance asks for is that chance.
-func TestNullStrengthIsOneCurve(t *testing.T) {
+// TestNullSizeIsOneCurve: the chance falls as the size grows, through the table's values and beyond them.
+func TestNullSizeIsOneCurve(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{15, 33, 100, 240, 5000} {
-		null := newNullStrength(n)
-		for _, p := range []float64{.2, .13, .05, .03, .01, .0042, .001, .0003, .0001} {
-			if got := null.p(null.reached(p)); math.Abs(got-p) > 1e-9 {
-				t.Errorf("%d values: the chance of the strength of %g is %g", n, p, got)
+	for _, row := range trendSizes {
+		null := newNullSize(row.n)
+		for i, p := range trendLevels {
+			if got := math.Exp(null.logP(row.sizes[i])); math.Abs(got/p-1) > 1e-9 {
+				t.Errorf("%d values: the chance of the size of %g is %g", row.n, p, got)
 			}
 		}
-		if got := null.p(1e9); got != 1e-5 {
-			t.Errorf("%d values: nothing is less likely than %g", n, got)
+		if p := math.Exp(null.logP(0)); p != 1 {
+			t.Errorf("%d values: no change has the chance %g", row.n, p)
 		}
-		if got := null.p(0); got != 1 {
-			t.Errorf("%d values: no change has the chance %g", n, got)
+		last := 0.
+		for size := row.sizes[0]; size < 1e6; size *= 1.1 {
+			p := null.logP(size)
+			if !(p < last) {
+				t.Fatalf("%d values: the logarithm of the chance of %g is %g, of less %g", row.n, size, p, last)
+			}
+			last = p
 		}
 	}
 }

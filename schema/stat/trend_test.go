@@ -123,21 +123,23 @@ func TestChangePointsScale(t *testing.T) {
 	}
 }
 
-// TestInflation: by hand, of residuals -½ -½ ½ ½, whose neighbours are correlated by ¼ and, with its bias, by ¾.
+// TestInflation: by hand, of residuals whose neighbours are correlated by 1/4 and, with its bias, by 3/4, and others.
 func TestInflation(t *testing.T) {
 	t.Parallel()
+	of := func(rho float64) float64 {
+		rho = (4*rho + priorWeight*priorRho) / (4 + priorWeight)
+		return math.Sqrt((1 + rho) / (1 - rho))
+	}
 	for _, c := range []struct {
-		series []float64
-		taken  []change
-		want   float64
+		residuals []float64
+		want      float64
 	}{
-		{[]float64{0, 0, 1, 1}, nil, math.Sqrt(7)},
-		{[]float64{0, 0, 1, 1}, []change{{at: 2}}, 1},
-		{[]float64{0, 1, 0, 1, 0, 1, 0, 1}, nil, 1},
-		{[]float64{3, 3, 3, 3}, nil, 1},
+		{[]float64{-.5, -.5, .5, .5}, of(.75)},
+		{[]float64{-.5, .5, -.5, .5}, of(0)},
+		{[]float64{0, 0, 0, 0}, of(.25)},
 	} {
-		if got := inflationOf(c.series, c.taken); math.Abs(got-c.want) > 1e-12 {
-			t.Errorf("%v, changed at %v: %g, want %g", c.series, c.taken, got, c.want)
+		if got := inflationOf(c.residuals); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%v: %g, want %g", c.residuals, got, c.want)
 		}
 	}
 }

@@ -1,0 +1,56 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// What a value that is far off its level is.
+const (
+	spikeBeyond   = 5      // robust standard deviations of its level
+	spikeMost     = 2      // such values in a row: three are a level
+	spikeLeast    = 5      // values of a level
+	meanOfNormals = 1.2533 // standard deviations of normal values in a mean absolute deviation
+)
+
+// Spike is a value far off a level that was there before it and after it.
+type Spike struct {
+	Index int
+	By    float64 // by how much it is above the median of the level, in the unit of the series
+}
+
+// Spikes are the values of a level, a series without a change point, that are more than 5 robust standard deviations off
+// (1.4826 median absolute deviations from the median, or where that is 0, 1.2533 mean ones: Iglewicz and Hoaglin, How to
+// Detect and Handle Outliers, 1993), and at least as far as least. There are at most two of them in a
+// row, and others before and after: a change begins with values that look like spikes until there are enough. In fewer
+// than 5 values there are none.
+func Spikes(level []float64, least float64) []Spike {
+	if len(level) < spikeLeast || slices.ContainsFunc(level, notFinite) {
+		return nil
+	}
+	middle := median(slices.Clone(level))
+	deviations := make([]float64, len(level))
+	for i, v := range level {
+		deviations[i] = math.Abs(v - middle)
+	}
+	mean, _ := moments(deviations)
+	spread := madOfNormals * median(deviations)
+	if spread == 0 {
+		spread = meanOfNormals * mean
+	}
+	bound := max(spikeBeyond*spread, least)
+	var spikes []Spike
+	for first := 0; first < len(level); {
+		end := first
+		for end < len(level) && math.Abs(level[end]-middle) >= bound && level[end] != middle {
+			end++
+		}
+		if n := end - first; n > 0 && n <= spikeMost && first > 0 && end < len(level) {
+			for i := first; i < end; i++ {
+				spikes = append(spikes, Spike{i, level[i] - middle})
+			}
+		}
+		first = end + 1
+	}
+	return spikes
+}

@@ -1,0 +1,57 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+func TestSpikes(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name  string
+		level []float64
+		want  []Spike
+	}{
+		{"one", []float64{10, 11, 10, 40, 9, 10, 10}, []Spike{{3, 30}}},
+		{"below", []float64{10, 11, 10, -40, 9, 10, 10}, []Spike{{3, -50}}},
+		{"two in a row and another", []float64{10, 11, 40, 41, 10, 9, 11, 50, 10, 9, 10}, []Spike{{2, 30}, {3, 31}, {7, 40}}},
+		{"three in a row", []float64{10, 11, 10, 9, 40, 41, 42, 10, 11, 10}, nil},
+		{"at the end, where a change may begin", []float64{10, 11, 10, 9, 11, 10, 40}, nil},
+		{"at the beginning", []float64{40, 11, 10, 9, 11, 10, 10}, nil},
+		{"of equal values", []float64{3, 3, 3, 3, 4, 3, 3, 3}, []Spike{{4, 1}}},
+		{"nearly half are off", []float64{3, 3, 3, 4, 4, 3, 4, 3}, nil},
+		{"smaller than what counts", []float64{3, 3, 3, 3.4, 3, 3}, nil},
+		{"nothing is off", []float64{3, 3, 3, 3, 3, 3}, nil},
+		{"few values", []float64{3, 30, 3, 3}, nil},
+		{"infinite", []float64{3, 3, math.Inf(1), 3, 3, 3}, nil},
+	} {
+		got := Spikes(c.level, .5)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			continue
+		}
+		for i, w := range c.want {
+			if got[i] != w {
+				t.Errorf("%s: %v, want %v", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// TestSpikesOfNormalValues: a hundred normal values have hardly ever one.
+func TestSpikesOfNormalValues(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 1))
+	for _, n := range []int{8, 30, 100} {
+		found := 0
+		for range 1000 {
+			if len(Spikes(autoregressive(random, n, 0), 0)) > 0 {
+				found++
+			}
+		}
+		if found > 100 {
+			t.Errorf("%d values: %d of 1000 series have a spike", n, found)
+		}
+	}
+}
