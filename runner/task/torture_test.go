@@ -64,10 +64,10 @@ func TestTorture(t *testing.T) {
 	partial := 0
 	for i := range rounds {
 		spec := builtin("torture")
-		spec.Warmup, spec.Iterations = 5, 5000
+		spec.Warmup, spec.Iterations = 5, 1_000_000 // it does not end before it is killed
 		if i%2 == 1 {
 			spec = shell("sleep 0.01")
-			spec.Warmup, spec.Iterations = 0, 500 // a traced warm-up would kill the daemon
+			spec.Warmup, spec.Iterations = 0, 100_000 // a traced warm-up would kill the daemon
 		}
 		partial += torture(t, spec, victims[i%len(victims)])
 		if t.Failed() {
