@@ -147,14 +147,11 @@ func wordOf(t query.Table, row []any) string {
 	case len(flags) > 0 && textAt(t, row, "verdict") != string(compare.Unchanged):
 		word = machineText(flags[0])
 	}
-	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" && more < mostRuns {
+	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" {
 		word += fmt.Sprintf(" (+%s)", thousands(int(more)))
 	}
 	return word
 }
-
-// mostRuns is more than anybody would do.
-const mostRuns = 1000
 
 // rowsOf are axes of some rows of a table, in their order.
 func rowsOf(varying []axis, all, some query.Table) []axis {

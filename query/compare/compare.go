@@ -155,8 +155,8 @@ type Outcome struct {
 	// the other.
 	Strict bool
 
-	// MoreRuns is how many more runs a side would settle an inconclusive pair, if what was seen is the truth; 0 where that
-	// is not known, or runs would not help.
+	// MoreRuns is how many more runs a side are likely to settle an inconclusive pair; 0 where that is not known, takes more than
+	// 500, or runs would not help.
 	MoreRuns int
 }
 

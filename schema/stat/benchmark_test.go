@@ -21,7 +21,6 @@ func BenchmarkPoint(b *testing.B) {
 		"p":            func() { moderated.P() },
 		"p beyond":     func() { moderated.PBeyond(.1) },
 		"interval":     func() { moderated.Interval(.95) },
-		"runs needed":  func() { RunsNeeded(1, .7) },
 		"mann-whitney": func() { MannWhitney(base, head) },
 	} {
 		b.Run(name, func(b *testing.B) {
