@@ -27,6 +27,10 @@ type HistoryRequest struct {
 	Method HistoryMethod // empty: HistorySBS
 	// Regressions leaves all out but the sessions with which a series got worse.
 	Regressions bool
+	// Newest is for a gate that looks at a series each night: how many of its newest sessions History.Gate is about. A series
+	// without a change is then called changed once in a year of such looks with the chance 5 % at most, not at one look; what
+	// is no longer beyond chance is unsettled. 0 is no gate.
+	Newest int
 
 	// Outline leaves out all but the first and the last session of a series and those of changes: very many rows are larger
 	// than all they are made of, and Series.Locations are what people see of them.
@@ -42,7 +46,8 @@ type HistoryRequest struct {
 // location in the unit is the median; git_commit; change_point, whether the level is another from here on; shift,
 // shift_low, shift_high, from the level before to that after, with an interval of 95 %: of the ratio less 1 or, where the
 // scale is difference, in the unit; p and p_adjusted of the change point; verdict: regressed, improved, or changed where
-// it is not known which is better; failed_sessions, the same in all rows of a series: how many sessions there are after its
+// it is not known which is better; unsettled, with the shift but without a change_point, where a step can be seen that may
+// be chance; spike, with how far the session is off its level as the shift; failed_sessions, the same in all rows of a series: how many sessions there are after its
 // last value in which runs of the point failed and none was ok.
 type History struct {
 	Table
@@ -50,6 +55,8 @@ type History struct {
 	Known      int            // series that there are, with rows or without
 	Sessions   int            // different ones in the table
 	Failed     int            // runs that match and failed
+	Unsettled  int            // series with a step since HistoryRequest.Since that can be seen but may be chance, with rows or without
+	Gate       HistoryGate    // where HistoryRequest.Newest is not 0
 	Gone       int            // series without rows, as their last value was before HistoryRequest.Since, that failed after it
 	Useless    int            // ok runs that match but have no value of the metric
 	Unplaced   int            // ok runs that say neither when they began nor in which session: nobody knows their order
@@ -62,7 +69,8 @@ type Series struct {
 	Sessions   int      // all of them, also those before HistoryRequest.Since; of each commit where one has several
 	ByCommit   bool     // a session has several commits, with a value each
 	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
-	Changes    []Change // in the table, ascending
+	Changes    []Change // in the table, ascending, those that are unsettled among them
+	Spikes     []int    // their rows, as those of Changes
 	// Locations are those of its rows in the unit, also of rows that an outline leaves out.
 	Locations []float64
 }
@@ -91,6 +99,9 @@ type Change struct {
 // Of the change points of all series those count that Benjamini and Hochberg's rule finds at 5 %, by the least p of each
 // series: among many series, those with a false change point are 5 % of those with one, not 5 % of all. Otava knows no
 // such thing.
+//
+// A step after the last change of a series that would be one if its sessions were independent, in 6 sessions or more, is
+// unsettled: the series may only wander, or other series take the chance.
 func (db *DB) History(ctx context.Context, req HistoryRequest) (History, error) {
 	return db.history(ctx, req, historyWindow)
 }
@@ -133,6 +144,7 @@ func (h *historian) find(ctx context.Context, r *reader) error {
 	}
 	h.order()
 	h.findChanges()
+	h.decide()
 	h.outline()
 	if err := h.name(ctx, r); err != nil {
 		return err

@@ -38,8 +38,8 @@ const historyPage = 1000
 func (h *historian) handOut() error {
 	page := Table{Columns: h.Columns}
 	for _, l := range h.shown {
-		for i, change := range h.rowsOf(l) {
-			page.Rows = append(page.Rows, h.row(l, i, change))
+		for i, m := range h.rowsOf(l) {
+			page.Rows = append(page.Rows, h.row(l, i, m))
 			if h.req.Pages == nil || len(page.Rows) < historyPage {
 				continue
 			}
@@ -57,7 +57,7 @@ func (h *historian) handOut() error {
 }
 
 // row is the row of entry i of a series.
-func (h *historian) row(l *line, i int, change *stat.ChangePoint) []any {
+func (h *historian) row(l *line, i int, m *mark) []any {
 	e := l.entries[i]
 	started := any(nil)
 	if e.told {
@@ -65,14 +65,19 @@ func (h *historian) row(l *line, i int, change *stat.ChangePoint) []any {
 	}
 	row := make([]any, 0, len(h.Columns))
 	row = append(row, l.before...)
-	row = append(row, h.sessions.values[e.session], started, int64(e.runs), inUnit(e.location, l.scale()), h.commits.values[e.commit], change != nil)
-	if change == nil {
+	row = append(row, h.sessions.values[e.session], started, int64(e.runs), inUnit(e.location, l.scale()), h.commits.values[e.commit], m != nil && m.settled())
+	if m == nil {
 		return append(row, nil, nil, nil, nil, nil, nil, int64(l.failed))
 	}
-	for _, v := range []float64{change.Shift.Value, change.Shift.Low, change.Shift.High} {
+	for _, v := range []float64{m.Shift.Value, m.Shift.Low, m.Shift.High} {
 		row = append(row, differenceIn(l.scale(), v))
 	}
-	return append(row, realValue(change.P), realValue(max(change.P, l.series.adjusted)), string(l.verdict(change)), int64(l.failed))
+	if m.settled() {
+		row = append(row, realValue(m.P), realValue(max(m.P, l.series.adjusted)))
+	} else {
+		row = append(row, nil, nil)
+	}
+	return append(row, string(m.verdict), int64(l.failed))
 }
 
 // differenceIn is a difference of locations as people read it: of the ratio less 1, or in the unit. It is NULL where it is
@@ -84,12 +89,10 @@ func differenceIn(scale schema.Scale, v float64) any {
 	return realValue(v)
 }
 
-// verdict says which way a change goes; it is empty where there is none.
-func (l *line) verdict(change *stat.ChangePoint) compare.Verdict {
+// verdictOf says which way a change goes.
+func (l *line) verdictOf(change stat.ChangePoint) compare.Verdict {
 	better := schema.Better(l.better)
 	switch {
-	case change == nil:
-		return ""
 	case better != schema.BetterLower && better != schema.BetterHigher:
 		return compare.Changed
 	case change.Shift.Value > 0 == (better == schema.BetterLower):

@@ -17,17 +17,36 @@ import (
 const (
 	historyAlpha = .05 // the chance of one in a series without any, and the share of false ones among many series
 	historyBound = .95 // confidence of the interval of a shift
+
+	// historyLookAlpha is historyAlpha where a series is looked at every day of a year.
+	historyLookAlpha = historyAlpha / 365
 )
 
-// HistoryLeast is how many sessions a series has at least for HistorySBS to find a change: in fewer nothing is less likely
-// by chance than historyAlpha.
+// HistoryLeast is how many sessions a series has at least for HistorySBS to find a change.
 const HistoryLeast = 8
+
+// What a row of a history says that is no change: a step that can be seen but may be chance, and a session that is far off a
+// level which was there before it and after it.
+const (
+	Unsettled compare.Verdict = "unsettled"
+	Spike     compare.Verdict = "spike"
+)
 
 // trend is what is found in a series.
 type trend struct {
 	points   []stat.ChangePoint
 	adjusted float64 // the least p of the change points, among those of all series; NaN where there is none
+	marks    []mark  // ascending
 }
+
+// mark is what is said of an entry of a series.
+type mark struct {
+	stat.ChangePoint // of a spike its Shift is that from the level to the entry, without an interval
+	verdict          compare.Verdict
+}
+
+// settled tells whether the level is another from here on.
+func (m *mark) settled() bool { return m.verdict != Unsettled && m.verdict != Spike }
 
 // historian makes a History.
 type historian struct {
@@ -74,13 +93,17 @@ func (l *line) locations() []float64 {
 
 // findChanges finds the change points of all series, and among many series those that count.
 func (h *historian) findChanges() {
+	if h.req.Method == HistoryOtava {
+		for _, l := range h.lines {
+			l.series = trend{points: otavaPoints(l), adjusted: math.NaN()}
+			l.mark()
+		}
+		return
+	}
+	alpha := h.alpha()
 	chances := make([]float64, len(h.lines))
 	for i, l := range h.lines {
-		if h.req.Method == HistoryOtava {
-			l.series = trend{otavaPoints(l), math.NaN()}
-			continue
-		}
-		l.series.points = stat.ChangePoints(l.locations(), historyAlpha, l.least())
+		l.series.points = stat.ChangePoints(l.locations(), alpha, l.least())
 		chances[i] = 1
 		if len(l.entries) < HistoryLeast {
 			chances[i] = math.NaN() // it could have none
@@ -89,14 +112,57 @@ func (h *historian) findChanges() {
 			chances[i] = min(chances[i], p.P)
 		}
 	}
-	if h.req.Method == HistoryOtava {
-		return
-	}
 	for i, p := range stat.BenjaminiHochberg(chances) {
 		t := &h.lines[i].series
-		if t.adjusted = p; len(t.points) > 0 && !(p <= historyAlpha) {
+		if t.adjusted = p; len(t.points) > 0 && !(p <= alpha) {
 			t.points = nil
 		}
+		h.lines[i].mark()
+		h.lines[i].markDoubtful()
+	}
+}
+
+// alpha is the chance of a change point in a series without any.
+func (h *historian) alpha() float64 {
+	if h.req.Newest > 0 {
+		return historyLookAlpha
+	}
+	return historyAlpha
+}
+
+// mark makes marks of the change points.
+func (l *line) mark() {
+	l.series.marks = nil
+	for _, p := range l.series.points {
+		l.series.marks = append(l.series.marks, mark{p, l.verdictOf(p)})
+	}
+}
+
+// markDoubtful adds to the marks the last step that can be seen after the last change point, and the spikes of each level.
+func (l *line) markDoubtful() {
+	locations := l.locations()
+	low := 0
+	for _, p := range l.series.points {
+		l.markSpikes(locations, low, p.Index)
+		low = p.Index
+	}
+	high := len(locations)
+	if seen := stat.VisibleChanges(locations[low:], historyAlpha, l.least()); len(seen) > 0 {
+		last := seen[len(seen)-1]
+		last.Index += low
+		l.series.marks = append(l.series.marks, mark{last, Unsettled})
+		high = last.Index
+	}
+	l.markSpikes(locations, low, high)
+	l.markSpikes(locations, high, len(locations))
+	slices.SortFunc(l.series.marks, func(a, b mark) int { return a.Index - b.Index })
+}
+
+// markSpikes adds the spikes of the level from low up to high.
+func (l *line) markSpikes(locations []float64, low, high int) {
+	for _, s := range stat.Spikes(locations[low:high], l.least()) {
+		by := stat.Estimate{Value: s.By, Low: math.Inf(-1), High: math.Inf(1)}
+		l.series.marks = append(l.series.marks, mark{stat.ChangePoint{Index: low + s.Index, Shift: by, P: math.NaN()}, Spike})
 	}
 }
 
@@ -125,19 +191,19 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	return points
 }
 
-// wanted are the entries of a series that were asked for, each with its change point where it is one.
-func (h *historian) wanted(l *line) iter.Seq2[int, *stat.ChangePoint] {
-	return func(yield func(int, *stat.ChangePoint) bool) {
-		points := l.series.points
+// wanted are the entries of a series that were asked for, each with what is said of it.
+func (h *historian) wanted(l *line) iter.Seq2[int, *mark] {
+	return func(yield func(int, *mark) bool) {
+		marks := l.series.marks
 		for i, e := range l.entries {
-			var change *stat.ChangePoint
-			if len(points) > 0 && points[0].Index == i {
-				change, points = &points[0], points[1:]
+			var m *mark
+			if len(marks) > 0 && marks[0].Index == i {
+				m, marks = &marks[0], marks[1:]
 			}
-			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && l.verdict(change) != compare.Regressed {
+			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && (m == nil || m.verdict != compare.Regressed) {
 				continue
 			}
-			if !yield(i, change) {
+			if !yield(i, m) {
 				return
 			}
 		}
@@ -145,14 +211,14 @@ func (h *historian) wanted(l *line) iter.Seq2[int, *stat.ChangePoint] {
 }
 
 // rowsOf are the entries that become rows: of an outline those alone that it does not leave out.
-func (h *historian) rowsOf(l *line) iter.Seq2[int, *stat.ChangePoint] {
-	return func(yield func(int, *stat.ChangePoint) bool) {
+func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
+	return func(yield func(int, *mark) bool) {
 		first := true
-		for i, change := range h.wanted(l) {
-			if h.req.Outline && !first && change == nil && i < len(l.entries)-1 {
+		for i, m := range h.wanted(l) {
+			if h.req.Outline && !first && m == nil && i < len(l.entries)-1 {
 				continue
 			}
-			if first = false; !yield(i, change) {
+			if first = false; !yield(i, m) {
 				return
 			}
 		}
@@ -169,11 +235,18 @@ func (h *historian) outline() {
 			sessions[l.entries[i].session] = true
 			s.Locations = append(s.Locations, inUnit(l.entries[i].location, l.scale()))
 		}
-		for i, change := range h.rowsOf(l) {
-			if change != nil {
+		for i, m := range h.rowsOf(l) {
+			switch {
+			case m == nil:
+			case m.verdict == Spike:
+				s.Spikes = append(s.Spikes, rows)
+			default:
 				s.Changes = append(s.Changes, h.change(l, i, rows))
 			}
 			rows++
+		}
+		if m := l.unsettled(); m != nil && !time.UnixMicro(l.entries[m.Index].began).Before(h.req.Since) {
+			h.Unsettled++
 		}
 		if s.End = rows; s.End > s.First {
 			h.Series, h.shown = append(h.Series, s), append(h.shown, l)
@@ -186,6 +259,16 @@ func (h *historian) outline() {
 			h.Sessions++
 		}
 	}
+}
+
+// unsettled is the step of a series that can be seen but may be chance; there is one at most.
+func (l *line) unsettled() *mark {
+	for i := range l.series.marks {
+		if m := &l.series.marks[i]; m.verdict == Unsettled {
+			return m
+		}
+	}
+	return nil
 }
 
 // change says what is before and after entry i of a series.

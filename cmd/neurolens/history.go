@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,7 +18,12 @@ const historyMemory = 168 << 20
 type historyFlags struct {
 	metric, since, method string
 	regressions           bool
+	gate                  gateMode
+	newest                int
 }
+
+// newestSessions is how many sessions a gate is about: two weeks of nights.
+const newestSessions = 14
 
 func newHistoryCommand(a *app) *cobra.Command {
 	var f historyFlags
@@ -31,17 +37,26 @@ level. A session counts with the median of its runs; of the two sides of bench
 --against the head counts.
 
 A change takes at least 3 sessions on either side and 8 in all, and 2 % of a
-metric that is compared by its ratio. Outliers and slow wandering are no change.
-Where no change is found there may be one that is too small or too new to tell.
---method otava finds the changes that Apache Otava finds.
+metric that is compared by its ratio. A step that can be seen but may be chance,
+as the series wanders or is short, is unsettled. One or two sessions that are
+far off and then back are a spike, not a change. Where no change is found there
+may be one that is too small or too new to tell. --method otava finds the
+changes that Apache Otava finds.
 
 A series whose runs all failed in the sessions after its last value says so.
 
 --since leaves out earlier sessions; they tell the level all the same. With
---regressions only what got worse is listed. The exit status does not say.`,
+--regressions only what got worse is listed.
+
+--gate is for a nightly job: the exit status is 1 if a series got worse within
+its newest sessions (--newest) and is still so, or has failed there since its
+last value; 3 if one is unsettled there, or none has 8 sessions; else 0. It asks
+for more than history does otherwise, so that in a year of looks, one a day, at
+most 5 % of the series that did not change are called changed.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
-  neurolens history --regressions --since 7d`,
+  neurolens history --regressions --since 7d
+  neurolens history --gate --newest 7`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
@@ -49,12 +64,17 @@ A series whose runs all failed in the sessions after its last value says so.
 	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	flags.StringVar(&f.method, "method", string(query.HistorySBS), "find changes by `METHOD`: sbs or otava")
 	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")
+	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: the newest `K` sessions of each series, at least 3")
+	f.gate.register(cmd)
 	return cmd
 }
 
 func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
 	req := query.HistoryRequest{
 		Filter: strings.Join(args, " "), Metric: f.metric, Method: query.HistoryMethod(f.method), Regressions: f.regressions,
+	}
+	if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
+		return err
 	}
 	if cmd.Flags().Changed("since") {
 		var err error
@@ -64,7 +84,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	}
 	return a.askWithin(cmd, historyMemory, func(db *query.DB, format string) error {
 		if !forPeople(format) {
-			return a.printHistory(cmd.Context(), db, req, format)
+			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}
 		req.Outline = true
 		h, err := db.History(cmd.Context(), req)
@@ -72,13 +92,63 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(h.NotNumbers)
-		w := historyWriter{app: a, h: &h, req: req}
-		return a.print(format, h.Table, w.view)
+		w := historyWriter{app: a, h: &h, req: req, gate: f.gate}
+		if err := a.print(format, h.Table, w.view); err != nil || f.gate == gateOff {
+			return err
+		}
+		return f.gate.verdict(gateOfHistory(h.Gate))
 	})
 }
 
+// leastNewest is how many sessions a change takes.
+const leastNewest = 3
+
+// gateRequest adds to a request what a gate asks.
+func (f *historyFlags) gateRequest(req *query.HistoryRequest, newest bool) error {
+	switch {
+	case f.gate == gateOff && newest:
+		return usageErrorf("--newest: it is of --gate")
+	case f.gate == gateOff:
+		return nil
+	case f.newest < leastNewest:
+		return usageErrorf("--newest %d: want at least %d, as a change takes so many sessions", f.newest, leastNewest)
+	case req.Method == query.HistoryOtava:
+		return usageErrorf("--gate: --method otava does not bound what chance finds; want %s", query.HistorySBS)
+	}
+	req.Newest = f.newest
+	return nil
+}
+
+// gateOfHistory is a gate of the series that can be decided.
+func gateOfHistory(g query.HistoryGate) query.Gate {
+	return query.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short}
+}
+
+// gateLine is the last line of a gate.
+func (w historyWriter) gateLine() string {
+	g := w.h.Gate
+	verdict := w.gate.verdict(gateOfHistory(g))
+	var parts []string
+	switch {
+	case g.Regressed > 0 && g.Failing > 0:
+		parts = append(parts, fmt.Sprintf("%s regressed (%s of them failing)", counted(g.Regressed, "series"), thousands(g.Failing)))
+	case g.Regressed > 0:
+		parts = append(parts, counted(g.Regressed, "series")+" regressed")
+	}
+	if g.Unsettled > 0 {
+		parts = append(parts, counted(g.Unsettled, "series")+" unsettled")
+	}
+	switch {
+	case g.Short == g.Series:
+		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", query.HistoryLeast))
+	case len(parts) == 0:
+		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
+	}
+	return fmt.Sprintf("gate: newest %d sessions: %s (exit %d)", w.req.Newest, strings.Join(parts, "; "), exitCode(verdict))
+}
+
 // printHistory writes every row in a format for programs, page after page.
-func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryRequest, format string) error {
+func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryRequest, gate gateMode, format string) error {
 	w := a.pages(format)
 	req.Pages = w.page
 	h, err := db.History(ctx, req)
@@ -86,7 +156,11 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryR
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
-	return w.end()
+	if err := w.end(); err != nil || gate == gateOff {
+		return err
+	}
+	fmt.Fprintln(a.stderr, historyWriter{app: a, h: &h, req: req, gate: gate}.gateLine()) // standard output is for the program
+	return gate.verdict(gateOfHistory(h.Gate))
 }
 
 // historyWriter shows a history to people.
@@ -94,11 +168,15 @@ type historyWriter struct {
 	app *app
 	h   *query.History
 	req query.HistoryRequest
+
+	gate gateMode
 }
 
 // view is the full form of one series, a line each of several, and of changes for the worse a line each.
 func (w historyWriter) view() view {
 	switch {
+	case len(w.h.Series) == 0 && w.gate != gateOff:
+		return view{below: append(w.nothing(), w.gateLine())}
 	case len(w.h.Series) == 0:
 		return view{below: w.nothing()}
 	case w.req.Regressions:
@@ -113,7 +191,7 @@ func (w historyWriter) view() view {
 func (w historyWriter) nothing() []string {
 	switch {
 	case w.h.Known > 0 && w.req.Regressions:
-		return []string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}
+		return append([]string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}, w.unsettledSeries()...)
 	case w.h.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.gone()...)
 	case w.h.Failed > 0 && w.h.Useless+w.h.Unplaced == 0:

@@ -12,7 +12,7 @@ import (
 )
 
 // changeOrder is how verdicts are ordered: what got worse first.
-var changeOrder = []compare.Verdict{compare.Regressed, compare.Changed, compare.Improved, ""}
+var changeOrder = []compare.Verdict{compare.Regressed, compare.Changed, query.Unsettled, compare.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
 func (w historyWriter) several() view {
@@ -114,6 +114,9 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 		return append(cells, cell{text: unknown}, cell{failedOfLate(s), s.Failed > 0}, cell{})
 	}
 	verdict := string(c.verdict)
+	if n := len(s.Changes); c.verdict == query.Unsettled && n > 1 {
+		verdict += ", " + string(w.changes(s)[n-2].verdict) + " before"
+	}
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
@@ -155,6 +158,9 @@ func (w historyWriter) counts() []string {
 	if n := counts[compare.Changed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
 	}
+	if n := counts[query.Unsettled]; n > 0 {
+		parts = append(parts, fmt.Sprintf("%s unsettled", thousands(n)))
+	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", thousands(counts[""])))
 	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
@@ -167,10 +173,35 @@ func (w historyWriter) counts() []string {
 	if failed > 0 {
 		lines = append(lines, counted(failed, "series")+" failing since the last value")
 	}
-	if counts[""]+few < len(w.h.Series) && w.req.Method != query.HistoryOtava {
-		lines = append(lines, "at most 5 % of the series with a change are expected to have none")
+	if spiky := w.spiky(); spiky > 0 {
+		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off its level and back, which is no change")
+	}
+	if counts[query.Unsettled] > 0 {
+		lines = append(lines, unsettledMeans)
+	}
+	if counts[""]+counts[query.Unsettled]+few < len(w.h.Series) && w.req.Method != query.HistoryOtava {
+		lines = append(lines, w.promise())
 	}
 	return lines
+}
+
+// unsettledMeans says what an unsettled series is.
+const unsettledMeans = "unsettled: a step that can be seen but may be chance; more sessions settle it"
+
+// promise is what is known of false changes.
+func (w historyWriter) promise() string {
+	if w.req.Newest > 0 {
+		return "looked at daily for a year, at most 5 % of the series without a change are called changed"
+	}
+	return "at most 5 % of the series with a change are expected to have none"
+}
+
+// spiky counts the series with spikes.
+func (w historyWriter) spiky() (n int) {
+	for _, s := range w.h.Series {
+		n += min(len(s.Spikes), 1)
+	}
+	return n
 }
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
@@ -224,7 +255,16 @@ func (w historyWriter) regressions() view {
 		v.below = append(v.below, fmt.Sprintf("… %s more (--format plain for all)", thousands(hidden)))
 	}
 	v.below = append(v.below, fmt.Sprintf("%s%s in %s of %s", count(len(all), "regression"), w.since(), counted(len(w.h.Series), "series"), thousands(w.h.Known)))
+	v.below = append(v.below, w.unsettledSeries()...)
 	return w.finish(v, []changedAt{all[0].changedAt})
+}
+
+// unsettledSeries counts the series that may have a regression which is not listed.
+func (w historyWriter) unsettledSeries() []string {
+	if w.h.Unsettled == 0 {
+		return nil
+	}
+	return []string{counted(w.h.Unsettled, "series") + " unsettled, with a step that may be chance: history without --regressions shows them"}
 }
 
 // finish adds what was left out and the command to type next: about the first of the changes.
@@ -235,6 +275,9 @@ func (w historyWriter) finish(v view, changes []changedAt) view {
 	}
 	if w.h.Unplaced > 0 {
 		v.below = append(v.below, w.unplaced())
+	}
+	if w.gate != gateOff {
+		v.below = append(v.below, w.gateLine())
 	}
 	slices.SortStableFunc(changes, w.worse)
 	if len(changes) == 0 || changes[0].row == nil {

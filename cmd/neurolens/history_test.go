@@ -71,7 +71,7 @@ func failing(h query.History) query.History {
 func historyText(h query.History, req query.HistoryRequest, width int, color bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
 	var b bytes.Buffer
-	historyWriter{a, &h, req}.view().render(&b, width, color)
+	historyWriter{app: a, h: &h, req: req}.view().render(&b, width, color)
 	return b.String()
 }
 
@@ -221,6 +221,81 @@ func TestHistoryFailing(t *testing.T) {
 	}
 	if text := historyText(query.History{Failed: 16}, query.HistoryRequest{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
+	}
+}
+
+// unsettled makes the change of a series one that may be chance.
+func unsettled(h query.History, series int) query.History {
+	row := h.Rows[h.Series[series].Changes[0].Row]
+	row[h.Index("verdict")], row[h.Index("change_point")] = "unsettled", false
+	h.Unsettled++
+	return h
+}
+
+// TestHistoryUnsettled: a step that may be chance is said with its size and counted, and a session far off is no change.
+func TestHistoryUnsettled(t *testing.T) {
+	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
+	h.Series[1].Spikes = []int{h.Series[1].First + 3}
+	text := historyText(h, query.HistoryRequest{}, 120, false)
+	for _, want := range []string{
+		" +14.9 %  unsettled  2026-09-07 12:00\n",
+		"\nby their last change: 1 regressed, 1 improved, 1 unsettled, 1 with no change found\n",
+		"\n1 series with a session far off its level and back, which is no change\n",
+		"\nunsettled: a step that can be seen but may be chance; more sessions settle it\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if regressed, open := strings.Index(text, "+30.0 %"), strings.Index(text, "+14.9 %"); regressed > open {
+		t.Errorf("what is unsettled comes first:\n%s", text)
+	}
+
+	text = historyText(unsettled(madeHistory(.149), 0), query.HistoryRequest{}, 120, false)
+	if want := "\nno change of level found in 12 sessions; unsettled +14.9 % since 2026-09-07: it can be seen but may be chance\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	one := madeHistory(0)
+	spike := one.Rows[3]
+	spike[one.Index("shift")], spike[one.Index("verdict")] = .31, "spike"
+	one.Series[0].Spikes = []int{3, 3, 3, 3}
+	text = historyText(one, query.HistoryRequest{}, 200, false)
+	if want := "\n4 sessions far off its level and back, which is no change: 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
+		t.Errorf("no %q in\n%s", want, text)
+	}
+	text = historyText(query.History{Known: 3, Unsettled: 1}, query.HistoryRequest{Regressions: true}, 120, false)
+	if want := "no regression in 3 series\n1 series unsettled, with a step that may be chance: history without --regressions shows them\n"; text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+	h = madeHistory(.2)
+	last := h.Rows[h.Series[0].First+9]
+	last[h.Index("shift")], last[h.Index("verdict")] = .05, "unsettled"
+	h.Series[0].Changes = append(h.Series[0].Changes, query.Change{Row: 9})
+	h.Series = append(h.Series, h.Series[0])
+	if text := historyText(h, query.HistoryRequest{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {
+		t.Errorf("the change before is not said:\n%s", text)
+	}
+}
+
+// TestHistoryGateLine: the last line says what a gate ends with and why.
+func TestHistoryGateLine(t *testing.T) {
+	for _, c := range []struct {
+		mode gateMode
+		gate query.HistoryGate
+		want string
+	}{
+		{gateStrict, query.HistoryGate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
+		{gateStrict, query.HistoryGate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
+		{gateStrict, query.HistoryGate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
+		{gateRegression, query.HistoryGate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
+		{gateStrict, query.HistoryGate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
+		{gateStrict, query.HistoryGate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
+		{gateStrict, query.HistoryGate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
+	} {
+		w := historyWriter{h: &query.History{Gate: c.gate}, req: query.HistoryRequest{Newest: 14}, gate: c.mode}
+		if got, want := w.gateLine(), "gate: newest 14 sessions: "+c.want; got != want {
+			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
+		}
 	}
 }
 

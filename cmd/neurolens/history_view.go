@@ -18,6 +18,7 @@ import (
 const (
 	historyRows  = 20 // series or changes in a table
 	sparkColumns = 20 // of a line that stands in a table
+	spikesShown  = 3  // of a series
 	quietShare   = .1 // of the largest value: what a line spans at least from bottom to top
 )
 
@@ -46,7 +47,7 @@ func (w historyWriter) one(s query.Series) view {
 	first := began(at(w.h.Table, rows[0], "started_at"))
 	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.below = []string{w.outcome(len(changes), s)}
+	v.below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
 	if s.Failed > 0 {
 		newest := began(at(w.h.Table, rows[len(rows)-1], "started_at"))
 		v.below = append(v.below, failedOfLate(s)+": the last value is of "+newest)
@@ -98,15 +99,38 @@ func (w historyWriter) alsoChanged(changes []changedAt) []string {
 }
 
 // outcome is the line that counts the changes of one series.
-func (w historyWriter) outcome(changes int, s query.Series) string {
+func (w historyWriter) outcome(changes []changedAt, s query.Series) string {
 	values := count(len(s.Locations), w.noun()) + w.perCommit()
-	switch {
-	case changes == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), query.HistoryLeast)
-	case changes == 0:
-		return "no change of level found in " + values
+	found, unsettled := len(changes), ""
+	if found > 0 && changes[found-1].verdict == query.Unsettled {
+		last := changes[found-1].row
+		found--
+		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", w.shift(last, "shift"), began(at(w.h.Table, last, "started_at")))
 	}
-	return count(changes, "change") + " of level found in " + values
+	switch {
+	case found == 0 && w.tooShort(s):
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), query.HistoryLeast) + unsettled
+	case found == 0:
+		return "no change of level found in " + values + unsettled
+	}
+	return count(found, "change") + " of level found in " + values + unsettled
+}
+
+// spikes is a line about the sessions that are far off their level.
+func (w historyWriter) spikes(s query.Series) []string {
+	if len(s.Spikes) == 0 {
+		return nil
+	}
+	var all []string
+	for _, i := range s.Spikes[:min(len(s.Spikes), spikesShown)] {
+		row := w.h.Rows[i]
+		all = append(all, began(at(w.h.Table, row, "started_at"))+" ("+w.shift(row, "shift")+")")
+	}
+	text := count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
+	if len(s.Spikes) > spikesShown {
+		text += ", …"
+	}
+	return []string{text}
 }
 
 // noun is what series are of: sessions, or where one has several commits, values.

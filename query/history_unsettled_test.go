@@ -1,0 +1,137 @@
+package query_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// levelled are sessions of one point with these levels, in hundreds of nanoseconds and with a little noise.
+func levelled(levels ...float64) []schema.Run {
+	var runs []schema.Run
+	for k, level := range levels {
+		runs = append(runs, historyRun(k, 0, 1000*level*(1+.001*float64(k*7%5))))
+	}
+	return runs
+}
+
+// TestHistoryUnsettled: a step that can be seen is said, also where it may be chance, and with --regressions it is counted.
+func TestHistoryUnsettled(t *testing.T) {
+	t.Parallel()
+	// Such noise wanders, and the step is of two standard deviations.
+	db := sealedRuns(t, levelled(100, 103, 106, 104, 101, 103, 110, 113, 110, 112, 109, 107))
+	h := historyOf(t, db, query.HistoryRequest{})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Unsettled != 1 {
+		t.Fatalf("%d unsettled, %+v", h.Unsettled, h.Series)
+	}
+	row := h.Rows[h.Series[0].Changes[0].Row]
+	for name, want := range map[string]any{"change_point": false, "verdict": "unsettled", "p": nil, "p_adjusted": nil} {
+		if got := row[h.Index(name)]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.07) > .02 {
+		t.Errorf("shift is %v", row[h.Index("shift")])
+	}
+	h = historyOf(t, db, query.HistoryRequest{Regressions: true})
+	if len(h.Series) != 0 || h.Unsettled != 1 {
+		t.Errorf("%d unsettled, %+v", h.Unsettled, h.Series)
+	}
+	h = historyOf(t, db, query.HistoryRequest{Regressions: true, Since: start.Add(11 * 24 * time.Hour)})
+	if h.Unsettled != 0 {
+		t.Errorf("a step before what was asked for counts: %d", h.Unsettled)
+	}
+}
+
+// TestHistoryLargeSteps: twice the time is no chance, from the eighth session on, and with 6 of them it is unsettled.
+func TestHistoryLargeSteps(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		levels  []float64
+		at      int
+		verdict string
+	}{
+		{[]float64{100, 101, 100, 102, 200, 203, 201, 200}, 4, "regressed"},
+		{[]float64{100, 101, 100, 203, 200, 203, 201, 200}, 3, "regressed"},
+		{[]float64{100, 101, 100, 203, 200, 203}, 3, "unsettled"},
+		{[]float64{100, 100, 100, 100, 100, 100, 100, 100}, 0, ""},
+	} {
+		h := historyOf(t, sealedRuns(t, levelled(c.levels...)), query.HistoryRequest{})
+		for row := range h.Rows {
+			want := any(nil)
+			if row == c.at && c.at > 0 {
+				want = c.verdict
+			}
+			if got := h.Rows[row][h.Index("verdict")]; got != want {
+				t.Errorf("%v: session %d is %v, want %v", c.levels, row, got, want)
+			}
+		}
+	}
+}
+
+// TestHistorySpike: a session that is far off its level and back is a spike, and no change.
+func TestHistorySpike(t *testing.T) {
+	t.Parallel()
+	levels := []float64{100, 101, 100, 102, 140, 101, 100, 99, 101, 100, 102, 101}
+	h := historyOf(t, sealedRuns(t, levelled(levels...)), query.HistoryRequest{})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) != 0 || len(h.Series[0].Spikes) != 1 || h.Series[0].Spikes[0] != 4 {
+		t.Fatalf("%+v", h.Series)
+	}
+	row := h.Rows[4]
+	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.39) > .02 || row[h.Index("verdict")] != "spike" || row[h.Index("change_point")] != false {
+		t.Errorf("%v", row)
+	}
+	outline := historyOf(t, sealedRuns(t, levelled(levels...)), query.HistoryRequest{Outline: true})
+	if s := outline.Series[0]; len(outline.Rows) != 3 || len(s.Spikes) != 1 || s.Spikes[0] != 1 {
+		t.Errorf("%+v", outline.Series)
+	}
+}
+
+// TestHistoryGate: what got worse in the newest sessions counts while it is so, beyond chance in a year of looks.
+func TestHistoryGate(t *testing.T) {
+	t.Parallel()
+	levels := func(all ...float64) (levels []float64) {
+		for i := 0; i < len(all); i += 2 {
+			for k := range int(all[i+1]) {
+				levels = append(levels, all[i]+float64(k*3%4))
+			}
+		}
+		return levels
+	}
+	for _, c := range []struct {
+		name   string
+		levels []float64
+		newest int
+		want   query.HistoryGate
+	}{
+		{"worse", levels(100, 30, 200, 5), 14, query.HistoryGate{Series: 1, Regressed: 1}},
+		{"worse before", levels(100, 30, 200, 15), 14, query.HistoryGate{Series: 1}},
+		{"in more sessions", levels(100, 30, 200, 15), 15, query.HistoryGate{Series: 1, Regressed: 1}},
+		{"undone", levels(100, 30, 200, 5, 100, 5), 14, query.HistoryGate{Series: 1}},
+		{"undone in part", levels(100, 30, 200, 5, 150, 5), 14, query.HistoryGate{Series: 1, Regressed: 1}},
+		{"better", levels(200, 30, 100, 5), 14, query.HistoryGate{Series: 1}},
+		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, query.HistoryGate{Series: 1, Unsettled: 1}},
+		{"better, and of few sessions", levels(112, 4, 100, 4), 14, query.HistoryGate{Series: 1}},
+		{"nothing", levels(100, 35), 14, query.HistoryGate{Series: 1}},
+		{"of too few sessions", levels(100, 5), 14, query.HistoryGate{Series: 1, Short: 1}},
+	} {
+		h := historyOf(t, sealedRuns(t, levelled(c.levels...)), query.HistoryRequest{Newest: c.newest})
+		if h.Gate != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, h.Gate, c.want)
+		}
+	}
+	failing := levelled(levels(100, 30)...)
+	for k := 30; k < 33; k++ {
+		failing = append(failing, failedRun(k, 0, schema.StatusError, false))
+	}
+	h := historyOf(t, sealedRuns(t, failing), query.HistoryRequest{Newest: 3})
+	if want := (query.HistoryGate{Series: 1, Regressed: 1, Failing: 1}); h.Gate != want {
+		t.Errorf("failing: %+v, want %+v", h.Gate, want)
+	}
+	if h := historyOf(t, sealedRuns(t, failing), query.HistoryRequest{}); h.Gate != (query.HistoryGate{}) {
+		t.Errorf("no gate: %+v", h.Gate)
+	}
+}
