@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
@@ -162,14 +161,14 @@ type pastSession struct {
 	location float64
 }
 
-// mostGap is how far from one another earlier sessions have to be at most, to tell what those of different days differ by.
-const mostGap = 12 * time.Hour
+// asFar is how far from one another earlier sessions have to be, beside the sides: no two are equally far apart.
+const asFar = .75
 
 // apartEnough are the locations of those sessions, the oldest first, that tell what the sides of the point differ by: each is
-// at least half as far from the one before it as the sides are, as no two sessions are equally far apart. Those of an
-// afternoon say nothing of another day.
+// about as far from the one before it as the sides are. Those of an afternoon say nothing of another day, and neighbours of
+// those that wander nothing of a month.
 func (p *pairing) apartEnough(all []pastSession) []float64 {
-	gap := min(mostGap.Microseconds(), p.apart/2)
+	gap := int64(asFar * float64(p.apart))
 	var locations []float64
 	var last int64
 	for _, s := range all {

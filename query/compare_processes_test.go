@@ -68,7 +68,7 @@ func TestCompareProcesses(t *testing.T) {
 		for k := range c.past {
 			runs = append(runs, runsOf(&n, 1+k, ofProcesses("", 1), 1000*(1+.002*float64(k%3-1)))...)
 		}
-		runs = append(runs, runsOf(&n, 20, ofProcesses("", 1), 1500)...)
+		runs = append(runs, runsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
 		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last", Rules: compare.Rules{Gate: true}})
 		flags, _ := got.Rows[0][got.Index("flags")].([]any)
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, any(query.FlagOneBlock)) {

@@ -15,14 +15,15 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// runsOf makes a run of each location of a point: n counts on from it, samples are within 1 % of the location.
+// runsOf makes a run of each location of a point: n counts on from it, samples are within 1 % of the location. The first
+// runs of all points of a session come first, then the second ones.
 func runsOf(n *int, session int, edit func(*schema.Run), locations ...float64) []schema.Run {
 	var runs []schema.Run
 	for i, location := range locations {
 		*n++
 		runs = append(runs, newRun(*n, 0, func(r *schema.Run) {
 			r.SessionID, r.BatchSize, r.Params = sessionID(session), new(int64(1)), nil
-			r.StartedAt = start.Add(time.Duration(session)*24*time.Hour + time.Duration(*n)*time.Second)
+			r.StartedAt = start.Add(time.Duration(session)*24*time.Hour + time.Duration(i)*10*time.Second + time.Duration(*n)*time.Millisecond)
 			r.RepeatIndex, r.BlockIndex = new(int64(i)), new(int64(i))
 			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", location, .995*location, 1.005*location)}, "latency"
 			if edit != nil {
@@ -156,7 +157,7 @@ func TestCompareAgain(t *testing.T) {
 				half := among.Interval(compare.Confidence).High
 				change.Low, change.High = min(change.Low, change.Value-half), max(change.High, change.Value+half)
 				among.Difference, among.DF = test.Difference, 1+.4*float64(len(history))
-				p = max(p, among.P())
+				p = max(p, among.P(), shareOf(stat.SessionDifferences(history), .9*math.Abs(change.Value)))
 			}
 			for name, want := range map[string]float64{
 				"change": math.Expm1(change.Value), "low": math.Expm1(change.Low), "high": math.Expm1(change.High), "p": p,
@@ -168,6 +169,17 @@ func TestCompareAgain(t *testing.T) {
 			}
 		}
 	}
+}
+
+// shareOf is the share of values that are at least as large.
+func shareOf(values []float64, least float64) float64 {
+	n := 0
+	for _, v := range values {
+		if v >= least {
+			n++
+		}
+	}
+	return float64(n) / float64(len(values))
 }
 
 // sessionsOf are past sessions of one point and two more, 20 and 21: the last is slower by a factor. Sessions differ by
@@ -240,7 +252,10 @@ func TestCompareSense(t *testing.T) {
 		{what: "all equal", base: same, head: same, verdict: compare.Unchanged},
 		{what: "all equal, but to each other", base: same, head: []float64{2000, 2000, 2000, 2000, 2000}, verdict: compare.Regressed},
 		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: compare.Inconclusive, reason: compare.Noise},
-		{what: "one side after the other", base: five, head: []float64{1023, 1027, 1020, 1025, 1018}, verdict: compare.Inconclusive, reason: compare.Noise, flag: query.FlagOrder},
+		{
+			what: "one side after the other", base: five, head: []float64{1523, 1527, 1520, 1525, 1518}, edited: func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Minute) },
+			verdict: compare.Inconclusive, reason: compare.Order, flag: query.FlagOrder,
+		},
 		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: compare.Estimate, reason: compare.NotPositive},
 		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: compare.Estimate, reason: compare.NotPositive},
 		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: compare.Estimate, reason: compare.NoValues},

@@ -32,9 +32,10 @@ filter that names no side, such a session stands for its newer side.
 
 The run is what is repeated: a difference is called one where it is larger than
 what runs differ by, beyond chance among all points, and at least --threshold.
-Different sessions, or sides far apart in one, need 5 earlier ones of the same
-point on the same machine, about as far apart, to know what sessions differ by;
-different machines get no verdict.
+Different sessions, or sides far apart in one, need 7 earlier ones of the same
+point on the same machine, about as far apart, to know what sessions differ by.
+There is no verdict where one side ran before the other in a session, as a
+machine that drifts would look the same, nor between different machines.
 
 CHANGE is the middle of the differences between runs of both sides (Hodges and
 Lehmann), which need not be that of the middles.

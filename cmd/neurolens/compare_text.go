@@ -70,7 +70,7 @@ func chance(v any) string {
 var meanings = map[string]string{
 	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
 	string(compare.Noise):       "the interval is too wide to tell a change from none; (+n) more runs a side are likely to settle it",
-	string(compare.Sessions):    "different sessions, or other parts of the same, and fewer than 5 earlier ones far enough apart to know what sessions differ by",
+	string(compare.Sessions):    "different sessions, or other parts of the same, and fewer than 7 earlier ones far enough apart to know what sessions differ by",
 	string(compare.Machines):    "measured on different machines, or on one that is not known; where files do not say it, ingest --machine NAME does",
 	string(compare.Clocks):      "measured with different clocks",
 	string(compare.Levels):      "a sample is something else on each side",
@@ -80,7 +80,7 @@ var meanings = map[string]string{
 	query.FlagOneBlock:          "there are fewer than 5 runs, so that their processes are compared",
 	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
 	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
-	query.FlagOrder:             "one side ran before the other, and a drift looks like a change: it has to exceed the threshold beyond chance; interleave",
+	query.FlagOrder:             "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
 	query.FlagFailures:          "a larger share of the runs of the head failed than of the base",
 	string(query.Skipped):       "planned, but not run",
 }
@@ -183,7 +183,7 @@ func (w compareWriter) unsettled() string {
 		}
 	}
 	var parts []string
-	for _, r := range []compare.Reason{compare.Sessions, compare.FewRuns, compare.Noise, compare.NoValues} {
+	for _, r := range []compare.Reason{compare.Sessions, compare.Order, compare.FewRuns, compare.Noise, compare.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", r, thousands(n)))
 		}

@@ -280,7 +280,7 @@ func (w compareWriter) sessions() []string {
 	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
 		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
 	}
-	return append(lines, what+", and fewer than 5 earlier ones far enough apart to know what sessions differ by: no verdict",
+	return append(lines, what+", and fewer than 7 earlier ones far enough apart to know what sessions differ by: no verdict",
 		"interleave the sides in one session (bench --against), or bench the base a few times more; of results in files, ingest earlier ones, too")
 }
 

@@ -172,7 +172,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points = c.Points[1:]
 	said(w.sessions(), "different sessions: no verdict; a log")
 	c.Base.Since, c.Head.Since = 1, 1
-	said(w.sessions(), "different sessions, and fewer than 5 earlier ones far enough apart to know what sessions differ by: no verdict|interleave")
+	said(w.sessions(), "different sessions, and fewer than 7 earlier ones far enough apart to know what sessions differ by: no verdict|interleave")
 	c.Base.NoSession = 7
 	said(w.sessions(), "of 7 of 9,010 runs the session is not known, and their points get no verdict|different sessions: no verdict; a log")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0

@@ -25,7 +25,7 @@ type Pair struct {
 	History    []float64
 
 	// Ordered tells that within a session all runs of one side came before those of the other, so that a machine that warms
-	// up or slows down looks like a difference between the sides.
+	// up, slows down or wanders looks like a difference between the sides: there is no verdict then.
 	Ordered bool
 
 	// Barred says why there can be no verdict, whatever the numbers. Empty: there can be.
@@ -69,9 +69,11 @@ const (
 
 // How many replicates it takes.
 const (
-	LeastRuns    = 3 // a side, for any verdict
-	FirmRuns     = 5 // a side, for a gate, and for a verdict by the estimate
-	LeastHistory = 5 // sessions, to know what sessions differ by
+	LeastRuns = 3 // a side, for any verdict
+	FirmRuns  = 5 // a side, for a gate, and for a verdict by the estimate
+	// LeastHistory is how many sessions it takes to know what sessions differ by. Of a machine that is slow on some days, it
+	// is but one in 20 comparisons, however many days that are, in which the head's is such a day and none of the 7 was.
+	LeastHistory = 7
 )
 
 const (
@@ -107,11 +109,12 @@ type Reason string
 const (
 	FewRuns     Reason = "few_runs"    // fewer than 3 runs of a side; in a gate fewer than 5, or 6 blocks
 	Noise       Reason = "noise"       // the interval is too wide
-	Sessions    Reason = "sessions"    // different sessions, and fewer than 5 earlier ones to know what they do
+	Sessions    Reason = "sessions"    // different sessions, and fewer than 7 earlier ones to know what they do
 	Machines    Reason = "machines"    // different machines
 	Clocks      Reason = "clocks"      // different clocks
 	Levels      Reason = "levels"      // a sample is something else on each side
 	Units       Reason = "units"       // different units
+	Order       Reason = "order"       // in a session one side ran before the other, and a drift would look the same
 	NotPositive Reason = "nonpositive" // zero or negative values have no ratio
 	NoValues    Reason = "no_values"   // a side has no run with a finite value
 )
@@ -151,8 +154,8 @@ type Outcome struct {
 	Verdict Verdict
 	Reason  Reason // of Inconclusive and Estimate
 
-	// Strict tells that the strict rule was used: it was asked for, there are fewer than 5 runs of a side, or one came after
-	// the other.
+	// Strict tells that the strict rule was used: it was asked for, there are fewer than 5 runs of a side, or all of one came
+	// before those of the other.
 	Strict bool
 
 	// MoreRuns is how many more runs a side are likely to settle an inconclusive pair; 0 where that is not known, takes more than

@@ -12,14 +12,22 @@ import (
 
 // Judge compares a family of pairs.
 //
-// The effect is the shift of Hodges and Lehmann with its interval of ranks. Its p is that of a t test of the mean
-// locations, in which the variance is the larger one of the pair's own and that moderated by the other pairs' (Smyth,
-// Statistical Applications in Genetics and Molecular Biology 3, 2004); with fewer than 10 pairs Welch's. It is adjusted
-// over the family by Benjamini and Hochberg, in a gate by Holm. Between different sessions it is at least that of the
-// change among the point's own sessions. A change is one whose adjusted p is below 0.05, that is at least as large as
-// the dead zone, and whose interval excludes 0; the strict rule tests against the dead zone in place of 0 (McCarthy and
-// Smyth, Bioinformatics 25, 2009). Unchanged is an interval within the dead zone (Schuirmann, Journal of
-// Pharmacokinetics and Biopharmaceutics 15, 1987).
+// The effect is the shift of Hodges and Lehmann with its interval of ranks; where one side has more runs than the other it
+// covers that of Welch's t test too. Its p is the largest of several:
+//
+//   - that of a t test of the mean locations, in which the variance is the larger one of the pair's own and that moderated
+//     by the other pairs' (Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004); with fewer than 10
+//     pairs Welch's; of blocks, that of blocks as correlated as they are in the family;
+//   - with more runs on one side than on the other, the same with a variance for each side;
+//   - that of a side of which all runs jumped, as single runs do in the family;
+//   - between different sessions, that of the change among the point's own sessions, and how often sessions of the family
+//     differed by as much.
+//
+// It is adjusted over the family by Benjamini and Hochberg, in a gate by Holm. A change is one whose adjusted p is below
+// 0.05, that is at least as large as the dead zone, and whose interval excludes 0; the strict rule tests against the dead
+// zone in place of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). Unchanged is an interval within the dead zone
+// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Where in a session one side ran before the
+// other there is no verdict.
 func Judge(pairs []Pair, rules Rules) Judgement {
 	return JudgeAll([][]Pair{pairs}, rules)[0]
 }
@@ -61,14 +69,9 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 		drafts[i].outcome = &j.Outcomes[i]
 		drafts[i].estimate(&pairs[i])
 	})
-	j.Runs, j.Blocks = priors(drafts)
-	inParallel(len(pairs), func(i int) {
-		prior := j.Runs
-		if drafts[i].outcome.Method == MethodBlocks {
-			prior = j.Blocks
-		}
-		drafts[i].test(&pairs[i], prior, rules)
-	})
+	lent := lentBy(drafts)
+	j.Runs, j.Blocks = lent.runs, lent.blocks
+	inParallel(len(pairs), func(i int) { drafts[i].test(&pairs[i], &lent, rules) })
 	return drafts
 }
 
@@ -94,7 +97,13 @@ type draft struct {
 	pooled  float64    // variance of a run, or of the difference of a block
 	df      float64
 	factor  float64 // of the variance, in that of the mean difference
-	session float64 // half-width of the interval of what two sessions differ by; 0 where it does not matter
+	base    stat.Spread
+	head    stat.Spread
+	far     jumps     // its runs that are far from the others of their side
+	rho     float64   // correlation of blocks that follow one another
+	blocks  float64   // that rho is of: 0 where it is not known
+	nights  []float64 // what its earlier sessions differed by, each from the one before it
+	session float64   // half-width of the interval of what two sessions differ by; 0 where it does not matter
 }
 
 // estimate is what a pair says on its own.
@@ -118,6 +127,9 @@ func (d *draft) estimate(p *Pair) {
 		n := float64(len(p.Blocks))
 		d.own, known = stat.OneSample(p.Blocks)
 		d.pooled, d.df, d.factor = d.own.StdErr*d.own.StdErr*n, d.own.DF, 1/n
+		if rho, ok := stat.Neighbours(p.Blocks); ok {
+			d.rho, d.blocks = rho, n
+		}
 	} else {
 		o.Change = stat.Shift(p.Base, p.Head, Confidence)
 		d.own, known = stat.Welch(p.Base, p.Head)
@@ -125,7 +137,10 @@ func (d *draft) estimate(p *Pair) {
 			d.pooled, d.df = pooled, df
 		}
 		d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
+		d.sides(p)
 	}
+	d.far.look(p.Base)
+	d.far.look(p.Head)
 	if !known || p.Runs() < LeastRuns {
 		d.df = 0
 	}
@@ -141,7 +156,7 @@ func (d *draft) sessions(p *Pair) {
 	if !ok {
 		return
 	}
-	d.outcome.SessionSD = sd
+	d.outcome.SessionSD, d.nights = sd, stat.SessionDifferences(p.History)
 	d.session = among(p, sd, 0).Interval(Confidence).High
 }
 
@@ -159,13 +174,58 @@ func amongFew(p *Pair, sd, difference float64) stat.TTest {
 	return test
 }
 
-// priors are the variances that the runs of pairs, and their blocks, borrow from.
-func priors(drafts []draft) (runs, blocks stat.Prior) {
-	fit := func(of Method) stat.Prior {
+// sides are the variances of the sides, of which one may be of few runs that vary much.
+func (d *draft) sides(p *Pair) {
+	var ok bool
+	if d.base, ok = stat.SpreadOf(p.Base); !ok {
+		return
+	}
+	d.head, _ = stat.SpreadOf(p.Head)
+}
+
+// lent is what the pairs of a family tell of one more of them.
+type lent struct {
+	runs, blocks stat.Prior // of the variance of a run of either side, and of the difference of a block
+	base, head   stat.Prior // of that of a run of one side
+	far          jumps
+	nights       []float64 // what earlier sessions of all points differed by, ascending
+	wander       float64   // by how much more the mean of blocks varies than that of as many that know nothing of one another
+}
+
+// seen is how often two sessions, one after the other, differed by as much, in the family: 0 where none did. Noise that is
+// taken for normal says nothing of a machine that is slow on some days.
+func (l *lent) seen(size float64) float64 {
+	const alike = .9 // of the size
+	at, _ := slices.BinarySearch(l.nights, alike*size)
+	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
+}
+
+// Before anything is known of a family, blocks that follow one another are taken to be correlated as they are where the
+// neighbours among the runs are by about a quarter: as if so many blocks had said so.
+const (
+	expectedRho   = .06
+	expectedCount = 30
+)
+
+// wandering is what a mean of blocks varies by more where they are correlated as in the family: (1+ρ)/(1-ρ) of the
+// variance, as of a long series whose correlation falls geometrically. Turns take out what is slow, but not all of it: of
+// runs correlated by a half, blocks are by an eighth.
+func wandering(drafts []draft) float64 {
+	sum, count := expectedRho*expectedCount, float64(expectedCount)
+	for i := range drafts {
+		sum, count = sum+drafts[i].rho*drafts[i].blocks, count+drafts[i].blocks
+	}
+	rho := max(sum/count, 0)
+	return (1 + rho) / (1 - rho)
+}
+
+func lentBy(drafts []draft) lent {
+	fit := func(of Method, variance func(d *draft) (variance, df float64)) stat.Prior {
 		variances, df := make([]float64, 0, len(drafts)), make([]float64, 0, len(drafts))
 		for i := range drafts {
 			if d := &drafts[i]; d.outcome.Method == of && d.df > 0 {
-				variances, df = append(variances, d.pooled), append(df, d.df)
+				v, f := variance(d)
+				variances, df = append(variances, v), append(df, f)
 			}
 		}
 		if len(variances) < leastFamily {
@@ -177,22 +237,36 @@ func priors(drafts []draft) (runs, blocks stat.Prior) {
 		}
 		return prior
 	}
-	return fit(MethodRuns), fit(MethodBlocks)
+	both := func(d *draft) (float64, float64) { return d.pooled, d.df }
+	var nights []float64
+	for i := range drafts {
+		nights = append(nights, drafts[i].nights...)
+	}
+	slices.Sort(nights)
+	return lent{
+		nights: nights, runs: fit(MethodRuns, both), blocks: fit(MethodBlocks, both),
+		base: fit(MethodRuns, func(d *draft) (float64, float64) { return d.base.Variance, d.base.DF }),
+		head: fit(MethodRuns, func(d *draft) (float64, float64) { return d.head.Variance, d.head.DF }),
+		far:  allJumps(drafts), wander: wandering(drafts),
+	}
 }
 
 // test finds the p of a pair, and the interval of one with too few runs for that of ranks: of its own variance, as ranks
 // would give it. One by what other pairs lend would be narrower, so that the next run could take a verdict away.
-func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
+func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	o := d.outcome
 	o.Noise = (o.Change.High - o.Change.Low) / 2
 	if d.df == 0 {
 		return
 	}
-	test := d.own
-	o.Variance, o.DF = d.pooled, d.df
-	if prior.Variance > 0 {
-		o.Variance, o.DF = prior.Moderate(d.pooled, d.df)
-		test = stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
+	if p.paired() {
+		d.wander(lent.wander)
+	}
+	test := d.tested(p, lent)
+	if len(p.Base) != len(p.Head) && !p.paired() && o.Change.Confidence > 0 {
+		// Ranks of a side of few runs that vary much are those of the many of the other.
+		interval := d.own.Interval(Confidence)
+		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}
 	if o.Change.Confidence == 0 {
 		if !p.paired() {
@@ -206,12 +280,60 @@ func (d *draft) test(p *Pair, prior stat.Prior, rules Rules) {
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		d.chance(p, test)
+		o.P = max(o.P, lent.far.chance(math.Abs(o.Change.Value), len(p.Base), len(p.Head)))
+		if p.Confounded {
+			o.P = max(o.P, lent.seen(math.Abs(o.Change.Value)))
+		}
 	}
+}
+
+// wander makes the test and the interval of blocks those of blocks that are correlated.
+func (d *draft) wander(factor float64) {
+	d.own.StdErr *= math.Sqrt(factor)
+	c := &d.outcome.Change
+	c.Low, c.High = c.Value-math.Sqrt(factor)*(c.Value-c.Low), c.Value+math.Sqrt(factor)*(c.High-c.Value)
+}
+
+// tested is the test of a pair with what the family lends it. Where one side has more runs than the other, it is that of
+// one variance for both, or that of one for each, whichever is less sure: the many runs of a calm side say nothing of the
+// few of another.
+func (d *draft) tested(p *Pair, lent *lent) stat.TTest {
+	o := d.outcome
+	o.Variance, o.DF = d.pooled, d.df
+	prior, wander := lent.runs, 1.
+	if o.Method == MethodBlocks {
+		prior, wander = lent.blocks, lent.wander
+	}
+	if !(prior.Variance > 0) {
+		o.Variance *= wander
+		return d.own
+	}
+	o.Variance, o.DF = prior.Moderate(d.pooled, d.df)
+	o.Variance *= wander
+	test := stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
+	if o.Method == MethodBlocks || len(p.Base) == len(p.Head) {
+		return test
+	}
+	base, head := d.base, d.head
+	base.Variance, base.DF = lent.base.Moderate(base.Variance, base.DF)
+	head.Variance, head.DF = lent.head.Moderate(head.Variance, head.DF)
+	if each := stat.WelchOf(d.own.Difference, base, head); each.P() > test.P() {
+		o.Variance, o.DF = each.StdErr*each.StdErr/d.factor, each.DF
+		return each
+	}
+	return test
+}
+
+// driftable tells whether what differs between the sides may have come with time: nothing in the data tells a machine that
+// wanders, or that bursts of other work slow down, from a change where one side ran after the other, unless no run differs
+// from any other of its side. Of different sessions the history tells what that does.
+func (d *draft) driftable(p *Pair) bool {
+	return p.Ordered && !p.Confounded && d.own.StdErr > rounding*math.Abs(p.Base[0])
 }
 
 // judged tells whether a pair can have a verdict: whatever its p, it would mislead where it cannot.
 func (d *draft) judged(p *Pair, rules Rules) bool {
-	return p.Barred == "" && d.df > 0 && !(rules.Gate && p.Runs() < FirmRuns && !p.paired()) &&
+	return p.Barred == "" && d.df > 0 && !d.driftable(p) && !(rules.Gate && p.Runs() < FirmRuns && !p.paired()) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
@@ -250,13 +372,22 @@ func (d *draft) chance(p *Pair, test stat.TTest) {
 	}
 }
 
-// adjust corrects p over all pairs that can have a verdict.
+// adjust corrects p over all pairs that can have a verdict. Those that have none whatever their p count with p = 1: they
+// would lend the others a significance that they do not use themselves, as tests of volcano plots do (Ebrahimpoor and
+// Goeman, Briefings in Bioinformatics 22, 2021).
 func adjust(drafts []draft, rules Rules) (family int) {
 	p, of := make([]float64, 0, len(drafts)), make([]int, 0, len(drafts))
 	for i := range drafts {
-		if !math.IsNaN(drafts[i].outcome.P) {
-			p, of = append(p, drafts[i].outcome.P), append(of, i)
+		o := drafts[i].outcome
+		switch {
+		case math.IsNaN(o.P):
+			continue
+		case o.sizeable():
+			p = append(p, o.P)
+		default:
+			p = append(p, 1)
 		}
+		of = append(of, i)
 	}
 	adjusted := stat.BenjaminiHochberg(p)
 	if rules.Gate {
@@ -279,9 +410,11 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = NoValues
 	case p.Confounded && math.IsNaN(o.SessionSD):
 		o.Reason = Sessions
+	case p.Runs() >= LeastRuns && d.driftable(p):
+		o.Reason = Order
 	case !d.judged(p, rules):
 		o.Reason = FewRuns
-	case o.Adjusted < Level && math.Abs(o.Change.Value) >= o.DeadZone && excludesZero(o.Change):
+	case o.Adjusted < Level && o.sizeable():
 		o.Verdict, o.Reason = direction(p, o.Change.Value), ""
 	case stat.Equivalent(o.Change, o.DeadZone), o.Change.Low == 0 && o.Change.High == 0:
 		o.Verdict, o.Reason = Unchanged, ""
@@ -291,7 +424,10 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 	}
 }
 
-func excludesZero(e stat.Estimate) bool { return e.Low > 0 || e.High < 0 }
+// sizeable tells whether a change is one by its size and its interval, if it is none of chance.
+func (o *Outcome) sizeable() bool {
+	return math.Abs(o.Change.Value) >= o.DeadZone && (o.Change.Low > 0 || o.Change.High < 0)
+}
 
 func direction(p *Pair, change float64) Verdict {
 	switch {

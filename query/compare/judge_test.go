@@ -125,7 +125,7 @@ func TestJudgeKnowsNoUnit(t *testing.T) {
 	})
 }
 
-// TestJudgeKnowsNoOrder: of the pairs, and of the runs of a side.
+// TestJudgeKnowsNoOrder: of the pairs, and of the runs of a side. That of blocks tells whether they are correlated.
 func TestJudgeKnowsNoOrder(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, random *rand.Rand, pairs []compare.Pair, r compare.Rules) {
@@ -133,8 +133,8 @@ func TestJudgeKnowsNoOrder(t *testing.T) {
 		permuted := make([]compare.Pair, len(pairs))
 		for i, from := range order {
 			p := pairs[from]
-			p.Base, p.Head, p.Blocks = slices.Clone(p.Base), slices.Clone(p.Head), slices.Clone(p.Blocks)
-			for _, values := range [][]float64{p.Base, p.Head, p.Blocks} {
+			p.Base, p.Head = slices.Clone(p.Base), slices.Clone(p.Head)
+			for _, values := range [][]float64{p.Base, p.Head} {
 				random.Shuffle(len(values), func(a, b int) { values[a], values[b] = values[b], values[a] })
 			}
 			permuted[i] = p
@@ -177,7 +177,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 }
 
 // TestFamilyCorrection: p is adjusted over the pairs that can have a verdict, by Benjamini and Hochberg, in a gate by
-// Holm.
+// Holm. Of those that are too small to be a change, or may be none by their interval, it is 1 there.
 func TestFamilyCorrection(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []compare.Pair, r compare.Rules) {
@@ -188,6 +188,9 @@ func TestFamilyCorrection(t *testing.T) {
 			p = append(p, o.P)
 			if !math.IsNaN(o.P) {
 				tested++
+				if c := o.Change; math.Abs(c.Value) < o.DeadZone || c.Low <= 0 && c.High >= 0 {
+					p[i] = 1
+				}
 			}
 			unknown := pairs[i].Confounded && len(pairs[i].History) < compare.LeastHistory
 			if (unknown || pairs[i].Barred != "") && !math.IsNaN(o.P) {

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"slices"
 )
 
 // Drift is looked for in the medians of at most so many batches; it must be less likely than driftChance by chance.
@@ -62,6 +63,16 @@ func theilSen(values []float64) float64 {
 		}
 	}
 	return median(slopes)
+}
+
+// Neighbours is the correlation of values that follow one another, made larger by its bias, (1+4ρ)/n (Kendall, Biometrika
+// 41, 1954). ok is false for fewer than 3 values, where all are equal and where one is not finite.
+func Neighbours(values []float64) (rho float64, ok bool) {
+	if len(values) < 3 || slices.ContainsFunc(values, notFinite) || slices.Max(values) == slices.Min(values) {
+		return 0, false
+	}
+	rho = lag1(values)
+	return rho + (1+4*rho)/float64(len(values)), true
 }
 
 // lag1 is the autocorrelation of neighbouring samples: Σ(x_i - x̄)(x_{i+1} - x̄) / Σ(x_i - x̄)² (Box and Jenkins). It is 0

@@ -5,31 +5,65 @@ import (
 	"slices"
 )
 
-// sessionsLeast is the fewest sessions that tell how much sessions differ.
-const sessionsLeast = 5
+// sessionsLeast is the fewest sessions that tell how much sessions differ, and sessionsStep by how many times the root mean
+// square of their differences is above what the median says for it to be looked whether one is a step.
+const (
+	sessionsLeast = 7
+	sessionsStep  = 1.5
+)
 
 // SessionNoise is the standard deviation between sessions of one point on one machine where nothing was changed: from
 // the location of each session (the median of Summary.LogMedian of its runs, or of values where the metric is compared
-// by difference) in the order of the sessions, in the unit of the locations. Two sessions are expected within
-// t(0.975, H-1)·√2·sd of each other, with H locations.
+// by difference) in the order of the sessions, in the unit of the locations. Two sessions as far from one another as
+// neighbours are here are expected within t(0.975, H-1)·√2·sd of each other, with H locations.
 //
-// It is the scaled median of the absolute differences of neighbours, 1.4826·median|x_{i+1} - x_i|/√2 (successive
-// differences: von Neumann, Kent, Bellinson and Hart, Annals of Mathematical Statistics 12, 1941), times n/(n - 0.8) for n
-// differences, as the median absolute deviation is corrected for few values (Croux and Rousseeuw, "Time-efficient
-// algorithms for two highly robust estimators of scale", Computational Statistics, 1992). Levels need not be told apart
-// first: a change of level is in one difference alone, and the median hardly notices.
+// It is the larger one of two that differences of neighbours tell (von Neumann, Kent, Bellinson and Hart, Annals of
+// Mathematical Statistics 12, 1941). The scaled median of their absolute values, 1.4826·median|x_{i+1} - x_i|/√2, times
+// n/(n - 0.8) for n differences, as the median absolute deviation is corrected for few values (Croux and Rousseeuw, "Time-
+// efficient algorithms for two highly robust estimators of scale", Computational Statistics, 1992). And their root mean
+// square over √2, without those at a change of level that ChangePoints finds: the median does not see a machine that is slow
+// on some days, and the next such day would be taken for a change.
 //
-// ok is false for fewer than 5 locations and where one is not finite. The noise of locations of which most are equal is
-// 0: they are rounded, and it is less than a step.
+// ok is false for fewer than 7 locations and where one is not finite.
 func SessionNoise(locations []float64) (sd float64, ok bool) {
 	if len(locations) < sessionsLeast || slices.ContainsFunc(locations, notFinite) {
 		return 0, false
 	}
+	sd = max(usualNoise(neighbourDifferences(locations)), rootMeanSquare(SessionDifferences(locations))/math.Sqrt2)
+	return sd, !notFinite(sd)
+}
+
+// SessionDifferences are by how much each of finite locations of sessions, in their order, differs from the one before it:
+// absolute values, without those from one level to the next that ChangePoints finds.
+func SessionDifferences(locations []float64) []float64 {
+	differences := neighbourDifferences(locations)
+	if !(rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usualNoise(differences)) {
+		return differences
+	}
+	for _, c := range slices.Backward(ChangePoints(locations, 1-trendConfidence, 0)) {
+		differences = slices.Delete(differences, c.Index-1, c.Index)
+	}
+	return differences
+}
+
+func neighbourDifferences(locations []float64) []float64 {
 	differences := make([]float64, len(locations)-1)
 	for i := range differences {
 		differences[i] = math.Abs(locations[i+1] - locations[i])
 	}
+	return differences
+}
+
+// usualNoise is the deviation that the median of absolute differences tells.
+func usualNoise(differences []float64) float64 {
 	n := float64(len(differences))
-	sd = madScale / math.Sqrt2 * median(differences) * n / (n - .8)
-	return sd, !notFinite(sd)
+	return madScale / math.Sqrt2 * median(slices.Clone(differences)) * n / (n - .8)
+}
+
+func rootMeanSquare(values []float64) float64 {
+	var norm float64
+	for _, v := range values {
+		norm = math.Hypot(norm, v)
+	}
+	return norm / math.Sqrt(float64(len(values)))
 }

@@ -11,12 +11,12 @@ import (
 
 func TestSessionNoise(t *testing.T) {
 	t.Parallel()
-	// Differences 1 2 3 4, with the median 2.5.
-	want := 1.4826 * 2.5 / math.Sqrt2 * 4 / 3.2
+	// Differences 1 2 3 4 5 6, with the median 3.5.
+	want := 1.4826 * 3.5 / math.Sqrt2 * 6 / 5.2
 	for name, locations := range map[string][]float64{
-		"as they are":   {0, 1, 3, 6, 10},
-		"moved":         {100, 101, 103, 106, 110},
-		"the other way": {10, 6, 3, 1, 0},
+		"as they are":   {0, 1, 3, 6, 10, 15, 21},
+		"moved":         {100, 101, 103, 106, 110, 115, 121},
+		"the other way": {21, 15, 10, 6, 3, 1, 0},
 	} {
 		if sd, ok := SessionNoise(locations); !ok || math.Abs(sd-want) > 1e-4*want {
 			t.Errorf("%s: %g, %v, want %g", name, sd, ok, want)
@@ -26,8 +26,8 @@ func TestSessionNoise(t *testing.T) {
 		t.Errorf("equal locations: %g, %v", sd, ok)
 	}
 	for name, locations := range map[string][]float64{
-		"none": nil, "four": {1, 2, 3, 4}, "not a number": {1, 2, 3, 4, math.NaN()}, "infinite": {1, 2, 3, 4, math.Inf(1)},
-		"differences that overflow": {-1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308},
+		"none": nil, "six": {1, 2, 3, 4, 5, 6}, "not a number": {1, 2, 3, 4, 5, 6, math.NaN()}, "infinite": {1, 2, 3, 4, 5, 6, math.Inf(1)},
+		"differences that overflow": {-1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308},
 	} {
 		if sd, ok := SessionNoise(locations); ok {
 			t.Errorf("%s: %g", name, sd)
@@ -42,7 +42,7 @@ func TestSessionNoiseHolds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const trials = 20_000
 	for _, phi := range []float64{0, .4} {
-		for _, sessions := range []int{5, 6, 7, 8, 10, 15, 40} {
+		for _, sessions := range []int{7, 8, 10, 15, 40} {
 			quantile := distuv.StudentsT{Sigma: 1, Nu: float64(sessions - 1)}.Quantile(.975)
 			outside := 0
 			for range trials {

@@ -19,17 +19,42 @@ func Welch(base, head []float64) (t TTest, ok bool) {
 	if len(base) < 2 || len(head) < 2 || slices.ContainsFunc(base, notFinite) || slices.ContainsFunc(head, notFinite) {
 		return TTest{}, false
 	}
-	baseMean, baseDeviation := moments(base)
-	headMean, headDeviation := moments(head)
-	n, m := float64(len(base)), float64(len(head))
-	a, b := baseDeviation/math.Sqrt(n), headDeviation/math.Sqrt(m)
-	t = TTest{Difference: headMean - baseMean, StdErr: math.Hypot(a, b), DF: n + m - 2}
+	b, h := spreadOf(base), spreadOf(head)
+	t = WelchOf(h.Mean-b.Mean, b, h)
+	return t, !notFinite(t.Difference) && !notFinite(t.StdErr)
+}
+
+// Spread is what values say of the place and the variance of what they are drawn from: the mean of N of them, and their
+// variance with its degrees of freedom.
+type Spread struct{ Mean, Variance, DF, N float64 }
+
+// SpreadOf is that of values. ok is false for fewer than 2, and where one or the variance is not finite.
+func SpreadOf(values []float64) (s Spread, ok bool) {
+	if len(values) < 2 || slices.ContainsFunc(values, notFinite) {
+		return Spread{}, false
+	}
+	s = spreadOf(values)
+	return s, !notFinite(s.Variance)
+}
+
+func spreadOf(values []float64) Spread {
+	mean, deviation := moments(values)
+	n := float64(len(values))
+	return Spread{Mean: mean, Variance: deviation * deviation, DF: n - 1, N: n}
+}
+
+// WelchOf is the test of a difference of means of two sides with variances of their own, however these were come by: its
+// degrees of freedom are those of Satterthwaite (Biometrics Bulletin 2, 1946). With a prior for each side it is the test of
+// Demissie, Mascialino, Calza and Pawitan (Bioinformatics 24, 2008).
+func WelchOf(difference float64, base, head Spread) TTest {
+	a, b := math.Sqrt(base.Variance/base.N), math.Sqrt(head.Variance/head.N)
+	t := TTest{Difference: difference, StdErr: math.Hypot(a, b), DF: base.DF + head.DF}
 	if t.StdErr > 0 {
 		// Shares of the variance, so that its square does not overflow.
 		a, b = (a/t.StdErr)*(a/t.StdErr), (b/t.StdErr)*(b/t.StdErr)
-		t.DF = 1 / (a*a/(n-1) + b*b/(m-1))
+		t.DF = 1 / (a*a/base.DF + b*b/head.DF)
 	}
-	return t, !notFinite(t.Difference) && !notFinite(t.StdErr)
+	return t
 }
 
 // PooledVariance is the variance within two sides together, in the square of their unit, with its degrees of freedom,
