@@ -238,17 +238,19 @@ func lentBy(drafts []draft) lent {
 		return prior
 	}
 	both := func(d *draft) (float64, float64) { return d.pooled, d.df }
-	var nights []float64
+	l := lent{
+		runs: fit(MethodRuns, both), blocks: fit(MethodBlocks, both),
+		far: allJumps(drafts), wander: wandering(drafts),
+	}
+	if slices.ContainsFunc(drafts, func(d draft) bool { return d.base.N != d.head.N }) {
+		l.base = fit(MethodRuns, func(d *draft) (float64, float64) { return d.base.Variance, d.base.DF })
+		l.head = fit(MethodRuns, func(d *draft) (float64, float64) { return d.head.Variance, d.head.DF })
+	}
 	for i := range drafts {
-		nights = append(nights, drafts[i].nights...)
+		l.nights = append(l.nights, drafts[i].nights...)
 	}
-	slices.Sort(nights)
-	return lent{
-		nights: nights, runs: fit(MethodRuns, both), blocks: fit(MethodBlocks, both),
-		base: fit(MethodRuns, func(d *draft) (float64, float64) { return d.base.Variance, d.base.DF }),
-		head: fit(MethodRuns, func(d *draft) (float64, float64) { return d.head.Variance, d.head.DF }),
-		far:  allJumps(drafts), wander: wandering(drafts),
-	}
+	slices.Sort(l.nights)
+	return l
 }
 
 // test finds the p of a pair, and the interval of one with too few runs for that of ranks: of its own variance, as ranks

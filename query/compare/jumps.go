@@ -11,6 +11,7 @@ const (
 	madScale   = 1.4826 // makes the median absolute deviation of normal values their standard deviation
 	jumpsFar   = 4      // times what its side deviates by, from its median, that make a run a jump
 	jumpsAlike = .8     // of a change: jumps of at least that are as good as the change
+	inPlace    = 32     // runs of a side that are sorted without being allocated
 )
 
 // jumps are how far single runs of a family are from the other runs of their side, where that is far: a program of two
@@ -35,16 +36,19 @@ func (j *jumps) look(side []float64) {
 	if len(side) < LeastRuns {
 		return
 	}
-	middle := stat.Quantile(slices.Sorted(slices.Values(side)), .5)
-	distances := make([]float64, len(side))
-	for i, v := range side {
-		distances[i] = math.Abs(v - middle)
+	var space [inPlace]float64
+	values := append(space[:0], side...)
+	slices.Sort(values)
+	middle := stat.Quantile(values, .5)
+	for i, v := range values {
+		values[i] = math.Abs(v - middle)
 	}
-	slices.Sort(distances)
-	far := jumpsFar * madScale * stat.Quantile(distances, .5)
-	for _, d := range distances {
-		if d > far {
-			j.sizes = append(j.sizes, d)
+	slices.Sort(values)
+	far := jumpsFar * madScale * stat.Quantile(values, .5)
+	for i, d := range slices.Backward(values) {
+		if d <= far {
+			j.sizes = append(j.sizes, values[i+1:]...)
+			break
 		}
 	}
 	j.runs += len(side)
