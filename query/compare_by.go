@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // By gives a row for each group of points with equal values of keys (identity columns, machine, metric, parameters), of
@@ -94,6 +95,43 @@ func (c *Comparison) GeometricMean() (mean float64, points int) {
 		}
 	}
 	return geometricMean(changes), len(changes)
+}
+
+// What it takes for points to have moved alike: so many, of which so large a share moved the way of their middle, and half by
+// what is within half of that. Of 8 points that did not change all are slower, or all faster, once in 128 times.
+const (
+	leastAlike  = 8
+	shareAlike  = .9
+	withinAlike = .5
+)
+
+// MovedAlike is by how much the points that both sides have moved in the middle, as a ratio less 1, and how many of how many
+// moved that way, where most did and by about as much: something that all of them share. moved is 0 where they did not.
+func (c *Comparison) MovedAlike() (change float64, moved, of int) {
+	var changes []float64
+	for _, p := range c.Points {
+		if p.Ratio && !math.IsNaN(p.Change) {
+			changes = append(changes, p.Change)
+		}
+	}
+	if len(changes) < leastAlike {
+		return 0, 0, len(changes)
+	}
+	slices.Sort(changes)
+	middle := stat.Quantile(changes, .5)
+	near := 0
+	for _, v := range changes {
+		if v*middle > 0 {
+			moved++
+		}
+		if math.Abs(v-middle) <= withinAlike*math.Abs(middle) {
+			near++
+		}
+	}
+	if math.Abs(middle) < math.Log1p(DefaultThreshold) || float64(moved) < shareAlike*float64(len(changes)) || 2*near < len(changes) {
+		return 0, 0, len(changes)
+	}
+	return math.Expm1(middle), moved, len(changes)
 }
 
 // geometricMean is that of ratios less 1, of their logarithms.

@@ -72,7 +72,24 @@ func (w compareWriter) view(t query.Table) view {
 func (w compareWriter) head() []string {
 	c := w.c
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
-	return slices.Concat(w.subject(), lines, w.differs())
+	return slices.Concat(w.subject(), lines, w.differs(), w.alike())
+}
+
+// alike says that most points moved by about as much. Within a session whose sides took turns the machine is the same for
+// both.
+func (w compareWriter) alike() []string {
+	change, moved, of := w.c.MovedAlike()
+	if moved == 0 || len(w.c.Metrics) != 1 {
+		return nil
+	}
+	line := fmt.Sprintf("%s of %s moved by about %s", thousands(moved), count(of, w.noun()), signed(change))
+	if moved == of {
+		line = fmt.Sprintf("all %s moved by about %s", count(of, w.noun()), signed(change))
+	}
+	if in, all := w.inBlocks(); in < all {
+		line += ": the machine, not the code?"
+	}
+	return []string{line}
 }
 
 // subject says what all points have in common: what was measured, and what is no difference.

@@ -220,3 +220,33 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}
 }
+
+// Points that moved alike are said to have; where the sides took turns, not that it may be the machine.
+func TestCompareAlike(t *testing.T) {
+	t.Parallel()
+	points := func(method compare.Method, changes ...float64) (all []query.ComparedPoint) {
+		for _, change := range changes {
+			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Method: method, Verdict: compare.Regressed})
+		}
+		return all
+	}
+	alike := []float64{.17, .18, .19, .17, .18, .19, .18, .18}
+	few := append(slices.Clone(alike), -.01, .18)
+	for name, c := range map[string]struct {
+		points []query.ComparedPoint
+		want   string
+	}{
+		"all":              {points(compare.MethodRuns, alike...), "all 8 points moved by about +19.7 %: the machine, not the code?"},
+		"by turns":         {points(compare.MethodBlocks, alike...), "all 8 points moved by about +19.7 %"},
+		"most":             {points(compare.MethodRuns, few...), "9 of 10 points moved by about +19.7 %: the machine, not the code?"},
+		"too few":          {points(compare.MethodRuns, alike[1:]...), ""},
+		"too little":       {points(compare.MethodRuns, .011, .012, .011, .012, .011, .012, .011, .012), ""},
+		"by other amounts": {points(compare.MethodRuns, .02, .9, .1, .5, .02, .7, .03, .8), ""},
+		"both ways":        {points(compare.MethodRuns, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
+	} {
+		w := compareWriter{app: &app{}, c: &query.Comparison{Metrics: []string{"latency"}, Points: c.points}}
+		if got := strings.Join(w.alike(), "|"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
