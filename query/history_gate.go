@@ -1,13 +1,17 @@
 package query
 
 import (
+	"maps"
+	"math"
+	"slices"
+
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // HistoryGate is what a history means for whoever must decide after each session.
 type HistoryGate struct {
-	Series    int // that were gated
+	Series    int // that were gated: those with a value, or a failure, in the newest sessions of all
 	Short     int // of those: without enough sessions for a change, and neither regressed nor unsettled
 	Regressed int // with a change for the worse within their newest sessions, which was not undone since, or without a value since their runs fail
 	Failing   int // of those: without a value for at most so many sessions
@@ -19,8 +23,12 @@ func (h *historian) decide() {
 	if h.req.Newest <= 0 {
 		return
 	}
-	h.Gate.Series = len(h.lines)
+	since := h.newestSince(h.req.Newest)
 	for _, l := range h.lines {
+		if n := len(l.entries); n > 0 && l.failed == 0 && l.entries[n-1].began < since {
+			continue // nobody measures it any more
+		}
+		h.Gate.Series++
 		switch {
 		case l.failed > 0 && l.failed <= h.req.Newest:
 			h.Gate.Regressed++
@@ -33,6 +41,23 @@ func (h *historian) decide() {
 			h.Gate.Short++
 		}
 	}
+}
+
+// newestSince is when the oldest of so many sessions began that are the newest of all series, in Unix microseconds.
+func (h *historian) newestSince(newest int) int64 {
+	began := map[int32]int64{} // by session
+	for _, l := range h.lines {
+		for _, e := range l.entries {
+			if at, ok := began[e.session]; !ok || e.began < at {
+				began[e.session] = e.began
+			}
+		}
+	}
+	all := slices.Sorted(maps.Values(began))
+	if len(all) <= newest {
+		return math.MinInt64
+	}
+	return all[len(all)-newest]
 }
 
 // regressedOf tells whether a series got worse within its newest sessions and is still so: a change for the worse counts

@@ -112,7 +112,11 @@ func (h *historian) findChanges() {
 			chances[i] = min(chances[i], p.P)
 		}
 	}
-	for i, p := range stat.BenjaminiHochberg(chances) {
+	adjusted := chances // a gate is right of each series on its own
+	if h.req.Newest == 0 {
+		adjusted = stat.BenjaminiHochberg(chances)
+	}
+	for i, p := range adjusted {
 		t := &h.lines[i].series
 		if t.adjusted = p; len(t.points) > 0 && !(p <= alpha) {
 			t.points = nil

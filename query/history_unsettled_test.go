@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -133,5 +134,37 @@ func TestHistoryGate(t *testing.T) {
 	}
 	if h := historyOf(t, sealedRuns(t, failing), query.HistoryRequest{}); h.Gate != (query.HistoryGate{}) {
 		t.Errorf("no gate: %+v", h.Gate)
+	}
+}
+
+// TestHistoryGateOfMany: each series is gated on its own, whatever the number of others, and one that ended is not.
+func TestHistoryGateOfMany(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	add := func(point int, levels []float64) {
+		for k, level := range levels {
+			r := historyRun(k, point, 1000*level*(1+.001*float64(k*7%5)))
+			r.BatchSize = new(int64(point + 1))
+			r.PointID = schema.PointID(&r)
+			runs = append(runs, r)
+		}
+	}
+	calm := slices.Repeat([]float64{100}, 40)
+	worse := slices.Clone(calm)
+	for k := range worse[32:] {
+		worse[32+k] = 1000
+	}
+	for point := range 20 {
+		add(point, calm)
+	}
+	add(20, worse)
+	add(21, worse[20:36]) // it got worse, and ended after 16 sessions
+	db := sealedRuns(t, runs)
+	if h := historyOf(t, db, query.HistoryRequest{Newest: 14, Filter: "batch_size=99"}); h.Gate != (query.HistoryGate{}) {
+		t.Errorf("nothing: %+v", h.Gate)
+	}
+	h := historyOf(t, db, query.HistoryRequest{Newest: 14})
+	if want := (query.HistoryGate{Series: 21, Regressed: 1}); h.Gate != want {
+		t.Errorf("%+v, want %+v", h.Gate, want)
 	}
 }

@@ -69,7 +69,7 @@ func chance(v any) string {
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
 	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
-	string(compare.Noise):       "the interval is too wide to tell a change from none; (+n) more runs a side are likely to settle it",
+	string(compare.Noise):       "not told from chance: the interval is too wide, or single runs or sessions of the sweep differ by as much; (+n) more runs a side are likely to settle it",
 	string(compare.Sessions):    "different sessions, or other parts of the same, and fewer than 7 earlier ones far enough apart to know what sessions differ by",
 	string(compare.Machines):    "measured on different machines, or on one that is not known; where files do not say it, ingest --machine NAME does",
 	string(compare.Clocks):      "measured with different clocks",

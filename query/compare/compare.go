@@ -137,8 +137,8 @@ type Outcome struct {
 	Change stat.Estimate
 	Method Method
 
-	// P is two-sided, of no difference, or of one within the dead zone where the rule is strict; Adjusted that of the
-	// family. NaN where there are too few runs.
+	// P is two-sided, of no difference, or of one within the dead zone where the rule is strict: the largest of those that
+	// Judge names. Adjusted is that of the family. NaN where there can be no verdict.
 	P, Adjusted float64
 
 	// Variance and DF are those of one run, or of the difference of a block, as the test used them.

@@ -165,9 +165,9 @@ func among(p *Pair, sd, difference float64) stat.TTest {
 	return stat.TTest{Difference: difference, StdErr: math.Sqrt2 * sd, DF: float64(len(p.History) - 1)}
 }
 
-// amongFew is among for chances far below 5 %. A deviation that is the median of differences is worth as much as one of
-// about 0.4 times as many sessions: by simulation the tails are right to 1 in 10,000 from 5 sessions to 50, where those
-// of H-1 are 2 to 12 times too light.
+// amongFew is among for chances far below 5 %. A deviation that is the median of differences, which is the least that it is
+// taken for, is worth as much as one of about 0.4 times as many sessions: by simulation the tails are right to 1 in 10,000
+// from 5 sessions to 50, where those of H-1 are 2 to 12 times too light.
 func amongFew(p *Pair, sd, difference float64) stat.TTest {
 	test := among(p, sd, difference)
 	test.DF = 1 + .4*float64(len(p.History))
@@ -200,11 +200,12 @@ func (l *lent) seen(size float64) float64 {
 	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
 }
 
-// Before anything is known of a family, blocks that follow one another are taken to be correlated as they are where the
-// neighbours among the runs are by about a quarter: as if so many blocks had said so.
+// Before anything is known of a family, blocks that follow one another are taken to be a little correlated, as if so many
+// blocks had said so. Blocks that are by more than mostRho drift, which is nothing that a mean varies by.
 const (
 	expectedRho   = .06
 	expectedCount = 30
+	mostRho       = .5
 )
 
 // wandering is what a mean of blocks varies by more where they are correlated as in the family: (1+ρ)/(1-ρ) of the
@@ -215,7 +216,7 @@ func wandering(drafts []draft) float64 {
 	for i := range drafts {
 		sum, count = sum+drafts[i].rho*drafts[i].blocks, count+drafts[i].blocks
 	}
-	rho := max(sum/count, 0)
+	rho := min(max(sum/count, 0), mostRho)
 	return (1 + rho) / (1 - rho)
 }
 

@@ -270,3 +270,21 @@ func TestGateOverFamilies(t *testing.T) {
 		}
 	}
 }
+
+// TestBlocksThatDrift: a head that becomes slower from block to block is slower, by no less of a variance than it has.
+func TestBlocksThatDrift(t *testing.T) {
+	t.Parallel()
+	var pairs []compare.Pair
+	for range 40 {
+		p := twoPercent(evenly(20, 0, .001), evenly(20, .42, .02))
+		for k := range 20 {
+			p.Blocks = append(p.Blocks, .4+.002*float64(k))
+		}
+		pairs = append(pairs, p)
+	}
+	for _, o := range compare.Judge(pairs, compare.Rules{}).Outcomes {
+		if !(o.Variance > 0 && o.Change.Low > .3 && o.Change.High < .5) || o.Verdict != compare.Regressed {
+			t.Fatalf("%+v", o)
+		}
+	}
+}

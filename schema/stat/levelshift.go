@@ -144,8 +144,8 @@ func scatter(residuals []float64, clip float64) float64 {
 // at least 0. As few values tell little of it, the mean with a likely one is taken, which counts as priorWeight values.
 func inflationOf(residuals []float64) float64 {
 	n := float64(len(residuals))
-	rho, _ := Neighbours(residuals)
-	rho = min(max(rho, 0), mostRho)
+	rho := lag1(residuals)
+	rho = min(max(rho+(1+4*rho)/n, 0), mostRho)
 	rho = (n*rho + priorWeight*priorRho) / (n + priorWeight)
 	return math.Sqrt((1 + rho) / (1 - rho))
 }

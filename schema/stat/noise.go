@@ -34,7 +34,8 @@ func SessionNoise(locations []float64) (sd float64, ok bool) {
 }
 
 // SessionDifferences are by how much each of finite locations of sessions, in their order, differs from the one before it:
-// absolute values, without those from one level to the next that ChangePoints finds.
+// absolute values, without those from one level to the next that ChangePoints finds, which is asked where their root mean
+// square is far above what is usual.
 func SessionDifferences(locations []float64) []float64 {
 	differences := neighbourDifferences(locations)
 	if !(rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usualNoise(differences)) {

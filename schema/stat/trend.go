@@ -136,7 +136,7 @@ func around(series []float64, points []ChangePoint, i int) (low, high int) {
 
 // refined puts a change between the segments from low and up to high where the values' absolute deviations from the
 // medians of the segments are least (Bai, "Least absolute deviation estimation of a shift", Econometric Theory 11, 1995):
-// ranks tell that there is a change better than where it is. Of equally good places it is the first.
+// what tells that there is a change does not tell as well where it is. Of equally good places it is the first.
 func refined(series []float64, low, at, high int) int {
 	before, after := median(slices.Clone(series[low:at])), median(slices.Clone(series[at:high]))
 	var sum, least float64
