@@ -149,7 +149,10 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			p.history = noisier(p.apartEnough(past[p.head.key()]), p.apartEnough(past[p.base.key()]))
+			p.history = p.apartEnough(past[p.head.key()])
+			if p.base.key() != p.head.key() {
+				p.history = noisier(p.history, p.apartEnough(past[p.base.key()]))
+			}
 		}
 	}
 	return nil
@@ -182,7 +185,7 @@ func (p *pairing) apartEnough(all []pastSession) []float64 {
 // noisier is the history that says that sessions differ by more, of those that say anything.
 func noisier(a, b []float64) []float64 {
 	of, ok := stat.SessionNoise(a)
-	if as, also := stat.SessionNoise(b); also && (!ok || as > of) {
+	if as, also := stat.SessionNoise(b); also && (!ok || as.SD > of.SD) {
 		return b
 	}
 	return a

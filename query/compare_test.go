@@ -152,12 +152,12 @@ func TestCompareAgain(t *testing.T) {
 			}
 			p := test.P()
 			if history := realsOf(c, row, "history"); len(history) > 0 {
-				sd, _ := stat.SessionNoise(history)
-				among := stat.TTest{StdErr: math.Sqrt2 * sd, DF: float64(len(history) - 1)}
+				noise, _ := stat.SessionNoise(history)
+				among := stat.TTest{StdErr: math.Sqrt2 * noise.SD, DF: float64(len(history) - 1)}
 				half := among.Interval(compare.Confidence).High
 				change.Low, change.High = min(change.Low, change.Value-half), max(change.High, change.Value+half)
 				among.Difference, among.DF = test.Difference, 1+.4*float64(len(history))
-				p = max(p, among.P(), shareOf(stat.SessionDifferences(history), .9*math.Abs(change.Value)))
+				p = max(p, among.P(), shareOf(noise.Differences, .9*math.Abs(change.Value)))
 			}
 			for name, want := range map[string]float64{
 				"change": math.Expm1(change.Value), "low": math.Expm1(change.Low), "high": math.Expm1(change.High), "p": p,

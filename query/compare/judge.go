@@ -152,12 +152,12 @@ func (d *draft) sessions(p *Pair) {
 	if !p.Confounded || len(p.History) < LeastHistory {
 		return
 	}
-	sd, ok := stat.SessionNoise(p.History)
+	noise, ok := stat.SessionNoise(p.History)
 	if !ok {
 		return
 	}
-	d.outcome.SessionSD, d.nights = sd, stat.SessionDifferences(p.History)
-	d.session = among(p, sd, 0).Interval(Confidence).High
+	d.outcome.SessionSD, d.nights = noise.SD, noise.Differences
+	d.session = among(p, noise.SD, 0).Interval(Confidence).High
 }
 
 // among is the test of a difference between two of the point's sessions.

@@ -25,26 +25,26 @@ const (
 // on some days, and the next such day would be taken for a change.
 //
 // ok is false for fewer than 7 locations and where one is not finite.
-func SessionNoise(locations []float64) (sd float64, ok bool) {
+func SessionNoise(locations []float64) (noise Noise, ok bool) {
 	if len(locations) < sessionsLeast || slices.ContainsFunc(locations, notFinite) {
-		return 0, false
+		return Noise{}, false
 	}
-	sd = max(usualNoise(neighbourDifferences(locations)), rootMeanSquare(SessionDifferences(locations))/math.Sqrt2)
-	return sd, !notFinite(sd)
+	differences := neighbourDifferences(locations)
+	usual := usualNoise(differences)
+	if rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usual {
+		for _, c := range slices.Backward(ChangePoints(locations, 1-trendConfidence, 0)) {
+			differences = slices.Delete(differences, c.Index-1, c.Index)
+		}
+	}
+	noise = Noise{SD: max(usual, rootMeanSquare(differences)/math.Sqrt2), Differences: differences}
+	return noise, !notFinite(noise.SD)
 }
 
-// SessionDifferences are by how much each of finite locations of sessions, in their order, differs from the one before it:
-// absolute values, without those from one level to the next that ChangePoints finds, which is asked where their root mean
-// square is far above what is usual.
-func SessionDifferences(locations []float64) []float64 {
-	differences := neighbourDifferences(locations)
-	if !(rootMeanSquare(differences)/math.Sqrt2 > sessionsStep*usualNoise(differences)) {
-		return differences
-	}
-	for _, c := range slices.Backward(ChangePoints(locations, 1-trendConfidence, 0)) {
-		differences = slices.Delete(differences, c.Index-1, c.Index)
-	}
-	return differences
+// Noise is what sessions differ by: their standard deviation, and by how much each differs from the one before it, as absolute
+// values without those from one level to the next.
+type Noise struct {
+	SD          float64
+	Differences []float64
 }
 
 func neighbourDifferences(locations []float64) []float64 {

@@ -18,19 +18,19 @@ func TestSessionNoise(t *testing.T) {
 		"moved":         {100, 101, 103, 106, 110, 115, 121},
 		"the other way": {21, 15, 10, 6, 3, 1, 0},
 	} {
-		if sd, ok := SessionNoise(locations); !ok || math.Abs(sd-want) > 1e-4*want {
-			t.Errorf("%s: %g, %v, want %g", name, sd, ok, want)
+		if noise, ok := SessionNoise(locations); !ok || math.Abs(noise.SD-want) > 1e-4*want {
+			t.Errorf("%s: %g, %v, want %g", name, noise.SD, ok, want)
 		}
 	}
-	if sd, ok := SessionNoise(slices.Repeat([]float64{7}, 9)); !ok || sd != 0 {
-		t.Errorf("equal locations: %g, %v", sd, ok)
+	if noise, ok := SessionNoise(slices.Repeat([]float64{7}, 9)); !ok || noise.SD != 0 {
+		t.Errorf("equal locations: %g, %v", noise.SD, ok)
 	}
 	for name, locations := range map[string][]float64{
 		"none": nil, "six": {1, 2, 3, 4, 5, 6}, "not a number": {1, 2, 3, 4, 5, 6, math.NaN()}, "infinite": {1, 2, 3, 4, 5, 6, math.Inf(1)},
 		"differences that overflow": {-1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308, 1.7e308, -1.7e308},
 	} {
-		if sd, ok := SessionNoise(locations); ok {
-			t.Errorf("%s: %g", name, sd)
+		if noise, ok := SessionNoise(locations); ok {
+			t.Errorf("%s: %g", name, noise.SD)
 		}
 	}
 }
@@ -47,11 +47,11 @@ func TestSessionNoiseHolds(t *testing.T) {
 			outside := 0
 			for range trials {
 				x := autoregressive(random, sessions+1, phi)
-				sd, ok := SessionNoise(x[:sessions])
+				noise, ok := SessionNoise(x[:sessions])
 				if !ok {
 					t.Fatal("no noise")
 				}
-				if math.Abs(x[sessions]-x[sessions-1]) > quantile*math.Sqrt2*sd {
+				if math.Abs(x[sessions]-x[sessions-1]) > quantile*math.Sqrt2*noise.SD {
 					outside++
 				}
 			}
@@ -71,7 +71,18 @@ func TestSessionNoiseKnowsNoLevels(t *testing.T) {
 	for i := range locations[15:] {
 		locations[15+i] += .5
 	}
-	if after, _ := SessionNoise(locations); after > 1.2*before {
-		t.Errorf("%g becomes %g", before, after)
+	if after, _ := SessionNoise(locations); after.SD > 1.2*before.SD || len(after.Differences) != len(locations)-2 {
+		t.Errorf("%g becomes %g", before.SD, after.SD)
+	}
+}
+
+// TestSessionNoiseOfSpikes: a machine that is slow on some days is not as calm as on the others.
+func TestSessionNoiseOfSpikes(t *testing.T) {
+	t.Parallel()
+	spiky := []float64{0, .01, 0, .2, 0, .01, 0, .01, .2, 0, .01, 0}
+	noise, ok := SessionNoise(spiky)
+	// Four of eleven differences are about .2, so that their root mean square is about .12.
+	if !ok || noise.SD < .08 || noise.SD > .09 || len(noise.Differences) != len(spiky)-1 {
+		t.Errorf("%+v, %v", noise, ok)
 	}
 }
