@@ -65,8 +65,8 @@ the exit status is 1 for a regression, else 0.`,
 
 // request turns flags and arguments into one request.
 func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
-	if f.gate != gateOff && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
-		return query.CompareRequest{}, usageErrorf("--gate %s: the mode follows an equals sign: --gate=%s", args[0], args[0])
+	if err := f.gate.misplaced(args); err != nil {
+		return query.CompareRequest{}, err
 	}
 	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate != gateOff}}
 	if f.matrix != "" {

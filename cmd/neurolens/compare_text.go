@@ -172,7 +172,7 @@ func (w compareWriter) counts() []string {
 	return lines
 }
 
-// unsettled says why points are inconclusive, and what would settle them.
+// unsettled says why points are inconclusive, and what is likely to settle them.
 func (w compareWriter) unsettled() string {
 	reasons := map[compare.Reason]int{}
 	var open []query.ComparedPoint
@@ -216,7 +216,11 @@ func settleText(open []query.ComparedPoint) string {
 		slices.Sort(more)
 		runs := more[(len(more)-1)/2]
 		settled, _ := slices.BinarySearch(more, runs+1)
-		text += fmt.Sprintf("; %s a side would settle %s of %s", count(runs, "more run"), thousands(settled), thousands(len(open)))
+		are := "are"
+		if runs == 1 {
+			are = "is"
+		}
+		text += fmt.Sprintf("; %s a side %s likely to settle %s of %s", count(runs, "more run"), are, thousands(settled), thousands(len(open)))
 	}
 	return text
 }

@@ -132,8 +132,8 @@ func TestSettleText(t *testing.T) {
 	for want, open := range map[string][]query.ComparedPoint{
 		"":                              {noise(0)},
 		"; at least 2 more runs a side": {few, few},
-		"; 12 more runs a side would settle 2 of 4":                            {noise(900), noise(0), noise(12), noise(8)},
-		"; at least 2 more runs a side; 1 more run a side would settle 1 of 2": {few, noise(1)},
+		"; 12 more runs a side are likely to settle 2 of 4":                           {noise(900), noise(0), noise(12), noise(8)},
+		"; at least 2 more runs a side; 1 more run a side is likely to settle 1 of 2": {few, noise(1)},
 	} {
 		if got := settleText(open); got != want {
 			t.Errorf("got %q, want %q", got, want)

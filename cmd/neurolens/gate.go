@@ -105,3 +105,11 @@ func (a *app) endGate(m gateMode, c *query.Comparison, format string) error {
 	}
 	return m.verdict(c.Gate())
 }
+
+// misplaced is the error of a mode that stands behind a space, where it is a filter.
+func (m gateMode) misplaced(args []string) error {
+	if m != gateOff && len(args) > 0 && new(gateMode).Set(args[0]) == nil {
+		return usageErrorf("--gate %s: the mode follows an equals sign: --gate=%s", args[0], args[0])
+	}
+	return nil
+}

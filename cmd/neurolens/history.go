@@ -52,7 +52,8 @@ A series whose runs all failed in the sessions after its last value says so.
 its newest sessions (--newest) and is still so, or has failed there since its
 last value; 3 if one is unsettled there, or none has 8 sessions; else 0. It asks
 for more than history does otherwise, so that in a year of looks, one a day, at
-most 5 % of the series that did not change are called changed.`,
+most 5 % of the series that did not change are called changed. A series without
+a value or a failure in the newest sessions of all is not gated.`,
 		Example: `  neurolens history benchmark=matmul
   neurolens history batch_size=16 --metric peak_memory
   neurolens history --regressions --since 7d
@@ -72,6 +73,9 @@ most 5 % of the series that did not change are called changed.`,
 func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
 	req := query.HistoryRequest{
 		Filter: strings.Join(args, " "), Metric: f.metric, Method: query.HistoryMethod(f.method), Regressions: f.regressions,
+	}
+	if err := f.gate.misplaced(args); err != nil {
+		return err
 	}
 	if err := f.gateRequest(&req, cmd.Flags().Changed("newest")); err != nil {
 		return err
