@@ -142,8 +142,8 @@ func plainFiles[T any](store fs.FS, dir string, parse func(name string) (T, erro
 	return found, nil
 }
 
-// unordered lists a directory in whatever order; one that is not there has none. The directory says of what type its
-// entries are, so that no file is looked at.
+// unordered lists a directory in whatever order; one that is not there has none, and one that goes away while it is listed has
+// none any more. The directory says of what type its entries are, so that no file is looked at.
 func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 	opened, err := store.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -158,7 +158,10 @@ func unordered(store fs.FS, dir string) ([]fs.DirEntry, error) {
 		return nil, &fs.PathError{Op: "readdir", Path: dir, Err: errors.ErrUnsupported}
 	}
 	all, err := d.ReadDir(-1)
-	if err != nil && !errors.Is(err, io.EOF) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil && !errors.Is(err, io.EOF):
 		return nil, err
 	}
 	return all, nil

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -225,5 +226,44 @@ func TestScope(t *testing.T) {
 	}
 	if zone, err := ListZone(store, RunsDir); err != nil || len(zone) != len(all) {
 		t.Errorf("%d files, %v, want %d", len(zone), err, len(all))
+	}
+}
+
+// leavingFS is a store of which a directory is removed between its being opened and its being listed.
+type leavingFS struct {
+	fstest.MapFS
+	dir string
+}
+
+func (l leavingFS) Open(name string) (fs.File, error) {
+	f, err := l.MapFS.Open(name)
+	if d, ok := f.(fs.ReadDirFile); ok && err == nil && name == l.dir {
+		return leavingDir{d, name}, nil
+	}
+	return f, err
+}
+
+type leavingDir struct {
+	fs.ReadDirFile
+	name string
+}
+
+func (d leavingDir) ReadDir(int) ([]fs.DirEntry, error) {
+	return nil, &fs.PathError{Op: "readdirent", Path: d.name, Err: syscall.ENOENT}
+}
+
+// TestListLeaving: a directory that goes away while it is listed is one that is not there.
+func TestListLeaving(t *testing.T) {
+	t.Parallel()
+	store := newStoreFS(t)
+	claim := Claim{ID: NewClaim(day(3), nil)}
+	file := LiveFile{Claim: &claim, Segment: NewULID(day(1)), Run: NewULID(day(2))}.Path()
+	dir := path.Dir(file)
+	store[file] = &fstest.MapFile{}
+	if l, err := List(store, Scope{}); err != nil || len(l.Live) != 1 {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if l, err := List(leavingFS{store, dir}, Scope{}); err != nil || len(l.Live) != 0 {
+		t.Errorf("%+v, %v", l, err)
 	}
 }
