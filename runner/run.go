@@ -31,6 +31,7 @@ type Options struct {
 	LargerAfterOOM bool
 
 	Against string   // a commit to measure the working tree against, side by side; empty: one side
+	Head    string   // with Against, a commit to measure in place of the working tree
 	Exclude []string // paths that are no code, though they may lie in the working tree: the store, a folder of results
 
 	// Planned is told the plan before the first launch; an error ends the session. It may be nil.

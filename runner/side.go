@@ -50,10 +50,10 @@ func (s *session) cleanSides(ctx context.Context) error {
 	return nil
 }
 
-// openSides makes the two sides of a session that measures the working tree against a commit.
+// openSides makes the two sides of a session that measures the working tree, or a commit, against a commit.
 func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 	pair, err := worktree.Open(ctx, worktree.Options{
-		Dir: ".", Against: s.options.Against, Session: s.result.Session, Share: s.sweep.Share, Exclude: s.options.Exclude,
+		Dir: ".", Against: s.options.Against, Head: s.options.Head, Session: s.result.Session, Share: s.sweep.Share, Exclude: s.options.Exclude,
 	})
 	if err != nil {
 		return nil, &InputError{err}

@@ -1,6 +1,8 @@
 // Package worktree gives a comparison of two commits its two sides: the base, a commit that the user names, and the
-// head, what the user's working tree holds. Both are linked working trees in folders of equally long paths, for a
+// head, what the user's working tree holds or another commit. Both are linked working trees in folders of equally long paths, for a
 // side that ran in place would differ from the other in caches, path length and what is edited meanwhile.
+//
+// Between tells which commits lead from one to another.
 //
 // The head of a clean tree is its commit. What is not committed, new files that git does not ignore included, becomes
 // a commit of its own, to which no reference points: git removes its objects in time. Ignored files are on no side

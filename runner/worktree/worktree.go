@@ -13,13 +13,14 @@ import (
 // The two sides of a comparison. Their names are equally long, so that the paths of both trees are.
 const (
 	Base = "base" // the commit to compare with
-	Head = "head" // the user's working tree
+	Head = "head" // the user's working tree, or another commit
 )
 
 // Options say what is compared, and where.
 type Options struct {
 	Dir     string   // where the user works, in a working tree of a git repository
 	Against string   // what git calls the base: a branch, a tag, a commit
+	Head    string   // likewise the head; empty: the user's working tree, with what is not committed
 	Session string   // names the folder of the two trees; no two at a time may have the same
 	Share   []string // paths that git ignores, relative to Dir, linked into both trees
 	Exclude []string // paths that are no code, absolute or relative to Dir: the store, what results are written to
@@ -69,11 +70,15 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	base, err := against(ctx, r, o.Against)
-	if err != nil {
+	p := &Pair{user: r, Base: Tree{Side: Base}, Head: Tree{Side: Head}}
+	if p.Base.Code, err = against(ctx, r, o.Against); err != nil {
 		return nil, err
 	}
-	p := &Pair{user: r, Base: Tree{Side: Base, Code: base}}
+	if o.Head != "" {
+		if p.Head.Code, err = against(ctx, r, o.Head); err != nil {
+			return nil, fmt.Errorf("side %s: %q: %w", Head, o.Head, err)
+		}
+	}
 	if p.shared, err = shares(ctx, r, prefix, o.Share); err != nil {
 		return nil, err
 	}
@@ -113,16 +118,13 @@ func against(ctx context.Context, r repo, name string) (Code, error) {
 
 // fill makes both trees in the folder.
 func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error {
-	scratch := filepath.Join(p.folder.path, "scratch")
-	s := snapshot{scratch: scratch, exclude: exclude, keep: true}
-	code, head, err := s.take(ctx, p.user)
-	if err != nil {
-		return fmt.Errorf("reading the working tree: %w", err)
+	head := p.Head.Commit
+	if head == "" {
+		var err error
+		if head, err = p.snapshot(ctx, exclude); err != nil {
+			return err
+		}
 	}
-	if err := os.RemoveAll(scratch); err != nil {
-		return err
-	}
-	p.Head = Tree{Side: Head, Code: code}
 	commits := map[string]string{Base: p.Base.Commit, Head: head}
 	for _, t := range []*Tree{&p.Base, &p.Head} {
 		t.Root = filepath.Join(p.folder.path, t.Side)
@@ -140,6 +142,16 @@ func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error 
 		t.Exists = err == nil && info.IsDir()
 	}
 	return ctx.Err()
+}
+
+// snapshot makes the user's working tree the head, and gives the commit that holds its files.
+func (p *Pair) snapshot(ctx context.Context, exclude []string) (commit string, err error) {
+	scratch := filepath.Join(p.folder.path, "scratch")
+	s := snapshot{scratch: scratch, exclude: exclude, keep: true}
+	if p.Head.Code, commit, err = s.take(ctx, p.user); err != nil {
+		return "", fmt.Errorf("reading the working tree: %w", err)
+	}
+	return commit, os.RemoveAll(scratch)
 }
 
 // Inside reports whether an absolute path leads into the user's repository, by its name or through symbolic links: on
