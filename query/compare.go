@@ -55,8 +55,8 @@ const DefaultThreshold = .02
 // Columns: the identity of the point (the head's, where it has the point), machine and params; base_point_id and
 // head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples and
 // samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
-// of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted;
-// verdict, reason, more_runs; looks, the sessions of the head; flags; failure, what went wrong in a run of the head;
+// of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
+// (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head; flags; failure, what went wrong in a run of the head;
 // method, strict and correction, the rules that were used. With Inputs, what these are made of: base_locations,
 // head_locations, block_differences and history (logarithms, unless the scale is difference), variance, df, session_sd,
 // prior_variance, prior_df, family.

@@ -100,6 +100,9 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 	if p.base.metric.better == p.head.metric.better {
 		pair.BetterOf(schema.Better(p.head.metric.better))
 	}
+	if !p.confounded { // of different sessions, more runs hardly change what is said
+		pair.Looks = p.looks()
+	}
 	pair.DeadZone = p.deadZone(thresholds)
 	pair.Resolution = p.resolution()
 	return pair

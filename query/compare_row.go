@@ -116,7 +116,7 @@ func (p *pairing) failure() any {
 	return textValue(p.head.noted().failure)
 }
 
-// looks is how many sessions the head's runs are of: how often it was looked at while it grew.
+// looks is how many sessions the head's runs are of: how often it may have been looked at while it grew.
 func (p *pairing) looks() int {
 	if p.head == nil || len(p.head.locations) == 0 {
 		return 0

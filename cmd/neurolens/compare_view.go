@@ -266,7 +266,12 @@ func (w compareWriter) sessions() []string {
 		if in < of {
 			text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
 		}
-		return []string{text + ": runs of a block are compared with one another"}
+		lines := []string{text + ": runs of a block are compared with one another"}
+		if looks := len(c.Head.Sessions); looks > 1 {
+			level := share(compare.Level * compare.Spend(looks, 0))
+			lines = append(lines, fmt.Sprintf("each session is taken for a look at the data: %s of chance are left to this one, of %s", level, share(compare.Level)))
+		}
+		return lines
 	}
 	confounded, noise, least := w.confounded()
 	if same && confounded == 0 {

@@ -6,7 +6,11 @@
 // that are compared, larger than the dead zone, and larger than what the same point does from session to session.
 package compare
 
-import "github.com/neurolens/neurolens/schema/stat"
+import (
+	"math"
+
+	"github.com/neurolens/neurolens/schema/stat"
+)
 
 // Pair is one metric of one point, on two sides. All numbers are natural logarithms of the metric, or the metric itself
 // where it is compared by its difference; finite.
@@ -28,6 +32,10 @@ type Pair struct {
 	// up, slows down or wanders looks like a difference between the sides: there is no verdict then.
 	Ordered bool
 
+	// Looks is how often these data have been judged while they grew, this time included; 0 and 1 are once. Planned is how
+	// often at most they are, where that was settled before the first time; 0: it was not. See Spend.
+	Looks, Planned int
+
 	// Barred says why there can be no verdict, whatever the numbers. Empty: there can be.
 	Barred Reason
 
@@ -43,6 +51,31 @@ func (p *Pair) Runs() int { return min(len(p.Base), len(p.Head)) }
 
 // paired tells whether there are enough blocks for an interval of their differences.
 func (p *Pair) paired() bool { return len(p.Blocks) >= leastBlocks }
+
+// spend is Spend of the pair.
+func (p *Pair) spend() float64 { return Spend(p.Looks, p.Planned) }
+
+// Spend is the share of Level that a look at data may use: the look-th of however many, or any of so many that were planned. Looks that were planned have equal shares, which holds
+// however looks depend on one another (Bonferroni). Where nobody knows how many there will be, the first, which is mostly
+// the only one, has all, and the k-th 1 of k(k+1). The shares add up to 1.5, but most of what a later look would call was
+// called before: of data that grow until something is called, or until 20 looks, at most 5 % are called in which nothing is
+// there, where without the shares it is 14 to 22 % (TestLooks).
+func Spend(look, planned int) float64 {
+	switch {
+	case planned > 0:
+		return 1 / float64(planned)
+	case look > 1:
+		return 1 / float64(look*(look+1))
+	}
+	return 1
+}
+
+// confidence is that of the interval of the pair.
+func (p *Pair) confidence() float64 { return 1 - (1-Confidence)*p.spend() }
+
+// leastRanked is the number of blocks from which on the interval of ranks is narrower than the range of all differences: at
+// 95 % it is 7. With fewer, where it is that range, one odd block would make verdicts rarer than fewer blocks do.
+func (p *Pair) leastRanked() int { return int(math.Ceil(2 - math.Log2(1-p.confidence()))) }
 
 // Processes tells whether the replicates of a pair are its samples, each of which is a process of its own, in place of its
 // runs: of so many runs on the side that has fewer, whose sides are of different sessions (see Pair.Confounded) or not.
@@ -77,12 +110,7 @@ const (
 )
 
 const (
-	leastBlocks = 6 // to compare the sides block by block
-
-	// leastRankedBlocks is the number from which on the 95 % interval of ranks is narrower than the range of all
-	// differences. With 6 blocks, where it is that range, one odd block would make verdicts rarer than 5 runs do.
-	leastRankedBlocks = 7
-
+	leastBlocks = 6  // to compare the sides block by block
 	leastFamily = 10 // pairs, to borrow variance from one another
 	manyRuns    = 10 // a side, to do without its processes
 	quanta      = 2  // steps of the clock that are no difference

@@ -93,6 +93,7 @@ func inParallel(n int, do func(i int)) {
 // draft is an outcome in the making.
 type draft struct {
 	outcome *Outcome
+	spend   float64    // see Spend
 	own     stat.TTest // of the pair alone
 	pooled  float64    // variance of a run, or of the difference of a block
 	df      float64
@@ -112,6 +113,7 @@ func (d *draft) estimate(p *Pair) {
 	o.P, o.Adjusted, o.SessionSD, o.Noise = math.NaN(), math.NaN(), math.NaN(), math.NaN()
 	o.Variance, o.DF = math.NaN(), math.NaN()
 	o.DeadZone = max(p.DeadZone, quanta*p.Resolution)
+	d.spend = p.spend()
 	o.Method = MethodRuns
 	if p.Runs() == 0 {
 		o.Change = stat.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
@@ -120,8 +122,8 @@ func (d *draft) estimate(p *Pair) {
 	var known bool
 	if p.paired() {
 		o.Method = MethodBlocks
-		o.Change = stat.PairedShift(p.Blocks, Confidence)
-		if len(p.Blocks) < leastRankedBlocks {
+		o.Change = stat.PairedShift(p.Blocks, p.confidence())
+		if len(p.Blocks) < p.leastRanked() {
 			o.Change.Confidence = 0
 		}
 		n := float64(len(p.Blocks))
@@ -131,7 +133,7 @@ func (d *draft) estimate(p *Pair) {
 			d.rho, d.blocks = rho, n
 		}
 	} else {
-		o.Change = stat.Shift(p.Base, p.Head, Confidence)
+		o.Change = stat.Shift(p.Base, p.Head, p.confidence())
 		d.own, known = stat.Welch(p.Base, p.Head)
 		if pooled, df, ok := stat.PooledVariance(p.Base, p.Head); ok {
 			d.pooled, d.df = pooled, df
@@ -157,7 +159,7 @@ func (d *draft) sessions(p *Pair) {
 		return
 	}
 	d.outcome.SessionSD, d.nights = noise.SD, noise.Differences
-	d.session = among(p, noise.SD, 0).Interval(Confidence).High
+	d.session = among(p, noise.SD, 0).Interval(p.confidence()).High
 }
 
 // among is the test of a difference between two of the point's sessions.
@@ -268,14 +270,14 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	test := d.tested(p, lent)
 	if len(p.Base) != len(p.Head) && !p.paired() && o.Change.Confidence > 0 {
 		// Ranks of a side of few runs that vary much are those of the many of the other.
-		interval := d.own.Interval(Confidence)
+		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}
 	if o.Change.Confidence == 0 {
 		if !p.paired() {
 			o.Method = MethodT
 		}
-		interval := d.own.Interval(Confidence)
+		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High, o.Change.Confidence = interval.Low, interval.High, interval.Confidence
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
@@ -386,7 +388,7 @@ func adjust(drafts []draft, rules Rules) (family int) {
 		case math.IsNaN(o.P):
 			continue
 		case o.sizeable():
-			p = append(p, o.P)
+			p = append(p, min(o.P/drafts[i].spend, 1))
 		default:
 			p = append(p, 1)
 		}

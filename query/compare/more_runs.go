@@ -30,9 +30,10 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
 	}
+	next := Spend(max(p.Looks, 1)+1, p.Planned)
 	f := forecast{
 		change: o.Change.Value, deadZone: o.DeadZone, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
-		strict: rules.Strict || p.Ordered, family: normalQuantile(Level / float64(max(family, 1))), alone: normalQuantile(1 - Confidence),
+		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
 	if p.paired() { // of a difference, which has the variance of two runs
 		f.variance, f.have, f.sides = f.variance/2, len(p.Blocks), 1

@@ -1,0 +1,104 @@
+package compare_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// growth is how data grow from one look to the next.
+type growth struct {
+	name string
+	more func(have, said int) int // runs, of so many that there are and so many that are said to settle it
+}
+
+var growths = []growth{
+	{"one by one", func(int, int) int { return 1 }},
+	{"as said", func(_, said int) int { return max(said, 1) }},
+	{"half as many again", func(have, _ int) int { return (have + 1) / 2 }},
+	{"twice as many", func(have, _ int) int { return have }},
+}
+
+const (
+	mostLooks = 20
+	mostGrown = 150
+)
+
+// calls tells whether somebody who looks at points that did not change, and adds runs until something is called or all is
+// settled, ends with a change.
+func (g growth) calls(random *rand.Rand, points, runs int) bool {
+	const sd = .05
+	pairs := make([]compare.Pair, points)
+	for look := 1; look <= mostLooks && len(pairs[0].Base)+runs <= mostGrown; look++ {
+		for i := range pairs {
+			p := &pairs[i]
+			p.Lower, p.DeadZone, p.Looks = true, math.Log(1.02), look
+			for range runs {
+				b, h := sd*random.NormFloat64(), sd*random.NormFloat64()
+				p.Base, p.Head, p.Blocks = append(p.Base, b), append(p.Head, h), append(p.Blocks, h-b)
+			}
+		}
+		said := 0
+		for _, o := range compare.Judge(pairs, compare.Rules{}).Outcomes {
+			switch o.Verdict {
+			case compare.Regressed, compare.Improved:
+				return true
+			case compare.Inconclusive:
+				said = max(said, o.MoreRuns, 1)
+			}
+		}
+		if said == 0 {
+			return false
+		}
+		runs = g.more(len(pairs[0].Base), said)
+	}
+	return false
+}
+
+// TestLooks: data that are looked at while they grow, and grow until something is called, are called to have changed in no
+// more than 5 % of cases where nothing changed.
+func TestLooks(t *testing.T) {
+	t.Parallel()
+	cases := 300
+	if long() {
+		cases = 6000
+	}
+	for _, points := range []int{1, 12} {
+		for _, first := range []int{5, 6} {
+			for _, g := range growths {
+				t.Run(fmt.Sprintf("%d points from %d runs on, %s", points, first, g.name), func(t *testing.T) {
+					t.Parallel()
+					n, called := cases/points, 0
+					for seed := range n {
+						if g.calls(rand.New(rand.NewPCG(uint64(seed), uint64(first))), points, first) {
+							called++
+						}
+					}
+					t.Logf("%.1f %% called, of %d", 100*float64(called)/float64(n), n)
+					if limit := compare.Level + 3*math.Sqrt(compare.Level*(1-compare.Level)/float64(n)); float64(called) > limit*float64(n) {
+						t.Errorf("%d of %d are called, at most %.1f %% may be", called, n, 100*limit)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestPlannedLooks: of looks that were planned each has an equal share, from the first on, of p and of the interval.
+func TestPlannedLooks(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	p := twoPercent(normal(random, 20, 0, .05), normal(random, 20, .05, .05))
+	alone := compare.Judge([]compare.Pair{p}, compare.Rules{}).Outcomes[0]
+	p.Looks, p.Planned = 1, 5
+	planned := compare.Judge([]compare.Pair{p}, compare.Rules{}).Outcomes[0]
+	if planned.P != alone.P || math.Abs(planned.Adjusted-5*alone.Adjusted) > 1e-12 {
+		t.Errorf("p %g, adjusted %g of 5 looks; of one %g, %g", planned.P, planned.Adjusted, alone.P, alone.Adjusted)
+	}
+	if planned.Change.Confidence < .99 || planned.Change.Low >= alone.Change.Low || planned.Change.High <= alone.Change.High {
+		t.Errorf("interval %+v of 5 looks; of one %+v", planned.Change, alone.Change)
+	}
+}
