@@ -32,5 +32,5 @@ func builtinWorker(config map[string]string) (*task.Work, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &task.Work{Iterate: op.Iterate, Applied: op.Applied, Work: op.Work}, nil
+	return &task.Work{Iterate: op.Iterate, Applied: op.Applied, Work: op.Work, Validate: op.Validate}, nil
 }

@@ -1,5 +1,6 @@
 // Package builtin is the backend that needs nothing installed: a matrix product and the usual operations of a
-// network, written in Go, over batch, sequence and dimension, in fp32 and fp64.
+// network, written in Go, over batch, sequence and dimension, in fp32 and fp64; and kernels of fixed work, by which
+// sessions are compared.
 //
 // Its numbers say something about one core of a machine and about the harness itself. It is no reference for
 // a real backend: there is no vector code and one goroutine.
@@ -30,6 +31,8 @@ type Operation struct {
 	Applied map[string]string
 	// Work is what one iteration processes; its formulas stand with the operations.
 	Work schema.Work
+	// Validate says after the iterations that a result was wrong; nil where results are not known beforehand.
+	Validate func() error
 }
 
 // The kinds of an UnsupportedError.
@@ -54,8 +57,16 @@ const modelPrefix = "builtin:"
 
 // New prepares the operation that config asks for. The keys are model (builtin:NAME; it decides where both are
 // given), benchmark (NAME), precision (fp32), batch_size (1), seq_len (1), param.dim or param.tensor_dimension
-// (64) and, for Loss, param.loss (mse). The error is an *UnsupportedError, or says which value makes no sense.
+// (64) and, for Loss, param.loss (mse); or CalibrationKey alone. The error is an *UnsupportedError, or says which value
+// makes no sense.
 func New(config map[string]string) (*Operation, error) {
+	if _, ok := config[CalibrationKey]; ok {
+		c, err := findCalibration(config)
+		if err != nil {
+			return nil, err
+		}
+		return c.operation(), nil
+	}
 	r := reader{config: config, applied: map[string]string{}}
 	op, err := r.operation()
 	if err != nil {
@@ -96,6 +107,10 @@ func New(config map[string]string) (*Operation, error) {
 
 // Check says, as an *UnsupportedError, that there is no operation of the name that config has.
 func Check(config map[string]string) error {
+	if _, ok := config[CalibrationKey]; ok {
+		_, err := findCalibration(config)
+		return err
+	}
 	r := reader{config: config, applied: map[string]string{}}
 	_, err := r.operation()
 	return err
