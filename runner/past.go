@@ -122,11 +122,14 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 // factPoints is the fact by which sessions of the same points are known.
 const factPoints = "sweep.points_sha256"
 
-// pointsHash is a hash of the points of a sweep, in whatever order they are.
+// pointsHash is a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
+// or without, it is the same sweep.
 func pointsHash(s *sweep.Sweep) string {
 	var ids []string
 	for i := range s.Points {
-		ids = append(ids, s.Points[i].PointID)
+		if !s.Points[i].Calibration {
+			ids = append(ids, s.Points[i].PointID)
+		}
 	}
 	slices.Sort(ids)
 	return hashOf([]byte(strings.Join(ids, "\n")))

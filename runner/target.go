@@ -48,6 +48,10 @@ const modelFile = "model.onnx"
 // factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
 const factAxis = "runner.axis."
 
+// factControl is the fact of the runs of a point that the change under test cannot touch. It says what a point is for,
+// not what is measured: it is no setting, and a run without it counts when a session goes on.
+const factControl = "runner.control"
+
 // builtinPrefix marks a model that NeuroLens makes itself.
 const builtinPrefix = "builtin:"
 
@@ -66,6 +70,9 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 	}
 	for axis, text := range p.Written {
 		t.facts[factAxis+axis] = text
+	}
+	if p.Control {
+		t.facts[factControl] = "true"
 	}
 	if p.Command != nil {
 		t.facts[factCommandLine] = jsonList(t.mask().Arguments(p.Command))
@@ -292,6 +299,9 @@ func settingsOf(p *sweep.Point) python.Settings {
 // configOf is a point as a worker is told of it: the axes with a column under their names, the others prefixed param.
 // What the point does not say is left out, and so are the labels that mean nothing to the builtin worker.
 func configOf(p *sweep.Point) map[string]string {
+	if p.Calibration {
+		return map[string]string{builtin.CalibrationKey: p.Variant}
+	}
 	config := map[string]string{}
 	texts := map[string]string{"benchmark": p.Benchmark, "model": p.Model, "precision": p.Precision}
 	if p.Executor != schema.ExecutorBuiltin {

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -78,6 +79,9 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 	}
 	executor := schema.Executor(textAt(t, run, "executor"))
 	benchmark := textAt(t, run, "benchmark")
+	if isCalibration(t, run, env) { // it is in the sweep, and no axis chooses it
+		return []string{"--targets", benchmark}
+	}
 	switch executor {
 	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
 		if benchmark != "" && !strings.ContainsAny(benchmark, `*?[\,"`) {
@@ -107,6 +111,12 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 		add(name, yamlValue(machineText(params[name])))
 	}
 	return words
+}
+
+// isCalibration tells a run of a point that calibrate adds.
+func isCalibration(t query.Table, run []any, env map[string]any) bool {
+	return env["runner.control"] == "true" && textAt(t, run, "benchmark") == sweep.CalibrationBenchmark &&
+		textAt(t, run, "executor") == string(schema.ExecutorBuiltin) && textAt(t, run, "model") == ""
 }
 
 // literalBraces writes a text for a place where {axis} would be filled in.

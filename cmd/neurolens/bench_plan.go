@@ -22,6 +22,9 @@ func (b *bench) plan() error {
 		if expected := result.Plan.Expected; expected > 0 {
 			left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(expected), "ns"))
 		}
+		if n := controlLaunches(&result.Plan); n > 0 {
+			left += "; " + thousands(n) + " of controls"
+		}
 		v.below = []string{left}
 		return v
 	})
@@ -38,10 +41,11 @@ func planTable(p runner.Plan, d description, sided bool) query.Table {
 		{Name: "state", Type: query.TypeText},
 		{Name: "reason", Type: query.TypeText},
 		{Name: "run_id", Type: query.TypeText},
+		{Name: "control", Type: query.TypeBoolean},
 	}}
 	for i, planned := range p.Launches {
 		l := planned.Launch
-		row := []any{int64(i + 1), d.names[l.Point.PointID], nil, int64(l.Repeat + 1), nil, "run", planned.Reason, nil}
+		row := []any{int64(i + 1), d.names[l.Point.PointID], nil, int64(l.Repeat + 1), nil, "run", planned.Reason, nil, l.Point.Control}
 		if sided {
 			row[2] = sides[l.Side]
 		}
@@ -54,4 +58,15 @@ func planTable(p runner.Plan, d description, sided bool) query.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// controlLaunches counts the launches of points that the change under test cannot touch.
+func controlLaunches(p *runner.Plan) int {
+	n := 0
+	for _, planned := range p.Launches {
+		if planned.Launch.Point.Control {
+			n++
+		}
+	}
+	return n
 }

@@ -80,6 +80,8 @@ type description struct {
 	constants []string          // what all points share
 	names     map[string]string // what a point differs in, by point_id: bs=1 seq=64 fp32
 	against   bool              // two commits are compared
+
+	calibration int // points of calibrate, where there are others
 }
 
 // pointColumns are the columns of a point, as those of runs.
@@ -90,20 +92,41 @@ func describe(s *sweep.Sweep) description {
 	for _, name := range pointColumns {
 		t.Columns = append(t.Columns, query.Column{Name: name})
 	}
-	for i := range s.Points {
-		t.Rows = append(t.Rows, pointRow(&s.Points[i]))
-	}
 	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
+	own := ownPoints(s)
+	for _, p := range own {
+		t.Rows = append(t.Rows, pointRow(p))
+	}
 	constants, varying := axes(t, pointColumns[:len(pointColumns)-1])
 	d.constants = constants
 	for i, name := range pointNames(varying, len(t.Rows)) {
-		p := &s.Points[i]
 		if name == "" { // the only point
-			name = p.Benchmark
+			name = own[i].Benchmark
 		}
-		d.names[p.PointID] = name
+		d.names[own[i].PointID] = name
+	}
+	for i := range s.Points {
+		if p := &s.Points[i]; d.names[p.PointID] == "" {
+			d.names[p.PointID] = p.Benchmark + " " + p.Variant
+			d.calibration++
+		}
 	}
 	return d
+}
+
+// ownPoints are the points of a sweep without those that calibrate adds, unless there are no others.
+func ownPoints(s *sweep.Sweep) []*sweep.Point {
+	var own, all []*sweep.Point
+	for i := range s.Points {
+		p := &s.Points[i]
+		if all = append(all, p); !p.Calibration {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return all
+	}
+	return own
 }
 
 // pointRow are the values of pointColumns; nil is NULL.
@@ -198,10 +221,15 @@ func preparation(e runner.Event) string {
 	return oneLine("build  " + strings.Join(words, " "))
 }
 
-// headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3.
+// headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
+// those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs.
 func (d description) headline(e runner.Event) string {
 	parts := slices.Compact(append([]string{d.sweep.Suite}, d.constants...))
-	factors, product := count(len(d.sweep.Points), "point")+" × "+count(d.sweep.Repeats, "repeat"), len(d.sweep.Points)*d.sweep.Repeats
+	points := count(len(d.sweep.Points)-d.calibration, "point")
+	if d.calibration > 0 {
+		points = fmt.Sprintf("(%s + %d of calibrate)", points, d.calibration)
+	}
+	factors, product := points+" × "+count(d.sweep.Repeats, "repeat"), len(d.sweep.Points)*d.sweep.Repeats
 	if d.against {
 		factors, product = factors+" × "+count(len(sides), "side"), product*len(sides)
 	}

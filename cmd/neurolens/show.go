@@ -237,7 +237,7 @@ func configurationLines(t query.Table, run []any) []string {
 		}
 	}
 	env, _ := at(t, run, "env").(map[string]any)
-	for _, name := range []string{"command", "cwd", "profile", "warmup", "iterations", "budget"} {
+	for _, name := range []string{"control", "command", "cwd", "profile", "warmup", "iterations", "budget"} {
 		if v, ok := env["runner."+name]; ok {
 			rows = append(rows, [2]string{name, machineText(v)})
 		}

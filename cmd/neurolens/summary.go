@@ -72,6 +72,8 @@ func (s summary) counted() []string {
 
 // summaryView is the table at the end of bench.
 func (a *app) summaryView(t query.Table, s summary) view {
+	all := len(t.Rows)
+	t, calibration := s.split(t)
 	constants, varying := axes(t, append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
 	v := view{
@@ -98,10 +100,52 @@ func (a *app) summaryView(t query.Table, s summary) view {
 			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
 			cell{text: runsTimesSamples(t, row, "ok_runs")}, cell{words, failed}))
 	}
+	v.below = append(v.below, calibrationLines(calibration, notes, everywhere)...)
 	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(len(t.Rows), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"), "")
+	v.below = append(v.below, count(all, "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"), "")
 	v.commands = a.nextCommands(t, s)
 	return v
+}
+
+// split parts the rows of points that calibrate adds from the others, unless there are no others.
+func (s summary) split(t query.Table) (own, calibration query.Table) {
+	added := map[string]bool{}
+	for i := range s.sweep.Points {
+		added[s.sweep.Points[i].PointID] = s.sweep.Points[i].Calibration
+	}
+	own, calibration = query.Table{Columns: t.Columns}, query.Table{Columns: t.Columns}
+	for _, row := range t.Rows {
+		if added[textAt(t, row, "point_id")] {
+			calibration.Rows = append(calibration.Rows, row)
+		} else {
+			own.Rows = append(own.Rows, row)
+		}
+	}
+	if len(own.Rows) == 0 {
+		return t, own
+	}
+	return own, calibration
+}
+
+// calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
+// other points.
+func calibrationLines(t query.Table, notes notes, everywhere []string) []string {
+	var rows [][2]string
+	for _, row := range t.Rows {
+		name := textAt(t, row, "benchmark") + " " + textAt(t, row, "variant")
+		if side := textAt(t, row, "side"); side != "" {
+			name += " " + side
+		}
+		text := quantity(at(t, row, "median"), textAt(t, row, "unit")) + gap + runsTimesSamples(t, row, "ok_runs")
+		if words, _ := notes.point(t, row, everywhere); words != "" {
+			text += gap + words
+		}
+		rows = append(rows, [2]string{name, text})
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return append(pairs(rows), "")
 }
 
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,

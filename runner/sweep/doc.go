@@ -91,6 +91,26 @@
 //
 // They are stored with every run and do not change what is measured: a sweep that goes on may have others.
 //
+// # Controls
+//
+//	calibrate: true                   # three points of fixed work, in every repeat
+//	control: variant=baseline         # points that the change under test cannot touch; or a list
+//
+// A control says how fast the machine was. Where it moves, the machine, the day or the power supply moved, and not the
+// code; so that machines and days can be compared by the ratio of a point to its controls. The runs of controls have
+// the fact runner.control (`true` in env). It is no part of what a point is, and a session goes on from runs without it.
+//
+// `calibrate` adds the benchmark calibration, with a variant for each kernel: integer-v1, a chain of multiplications;
+// memory-v1, reads of 128 MiB, which is more than most last-level caches hold; branch-v1, branches that no predictor
+// foresees. They are controls by themselves. They run in this program, 100 iterations of 0.15 to 0.3 ms each, whatever
+// the file and the command line say of launching, and so they are the same points in every sweep. A run of one takes 15
+// to 30 ms of measuring, and that of memory-v1 70 ms more for its buffer. What a name stands for never changes: another
+// kernel will have another version. They lie evenly among the other launches of each repeat, take turns, and run on
+// both sides of a comparison of two commits. --targets leaves them, and `--targets calibration` leaves nothing else.
+//
+// `control` names points by the value of an axis, as baseline does; benchmark may always be named. Several are joined
+// by or.
+//
 // # Python
 //
 // A Python worker runs file, onnxrt, torch and tensorrt. A key that nothing takes of what runs is refused; cold_start

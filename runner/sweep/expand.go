@@ -14,6 +14,9 @@ type expansion struct {
 	grid     *grid
 	program  *program
 	targets  []target
+	// calibrate is the key where it asks for points; controls say which of the others are controls.
+	calibrate field
+	controls  []control
 
 	points  []Point
 	blocks  [][]int
@@ -47,17 +50,24 @@ func (e *expansion) expand(asked []request) (*Sweep, error) {
 			return nil, x.at.errorf("removes no point")
 		}
 	}
-	if err := e.checkTargets(); err != nil {
+	if len(e.points) == 0 && len(e.targets) == 0 {
+		return nil, e.grid.exclude[0].at.errorf("leaves no point")
+	}
+	calibration, err := e.addCalibration()
+	if err != nil {
 		return nil, err
 	}
-	if len(e.points) == 0 {
-		return nil, e.grid.exclude[0].at.errorf("leaves no point")
+	if err := e.checkControls(); err != nil {
+		return nil, err
+	}
+	if err := e.checkTargets(); err != nil {
+		return nil, err
 	}
 	return &Sweep{
 		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags, Timeout: e.settings.suiteLimit,
 		Order: e.settings.order, RelError: e.settings.relError, MaxRepeats: e.settings.maxRepeats,
 		Thresholds: e.settings.thresholds,
-		Points:     e.points, blocks: e.blocks,
+		Points:     e.points, blocks: e.blocks, calibration: calibration,
 	}, nil
 }
 
@@ -88,7 +98,11 @@ func (e *expansion) add(from *entry, line int) error {
 				e.removed[i]++
 			}
 		}
-		if excluded || !e.targeted(p.Benchmark) {
+		if excluded {
+			return nil
+		}
+		p.Control = e.controlled(&p)
+		if !e.targeted(p.Benchmark) {
 			return nil
 		}
 		block := e.grid.block(written)
@@ -141,10 +155,15 @@ func (e *expansion) point(row []*value) (Point, error) {
 	if !slices.Contains(e.executors, p.Executor) {
 		e.executors = append(e.executors, p.Executor)
 	}
+	p.identify()
+	return p, nil
+}
+
+// identify sets the point_id of a point whose other fields are set.
+func (p *Point) identify() {
 	var run schema.Run
 	p.Fill(&run)
 	p.PointID = schema.PointID(&run)
-	return p, nil
 }
 
 // note adds a text, if there is one, to a map, made where there is none.

@@ -18,6 +18,7 @@ type grid struct {
 	line     int     // where the grid is in the file
 	include  []entry
 	exclude  []entry
+	dropped  bool // the command line replaces an axis that an entry of include names
 }
 
 // entry is one entry of include or exclude.
@@ -68,7 +69,9 @@ func readGrid(d *document, members []member, seed *int64, o Overrides) (*grid, e
 		}
 	}
 	// What the command line says about an axis replaces all that the file says about it.
+	written := len(g.include)
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
+	g.dropped = len(g.include) < written
 	for _, e := range g.include {
 		if err := g.checkInclude(e); err != nil {
 			return nil, err
@@ -194,13 +197,9 @@ func (g *grid) readBaseline(f field) error {
 	if !f.given() {
 		return nil
 	}
-	text, err := f.text()
+	name, word, err := f.assignment()
 	if err != nil {
 		return err
-	}
-	name, word, found := strings.Cut(text, "=")
-	if !found {
-		return f.errorf("want axis=value, got %s", f.got())
 	}
 	i, err := g.index(f, name)
 	if err != nil {
@@ -210,20 +209,39 @@ func (g *grid) readBaseline(f field) error {
 	if g.axes[i].replaced {
 		return nil
 	}
-	literal, err := f.load([]byte(word))
-	if err != nil {
-		return f.errorf("%q is no value of axis %s", word, name)
-	}
-	literal.line, literal.what = f.line, f.what
-	g.axes[i].quote([]*yaml.Node{literal.Node})
-	v, err := readValue(g.axes[i].name, literal)
+	text, err := g.axes[i].read(f, name, word)
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == v.text }) {
-		return f.errorf("axis %s has no value %s", name, shorten(v.text))
+	if !slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == text }) {
+		return f.errorf("axis %s has no value %s", name, shorten(text))
 	}
 	return nil
+}
+
+// assignment is a text of the form axis=value.
+func (f field) assignment() (name, word string, err error) {
+	text, err := f.text()
+	if err != nil {
+		return "", "", err
+	}
+	name, word, found := strings.Cut(text, "=")
+	if !found {
+		return "", "", f.errorf("want axis=value, got %s", f.got())
+	}
+	return name, word, nil
+}
+
+// read gives the canonical text of a word that f has for a value of the axis under a name.
+func (a *axis) read(f field, name, word string) (string, error) {
+	literal, err := f.load([]byte(word))
+	if err != nil {
+		return "", f.errorf("%q is no value of axis %s", word, name)
+	}
+	literal.line, literal.what = f.line, f.what
+	a.quote([]*yaml.Node{literal.Node})
+	v, err := readValue(a.name, literal)
+	return v.text, err
 }
 
 // readEntries reads include or exclude: a list of maps from axes to a value or several.

@@ -27,44 +27,94 @@ type Launch struct {
 // Launches lists every launch in the order in which they are to run, after Sweep.Order: repeat by repeat over all
 // blocks, or point by point. The members of a block, points and for each its sides, are neighbours, rotated from repeat
 // to repeat and reversed after a full turn, so that over as many repeats as there are members each has had each
-// position equally often; or they are shuffled. With OrderSequential each point is a block. The passes of profilers
-// come last, and their blocks have numbers that Round gives to none.
+// position equally often; or they are shuffled. With OrderSequential each point is a block. The points of calibrate are
+// blocks that lie evenly among the others, in every order. The passes of profilers come last, and their blocks have
+// numbers that Round gives to none.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	launches := make([]Launch, 0, len(s.Points)*s.Repeats*o.sides())
-	for repeat := range s.Repeats {
-		launches = append(launches, s.Round(repeat, o, nil)...)
-	}
 	if s.Order == OrderSequential {
-		s.byPoint(launches)
+		blocks := s.byPoint(o)
+		number(blocks, 0)
+		launches = append(launches, slices.Concat(blocks...)...)
+	} else {
+		for repeat := range s.Repeats {
+			launches = append(launches, s.Round(repeat, o, nil)...)
+		}
 	}
 	return append(launches, s.profilePasses(o)...)
 }
 
 // Round lists the launches of one repeat: those of the blocks in which wanted holds for some point, each with all its
-// members; without wanted, of all blocks. With a repeat from Sweep.Repeats on it goes on where Launches ends.
+// members, and if there are any, those of calibrate; without wanted, of all blocks. With a repeat from Sweep.Repeats on
+// it goes on where Launches ends.
 func (s *Sweep) Round(repeat int, o LaunchOptions, wanted func(*Point) bool) []Launch {
-	blocks := s.ordered(repeat, o)
+	blocks := spread(s.ordered(repeat, o), s.calibrations(repeat, o))
+	number(blocks, repeat*len(blocks))
 	var launches []Launch
-	for number, members := range blocks {
-		if wanted != nil && !slices.ContainsFunc(members, func(l Launch) bool { return wanted(l.Point) }) {
+	some := wanted == nil
+	for _, members := range blocks {
+		calibration := members[0].Point.Calibration
+		if !calibration && wanted != nil && !slices.ContainsFunc(members, func(l Launch) bool { return wanted(l.Point) }) {
 			continue
 		}
-		for position, l := range members {
-			l.Repeat, l.Block, l.Position = repeat, repeat*len(blocks)+number, position
-			launches = append(launches, l)
-		}
+		some = some || !calibration
+		launches = append(launches, members...)
+	}
+	if !some {
+		return nil
 	}
 	return launches
 }
 
+// number gives the launches of blocks, in the order in which they are to run, their numbers and positions.
+func number(blocks [][]Launch, first int) {
+	for i, members := range blocks {
+		for position := range members {
+			members[position].Block, members[position].Position = first+i, position
+		}
+	}
+}
+
+// spread puts blocks evenly among others. Half as many lie before the first and after the last as between two, so that
+// they are as far apart from one repeat to the next.
+func spread(others, blocks [][]Launch) [][]Launch {
+	var all [][]Launch
+	from := 0
+	for i, block := range blocks {
+		until := ((2*i+1)*len(others) + len(blocks)) / (2 * len(blocks))
+		all = append(append(all, others[from:until]...), block)
+		from = until
+	}
+	return append(all, others[from:]...)
+}
+
 // ordered gives the members of each block in the order of a repeat.
 func (s *Sweep) ordered(repeat int, o LaunchOptions) [][]Launch {
+	return s.arranged(s.grouped(), repeat, o)
+}
+
+// calibrations gives the blocks of the points of calibrate in the order of a repeat: each begins a repeat in turn.
+func (s *Sweep) calibrations(repeat int, o LaunchOptions) [][]Launch {
+	var alone [][]int
+	for _, p := range s.calibration {
+		alone = append(alone, []int{p})
+	}
+	blocks := s.arranged(alone, repeat, o)
+	if len(blocks) == 0 {
+		return nil
+	}
+	first := repeat % len(blocks)
+	return slices.Concat(blocks[first:], blocks[:first])
+}
+
+// arranged gives the launches of blocks of points in a repeat, in the order of the blocks or shuffled.
+func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch {
 	var blocks [][]Launch
-	for _, points := range s.grouped() {
+	for _, points := range groups {
 		var members []Launch
 		for _, p := range points {
 			for side := range o.sides() {
-				members = append(members, Launch{Point: &s.Points[p], Side: side})
+				members = append(members, Launch{Point: &s.Points[p], Side: side, Repeat: repeat})
 			}
 		}
 		blocks = append(blocks, members)
@@ -77,24 +127,26 @@ func (s *Sweep) ordered(repeat int, o LaunchOptions) [][]Launch {
 		}
 		return blocks
 	}
-	for number, members := range blocks {
+	for i, members := range blocks {
 		rotated := make([]Launch, len(members))
 		for position := range members {
-			rotated[position] = members[memberAt(len(members), repeat, number, position)]
+			rotated[position] = members[memberAt(len(members), repeat, i, position)]
 		}
-		blocks[number] = rotated
+		blocks[i] = rotated
 	}
 	return blocks
 }
 
-// grouped gives the points of each block.
+// grouped gives the points of each block, those of calibrate apart.
 func (s *Sweep) grouped() [][]int {
 	if s.Order != OrderSequential {
 		return s.blocks
 	}
 	var alone [][]int
 	for p := range s.Points {
-		alone = append(alone, []int{p})
+		if !s.Points[p].Calibration {
+			alone = append(alone, []int{p})
+		}
 	}
 	return alone
 }
@@ -107,18 +159,27 @@ func memberAt(m, repeat, block, position int) int {
 	return (position + repeat + block) % m
 }
 
-// byPoint arranges the launches of all repeats point by point, and numbers their blocks in that order.
-func (s *Sweep) byPoint(launches []Launch) {
-	for i := range launches {
-		l := &launches[i]
-		l.Block = l.Block%len(s.Points)*s.Repeats + l.Repeat
+// byPoint gives the blocks of all repeats point by point. Those of calibrate come repeat by repeat all the same: they are
+// to see the whole session.
+func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
+	var repeats [][][]Launch
+	var calibrations [][]Launch
+	for repeat := range s.Repeats {
+		repeats = append(repeats, s.ordered(repeat, o))
+		calibrations = append(calibrations, s.calibrations(repeat, o)...)
 	}
-	slices.SortStableFunc(launches, func(a, b Launch) int { return a.Block - b.Block })
+	var blocks [][]Launch
+	for point := range repeats[0] {
+		for _, repeat := range repeats {
+			blocks = append(blocks, repeat[point])
+		}
+	}
+	return spread(blocks, calibrations)
 }
 
 // profilePasses lists a pass for each point, profiler and side.
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
-	block := len(s.grouped()) * max(s.Repeats, s.MaxRepeats)
+	block := (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
 	var launches []Launch
 	for i := range s.Points {
 		for _, tool := range s.Points[i].Profile {

@@ -108,6 +108,8 @@ func FuzzParse(f *testing.F) {
 		net + "provider: '{p}EP'\ndevice: cpu\nthreads: 3\npython: p\nparams: {p: C}\norder: random\nrel_error: 1%\nmax_repeats: 9",
 		net + "timing: torch_timer\nmin_run_time: 1s\nreproducible: true\ncold_start: true\nflush_l2: false\nprofile: [ort, torch]",
 		net + "grid: {provider: [A, B], device: [cpu, 'cuda:1'], threads: [1, 2]}\norder: sequential\nrepeats: 2",
+		"command: [a, '{k}']\ngrid: {k: [1, x]}\ncalibrate: true\ncontrol: k=x\nrepeats: 2\norder: random",
+		tiny + "variant: [a, b]\ncontrol: [variant=a, benchmark=calibration]\ncalibrate: true\nrel_error: 1%\norder: sequential",
 		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
 		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
 	} {

@@ -3,6 +3,8 @@ package sweep
 import (
 	"fmt"
 	"strings"
+
+	"github.com/neurolens/neurolens/runner/builtin"
 )
 
 // maxLaunches bounds the points of a sweep times its repeats.
@@ -28,8 +30,11 @@ func (g *grid) count(e *entry) float64 {
 }
 
 // checkSize refuses more launches than anyone waits for.
-func (g *grid) checkSize(o origin, repeats int, against bool) error {
+func (g *grid) checkSize(o origin, calibrate field, repeats int, against bool) error {
 	launches := g.count(nil)
+	if calibrate.given() {
+		launches += float64(len(builtin.Calibrations()))
+	}
 	for i := range g.include {
 		launches += g.count(&g.include[i])
 	}

@@ -27,20 +27,21 @@ const (
 
 // settings are what all points have in common.
 type settings struct {
-	suite      string
-	tags       map[string]string
-	repeats    int
-	warmup     int
-	warmupOnce bool // before the first run of each point alone
-	iterations int
-	budget     time.Duration
-	timeouts   Timeouts
-	suiteLimit time.Duration
-	order      string
-	relError   float64 // 0: not asked for
-	maxRepeats int
-	thresholds map[string]string
-	worker     workerSettings
+	suite       string
+	tags        map[string]string
+	repeats     int
+	warmup      int
+	warmupOnce  bool // before the first run of each point alone
+	iterations  int
+	budget      time.Duration
+	timeouts    Timeouts
+	suiteLimit  time.Duration
+	calibration Timeouts // of the points of calibrate
+	order       string
+	relError    float64 // 0: not asked for
+	maxRepeats  int
+	thresholds  map[string]string
+	worker      workerSettings
 }
 
 func readSettings(d *document, o Overrides) (settings, error) {

@@ -10,8 +10,8 @@ import (
 
 // topKeys are the keys of a sweep file.
 var topKeys = []string{
-	"backend", "baseline", "benchmark", "budget", "build", "cold_start", "command", "cwd", "device", "env", "exclude",
-	"file", "flush_l2", "grid", "include", "iterations", "max_repeats", "min_run_time", "model", "order", "params",
+	"backend", "baseline", "benchmark", "budget", "build", "calibrate", "cold_start", "command", "control", "cwd", "device",
+	"env", "exclude", "file", "flush_l2", "grid", "include", "iterations", "max_repeats", "min_run_time", "model", "order", "params",
 	"profile", "provider", "python", "rel_error", "repeats", "reproducible", "seed", "share", "suite", "tags",
 	"threads", "thresholds", "timeout", "timeout_multiplier", "timeouts", "timing", "variant", "warmup", "wrapper", "zip",
 }
@@ -30,9 +30,10 @@ type Sweep struct {
 	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
 	BuildEnv   map[string]string // what env sets for Build: the variables in which no axis stands
-	Points     []Point           // in expansion order, each point_id once; not to be moved once there are launches
+	Points     []Point           // in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
 
-	blocks [][]int // indices into Points: the points of one block, in expansion order
+	blocks      [][]int // indices into Points: the points of one block, in expansion order
+	calibration []int   // indices into Points, which are in no block
 }
 
 // Point is one combination of what is measured and its parameters, and how it is launched. Points of one sweep may
@@ -50,6 +51,9 @@ type Point struct {
 	BatchSize *int64
 	SeqLen    *int64
 	Params    map[string]string // the other axes, in canonical text; nil where there are none
+
+	// Control: the change under test cannot touch the point. Calibration: it is one that calibrate adds, and a control.
+	Control, Calibration bool
 
 	// What the canonical text of an axis does not say; nil where it says all.
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
@@ -180,10 +184,20 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.checkSize(file.origin, s.repeats, o.Against); err != nil {
+	calibrate, err := d.readCalibrate()
+	if err != nil {
 		return nil, err
 	}
-	e := expansion{origin: file.origin, settings: s, grid: g, program: p, targets: targets}
+	controls, err := g.readControls(d.keys["control"])
+	if err != nil {
+		return nil, err
+	}
+	if err := g.checkSize(file.origin, calibrate, s.repeats, o.Against); err != nil {
+		return nil, err
+	}
+	e := expansion{
+		origin: file.origin, settings: s, grid: g, program: p, targets: targets, calibrate: calibrate, controls: controls,
+	}
 	sweep, err := e.expand(d.asked)
 	if err != nil {
 		return nil, err

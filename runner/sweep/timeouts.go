@@ -64,11 +64,23 @@ func (s *settings) readTimeouts(d *document, o Overrides) error {
 		}
 		*limit.to = multiplied(*limit.to, multiplier)
 	}
+	s.calibration = calibrationTimeouts(multiplier)
 	if d.keys["command"].given() || s.iterations > 0 {
 		return nil // the deadline is that of one process, or there is no budget
 	}
 	asked := d.keys["budget"].given() || o.Budget != nil
 	return s.fitBudget(given["measure"], asked, multiplier)
+}
+
+// calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
+func calibrationTimeouts(multiplier float64) Timeouts {
+	t := defaultTimeouts(false)
+	for _, limit := range []*time.Duration{
+		&t.Build, &t.Setup, &t.Warmup, &t.Measure, &t.Validate, &t.Teardown, &t.Profile,
+	} {
+		*limit = multiplied(*limit, multiplier)
+	}
+	return t
 }
 
 // givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
