@@ -81,7 +81,7 @@ func TestCompareTick(t *testing.T) {
 	five := []float64{1, 2, 3, 4, 5}
 	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, ticking("base", 20, .95), five...), runsOf(&n, 1, ticking("head", 21, .10), five...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"latency", "accuracy"}})
-	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != compare.Unchanged && latency.Verdict != compare.Inconclusive || accuracy.Verdict != compare.Regressed {
+	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != compare.Inconclusive || latency.MoreRuns != 0 || accuracy.Verdict != compare.Regressed {
 		t.Errorf("20 -> 21 ticks is %s, accuracy 0.95 -> 0.10 is %s", latency.Verdict, accuracy.Verdict)
 	}
 	if zone := realOf(t, got, 0, "dead_zone"); zone < .09 {
@@ -214,5 +214,37 @@ func TestCompareThresholds(t *testing.T) {
 		threshold := query.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: "session=last", Thresholds: map[string]query.Threshold{metric: threshold}})
 		wantInput(t, err, says)
+	}
+}
+
+// TestCompareUnnamedStep: of a clock that nobody named, the values tell the step: 10 ms each time, and then 11, is one of
+// it. Five of it are a change, and counts, which no clock reads, have no step.
+func TestCompareUnnamedStep(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		unit       string
+		base, head int64
+		want       compare.Verdict
+	}{
+		{"ns", 10e6, 11e6, compare.Inconclusive},
+		{"ns", 10e6, 15e6, compare.Regressed},
+		{"ns", 10e6, 10e6, compare.Inconclusive}, // up to a step less or more
+		{"ns", 10_000_001, 11_000_001, compare.Regressed},
+		{"B", 10e6, 11e6, compare.Regressed},
+	} {
+		n := 0
+		reading := func(side string, ticks int64) func(*schema.Run) {
+			return of(1, func(r *schema.Run) {
+				r.Side = side
+				r.Metrics = []schema.Metric{{Name: "latency", Unit: c.unit, Better: schema.BetterLower, Clock: "c", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{ticks, ticks, ticks}}}
+			})
+		}
+		six := []float64{1, 2, 3, 4, 5, 6}
+		db := sealedRuns(t, slices.Concat(runsOf(&n, 1, reading("base", c.base), six...), runsOf(&n, 1, reading("head", c.head), six...)))
+		got := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
+		flags, _ := got.Rows[0][got.Index("flags")].([]any)
+		if p := got.Points[0]; p.Verdict != c.want || slices.Contains(flags, any("quantised")) != (c.base%10 == 0 && c.unit == "ns") {
+			t.Errorf("%d to %d %s: %s, flags %v, want %s", c.base, c.head, c.unit, p.Verdict, flags, c.want)
+		}
 	}
 }

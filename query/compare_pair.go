@@ -281,13 +281,44 @@ func (g *group) level() float64 {
 	return middle(g.locations)
 }
 
-// resolution is the step in which the metric was read, where runs say that it is coarse; 0 where it is not known.
+// resolution is the step in which the metric was read, in the scale in which it is compared: that of the clock, where runs say
+// that it is coarse, or that which the values show; 0 where neither does.
 func (p *pairing) resolution() float64 {
 	tick := max(p.base.noted().tick, p.head.noted().tick)
+	if tick == 0 {
+		tick = p.stepShown()
+	}
 	if tick == 0 || p.byDifference() {
 		return tick
 	}
 	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))
+}
+
+// coarse is the share of a value from which on the step in which it was read matters: as in stat.WarnQuantised.
+const coarse = DefaultThreshold / 4
+
+// leastShown is how many runs together show a step: of 4 times that were read finely, all are multiples of a coarse one less
+// than once in 10,000 points.
+const leastShown = 4
+
+// stepShown is the step in which times were read, in ns, as far as their own values show it and it matters; else 0. A clock
+// of a millisecond that nobody named reads 10 ms each time, and then 11.
+func (p *pairing) stepShown() float64 {
+	if p.byDifference() || p.kind().unit != "ns" || len(p.base.locations)+len(p.head.locations) < leastShown {
+		return 0
+	}
+	first := []float64{math.Exp(p.base.locations[0]), math.Exp(p.head.locations[0])}
+	if stat.DecimalStep(first) < coarse*slices.Min(first) { // as of nearly all
+		return 0
+	}
+	values := make([]float64, 0, len(p.base.locations)+len(p.head.locations))
+	for _, location := range slices.Concat(p.base.locations, p.head.locations) {
+		values = append(values, math.Exp(location))
+	}
+	if step := stat.DecimalStep(values); step >= coarse*slices.Min(values) {
+		return step
+	}
+	return 0
 }
 
 // state is what is said of a point that has no values on a side.

@@ -155,6 +155,7 @@ func (p *pairing) flags() []any {
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.inOrder && apart(pair.Base, stat.Drift) || p.head.inOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
+		add(stat.WarnQuantised, p.stepShown() > 0 && !any(func(g *group) bool { return slices.Contains(g.noted().warnings, stat.WarnQuantised) }))
 	}
 	add(FlagFailures, p.moreFailures())
 	add(FlagNoValues, any(func(g *group) bool { return g.noted().useless > 0 && len(g.locations) > 0 }))

@@ -238,7 +238,7 @@ func TestCompareSense(t *testing.T) {
 		return func(r *schema.Run) { edit(&r.Metrics[0]) }
 	}
 	five := []float64{1000, 1004, 997, 1002, 995}
-	same := []float64{1000, 1000, 1000, 1000, 1000}
+	same := []float64{1003, 1003, 1003, 1003, 1003} // in no step that could be the clock's
 	for _, c := range []struct {
 		what             string
 		base, head       []float64
@@ -250,7 +250,7 @@ func TestCompareSense(t *testing.T) {
 		{what: "one run", base: five[:1], head: []float64{2000}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
 		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
 		{what: "all equal", base: same, head: same, verdict: compare.Unchanged},
-		{what: "all equal, but to each other", base: same, head: []float64{2000, 2000, 2000, 2000, 2000}, verdict: compare.Regressed},
+		{what: "all equal, but to each other", base: same, head: []float64{2003, 2003, 2003, 2003, 2003}, verdict: compare.Regressed},
 		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: compare.Inconclusive, reason: compare.Noise},
 		{
 			what: "one side after the other", base: five, head: []float64{1523, 1527, 1520, 1525, 1518}, edited: func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Minute) },

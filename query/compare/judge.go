@@ -24,10 +24,10 @@ import (
 //     differed by as much.
 //
 // It is adjusted over the family by Benjamini and Hochberg, in a gate by Holm. A change is one whose adjusted p is below
-// 0.05, that is at least as large as the dead zone, and whose interval excludes 0; the strict rule tests against the dead
-// zone in place of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). Unchanged is an interval within the dead zone
-// (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987). Where in a session one side ran before the
-// other there is no verdict.
+// 0.05, that is at least as large as the dead zone and two steps of the clock, and whose interval excludes 0; the strict rule
+// tests against the dead zone in place of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). Unchanged is an interval within
+// the dead zone (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987), which a coarse clock makes too wide
+// for that. Where in a session one side ran before the other there is no verdict.
 func Judge(pairs []Pair, rules Rules) Judgement {
 	return JudgeAll([][]Pair{pairs}, rules)[0]
 }
@@ -281,7 +281,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 		o.Change.Low, o.Change.High, o.Change.Confidence = interval.Low, interval.High, interval.Confidence
 	}
 	o.Noise = (o.Change.High - o.Change.Low) / 2
-	d.widen()
+	d.widen(p)
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		d.chance(p, test)
@@ -342,12 +342,14 @@ func (d *draft) judged(p *Pair, rules Rules) bool {
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
-// widen makes the interval cover what two sessions differ by, and the dead zone as wide.
-func (d *draft) widen() {
+// widen makes the interval cover the step in which values were read, and what two sessions differ by, and the dead zone as
+// wide as the latter.
+func (d *draft) widen(p *Pair) {
+	o := d.outcome
+	o.Change.Low, o.Change.High = o.Change.Low-p.Resolution, o.Change.High+p.Resolution
 	if d.session == 0 {
 		return
 	}
-	o := d.outcome
 	o.Noise = max(o.Noise, d.session)
 	o.DeadZone = max(o.DeadZone, d.session)
 	o.Change.Low = min(o.Change.Low, o.Change.Value-d.session)
@@ -421,7 +423,7 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = FewRuns
 	case o.Adjusted < Level && o.sizeable():
 		o.Verdict, o.Reason = direction(p, o.Change.Value), ""
-	case stat.Equivalent(o.Change, o.DeadZone), o.Change.Low == 0 && o.Change.High == 0:
+	case stat.Equivalent(o.Change, max(p.DeadZone, d.session)), o.Change.Low == 0 && o.Change.High == 0:
 		o.Verdict, o.Reason = Unchanged, ""
 	}
 	if o.Reason == Noise || o.Reason == FewRuns {

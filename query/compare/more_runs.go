@@ -30,6 +30,9 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	if math.IsNaN(o.Variance) || d.session > 0 {
 		return max(least-p.Runs(), 0)
 	}
+	if quanta*p.Resolution > p.DeadZone {
+		return 0 // it is the clock
+	}
 	next := Spend(max(p.Looks, 1)+1, p.Planned)
 	f := forecast{
 		change: o.Change.Value, deadZone: o.DeadZone, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,

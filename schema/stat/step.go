@@ -1,0 +1,29 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// DecimalStep is the largest power of ten, from 1 on, that all values are multiples of: the step in which they were read, or
+// printed, where nothing else says it. It is 0 where they are no integers, or all are 0. Values that were read more finely are
+// all multiples of 10 by accident once in 10^n times.
+func DecimalStep(values []float64) float64 {
+	const rounding = 1e-11 // relative, of values that went through logarithms
+	step := 1.
+	multiples := func(step float64) bool {
+		for _, v := range values {
+			if of := v / step; math.Abs(of-math.Round(of)) > rounding*math.Abs(of) {
+				return false
+			}
+		}
+		return true
+	}
+	if !slices.ContainsFunc(values, func(v float64) bool { return v != 0 }) || slices.ContainsFunc(values, notFinite) || !multiples(step) {
+		return 0
+	}
+	for multiples(10 * step) {
+		step *= 10
+	}
+	return step
+}
