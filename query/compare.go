@@ -25,6 +25,9 @@ type CompareRequest struct {
 
 	Rules compare.Rules
 
+	// Absolute leaves out what is said relative to what all points share.
+	Absolute bool
+
 	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
 	// largest change of a verdict comes first. Without it points are in the order in which they ran.
 	Limit int
@@ -57,7 +60,9 @@ const DefaultThreshold = .02
 // samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
 // of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
 // (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head; flags; failure, what went wrong in a run of the head;
-// method, strict and correction, the rules that were used. With Inputs, what these are made of: base_locations,
+// method, strict and correction, the rules that were used; relative_change, relative_low, relative_high, relative_p_adjusted,
+// relative_verdict, relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL
+// where that is not known. With Inputs, what these are made of: base_locations,
 // head_locations, block_differences and history (logarithms, unless the scale is difference), variance, df, session_sd,
 // prior_variance, prior_df, family.
 type Comparison struct {
@@ -67,6 +72,7 @@ type Comparison struct {
 	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
 	Thresholds map[string]Threshold // of each of the metrics
 	Metrics    []string             // that were compared, as they were asked for, else ascending
+	Shared     map[string]Shared    // by metric; none where points were not judged relative to what they share
 	Points     []ComparedPoint      // all of them, also those beyond the limit
 	NotNumbers map[string]int       // as in Listing
 }
@@ -192,6 +198,11 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	}
 	if err := m.judge(families); err != nil {
 		return Comparison{}, err
+	}
+	if !m.req.Absolute {
+		if c.Shared, err = m.relative(ctx, families, head); err != nil {
+			return Comparison{}, err
+		}
 	}
 	c.Thresholds = map[string]Threshold{}
 	for _, f := range families {

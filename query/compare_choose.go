@@ -24,8 +24,11 @@ type ComparedPoint struct {
 	History   int     // sessions
 	MoreRuns  int
 	Looks     int
-	BaseOK    bool // the base has ok runs
-	Failures  bool // a larger share of the head's runs failed than of the base's
+
+	Relative compare.Verdict // to what all points share; empty where that is not known
+
+	BaseOK   bool // the base has ok runs
+	Failures bool // a larger share of the head's runs failed than of the base's
 
 	// FailureChance is how likely so many failures of the head are by chance, if it fails no more often than the base.
 	FailureChance float64
@@ -38,6 +41,9 @@ func (p *pairing) point() ComparedPoint {
 		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
 		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
+	}
+	if p.relative != nil {
+		c.Relative = p.relative.Verdict
 	}
 	if c.Failures {
 		c.FailureChance = p.failureChance()
@@ -195,7 +201,15 @@ var Verdicts = []compare.Verdict{
 	compare.Estimate, compare.Inconclusive, compare.Unchanged,
 }
 
-// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each
+// rankIn is how bad a verdict is: 0 the worst, one that is not named after all others.
+func rankIn(verdicts []compare.Verdict, v compare.Verdict) int {
+	if rank := slices.Index(verdicts, v); rank >= 0 {
+		return rank
+	}
+	return len(verdicts)
+}
+
+// worstFirst orders points by their verdicts, also those relative to what all points share, those that are not named after all others, the largest change of each
 // first, and gives at most so many of them.
 func worstFirst(all []*pairing, verdicts []compare.Verdict, limit int) []*pairing {
 	type weighed struct {
@@ -205,9 +219,9 @@ func worstFirst(all []*pairing, verdicts []compare.Verdict, limit int) []*pairin
 	}
 	weights := make([]weighed, len(all))
 	for i, p := range all {
-		rank := slices.Index(verdicts, p.verdict)
-		if rank < 0 {
-			rank = len(verdicts)
+		rank := rankIn(verdicts, p.verdict)
+		if p.relative != nil {
+			rank = min(rank, rankIn(verdicts, p.relative.Verdict))
 		}
 		weights[i] = weighed{p, rank, math.Abs(p.change())}
 	}

@@ -20,9 +20,11 @@ type pairing struct {
 	ordered, confounded bool
 	apart               int64 // in microseconds, or unknown
 	history             []float64
+	past                []pastSession // of which history is made
 
 	pair      *compare.Pair
 	outcome   *compare.Outcome
+	relative  *compare.Outcome // to what all points share; nil: there is none
 	judgement *compare.Judgement
 	verdict   compare.Verdict
 	reason    compare.Reason

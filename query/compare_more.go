@@ -149,7 +149,8 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			p.history = p.apartEnough(past[p.head.key()])
+			p.past = past[p.head.key()]
+			p.history = p.apartEnough(p.past)
 			if p.base.key() != p.head.key() {
 				p.history = noisier(p.history, p.apartEnough(past[p.base.key()]))
 			}
@@ -160,6 +161,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 
 // pastSession is an earlier session of a point: when it began, in Unix microseconds, and the median of its runs.
 type pastSession struct {
+	id       string
 	began    int64
 	location float64
 }
@@ -218,7 +220,7 @@ func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric str
 	}
 	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, median(location), epoch_us(min(started_at))
+	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, session_id, median(location), epoch_us(min(started_at))
 FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
@@ -226,8 +228,8 @@ WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_a
 	past := map[pointKey][]pastSession{}
 	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 		key := pointKey{textOf(row[0]), textOf(row[1])}
-		if location, ok := row[2].(float64); ok && keys[key] {
-			past[key] = append(past[key], pastSession{integerOf(row[3]), location})
+		if location, ok := row[3].(float64); ok && keys[key] {
+			past[key] = append(past[key], pastSession{textOf(row[2]), integerOf(row[4]), location})
 		}
 		return nil
 	})

@@ -26,7 +26,10 @@ func compareColumns() []Column {
 	return append(columns,
 		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
 		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "failure", Type: TypeText},
-		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText})
+		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText},
+		Column{Name: "relative_change", Type: TypeReal}, Column{Name: "relative_low", Type: TypeReal}, Column{Name: "relative_high", Type: TypeReal},
+		Column{Name: "relative_p_adjusted", Type: TypeReal}, Column{Name: "relative_verdict", Type: TypeText},
+		Column{Name: "relative_reason", Type: TypeText}, Column{Name: "relative_more_runs", Type: TypeInteger})
 }
 
 // inputColumns are the columns of what the numbers of a row are made of, in the order of what inputs gives.
@@ -46,7 +49,7 @@ func inputColumns() []Column {
 }
 
 // rowCells is room for the values of a row, with what they are made of.
-const rowCells = 50
+const rowCells = 57
 
 // row is the row of a point.
 func (p *pairing) row(correction string) []any {
@@ -71,8 +74,22 @@ func (p *pairing) row(correction string) []any {
 		}
 		row = append(row, realValue(o.P), realValue(o.Adjusted))
 	}
-	return append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
+	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
 		textValue(string(o.Method)), o.Strict, correction)
+	return append(row, p.relatively()...)
+}
+
+// relatively are the columns of what is said relative to what all points share.
+func (p *pairing) relatively() []any {
+	o := p.relative
+	if o == nil {
+		return make([]any, 7)
+	}
+	of := func(v float64) any { return differenceIn(schema.ScaleRatio, v) }
+	return []any{
+		of(o.Change.Value), of(o.Change.Low), of(o.Change.High), realValue(o.Adjusted), string(o.Verdict),
+		textValue(string(o.Reason)), positive(o.MoreRuns),
+	}
 }
 
 // inputs are what the numbers of a row are made of.

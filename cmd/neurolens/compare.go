@@ -17,7 +17,7 @@ type compareFlags struct {
 	metrics, thresholds, by []string
 	matrix                  string
 	gate                    gateMode
-	strict, all             bool
+	strict, all, relative   bool
 }
 
 func newCompareCommand(a *app) *cobra.Command {
@@ -36,6 +36,10 @@ Different sessions, or sides far apart in one, need 7 earlier ones of the same
 point on the same machine, about as far apart, to know what sessions differ by.
 There is no verdict where one side ran before the other in a session, as a
 machine that drifts would look the same, nor between different machines.
+
+Of different sessions points are also judged relative to what all of them share
+(RELATIVE), as a machine that was slower moves all points and code few: to the
+points that the sweep names as controls, else to the middle of 8 or more.
 
 CHANGE is the middle of the differences between runs of both sides (Hodges and
 Lehmann), which need not be that of the middles.
@@ -59,6 +63,7 @@ the exit status is 1 for a regression, else 0.`,
 	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
 	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
 	f.gate.register(cmd)
+	flags.BoolVar(&f.relative, "relative", true, "of different sessions, also judge relative to what all points share")
 	flags.BoolVar(&f.all, "all", false, "show every point in a table")
 	return cmd
 }
@@ -68,7 +73,7 @@ func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
 	if err := f.gate.misplaced(args); err != nil {
 		return query.CompareRequest{}, err
 	}
-	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate != gateOff}}
+	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
 	if f.matrix != "" {
 		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {

@@ -17,7 +17,12 @@ func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]
 		columns = append(columns, axisColumn(x))
 	}
 	columns = append(columns,
-		viewColumn{header: "BASE", right: true}, viewColumn{header: "HEAD", right: true}, viewColumn{header: "CHANGE", right: true},
+		viewColumn{header: "BASE", right: true}, viewColumn{header: "HEAD", right: true}, viewColumn{header: "CHANGE", right: true})
+	relative := w.relative()
+	if relative {
+		columns = append(columns, viewColumn{header: "RELATIVE"})
+	}
+	columns = append(columns,
 		viewColumn{header: "95 %", right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
 		viewColumn{header: "RUNS × N", right: true, drop: 3}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
 	rows := make([][]cell, len(t.Rows))
@@ -25,9 +30,25 @@ func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
 		}
-		rows[i] = append(rows[i], w.cells(t, row)...)
+		rows[i] = append(rows[i], w.cells(t, row, relative)...)
 	}
 	return columns, rows
+}
+
+// relative tells whether points were judged relative to what all of them share.
+func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
+
+// relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
+func relativeCell(t query.Table, row []any) cell {
+	change, ok := at(t, row, "relative_change").(float64)
+	if !ok {
+		return cell{text: unknown}
+	}
+	text, bad := verdictText(compare.Verdict(textAt(t, row, "relative_verdict")))
+	if v := compare.Verdict(text); v == compare.Inconclusive || v == compare.Estimate {
+		return cell{text: signed(change)}
+	}
+	return cell{signed(change) + " " + text, bad}
 }
 
 // pointAxes are axes, and the metric where there are several.
@@ -85,7 +106,7 @@ func differenceOf(t query.Table, row []any, name string, ratio func(float64) str
 }
 
 // cells are those of a point beside its axes.
-func (w compareWriter) cells(t query.Table, row []any) []cell {
+func (w compareWriter) cells(t query.Table, row []any, relative bool) []cell {
 	unit := textAt(t, row, "unit")
 	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
 	interval := unknown
@@ -99,17 +120,21 @@ func (w compareWriter) cells(t query.Table, row []any) []cell {
 			noise = share(v)
 		}
 	}
-	return []cell{
+	cells := []cell{
 		{text: quantity(at(t, row, "base"), unit)},
 		{text: quantity(at(t, row, "head"), unit)},
 		{text: differenceOf(t, row, "change", signed)},
-		{text: interval},
-		{text: chance(at(t, row, "p_adjusted"))},
-		{text: noise},
-		{text: runsText(t, row)},
-		{text, bad},
-		{text: wordOf(t, row)},
 	}
+	if relative {
+		cells = append(cells, relativeCell(t, row))
+	}
+	return append(cells,
+		cell{text: interval},
+		cell{text: chance(at(t, row, "p_adjusted"))},
+		cell{text: noise},
+		cell{text: runsText(t, row)},
+		cell{text, bad},
+		cell{text: wordOf(t, row)})
 }
 
 // runsText says how often each side was measured.

@@ -162,6 +162,9 @@ func (w compareWriter) counts() []string {
 		}
 	}
 	lines := []string{count(len(w.c.Points), w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	if line := w.relativeCounts(); line != "" {
+		lines = append(lines, line)
+	}
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
 		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && w.flags.gate == gateOff {
@@ -170,6 +173,25 @@ func (w compareWriter) counts() []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// relativeCounts counts the verdicts relative to what all points share.
+func (w compareWriter) relativeCounts() string {
+	counts, some := map[compare.Verdict]int{}, false
+	for _, p := range w.c.Points {
+		counts[p.Relative]++
+		some = some || p.Relative != ""
+	}
+	if !some {
+		return ""
+	}
+	return "relative: " + verdictCounts(counts)
+}
+
+// called tells whether a verdict is one of a change.
+func called(verdict string) bool {
+	v := compare.Verdict(verdict)
+	return v == compare.Regressed || v == compare.Improved || v == compare.Changed
 }
 
 // unsettled says why points are inconclusive, and what is likely to settle them.

@@ -72,7 +72,27 @@ func (w compareWriter) view(t query.Table) view {
 func (w compareWriter) head() []string {
 	c := w.c
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
-	return slices.Concat(w.subject(), lines, w.differs(), w.alike())
+	return slices.Concat(w.subject(), lines, w.differs(), w.alike(), w.shared())
+}
+
+// shared says what RELATIVE is relative to.
+func (w compareWriter) shared() (lines []string) {
+	for _, metric := range w.c.Metrics {
+		s, ok := w.c.Shared[metric]
+		if !ok {
+			continue
+		}
+		of := count(s.Points, w.noun())
+		if s.Controls {
+			of = count(s.Points, "control")
+		}
+		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", signed(s.Change), of)
+		if len(w.c.Metrics) > 1 {
+			line = metric + ": " + line
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // alike says that most points moved by about as much. Within a session whose sides took turns the machine is the same for
@@ -352,7 +372,7 @@ func (w compareWriter) has(r compare.Reason) bool {
 // shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
 func (w compareWriter) shown(t query.Table) [][]any {
 	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
-		return textAt(t, row, "verdict") == string(compare.Unchanged) && !hasFlag(t, row, query.FlagFailures)
+		return textAt(t, row, "verdict") == string(compare.Unchanged) && !hasFlag(t, row, query.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
 	})
 	if w.flags.all || len(loud) == 0 {
 		return t.Rows

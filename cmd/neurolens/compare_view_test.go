@@ -250,3 +250,47 @@ func TestCompareAlike(t *testing.T) {
 		}
 	}
 }
+
+// What is said relative to what all points share stands beside the change, and says to what; nothing is said where nothing is
+// known.
+func TestCompareRelativeColumn(t *testing.T) {
+	c := query.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]query.Threshold{"latency": {Value: .02}}}
+	for _, name := range []string{"batch_size", "metric", "unit", "better", "scale", "base", "head", "change", "verdict", "relative_change", "relative_verdict"} {
+		c.Columns = append(c.Columns, query.Column{Name: name})
+	}
+	add := func(size int64, verdict compare.Verdict, relative any, of compare.Verdict) {
+		c.Rows = append(c.Rows, []any{size, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(verdict), relative, string(of)})
+		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict, Relative: of, Ratio: true, Change: .18})
+	}
+	add(1, compare.Inconclusive, .06, compare.Regressed)
+	add(2, compare.Unchanged, -.05, compare.Improved) // is shown, though nothing is said of the change itself
+	add(3, compare.Inconclusive, .001, compare.Inconclusive)
+	add(4, compare.Unchanged, .0, compare.Unchanged)
+	add(5, compare.Inconclusive, nil, "")
+	screen := func() string {
+		a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
+		var b bytes.Buffer
+		compareWriter{app: a, c: &c}.view(c.Table).render(&b, 80, false)
+		return b.String()
+	}
+	if text := screen(); strings.Contains(text, "RELATIVE") {
+		t.Errorf("relative to nothing:\n%s", text)
+	}
+	c.Shared = map[string]query.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
+	text := screen()
+	for _, want := range []string{
+		"RELATIVE is to what all share: +13.0 %, the middle of 3 controls\n",
+		" 1  1.00 ms  1.20 ms  +20.0 %  +6.0 % REGRESSED ",
+		" 2  1.00 ms  1.20 ms  +20.0 %  −5.0 % improved ",
+		" 3  1.00 ms  1.20 ms  +20.0 %  +0.1 % ",
+		" 5  1.00 ms  1.20 ms  +20.0 %  – ",
+		"\nrelative: 1 regressed, 1 improved, 1 inconclusive, 1 unchanged\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("want %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "\n 4 ") {
+		t.Errorf("an unchanged row is shown:\n%s", text)
+	}
+}

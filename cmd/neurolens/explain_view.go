@@ -107,7 +107,7 @@ func (w explainWriter) above() []string {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}
 	lines = append(lines, heading(constants)...)
-	cells := w.compareWriter.cells(point, row)
+	cells := w.compareWriter.cells(point, row, false)
 	base, head, change, interval, verdict, words := cells[0].text, cells[1].text, cells[2].text, cells[3].text, cells[7].text, cells[8].text
 	line := base + " → " + head
 	if change != unknown {

@@ -1,0 +1,167 @@
+package query
+
+import (
+	"context"
+	"database/sql/driver"
+	"math"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// Shared is by how much the points of a comparison moved together: what a machine does to all of them from one session to
+// the next, and code to few.
+type Shared struct {
+	Change   float64 // of the ratio less 1
+	Points   int     // that it is of
+	Controls bool    // they are the ones that the sweep names as controls
+}
+
+// relative judges the points whose sides are of different sessions once more, relative to what all of them share
+// (compare.Common), in a family of their own. History and sides are each less what their session did to all points. A point
+// has no such judgement where it is a control, or is compared by its difference, or where too few points are there.
+func (m *comparing) relative(ctx context.Context, families []family, head facts) (map[string]Shared, error) {
+	all := map[string]Shared{}
+	var pairs [][]compare.Pair
+	var of [][]*pairing
+	for _, f := range families {
+		points := relatable(f.points)
+		if len(points) == 0 {
+			continue
+		}
+		controls, err := m.controls(ctx, points, head)
+		if err != nil {
+			return nil, err
+		}
+		r := relating{points: points, controls: controls}
+		if shared, ok := r.factors(); ok {
+			all[f.metric] = shared
+			pairs, of = append(pairs, r.pairs()), append(of, r.judged())
+		}
+	}
+	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
+		for k, p := range of[i] {
+			p.relative = &j.Outcomes[k]
+		}
+	}
+	return all, nil
+}
+
+// relatable are the points of which sessions may tell what they share: on both sides the same ones.
+func relatable(points []*pairing) (some []*pairing) {
+	for _, p := range points {
+		barred := p.reason != "" && p.reason != compare.Machines && p.verdict == compare.Estimate
+		if p.whole() && p.confounded && !p.byDifference() && p.base.pointID == p.head.pointID && !barred {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// controls tells which points the head's sweep names as controls; nil where it names none.
+func (m *comparing) controls(ctx context.Context, points []*pairing, head facts) ([]bool, error) {
+	if m.head.FactRuns == m.head.Runs && head["env."+factControl] == nil {
+		return nil, nil
+	}
+	ids := map[string]bool{}
+	columns, err := runColumns([]string{"point_id", "env", "purpose"})
+	if err != nil {
+		return nil, err
+	}
+	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.columns), m.head.sel.restrictedTo(measured+" AND env['"+factControl+"'] = 'true'"))
+	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.args}, func(row []driver.Value) error {
+		ids[textOf(row[0])] = true
+		return nil
+	})
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	controls := make([]bool, len(points))
+	for i, p := range points {
+		controls[i] = ids[p.head.pointID]
+	}
+	return controls, nil
+}
+
+// factControl is the fact of runs of points that a sweep names as controls.
+const factControl = "runner.control"
+
+// relating takes from the points of one metric what they share.
+type relating struct {
+	points   []*pairing
+	controls []bool
+	head     float64            // by how much the points of the head are slower than those of the base, as a logarithm
+	past     map[string]float64 // likewise those of each earlier session; NaN where it is not known
+}
+
+// factors finds what the points share; ok is false where too few of them tell it.
+func (r *relating) factors() (shared Shared, ok bool) {
+	sessions := map[string]int{}
+	for _, p := range r.points {
+		for _, s := range p.past {
+			if _, there := sessions[s.id]; !there {
+				sessions[s.id] = len(sessions)
+			}
+		}
+	}
+	levels := make([][]float64, len(r.points))
+	for i, p := range r.points {
+		row := make([]float64, 2+len(sessions))
+		for k := range row {
+			row[k] = math.NaN()
+		}
+		row[0], row[1] = p.base.level(), p.head.level()
+		for _, s := range p.past {
+			row[2+sessions[s.id]] = s.location
+		}
+		levels[i] = row
+	}
+	factors := compare.Common(levels, r.controls, compare.LeastCommon)
+	r.head, r.past = factors[1], map[string]float64{}
+	for id, k := range sessions {
+		r.past[id] = factors[2+k]
+	}
+	shared = Shared{Change: math.Expm1(r.head), Points: len(r.points)}
+	for _, control := range r.controls {
+		if control && !shared.Controls {
+			shared.Points, shared.Controls = 0, true
+		}
+		if control {
+			shared.Points++
+		}
+	}
+	return shared, !math.IsNaN(r.head)
+}
+
+// judged are the points that are no controls.
+func (r *relating) judged() (some []*pairing) {
+	for i, p := range r.points {
+		if len(r.controls) == 0 || !r.controls[i] {
+			some = append(some, p)
+		}
+	}
+	return some
+}
+
+// pairs are those points, less what all share.
+func (r *relating) pairs() (pairs []compare.Pair) {
+	for _, p := range r.judged() {
+		pair := *p.pair
+		pair.Blocks = nil
+		pair.Head = make([]float64, len(p.pair.Head))
+		for i, v := range p.pair.Head {
+			pair.Head[i] = v - r.head
+		}
+		var past []pastSession
+		for _, s := range p.past {
+			if left := s.location - r.past[s.id]; !math.IsNaN(left) {
+				past = append(past, pastSession{s.id, s.began, left})
+			}
+		}
+		pair.History = nil
+		if p.apart != unknown {
+			pair.History = p.apartEnough(past)
+		}
+		pairs = append(pairs, pair)
+	}
+	return pairs
+}
