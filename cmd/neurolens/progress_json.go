@@ -100,6 +100,7 @@ func (j *jsonReporter) finished(e runner.Event) {
 		{"point", point},
 		{"side", textOrNull(e.Run.Side)},
 		{"purpose", textOrNull(string(e.Run.Purpose))},
+		{"control", e.Launch.Point.Control},
 		{"repeat_index", int64(e.Launch.Repeat)},
 		{"status", string(e.Run.Status)},
 		{"stage", textOrNull(string(e.Run.Stage))},

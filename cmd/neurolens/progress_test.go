@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,7 +108,7 @@ func TestJSONProgress(t *testing.T) {
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,
 		`{"event": "build", "command": ["make","-C","a b"]}`,
 		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"from":null,"runs":1,"to":"575.51","what":"driver_version"}], "sides": []}`,
-		`{"event": "run", "index": 0, "launches": 8, "run_id": "01KAJ3V2Z0000000000000RUNA", "point_id": "POINT", "point": {"backend":"builtin","batch_size":1,"benchmark":"builtin:tiny_linear","model":"builtin:tiny_linear","params":{},"precision":"fp32","seq_len":null,"variant":null}, "side": null, "purpose": "measure", "repeat_index": 0, "status": "ok", "stage": null, "error_kind": null, "error": null, "metric": "latency", "unit": "ns", "median": 412000, "n_samples": 3, "remaining_ns": 20000000000}`,
+		`{"event": "run", "index": 0, "launches": 8, "run_id": "01KAJ3V2Z0000000000000RUNA", "point_id": "POINT", "point": {"backend":"builtin","batch_size":1,"benchmark":"builtin:tiny_linear","model":"builtin:tiny_linear","params":{},"precision":"fp32","seq_len":null,"variant":null}, "side": null, "purpose": "measure", "control": false, "repeat_index": 0, "status": "ok", "stage": null, "error_kind": null, "error": null, "metric": "latency", "unit": "ns", "median": 412000, "n_samples": 3, "remaining_ns": 20000000000}`,
 	}
 	lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
 	if len(lines) != 9 {
@@ -182,5 +183,36 @@ func BenchmarkDescribe(b *testing.B) {
 	b.ReportMetric(float64(len(s.Points)), "points")
 	for b.Loop() {
 		describe(s)
+	}
+}
+
+// TestDescribeCalibration: the points of calibrate change neither what a sweep is called nor its other points.
+func TestDescribeCalibration(t *testing.T) {
+	const text = "command: [dd, '{k}']\ngrid: {k: [1, 2]}\nrepeats: 3\n"
+	e := runner.Event{Env: &schema.Env{Machine: "lab3"}, Launches: 15}
+	for more, want := range map[string][]string{
+		"": {"sweep · dd · 2 points × 3 repeats, 15 runs · lab3", "k=1", "k=2"},
+		"calibrate: true": {
+			"sweep · dd · (2 points + 3 of calibrate) × 3 repeats = 15 runs · lab3",
+			"k=1", "k=2", "calibration integer-v1", "calibration memory-v1", "calibration branch-v1",
+		},
+	} {
+		d := describe(parsed(t, text+more))
+		got := []string{d.headline(e)}
+		for _, p := range d.sweep.Points {
+			got = append(got, d.names[p.PointID])
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	var b strings.Builder
+	s := parsed(t, text+"calibrate: true")
+	j := &jsonReporter{w: &b, description: describe(s)}
+	for i := range s.Points {
+		j.finished(runner.Event{Run: &schema.Run{}, Launch: sweep.Launch{Point: &s.Points[i]}})
+	}
+	if n := strings.Count(b.String(), `"control": true`); n != 3 || strings.Count(b.String(), `"control": false`) != 2 {
+		t.Errorf("%d runs of controls, want 3:\n%s", n, b.String())
 	}
 }

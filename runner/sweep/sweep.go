@@ -130,7 +130,8 @@ type Overrides struct {
 	MaxRepeats *int
 	ColdStart  bool // no warm-up, whatever the file says
 	Against    bool // two commits are to be compared: 6 repeats unless told
-	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out.
+	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out,
+	// but for those of calibrate.
 	Targets []string
 }
 
