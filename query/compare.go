@@ -59,12 +59,15 @@ const DefaultThreshold = .02
 // head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples and
 // samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
 // of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
-// (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head; flags; failure, what went wrong in a run of the head;
-// method, strict and correction, the rules that were used; relative_change, relative_low, relative_high, relative_p_adjusted,
-// relative_verdict, relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL
-// where that is not known. With Inputs, what these are made of: base_locations,
-// head_locations, block_differences and history (logarithms, unless the scale is difference), variance, df, session_sd,
-// prior_variance, prior_df, family.
+// (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head or, where a session went on
+// until it was settled (flag planned_looks), how often at most it was looked at, which p_adjusted and the confidence of low
+// and high allow for (compare.Spend); flags; failure, what went wrong in a run of the head; method, strict and correction,
+// the rules that were used; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
+// relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL where that is not
+// known. With Inputs, what these are made of: base_locations, head_locations, block_differences and history (logarithms,
+// unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family. In a session that went on
+// until it was settled, points are judged as JudgeSession says: the family and what it lends are those of the look at which
+// the point had its last run.
 type Comparison struct {
 	Table
 	Base, Head CompareSide
@@ -173,6 +176,7 @@ type comparing struct {
 	axis       string               // the field that the request's axis is
 	base, head *side
 	names      []Difference // in what the points of the sides are called
+	plans      plannedLooks // of the sessions that both sides have
 	chosen     []*pairing   // what becomes rows
 }
 
@@ -192,6 +196,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	c.Base, c.Head = m.base.CompareSide, m.head.CompareSide
 	c.Differs = differences(base, head)
 	m.req.Thresholds = head.thresholds(m.given)
+	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
+		return Comparison{}, err
+	}
 	families, err := m.families(ctx)
 	if err != nil {
 		return Comparison{}, err
@@ -255,10 +262,11 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	for _, p := range matched {
 		p.name = p.kind().name
 		p.relate(m.sidesApart())
+		p.plan(m.plans)
 	}
 	for _, p := range matched {
-		p.base.settle()
-		p.head.settle()
+		p.base.settle(len(m.plans) > 0)
+		p.head.settle(len(m.plans) > 0)
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
@@ -279,7 +287,7 @@ func (m *comparing) few() bool { return m.base.Runs+m.head.Runs < m.many }
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.axis != "" || m.few()
-	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), names: m.axis != ""}
+	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), repeats: len(m.plans) > 0, names: m.axis != ""}
 	for {
 		base, head, err := m.groups(ctx, a)
 		if err != nil {

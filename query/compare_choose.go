@@ -23,7 +23,8 @@ type ComparedPoint struct {
 	SessionSD float64 // NaN where it is not known
 	History   int     // sessions
 	MoreRuns  int
-	Looks     int
+	Looks     int  // how often it was looked at, at most
+	Planned   bool // that was planned
 
 	Relative compare.Verdict // to what all points share; empty where that is not known
 
@@ -39,7 +40,7 @@ func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
 		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
-		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(),
+		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0,
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
 	}
 	if p.relative != nil {

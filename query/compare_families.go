@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -47,21 +46,7 @@ func (m *comparing) judge(families []family) error {
 	if err := m.checkThresholds(families); err != nil {
 		return err
 	}
-	pairs := make([][]compare.Pair, len(families))
-	for i, f := range families {
-		pairs[i] = make([]compare.Pair, len(f.points))
-		for k, p := range f.points {
-			pairs[i][k] = p.toJudge(m.req.Thresholds)
-		}
-	}
-	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
-		for k, p := range families[i].points {
-			p.pair, p.outcome, p.judgement = &pairs[i][k], &j.Outcomes[k], &j
-			if p.verdict, p.reason = p.outcome.Verdict, p.outcome.Reason; !p.whole() {
-				p.verdict, p.reason = p.state()
-			}
-		}
-	}
+	judgeLooks(families, m.req.Thresholds, m.req.Rules)
 	return nil
 }
 

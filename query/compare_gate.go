@@ -11,6 +11,7 @@ type Gate struct {
 	Unsettled   int             // points without a verdict that is good enough, or that may fail more often
 	Open        []ComparedPoint // the unsettled points
 	Looks       int             // sessions of the head: extra runs are looked at again
+	Planned     int             // in their place how often what was measured until it was settled was looked at, at most
 	Points      int             // that were gated
 }
 
@@ -26,7 +27,11 @@ func (c *Comparison) Gate() Gate {
 		if !p.BaseOK || p.Verdict == Added || p.Verdict == Fixed {
 			continue
 		}
-		g.Looks = max(g.Looks, p.Looks)
+		if p.Planned {
+			g.Planned = max(g.Planned, p.Looks)
+		} else {
+			g.Looks = max(g.Looks, p.Looks)
+		}
 		switch {
 		case p.lost(g.Points):
 			g.Lost++

@@ -45,6 +45,7 @@ type notes struct {
 	warnings    []string       // of its runs, each once, ascending
 	oneBlock    int            // runs whose processes the locations are; 0: these are the runs' own
 	tick        float64        // of the metric, where runs say that it is coarse
+	repeats     []int64        // of each of the locations; nil where that was not asked for
 }
 
 // noted is what was noted of a group.
@@ -123,17 +124,18 @@ func (gs groups) with(metric string) groups {
 var (
 	groupRun = []string{
 		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-		"status", "error", "warnings", "started_at", "block_index", "side", "purpose",
+		"status", "error", "warnings", "started_at", "block_index", "repeat_index", "side", "purpose",
 	}
 	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "mean", "log_median"}
 )
 
 // asked says what is wanted of groups, beside their locations.
 type asked struct {
-	metric string // empty: the primary one of each point
-	order  bool   // when each run ran
-	blocks bool   // in which block
-	names  bool   // what the points are
+	metric  string // empty: the primary one of each point
+	order   bool   // when each run ran
+	blocks  bool   // in which block
+	repeats bool   // and in which repeat
+	names   bool   // what the points are
 
 	// Not asked for, but added where runs differ in it.
 	sessions bool // of which session each run is
@@ -176,7 +178,7 @@ type gathered struct {
 func (m *comparing) gather(ctx context.Context, s *side, a asked) (*gathered, error) {
 	// Where all runs are of one session, kind and machine, nobody has to look at each.
 	a.sessions = len(s.Sessions) > 1 || s.sessionless()
-	a.order = a.order || a.sessions || a.blocks
+	a.order = a.order || a.sessions || a.blocks || a.repeats
 	a.kinds = a.metric != "" || len(s.kinds) != 1
 	rows, args, err := m.groupRows(s, a)
 	if err != nil {
@@ -244,6 +246,9 @@ func (a asked) aggregates() string {
 	}
 	if a.blocks {
 		text += ", list(block_index)"
+	}
+	if a.repeats {
+		text += ", list(repeat_index)"
 	}
 	if a.kinds {
 		text += ", min(metric), max(metric), min(unit), max(unit), min(clock), max(clock), min(level), max(level), min(better)"

@@ -22,6 +22,10 @@ type pairing struct {
 	history             []float64
 	past                []pastSession // of which history is made
 
+	// How often it was planned to be looked at while it was measured (0: it was not), and after how many repeats there was
+	// the look at which it had its last run (0: it is judged as it is): see plan.
+	planned, look int
+
 	pair      *compare.Pair
 	outcome   *compare.Outcome
 	relative  *compare.Outcome // to what all points share; nil: there is none

@@ -40,7 +40,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 		byKey[g.key()] = g
 		points = append(points, g.pointID)
 		g.note().oneBlock = len(g.locations)
-		g.locations, g.inOrder = nil, false
+		g.note().repeats, g.locations, g.inOrder = nil, nil, false
 	}
 	from, args, err := m.withSamples(s, metric)
 	if err != nil {

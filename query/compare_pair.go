@@ -76,13 +76,19 @@ func (p *pairing) sidesApart() int64 {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// settle forgets when and where the runs ran: how they relate is known, and there are very many.
-func (g *group) settle() {
+// settle forgets when and where the runs ran: how they relate is known, and there are very many. Where points are judged as
+// they were at earlier looks, it is kept.
+func (g *group) settle(keep bool) {
 	if g == nil || g.started == nil {
 		return
 	}
-	g.inOrder = len(slices.Compact(g.started)) == len(g.locations)
-	g.started, g.places = nil, nil
+	started := g.started
+	if keep {
+		started = slices.Clone(started)
+	} else {
+		g.started, g.places = nil, nil
+	}
+	g.inOrder = len(slices.Compact(started)) == len(g.locations)
 }
 
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
@@ -101,7 +107,7 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 		pair.BetterOf(schema.Better(p.head.metric.better))
 	}
 	if !p.confounded { // of different sessions, more runs hardly change what is said
-		pair.Looks = p.looks()
+		pair.Looks, pair.Planned = p.sessions(), p.planned
 	}
 	pair.DeadZone = p.deadZone(thresholds)
 	pair.Resolution = p.resolution()

@@ -33,9 +33,9 @@ func (g *group) read(row []driver.Value, a asked, interned *interning) {
 		}
 		return list
 	}
-	started, sessions, blocks := next(a.order), next(a.sessions), next(a.blocks)
+	started, sessions, blocks, repeats := next(a.order), next(a.sessions), next(a.blocks), next(a.repeats)
 	if a.order {
-		g.order(started, sessions, blocks)
+		g.order(started, sessions, blocks, repeats)
 	} else {
 		slices.Sort(g.locations)
 	}
@@ -112,6 +112,9 @@ func (g *group) leaveOut() {
 		if g.places != nil {
 			g.places[kept] = g.places[i]
 		}
+		if repeats := g.noted().repeats; repeats != nil {
+			repeats[kept] = repeats[i]
+		}
 		kept++
 	}
 	g.locations = g.locations[:kept]
@@ -120,6 +123,9 @@ func (g *group) leaveOut() {
 	}
 	if g.places != nil {
 		g.places = g.places[:kept]
+	}
+	if repeats := g.noted().repeats; repeats != nil {
+		g.notes.repeats = repeats[:kept]
 	}
 }
 
@@ -146,16 +152,18 @@ func (g *group) readIdentity(row []driver.Value, interned *interning) {
 	g.params = interned.parameters(row[n])
 }
 
-// order puts the locations in the order in which the runs ran. Sessions and blocks are nil where they are not asked for.
-func (g *group) order(started, sessions, blocks []any) {
+// order puts the locations in the order in which the runs ran. Sessions, blocks and repeats are nil where they are not asked
+// for.
+func (g *group) order(started, sessions, blocks, repeats []any) {
 	type run struct {
 		started  int64
 		location float64
 		place
+		repeat int64
 	}
 	runs := make([]run, len(g.locations))
 	for i := range runs {
-		runs[i] = run{integerOf(started[i]), g.locations[i], place{block: -1}}
+		runs[i] = run{integerOf(started[i]), g.locations[i], place{block: -1}, 0}
 		if sessions != nil {
 			runs[i].session = textOf(sessions[i])
 			g.sessions = append(g.sessions, runs[i].session)
@@ -164,6 +172,9 @@ func (g *group) order(started, sessions, blocks []any) {
 			if block, ok := blocks[i].(int64); ok {
 				runs[i].block = block
 			}
+		}
+		if repeats != nil {
+			runs[i].repeat = integerOf(repeats[i])
 		}
 	}
 	slices.Sort(g.sessions)
@@ -175,10 +186,16 @@ func (g *group) order(started, sessions, blocks []any) {
 	if sessions != nil || blocks != nil {
 		g.places = make([]place, len(runs))
 	}
+	if repeats != nil {
+		g.note().repeats = make([]int64, len(runs))
+	}
 	for i, r := range runs {
 		g.locations[i], g.started[i] = r.location, r.started
 		if g.places != nil {
 			g.places[i] = r.place
+		}
+		if repeats != nil {
+			g.notes.repeats[i] = r.repeat
 		}
 	}
 }

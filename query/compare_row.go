@@ -133,8 +133,16 @@ func (p *pairing) failure() any {
 	return textValue(p.head.noted().failure)
 }
 
-// looks is how many sessions the head's runs are of: how often it may have been looked at while it grew.
+// looks is how often it may have been looked at while it grew: as often as was planned, else at each session.
 func (p *pairing) looks() int {
+	if p.planned > 0 {
+		return p.planned
+	}
+	return p.sessions()
+}
+
+// sessions is how many sessions the head's runs are of.
+func (p *pairing) sessions() int {
 	if p.head == nil || len(p.head.locations) == 0 {
 		return 0
 	}
@@ -143,13 +151,14 @@ func (p *pairing) looks() int {
 
 // Flags of a point, beside the words of warning of its runs.
 const (
-	FlagFewRuns   = "few_runs"   // fewer than 5 runs of a side: the strict rule
-	FlagOneBlock  = "one_block"  // the replicates are processes, of fewer than 5 runs
-	FlagRunsModes = "runs_modes" // the runs of a side gather around two values: more iterations will not help
-	FlagRunsDrift = "runs_drift" // the runs of a side rise or fall in the order in which they ran
-	FlagOrder     = "order"      // all runs of one side ran before those of the other: a drift would look like a change
-	FlagFailures  = "failures"   // a larger share of the runs of the head failed than of the base
-	FlagNoValues  = "no_values"  // ok runs without a finite value were left out
+	FlagFewRuns   = "few_runs"      // fewer than 5 runs of a side: the strict rule
+	FlagOneBlock  = "one_block"     // the replicates are processes, of fewer than 5 runs
+	FlagRunsModes = "runs_modes"    // the runs of a side gather around two values: more iterations will not help
+	FlagRunsDrift = "runs_drift"    // the runs of a side rise or fall in the order in which they ran
+	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
+	FlagFailures  = "failures"      // a larger share of the runs of the head failed than of the base
+	FlagNoValues  = "no_values"     // ok runs without a finite value were left out
+	FlagLooks     = "planned_looks" // it was measured until it was settled, and looks is how often at most it was looked at
 )
 
 // flags are words about what the numbers of a point are worth.
@@ -186,6 +195,7 @@ func (p *pairing) flags() []any {
 	for _, word := range slices.Compact(warnings) {
 		add(word, true)
 	}
+	add(FlagLooks, p.planned > 0)
 	return flags
 }
 
