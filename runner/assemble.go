@@ -72,9 +72,7 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 		env.Facts["runner.flags"] = s.options.Flags
 	}
 	env.Facts["runner.order"] = s.sweep.Order
-	for metric, text := range s.sweep.Thresholds {
-		env.Facts[factThreshold+metric] = text
-	}
+	maps.Copy(env.Facts, s.rules)
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}

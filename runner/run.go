@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -34,6 +35,10 @@ type Options struct {
 	Head    string   // with Against, a commit to measure in place of the working tree
 	Exclude []string // paths that are no code, though they may lie in the working tree: the store, a folder of results
 
+	// Open tells which points of a session with two sides are not settled, by their ids, and why, from its runs so far, which
+	// have the summaries of their primary metrics and no samples. The map is the session's to keep. It has to be there where the sweep has Looks.
+	Open func(runs []schema.Run) map[string]string
+
 	// Planned is told the plan before the first launch; an error ends the session. It may be nil.
 	Planned func(*Plan) error
 
@@ -41,7 +46,7 @@ type Options struct {
 	Wait  bool   // for a device that another session measures
 }
 
-// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Progress and Run one is set.
+// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Progress, Run and Look one is set.
 type Event struct {
 	Session   string
 	Env       *schema.Env // of the session
@@ -55,6 +60,7 @@ type Event struct {
 	Build    []string // the command that is being run, before the first launch
 	Progress *task.Progress
 	Run      *schema.Run // finished and kept
+	Look     *Look
 }
 
 // Result counts what a session did.
@@ -63,6 +69,8 @@ type Result struct {
 	Plan     Plan
 	Statuses map[schema.Status]int
 	Left     int // launches that were not begun, because of MaxTime
+
+	Look *Look // the last one; nil: there was none
 
 	// Failure is the id of the first run kept that a user has to look at; empty: there is none.
 	Failure string
@@ -127,6 +135,9 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
 	}
+	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
+		return result, &InputError{errors.New("repeats until the sides are settled: want a commit to measure against, and what tells whether they are")}
+	}
 	session := newSession(ctx, s, o, emit)
 	defer func() { result = session.result }()
 	if !o.DryRun {
@@ -175,7 +186,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	return &session{
 		sweep: s, options: o, env: env, emit: emit, now: time.Now, began: now,
 		sides: make([]side, sides), hashes: make([]string, sides), repeat: s.Repeats,
-		total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), past: &past{}, runs: map[subject][]float64{},
+		total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), past: &past{}, runs: map[subject][]float64{}, rules: ruleFacts(s),
 		host: newHost(s, o), estimate: &estimate{}, built: map[subject]built{}, commands: map[string]built{},
 		result: Result{
 			Session: schema.NewULID(now).String(), Statuses: map[schema.Status]int{},

@@ -38,6 +38,8 @@ type session struct {
 	hashes   []string          // of what builds have made, by side; see factBuild
 	oom      outOfMemory
 	runs     map[subject][]float64 // logarithmic medians of the runs of a point, where their number depends on them
+	rules    map[string]string     // see ruleFacts
+	compared []schema.Run          // what a comparison reads of the runs so far, where their number depends on it
 }
 
 // subject is a point on a side: what is launched again and again.
@@ -73,7 +75,11 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.launchAll(ctx, measured); err != nil {
 		return err
 	}
-	if err := s.launchRounds(ctx); err != nil {
+	further := s.launchRounds
+	if s.sweep.Looks != nil {
+		further = s.launchUntilSettled
+	}
+	if err := further(ctx); err != nil {
 		return err
 	}
 	return s.launchAll(ctx, passes)
@@ -205,6 +211,7 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	s.result.count(&run)
 	s.oom.note(subjectOf(l), run.Status)
 	s.note(l, &run)
+	s.keepCompared(l, &run)
 	s.estimate.measure(subjectOf(l), time.Since(began))
 	s.estimate.done(subjectOf(l))
 	e := s.event(Event{Launch: l, Run: &run})

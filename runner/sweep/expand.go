@@ -65,7 +65,7 @@ func (e *expansion) expand(asked []request) (*Sweep, error) {
 	}
 	return &Sweep{
 		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags, Timeout: e.settings.suiteLimit,
-		Order: e.settings.order, RelError: e.settings.relError, MaxRepeats: e.settings.maxRepeats,
+		Order: e.settings.order, RelError: e.settings.relError, MaxRepeats: e.settings.maxRepeats, Looks: e.settings.looks,
 		Thresholds: e.settings.thresholds,
 		Points:     e.points, blocks: e.blocks, calibration: calibration,
 	}, nil

@@ -40,6 +40,7 @@ type settings struct {
 	order       string
 	relError    float64 // 0: not asked for
 	maxRepeats  int
+	looks       []int // nil: not until it is settled
 	thresholds  map[string]string
 	worker      workerSettings
 }

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -62,10 +63,13 @@ func (s *settings) readMaxRepeats(d *document, o Overrides) error {
 	if o.MaxRepeats != nil {
 		f = option("--max-repeats", "!!int", strconv.Itoa(*o.MaxRepeats))
 	}
+	if o.UntilSettled {
+		return s.readLooks(f)
+	}
 	if s.relError == 0 {
 		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
 		if unused {
-			return f.errorf("means nothing without rel_error")
+			return f.errorf("means nothing without rel_error or --until-settled")
 		}
 		return nil
 	}
@@ -81,6 +85,45 @@ func (s *settings) readMaxRepeats(d *document, o Overrides) error {
 		return f.errorf("want at least the repeats, %d, got %d", s.repeats, s.maxRepeats)
 	}
 	return nil
+}
+
+// leastLook is the fewest repeats after which blocks are compared with one another, and most how many a point has until it
+// is settled, unless told.
+const (
+	leastLook   = defaultRepeatsAgainst
+	mostSettled = 30
+)
+
+// readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
+func (s *settings) readLooks(f field) error {
+	n := int64(mostSettled)
+	if f.given() {
+		var err error
+		if n, err = f.integer(1, maxCount, "a number"); err != nil {
+			return err
+		}
+		if n < leastLook {
+			return f.errorf("want at least %d with --until-settled, got %d", leastLook, n)
+		}
+	}
+	s.looks = looks(int(n))
+	s.repeats, s.maxRepeats = s.looks[0], int(n)
+	return nil
+}
+
+// looks are the numbers of repeats after which there is a look, the last of which is most: 6, 9, 14, 20, 30. Each is about
+// half as many again as the one before it. Few looks leave more of the chance of an error to each, and a point that is
+// settled between two of them has a third of its repeats too many at most.
+func looks(most int) []int {
+	const (
+		growth = 1.5
+		least  = 1.25 // less is no look of its own
+	)
+	var all []int
+	for n := float64(leastLook); least*n <= float64(most); n *= growth {
+		all = append(all, int(math.Round(n)))
+	}
+	return append(all, most)
 }
 
 // share is a part of a whole: 1% or 0.01.

@@ -30,6 +30,22 @@ func TestPrecision(t *testing.T) {
 	check("rel_error: 1%", Overrides{Against: true, Repeats: new(4)}, 0.01, 4, 20, 0)
 }
 
+// TestLooks: with --until-settled looks are planned, whatever the file says of repeats.
+func TestLooks(t *testing.T) {
+	for most, want := range map[int][]int{
+		6: {6}, 7: {7}, 8: {6, 8}, 13: {6, 9, 13}, 20: {6, 9, 14, 20}, 30: {6, 9, 14, 20, 30}, 60: {6, 9, 14, 20, 30, 46, 60},
+	} {
+		s := parse(t, tiny+"repeats: 2", Overrides{Against: true, UntilSettled: true, MaxRepeats: &most})
+		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], most})
+	}
+	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilSettled: true})
+	equal(t, []any{s.Looks, s.Points[0].RelError}, []any{[]int{6, 9, 14, 20}, .01})
+	s = parse(t, tiny, Overrides{Against: true, UntilSettled: true})
+	equal(t, []any{s.Looks, s.MaxRepeats}, []any{[]int{6, 9, 14, 20, 30}, 30})
+	s = parse(t, tiny, Overrides{Against: true})
+	equal(t, []any{len(s.Looks), s.MaxRepeats}, []any{0, 6})
+}
+
 func TestErrorsOfPrecision(t *testing.T) {
 	check := refuses(t, tiny)
 	check("rel_error: 1", "3: rel_error: want more than 0 and less than 1 (100%), got 1")
@@ -43,7 +59,7 @@ func TestErrorsOfPrecision(t *testing.T) {
 	check("rel_error: [1%]", "3: rel_error: want a share (1% or 0.01), got a list")
 	check("rel_error:", "3: rel_error: want a share (1% or 0.01), got nothing")
 	check("rel_error: 1%\niterations: 5", "3: rel_error: iterations, on line 4, is exact: want one of them")
-	check("max_repeats: 5", "3: max_repeats: means nothing without rel_error")
+	check("max_repeats: 5", "3: max_repeats: means nothing without rel_error or --until-settled")
 	check("rel_error: 1%\nmax_repeats: 2\nrepeats: 3", "4: max_repeats: want at least the repeats, 3, got 2")
 	check("rel_error: 1%\nmax_repeats: 0", "4: max_repeats: want a whole number from 1 to 10000000, got 0")
 	check("order: fast", `3: order: want one of interleaved random sequential, got "fast"`)
@@ -57,9 +73,11 @@ func TestErrorsOfPrecision(t *testing.T) {
 	}
 	options("", Overrides{RelError: new(0.01), Iterations: new(5)}, "--rel-error: --iterations is exact: want one of them")
 	options("", Overrides{RelError: new(1.5)}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
-	options("", Overrides{MaxRepeats: new(5)}, "--max-repeats: means nothing without rel_error")
+	options("", Overrides{UntilSettled: true, MaxRepeats: new(5)}, "--max-repeats: want at least 6 with --until-settled, got 5")
+	options("max_repeats: 5", Overrides{UntilSettled: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-settled, got 5")
+	options("", Overrides{MaxRepeats: new(5)}, "--max-repeats: means nothing without rel_error or --until-settled")
 	options("rel_error: 1%", Overrides{Iterations: new(5), MaxRepeats: new(5)},
-		"--max-repeats: means nothing without rel_error")
+		"--max-repeats: means nothing without rel_error or --until-settled")
 	options("rel_error: 1%", Overrides{MaxRepeats: new(0)}, "--max-repeats: want a whole number from 1 to 10000000, got 0")
 	options("rel_error: 1%\nmax_repeats: 5", Overrides{Against: true},
 		"sweep.yaml:4: max_repeats: want at least the repeats, 6, got 5")

@@ -24,7 +24,8 @@ type Sweep struct {
 	Repeats    int               // launches of each point, at least 1
 	Order      string            // OrderInterleaved, OrderRandom or OrderSequential
 	RelError   float64           // the precision asked for, a share; 0: none
-	MaxRepeats int               // what RelError may take; Repeats where there is none
+	MaxRepeats int               // what RelError or Looks may take; Repeats where there is neither
+	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which those that are settled have no more; nil: see Overrides.UntilSettled
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags       map[string]string // stored with every run; nil where there are none
 	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
@@ -130,6 +131,9 @@ type Overrides struct {
 	MaxRepeats *int
 	ColdStart  bool // no warm-up, whatever the file says
 	Against    bool // two commits are to be compared: 6 repeats unless told
+	// UntilSettled adds repeats until two commits are told apart, up to MaxRepeats, the file's max_repeats, or 30: looks
+	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
+	UntilSettled bool
 	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out,
 	// but for those of calibrate.
 	Targets []string

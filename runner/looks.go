@@ -1,0 +1,119 @@
+package runner
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Look is a look at a session that goes on until the comparison of its sides is settled.
+type Look struct {
+	Number, Planned int               // from 1; how many looks there are at most
+	Blocks          int               // runs that each side of a point has at most
+	Points          int               // of the session
+	Open            map[string]string // the points that are not settled, by their ids, and why
+}
+
+// Settled is how many points are.
+func (l *Look) Settled() int { return l.Points - len(l.Open) }
+
+// factLooks is the fact with the numbers of repeats after which a session was planned to be looked at.
+const factLooks = "runner.looks"
+
+// notRun is why a point is not settled that was not run on each side: the session has ended before.
+const notRun = "not run"
+
+// ruleFacts are the facts that say how a comparison of the sweep's runs is judged.
+func ruleFacts(s *sweep.Sweep) map[string]string {
+	facts := make(map[string]string, len(s.Thresholds)+1)
+	for metric, text := range s.Thresholds {
+		facts[factThreshold+metric] = text
+	}
+	if len(s.Looks) > 0 {
+		numbers := make([]string, len(s.Looks))
+		for i, n := range s.Looks {
+			numbers[i] = strconv.Itoa(n)
+		}
+		facts[factLooks] = strings.Join(numbers, ",")
+	}
+	return facts
+}
+
+// launchUntilSettled looks at the session as often as its sweep has planned, and runs what is not settled up to the next
+// look. Once the suite has taken too long, one more round says so of every point that is not there yet.
+func (s *session) launchUntilSettled(ctx context.Context) error {
+	looks := s.sweep.Looks
+	for i := range looks {
+		open := s.look(i)
+		if len(open) == 0 || i+1 == len(looks) || ctx.Err() != nil || s.result.Left > 0 || s.repeat < looks[i] {
+			return nil
+		}
+		until := looks[i+1]
+		if s.late() {
+			until = s.repeat + 1
+		}
+		var rounds []sweep.Launch
+		for ; s.repeat < until; s.repeat++ {
+			rounds = append(rounds, s.openRound(open)...)
+		}
+		if err := s.launchAll(ctx, s.more(rounds)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openRound is the next round of the points that are not settled: others of their blocks have no more runs.
+func (s *session) openRound(open map[string]string) []sweep.Launch {
+	isOpen := func(p *sweep.Point) bool { _, ok := open[p.PointID]; return ok }
+	var round []sweep.Launch
+	for _, l := range s.sweep.Round(s.repeat, s.order(), isOpen) {
+		if isOpen(l.Point) {
+			round = append(round, l)
+		}
+	}
+	return round
+}
+
+// look finds which points are not settled.
+func (s *session) look(i int) (open map[string]string) {
+	l := Look{Number: i + 1, Planned: len(s.sweep.Looks), Points: len(s.sweep.Points), Open: s.options.Open(s.compared)}
+	type seen struct{ point, side string }
+	ran := map[seen]bool{}
+	for _, r := range s.compared {
+		l.Blocks = max(l.Blocks, int(*r.RepeatIndex)+1)
+		ran[seen{r.PointID, r.Side}] = true
+	}
+	for i := range s.sweep.Points {
+		id := s.sweep.Points[i].PointID
+		for k := range s.sides {
+			if !ran[seen{id, s.sides[k].name}] {
+				l.Open[id] = notRun
+			}
+		}
+	}
+	s.result.Look = &l
+	s.options.Observe(s.event(Event{Look: &l}))
+	return l.Open
+}
+
+// keepCompared keeps what a comparison reads of a run, which is not its samples.
+func (s *session) keepCompared(l sweep.Launch, r *schema.Run) {
+	if s.sweep.Looks == nil || l.Profile != "" {
+		return
+	}
+	kept := schema.Run{
+		RunID: r.RunID, SessionID: r.SessionID, PointID: r.PointID, Side: r.Side, RepeatIndex: r.RepeatIndex, BlockIndex: r.BlockIndex,
+		Purpose: r.Purpose, StartedAt: r.StartedAt, Status: r.Status, Warnings: r.Warnings, Primary: r.Primary,
+		Env: schema.Env{Machine: r.Env.Machine, Facts: s.rules},
+	}
+	if m := r.Metric(r.Primary); m != nil {
+		kept.Metrics = []schema.Metric{{
+			Name: m.Name, Unit: m.Unit, Better: m.Better, Clock: m.Clock, Level: m.Level, Tick: m.Tick, Summary: m.Summary,
+		}}
+	}
+	s.compared = append(s.compared, kept)
+}
