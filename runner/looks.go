@@ -13,8 +13,8 @@ import (
 type Look struct {
 	Number, Planned int               // from 1; how many looks there are at most
 	Blocks          int               // runs that each side of a point has at most
-	Points          int               // of the session
-	Open            map[string]string // the points that are not settled, by their ids, and why
+	Points          int               // of the session, without controls
+	Open            map[string]string // those that are not settled, by their ids, and why
 }
 
 // Settled is how many points are.
@@ -48,7 +48,7 @@ func (s *session) launchUntilSettled(ctx context.Context) error {
 	looks := s.sweep.Looks
 	for i := range looks {
 		open := s.look(i)
-		if len(open) == 0 || i+1 == len(looks) || ctx.Err() != nil || s.result.Left > 0 || s.repeat < looks[i] {
+		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || ctx.Err() != nil || s.result.Left > 0 || s.repeat < looks[i] {
 			return nil
 		}
 		until := looks[i+1]
@@ -78,26 +78,49 @@ func (s *session) openRound(open map[string]string) []sweep.Launch {
 	return round
 }
 
-// look finds which points are not settled.
+// look finds which points are not settled. Controls are compared as all others are, but nobody waits for them: they have more
+// runs as long as others do.
 func (s *session) look(i int) (open map[string]string) {
-	l := Look{Number: i + 1, Planned: len(s.sweep.Looks), Points: len(s.sweep.Points), Open: s.options.Open(s.compared)}
-	type seen struct{ point, side string }
-	ran := map[seen]bool{}
-	for _, r := range s.compared {
-		l.Blocks = max(l.Blocks, int(*r.RepeatIndex)+1)
-		ran[seen{r.PointID, r.Side}] = true
+	open = s.options.Open(s.compared)
+	blocks, ran := 0, map[string]map[string]bool{} // the sides of points
+	for i := range s.compared {
+		r := &s.compared[i]
+		blocks = max(blocks, int(*r.RepeatIndex)+1)
+		if ran[r.PointID] == nil {
+			ran[r.PointID] = map[string]bool{}
+		}
+		ran[r.PointID][r.Side] = true
 	}
 	for i := range s.sweep.Points {
-		id := s.sweep.Points[i].PointID
-		for k := range s.sides {
-			if !ran[seen{id, s.sides[k].name}] {
-				l.Open[id] = notRun
-			}
+		if id := s.sweep.Points[i].PointID; len(ran[id]) < len(s.sides) {
+			open[id] = notRun
+		}
+	}
+	ids := awaited(s.sweep)
+	l := Look{Number: i + 1, Planned: len(s.sweep.Looks), Blocks: blocks, Points: len(ids), Open: map[string]string{}}
+	for _, id := range ids {
+		if why, isOpen := open[id]; isOpen {
+			l.Open[id] = why
 		}
 	}
 	s.result.Look = &l
 	s.options.Observe(s.event(Event{Look: &l}))
-	return l.Open
+	return open
+}
+
+// awaited are the ids of the points that have to be settled: all but controls, unless there are no others.
+func awaited(s *sweep.Sweep) []string {
+	var all, own []string
+	for i := range s.Points {
+		p := &s.Points[i]
+		if all = append(all, p.PointID); !p.Control {
+			own = append(own, p.PointID)
+		}
+	}
+	if len(own) == 0 {
+		return all
+	}
+	return own
 }
 
 // keepCompared keeps what a comparison reads of a run, which is not its samples.

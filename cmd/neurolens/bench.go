@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/report"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
@@ -27,16 +28,22 @@ command goes on from there: what an unfinished session has done with the same
 code, configuration, machine and versions is not run again. With --against every
 session begins anew: two sides of different days are not compared.
 
+With --until-settled every point has 6 runs a side. Those of which compare does
+not know yet whether they changed have more: up to 9, 14, 20 and 30 of them
+(--max-repeats). All these looks together are wrong as rarely as one would be.
+
 What a point runs and is not there (an interpreter, a module, a file, a class or
 function, a model, a program) ends the command before the first run, with exit
 status 2; --dry-run says it too. What a build makes is looked for after it.
 
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
-"event" is session, plan, waiting, build, run or end; what is not known is null.`,
+"event" is session, plan, waiting, build, run, look or end; what is not known is
+null.`,
 		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
-  neurolens bench sweep.yaml --against main`,
+  neurolens bench sweep.yaml --against main
+  neurolens bench sweep.yaml --against main --until-settled`,
 		Args: arguments(0, 1, "one sweep file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			b := &bench{app: a, cmd: cmd, flags: &f}
@@ -106,8 +113,19 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides.Python), Observe: observe,
 		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Exclude: exclude, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Exclude: exclude, Open: openPoints, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
+}
+
+// openPoints tells which points of a session with two sides are not settled, and why.
+func openPoints(runs []schema.Run) map[string]string {
+	open := map[string]string{}
+	for id, decided := range query.JudgeSession(runs) {
+		if decided.Open() {
+			open[id] = string(decided.Reason)
+		}
+	}
+	return open
 }
 
 // done gives what the store has of this sweep on a machine.

@@ -30,6 +30,7 @@ type benchFlags struct {
 	relError   string
 	maxRepeats int
 	against    string
+	settled    bool
 
 	rerun       string
 	dryRun      bool
@@ -64,8 +65,9 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 
 	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
 	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1% (7 runs or more)")
-	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "with --rel-error at most `N` runs of each point (20)")
+	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "at most `N` runs of each point with --rel-error (20) or --until-settled (30)")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
+	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
 
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
@@ -91,12 +93,23 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
 	o := sweep.Overrides{
 		Suite: f.suite, Targets: f.targets, Python: f.python, Provider: f.provider, Device: f.device, Timing: f.timing,
-		Reproducible: f.reproducible, ColdStart: f.coldStart, Profile: f.profile, Order: f.order, Against: f.against != "",
+		Reproducible: f.reproducible, ColdStart: f.coldStart, Profile: f.profile, Order: f.order,
+		Against: f.against != "", UntilSettled: f.settled,
 	}
 	if o.Python == "" {
 		o.Python = a.getenv("NEUROLENS_PYTHON")
 	}
 	given := cmd.Flags().Changed
+	if f.settled {
+		switch {
+		case f.against == "":
+			return o, usageErrorf("--until-settled: want --against REF too: it is two sides that are told apart")
+		case given("repeats"):
+			return o, usageErrorf("--until-settled finds out how many runs it takes, --repeats says it: want one of them")
+		case given("rel-error"):
+			return o, usageErrorf("--until-settled and --rel-error both say when there are enough runs: want one of them")
+		}
+	}
 	for name, n := range map[string]struct {
 		from *int
 		to   **int

@@ -25,6 +25,9 @@ func (b *bench) plan() error {
 		if n := controlLaunches(&result.Plan); n > 0 {
 			left += "; " + thousands(n) + " of controls"
 		}
+		if looks := b.sweep.Looks; looks != nil {
+			left += fmt.Sprintf("; %s at most, where nothing is settled before", count(len(b.sweep.Points)*len(sides)*b.sweep.MaxRepeats, "run"))
+		}
 		v.below = []string{left}
 		return v
 	})

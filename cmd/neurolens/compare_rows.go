@@ -23,7 +23,7 @@ func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]
 		columns = append(columns, viewColumn{header: "RELATIVE"})
 	}
 	columns = append(columns,
-		viewColumn{header: "95 %", right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
+		viewColumn{header: w.confidence(), right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
 		viewColumn{header: "RUNS × N", right: true, drop: 3}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
 	rows := make([][]cell, len(t.Rows))
 	for i, row := range t.Rows {
@@ -169,7 +169,7 @@ func wordOf(t query.Table, row []any) string {
 	case word != "":
 	case slices.Contains(flags, any(query.FlagFailures)):
 		word = query.FlagFailures
-	case len(flags) > 0 && textAt(t, row, "verdict") != string(compare.Unchanged):
+	case len(flags) > 0 && flags[0] != any(query.FlagLooks) && textAt(t, row, "verdict") != string(compare.Unchanged):
 		word = machineText(flags[0])
 	}
 	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" {

@@ -287,6 +287,10 @@ func (w compareWriter) sessions() []string {
 			text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
 		}
 		lines := []string{text + ": runs of a block are compared with one another"}
+		if planned := w.planned(); planned > 1 {
+			return append(lines, fmt.Sprintf("looked at up to %s times while it was measured, and corrected for that: each time has %s of chance, of %s",
+				thousands(planned), share(compare.Level*compare.Spend(1, planned)), share(compare.Level)))
+		}
 		if looks := len(c.Head.Sessions); looks > 1 {
 			level := share(compare.Level * compare.Spend(looks, 0))
 			lines = append(lines, fmt.Sprintf("each session is taken for a look at the data: %s of chance are left to this one, of %s", level, share(compare.Level)))
@@ -324,6 +328,22 @@ func (w compareWriter) sessions() []string {
 	}
 	return append(lines, what+", and fewer than 7 earlier ones far enough apart to know what sessions differ by: no verdict",
 		"interleave the sides in one session (bench --against), or bench the base a few times more; of results in files, ingest earlier ones, too")
+}
+
+// planned is how often points were planned to be looked at while they were measured; 0: they were not.
+func (w compareWriter) planned() (looks int) {
+	for _, p := range w.c.Points {
+		if p.Planned {
+			looks = max(looks, p.Looks)
+		}
+	}
+	return looks
+}
+
+// confidence is that of the intervals, in words.
+func (w compareWriter) confidence() string {
+	spend := compare.Spend(1, w.planned())
+	return fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*spend))
 }
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known

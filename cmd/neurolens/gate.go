@@ -88,6 +88,9 @@ func (m gateMode) line(g query.Gate, noun string) string {
 		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, noun)))
 	}
 	look := ""
+	if g.Planned > 1 {
+		look = fmt.Sprintf(", looked at up to %d times, corrected", g.Planned)
+	}
 	if g.Looks > 1 {
 		look = fmt.Sprintf(", look %d", g.Looks)
 	}

@@ -85,6 +85,14 @@ func (l *liveReporter) prepare(e runner.Event) {
 	l.draw(lines)
 }
 
+func (l *liveReporter) looked(e runner.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hear(e)
+	columns, _ := l.screen.size()
+	l.draw(wrapped(gap+lookText(e.Look), columns))
+}
+
 func (l *liveReporter) stage(e runner.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

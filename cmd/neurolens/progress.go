@@ -28,6 +28,7 @@ type progress struct {
 type reporter interface {
 	begin(e runner.Event)    // the first event, whatever it is
 	prepare(e runner.Event)  // Plan, Waiting or Build is set
+	looked(e runner.Event)   // Look is set
 	stage(e runner.Event)    // Progress is set
 	finished(e runner.Event) // Run is set
 	end(result runner.Result, elapsed time.Duration)
@@ -62,6 +63,8 @@ func (p *progress) observe(e runner.Event) {
 		p.reporter.finished(e)
 	case e.Progress != nil:
 		p.reporter.stage(e)
+	case e.Look != nil:
+		p.reporter.looked(e)
 	default:
 		p.reporter.prepare(e)
 	}
@@ -209,6 +212,11 @@ func changeText(value string) string {
 	return orUnknown(value)
 }
 
+// lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
+func lookText(l *runner.Look) string {
+	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, count(l.Blocks, "block"), thousands(l.Settled()), count(l.Points, "point"))
+}
+
 // preparation says what is being done before something can be measured.
 func preparation(e runner.Event) string {
 	if e.Waiting != "" {
@@ -229,11 +237,15 @@ func (d description) headline(e runner.Event) string {
 	if d.calibration > 0 {
 		points = fmt.Sprintf("(%s + %d of calibrate)", points, d.calibration)
 	}
-	factors, product := points+" × "+count(d.sweep.Repeats, "repeat"), len(d.sweep.Points)*d.sweep.Repeats
+	repeats := count(d.sweep.Repeats, "repeat")
+	if d.sweep.Looks != nil && d.sweep.MaxRepeats > d.sweep.Repeats {
+		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, count(d.sweep.MaxRepeats, "repeat"))
+	}
+	factors, product := points+" × "+repeats, len(d.sweep.Points)*d.sweep.Repeats
 	if d.against {
 		factors, product = factors+" × "+count(len(sides), "side"), product*len(sides)
 	}
-	if product != e.Launches { // some are done, or there are passes of a profiler
+	if product != e.Launches || d.sweep.Looks != nil { // some are done, or there are passes of a profiler, or more to come
 		factors += ","
 	} else {
 		factors += " ="
@@ -312,6 +324,8 @@ func (p *plainReporter) prepare(e runner.Event) {
 }
 
 func (p *plainReporter) stage(runner.Event) {}
+
+func (p *plainReporter) looked(e runner.Event) { fmt.Fprintln(p.w, lookText(e.Look)) }
 
 func (p *plainReporter) finished(e runner.Event) {
 	name := p.launch(e.Launch)

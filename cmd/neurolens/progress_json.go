@@ -76,6 +76,17 @@ func (j *jsonReporter) build(command []string) {
 
 func (j *jsonReporter) stage(runner.Event) {}
 
+func (j *jsonReporter) looked(e runner.Event) {
+	j.write([]member{
+		{"event", "look"},
+		{"look", int64(e.Look.Number)},
+		{"looks", int64(e.Look.Planned)},
+		{"blocks", int64(e.Look.Blocks)},
+		{"points", int64(e.Look.Points)},
+		{"settled", int64(e.Look.Settled())},
+	})
+}
+
 func (j *jsonReporter) finished(e runner.Event) {
 	var metric, unit, median, samples, left any
 	if m, s := primary(e.Run); m != nil {

@@ -72,7 +72,10 @@ func (s summary) counted() []string {
 
 // summaryView is the table at the end of bench.
 func (a *app) summaryView(t query.Table, s summary) view {
-	all := len(t.Rows)
+	points := map[string]bool{} // a row is one side of a point
+	for _, row := range t.Rows {
+		points[textAt(t, row, "point_id")] = true
+	}
 	t, calibration := s.split(t)
 	constants, varying := axes(t, append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
@@ -102,7 +105,11 @@ func (a *app) summaryView(t query.Table, s summary) view {
 	}
 	v.below = append(v.below, calibrationLines(calibration, notes, everywhere)...)
 	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(all, "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"), "")
+	v.below = append(v.below, count(len(points), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"))
+	if s.result.Look != nil {
+		v.below = append(v.below, settledText(s.result.Look))
+	}
+	v.below = append(v.below, "")
 	v.commands = a.nextCommands(t, s)
 	return v
 }
@@ -146,6 +153,38 @@ func calibrationLines(t query.Table, notes notes, everywhere []string) []string 
 		return nil
 	}
 	return append(pairs(rows), "")
+}
+
+// settledText says how a session ended that went on until it was settled: all 12 points are settled after 9 blocks, or 3 of
+// 12 points are not settled after 30 blocks: noise.
+func settledText(l *runner.Look) string {
+	after := " after " + count(l.Blocks, "block")
+	points := "all " + count(l.Points, "point") + " are"
+	if l.Points == 1 {
+		points = "the point is"
+	}
+	if len(l.Open) == 0 {
+		return points + " settled" + after
+	}
+	if l.Points > 1 {
+		are := "are"
+		if len(l.Open) == 1 {
+			are = "is"
+		}
+		points = fmt.Sprintf("%s of %s %s", thousands(len(l.Open)), count(l.Points, "point"), are)
+	}
+	reasons := map[string]int{}
+	for _, reason := range l.Open {
+		reasons[reason]++
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		if len(reasons) > 1 {
+			reason += ": " + thousands(reasons[reason])
+		}
+		parts = append(parts, reason)
+	}
+	return points + " not settled" + after + ": " + strings.Join(parts, ", ")
 }
 
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,

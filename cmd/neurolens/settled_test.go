@@ -1,0 +1,137 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestSettledSession: a session of real processes whose measurements are given: what has plainly changed and what has
+// plainly not is settled at the first look, and what is noisy never.
+func TestSettledSession(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "run.sh", "exit 0\n")
+	repository(t, dir)
+	t.Chdir(dir)
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
+	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Against: true, UntilSettled: true, MaxRepeats: new(9)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]string{}
+	for i := range s.Points {
+		names[s.Points[i].PointID] = s.Points[i].Benchmark
+	}
+	measured := func(r *schema.Run) float64 {
+		wobble := []float64{0, .004, -.003, .002, -.005, .003, .001, -.002, .005}[*r.RepeatIndex]
+		switch head := r.Side == "head"; {
+		case names[r.PointID] == "noisy" && head:
+			return 1 + 40*wobble
+		case names[r.PointID] == "slower" && head:
+			return 1.2 - wobble
+		}
+		return 1 + wobble/2
+	}
+	got := map[string]int{}
+	options := runner.Options{
+		Locks: t.TempDir(), Against: "HEAD",
+		Open: func(runs []schema.Run) map[string]string {
+			for i := range runs {
+				r := &runs[i]
+				value := 1e6 * measured(r)
+				r.Metrics[0].Summary.P50, r.Metrics[0].Summary.LogMedian = &value, new(math.Log(value))
+				r.Warnings = nil
+			}
+			return openPoints(runs)
+		},
+	}
+	result, err := runner.Run(t.Context(), s, options, func(r schema.Run) error { got[r.Benchmark]++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got["slower"] != 12 || got["same"] != 12 || got["noisy"] != 18 {
+		t.Errorf("runs %v", got)
+	}
+	if text := settledText(result.Look); text != "1 of 3 points is not settled after 9 blocks: noise" {
+		t.Error(text)
+	}
+}
+
+// TestUntilSettled: a point that cannot be settled, as its head hardly ever runs, has as many runs as it may, one that
+// nobody minds the change of as few. Everything that is said of the session allows for its looks.
+func TestUntilSettled(t *testing.T) {
+	t.Parallel()
+	dir, cache := t.TempDir(), t.TempDir()
+	write(t, dir, "sweep.yaml", fmt.Sprintf(`suite: until
+benchmark: [steady, rare]
+command: [sh, run.sh, '{benchmark}']
+env: {COUNT: %q}
+warmup: 0
+iterations: 1
+thresholds: {latency: {abs: 1000 s}}
+`, filepath.Join(cache, "count")))
+	write(t, dir, "run.sh", "exit 0\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	write(t, dir, "run.sh", "[ $1 = steady ] && exit 0\necho >>$COUNT\n[ $(wc -l <$COUNT) -le 2 ]\n")
+	bench := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-settled", "--max-repeats", "9", "--format", "table")
+	bench.Env = append(bench.Env, "XDG_CACHE_HOME="+cache)
+	if err := bench.Run(); err == nil || bench.ProcessState.ExitCode() != 4 {
+		t.Fatalf("%v\n%s%s", err, bench.stdout.String(), bench.stderr.String())
+	}
+	for _, want := range []string{
+		"2 points × 6 to 9 repeats × 2 sides, 24 runs", "look 1 of 2 after 6 blocks: 1 of 2 points settled\n", "\n30/30 ",
+		"look 2 of 2 after 9 blocks: 1 of 2 points settled\n",
+	} {
+		if !strings.Contains(bench.stderr.String(), want) {
+			t.Errorf("no %q in\n%s", want, bench.stderr.String())
+		}
+	}
+	if want := "\n2 points, 30 runs\n1 of 2 points is not settled after 9 blocks: few_runs\n"; !strings.Contains(bench.stdout.String(), want) {
+		t.Errorf("no %q in\n%s", want, bench.stdout.String())
+	}
+	got := rows(t, dir, "SELECT benchmark, side, count(*), count(*) FILTER (status = 'ok'), any_value(env['runner.looks']) FROM runs GROUP BY ALL ORDER BY ALL")
+	if want := "[rare base 9 9 6,9] [rare head 9 2 6,9] [steady base 6 6 6,9] [steady head 6 6 6,9]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	compare := program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
+	_ = compare.Run()
+	for _, want := range []string{
+		"looked at up to 2 times while it was measured, and corrected for that: each time has 2.5 % of chance, of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
+	} {
+		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.stdout.String()), " ")) {
+			t.Errorf("no %q in\n%s%s", want, compare.stdout.String(), compare.stderr.String())
+		}
+	}
+	plan := program(t, dir, "bench", "sweep.yaml", "--against", "main", "--until-settled", "--dry-run", "--format", "table")
+	plan.Env = append(plan.Env, "XDG_CACHE_HOME="+cache)
+	if plan.run(t); !strings.Contains(plan.stdout.String(), "24 runs, 24 to run") || !strings.Contains(plan.stdout.String(), "120 runs at most, where nothing is settled before") {
+		t.Error(plan.stdout.String())
+	}
+}
+
+func TestSettledText(t *testing.T) {
+	t.Parallel()
+	for want, l := range map[string]runner.Look{
+		"all 12 points are settled after 9 blocks":                              {Points: 12, Blocks: 9},
+		"the point is settled after 6 blocks":                                   {Points: 1, Blocks: 6},
+		"the point is not settled after 30 blocks: noise":                       {Points: 1, Blocks: 30, Open: map[string]string{"a": "noise"}},
+		"3 of 12 points are not settled after 30 blocks: noise":                 {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
+		"3 of 12 points are not settled after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
+		"1 of 2 points is not settled after 1 block: not run":                   {Points: 2, Blocks: 1, Open: map[string]string{"a": "not run"}},
+	} {
+		if got := settledText(&l); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
