@@ -41,7 +41,7 @@ func JudgeAll(families [][]Pair, rules Rules) []Judgement {
 		drafts[i] = judgements[i].draft(pairs, rules)
 	}
 	corrected := drafts // each on its own
-	if rules.Gate {
+	if rules.Gate && len(families) > 0 {
 		corrected = [][]draft{slices.Concat(drafts...)}
 	}
 	for i, family := range corrected {

@@ -20,3 +20,13 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
 }
+
+// TestJudgeNothing: there may be no family to judge, as where nothing of a comparison is of different sessions.
+func TestJudgeNothing(t *testing.T) {
+	t.Parallel()
+	for _, rules := range []compare.Rules{{}, {Gate: true}} {
+		if got := compare.JudgeAll(nil, rules); len(got) != 0 {
+			t.Errorf("%+v: %+v", rules, got)
+		}
+	}
+}
