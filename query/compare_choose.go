@@ -21,7 +21,8 @@ type ComparedPoint struct {
 	Ratio     bool    // it is a ratio
 	Method    compare.Method
 	SessionSD float64 // NaN where it is not known
-	History   int     // sessions
+	History   int     // earlier sessions that are known of it
+	Gap       int64   // in microseconds, by which these have to be apart; negative where it is not known
 	MoreRuns  int
 	Looks     int  // how often it was looked at, at most
 	Planned   bool // that was planned
@@ -40,7 +41,7 @@ func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
 		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
-		SessionSD: o.SessionSD, History: len(p.history), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0,
+		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0,
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
 	}
 	if p.relative != nil {

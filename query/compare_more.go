@@ -131,11 +131,18 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	if !slices.ContainsFunc(matched, func(p *pairing) bool { return p.confounded }) {
 		return nil
 	}
-	if m.src.counted <= m.base.Runs+m.head.Runs && len(m.base.Sessions) < compare.LeastHistory {
-		return nil // there are no others
+	known := len(m.base.Sessions)
+	if m.src.counted > m.base.Runs+m.head.Runs { // there are others
+		var err error
+		if known, err = m.knownSessions(ctx); err != nil {
+			return err
+		}
 	}
-	if enough, err := m.enoughSessions(ctx); err != nil || !enough {
-		return err
+	for _, p := range matched {
+		p.known = known
+	}
+	if known < compare.LeastHistory {
+		return nil // it saves reading what would not be enough
 	}
 	keys := map[pointKey]bool{}
 	for _, p := range matched {
@@ -154,6 +161,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 			if p.base.key() != p.head.key() {
 				p.history = noisier(p.history, p.apartEnough(past[p.base.key()]))
 			}
+			p.known = len(p.history)
 		}
 	}
 	return nil
@@ -169,11 +177,14 @@ type pastSession struct {
 // asFar is how far from one another earlier sessions have to be, beside the sides: no two are equally far apart.
 const asFar = .75
 
+// gap is how far from one another earlier sessions have to be, in microseconds.
+func (p *pairing) gap() int64 { return int64(asFar * float64(p.apart)) }
+
 // apartEnough are the locations of those sessions, the oldest first, that tell what the sides of the point differ by: each is
 // about as far from the one before it as the sides are. Those of an afternoon say nothing of another day, and neighbours of
 // those that wander nothing of a month.
 func (p *pairing) apartEnough(all []pastSession) []float64 {
-	gap := int64(asFar * float64(p.apart))
+	gap := p.gap()
 	var locations []float64
 	var last int64
 	for _, s := range all {
@@ -193,18 +204,18 @@ func noisier(a, b []float64) []float64 {
 	return a
 }
 
-// enoughSessions tells whether there can be histories at all: it saves reading what would not be enough.
-func (m *comparing) enoughSessions(ctx context.Context) (bool, error) {
+// knownSessions is how many earlier sessions there are on the machines of the head.
+func (m *comparing) knownSessions(ctx context.Context) (int, error) {
 	columns, err := runColumns([]string{"session_id", "machine", "started_at"})
 	if err != nil {
-		return false, err
+		return 0, err
 	}
 	text := "SELECT count(DISTINCT session_id) FROM " + m.src.scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
 	row, err := m.conn.one(ctx, statement{text, []any{m.head.Machines, m.latest()}})
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	return integerOf(row[0]) >= compare.LeastHistory, nil
+	return int(integerOf(row[0])), nil
 }
 
 // latest is when the later side began: what came after says nothing of what was known.

@@ -117,6 +117,7 @@ type CompareSide struct {
 	NoMachine         int      // or their machine
 	NoCommit          int      // or their commit
 	Dirty             int      // runs of code with changes that no commit has
+	Imported          int      // runs that were read from files of other tools
 	FactRuns          int      // of so many the facts were read, in which sides may differ
 	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
 

@@ -14,7 +14,7 @@ type stratum struct {
 	benchmark, backend, side string
 	status                   string
 	metric                   kindOfMetric
-	runs, dirty              int
+	runs, dirty, imported    int
 	firstRun                 string
 	since, until             int64 // Unix microseconds; 0 where not known
 	warned                   bool  // some run has a warning
@@ -26,12 +26,12 @@ var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark",
 
 // stratify finds what the runs of a side are of.
 func (m *comparing) stratify(ctx context.Context, s *side) error {
-	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty"}, strataColumns...))
+	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
 	if err != nil {
 		return err
 	}
 	text := "SELECT " + namesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
-	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty)
+	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + literal(schema.SourceNeuroLens) + `)
 FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
 	err = m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
 		var t stratum
@@ -42,7 +42,7 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 		}
 		row = row[len(strataColumns):]
 		t.runs, t.firstRun, t.since, t.until = int(integerOf(row[0])), textOf(row[1]), integerOf(row[2]), integerOf(row[3])
-		t.warned, t.noLog, t.dirty = row[4] == true, row[5] == true, int(integerOf(row[6]))
+		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(integerOf(row[6])), int(integerOf(row[7]))
 		s.add(t)
 		return nil
 	})
@@ -56,7 +56,7 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(
 // add counts a stratum in.
 func (s *side) add(t stratum) {
 	s.strata = append(s.strata, t)
-	s.Runs, s.Dirty = s.Runs+t.runs, s.Dirty+t.dirty
+	s.Runs, s.Dirty, s.Imported = s.Runs+t.runs, s.Dirty+t.dirty, s.Imported+t.imported
 	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
 	if t.session == "" {
 		s.NoSession += t.runs

@@ -326,8 +326,43 @@ func (w compareWriter) sessions() []string {
 	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
 		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
 	}
-	return append(lines, what+", and fewer than 7 earlier ones far enough apart to know what sessions differ by: no verdict",
-		"interleave the sides in one session (bench --against), or bench the base a few times more; of results in files, ingest earlier ones, too")
+	return append(lines, w.untold(what)...)
+}
+
+// untold says why nobody knows what sessions differ by, and what would settle it: of points without a verdict for that reason
+// those that lack most.
+func (w compareWriter) untold(what string) []string {
+	known, gap := math.MaxInt, int64(0)
+	for _, p := range w.c.Points {
+		if p.Reason == compare.Sessions {
+			known, gap = min(known, p.History), max(gap, p.Gap)
+		}
+	}
+	far := ""
+	if gap > 0 {
+		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
+	}
+	lack := max(compare.LeastHistory-known, 1)
+	are := map[bool]string{true: "is", false: "are"}[known == 1]
+	why := fmt.Sprintf("%s: no verdict until %d earlier ones%s tell what sessions differ by; %d %s known", what, compare.LeastHistory, far, compare.LeastHistory-lack, are)
+	settles := fmt.Sprintf("to settle it: both sides in one session (bench --against COMMIT), or %s%s", count(lack, "more session"), far)
+	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
+		settles = fmt.Sprintf("to settle it: ingest the results of %s%s", count(lack, "earlier session"), far)
+	}
+	return []string{why, settles}
+}
+
+// apartText is a time between sessions, in whole units.
+func apartText(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return count(int(math.Ceil(d.Hours()/24)), "day")
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0f h", math.Ceil(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", math.Ceil(d.Minutes()))
+	}
+	return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
 }
 
 // planned is how often points were planned to be looked at while they were measured; 0: they were not.
