@@ -20,6 +20,9 @@ type ExplainRequest struct {
 
 	// Silent are differences that say nothing of a change; nil: none are.
 	Silent func(Difference) bool
+
+	// Unrelated are facts, without their values, by which runs of one side are not to be told apart; nil: none are.
+	Unrelated func(Difference) bool
 }
 
 // Explanation is what is known to differ between the two sides of one point. That it came with the difference does not
@@ -27,9 +30,15 @@ type ExplainRequest struct {
 //
 // Columns: rank, 0 for the point itself, whose id is its name, from 1 for what is most likely to matter, NULL for what was
 // looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops
-// in their stored unit, of warnings and statuses how many of the runs; change, low and high: of the ratio less 1, or of the
-// difference, as scale says; unit; share, of an op: of the difference of all ops together; verdict, of metrics and stages,
-// beyond chance among all of them.
+// in their stored unit, of warnings, statuses and contrasts how many of the runs; change, low and high: of the ratio less 1,
+// or of the difference, as scale says, and of a contrast between the runs that are of its name and the others; unit; share,
+// of an op: of the difference of all ops together, of a contrast: of the difference of the point; verdict, of metrics and
+// stages, beyond chance among all of them, and that of a contrast (compare.ContrastVerdict); p and p_adjusted of what was
+// tested, and tested, over how many metrics and stages or facts that is.
+//
+// Of contrasts alone: within, base, head or both, the runs that differ; runs and others, how many of these are of the name,
+// a word of a filter, and how many are not; sessions and other_sessions likewise, where the fact changes from session to
+// session alone; alike, the facts that split the runs in the same way, so that the name may as well be one of these.
 type Explanation struct {
 	Table
 
@@ -39,6 +48,10 @@ type Explanation struct {
 
 	// Tested is how many metrics and stages were tested, and so those that their verdicts are corrected for.
 	Tested int
+
+	// Facts is how many facts that differ between runs of a side were tested, those that are alike as one, and FewRuns how
+	// many more there are, too few runs or sessions of which differ.
+	Facts, FewRuns int
 
 	// BaseProfiles and HeadProfiles are how many runs of the point have operators.
 	BaseProfiles, HeadProfiles int
@@ -55,13 +68,16 @@ const (
 	EvidenceWarning EvidenceKind = "warning" // a word of warning that runs of one side alone have
 	EvidenceMetric  EvidenceKind = "metric"  // another metric of the same runs
 	EvidenceStage   EvidenceKind = "stage"   // the duration of a stage of the same runs
+
+	// EvidenceContrast is a fact that slow runs of a side have and its fast ones have not, or the other way round.
+	EvidenceContrast EvidenceKind = "contrast"
 )
 
 // Explain finds the point that differs most and what else differs there. The worst point is that which regressed most;
 // where none did, the one that failed, changed or improved most, or is missing; where compare calls nothing changed, that
 // with the largest difference.
 //
-// Facts are of the first run of each session. A metric or a stage has changed where compare would say so of it alone and
+// A contrast is ranked first that may explain a tenth of the difference or more, as compare.Contrasts decides. A metric or a stage has changed where compare would say so of it alone and
 // its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
 // those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
 // the base take. Errors are those of Compare.
@@ -100,6 +116,15 @@ func explainColumns() []Column {
 		{Name: "scale", Type: TypeText},
 		{Name: "share", Type: TypeReal},
 		{Name: "verdict", Type: TypeText},
+		{Name: "p", Type: TypeReal},
+		{Name: "p_adjusted", Type: TypeReal},
+		{Name: "tested", Type: TypeInteger},
+		{Name: "within", Type: TypeText},
+		{Name: "runs", Type: TypeInteger},
+		{Name: "others", Type: TypeInteger},
+		{Name: "sessions", Type: TypeInteger},
+		{Name: "other_sessions", Type: TypeInteger},
+		{Name: "alike", Type: TypeList},
 	}
 }
 
@@ -117,7 +142,9 @@ type evidence struct {
 	tier int // of tiers; unranked: it did not change
 	size float64
 	p    any   // of no difference, before it is corrected; NULL of what is not tested
-	row  []any // of the columns after rank
+	row  []any // of the columns after rank, up to verdict
+
+	tested []any // of the columns after verdict, as many as there are; the others are NULL
 }
 
 // correct takes back the verdicts of metrics and stages that may be chance among so many.
@@ -132,7 +159,9 @@ func (x *explaining) correct() {
 	x.Tested = len(p)
 	verdict := x.Index("verdict") - 1
 	for i, adjusted := range stat.BenjaminiHochberg(p) {
-		if e := tested[i]; e.tier != unranked && adjusted >= compare.Level {
+		e := tested[i]
+		e.tested = []any{p[i], adjusted, int64(len(p))}
+		if e.tier != unranked && adjusted >= compare.Level {
 			e.tier, e.row[verdict] = unranked, string(compare.Inconclusive)
 		}
 	}
@@ -141,6 +170,7 @@ func (x *explaining) correct() {
 // The tiers of evidence: what is in an earlier one is ranked before all of a later one.
 const (
 	tierStatus = iota
+	tierContrast
 	tierHardware
 	tierMostOfOps
 	tierCode
@@ -166,8 +196,15 @@ func (x *explaining) rank() {
 		if e.tier == unranked {
 			rank = nil
 		}
-		x.Rows = append(x.Rows, append([]any{rank}, e.row...))
+		x.Rows = append(x.Rows, x.row(rank, e.row, e.tested))
 	}
+}
+
+// row is a row of so many columns as there are.
+func (x *explaining) row(rank any, cells, tested []any) []any {
+	row := append([]any{rank}, cells...)
+	row = append(row, tested...)
+	return append(row, make([]any, len(x.Columns)-len(row))...)
 }
 
 // look collects the evidence.
@@ -185,6 +222,9 @@ func (x *explaining) look(ctx context.Context) error {
 		return nil
 	}
 	x.stages(seen)
+	if err := x.contrasts(ctx, base, head); err != nil {
+		return err
+	}
 	req := x.req.CompareRequest
 	req.Base, req.Head = base, head
 	own := x.text("metric")

@@ -20,10 +20,10 @@ func (x *explaining) point() {
 	if id == nil {
 		id = at("base_point_id")
 	}
-	x.Rows = append(x.Rows, []any{
-		int64(0), string(EvidencePoint), id, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
+	x.Rows = append(x.Rows, x.row(int64(0), []any{
+		string(EvidencePoint), id, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
 		at("unit"), at("scale"), nil, at("verdict"),
-	})
+	}, []any{at("p"), at("p_adjusted")}))
 }
 
 // facts adds the facts in which the sides differ.
@@ -44,7 +44,7 @@ func (x *explaining) add(tier int, size float64, row []any) {
 
 // addTested adds a metric or a stage, of which a test says how likely no difference is.
 func (x *explaining) addTested(tier int, size float64, p any, row []any) {
-	x.evidence = append(x.evidence, evidence{tier, size, p, row})
+	x.evidence = append(x.evidence, evidence{tier: tier, size: size, p: p, row: row})
 }
 
 // metrics adds other metrics of the same runs.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
@@ -11,7 +12,7 @@ import (
 )
 
 // noisyRuns are runs of one point on two sides, of which nothing but the latency differs: 20 other metrics and all stages
-// are noise of 10 %.
+// are noise of 10 %, and of 8 facts each run has some value.
 func noisyRuns(seed uint64) []schema.Run {
 	random := rand.New(rand.NewPCG(3, seed))
 	noise := func() float64 { return math.Exp(.1 * random.NormFloat64()) }
@@ -27,26 +28,36 @@ func noisyRuns(seed uint64) []schema.Run {
 					r.Metrics = append(r.Metrics, metricOf(fmt.Sprintf("other_%d", k), "B", schema.BetterLower, 1e6*noise()))
 				}
 				r.Primary = "latency"
+				for k := range 4 {
+					r.Env.Facts[fmt.Sprint("word.", k)] = []string{"never", "always"}[random.IntN(2)]
+					r.Env.Facts[fmt.Sprint("number.", k)] = fmt.Sprint(random.NormFloat64())
+				}
 			}))
 		}
 	}
 	return runs
 }
 
-// TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison.
+// TestExplainNoise: of many metrics and stages that are pure noise hardly ever one is called changed, in whatever comparison,
+// and of facts that make no run slow hardly ever one is said to.
 func TestExplainNoise(t *testing.T) {
 	t.Parallel()
 	seeds, most := 2, 1
 	if long() {
 		seeds, most = 100, 12 // 5 of them by chance
 	}
-	with := 0
+	with, contrasts := 0, 0
 	for seed := range seeds {
 		dir := newStore(t)
 		seal(t, dir, noisyRuns(uint64(seed))...)
 		x := explain(t, open(t, dir), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
-		if explained(x) != "regressed 1" || x.Tested != 24 {
-			t.Fatalf("%s is explained, by %d metrics and stages", explained(x), x.Tested)
+		if explained(x) != "regressed 1" || x.Tested != 24 || x.Facts+x.FewRuns != 9 { // the block is one
+			t.Fatalf("%s is explained, by %d metrics and stages and %d facts", explained(x), x.Tested, x.Facts)
+		}
+		if slices.ContainsFunc(x.Rows, func(row []any) bool {
+			return row[x.Index("kind")] == "contrast" && row[x.Index("verdict")] != "inconclusive"
+		}) {
+			contrasts++
 		}
 		for _, row := range x.Rows[1:] {
 			if kind := row[x.Index("kind")]; row[x.Index("rank")] != nil && (kind == "metric" || kind == "stage") {
@@ -55,6 +66,10 @@ func TestExplainNoise(t *testing.T) {
 				break
 			}
 		}
+	}
+	t.Logf("of %d comparisons, %d have a metric or a stage that changed, %d a contrast", seeds, with, contrasts)
+	if contrasts > most {
+		t.Errorf("in %d of %d comparisons there is a contrast, want at most %d", contrasts, seeds, most)
 	}
 	if with > most {
 		t.Errorf("in %d of %d comparisons noise is called a change, want at most %d", with, seeds, most)

@@ -95,6 +95,7 @@ func opOf(name, kind string, took int64) schema.Op {
 func explain(t *testing.T, db *query.DB, req query.ExplainRequest) query.Explanation {
 	t.Helper()
 	req.Silent = func(d query.Difference) bool { return d.Name == "env.load.1m" }
+	req.Unrelated = req.Silent
 	x, err := db.Explain(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
@@ -112,11 +113,14 @@ func explained(x query.Explanation) string {
 	return fmt.Sprintf("%v %v", at("verdict"), at("batch_size"))
 }
 
-// lines are the rows of an explanation, in short.
+// lines are the rows of an explanation, in short, but those of contrasts that are not ranked.
 func lines(x query.Explanation) string {
 	var all strings.Builder
 	for _, row := range x.Rows {
 		at := func(name string) any { return row[x.Index(name)] }
+		if at("kind") == "contrast" && at("rank") == nil {
+			continue
+		}
 		fmt.Fprintf(&all, "%v %v %v", at("rank"), at("kind"), at("name"))
 		if v, ok := at("share").(float64); ok {
 			fmt.Fprintf(&all, " %+.0f ns, share %.2f", at("change"), v)
@@ -137,8 +141,8 @@ func TestExplain(t *testing.T) {
 	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
 		t.Fatalf("%d rows of %d points, %d and %d profiled runs", len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles)
 	}
-	if got := explained(x); got != "regressed 2" {
-		t.Errorf("%s is explained", got)
+	if got := explained(x); got != "regressed 2" || x.Facts != 2 || x.FewRuns != 0 { // the clock and the block
+		t.Errorf("%s is explained, of %d facts and %d of few runs", got, x.Facts, x.FewRuns)
 	}
 	want := `0 point POINT +0.20 regressed
 1 metric clock_sm -0.15 regressed
@@ -269,7 +273,7 @@ func TestExplainNothing(t *testing.T) {
 			req.Metrics = []string{metric}
 		}
 		x := explain(t, db, req)
-		if got := x.Comparison.Rows[0][x.Comparison.Index("metric")]; got != want || len(x.Rows) != 5 {
+		if got := x.Comparison.Rows[0][x.Comparison.Index("metric")]; got != want || strings.Count(lines(x), "\n") != 5 {
 			t.Errorf("%v is explained by\n%s", got, lines(x))
 		}
 		for _, row := range x.Rows[1:] {

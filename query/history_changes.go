@@ -40,9 +40,10 @@ func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 	return nil
 }
 
-// factsOf are the facts of runs, by their ids: columns of runs, env.NAME and applied.NAME, as texts. The ids ascend.
-func (r *reader) factsOf(ctx context.Context, ids []schema.ULID) (map[schema.ULID]map[string]string, error) {
-	names := []string{"env", "applied"}
+// factsOf are the facts of runs, by their ids: columns of runs, more of them, env.NAME and applied.NAME, as texts. The ids
+// ascend.
+func (r *reader) factsOf(ctx context.Context, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
+	names := append([]string{"env", "applied"}, more...)
 	for _, f := range comparedFacts {
 		names = append(names, f.name)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/probe"
 )
 
 type explainFlags struct {
@@ -22,11 +23,21 @@ func newExplainCommand(a *app) *cobra.Command {
 		Use:   "explain BASE [HEAD]",
 		Short: "What else differs where a point differs, ranked",
 		Long: `Take the point that differs most between two selections of runs, and list what
-else differs there: hardware, clocks, operators of profiled runs, code,
-configuration, environment, warnings, other metrics and stages. What is most
-likely to matter comes first. That it came with the difference does not make it
-the cause. Metrics and stages are called changed at a false discovery rate of
-5 % over all of them (Benjamini-Hochberg).
+else differs there: facts that only the slow runs of a side have, hardware,
+clocks, operators of profiled runs, code, configuration, environment, warnings,
+other metrics and stages. What is most likely to matter comes first. That it
+came with the difference does not make it the cause. Metrics and stages are
+called changed at a false discovery rate of 5 % over all of them
+(Benjamini-Hochberg).
+
+A contrast is a fact (environment, configuration, tag, block, clock, load) that
+some runs of a side have and others have not, and by which fast runs are told
+from slow ones: the runs of a side share all else. PART is how much of the
+difference between the sides it accounts for. A fact that is as frequent on both
+sides is called noise. The chance of any false contrast is at most 5 %, over all
+facts looked at (permutation tests, Westfall-Young). A fact that changes only
+between sessions is tested between sessions, and takes many of them. Measure
+about 10 runs a side or more: of fewer, no contrast stands out.
 
 BASE, HEAD, --metric, --threshold and --strict are those of compare. The point
 is the one that regressed most; where none did, the one that failed, changed or
@@ -51,7 +62,7 @@ status does not say whether anything changed.`,
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
 	req := query.ExplainRequest{
 		CompareRequest: query.CompareRequest{Base: args[0], Rules: compare.Rules{Strict: f.strict}},
-		Regressed:      f.worst, Silent: silentDifference,
+		Regressed:      f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
 	}
 	if len(args) == 2 {
 		req.Head = args[1]
@@ -78,4 +89,11 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 func silentDifference(d query.Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
 	return volatileDifference(d) && !runner.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
+}
+
+// unrelatedFact tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,
+// but for what a run says of itself.
+func unrelatedFact(d query.Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	return silentDifference(d) && !(ok && probe.IsVolatile(fact))
 }

@@ -32,8 +32,14 @@ func madeExplanation(verdict compare.Verdict, rows ...[]any) query.Explanation {
 		c.Columns = append(c.Columns, query.Column{Name: name})
 	}
 	c.Rows = [][]any{point}
-	for _, name := range []string{"rank", "kind", "name", "base", "head", "change", "low", "high", "unit", "scale", "share", "verdict"} {
+	for _, name := range []string{
+		"rank", "kind", "name", "base", "head", "change", "low", "high", "unit", "scale", "share", "verdict",
+		"p", "p_adjusted", "tested", "within", "runs", "others", "sessions", "other_sessions", "alike",
+	} {
 		x.Columns = append(x.Columns, query.Column{Name: name})
+	}
+	for i, row := range rows {
+		rows[i] = append(row, make([]any, len(x.Columns)-len(row))...)
 	}
 	x.Rows = append([][]any{{int64(0), "point", "062a", "4020000", "4610000", .147, .121, .172, "ns", "ratio", nil, string(verdict)}}, rows...)
 	return x
@@ -98,6 +104,104 @@ next  git log --oneline 9f3c1d2..4be77a1
 	}
 }
 
+// madeContrast is a row of a contrast.
+func madeContrast(rank any, name string, verdict compare.ContrastVerdict, within compare.Within, sessions ...any) []any {
+	row := []any{
+		rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict), .0003, .0104, int64(23),
+		string(within), int64(4), int64(6), nil, nil,
+		[]any{},
+	}
+	copy(row[18:], sessions)
+	return row
+}
+
+// TestExplainViewContrasts: contrasts are rows and sentences, noise is a sentence, and what was looked at is counted.
+func TestExplainViewContrasts(t *testing.T) {
+	alike := madeContrast(int64(1), "env.thp=always", compare.Explains, compare.WithinHead)
+	alike[20] = []any{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
+	unbounded := madeContrast(int64(3), "tag.lane=a", compare.Explains, compare.WithinBase)
+	unbounded[5], unbounded[6], unbounded[7] = nil, nil, nil
+	none := madeContrast(nil, "env.load.1m>=3", compare.ContrastNotSettled, compare.WithinBase)
+	x := madeExplanation(compare.Regressed,
+		alike,
+		madeContrast(int64(2), "env.numa=1", compare.Opposes, compare.WithinHead, int64(3), int64(5)),
+		unbounded,
+		madeContrast(nil, "env.core=1", compare.Noisy, compare.WithinSides),
+		madeContrast(nil, "block_index<5", compare.Noisy, compare.WithinBase),
+		none,
+	)
+	x.Facts, x.FewRuns = 23, 2
+	got := explanationText(x, false)
+	for _, want := range []string{
+		"1  contrast  thp=always  0 of 10 runs  4 of 10 runs  +21.0 %", "96 %",
+		`within head, the 4 runs with thp=always (with os_kernel=6.9, a, b, 2 more) took
+1.21× (1.17 1.26) as long as the 6 others, p .010 of 23 facts looked at
+
+within head, the 4 runs of 3 sessions with numa=1 took 1.21× (1.17 1.26) as long
+as the 6 runs of the 5 others, p .010 of 23 facts looked at; this works against
+the difference
+
+within base, the 4 runs with tag.lane=a differ in latency from the 6 others, p
+.010 of 23 facts looked at
+
+within both sides, the 4 runs with core=1 took 1.21× (1.17 1.26) as long as the
+6 others, p .010 of 23 facts looked at; it splits the runs of both sides: noise,
+not the difference
+
+within base, the 4 runs with block_index<5 took 1.21× (1.17 1.26) as long as the
+6 others, p .010 of 23 facts looked at; both sides have about as many: noise,
+not the difference
+
+23 facts that differ between runs of one side; 2 more in too few runs or
+sessions to tell
+
+3 differences here;`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+	for line := range strings.SplitSeq(got, "\n") {
+		if ansi.StringWidth(line) > 80 {
+			t.Errorf("wider than 80: %s", line)
+		}
+	}
+}
+
+// TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
+func TestExplainViewContrastUnits(t *testing.T) {
+	for unit, want := range map[string]string{"1/s": "had 1.21× (1.17 1.26) the latency of the 6 others", "Cel": "differ in latency by +0.21 Cel (+0.17 Cel +0.26 Cel) from the 6 others"} {
+		row := madeContrast(int64(1), "a=b", compare.Explains, compare.WithinHead)
+		row[8] = unit
+		if unit == "Cel" {
+			row[9] = "difference"
+		}
+		x := madeExplanation(compare.Regressed, row)
+		x.Facts = 1
+		if got := strings.ReplaceAll(explanationText(x, false), "\n", " "); !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
+// TestExplainViewContrastless: of facts that tell nothing it is said how many were looked at.
+func TestExplainViewContrastless(t *testing.T) {
+	for want, counts := range map[string][2]int{
+		"5 facts that differ between runs of one side: none tells slow runs from fast ones\n":                                             {5, 0},
+		"5 facts that differ between runs of one side: none tells slow runs from fast ones; 2 more in too few runs or sessions to tell\n": {5, 2},
+		"1 fact that differs in too few runs or sessions of one side to tell\n":                                                           {0, 1},
+	} {
+		x := madeExplanation(compare.Regressed, madeContrast(nil, "a=b", compare.ContrastNotSettled, compare.WithinHead))
+		x.Facts, x.FewRuns = counts[0], counts[1]
+		a := &app{now: time.Now, width: 200}
+		var b bytes.Buffer
+		explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, false}.view().render(&b, 200, false)
+		if got := b.String(); !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // TestExplainViewMachines: a point of different machines is headed by neither.
 func TestExplainViewMachines(t *testing.T) {
 	x := madeExplanation(compare.Estimate)
@@ -132,6 +236,17 @@ func TestExplainViewWithout(t *testing.T) {
 		got := explanationText(c.x, c.all)
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != c.lines {
 			t.Errorf("%s: %d lines\n%s", name, strings.Count(got, "\n"), got)
+		}
+	}
+}
+
+func TestUnrelatedFact(t *testing.T) {
+	for name, want := range map[string]bool{
+		"env.load.1m": false, "env.gpu.0.temperature": false, "env.thp": false, "tag.lane": false, "block_index": false, "env.runner.iterations": false,
+		"env.runner.stderr_tail": true, "env.timer.floor_ns": true, "host_id": true,
+	} {
+		if got := unrelatedFact(query.Difference{Name: name}); got != want {
+			t.Errorf("%s: unrelated %v, want %v", name, got, want)
 		}
 	}
 }

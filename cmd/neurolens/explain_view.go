@@ -31,8 +31,14 @@ func (w explainWriter) view() view {
 		return view{below: []string{"nothing got worse: " + w.counts()[0]}}
 	}
 	v := view{above: w.above()}
-	var quiet [][]any
+	var quiet, contrasts [][]any
 	for _, row := range w.x.Rows[1:] {
+		if textAt(w.x.Table, row, "kind") == string(query.EvidenceContrast) {
+			contrasts = append(contrasts, row)
+			if at(w.x.Table, row, "rank") == nil {
+				continue
+			}
+		}
 		if at(w.x.Table, row, "rank") == nil {
 			quiet = append(quiet, row)
 			continue
@@ -48,6 +54,7 @@ func (w explainWriter) view() view {
 		v.below = append(v.below, fmt.Sprintf("… %s more (--all)", thousands(hidden)), "")
 	}
 	v.columns, v.rows = filled(explainViewColumns, v.rows)
+	v.below = append(v.below, w.contrasts(contrasts)...)
 	v.below = append(v.below, w.quiet(quiet)...)
 	if ranked == 0 {
 		v.below = append(v.below, "nothing else that is known differs")
@@ -145,7 +152,7 @@ func (w explainWriter) cells(row []any) []cell {
 		switch {
 		case text == "":
 			return cell{text: unknown}
-		case unit == "runs":
+		case unit == "runs", textAt(t, row, "kind") == string(query.EvidenceContrast):
 			return cell{text: text + " runs"}
 		case textAt(t, row, "scale") != "" && err == nil:
 			return cell{text: quantity(number, unit)}
@@ -163,7 +170,7 @@ func (w explainWriter) cells(row []any) []cell {
 	return []cell{
 		{text: machineText(at(t, row, "rank"))},
 		{text: textAt(t, row, "kind")},
-		{text: strings.TrimPrefix(name, "env.")},
+		{text: factName(name)},
 		value("base"),
 		value("head"),
 		{text: w.change(row, "change")},
