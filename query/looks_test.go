@@ -249,3 +249,34 @@ func TestSettledSoon(t *testing.T) {
 		t.Errorf("%.0f %% settled, %.0f %% found, after %.1f blocks", settled, found, blocks)
 	}
 }
+
+// TestSettledPooled: sessions that are put together may each have ended at any of their looks, and each is a look itself.
+// Sides of different sessions were not looked at together.
+func TestSettledPooled(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for session := 1; session <= 2; session++ {
+		for i, name := range []string{"base", "head"} {
+			n := 1000*session + 100*i
+			for _, r := range runsOf(&n, session, on(name, 1), wobble(1000)...) {
+				if session == 2 {
+					r.Env.Facts = map[string]string{query.LooksFact: fiveLooksFact}
+				}
+				runs = append(runs, r)
+			}
+		}
+	}
+	db := sealedRuns(t, runs)
+	first, second := "session_id="+sessionID(1), "session_id="+sessionID(2)
+	for _, c := range []struct{ base, head, looks, flags string }{
+		{first, "", "1", "[]"},
+		{second, "", "5", "[planned_looks]"},
+		{first + "," + sessionID(2), "", "30", "[planned_looks]"},
+		{first + " side=head", second + " side=head", "1", "[]"},
+	} {
+		got := mustCompare(t, db, query.CompareRequest{Base: c.base, Head: c.head})
+		if looks, flags := cellOf(got, 0, "looks"), cellOf(got, 0, "flags"); looks != c.looks || strings.ReplaceAll(flags, "<nil>", "[]") != c.flags {
+			t.Errorf("%s and %s: looks %s, flags %s, want %s, %s", c.base, c.head, looks, flags, c.looks, c.flags)
+		}
+	}
+}

@@ -3,12 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -133,5 +135,26 @@ func TestSettledText(t *testing.T) {
 		if got := settledText(&l); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// TestLookProgress: what a look has found is said on a terminal, where it stays, and for programs.
+func TestLookProgress(t *testing.T) {
+	t.Parallel()
+	e := runner.Event{Env: &schema.Env{}, Look: &runner.Look{Number: 2, Planned: 5, Blocks: 9, Points: 12, Open: map[string]string{"a": "noise"}}}
+	var stderr bytes.Buffer
+	(&jsonReporter{w: &stderr}).looked(e)
+	if want := `{"event": "look", "look": 2, "looks": 5, "blocks": 9, "points": 12, "settled": 11}` + "\n"; stderr.String() != want {
+		t.Errorf("got %s, want %s", stderr.String(), want)
+	}
+	stderr.Reset()
+	a := &app{stderr: &stderr, getenv: func(string) string { return "" }, now: time.Now, errSize: func() (int, int) { return 80, 24 }}
+	s, err := sweep.Parse("sweep.yaml", []byte("benchmark: GELU\nbackend: builtin\n"), sweep.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newLiveReporter(a, describe(s)).looked(e)
+	if want := "look 2 of 5 after 9 blocks: 11 of 12 points settled"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("no %q in %q", want, stderr.String())
 	}
 }
