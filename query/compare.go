@@ -61,8 +61,8 @@ const DefaultThreshold = .02
 // of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
 // (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head or, where a session went on
 // until it was settled (flag planned_looks), how often at most it was looked at, which p_adjusted and the confidence of low
-// and high allow for (compare.Spend); flags; failure, what went wrong in a run of the head; method, strict and correction,
-// the rules that were used; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
+// and high allow for (compare.Spend); flags; failure, what went wrong in a run of the head; method, strict,
+// correction, the rules that were used, and rule, of which p is; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
 // relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL where that is not
 // known. With Inputs, what these are made of: base_locations, head_locations, block_differences and history (logarithms,
 // unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family. In a session that went on

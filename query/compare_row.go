@@ -26,7 +26,7 @@ func compareColumns() []Column {
 	return append(columns,
 		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
 		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "failure", Type: TypeText},
-		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "correction", Type: TypeText},
+		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "rule", Type: TypeText}, Column{Name: "correction", Type: TypeText},
 		Column{Name: "relative_change", Type: TypeReal}, Column{Name: "relative_low", Type: TypeReal}, Column{Name: "relative_high", Type: TypeReal},
 		Column{Name: "relative_p_adjusted", Type: TypeReal}, Column{Name: "relative_verdict", Type: TypeText},
 		Column{Name: "relative_reason", Type: TypeText}, Column{Name: "relative_more_runs", Type: TypeInteger})
@@ -49,7 +49,7 @@ func inputColumns() []Column {
 }
 
 // rowCells is room for the values of a row, with what they are made of.
-const rowCells = 57
+const rowCells = 58
 
 // row is the row of a point.
 func (p *pairing) row(correction string) []any {
@@ -75,7 +75,7 @@ func (p *pairing) row(correction string) []any {
 		row = append(row, realValue(o.P), realValue(o.Adjusted))
 	}
 	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
-		textValue(string(o.Method)), o.Strict, correction)
+		textValue(string(o.Method)), o.Strict, textValue(string(o.Rule)), correction)
 	return append(row, p.relatively()...)
 }
 

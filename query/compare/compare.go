@@ -158,6 +158,20 @@ const (
 	MethodT      Method = "t"
 )
 
+// Rule is what P comes from: of all that are looked at, that which is the least sure of a difference.
+type Rule string
+
+// The rules. Judge says where each is from.
+const (
+	RuleT         Rule = "t"            // of runs or blocks of the point alone: Welch's, or of one sample
+	RuleModerated Rule = "moderated_t"  // with the variance that the family lends
+	RuleSides     Rule = "t_of_sides"   // the same with a variance for each side
+	RuleRanks     Rule = "mann_whitney" // of runs that do not differ from one another
+	RuleJumps     Rule = "jumps"        // all runs of a side may have jumped, as single ones do in the family
+	RuleSessions  Rule = "sessions"     // what sessions of the point differ by
+	RuleNights    Rule = "nights"       // how often sessions of the family differed by as much
+)
+
 // Outcome is what is said of a Pair.
 type Outcome struct {
 	// Change is head less base (Hodges and Lehmann) with the interval that the verdict goes by: where the sides are of
@@ -168,6 +182,7 @@ type Outcome struct {
 	// P is two-sided, of no difference, or of one within the dead zone where the rule is strict: the largest of those that
 	// Judge names. Adjusted is that of the family. NaN where there can be no verdict.
 	P, Adjusted float64
+	Rule        Rule // that P is of; empty where there is none
 
 	// Variance and DF are those of one run, or of the difference of a block, as the test used them.
 	Variance, DF float64

@@ -267,7 +267,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	if p.paired() {
 		d.wander(lent.wander)
 	}
-	test := d.tested(p, lent)
+	test, rule := d.tested(p, lent)
 	if len(p.Base) != len(p.Head) && !p.paired() && o.Change.Confidence > 0 {
 		// Ranks of a side of few runs that vary much are those of the many of the other.
 		interval := d.own.Interval(p.confidence())
@@ -284,10 +284,11 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	d.widen(p)
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
+		o.Rule = rule
 		d.chance(p, test)
-		o.P = max(o.P, lent.far.chance(math.Abs(o.Change.Value), len(p.Base), len(p.Head)))
+		o.less(RuleJumps, lent.far.chance(math.Abs(o.Change.Value), len(p.Base), len(p.Head)))
 		if p.Confounded {
-			o.P = max(o.P, lent.seen(math.Abs(o.Change.Value)))
+			o.less(RuleNights, lent.seen(math.Abs(o.Change.Value)))
 		}
 	}
 }
@@ -302,7 +303,7 @@ func (d *draft) wander(factor float64) {
 // tested is the test of a pair with what the family lends it. Where one side has more runs than the other, it is that of
 // one variance for both, or that of one for each, whichever is less sure: the many runs of a calm side say nothing of the
 // few of another.
-func (d *draft) tested(p *Pair, lent *lent) stat.TTest {
+func (d *draft) tested(p *Pair, lent *lent) (stat.TTest, Rule) {
 	o := d.outcome
 	o.Variance, o.DF = d.pooled, d.df
 	prior, wander := lent.runs, 1.
@@ -311,22 +312,22 @@ func (d *draft) tested(p *Pair, lent *lent) stat.TTest {
 	}
 	if !(prior.Variance > 0) {
 		o.Variance *= wander
-		return d.own
+		return d.own, RuleT
 	}
 	o.Variance, o.DF = prior.Moderate(d.pooled, d.df)
 	o.Variance *= wander
 	test := stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
 	if o.Method == MethodBlocks || len(p.Base) == len(p.Head) {
-		return test
+		return test, RuleModerated
 	}
 	base, head := d.base, d.head
 	base.Variance, base.DF = lent.base.Moderate(base.Variance, base.DF)
 	head.Variance, head.DF = lent.head.Moderate(head.Variance, head.DF)
 	if each := stat.WelchOf(d.own.Difference, base, head); each.P() > test.P() {
 		o.Variance, o.DF = each.StdErr*each.StdErr/d.factor, each.DF
-		return each
+		return each, RuleSides
 	}
-	return test
+	return test, RuleModerated
 }
 
 // driftable tells whether what differs between the sides may have come with time: nothing in the data tells a machine that
@@ -373,9 +374,17 @@ func (d *draft) chance(p *Pair, test stat.TTest) {
 		o.P = 1
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
+		o.Rule = RuleRanks
 	}
 	if p.Confounded && d.session > 0 {
-		o.P = max(o.P, amongFew(p, o.SessionSD, test.Difference).PBeyond(least))
+		o.less(RuleSessions, amongFew(p, o.SessionSD, test.Difference).PBeyond(least))
+	}
+}
+
+// less takes the p of a rule that is less sure.
+func (o *Outcome) less(rule Rule, p float64) {
+	if p > o.P {
+		o.P, o.Rule = p, rule
 	}
 }
 

@@ -30,3 +30,56 @@ func TestJudgeNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestRules: the outcome says which of the tests was the least sure one.
+func TestRules(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	slower := func(n, m int, by, deviation float64) compare.Pair {
+		return twoPercent(normal(random, n, 0, deviation), normal(random, m, by, deviation))
+	}
+	family := func(first compare.Pair, other func() compare.Pair) (pairs []compare.Pair) {
+		pairs = append(pairs, first)
+		for range 20 {
+			pairs = append(pairs, other())
+		}
+		return pairs
+	}
+	calm := func() compare.Pair { return slower(8, 8, 0, .01) }
+	apart := func(p compare.Pair, history ...float64) compare.Pair {
+		p.Confounded, p.History = true, history
+		return p
+	}
+	same := twoPercent([]float64{1, 1, 1, 1, 1}, []float64{2, 2, 2, 2, 2})
+	jumping := func() compare.Pair {
+		p := slower(3, 3, 0, .01)
+		p.Base[0] += .2
+		return p
+	}
+	varied := slower(20, 5, .1, .002)
+	for i := range varied.Head {
+		varied.Head[i] += .03 * random.NormFloat64()
+	}
+	night := func(k int) compare.Pair {
+		history := []float64{0, .001, -.001, .001, 0, -.001, .001, 0, .002, 0}
+		history[k%10] = .2
+		return apart(slower(8, 8, 0, .001), history...)
+	}
+	k := 0
+	for _, c := range []struct {
+		want  compare.Rule
+		pairs []compare.Pair
+	}{
+		{compare.RuleT, []compare.Pair{slower(8, 8, .02, .01)}},
+		{compare.RuleModerated, family(slower(8, 8, .02, .01), calm)},
+		{compare.RuleSides, family(varied, func() compare.Pair { return slower(20, 5, 0, .002) })},
+		{compare.RuleRanks, []compare.Pair{same}},
+		{compare.RuleJumps, family(slower(3, 3, .2, .001), jumping)},
+		{compare.RuleSessions, []compare.Pair{apart(slower(8, 8, .1, .001), 0, .02, -.01, .03, .01, -.02, 0)}},
+		{compare.RuleNights, family(apart(slower(8, 8, .2, .001), 0, .001, -.001, .001, 0, -.001, .001), func() compare.Pair { k++; return night(k) })},
+		{"", []compare.Pair{slower(2, 2, .1, .01)}},
+	} {
+		if o := compare.Judge(c.pairs, compare.Rules{}).Outcomes[0]; o.Rule != c.want {
+			t.Errorf("%s, p %g, want %s", o.Rule, o.P, c.want)
+		}
+	}
+}
