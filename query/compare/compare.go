@@ -73,9 +73,12 @@ func Spend(look, planned int) float64 {
 // confidence is that of the interval of the pair.
 func (p *Pair) confidence() float64 { return 1 - (1-Confidence)*p.spend() }
 
-// leastRanked is the number of blocks from which on the interval of ranks is narrower than the range of all differences: at
-// 95 % it is 7. With fewer, where it is that range, one odd block would make verdicts rarer than fewer blocks do.
-func (p *Pair) leastRanked() int { return int(math.Ceil(2 - math.Log2(1-p.confidence()))) }
+// leastRanked is leastRankedAt of the pair.
+func (p *Pair) leastRanked() int { return leastRankedAt(p.confidence()) }
+
+// leastRankedAt is the number of blocks from which on the interval of ranks is narrower than the range of all differences:
+// at 95 % it is 7. With fewer, where it is that range, one odd block would make verdicts rarer than fewer blocks do.
+func leastRankedAt(confidence float64) int { return int(math.Ceil(2 - math.Log2(1-confidence))) }
 
 // Processes tells whether the replicates of a pair are its samples, each of which is a process of its own, in place of its
 // runs: of so many runs on the side that has fewer, whose sides are of different sessions (see Pair.Confounded) or not.

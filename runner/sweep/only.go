@@ -1,0 +1,29 @@
+package sweep
+
+// Only is the sweep with the points alone that are wanted, which stay in their order and their blocks.
+func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
+	only := *s
+	only.Points = nil
+	at := map[int]int{} // of a point, where it was and where it is
+	for i := range s.Points {
+		if wanted(&s.Points[i]) {
+			at[i] = len(only.Points)
+			only.Points = append(only.Points, s.Points[i])
+		}
+	}
+	move := func(points []int) (moved []int) {
+		for _, i := range points {
+			if to, ok := at[i]; ok {
+				moved = append(moved, to)
+			}
+		}
+		return moved
+	}
+	only.blocks, only.calibration = nil, move(s.calibration)
+	for _, block := range s.blocks {
+		if moved := move(block); len(moved) > 0 {
+			only.blocks = append(only.blocks, moved)
+		}
+	}
+	return &only
+}
