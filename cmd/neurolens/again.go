@@ -33,7 +33,7 @@ func repeatableFlags(cmd *cobra.Command, python string) string {
 		given["python"] = python
 	}
 	for _, name := range slices.Concat(allPoints, somePoints) {
-		if f := cmd.Flags().Lookup(name); f.Changed {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given[name] = f.Value.String()
 		}
 	}

@@ -42,7 +42,7 @@ const (
 	exitOK           = 0
 	exitRegression   = 1   // gate: a regression
 	exitInput        = 2   // usage, sweep, SQL or input error; nothing was started
-	exitInconclusive = 3   // gate: inconclusive
+	exitInconclusive = 3   // gate: inconclusive; bisect: no single commit
 	exitRunsFailed   = 4   // finished, but some runs ended other than ok, unsupported or skipped
 	exitStore        = 5   // store missing, unreadable, damaged, unwritable or of an unknown version
 	exitOther        = 6   // anything else, a bug included
@@ -96,10 +96,10 @@ func newRootCommand(a *app) *cobra.Command {
 samples to an append-only Parquet store, and answers questions over it.
 
 Exit status: 0 done; 1 gate: a regression; 2 usage, sweep, SQL or input error,
-nothing was started; 3 gate: not settled; 4 finished, but some runs failed;
-5 store missing, unreadable, damaged, unwritable or of an unknown version;
-6 anything else; 130, 143 interrupted, what finished is stored; 141
-the reader of the output went away.
+nothing was started; 3 gate: not settled, bisect: no single commit; 4 finished,
+but some runs failed; 5 store missing, unreadable, damaged, unwritable or of an
+unknown version; 6 anything else; 130, 143 interrupted, what finished is stored;
+141 the reader of the output went away.
 
 NEUROLENS_STORE and NEUROLENS_FORMAT stand for --store and --format, and the
 keys store, format and machine of the nearest neurolens.yaml, here or above, for
@@ -119,7 +119,7 @@ these and NEUROLENS_MACHINE.`,
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return cmp.Or(a.checkFlags(), a.readProject()) }
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a),
+		newBenchCommand(a), newBisectCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {

@@ -160,7 +160,7 @@ func (b *bench) run() error {
 		}
 		return out.add(run)
 	})
-	err = b.explained(err)
+	err = explained(err)
 	progress.close(result)
 	if closed := store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
@@ -214,7 +214,7 @@ func (b *bench) goesOn() string {
 }
 
 // explained gives an error of a session its exit code.
-func (b *bench) explained(err error) error {
+func explained(err error) error {
 	_, busy := errors.AsType[*device.BusyError](err)
 	_, input := errors.AsType[*runner.InputError](err)
 	if busy || input {

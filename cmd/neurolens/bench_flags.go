@@ -43,24 +43,10 @@ type benchFlags struct {
 // define defines them on the command.
 func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
+	f.defineRuns(cmd)
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
-	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
 	flags.IntVar(&f.repeats, "repeats", 0, "`N` runs of each point (1; command: 10)")
-	flags.IntVar(&f.warmup, "warmup", 0, "`N` warm-up iterations of each run")
-	flags.IntVar(&f.iterations, "iterations", 0, "`N` measured iterations of each run, exactly")
-	flags.DurationVar(&f.budget, "budget", 0, "`TIME` to measure where iterations are not given (10s; command: 300ms)")
-	flags.Float64Var(&f.timeoutMultiplier, "timeout-multiplier", 0, "multiply every deadline by `X`")
-	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
-	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
-	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
 
-	flags.StringVar(&f.python, "python", "", "the `INTERPRETER` of Python benchmarks and backends (or NEUROLENS_PYTHON)")
-	flags.StringVar(&f.provider, "provider", "", "execution `PROVIDER` of ONNX Runtime")
-	flags.StringVar(&f.device, "device", "", "`DEVICE` of torch: cpu, cuda, cuda:1, mps")
-	flags.StringVar(&f.timing, "timing", "", "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer")
-	flags.Int64Var(&f.seed, "seed", 0, "seed `N` of every generator of random numbers")
-	flags.BoolVar(&f.reproducible, "reproducible", false, "seed 42 unless given, deterministic algorithms")
-	flags.BoolVar(&f.coldStart, "cold-start", false, "no warm-up, empty kernel caches")
 	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch; empty: none")
 
 	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
@@ -73,8 +59,28 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
-	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
 	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
+}
+
+// defineRuns defines those that say which points are run, and how.
+func (f *benchFlags) defineRuns(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
+	flags.IntVar(&f.warmup, "warmup", 0, "`N` warm-up iterations of each run")
+	flags.IntVar(&f.iterations, "iterations", 0, "`N` measured iterations of each run, exactly")
+	flags.DurationVar(&f.budget, "budget", 0, "`TIME` to measure where iterations are not given (10s; command: 300ms)")
+	flags.Float64Var(&f.timeoutMultiplier, "timeout-multiplier", 0, "multiply every deadline by `X`")
+	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
+	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
+	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
+	flags.StringVar(&f.python, "python", "", "the `INTERPRETER` of Python benchmarks and backends (or NEUROLENS_PYTHON)")
+	flags.StringVar(&f.provider, "provider", "", "execution `PROVIDER` of ONNX Runtime")
+	flags.StringVar(&f.device, "device", "", "`DEVICE` of torch: cpu, cuda, cuda:1, mps")
+	flags.StringVar(&f.timing, "timing", "", "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer")
+	flags.Int64Var(&f.seed, "seed", 0, "seed `N` of every generator of random numbers")
+	flags.BoolVar(&f.reproducible, "reproducible", false, "seed 42 unless given, deterministic algorithms")
+	flags.BoolVar(&f.coldStart, "cold-start", false, "no warm-up, empty kernel caches")
+	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
 }
 
 func (f *benchFlags) sweepFile(args []string) (string, error) {

@@ -12,7 +12,7 @@ import (
 func (b *bench) plan() error {
 	result, err := runner.Run(b.cmd.Context(), b.sweep, b.options(nil), func(schema.Run) error { return nil })
 	if err != nil {
-		return b.explained(err)
+		return explained(err)
 	}
 	t := planTable(result.Plan, describe(b.sweep), b.flags.against != "")
 	return b.print(b.format, t, func() view {

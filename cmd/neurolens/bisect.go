@@ -1,0 +1,199 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/runner/bisect"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// bisectFlags are the flags of bisect, besides those of bench that say which points are run, and how.
+type bisectFlags struct {
+	metric, threshold, log string
+	firstParent            bool
+	maxBlocks              int
+}
+
+// defaultMaxBlocks is how many blocks a step has at most: enough to find 15 % where single runs differ by 10 %.
+const defaultMaxBlocks = 300
+
+// leastMaxBlocks is the fewest: the first look.
+const leastMaxBlocks = 6
+
+func newBisectCommand(a *app) *cobra.Command {
+	runs, f := benchFlags{}, bisectFlags{}
+	cmd := &cobra.Command{
+		Use:   "bisect GOOD BAD SWEEP.yaml",
+		Short: "Find the commit that changed a point",
+		Long: `Find the commit between GOOD and BAD that changed a point. Each step measures
+one commit and GOOD side by side in one session, as bench --against does, each
+in a working tree of its own: yours, HEAD and refs are not touched. The sweep
+file is the one that you have now; what it runs comes from each commit.
+
+The first step compares BAD with GOOD. The point that differs most surely is
+bisected; -P and --targets choose another. Then each tested commit is like GOOD
+(its change is less than half of that of BAD) or like BAD. A step adds blocks, a
+run of each side, until the interval of the change excludes that half. At most
+5 % of searches name a wrong commit: this chance is shared out over all steps
+and all looks at each. A change that came bit by bit is found where it passes
+the half.
+
+A commit is skipped, and one near it tried, if its build or all its runs fail,
+the point is not there, or --max-blocks do not decide. If only skipped commits
+are left, the answer names all candidates.
+
+What was decided is in a log, whose path is printed, in the form of git bisect
+log. The same command typed again goes on from there: steps that were decided
+are not measured again. Take out lines, or the file, to measure them again.
+
+Exit status: 0 the commit was found; 2 for input that makes no sense; 3 several
+candidates are left, or GOOD and BAD are not known to differ; 4 one of them
+cannot be measured.`,
+		Example: `  neurolens bisect v1.4 main sweep.yaml
+  neurolens bisect 3f9c1d2 HEAD sweep.yaml -P batch_size=16 --metric peak_memory`,
+		Args: cobra.ArbitraryArgs, // see read
+		RunE: func(cmd *cobra.Command, args []string) error {
+			b := &bisector{bench: &bench{app: a, cmd: cmd, flags: &runs}, flags: f}
+			if err := b.read(args); err != nil {
+				return err
+			}
+			return b.run()
+		},
+	}
+	runs.defineRuns(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.metric, "metric", "", "bisect metric `NAME` (default: the primary one)")
+	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 0.001 (2%)")
+	flags.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "at most `N` runs of each side in a step")
+	flags.BoolVar(&f.firstParent, "first-parent", false, "leave out the commits that merges brought in")
+	flags.StringVar(&f.log, "log", "", "the `FILE` of what was decided (default: in your cache)")
+	return cmd
+}
+
+// bisector is one call of the command.
+type bisector struct {
+	*bench
+	flags     bisectFlags
+	threshold *query.Threshold // nil: that of the sweep, or the usual one
+	history   worktree.History
+	log       *bisectLog
+	progress  *bisectProgress
+	store     *ingest.Store
+}
+
+// read reads the command line, the sweep file, the history and the log.
+func (b *bisector) read(args []string) (err error) {
+	if len(args) != 3 {
+		return usageErrorf("bisect: want GOOD, BAD and a sweep file, got %s", count(len(args), "argument"))
+	}
+	if b.flags.maxBlocks < leastMaxBlocks {
+		return usageErrorf("--max-blocks: want at least %d, got %d", leastMaxBlocks, b.flags.maxBlocks)
+	}
+	if b.flags.threshold != "" {
+		threshold, err := query.ThresholdOf(b.flags.threshold)
+		if err != nil {
+			return usageErrorf("--%w", err)
+		}
+		b.threshold = &threshold
+	}
+	if b.format, err = b.outputFormat(); err != nil {
+		return err
+	}
+	b.path = args[2]
+	if b.overrides, err = b.bench.flags.overrides(b.app, b.cmd); err != nil {
+		return err
+	}
+	b.overrides.Against, b.overrides.Order, b.overrides.Profile = true, sweep.OrderInterleaved, []string{}
+	b.overrides.UntilSettled, b.overrides.MaxRepeats = true, &b.flags.maxBlocks
+	if b.dir, err = b.writeStore(); err != nil {
+		return err
+	}
+	if b.sweep, err = sweep.Read(b.path, b.overrides); err != nil {
+		return usageError{err}
+	}
+	if b.sweep = b.sweep.Only(func(p *sweep.Point) bool { return !p.Control }); len(b.sweep.Points) == 0 {
+		return usageErrorf("%s: every point is a control, which no commit changes", b.path)
+	}
+	if b.history, err = worktree.Between(b.cmd.Context(), ".", args[0], args[1], b.flags.firstParent); err != nil {
+		return usageError{err}
+	}
+	b.log, err = openBisectLog(b.flags.log, b.key(), b.history)
+	return err
+}
+
+// run searches and prints what was found.
+func (b *bisector) run() error {
+	ctx := b.cmd.Context()
+	search := b.bisection()
+	b.progress = newBisectProgress(b.app, search)
+	b.progress.begin(b.log, len(b.sweep.Points))
+	var err error
+	if b.store, err = openForWriting(b.dir); err != nil {
+		return err
+	}
+	end, err := search.run(ctx)
+	if closed := b.store.Close(); err == nil && closed != nil {
+		err = storeError{closed}
+	}
+	switch {
+	case errors.Is(err, errContradiction):
+		return usageErrorf("%s: %w", b.log.path, err)
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintln(b.stderr, "interrupted: what finished is stored; the same command goes on")
+		return context.Canceled
+	case err != nil:
+		return err
+	}
+	return b.report(search, end)
+}
+
+// bisection is the search, from its beginning.
+func (b *bisector) bisection() *bisection {
+	return &bisection{
+		history: b.history, search: bisect.New(b.history), looks: len(b.sweep.Looks), most: b.flags.maxBlocks, least: b.least,
+		known: b.log.steps, measure: b.measure,
+		decided: func(step bisectStep) error {
+			b.progress.step(step)
+			return b.log.add(step)
+		},
+	}
+}
+
+// least is the smallest change that is one, in the scale of blocks: that of the command line, else that of the sweep,
+// else the usual one.
+func (b *bisector) least(s *bisectSeries) float64 {
+	difference := s.scale == schema.ScaleDifference
+	t := query.Threshold{Value: query.DefaultThreshold}
+	if difference {
+		t = query.Threshold{Absolute: true}
+	}
+	if text, ok := b.sweep.Thresholds[s.metric]; ok {
+		if given, err := query.ThresholdOf(text); err == nil {
+			t = given
+		}
+	}
+	if b.threshold != nil {
+		t = *b.threshold
+	}
+	level := stat.Quantile(slices.Sorted(slices.Values(s.base)), .5)
+	switch {
+	case t.Absolute && difference:
+		return t.Value
+	case t.Absolute:
+		return math.Log1p(t.Value / math.Exp(level))
+	case difference:
+		return t.Value * math.Abs(level)
+	}
+	return math.Log1p(t.Value)
+}

@@ -1,0 +1,149 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// memory is a repository in which c2 makes a program take more memory than in c0, which no other load of the machine
+// changes, and c1 does not build. It gives the folder, where the working tree has changes that no commit has.
+func memory(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	write(t, dir, "sweep.yaml", "suite: memory\nbuild: [[sh, -n, work.sh]]\ncommand: [sh, work.sh]\nwarmup: 0\niterations: 1\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	write(t, dir, "work.sh", "exec dd if=/dev/zero of=/dev/null bs=80M count=1 status=none\n")
+	repository(t, dir)
+	git(t, dir, "tag", "c0")
+	for tag, text := range []string{1: "if then\n", 2: "exec dd if=/dev/zero of=/dev/null bs=120M count=1 status=none\n"} {
+		if text != "" {
+			write(t, dir, "work.sh", text)
+			commit(t, dir)
+			git(t, dir, "tag", fmt.Sprint("c", tag))
+		}
+	}
+	write(t, dir, "work.sh", "exit 1 # not committed\n")
+	return dir
+}
+
+// TestBisect: interrupted after its first step, and typed again, which measures nothing twice; c1 cannot be told from c2.
+// Neither the working tree nor HEAD is touched, and no working tree is left.
+func TestBisect(t *testing.T) {
+	t.Parallel()
+	dir, cache := memory(t), t.TempDir()
+	before := git(t, dir, "status", "--porcelain") + git(t, dir, "rev-parse", "HEAD") + git(t, dir, "for-each-ref")
+	bisect := func(args ...string) *process {
+		p := program(t, dir, append([]string{"bisect", "c0", "c2", "sweep.yaml", "--metric", "peak_memory"}, args...)...)
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+cache)
+		return p
+	}
+	stopped := bisect()
+	stopped.Stderr = nil
+	stderr, err := stopped.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := stopped.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var said strings.Builder
+	for lines := bufio.NewScanner(stderr); lines.Scan(); {
+		said.WriteString(lines.Text() + "\n")
+		if strings.HasPrefix(lines.Text(), "step 1 ") {
+			_ = stopped.Process.Signal(syscall.SIGINT)
+		}
+	}
+	_ = stopped.Wait()
+	if code := stopped.ProcessState.ExitCode(); code != 130 || !strings.Contains(said.String(), "the same command goes on\n") {
+		t.Fatalf("exit %d\n%s%s", code, said.String(), stopped.stdout.String())
+	}
+	checkNoSides(t, dir, cache)
+
+	again := bisect("--json")
+	_ = again.Run()
+	if code := again.ProcessState.ExitCode(); code != exitInconclusive {
+		t.Errorf("exit %d, want %d", code, exitInconclusive)
+	}
+	for _, want := range []string{
+		": goes on after 1 step\n", `step 2 of about `, `: skipped: sweep.yaml:2: build sh -n work.sh: exit status 2`,
+	} {
+		if !strings.Contains(again.stderr.String(), want) {
+			t.Errorf("want %q in\n%s", want, again.stderr.String())
+		}
+	}
+	for _, want := range []string{`"result": "candidate"`, git(t, dir, "rev-parse", "c1"), git(t, dir, "rev-parse", "c2")} {
+		if !strings.Contains(again.stdout.String(), want) {
+			t.Errorf("want %q in\n%s", want, again.stdout.String())
+		}
+	}
+	bad := git(t, dir, "rev-parse", "c2")
+	if got := rows(t, dir, "SELECT count(DISTINCT session_id), count(*) FROM runs WHERE git_commit = '"+bad+"' AND status = 'ok'"); got != "[1 6]" {
+		t.Errorf("sessions and runs of c2: %s", got)
+	}
+	all := rows(t, dir, "SELECT count(*) FROM runs")
+	third := bisect("--format", "table")
+	_ = third.Run()
+	if got := rows(t, dir, "SELECT count(*) FROM runs"); got != all || !strings.Contains(third.stdout.String(), "the first changed commit after "+shortCommit(git(t, dir, "rev-parse", "c0"))+" is one of 2\n") {
+		t.Errorf("a search that is over: %s runs, then %s\n%s%s", all, got, third.stdout.String(), third.stderr.String())
+	}
+	checkNoSides(t, dir, cache)
+	if after := git(t, dir, "status", "--porcelain") + git(t, dir, "rev-parse", "HEAD") + git(t, dir, "for-each-ref"); after != before {
+		t.Errorf("the repository was\n%s\nis\n%s", before, after)
+	}
+	logs, _ := filepath.Glob(filepath.Join(cache, "neurolens", "bisect", "*.log"))
+	if len(logs) != 1 {
+		t.Fatalf("logs: %v", logs)
+	}
+	git(t, dir, "checkout", "-q", "-f", "main")
+	replay := exec.Command("git", "bisect", "replay", logs[0])
+	replay.Dir = dir
+	says, _ := replay.CombinedOutput() // it ends with 2 where it found candidates
+	for _, tag := range []string{"c1", "c2"} {
+		if !strings.Contains(string(says), "only 'skip'ped commits left") || !strings.Contains(string(says), git(t, dir, "rev-parse", tag)) {
+			t.Errorf("git bisect replay says\n%s", says)
+		}
+	}
+}
+
+// TestBisectInput: what makes no sense is one line, and nothing is started.
+func TestBisectInput(t *testing.T) {
+	t.Parallel()
+	dir := memory(t)
+	git(t, dir, "branch", "other", "c0")
+	outside := t.TempDir()
+	write(t, outside, "sweep.yaml", "command: ['true']\n")
+	other := filepath.Join(t.TempDir(), "other.log")
+	if err := os.WriteFile(other, []byte("# neurolens bisect 1 of another\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, args, want string }{
+		{dir, "c0 c2", "bisect: want GOOD, BAD and a sweep file, got 2 arguments"},
+		{dir, "c2 c0 sweep.yaml", `"c2" is not an ancestor of "c0"`},
+		{dir, "c0 other sweep.yaml", "they are the same commit"},
+		{dir, "c0 nowhere sweep.yaml", `"nowhere": there is no such commit here`},
+		{dir, "c0 c2 nothing.yaml", "nothing.yaml"},
+		{outside, "c0 c2 sweep.yaml", "not in a git repository"},
+		{dir, "c0 c2 sweep.yaml --max-blocks 5", "--max-blocks: want at least 6, got 5"},
+		{dir, "c0 c2 sweep.yaml --threshold many", `--threshold "many": want a share (5%) or an amount`},
+		{dir, "c0 c2 sweep.yaml --log " + other, "it is not the log of this search"},
+		{dir, "c0 c2 sweep.yaml --log /nowhere/x", "--log: "},
+	} {
+		p := program(t, c.dir, append([]string{"bisect"}, strings.Fields(c.args)...)...)
+		p.Env = append(p.Env, "XDG_CACHE_HOME="+t.TempDir())
+		_ = p.Run()
+		if got := p.stderr.String(); p.ProcessState.ExitCode() != exitInput || !strings.Contains(got, c.want) || strings.Count(got, "\n") != 1 || p.stdout.Len() > 0 {
+			t.Errorf("bisect %s: exit %d, want %q\n%s%s", c.args, p.ProcessState.ExitCode(), c.want, got, p.stdout.String())
+		}
+		if _, err := os.Stat(filepath.Join(c.dir, "runs_store")); err == nil {
+			t.Errorf("bisect %s: made a store", c.args)
+		}
+	}
+}
