@@ -153,9 +153,9 @@ var causes = map[string]struct {
 	"two sessions": {contrastModel{sessions: 1, apart: true, between: .1, runs: 12, cause: func(head bool, _, run int) (string, float64) {
 		return slowIf(head && run%2 == 0)
 	}}, compare.WithinHead, 6},
-	"within sessions": {contrastModel{sessions: 4, apart: true, between: .1, runs: 4, cause: func(head bool, _, run int) (string, float64) {
-		return slowIf(head && run%2 == 0)
-	}}, compare.WithinHead, 8},
+	"within sessions": {contrastModel{sessions: 4, apart: true, between: 1, runs: 4, cause: func(head bool, session, run int) (string, float64) {
+		return slowIf(head && run < 1+session%3)
+	}}, compare.WithinHead, 7},
 	"sessions of the head": {contrastModel{sessions: 10, apart: true, between: .02, runs: 2, cause: func(head bool, session, _ int) (string, float64) {
 		return slowIf(head && session%2 == 0)
 	}}, compare.WithinHead, 10},
@@ -328,6 +328,27 @@ func TestContrastsTooFew(t *testing.T) {
 	}
 	if none := compare.Contrasts(compare.Contrasting{}); len(none.All) != 0 {
 		t.Errorf("of no runs %+v", none)
+	}
+}
+
+// TestContrastsShared: both sides of a session, or of a block, share what it does, so that they tell no more than one of them.
+func TestContrastsShared(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]contrastModel{
+		"sessions": {sessions: 10, between: .05, runs: 1, cause: func(_ bool, session, _ int) (string, float64) { return slowIf(session%2 == 0) }},
+		"blocks":   {sessions: 1, block: .05, runs: 10, cause: func(_ bool, _, run int) (string, float64) { return slowIf(run%2 == 0) }},
+	} {
+		c := caused(m, 8)
+		c.Names = []string{"cause"}
+		both := contrastOf(t, compare.Contrasts(c), "cause")
+		c.Runs = slices.DeleteFunc(slices.Clone(c.Runs), func(r compare.ContrastRun) bool { return r.Head })
+		one := contrastOf(t, compare.Contrasts(c), "cause")
+		if both.Within != compare.WithinSides || one.Within != compare.WithinBase || both.With != 10 || one.With != 5 || both.P < one.P/3 {
+			t.Errorf("%s: both sides %+v, one %+v", name, both, one)
+		}
+		if wide, narrow := one.Effect.High-one.Effect.Low, both.Effect.High-both.Effect.Low; name == "sessions" && narrow < .85*wide {
+			t.Errorf("the interval is %.3f wide of one side, %.3f of both", wide, narrow)
+		}
 	}
 }
 
