@@ -203,13 +203,14 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err != nil {
 		return Comparison{}, err
 	}
+	if err := m.nameControls(ctx, families, head); err != nil {
+		return Comparison{}, err
+	}
 	if err := m.judge(families); err != nil {
 		return Comparison{}, err
 	}
 	if !m.req.Absolute {
-		if c.Shared, err = m.relative(ctx, families, head); err != nil {
-			return Comparison{}, err
-		}
+		c.Shared = m.relative(families)
 	}
 	c.Thresholds = map[string]Threshold{}
 	for _, f := range families {

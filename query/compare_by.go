@@ -85,12 +85,12 @@ func (c *Comparison) meanOf(rows [][]any) any {
 	return realValue(geometricMean(changes))
 }
 
-// GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have; points is
-// how many they are. It is NaN where there are none.
+// GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have and that are no
+// controls; points is how many they are. It is NaN where there are none.
 func (c *Comparison) GeometricMean() (mean float64, points int) {
 	var changes []float64
 	for _, p := range c.Points {
-		if p.Ratio && !math.IsNaN(p.Change) {
+		if p.Ratio && !math.IsNaN(p.Change) && !p.Control {
 			changes = append(changes, p.Change)
 		}
 	}

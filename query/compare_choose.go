@@ -31,6 +31,7 @@ type ComparedPoint struct {
 
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
+	Control  bool // the sweep says that no change touches it
 
 	// FailureChance is how likely so many failures of the head are by chance, if it fails no more often than the base.
 	FailureChance float64
@@ -42,7 +43,7 @@ func (p *pairing) point() ComparedPoint {
 	c := ComparedPoint{
 		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0,
-		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1,
+		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
 	}
 	if p.relative != nil {
 		c.Relative = p.relative.Verdict

@@ -15,16 +15,16 @@ type Gate struct {
 	Points      int             // that were gated
 }
 
-// Gate decides. Points that the base does not have ok runs of are not gated.
+// Gate decides. Points that the base does not have ok runs of are not gated, nor are controls.
 func (c *Comparison) Gate() Gate {
 	var g Gate
 	for _, p := range c.Points {
-		if p.BaseOK && p.Verdict != Added && p.Verdict != Fixed {
+		if p.gated() {
 			g.Points++
 		}
 	}
 	for _, p := range c.Points {
-		if !p.BaseOK || p.Verdict == Added || p.Verdict == Fixed {
+		if !p.gated() {
 			continue
 		}
 		if p.Planned {
@@ -44,6 +44,11 @@ func (c *Comparison) Gate() Gate {
 		}
 	}
 	return g
+}
+
+// gated tells whether a point is one that a gate is about: the base has it, and what the head changes may touch it.
+func (p *ComparedPoint) gated() bool {
+	return p.BaseOK && p.Verdict != Added && p.Verdict != Fixed && !p.Control
 }
 
 // lost tells whether a point of so many is gone, or fails more often beyond chance (Bonferroni).

@@ -14,6 +14,7 @@ import (
 type pairing struct {
 	base, head *group
 	name       string // of the metric
+	control    bool   // the sweep says that no change touches it
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"math"
+	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -19,7 +20,7 @@ type Shared struct {
 // relative judges the points whose sides are of different sessions once more, relative to what all of them share
 // (compare.Common), in a family of their own. History and sides are each less what their session did to all points. A point
 // has no such judgement where it is a control, or is compared by its difference, or where too few points are there.
-func (m *comparing) relative(ctx context.Context, families []family, head facts) (map[string]Shared, error) {
+func (m *comparing) relative(families []family) map[string]Shared {
 	all := map[string]Shared{}
 	var pairs [][]compare.Pair
 	var of [][]*pairing
@@ -28,11 +29,7 @@ func (m *comparing) relative(ctx context.Context, families []family, head facts)
 		if len(points) == 0 {
 			continue
 		}
-		controls, err := m.controls(ctx, points, head)
-		if err != nil {
-			return nil, err
-		}
-		r := relating{points: points, controls: controls}
+		r := relating{points: points}
 		if shared, ok := r.factors(); ok {
 			all[f.metric] = shared
 			pairs, of = append(pairs, r.pairs()), append(of, r.judged())
@@ -43,7 +40,7 @@ func (m *comparing) relative(ctx context.Context, families []family, head facts)
 			p.relative = &j.Outcomes[k]
 		}
 	}
-	return all, nil
+	return all
 }
 
 // relatable are the points of which sessions may tell what they share: on both sides the same ones.
@@ -57,29 +54,28 @@ func relatable(points []*pairing) (some []*pairing) {
 	return some
 }
 
-// controls tells which points the head's sweep names as controls; nil where it names none.
-func (m *comparing) controls(ctx context.Context, points []*pairing, head facts) ([]bool, error) {
-	if m.head.FactRuns == m.head.Runs && head["env."+factControl] == nil {
-		return nil, nil
+// nameControls finds which points the head's sweep names as controls. Of very many runs it takes the word of those whose facts
+// were read.
+func (m *comparing) nameControls(ctx context.Context, families []family, head facts) error {
+	if head["env."+factControl] == nil {
+		return nil
 	}
 	ids := map[string]bool{}
 	columns, err := runColumns([]string{"point_id", "env", "purpose"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.columns), m.head.sel.restrictedTo(measured+" AND env['"+factControl+"'] = 'true'"))
 	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.args}, func(row []driver.Value) error {
 		ids[textOf(row[0])] = true
 		return nil
 	})
-	if err != nil || len(ids) == 0 {
-		return nil, err
+	for _, f := range families {
+		for _, p := range f.points {
+			p.control = p.head != nil && ids[p.head.pointID]
+		}
 	}
-	controls := make([]bool, len(points))
-	for i, p := range points {
-		controls[i] = ids[p.head.pointID]
-	}
-	return controls, nil
+	return err
 }
 
 // factControl is the fact of runs of points that a sweep names as controls.
@@ -87,10 +83,9 @@ const factControl = "runner.control"
 
 // relating takes from the points of one metric what they share.
 type relating struct {
-	points   []*pairing
-	controls []bool
-	head     float64            // by how much the points of the head are slower than those of the base, as a logarithm
-	past     map[string]float64 // likewise those of each earlier session; NaN where it is not known
+	points []*pairing
+	head   float64            // by how much the points of the head are slower than those of the base, as a logarithm
+	past   map[string]float64 // likewise those of each earlier session; NaN where it is not known
 }
 
 // factors finds what the points share; ok is false where too few of them tell it.
@@ -103,7 +98,7 @@ func (r *relating) factors() (shared Shared, ok bool) {
 			}
 		}
 	}
-	levels := make([][]float64, len(r.points))
+	levels, controls := make([][]float64, len(r.points)), make([]bool, len(r.points))
 	for i, p := range r.points {
 		row := make([]float64, 2+len(sessions))
 		for k := range row {
@@ -113,33 +108,23 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		for _, s := range p.past {
 			row[2+sessions[s.id]] = s.location
 		}
-		levels[i] = row
+		levels[i], controls[i] = row, p.control
 	}
-	factors := compare.Common(levels, r.controls, compare.LeastCommon)
+	factors := compare.Common(levels, controls, compare.LeastCommon)
 	r.head, r.past = factors[1], map[string]float64{}
 	for id, k := range sessions {
 		r.past[id] = factors[2+k]
 	}
 	shared = Shared{Change: math.Expm1(r.head), Points: len(r.points)}
-	for _, control := range r.controls {
-		if control && !shared.Controls {
-			shared.Points, shared.Controls = 0, true
-		}
-		if control {
-			shared.Points++
-		}
+	if others := len(r.judged()); others < len(r.points) {
+		shared.Points, shared.Controls = len(r.points)-others, true
 	}
 	return shared, !math.IsNaN(r.head)
 }
 
 // judged are the points that are no controls.
-func (r *relating) judged() (some []*pairing) {
-	for i, p := range r.points {
-		if len(r.controls) == 0 || !r.controls[i] {
-			some = append(some, p)
-		}
-	}
-	return some
+func (r *relating) judged() []*pairing {
+	return slices.DeleteFunc(slices.Clone(r.points), func(p *pairing) bool { return p.control })
 }
 
 // pairs are those points, less what all share.

@@ -63,6 +63,12 @@ func TestCompareRelative(t *testing.T) {
 		if judged != c.judged || shared.Points != c.of || there != (c.judged > 0) || shared.Controls != (c.controls > 0 && there) {
 			t.Errorf("%+v: %d judged, %+v", c, judged, got.Shared)
 		}
+		if g := got.Gate(); g.Points != c.points-c.controls || g.Unsettled != g.Points {
+			t.Errorf("%+v: the gate is about %d points, %d of them unsettled", c, g.Points, g.Unsettled)
+		}
+		if _, n := got.GeometricMean(); n != c.points-c.controls {
+			t.Errorf("%+v: the mean is of %d points", c, n)
+		}
 		if c.judged == 0 {
 			continue
 		}

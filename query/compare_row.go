@@ -156,6 +156,7 @@ const (
 	FlagRunsModes = "runs_modes"    // the runs of a side gather around two values: more iterations will not help
 	FlagRunsDrift = "runs_drift"    // the runs of a side rise or fall in the order in which they ran
 	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
+	FlagControl   = "control"       // the sweep says that no change touches it: what it does, the machine does
 	FlagFailures  = "failures"      // a larger share of the runs of the head failed than of the base
 	FlagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // it was measured until it was settled, and looks is how often at most it was looked at
@@ -183,6 +184,7 @@ func (p *pairing) flags() []any {
 		add(FlagOrder, pair.Ordered)
 		add(stat.WarnQuantised, p.stepShown() > 0 && !any(func(g *group) bool { return slices.Contains(g.noted().warnings, stat.WarnQuantised) }))
 	}
+	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
 	add(FlagNoValues, any(func(g *group) bool { return g.noted().useless > 0 && len(g.locations) > 0 }))
 	var warnings []string

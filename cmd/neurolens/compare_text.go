@@ -81,6 +81,7 @@ var meanings = map[string]string{
 	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
 	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
 	query.FlagOrder:             "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
+	query.FlagControl:           "the sweep says that no change touches it: what it does, the machine does",
 	query.FlagFailures:          "a larger share of the runs of the head failed than of the base",
 	string(query.Skipped):       "planned, but not run",
 }
@@ -153,7 +154,16 @@ func (w compareWriter) noun() string { return nounOf(w.c) }
 
 // counts is the line that counts everything, and the one about the mean.
 func (w compareWriter) counts() []string {
-	counts := w.verdicts()
+	counts, controls := map[compare.Verdict]int{}, map[compare.Verdict]int{}
+	points := 0
+	for _, p := range w.c.Points {
+		if p.Control {
+			controls[p.Verdict]++
+		} else {
+			counts[p.Verdict]++
+			points++
+		}
+	}
 	always := []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged, compare.Inconclusive}
 	var parts []string
 	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v compare.Verdict) bool { return v == compare.Inconclusive }), compare.Inconclusive) {
@@ -161,7 +171,14 @@ func (w compareWriter) counts() []string {
 			parts = append(parts, thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{count(len(w.c.Points), w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	lines := []string{count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	if n := len(w.c.Points) - points; n > 0 {
+		line := count(n, "control") + ": " + verdictCounts(controls)
+		if controls[compare.Regressed]+controls[compare.Improved]+controls[compare.Changed] > 0 {
+			line += ": no change touches them, so the sides were not measured alike"
+		}
+		lines = append(lines, line)
+	}
 	if line := w.relativeCounts(); line != "" {
 		lines = append(lines, line)
 	}
@@ -199,7 +216,7 @@ func (w compareWriter) unsettled() string {
 	reasons := map[compare.Reason]int{}
 	var open []query.ComparedPoint
 	for _, p := range w.c.Points {
-		if p.Verdict == compare.Inconclusive {
+		if p.Verdict == compare.Inconclusive && !p.Control {
 			reasons[p.Reason]++
 			open = append(open, p)
 		}

@@ -294,6 +294,10 @@ func TestCompareRelativeColumn(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
+	c.Points[1].Control, c.Points[1].Verdict = true, compare.Improved
+	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: no change touches") {
+		t.Errorf("controls are counted with the others:\n%s", text)
+	}
 	if strings.Contains(text, "\n 4 ") {
 		t.Errorf("an unchanged row is shown:\n%s", text)
 	}
