@@ -378,6 +378,9 @@ func (w compareWriter) planned() (looks int) {
 // confidence is that of the intervals, in words.
 func (w compareWriter) confidence() string {
 	spend := compare.Spend(1, w.planned())
+	if in, _ := w.inBlocks(); w.planned() == 0 && in > 0 {
+		spend = compare.Spend(len(w.c.Head.Sessions), 0)
+	}
 	return fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*spend))
 }
 
