@@ -253,3 +253,21 @@ func TestAgainstNothingOfTheTree(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainstForesees: after a session of two sides the next one says before its first run which change it is likely to see.
+func TestAgainstForesees(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "sweep.yaml", "command: [sh, spin.sh]\nwarmup: 0\niterations: 1\nrepeats: 3\n")
+	write(t, dir, "spin.sh", "true\n")
+	write(t, dir, ".gitignore", "runs_store/\n")
+	repository(t, dir)
+	for session, want := range []bool{false, true} {
+		bench := program(t, dir, "bench", "sweep.yaml", "--against", "HEAD")
+		bench.Env = append(bench.Env, "XDG_CACHE_HOME="+t.TempDir())
+		bench.run(t)
+		if said := strings.Contains(bench.stderr.String(), "\nwith 3 blocks a change of "); said != want {
+			t.Errorf("session %d: it is said: %v\n%s", session, said, bench.stderr.String())
+		}
+	}
+}

@@ -141,6 +141,22 @@ func (b *bench) done(machine string) ([]schema.Run, error) {
 	return runs, errors.Join(err, db.Close())
 }
 
+// foresee reads what the store tells of a session of two sides.
+func (b *bench) foresee() (query.Foresight, error) {
+	if b.flags.against == "" {
+		return query.Foresight{}, nil
+	}
+	db, err := openForReading(b.cmd.Context(), []string{b.dir})
+	if errors.Is(err, schema.ErrNoStore) {
+		return query.Foresight{}, nil
+	}
+	if err != nil {
+		return query.Foresight{}, err
+	}
+	known, err := db.Foresee(b.cmd.Context(), b.sweep.Suite)
+	return known, errors.Join(err, db.Close())
+}
+
 // run runs the sweep and prints what came out.
 func (b *bench) run() error {
 	store, err := openForWriting(b.dir)
@@ -151,7 +167,11 @@ func (b *bench) run() error {
 	if err != nil {
 		return errors.Join(err, store.Close())
 	}
-	progress := newProgress(b.app, b.sweep, b.overrides, b.format)
+	known, err := b.foresee()
+	if err != nil {
+		return errors.Join(err, out.close(b.app), store.Close())
+	}
+	progress := newProgress(b.app, b.sweep, b.overrides, b.format, known)
 	options := b.options(progress.observe)
 	options.Planned = out.begin
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {

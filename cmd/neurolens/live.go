@@ -43,8 +43,8 @@ func newLiveReporter(a *app, d description) *liveReporter {
 func (l *liveReporter) begin(e runner.Event) {
 	columns, _ := l.screen.size()
 	lines := wrapped(l.headline(e), columns)
-	if load := loadText(e.Env); load != "" {
-		lines = append(lines, wrapped(load, columns)...)
+	for _, line := range l.known(e) {
+		lines = append(lines, wrapped(line, columns)...)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

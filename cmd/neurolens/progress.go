@@ -35,10 +35,10 @@ type reporter interface {
 }
 
 // newProgress is told what a sweep was read with, and the format of the summary.
-func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string) *progress {
+func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string, known query.Foresight) *progress {
 	p := &progress{now: a.now, started: a.now()}
 	d := describe(s)
-	d.against = o.Against
+	d.against, d.foresight = o.Against, known
 	switch {
 	case format == formatJSONL:
 		p.reporter = &jsonReporter{w: a.stderr, description: d}
@@ -85,6 +85,8 @@ type description struct {
 	against   bool              // two commits are compared
 
 	calibration int // points of calibrate, where there are others
+
+	foresight query.Foresight // of a session with two sides
 }
 
 // pointColumns are the columns of a point, as those of runs.
@@ -257,6 +259,32 @@ func (d description) headline(e runner.Event) string {
 	return oneLine(strings.Join(parts, " · "))
 }
 
+// seeable says before a session of two sides which change it is likely to find; empty where no session before it tells.
+func (d description) seeable(e runner.Event) string {
+	change, blocks, ok := d.seeableChange(e)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("with %s a change of %s is likely to be seen at half of the points, if it is as noisy as in session %s",
+		count(blocks, "block"), strings.TrimPrefix(signed(change), "+"), shortRun(d.foresight.Session))
+}
+
+// known is what is known before the first run: what the session can find, and that the machine is busy.
+func (d description) known(e runner.Event) []string {
+	return slices.DeleteFunc([]string{d.seeable(e), loadText(e.Env)}, func(line string) bool { return line == "" })
+}
+
+// seeableChange is the change that a session of two sides is likely to find, as a ratio less 1, and with how many blocks; ok is
+// false where no session before it tells.
+func (d description) seeableChange(e runner.Event) (change float64, blocks int, ok bool) {
+	blocks, looks := d.sweep.Repeats, 1
+	if d.sweep.Looks != nil {
+		blocks, looks = d.sweep.MaxRepeats, len(d.sweep.Looks)
+	}
+	change, ok = d.foresight.Seeable(blocks, looks)
+	return change, blocks, ok && d.against && e.Env.Machine == d.foresight.Machine
+}
+
 // loadText says that the machine is busy, if it is.
 func loadText(env *schema.Env) string {
 	load := sessionLoad(env)
@@ -308,8 +336,8 @@ type plainReporter struct {
 
 func (p *plainReporter) begin(e runner.Event) {
 	fmt.Fprintln(p.w, p.headline(e))
-	if load := loadText(e.Env); load != "" {
-		fmt.Fprintln(p.w, load)
+	for _, line := range p.known(e) {
+		fmt.Fprintln(p.w, line)
 	}
 }
 

@@ -24,6 +24,10 @@ type member struct {
 }
 
 func (j *jsonReporter) begin(e runner.Event) {
+	var seeable any
+	if change, _, ok := j.seeableChange(e); ok {
+		seeable = change
+	}
 	j.write([]member{
 		{"event", "session"},
 		{"session_id", e.Session},
@@ -33,6 +37,7 @@ func (j *jsonReporter) begin(e runner.Event) {
 		{"repeats", int64(j.sweep.Repeats)},
 		{"launches", int64(e.Launches)},
 		{"load", realOrNull(sessionLoad(e.Env))},
+		{"seeable_change", seeable},
 	})
 }
 
