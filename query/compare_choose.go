@@ -21,11 +21,12 @@ type ComparedPoint struct {
 	Ratio     bool    // it is a ratio
 	Method    compare.Method
 	SessionSD float64 // NaN where it is not known
-	History   int     // earlier sessions that are known of it
+	History   int     // earlier sessions that are known of it; negative: fewer than it takes
 	Gap       int64   // in microseconds, by which these have to be apart; negative where it is not known
 	MoreRuns  int
-	Looks     int  // how often it was looked at, at most
-	Planned   bool // that was planned
+	Looks     int     // how often it was looked at, at most
+	Planned   bool    // that was planned
+	Spend     float64 // the share of the level that it may use: compare.Spend
 
 	Relative compare.Verdict // to what all points share; empty where that is not known
 
@@ -42,7 +43,7 @@ func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
 		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
-		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0,
+		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
 	}
 	if p.relative != nil {

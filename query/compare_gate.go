@@ -13,12 +13,16 @@ type Gate struct {
 	Looks       int             // sessions of the head: extra runs are looked at again
 	Planned     int             // in their place how often what was measured until it was settled was looked at, at most
 	Points      int             // that were gated
+	Controls    int             // which no gate is about
 }
 
 // Gate decides. Points that the base does not have ok runs of are not gated, nor are controls.
 func (c *Comparison) Gate() Gate {
 	var g Gate
 	for _, p := range c.Points {
+		if p.Control {
+			g.Controls++
+		}
 		if p.gated() {
 			g.Points++
 		}

@@ -20,11 +20,12 @@ const LooksFact = "runner.looks"
 type Decided struct {
 	Verdict compare.Verdict
 	Reason  compare.Reason
+	Failing bool // a larger share of the head's runs failed than of the base's, which may be chance
 }
 
 // Open tells whether more runs may say more. A point that has failed, or whose sides cannot be compared whatever their
 // numbers, is as settled as one with a verdict.
-func (d Decided) Open() bool { return d.Verdict == compare.Inconclusive }
+func (d Decided) Open() bool { return d.Verdict == compare.Inconclusive || d.Failing }
 
 // JudgeSession says, by the ids of points, what is known of those of one session with two sides, from its runs so far.
 // It reads what Compare reads of the same runs when they are stored (of metrics the primary one, of which it needs the
@@ -61,7 +62,8 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	judgeLooks(byMetric(points), known.thresholds(nil), compare.Rules{Gate: true})
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
-		all[p.either().pointID] = Decided{p.verdict, p.reason}
+		c := p.point()
+		all[p.either().pointID] = Decided{p.verdict, p.reason, c.Failures && !c.lost(len(points))}
 	}
 	return all
 }

@@ -21,7 +21,7 @@ type pairing struct {
 	ordered, confounded bool
 	apart               int64 // in microseconds, or unknown
 	history             []float64
-	known               int           // earlier sessions: those of history or, where these are too few, all that may become one
+	known               int           // earlier sessions, those of history; unknown: fewer than it takes
 	past                []pastSession // of which history is made
 
 	// How often it was planned to be looked at while it was measured (0: it was not), and after how many repeats there was

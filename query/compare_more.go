@@ -138,10 +138,10 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 			return err
 		}
 	}
-	for _, p := range matched {
-		p.known = known
-	}
 	if known < compare.LeastHistory {
+		for _, p := range matched {
+			p.known = unknown
+		}
 		return nil // it saves reading what would not be enough
 	}
 	keys := map[pointKey]bool{}

@@ -107,7 +107,7 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
 		pair.BetterOf(schema.Better(p.head.metric.better))
 	}
 	if !p.confounded { // of different sessions, more runs hardly change what is said
-		pair.Looks, pair.Planned = p.sessions(), p.planned
+		pair.Looks, pair.Planned = p.looks(), p.planned
 	}
 	pair.DeadZone = p.deadZone(thresholds)
 	pair.Resolution = p.resolution()

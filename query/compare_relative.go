@@ -111,15 +111,28 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		levels[i], controls[i] = row, p.control
 	}
 	factors := compare.Common(levels, controls, compare.LeastCommon)
+	if all := compare.Common(levels, nil, compare.LeastCommon); sessionsTold(factors) < min(compare.LeastHistory, sessionsTold(all)) {
+		factors, controls = all, nil // they are too new to know what is left of other sessions without them
+	}
 	r.head, r.past = factors[1], map[string]float64{}
 	for id, k := range sessions {
 		r.past[id] = factors[2+k]
 	}
 	shared = Shared{Change: math.Expm1(r.head), Points: len(r.points)}
-	if others := len(r.judged()); others < len(r.points) {
+	if others := len(r.judged()); controls != nil && others < len(r.points) {
 		shared.Points, shared.Controls = len(r.points)-others, true
 	}
 	return shared, !math.IsNaN(r.head)
+}
+
+// sessionsTold counts the earlier sessions of which it is known what all points share.
+func sessionsTold(factors []float64) (n int) {
+	for _, f := range factors[2:] {
+		if !math.IsNaN(f) {
+			n++
+		}
+	}
+	return n
 }
 
 // judged are the points that are no controls.

@@ -133,12 +133,24 @@ func (p *pairing) failure() any {
 	return textValue(p.head.noted().failure)
 }
 
-// looks is how often it may have been looked at while it grew: as often as was planned, else at each session.
+// looks is how often it may have been looked at while it grew, which p allows for: as often as was planned, else at each
+// session. Of different sessions more runs hardly change what is said: once.
 func (p *pairing) looks() int {
-	if p.planned > 0 {
+	switch {
+	case p.planned > 0:
 		return p.planned
+	case p.confounded:
+		return min(p.sessions(), 1)
 	}
 	return p.sessions()
+}
+
+// spend is the share of the level that the point may use.
+func (p *pairing) spend() float64 {
+	if p.planned > 0 {
+		return compare.Spend(1, p.planned)
+	}
+	return compare.Spend(p.looks(), 0)
 }
 
 // sessions is how many sessions the head's runs are of.

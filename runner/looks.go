@@ -47,8 +47,11 @@ func ruleFacts(s *sweep.Sweep) map[string]string {
 func (s *session) launchUntilSettled(ctx context.Context) error {
 	looks := s.sweep.Looks
 	for i := range looks {
+		if ctx.Err() != nil {
+			return nil // what was cancelled says nothing of its point
+		}
 		open := s.look(i)
-		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || ctx.Err() != nil || s.result.Left > 0 || s.repeat < looks[i] {
+		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.repeat < looks[i] {
 			return nil
 		}
 		until := looks[i+1]

@@ -74,7 +74,7 @@ cannot be measured.`,
 	runs.defineRuns(cmd)
 	flags := cmd.Flags()
 	flags.StringVar(&f.metric, "metric", "", "bisect metric `NAME` (default: the primary one)")
-	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 0.001 (2%)")
+	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 3ms (2%)")
 	flags.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "at most `N` runs of each side in a step")
 	flags.BoolVar(&f.firstParent, "first-parent", false, "leave out the commits that merges brought in")
 	flags.StringVar(&f.log, "log", "", "the `FILE` of what was decided (default: in your cache)")
@@ -104,6 +104,9 @@ func (b *bisector) read(args []string) (err error) {
 		threshold, err := query.ThresholdOf(b.flags.threshold)
 		if err != nil {
 			return usageErrorf("--%w", err)
+		}
+		if k, _ := schema.KindOfMetric(b.flags.metric); threshold.Absolute && threshold.Unit == "" && k.Scale != schema.ScaleDifference {
+			return usageErrorf("--threshold %q: want a share (5%%), or an amount with its unit", b.flags.threshold)
 		}
 		b.threshold = &threshold
 	}

@@ -46,6 +46,9 @@ func relativeCell(t query.Table, row []any) cell {
 	}
 	text, bad := verdictText(compare.Verdict(textAt(t, row, "relative_verdict")))
 	if v := compare.Verdict(text); v == compare.Inconclusive || v == compare.Estimate {
+		if reason := textAt(t, row, "relative_reason"); reason != "" && reason != string(compare.Noise) {
+			return cell{text: signed(change) + " " + reason}
+		}
 		return cell{text: signed(change)}
 	}
 	return cell{signed(change) + " " + text, bad}

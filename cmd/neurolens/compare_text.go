@@ -222,7 +222,7 @@ func (w compareWriter) unsettled() string {
 		}
 	}
 	var parts []string
-	for _, r := range []compare.Reason{compare.Sessions, compare.Order, compare.FewRuns, compare.Noise, compare.NoValues} {
+	for _, r := range []compare.Reason{compare.Sessions, compare.Order, compare.FewRuns, compare.Noise, compare.Quantised, compare.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", r, thousands(n)))
 		}

@@ -77,6 +77,9 @@ func (w compareWriter) head() []string {
 
 // shared says what RELATIVE is relative to.
 func (w compareWriter) shared() (lines []string) {
+	if len(w.flags.by) > 0 || w.flags.sideBySide() {
+		return nil // there is no such column
+	}
 	for _, metric := range w.c.Metrics {
 		s, ok := w.c.Shared[metric]
 		if !ok {
@@ -287,17 +290,9 @@ func (w compareWriter) sessions() []string {
 			text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
 		}
 		lines := []string{text + ": runs of a block are compared with one another"}
-		if planned := w.planned(); planned > 1 {
-			return append(lines, fmt.Sprintf("looked at up to %s times while it was measured, and corrected for that: each time has %s of chance, of %s",
-				thousands(planned), share(compare.Level*compare.Spend(1, planned)), share(compare.Level)))
-		}
-		if looks := len(c.Head.Sessions); looks > 1 {
-			level := share(compare.Level * compare.Spend(looks, 0))
-			lines = append(lines, fmt.Sprintf("each session is taken for a look at the data: %s of chance are left to this one, of %s", level, share(compare.Level)))
-		}
-		return lines
+		return append(lines, w.looked()...)
 	}
-	confounded, noise, least := w.confounded()
+	confounded, known, noise, least := w.confounded()
 	if same && confounded == 0 {
 		return nil
 	}
@@ -315,41 +310,45 @@ func (w compareWriter) sessions() []string {
 	if homeless > 0 {
 		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", thousands(homeless), count(c.Base.Runs+c.Head.Runs, "run")))
 	}
-	if len(noise) > 0 {
-		slices.Sort(noise)
-		known := fmt.Sprintf("%d earlier ones known", least)
-		if len(noise) < confounded {
-			known += fmt.Sprintf(" of %s of %s", thousands(len(noise)), count(confounded, w.noun()))
+	if known > 0 {
+		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
+		if known < confounded {
+			text += fmt.Sprintf(" of %s of %s", thousands(known), count(confounded, w.noun()))
 		}
-		return append(lines, fmt.Sprintf("%s, %s: sessions differ by ±%s (sd, median point)", what, known, share(noise[len(noise)/2])))
+		if len(noise) > 0 {
+			slices.Sort(noise)
+			text += fmt.Sprintf(": sessions differ by ±%s (sd, median point)", share(noise[len(noise)/2]))
+		}
+		return append(lines, text)
 	}
 	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
 		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
 	}
-	return append(lines, w.untold(what)...)
+	return append(lines, w.withoutHistory(what)...)
 }
 
-// untold says why nobody knows what sessions differ by, and what would settle it: of points without a verdict for that reason
-// those that lack most.
-func (w compareWriter) untold(what string) []string {
-	known, gap := math.MaxInt, int64(0)
+// withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for
+// that reason those of which least is known.
+func (w compareWriter) withoutHistory(what string) []string {
+	history, gap := math.MaxInt, int64(0)
 	for _, p := range w.c.Points {
 		if p.Reason == compare.Sessions {
-			known, gap = min(known, p.History), max(gap, p.Gap)
+			history, gap = min(history, p.History), max(gap, p.Gap)
 		}
 	}
 	far := ""
 	if gap > 0 {
 		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
 	}
-	lack := max(compare.LeastHistory-known, 1)
-	are := map[bool]string{true: "is", false: "are"}[known == 1]
-	why := fmt.Sprintf("%s: no verdict until %d earlier ones%s tell what sessions differ by; %d %s known", what, compare.LeastHistory, far, compare.LeastHistory-lack, are)
-	settles := fmt.Sprintf("to settle it: both sides in one session (bench --against COMMIT), or %s%s", count(lack, "more session"), far)
-	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
-		settles = fmt.Sprintf("to settle it: ingest the results of %s%s", count(lack, "earlier session"), far)
+	there := "fewer are"
+	if history >= 0 && history < compare.LeastHistory {
+		there = fmt.Sprintf("%d are", history)
 	}
-	return []string{why, settles}
+	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, compare.LeastHistory, far, there)
+	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
+		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
+	}
+	return []string{why, "to settle it: both sides in one session (bench --against COMMIT)"}
 }
 
 // apartText is a time between sessions, in whole units.
@@ -365,6 +364,25 @@ func apartText(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
 }
 
+// looked says what is left of chance to points that were looked at before, or may have been.
+func (w compareWriter) looked() []string {
+	least, most := w.spends()
+	left := fmt.Sprintf("%.2g %% of chance are left, of %s", 100*compare.Level*least, share(compare.Level))
+	if least < most {
+		left = "for some points " + left
+	}
+	switch planned := w.planned(); {
+	case least == 1:
+		return nil
+	case planned == 0:
+		return []string{"each session is taken for a look at the data, and corrected for: " + left}
+	case len(w.c.Head.Sessions) > 1:
+		return []string{"sessions that went on until they were settled, together: corrected for wherever each may have ended; " + left}
+	default:
+		return []string{fmt.Sprintf("looked at up to %s times while it was measured, and corrected for that: %s", thousands(planned), left)}
+	}
+}
+
 // planned is how often points were planned to be looked at while they were measured; 0: they were not.
 func (w compareWriter) planned() (looks int) {
 	for _, p := range w.c.Points {
@@ -375,30 +393,43 @@ func (w compareWriter) planned() (looks int) {
 	return looks
 }
 
-// confidence is that of the intervals, in words.
-func (w compareWriter) confidence() string {
-	spend := compare.Spend(1, w.planned())
-	if in, _ := w.inBlocks(); w.planned() == 0 && in > 0 {
-		spend = compare.Spend(len(w.c.Head.Sessions), 0)
+// spends are the least and the most that a point with an interval may use of the level.
+func (w compareWriter) spends() (least, most float64) {
+	least, most = 1, 0
+	for _, p := range w.c.Points {
+		if p.Spend > 0 && !math.IsNaN(p.Change) {
+			least, most = min(least, p.Spend), max(most, p.Spend)
+		}
 	}
-	return fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*spend))
+	return least, max(most, least)
+}
+
+// confidence is that of the intervals, in words: where these differ, that of most of them.
+func (w compareWriter) confidence() string {
+	least, most := w.spends()
+	text := fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*most))
+	if least < most {
+		return "≥" + text
+	}
+	return text
 }
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
-// what sessions differ by, it gives that, and the least number of sessions that tell it.
-func (w compareWriter) confounded() (points int, noise []float64, least int) {
+// what sessions differ by, known is how many they are, noise that of ratios, and least the least number of sessions that tell it.
+func (w compareWriter) confounded() (points, known int, noise []float64, least int) {
 	least = math.MaxInt
 	for _, p := range w.c.Points {
-		switch known := !math.IsNaN(p.SessionSD); {
-		case known && p.Ratio && !math.IsNaN(p.Change):
-			least = min(least, p.History)
-			noise = append(noise, p.SessionSD)
-			points++
-		case known, p.Reason == compare.Sessions:
+		switch told := !math.IsNaN(p.SessionSD); {
+		case told && !math.IsNaN(p.Change):
+			points, known, least = points+1, known+1, min(least, p.History)
+			if p.Ratio {
+				noise = append(noise, p.SessionSD)
+			}
+		case told, p.Reason == compare.Sessions:
 			points++
 		}
 	}
-	return points, noise, least
+	return points, known, noise, least
 }
 
 // inBlocks counts the points whose runs are compared block by block, of those that both sides have.

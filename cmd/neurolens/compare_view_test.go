@@ -173,14 +173,14 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "different sessions: no verdict; a log")
 	c.Base.Since, c.Head.Since = 1, 1
 	c.Points[0].History, c.Points[0].Gap = 3, (50 * time.Hour).Microseconds()
-	said(w.sessions(), "different sessions: no verdict until 7 earlier ones 3 days or more apart tell what sessions differ by; 3 are known|"+
-		"to settle it: both sides in one session (bench --against COMMIT), or 4 more sessions 3 days or more apart")
-	c.Base.Imported, c.Head.Imported, c.Points[0].Gap = 1, 1, -1
-	said(w.sessions(), "no verdict until 7 earlier ones tell what sessions differ by; 3 are known|to settle it: ingest the results of 4 earlier sessions")
+	said(w.sessions(), "different sessions: no verdict before 7 earlier ones 3 days or more apart tell what sessions differ by; 3 are known|"+
+		"to settle it: both sides in one session (bench --against COMMIT)")
+	c.Base.Imported, c.Head.Imported, c.Points[0].Gap, c.Points[0].History = 1, 1, -1, -1
+	said(w.sessions(), "no verdict before 7 earlier ones tell what sessions differ by; fewer are known|to settle it: ingest the results of earlier sessions")
 	c.Base.NoSession = 7
 	said(w.sessions(), "of 7 of 9,010 runs the session is not known, and their points get no verdict|different sessions: no verdict; a log")
 	c.Head.Sessions, c.Base.NoSession = c.Base.Sessions, 0
-	said(w.sessions(), "one session, in which the sides ran far apart: no verdict until 7")
+	said(w.sessions(), "one session, in which the sides ran far apart: no verdict before 7")
 	c.Base.Sessions = []string{"s", "t"}
 	c.Head.Sessions = c.Base.Sessions
 	said(w.sessions(), "2 sessions, in which the sides ran far apart or unequally often: no verdict")

@@ -81,7 +81,11 @@ func (m gateMode) line(g query.Gate, noun string) string {
 		text += settleText(g.Open)
 		parts = append(parts, text)
 	}
-	if g.Points == 0 {
+	switch {
+	case g.Points > 0:
+	case g.Controls > 0:
+		parts = append(parts, "nothing to decide: no "+noun+" but controls is ok on the base")
+	default:
 		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
 	}
 	if len(parts) == 0 {

@@ -105,7 +105,7 @@ driver_version was –, is 575.51: 1 run again
 func TestJSONProgress(t *testing.T) {
 	got := reported(t, formatJSONL)
 	want := []string{
-		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8}`,
+		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8, "seeable_change": null}`,
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,
 		`{"event": "build", "command": ["make","-C","a b"]}`,
 		`{"event": "plan", "launches": 8, "resumes": "01KAJ3V2Z00000000008Q4K2M9F", "done": 3, "changes": [{"from":null,"runs":1,"to":"575.51","what":"driver_version"}], "sides": []}`,

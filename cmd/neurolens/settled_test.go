@@ -109,7 +109,7 @@ thresholds: {latency: {abs: 1000 s}}
 	compare := program(t, dir, "compare", "session=last", "--all", "--gate", "--format", "table")
 	_ = compare.Run()
 	for _, want := range []string{
-		"looked at up to 2 times while it was measured, and corrected for that: each time has 2.5 % of chance, of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
+		"looked at up to 2 times while it was measured, and corrected for that: 2.5 % of chance are left, of 5.0 %", " 97.5 % ", "steady .* unchanged", `gate: .*\(exit 1, looked at up to 2 times, corrected\)`,
 	} {
 		if !regexp.MustCompile(want).MatchString(strings.Join(strings.Fields(compare.stdout.String()), " ")) {
 			t.Errorf("no %q in\n%s%s", want, compare.stdout.String(), compare.stderr.String())

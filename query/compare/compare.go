@@ -140,6 +140,7 @@ type Reason string
 const (
 	FewRuns     Reason = "few_runs"    // fewer than 3 runs of a side; in a gate fewer than 5, or 6 blocks
 	Noise       Reason = "noise"       // the interval is too wide
+	Quantised   Reason = "quantised"   // up to two steps of the clock, which more runs do not tell from nothing
 	Sessions    Reason = "sessions"    // different sessions, and fewer than 7 earlier ones to know what they do
 	Machines    Reason = "machines"    // different machines
 	Clocks      Reason = "clocks"      // different clocks

@@ -348,6 +348,7 @@ func (d *draft) judged(p *Pair, rules Rules) bool {
 func (d *draft) widen(p *Pair) {
 	o := d.outcome
 	o.Change.Low, o.Change.High = o.Change.Low-p.Resolution, o.Change.High+p.Resolution
+	o.Noise += p.Resolution
 	if d.session == 0 {
 		return
 	}
@@ -434,6 +435,9 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Verdict, o.Reason = direction(p, o.Change.Value), ""
 	case stat.Equivalent(o.Change, max(p.DeadZone, d.session)), o.Change.Low == 0 && o.Change.High == 0:
 		o.Verdict, o.Reason = Unchanged, ""
+	}
+	if o.Reason == Noise && quanta*p.Resolution > p.DeadZone && math.Abs(o.Change.Value) <= quanta*p.Resolution {
+		o.Reason = Quantised
 	}
 	if o.Reason == Noise || o.Reason == FewRuns {
 		o.MoreRuns = d.moreRuns(p, rules, family)

@@ -67,7 +67,7 @@ func TestVerdicts(t *testing.T) {
 		{"the same", twoPercent(evenly(5, 0, .01), evenly(5, 0, .01)), compare.Rules{}, compare.Unchanged, ""},
 		{"noise", twoPercent(evenly(5, 0, .2), evenly(5, .1, .2)), compare.Rules{}, compare.Inconclusive, compare.Noise},
 		{"one huge outlier", twoPercent(evenly(5, 0, .01), []float64{0, 0, .001, -.001, 9}), compare.Rules{}, compare.Inconclusive, compare.Noise},
-		{"two steps of the clock", in(slower, func(p *compare.Pair) { p.Resolution = .06 }), compare.Rules{}, compare.Inconclusive, compare.Noise},
+		{"two steps of the clock", in(slower, func(p *compare.Pair) { p.Resolution = .06 }), compare.Rules{}, compare.Inconclusive, compare.Quantised},
 		{"all runs alike", twoPercent(level(5, 1), level(5, 1)), compare.Rules{}, compare.Unchanged, ""},
 		{"all runs 0, no dead zone", compare.Pair{Base: level(5, 0), Head: level(5, 0)}, compare.Rules{}, compare.Unchanged, ""},
 		{"5 runs alike a side", twoPercent(level(5, 1), level(5, 2)), compare.Rules{}, compare.Regressed, ""},

@@ -102,3 +102,21 @@ func TestPlannedLooks(t *testing.T) {
 		t.Errorf("interval %+v of 5 looks; of one %+v", planned.Change, alone.Change)
 	}
 }
+
+// TestLaterLooks: the k-th look has 1 of k(k+1) of the level, of p and of the interval; the first one all.
+func TestLaterLooks(t *testing.T) {
+	t.Parallel()
+	for look, want := range []float64{1, 1, 1. / 6, 1. / 12, 1. / 20} {
+		if got := compare.Spend(look, 0); got != want {
+			t.Errorf("look %d may spend %g, want %g", look, got, want)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	p := twoPercent(normal(random, 20, 0, .05), normal(random, 20, .05, .05))
+	alone := compare.Judge([]compare.Pair{p}, compare.Rules{}).Outcomes[0]
+	p.Looks = 3
+	third := compare.Judge([]compare.Pair{p}, compare.Rules{}).Outcomes[0]
+	if math.Abs(third.Adjusted-12*alone.Adjusted) > 1e-12 || third.Change.Low >= alone.Change.Low {
+		t.Errorf("p %g and %+v at the third look, %g and %+v at the only one", third.Adjusted, third.Change, alone.Adjusted, alone.Change)
+	}
+}
