@@ -11,11 +11,14 @@ import (
 )
 
 // nightsOf are ten sessions of points 1 to so many, each of which is slower or faster as a whole; the last one by a fifth, and
-// of it point 3 by 6 % more. The first points are controls.
-func nightsOf(points, controls int) (runs []schema.Run) {
+// of it point 3 by 6 % more. The first points are controls, which there are from a session on.
+func nightsOf(points, controls, from int) (runs []schema.Run) {
 	n := 0
 	for session, factor := range []float64{1, 1.08, .96, 1.03, .92, 1.06, 1.01, .95, 1.04, 1.2} {
 		for k := range points {
+			if k < controls && session < from {
+				continue
+			}
 			level := float64(1000*(k+1)) * factor * (1 + .001*float64((session*7+k*5)%3))
 			if session == 9 && k+1 == 3 {
 				level *= 1.06
@@ -38,18 +41,20 @@ func TestCompareRelative(t *testing.T) {
 	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Worst: query.Verdicts}
 	for _, c := range []struct {
 		points, controls int
+		from             int // session from which on there are controls
 		absolute         bool
 		judged, of       int // points that are judged relative to so many
 	}{
-		{12, 0, false, 12, 12},
-		{12, 2, false, 10, 2},
-		{4, 1, false, 3, 1},
-		{7, 0, false, 0, 0},
-		{12, 0, true, 0, 0},
+		{12, 0, 0, false, 12, 12},
+		{12, 2, 0, false, 10, 2},
+		{4, 1, 0, false, 3, 1},
+		{12, 2, 8, false, 10, 12}, // too new to tell what was left of earlier sessions
+		{7, 0, 0, false, 0, 0},
+		{12, 0, 0, true, 0, 0},
 	} {
 		req := req
 		req.Absolute = c.absolute
-		got := mustCompare(t, sealedRuns(t, nightsOf(c.points, c.controls)), req)
+		got := mustCompare(t, sealedRuns(t, nightsOf(c.points, c.controls, c.from)), req)
 		judged := 0
 		for i, p := range got.Points {
 			if p.Verdict == compare.Regressed {
@@ -60,7 +65,7 @@ func TestCompareRelative(t *testing.T) {
 			}
 		}
 		shared, there := got.Shared["latency"]
-		if judged != c.judged || shared.Points != c.of || there != (c.judged > 0) || shared.Controls != (c.controls > 0 && there) {
+		if judged != c.judged || shared.Points != c.of || there != (c.judged > 0) || shared.Controls != (c.controls > 0 && c.from == 0 && there) {
 			t.Errorf("%+v: %d judged, %+v", c, judged, got.Shared)
 		}
 		if g := got.Gate(); g.Points != c.points-c.controls || g.Unsettled != g.Points {

@@ -280,3 +280,27 @@ func TestSettledPooled(t *testing.T) {
 		}
 	}
 }
+
+// TestSettledFailing: a point that failed a few times on the head alone, which may be chance, is not settled, whatever its
+// times say: a gate would not take it either. One that never ended well there is.
+func TestSettledFailing(t *testing.T) {
+	t.Parallel()
+	facts := map[string]string{query.LooksFact: "6,9,14,20"}
+	for failed, open := range map[int]bool{0: false, 2: true, 20: false} {
+		var runs []schema.Run
+		for repeat := range 20 {
+			location := 1e6 * (1 + .001*float64(repeat%3))
+			runs = append(runs, settlingRun(len(runs), 1, repeat, "base", location, facts))
+			head := settlingRun(len(runs), 1, repeat, "head", 1.5*location, facts)
+			if repeat < failed {
+				head.Status, head.Stage, head.Metrics, head.Primary = schema.StatusCrashed, schema.StageMeasure, nil, ""
+			}
+			runs = append(runs, head)
+		}
+		for id, d := range query.JudgeSession(runs) {
+			if d.Open() != open {
+				t.Errorf("%d of 20 runs failed: %s is %+v, want it open: %v", failed, id, d, open)
+			}
+		}
+	}
+}
