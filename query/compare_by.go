@@ -98,11 +98,11 @@ func (c *Comparison) GeometricMean() (mean float64, points int) {
 }
 
 // What it takes for points to have moved alike: so many, of which so large a share moved the way of their middle, and half by
-// what is within half of that. Of 8 points that did not change all are slower, or all faster, once in 128 times.
+// what is within a quarter of that. Of 8 points that did not change all are slower, or all faster, once in 128 times.
 const (
 	leastAlike  = 8
 	shareAlike  = .9
-	withinAlike = .5
+	withinAlike = .25
 )
 
 // MovedAlike is by how much the points that both sides have moved in the middle, as a ratio less 1, and how many of how many

@@ -12,10 +12,6 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// LooksFact is the fact of runs of a session that went on until the comparison of its sides was settled: after how many
-// repeats there was to be a look, ascending and separated by commas.
-const LooksFact = "runner.looks"
-
 // Decided is what a look at a session says of a point.
 type Decided struct {
 	Verdict compare.Verdict
@@ -32,7 +28,7 @@ func (d Decided) Open() bool { return d.Verdict == compare.Inconclusive || d.Fai
 // summary alone), and comes to the same, with the rules and the correction of a gate: what is settled for a gate is settled
 // for everybody.
 //
-// The session was planned to be looked at K times (LooksFact), and every look, planned beforehand, may use a K-th of the
+// The session was planned to be looked at K times (schema.FactLooks), and every look, planned beforehand, may use a K-th of the
 // level (compare.Spend). A point that is settled at a look has no more runs, and what was said of it stands: a point is
 // judged among all others as they were when it had its last run, then and in every later comparison. Whatever the rules
 // and the metric of that are, it is one of K that were planned, so that a session in which nothing changed says the
@@ -46,7 +42,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	for i := range runs {
 		r := &runs[i]
 		if _, there := plans[r.SessionID]; !there {
-			plans[r.SessionID] = looksOf(r.Env.Facts[LooksFact])
+			plans[r.SessionID] = looksOf(r.Env.Facts[schema.FactLooks])
 		}
 		if r.Side == "head" {
 			for name, value := range r.Env.Facts {
@@ -181,7 +177,7 @@ func locationOfMetric(m *schema.Metric) float64 {
 // plannedLooks are the numbers of repeats after which sessions were to be looked at; of those that were not planned none.
 type plannedLooks map[string][]int
 
-// looksOf reads a LooksFact; nil where it is none.
+// looksOf reads a schema.FactLooks; nil where it is none.
 func looksOf(text string) []int {
 	if text == "" {
 		return nil
@@ -199,7 +195,7 @@ func looksOf(text string) []int {
 
 // plannedLooks reads which looks the sessions that both sides have were planned to have; nil where there were none.
 func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks, error) {
-	if known["env."+LooksFact] == nil {
+	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
 	}
 	first := map[schema.ULID]string{} // a run of each session
@@ -221,7 +217,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks
 	}
 	plans := plannedLooks{}
 	for id, run := range runs {
-		plans[first[id]] = looksOf(run["env."+LooksFact])
+		plans[first[id]] = looksOf(run["env."+schema.FactLooks])
 	}
 	return plans, nil
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Shared is by how much the points of a comparison moved together: what a machine does to all of them from one session to
@@ -57,7 +58,7 @@ func relatable(points []*pairing) (some []*pairing) {
 // nameControls finds which points the head's sweep names as controls. Of very many runs it takes the word of those whose facts
 // were read.
 func (m *comparing) nameControls(ctx context.Context, families []family, head facts) error {
-	if head["env."+factControl] == nil {
+	if head["env."+schema.FactControl] == nil {
 		return nil
 	}
 	ids := map[string]bool{}
@@ -65,7 +66,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	if err != nil {
 		return err
 	}
-	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.columns), m.head.sel.restrictedTo(measured+" AND env['"+factControl+"'] = 'true'"))
+	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
 	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.args}, func(row []driver.Value) error {
 		ids[textOf(row[0])] = true
 		return nil
@@ -77,9 +78,6 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	}
 	return err
 }
-
-// factControl is the fact of runs of points that a sweep names as controls.
-const factControl = "runner.control"
 
 // relating takes from the points of one metric what they share.
 type relating struct {

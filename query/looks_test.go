@@ -28,7 +28,7 @@ const fiveLooksFact = "6,9,14,20,30"
 
 // session runs a session as the runner does, and gives its runs, what was decided of each point and after how many blocks.
 func (s settling) session(random *rand.Rand) (runs []schema.Run, decided map[string]query.Decided, blocks map[string]int) {
-	facts := map[string]string{query.LooksFact: s.fact}
+	facts := map[string]string{schema.FactLooks: s.fact}
 	decided, blocks = map[string]query.Decided{}, map[string]int{}
 	repeat := 0
 	for _, look := range s.looks {
@@ -260,7 +260,7 @@ func TestSettledPooled(t *testing.T) {
 			n := 1000*session + 100*i
 			for _, r := range runsOf(&n, session, on(name, 1), wobble(1000)...) {
 				if session == 2 {
-					r.Env.Facts = map[string]string{query.LooksFact: fiveLooksFact}
+					r.Env.Facts = map[string]string{schema.FactLooks: fiveLooksFact}
 				}
 				runs = append(runs, r)
 			}
@@ -285,7 +285,7 @@ func TestSettledPooled(t *testing.T) {
 // times say: a gate would not take it either. One that never ended well there is.
 func TestSettledFailing(t *testing.T) {
 	t.Parallel()
-	facts := map[string]string{query.LooksFact: "6,9,14,20"}
+	facts := map[string]string{schema.FactLooks: "6,9,14,20"}
 	for failed, open := range map[int]bool{0: false, 2: true, 20: false} {
 		var runs []schema.Run
 		for repeat := range 20 {

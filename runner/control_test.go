@@ -24,7 +24,7 @@ func facts(runs []schema.Run) string {
 	var all []string
 	for _, r := range runs {
 		name := r.Variant + r.Params["n"] + r.Side
-		if value, ok := r.Env.Facts[factControl]; ok {
+		if value, ok := r.Env.Facts[schema.FactControl]; ok {
 			name += "=" + value
 		}
 		all = append(all, name)

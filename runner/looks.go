@@ -20,9 +20,6 @@ type Look struct {
 // Settled is how many points are.
 func (l *Look) Settled() int { return l.Points - len(l.Open) }
 
-// factLooks is the fact with the numbers of repeats after which a session was planned to be looked at.
-const factLooks = "runner.looks"
-
 // notRun is why a point is not settled that was not run on each side: the session has ended before.
 const notRun = "not run"
 
@@ -37,7 +34,7 @@ func ruleFacts(s *sweep.Sweep) map[string]string {
 		for i, n := range s.Looks {
 			numbers[i] = strconv.Itoa(n)
 		}
-		facts[factLooks] = strings.Join(numbers, ",")
+		facts[schema.FactLooks] = strings.Join(numbers, ",")
 	}
 	return facts
 }

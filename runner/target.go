@@ -48,10 +48,6 @@ const modelFile = "model.onnx"
 // factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
 const factAxis = "runner.axis."
 
-// factControl is the fact of the runs of a point that the change under test cannot touch. It says what a point is for,
-// not what is measured: it is no setting, and a run without it counts when a session goes on.
-const factControl = "runner.control"
-
 // builtinPrefix marks a model that NeuroLens makes itself.
 const builtinPrefix = "builtin:"
 
@@ -72,7 +68,7 @@ func (s *session) target(ctx context.Context, sub subject) *target {
 		t.facts[factAxis+axis] = text
 	}
 	if p.Control {
-		t.facts[factControl] = "true"
+		t.facts[schema.FactControl] = "true"
 	}
 	if p.Command != nil {
 		t.facts[factCommandLine] = jsonList(t.mask().Arguments(p.Command))

@@ -115,7 +115,7 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 
 // isCalibration tells a run of a point that calibrate adds.
 func isCalibration(t query.Table, run []any, env map[string]any) bool {
-	return env["runner.control"] == "true" && textAt(t, run, "benchmark") == sweep.CalibrationBenchmark &&
+	return env[schema.FactControl] == "true" && textAt(t, run, "benchmark") == sweep.CalibrationBenchmark &&
 		textAt(t, run, "executor") == string(schema.ExecutorBuiltin) && textAt(t, run, "model") == ""
 }
 
