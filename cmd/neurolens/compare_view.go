@@ -102,7 +102,7 @@ func (w compareWriter) shared() (lines []string) {
 // both.
 func (w compareWriter) alike() []string {
 	change, moved, of := w.c.MovedAlike()
-	if moved == 0 || len(w.c.Metrics) != 1 {
+	if moved == 0 || len(w.c.Metrics) != 1 || w.comparesPoints() {
 		return nil
 	}
 	line := fmt.Sprintf("%s of %s moved by about %s", thousands(moved), count(of, w.noun()), signed(change))
@@ -113,6 +113,14 @@ func (w compareWriter) alike() []string {
 		line += ": the machine, not the code?"
 	}
 	return []string{line}
+}
+
+// comparesPoints tells that the sides are of different points, batch_size=1 and batch_size=8: what these differ by nobody takes for
+// the machine.
+func (w compareWriter) comparesPoints() bool {
+	return w.flags.matrix != "" || slices.ContainsFunc(w.c.Differs, func(d query.Difference) bool {
+		return slices.Contains(identityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
+	})
 }
 
 // subject says what all points have in common: what was measured, and what is no difference.

@@ -252,6 +252,10 @@ func TestCompareAlike(t *testing.T) {
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+		w.c.Differs = []query.Difference{{Name: "batch_size"}}
+		if got := w.alike(); got != nil {
+			t.Errorf("%s: %q of sides that are other points", name, got)
+		}
 	}
 }
 
