@@ -95,7 +95,7 @@ func TestContrastsNoCause(t *testing.T) {
 	t.Parallel()
 	each, facts := 5, 1
 	if long() {
-		each, facts = 400, 4
+		each, facts = 200, 4
 	}
 	all, cases := 0, 0
 	for name, m := range map[string]contrastModel{
