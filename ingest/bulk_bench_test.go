@@ -44,7 +44,7 @@ func TestAppendAllMemory(t *testing.T) {
 	observed := func(yield func(schema.Run, error) bool) {
 		for run := range sweeping(runtest.NewSweep(1, 1000), runs, func() {}) {
 			samples[weak.Make(&run.Metrics[0].Ticks[0])] = runSize(&run)
-			if made++; made%50 == 0 {
+			if made++; made%120 == 0 {
 				most = max(most, stillThere(samples)-runSize(&run)) // the last one belongs to no batch yet
 			}
 			if !yield(run, nil) {

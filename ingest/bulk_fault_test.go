@@ -47,7 +47,7 @@ var bulkFaults = map[string]bulkFault{
 func (b bulkFault) begin() (files faultyFiles, step int) {
 	files = b.faultyFiles
 	files.at = tier(b.first, 0, 0)
-	return files, tier(37, b.step, b.step)
+	return files, tier(61, b.step, b.step)
 }
 
 // failImport appends runs to a store in two files, and tells whether an operation failed.

@@ -208,7 +208,7 @@ func TestRepairFaults(t *testing.T) {
 // eachFault does a task on copies of a store, of whose operations one fails, and then again.
 func eachFault(t *testing.T, dir string, task func(*faultyFiles) error, want map[string]runState) {
 	before := states(t, dir)
-	step := tier(131, 1, 1)
+	step := tier(199, 1, 1)
 	for _, plan := range []faultyFiles{{}, {late: true}, {lasting: true}} {
 		plan.fault, plan.quick = errCrashed, true
 		for plan.at = 1; ; plan.at += step {

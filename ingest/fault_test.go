@@ -148,7 +148,7 @@ func (f *faultyFile) Close() error {
 // cause is gone the session can be completed.
 func TestFaults(t *testing.T) {
 	t.Parallel()
-	step := tier(9, 1, 1)
+	step := tier(15, 1, 1)
 	for i, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT, syscall.EPERM} {
 		for mode, files := range map[string]faultyFiles{"early": {}, "late": {late: true}, "lasting": {lasting: true}} {
 			t.Run(fmt.Sprintf("%v, %s", fault, mode), func(t *testing.T) {

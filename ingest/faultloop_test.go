@@ -28,7 +28,7 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 				if first > 0 && (reading || mode.name != "early") && tier(0, 1, 1) == 0 {
 					continue
 				}
-				plan, step := mode.faultyFiles, tier(251, mode.long, 1)
+				plan, step := mode.faultyFiles, tier(401, mode.long, 1)
 				plan.fault, plan.at = fault, tier(19*ways, first, 0)%step
 				ways++
 				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode.name, side), func(t *testing.T) {

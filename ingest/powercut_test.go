@@ -231,7 +231,7 @@ func (f *cutFiles) did(err error, keys ...string) error {
 func TestPowerCut(t *testing.T) {
 	t.Parallel()
 	decisive := regexp.MustCompile(`^(sync|rename|remove) (\.|[a-su-z]|trash)`) // not of tmp
-	step := tier(89, 5, 1)
+	step := tier(149, 5, 1)
 	offset := rand.IntN(tier(1, step, 1))
 	t.Logf("offset %d", offset)
 	for name, c := range cutSessions(t) {

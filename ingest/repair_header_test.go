@@ -77,7 +77,7 @@ func TestRepairHeaderFaults(t *testing.T) {
 	damaged := bytes.Replace(header, []byte("created"), []byte("Created"), 1)
 	for _, plan := range []faultyFiles{{}, {late: true}, {lasting: true}} {
 		plan.fault, plan.quick = errCrashed, true
-		for plan.at = 1; ; plan.at += tier(7, 1, 1) {
+		for plan.at = 1; ; plan.at += tier(11, 1, 1) {
 			files, dir := plan, copied(t, whole)
 			name := filepath.Join(dir, schema.HeaderFile)
 			writeFile(t, name, damaged)

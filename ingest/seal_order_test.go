@@ -55,7 +55,7 @@ func TestSealNoLinks(t *testing.T) {
 	}
 	for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
 		files.at = tier(40, 1, 1)
-		for hit := true; hit; files.at += tier(61, 1, 1) {
+		for hit := true; hit; files.at += tier(97, 1, 1) {
 			_, dir := newStore(t)
 			good, bad := abandonedSegment(t, dir)
 			f := files

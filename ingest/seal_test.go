@@ -134,7 +134,7 @@ func TestSealDue(t *testing.T) {
 func TestSealTogether(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	for range 50 {
+	for range 26 {
 		cmd, out := child(t, dir, 1)
 		_ = drain(out)
 		if err := cmd.Wait(); err != nil {
@@ -145,10 +145,10 @@ func TestSealTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(listed.Live) > 8 || len(listed.Sealed) > 7 || len(listed.Sealed) < 5 {
+	if len(listed.Live) > 8 || len(listed.Sealed) > 3 || len(listed.Sealed) < 2 {
 		t.Errorf("%d live files and %d sealed ones", len(listed.Live), len(listed.Sealed))
 	}
-	if there := checkStore(t, dir); len(there) != 50 {
+	if there := checkStore(t, dir); len(there) != 26 {
 		t.Errorf("%d runs", len(there))
 	}
 }

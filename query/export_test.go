@@ -319,7 +319,7 @@ func breakSamples(t *testing.T, path string) {
 // about as much is read as for their tables.
 func TestExportWholeManyFiles(t *testing.T) {
 	dir := t.TempDir() + "/store"
-	s := synthetic{runs: 1200, perFile: 24, samples: 20}
+	s := synthetic{runs: 600, perFile: 12, samples: 20}
 	sealedStore(t, dir, s)
 	db := open(t, dir)
 	export := func(table string) int {

@@ -115,7 +115,7 @@ func TestWorkflow(t *testing.T) {
 		says      string
 		threshold string // empty: 50%
 	}{
-		"far more work":  {"main", func(t *testing.T, dir string) { write(t, dir, "rounds", "40000\n") }, "1", "gate: 1 regression", ""},
+		"far more work":  {"main", func(t *testing.T, dir string) { write(t, dir, "rounds", "20000\n") }, "1", "gate: 1 regression", ""},
 		"something else": {"main", func(t *testing.T, dir string) { write(t, dir, "notes.txt", "nothing\n") }, "0", "gate: no regression", "10000%"}, // no other work on the machine makes as much of it
 		"it fails":       {"main", func(t *testing.T, dir string) { git(t, dir, "rm", "-q", "rounds") }, "1", "no longer measured", ""},
 		"no such base":   {"origin/gone", func(t *testing.T, dir string) { write(t, dir, "notes.txt", "nothing\n") }, "2", "", ""},
@@ -128,7 +128,7 @@ func TestWorkflow(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(dir, "fixtures", "ci"), os.DirFS(filepath.Join(fixtures(t), "ci"))); err != nil {
 				t.Fatal(err)
 			}
-			write(t, dir, "sweep.yaml", "suite: work\nbenchmark: work\ncommand: [sh, work.sh]\nwarmup: 1\niterations: 5\n")
+			write(t, dir, "sweep.yaml", "suite: work\nbenchmark: work\ncommand: [sh, work.sh]\nwarmup: 1\niterations: 3\n")
 			write(t, dir, "work.sh", "n=$(cat rounds) || exit 1; i=0; while [ $i -lt $n ]; do i=$((i+1)); done\n")
 			write(t, dir, "rounds", "400\n")
 			write(t, dir, ".gitignore", "runs_store/\ncomment.md\nmarked.md\n")

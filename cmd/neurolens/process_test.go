@@ -114,7 +114,7 @@ func madeUpRun(random *rand.Rand, at time.Time, session string, env schema.Env, 
 // TestLargeListing lists 2,000 runs in every format, whole, and 20 of them as a table.
 func TestLargeListing(t *testing.T) {
 	t.Parallel()
-	runs := 300
+	runs := 100
 	if long() {
 		runs = 2000
 	}

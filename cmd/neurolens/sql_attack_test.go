@@ -101,7 +101,7 @@ func TestEscapes(t *testing.T) {
 	t.Parallel()
 	p := newPrison(t)
 	for i, line := range slices.Concat(attacks(t, "escapes.txt")...) {
-		if i%10 != 0 && !long() {
+		if i%16 != 0 && !long() {
 			continue
 		}
 		code, text, _ := strings.Cut(line, " ")

@@ -118,7 +118,7 @@ func TestValidation(t *testing.T) {
 func (v *validation) measure(t *testing.T) []string {
 	of := v.sweeps
 	if !long() {
-		v.sweeps, v.peers = v.sweeps/20, v.peers/20
+		v.sweeps, v.peers = v.sweeps/40, v.peers/40
 	}
 	tallies := v.tallies()
 	for _, p := range v.promises {
