@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/ingest/runtest"
 )
 
 // Where these are set, the test binary is a process that appends so many runs to a store and prints the ids of those
@@ -29,7 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	os.Exit(runtest.InMemory{M: m}.Run())
 }
 
 func appendRuns(dir, count string) error {

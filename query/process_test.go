@@ -19,6 +19,7 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -129,7 +130,7 @@ func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
 func TestMain(m *testing.M) {
 	role, store, ok := strings.Cut(os.Getenv(roleVariable), "@")
 	if !ok {
-		os.Exit(m.Run())
+		os.Exit(runtest.InMemory{M: m}.Run())
 	}
 	if err := roles[role](store); err != nil {
 		fmt.Fprintln(os.Stderr, err)

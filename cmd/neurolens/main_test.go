@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/neurolens/neurolens/ingest/runtest"
 )
 
 // programRole is the variable that makes the test binary the program.
@@ -29,21 +31,30 @@ func TestMain(m *testing.M) {
 	if os.Getenv(programRole) != "" {
 		main()
 	}
-	if os.Getenv(locksVariable) == "" { // the devices of this machine are not the tests' to lock
-		locks, err := os.MkdirTemp("", "neurolens-locks-")
-		if err != nil {
-			panic(err)
-		}
-		defer os.RemoveAll(locks)
-		if err := os.Setenv(locksVariable, locks); err != nil {
-			panic(err)
-		}
-	}
 	// Scripts wait for benchmarks that sleep: more of them run side by side than there are cores.
 	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
 		panic(err)
 	}
-	testscript.Main(m, map[string]func(){"neurolens": main})
+	testscript.Main(withLocks{runtest.InMemory{M: m}}, map[string]func(){"neurolens": main})
+}
+
+// withLocks are tests that have locks of their own: the devices of this machine are not theirs to lock.
+type withLocks struct{ runtest.InMemory }
+
+// Run gives the exit code of the tests.
+func (m withLocks) Run() int {
+	if os.Getenv(locksVariable) != "" {
+		return m.InMemory.Run()
+	}
+	locks, err := os.MkdirTemp("", "neurolens-locks-")
+	if err == nil {
+		err = os.Setenv(locksVariable, locks)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(locks)
+	return m.InMemory.Run()
 }
 
 // long tells whether tests do all that they can, which takes minutes, or a small part of it.

@@ -1,5 +1,5 @@
-// Package runtest makes runs for tests and benchmarks: with little, with everything, and as they come out of sweeps. It
-// is part of no program.
+// Package runtest makes runs for tests and benchmarks: with little, with everything, and as they come out of sweeps; and
+// a place for their files. It is part of no program.
 package runtest
 
 import (
