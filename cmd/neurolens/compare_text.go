@@ -182,12 +182,16 @@ func (w compareWriter) counts() []string {
 	if line := w.relativeCounts(); line != "" {
 		lines = append(lines, line)
 	}
+	changed := counts[compare.Regressed] + counts[compare.Improved] + counts[compare.Changed]
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
-		if counts[compare.Regressed]+counts[compare.Improved]+counts[compare.Changed] > 0 && w.flags.gate == gateOff {
+		if changed > 0 && w.flags.gate == gateOff {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*compare.Level))
 		}
 		lines = append(lines, line)
+	}
+	if changed > 0 { // these were picked for being far from 0: query/compare/VALIDATION.md counts
+		lines = append(lines, fmt.Sprintf("%s is of a row by itself: of the intervals of changed rows fewer may hold", w.confidence()))
 	}
 	return lines
 }

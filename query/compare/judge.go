@@ -190,6 +190,7 @@ type lent struct {
 	runs, blocks stat.Prior // of the variance of a run of either side, and of the difference of a block
 	base, head   stat.Prior // of that of a run of one side
 	far          jumps
+	many         bool      // pairs enough to say what the runs of one more of them may do
 	nights       []float64 // what earlier sessions of all points differed by, ascending
 	wander       float64   // by how much more the mean of blocks varies than that of as many that know nothing of one another
 }
@@ -200,6 +201,17 @@ func (l *lent) seen(size float64) float64 {
 	const alike = .9 // of the size
 	at, _ := slices.BinarySearch(l.nights, alike*size)
 	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
+}
+
+// alike is the chance that all runs of a side, which do not differ from one another, are off by so much, as single runs of
+// the family are: ranks of few runs cannot be sure of anything. 1 where the family cannot tell. Few runs of a point that is
+// off half of the time are all off more often than those of the family on average, so that of fewer than FirmRuns only a
+// change that no run is off by is told from chance.
+func (l *lent) alike(p *Pair, size float64) float64 {
+	if !l.many || p.Runs() < FirmRuns && !l.far.never(size) {
+		return 1
+	}
+	return l.far.chance(size, len(p.Base), len(p.Head))
 }
 
 // Before anything is known of a family, blocks that follow one another are taken to be a little correlated, as if so many
@@ -243,7 +255,7 @@ func lentBy(drafts []draft) lent {
 	both := func(d *draft) (float64, float64) { return d.pooled, d.df }
 	l := lent{
 		runs: fit(MethodRuns, both), blocks: fit(MethodBlocks, both),
-		far: allJumps(drafts), wander: wandering(drafts),
+		far: allJumps(drafts), many: len(drafts) >= leastFamily, wander: wandering(drafts),
 	}
 	if slices.ContainsFunc(drafts, func(d draft) bool { return d.base.N != d.head.N }) {
 		l.base = fit(MethodRuns, func(d *draft) (float64, float64) { return d.base.Variance, d.base.DF })
@@ -285,7 +297,7 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	o.Strict = rules.Strict || p.Runs() < FirmRuns || p.Ordered
 	if d.judged(p, rules) {
 		o.Rule = rule
-		d.chance(p, test)
+		d.chance(p, test, lent)
 		o.less(RuleJumps, lent.far.chance(math.Abs(o.Change.Value), len(p.Base), len(p.Head)))
 		if p.Confounded {
 			o.less(RuleNights, lent.seen(math.Abs(o.Change.Value)))
@@ -362,7 +374,7 @@ func (d *draft) widen(p *Pair) {
 const rounding = 1e-13
 
 // chance is the p of a pair: of its runs, and of its sessions where they differ.
-func (d *draft) chance(p *Pair, test stat.TTest) {
+func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
 	o := d.outcome
 	least := 0.0
 	if o.Strict {
@@ -376,6 +388,9 @@ func (d *draft) chance(p *Pair, test stat.TTest) {
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
 		o.Rule = RuleRanks
+		if seen := lent.alike(p, math.Abs(test.Difference)); seen < o.P {
+			o.P, o.Rule = seen, RuleJumps
+		}
 	}
 	if p.Confounded && d.session > 0 {
 		o.less(RuleSessions, amongFew(p, o.SessionSD, test.Difference).PBeyond(least))

@@ -83,3 +83,36 @@ func TestRules(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsThatAreAllAlike: whether sides differ of which no run differs from another is what single runs of the family say.
+// Fewer than 10 points say nothing, and a step that single runs make elsewhere is none that 3 runs are believed.
+func TestRunsThatAreAllAlike(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what         string
+		runs, points int
+		by, step     float64 // what the first point changed by, and what a run of each third other one is off by
+		rule         compare.Rule
+		verdict      compare.Verdict
+		pAtLeast     float64
+	}{
+		{"nobody is off by as much", 3, 10, .4, .1, compare.RuleJumps, compare.Regressed, 0},
+		{"a family too small", 3, 9, .4, .1, compare.RuleRanks, compare.Inconclusive, .09},
+		{"some are", 3, 10, .1, .1, compare.RuleRanks, compare.Inconclusive, .09},
+		{"some are, of more runs", 5, 40, .1, .1, compare.RuleJumps, compare.Regressed, 0},
+		{"no point differs", 5, 40, 0, .1, compare.RuleT, compare.Inconclusive, 1},
+	} {
+		pairs := []compare.Pair{twoPercent(level(c.runs, 1), level(c.runs, 1+c.by))}
+		for i := range c.points - 1 {
+			other := twoPercent(level(c.runs, 1), level(c.runs, 1))
+			if i%3 == 0 { // most variances are 0, so that none is lent
+				other.Base[0] += c.step
+			}
+			pairs = append(pairs, other)
+		}
+		o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]
+		if c.by > 0 && o.Rule != c.rule || o.P < c.pAtLeast || c.verdict == compare.Regressed != (o.Verdict == compare.Regressed) {
+			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
+		}
+	}
+}

@@ -58,7 +58,15 @@ func (j *jumps) look(side []float64) {
 // the other, up or down: a run is one more jump of one more run than were seen, so that what was never seen is not
 // impossible. The runs of a side are taken for independent.
 func (j *jumps) chance(size float64, n, m int) float64 {
-	at, _ := slices.BinarySearch(j.sizes, jumpsAlike*size)
-	share := float64(len(j.sizes)-at+1) / float64(j.runs+2)
+	share := float64(j.beyond(size)+1) / float64(j.runs+2)
 	return min(1, 2*(math.Pow(share, float64(n))+math.Pow(share, float64(m))))
 }
+
+// beyond counts the runs that are off by about as much as a change, or by more.
+func (j *jumps) beyond(size float64) int {
+	at, _ := slices.BinarySearch(j.sizes, jumpsAlike*size)
+	return len(j.sizes) - at
+}
+
+// never tells whether no run is.
+func (j *jumps) never(size float64) bool { return j.beyond(size) == 0 }

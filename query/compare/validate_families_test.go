@@ -190,7 +190,8 @@ var effects = []float64{0, .02, .05, .1, .5}
 type counted struct {
 	anyFalse, falseShare [5]float64
 	covered, found       [5]float64
-	judged               float64 // points with any verdict
+	judged               float64    // points with any verdict
+	called, calledCover  [5]float64 // points called different with an interval that has ends, and those of them that it covers
 }
 
 func (c *cell) count(sweeps int) (n counted) {
@@ -220,10 +221,18 @@ func (n *counted) add(e, slower int, outcomes []compare.Outcome, changes []float
 			}
 		}
 		const rounding = 1e-12
-		if !math.IsInf(o.Change.Low, 0) {
-			bounded++
-			if o.Change.Low <= changes[i]+rounding && o.Change.High >= changes[i]-rounding {
-				covered++
+		if math.IsInf(o.Change.Low, 0) {
+			continue
+		}
+		bounded++
+		covers := o.Change.Low <= changes[i]+rounding && o.Change.High >= changes[i]-rounding
+		if covers {
+			covered++
+		}
+		if called(o.Verdict) != 0 {
+			n.called[e]++
+			if covers {
+				n.calledCover[e]++
 			}
 		}
 	}
@@ -233,6 +242,22 @@ func (n *counted) add(e, slower int, outcomes []compare.Outcome, changes []float
 	}
 	n.found[e] += found / float64(slower)
 	n.covered[e] += covered / max(bounded, 1)
+}
+
+// coveredOfCalled is how many of 100 intervals of points that are called different contain the change that was made, for
+// the effect where that is least, of those for which enough were called to tell.
+func (n *counted) coveredOfCalled() string {
+	const enough = 100
+	least := math.Inf(1)
+	for e, called := range n.called {
+		if called >= enough {
+			least = min(least, n.calledCover[e]/called)
+		}
+	}
+	if math.IsInf(least, 1) {
+		return "–"
+	}
+	return percent(100 * least)
 }
 
 // asked are the numbers of runs a side, and of points, that each kind is asked of. Of unequal sides the base has 20 runs.
@@ -271,8 +296,8 @@ func TestKinds(t *testing.T) {
 		return
 	}
 	table := []string{
-		"| kind of data | points | any false | FDR, of which most | covered | +2 % found | +5 % | +10 % | +50 % |",
-		"|---|--:|---|---|---|---|---|---|---|",
+		"| kind of data | points | any false | FDR, of which most | covered | of those called | +2 % found | +5 % | +10 % | +50 % |",
+		"|---|--:|---|---|---|---|---|---|---|---|",
 	}
 	for _, k := range kinds {
 		for _, points := range askedPoints {
@@ -295,12 +320,12 @@ func (k kind) row(t *testing.T, points int) string {
 		wait.Go(func() { all[i] = cells[i].count(sweeps) })
 	}
 	wait.Wait()
-	columns := make([][]string, 7)
+	columns := make([][]string, 8)
 	for i, n := range all {
 		cells[i].check(t, n, sweeps)
 		share := func(sum float64) string { return percent(100 * sum / float64(sweeps)) }
 		for c, text := range []string{
-			share(n.anyFalse[0]), share(slices.Max(n.falseShare[1:])), share(slices.Min(n.covered[:])),
+			share(n.anyFalse[0]), share(slices.Max(n.falseShare[1:])), share(slices.Min(n.covered[:])), n.coveredOfCalled(),
 			share(n.found[1]), share(n.found[2]), share(n.found[3]), share(n.found[4]),
 		} {
 			columns[c] = append(columns[c], text)
