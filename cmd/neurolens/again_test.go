@@ -58,8 +58,9 @@ func checkAgain(t *testing.T, dir string) {
 func TestAgainOfCommand(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	write(t, dir, "a sweep.yaml", `benchmark: [first, second]
+	write(t, dir, "a sweep.yaml", `benchmark: [first, second, first, second, first, second, first, second, first, second]
 command: ['true', "{benchmark}", "{weird}", "{dim}"]
+zip: [benchmark, weird]
 grid:
   weird: ["", "a b", "x,y", "007", "null", "it's", 'quote"d', [1, 2], "two\nlines", 1e3]
 params: {dim: 64}
@@ -67,7 +68,7 @@ repeats: 1
 warmup: 2
 `)
 	program(t, dir, "bench", "a sweep.yaml", "--iterations", "3", "--warmup", "0", "--suite", "other").run(t)
-	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[20 20]" {
+	if got := rows(t, dir, "SELECT count(*), count(DISTINCT point_id) FROM runs"); got != "[10 10]" {
 		t.Fatalf("runs, points: %s", got)
 	}
 	checkAgain(t, dir)

@@ -34,6 +34,7 @@ type axis struct {
 	label bool
 	// replaced by the command line, which then has the last word over include, exclude and baseline too.
 	replaced bool
+	before   []value // its values in the file, if it is replaced
 }
 
 // value is one value of an axis.
@@ -271,6 +272,7 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		if at < 0 {
 			axes = append(axes, a)
 		} else {
+			a.before = axes[at].values
 			axes[at] = a
 		}
 	}

@@ -36,7 +36,8 @@
 // are parameters with one value. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
 //
 //	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists.
-//	                                  # A value may be there again, but no combination
+//	                                  # A value may be there again, but no combination. -P of some of them chooses
+//	                                  # the combinations that have its values
 //	include:                          # further points; axes that an entry does not name take all their values
 //	  - {batch_size: 64, precision: fp16}
 //	exclude:                          # points that are not to run; it has the last word, over include too

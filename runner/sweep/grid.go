@@ -150,10 +150,56 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 		}
 		group = append(group, i)
 	}
+	g.choose(group)
 	if err := g.sameLength(f, group, func(i int) []value { return g.axes[i].values }); err != nil {
 		return nil, err
 	}
 	return group, nil
+}
+
+// choose leaves those combinations of axes that move together which have the values that the command line gives some of
+// them. It leaves all as they are where it gives all of them, or what no combination has.
+func (g *grid) choose(group []int) {
+	given := slices.DeleteFunc(slices.Clone(group), func(i int) bool { return !g.axes[i].replaced })
+	if len(given) == len(group) {
+		return
+	}
+	for _, i := range given {
+		for _, v := range g.axes[i].values {
+			if !contains(g.axes[i].before, v) {
+				return
+			}
+		}
+	}
+	in := func(i int) []value { // of the file
+		if g.axes[i].replaced {
+			return g.axes[i].before
+		}
+		return g.axes[i].values
+	}
+	if g.sameLength(field{}, group, in) != nil {
+		return
+	}
+	var chosen []int
+	for at := range in(group[0]) {
+		if !slices.ContainsFunc(given, func(i int) bool { return !contains(g.axes[i].values, g.axes[i].before[at]) }) {
+			chosen = append(chosen, at)
+		}
+	}
+	if len(chosen) == 0 {
+		return
+	}
+	for _, i := range group {
+		var values []value
+		for _, at := range chosen {
+			values = append(values, in(i)[at])
+		}
+		g.axes[i].values = values
+	}
+}
+
+func contains(values []value, v value) bool {
+	return slices.ContainsFunc(values, func(other value) bool { return other.text == v.text })
 }
 
 // checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.

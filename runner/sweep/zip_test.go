@@ -17,3 +17,26 @@ func TestZipOfPairs(t *testing.T) {
 		"4: include: axis op: op=y size=1 is there twice")
 	check("grid: {op: [x], size: [1]}\nexclude: [{op: [x, x]}]", `3: exclude: axis op: "x" is there twice`)
 }
+
+// TestZipOfTheCommandLine: values of some of the axes that move together choose the combinations that have them; of all of
+// them they are combinations, whatever the file has.
+func TestZipOfTheCommandLine(t *testing.T) {
+	t.Parallel()
+	const program = "command: [a, '{benchmark}', '{op}', '{size}']\nbenchmark: [x, y, x]\nzip: [benchmark, op, size]\ngrid: {op: [add, mul, div], size: [1, 2, 3]}"
+	for _, c := range []struct {
+		given map[string]string
+		want  []string
+	}{
+		{map[string]string{"op": "div"}, []string{"x op=div size=3"}},
+		{map[string]string{"benchmark": "x"}, []string{"x op=add size=1", "x op=div size=3"}},
+		{map[string]string{"benchmark": "x", "size": "1,2"}, []string{"x op=add size=1"}},
+		{map[string]string{"benchmark": "z", "op": "add", "size": "9"}, []string{"z op=add size=9"}},
+	} {
+		equal(t, points(parse(t, program, Overrides{Params: c.given})), c.want)
+	}
+	for _, given := range []map[string]string{{"op": "neg"}, {"op": "add", "size": "2"}} {
+		if _, err := Parse("sweep.yaml", []byte(program), Overrides{Params: given}); err == nil {
+			t.Errorf("%v: no combination has it", given)
+		}
+	}
+}
