@@ -268,10 +268,10 @@ func settleText(open []query.ComparedPoint) string {
 	return text
 }
 
-// next is the command to type next, where something changed.
+// next is the command to type next, where something changed that is no control.
 func (w compareWriter) next() string {
 	changed := []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed}
-	i := slices.IndexFunc(w.c.Points, func(p query.ComparedPoint) bool { return slices.Contains(changed, p.Verdict) })
+	i := slices.IndexFunc(w.c.Points, func(p query.ComparedPoint) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
 	if len(w.args) == 0 || w.flags.matrix != "" || i < 0 {
 		return ""
 	}

@@ -306,3 +306,15 @@ func TestCompareRelativeColumn(t *testing.T) {
 		t.Errorf("an unchanged row is shown:\n%s", text)
 	}
 }
+
+// TestCompareNextIsNoControl: nobody asks why a control changed, which nothing touches.
+func TestCompareNextIsNoControl(t *testing.T) {
+	t.Parallel()
+	for _, control := range []bool{true, false} {
+		c := query.Comparison{Points: []query.ComparedPoint{{Verdict: compare.Regressed, Control: control}}}
+		w := compareWriter{app: &app{}, c: &c, args: []string{"side=base", "side=head"}}
+		if got := w.next(); control != (got == "") {
+			t.Errorf("control %v: %q", control, got)
+		}
+	}
+}
