@@ -203,12 +203,11 @@ func (l *lent) seen(size float64) float64 {
 	return float64(len(l.nights)-at) / float64(max(len(l.nights), 1))
 }
 
-// alike is the chance that all runs of a side, which do not differ from one another, are off by so much, as single runs of
-// the family are: ranks of few runs cannot be sure of anything. 1 where the family cannot tell. Few runs of a point that is
-// off half of the time are all off more often than those of the family on average, so that of fewer than FirmRuns only a
-// change that no run is off by is told from chance.
+// alike is the chance that all runs of a side, which do not differ from one another, are off by so much, where no run of the
+// family is: ranks of few runs cannot be sure of anything. It is 1 where the family cannot tell, where some run is off by as
+// much, as its point may be off half of the time, and where the sides are of two sessions, whose runs share what they are off.
 func (l *lent) alike(p *Pair, size float64) float64 {
-	if !l.many || p.Runs() < FirmRuns && !l.far.never(size) {
+	if !l.many || p.Confounded || !l.far.never(size) {
 		return 1
 	}
 	return l.far.chance(size, len(p.Base), len(p.Head))
@@ -234,6 +233,16 @@ func wandering(drafts []draft) float64 {
 	return (1 + rho) / (1 - rho)
 }
 
+// judgeable counts the pairs that have runs enough for a verdict.
+func judgeable(drafts []draft) (n int) {
+	for i := range drafts {
+		if drafts[i].df > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 func lentBy(drafts []draft) lent {
 	fit := func(of Method, variance func(d *draft) (variance, df float64)) stat.Prior {
 		variances, df := make([]float64, 0, len(drafts)), make([]float64, 0, len(drafts))
@@ -255,7 +264,7 @@ func lentBy(drafts []draft) lent {
 	both := func(d *draft) (float64, float64) { return d.pooled, d.df }
 	l := lent{
 		runs: fit(MethodRuns, both), blocks: fit(MethodBlocks, both),
-		far: allJumps(drafts), many: len(drafts) >= leastFamily, wander: wandering(drafts),
+		far: allJumps(drafts), many: judgeable(drafts) >= leastFamily, wander: wandering(drafts),
 	}
 	if slices.ContainsFunc(drafts, func(d draft) bool { return d.base.N != d.head.N }) {
 		l.base = fit(MethodRuns, func(d *draft) (float64, float64) { return d.base.Variance, d.base.DF })
@@ -388,7 +397,7 @@ func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
 		o.Rule = RuleRanks
-		if seen := lent.alike(p, math.Abs(test.Difference)); seen < o.P {
+		if seen := lent.alike(p, math.Abs(test.Difference)-least); seen < o.P {
 			o.P, o.Rule = seen, RuleJumps
 		}
 	}

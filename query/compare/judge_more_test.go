@@ -99,7 +99,8 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 		{"nobody is off by as much", 3, 10, .4, .1, compare.RuleJumps, compare.Regressed, 0},
 		{"a family too small", 3, 9, .4, .1, compare.RuleRanks, compare.Inconclusive, .09},
 		{"some are", 3, 10, .1, .1, compare.RuleRanks, compare.Inconclusive, .09},
-		{"some are, of more runs", 5, 40, .1, .1, compare.RuleJumps, compare.Regressed, 0},
+		{"some are, of more runs", 5, 40, .1, .1, compare.RuleRanks, compare.Inconclusive, .007},
+		{"some are by what is beyond the dead zone", 3, 40, .0235, .015, compare.RuleRanks, compare.Inconclusive, .09},
 		{"no point differs", 5, 40, 0, .1, compare.RuleT, compare.Inconclusive, 1},
 	} {
 		pairs := []compare.Pair{twoPercent(level(c.runs, 1), level(c.runs, 1+c.by))}
@@ -113,6 +114,25 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 		o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]
 		if c.by > 0 && o.Rule != c.rule || o.P < c.pAtLeast || c.verdict == compare.Regressed != (o.Verdict == compare.Regressed) {
 			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
+		}
+	}
+}
+
+// TestRunsThatAreAllAlikeElsewhere: points without runs enough tell nothing of others, nor does a session of another one.
+func TestRunsThatAreAllAlikeElsewhere(t *testing.T) {
+	t.Parallel()
+	for runs, apart := range map[int]bool{2: false, 3: true} {
+		pairs := []compare.Pair{twoPercent(level(3, 1), level(3, 1.4))}
+		for range 12 {
+			pairs = append(pairs, twoPercent(level(runs, 1), level(runs, 1)))
+		}
+		for i := range pairs {
+			if apart {
+				pairs[i].Confounded, pairs[i].History = true, level(7, 1)
+			}
+		}
+		if o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]; o.Rule != compare.RuleRanks || o.P < .09 {
+			t.Errorf("%d runs, of two sessions %v: %s, %s, p %g", runs, apart, o.Verdict, o.Rule, o.P)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 // them. It leaves all as they are where it gives all of them, or what no combination has.
 func (g *grid) choose(group []int) {
 	given := slices.DeleteFunc(slices.Clone(group), func(i int) bool { return !g.axes[i].replaced })
-	if len(given) == len(group) {
+	if len(given) == len(group) || g.sameLength(field{}, group, func(i int) []value { return g.axes[i].values }) == nil {
 		return
 	}
 	for _, i := range given {
@@ -199,7 +199,7 @@ func (g *grid) choose(group []int) {
 }
 
 func contains(values []value, v value) bool {
-	return slices.ContainsFunc(values, func(other value) bool { return other.text == v.text })
+	return slices.ContainsFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
 }
 
 // checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.
