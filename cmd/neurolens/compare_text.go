@@ -191,7 +191,7 @@ func (w compareWriter) counts() []string {
 		lines = append(lines, line)
 	}
 	if changed > 0 { // these were picked for being far from 0: query/compare/VALIDATION.md counts
-		lines = append(lines, fmt.Sprintf("%s is of a row by itself: of the intervals of changed rows fewer may hold", w.confidence()))
+		lines = append(lines, fmt.Sprintf("an interval holds in %s of cases; those of changed rows, picked by size, in fewer", w.confidence()))
 	}
 	return lines
 }

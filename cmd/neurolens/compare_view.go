@@ -115,8 +115,8 @@ func (w compareWriter) alike() []string {
 	return []string{line}
 }
 
-// comparesPoints tells that the sides are of different points, batch_size=1 and batch_size=8: what these differ by nobody takes for
-// the machine.
+// comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
+// are, whatever the machine does.
 func (w compareWriter) comparesPoints() bool {
 	return w.flags.matrix != "" || slices.ContainsFunc(w.c.Differs, func(d query.Difference) bool {
 		return slices.Contains(identityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
@@ -389,68 +389,6 @@ func (w compareWriter) looked() []string {
 	default:
 		return []string{fmt.Sprintf("looked at up to %s times while it was measured, and corrected for that: %s", thousands(planned), left)}
 	}
-}
-
-// planned is how often points were planned to be looked at while they were measured; 0: they were not.
-func (w compareWriter) planned() (looks int) {
-	for _, p := range w.c.Points {
-		if p.Planned {
-			looks = max(looks, p.Looks)
-		}
-	}
-	return looks
-}
-
-// spends are the least and the most that a point with an interval may use of the level.
-func (w compareWriter) spends() (least, most float64) {
-	least, most = 1, 0
-	for _, p := range w.c.Points {
-		if p.Spend > 0 && !math.IsNaN(p.Change) {
-			least, most = min(least, p.Spend), max(most, p.Spend)
-		}
-	}
-	return least, max(most, least)
-}
-
-// confidence is that of the intervals, in words: where these differ, that of most of them.
-func (w compareWriter) confidence() string {
-	least, most := w.spends()
-	text := fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*most))
-	if least < most {
-		return "≥" + text
-	}
-	return text
-}
-
-// confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
-// what sessions differ by, known is how many they are, noise that of ratios, and least the least number of sessions that tell it.
-func (w compareWriter) confounded() (points, known int, noise []float64, least int) {
-	least = math.MaxInt
-	for _, p := range w.c.Points {
-		switch told := !math.IsNaN(p.SessionSD); {
-		case told && !math.IsNaN(p.Change):
-			points, known, least = points+1, known+1, min(least, p.History)
-			if p.Ratio {
-				noise = append(noise, p.SessionSD)
-			}
-		case told, p.Reason == compare.Sessions:
-			points++
-		}
-	}
-	return points, known, noise, least
-}
-
-// inBlocks counts the points whose runs are compared block by block, of those that both sides have.
-func (w compareWriter) inBlocks() (in, of int) {
-	for _, p := range w.c.Points {
-		if p.Method == compare.MethodBlocks {
-			in++
-		}
-		if !math.IsNaN(p.Change) {
-			of++
-		}
-	}
-	return in, of
 }
 
 // oneOrMore counts in words where there is one.

@@ -118,7 +118,8 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 	}
 }
 
-// TestRunsThatAreAllAlikeElsewhere: points without runs enough tell nothing of others, nor does a session of another one.
+// TestRunsThatAreAllAlikeElsewhere: points with too few runs say nothing about others. Neither do runs of one session about
+// those of another.
 func TestRunsThatAreAllAlikeElsewhere(t *testing.T) {
 	t.Parallel()
 	for runs, apart := range map[int]bool{2: false, 3: true} {

@@ -158,48 +158,57 @@ func (g *grid) zipped(f field, taken []int) ([]int, error) {
 }
 
 // choose leaves those combinations of axes that move together which have the values that the command line gives some of
-// them. It leaves all as they are where it gives all of them, or what no combination has.
+// them, as it writes them. It leaves all as they are where it gives as many values of each, or what no combination has.
 func (g *grid) choose(group []int) {
-	given := slices.DeleteFunc(slices.Clone(group), func(i int) bool { return !g.axes[i].replaced })
-	if len(given) == len(group) || g.sameLength(field{}, group, func(i int) []value { return g.axes[i].values }) == nil {
+	if g.sameLength(field{}, group, func(i int) []value { return g.axes[i].values }) == nil ||
+		g.sameLength(field{}, group, g.inFile) != nil {
 		return
 	}
-	for _, i := range given {
-		for _, v := range g.axes[i].values {
-			if !contains(g.axes[i].before, v) {
-				return
-			}
+	chosen := make([][]value, len(group))
+	for at := range g.inFile(group[0]) {
+		combination := g.combination(group, at)
+		for k, v := range combination {
+			chosen[k] = append(chosen[k], v)
 		}
 	}
-	in := func(i int) []value { // of the file
-		if g.axes[i].replaced {
-			return g.axes[i].before
-		}
-		return g.axes[i].values
-	}
-	if g.sameLength(field{}, group, in) != nil {
-		return
-	}
-	var chosen []int
-	for at := range in(group[0]) {
-		if !slices.ContainsFunc(given, func(i int) bool { return !contains(g.axes[i].values, g.axes[i].before[at]) }) {
-			chosen = append(chosen, at)
+	for k, i := range group {
+		missing := func(v value) bool { return find(g.inFile(i), v) < 0 }
+		if len(chosen[k]) == 0 || g.axes[i].replaced && slices.ContainsFunc(g.axes[i].values, missing) {
+			return
 		}
 	}
-	if len(chosen) == 0 {
-		return
-	}
-	for _, i := range group {
-		var values []value
-		for _, at := range chosen {
-			values = append(values, in(i)[at])
-		}
-		g.axes[i].values = values
+	for k, i := range group {
+		g.axes[i].values = chosen[k]
 	}
 }
 
-func contains(values []value, v value) bool {
-	return slices.ContainsFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
+// combination is one of the file's, nil if it has not the values that the command line gives.
+func (g *grid) combination(group []int, at int) (values []value) {
+	for _, i := range group {
+		v := g.inFile(i)[at]
+		if g.axes[i].replaced {
+			given := find(g.axes[i].values, v)
+			if given < 0 {
+				return nil
+			}
+			v = g.axes[i].values[given]
+		}
+		values = append(values, v)
+	}
+	return values
+}
+
+// inFile are the values that an axis has without the command line.
+func (g *grid) inFile(axis int) []value {
+	if g.axes[axis].replaced {
+		return g.axes[axis].before
+	}
+	return g.axes[axis].values
+}
+
+// find gives the number of a value, -1 where it is not there.
+func find(values []value, v value) int {
+	return slices.IndexFunc(values, func(other value) bool { return other.text == v.text && other.path == v.path })
 }
 
 // checkDim refuses what is there twice: a value of an axis that stands alone, or a combination of axes that move together.
