@@ -20,6 +20,7 @@ type ComparedPoint struct {
 	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
 	Ratio     bool    // it is a ratio
 	Method    compare.Method
+	Blocks    int     // in which its sides took turns
 	SessionSD float64 // NaN where it is not known
 	History   int     // earlier sessions that are known of it; negative: fewer than it takes
 	Gap       int64   // in microseconds, by which these have to be apart; negative where it is not known
@@ -42,7 +43,7 @@ type ComparedPoint struct {
 func (p *pairing) point() ComparedPoint {
 	o := p.outcome
 	c := ComparedPoint{
-		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method,
+		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
 		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
 	}

@@ -56,15 +56,36 @@ func (w compareWriter) confounded() (points, known int, noise []float64, least i
 	return points, known, noise, least
 }
 
-// inBlocks counts the points whose runs are compared block by block, of those that both sides have.
-func (w compareWriter) inBlocks() (in, of int) {
+// interleaved counts the points whose sides took turns, and those of them whose runs are compared block by block, of all that
+// both sides have.
+func (w compareWriter) interleaved() (in, byBlock, of int) {
 	for _, p := range w.c.Points {
-		if p.Method == compare.MethodBlocks {
+		if math.IsNaN(p.Change) {
+			continue
+		}
+		of++
+		if p.Blocks > 0 {
 			in++
 		}
-		if !math.IsNaN(p.Change) {
-			of++
+		if p.Method == compare.MethodBlocks {
+			byBlock++
 		}
 	}
-	return in, of
+	return in, byBlock, of
+}
+
+// howInterleaved says what is compared with what in a session whose sides took turns.
+func (w compareWriter) howInterleaved() string {
+	in, byBlock, of := w.interleaved()
+	text := oneOrMore(len(w.c.Head.Sessions), "session") + ", interleaved"
+	if in < of {
+		text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
+	}
+	switch byBlock {
+	case 0:
+		return text + ": all runs of one side are compared with all of the other"
+	case in:
+		return text + ": runs of a block are compared with one another"
+	}
+	return text + fmt.Sprintf(": in %s of %s runs of a block are compared with one another", thousands(byBlock), count(in, w.noun()))
 }

@@ -109,7 +109,7 @@ func (w compareWriter) alike() []string {
 	if moved == of {
 		line = fmt.Sprintf("all %s moved by about %s", count(of, w.noun()), signed(change))
 	}
-	if in, all := w.inBlocks(); in < all {
+	if in, _, all := w.interleaved(); in < all {
 		line += ": the machine, not the code?"
 	}
 	return []string{line}
@@ -291,14 +291,9 @@ func (w compareWriter) sessions() []string {
 	c := w.c
 	homeless := c.Base.NoSession + c.Head.NoSession
 	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
-	in, of := w.inBlocks()
+	in, _, of := w.interleaved()
 	if same && in > 0 {
-		text := oneOrMore(len(c.Head.Sessions), "session") + ", interleaved"
-		if in < of {
-			text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
-		}
-		lines := []string{text + ": runs of a block are compared with one another"}
-		return append(lines, w.looked()...)
+		return append([]string{w.howInterleaved()}, w.looked()...)
 	}
 	confounded, known, noise, least := w.confounded()
 	if same && confounded == 0 {

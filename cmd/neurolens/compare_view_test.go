@@ -144,7 +144,11 @@ func TestSettleText(t *testing.T) {
 // Lines about all points say of how many they hold.
 func TestCompareLinesCount(t *testing.T) {
 	whole := func(method compare.Method, sd float64) query.ComparedPoint {
-		return query.ComparedPoint{Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: compare.Regressed}
+		blocks := 0
+		if method == compare.MethodBlocks {
+			blocks = 6
+		}
+		return query.ComparedPoint{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: compare.Regressed}
 	}
 	none := math.NaN()
 	c := query.Comparison{Metrics: []string{"latency"}, Points: []query.ComparedPoint{whole(compare.MethodBlocks, none), whole(compare.MethodRuns, none)}}
@@ -161,8 +165,12 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.differs(), "the same machine lab3 (not known of 2 runs); nothing known differs (12 of 9,010 runs looked at)")
 	said([]string{w.side("base", c.Base)}, "abcdefg (of 3 runs, no commit is known)")
 	said([]string{w.next()}, "neurolens explain a 'b c' --metric latency --threshold 5% --strict --store 'my store'")
+	c.Points[1].Blocks = 6
+	said(w.sessions(), "one session, interleaved: in 1 of 2 points runs of a block are compared with one another")
 	c.Points = c.Points[:1]
 	said(w.sessions(), "one session, interleaved: runs")
+	c.Points[0].Method = compare.MethodRuns
+	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all of the other")
 
 	c.Head.Sessions = []string{"t"}
 	c.Points = []query.ComparedPoint{whole(compare.MethodRuns, .002), whole(compare.MethodRuns, none)}
@@ -228,9 +236,10 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 // Points that moved alike are said to have; where the sides took turns, not that it may be the machine.
 func TestCompareAlike(t *testing.T) {
 	t.Parallel()
-	points := func(method compare.Method, changes ...float64) (all []query.ComparedPoint) {
+	const apart, byTurns = 0, 6 // blocks
+	points := func(blocks int, changes ...float64) (all []query.ComparedPoint) {
 		for _, change := range changes {
-			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Method: method, Verdict: compare.Regressed})
+			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: compare.Regressed})
 		}
 		return all
 	}
@@ -240,13 +249,13 @@ func TestCompareAlike(t *testing.T) {
 		points []query.ComparedPoint
 		want   string
 	}{
-		"all":              {points(compare.MethodRuns, alike...), "all 8 points moved by about +19.7 %: the machine, not the code?"},
-		"by turns":         {points(compare.MethodBlocks, alike...), "all 8 points moved by about +19.7 %"},
-		"most":             {points(compare.MethodRuns, few...), "9 of 10 points moved by about +19.7 %: the machine, not the code?"},
-		"too few":          {points(compare.MethodRuns, alike[1:]...), ""},
-		"too little":       {points(compare.MethodRuns, .011, .012, .011, .012, .011, .012, .011, .012), ""},
-		"by other amounts": {points(compare.MethodRuns, .02, .9, .1, .5, .02, .7, .03, .8), ""},
-		"both ways":        {points(compare.MethodRuns, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
+		"all":              {points(apart, alike...), "all 8 points moved by about +19.7 %: the machine, not the code?"},
+		"by turns":         {points(byTurns, alike...), "all 8 points moved by about +19.7 %"},
+		"most":             {points(apart, few...), "9 of 10 points moved by about +19.7 %: the machine, not the code?"},
+		"too few":          {points(apart, alike[1:]...), ""},
+		"too little":       {points(apart, .011, .012, .011, .012, .011, .012, .011, .012), ""},
+		"by other amounts": {points(apart, .02, .9, .1, .5, .02, .7, .03, .8), ""},
+		"both ways":        {points(apart, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
 	} {
 		w := compareWriter{app: &app{}, c: &query.Comparison{Metrics: []string{"latency"}, Points: c.points}}
 		if got := strings.Join(w.alike(), "|"); got != c.want {

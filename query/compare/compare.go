@@ -49,9 +49,6 @@ type Pair struct {
 // Runs is the number of replicates on the side that has fewer.
 func (p *Pair) Runs() int { return min(len(p.Base), len(p.Head)) }
 
-// paired tells whether there are enough blocks for an interval of their differences.
-func (p *Pair) paired() bool { return len(p.Blocks) >= leastBlocks }
-
 // spend is Spend of the pair.
 func (p *Pair) spend() float64 { return Spend(p.Looks, p.Planned) }
 
@@ -155,7 +152,7 @@ const (
 type Method string
 
 // The methods: differences of blocks (of 6 with the t distribution); runs of two sides; the same, of fewer than 4 runs,
-// with the t distribution.
+// with the t distribution. Runs of blocks too are compared by sides where they have little in common.
 const (
 	MethodBlocks Method = "blocks"
 	MethodRuns   Method = "runs"
@@ -171,7 +168,7 @@ const (
 	RuleModerated Rule = "moderated_t"  // with the variance that the family lends
 	RuleSides     Rule = "t_of_sides"   // the same with a variance for each side
 	RuleRanks     Rule = "mann_whitney" // of runs that do not differ from one another
-	RuleJumps     Rule = "jumps"        // all runs of a side may have jumped, as single ones do in the family
+	RuleJumps     Rule = "jumps"        // most runs of a side may have jumped, as single ones do in the family
 	RuleSessions  Rule = "sessions"     // what sessions of the point differ by
 	RuleNights    Rule = "nights"       // how often sessions of the family differed by as much
 )

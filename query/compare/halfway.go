@@ -51,7 +51,7 @@ func (h *Halfway) Change(blocks []float64) stat.Estimate {
 	d := draft{}
 	d.own, _ = stat.OneSample(blocks)
 	if rho, ok := stat.Neighbours(blocks); ok {
-		d.rho, d.blocks = rho, float64(len(blocks))
+		d.rho, d.rhoOf = rho, float64(len(blocks))
 	}
 	widen := math.Sqrt(wandering([]draft{d}))
 	change := stat.PairedShift(blocks, confidence)

@@ -13,13 +13,14 @@ import (
 // Judge compares a family of pairs.
 //
 // The effect is the shift of Hodges and Lehmann with its interval of ranks; where one side has more runs than the other it
-// covers that of Welch's t test too. Its p is the largest of several:
+// covers that of Welch's t test too. Runs that took turns are compared block by block, from 6 blocks on, unless the family
+// shows that its blocks have too little in common for that to be surer. Its p is the largest of several:
 //
 //   - that of a t test of the mean locations, in which the variance is the larger one of the pair's own and that moderated
 //     by the other pairs' (Smyth, Statistical Applications in Genetics and Molecular Biology 3, 2004); with fewer than 10
 //     pairs Welch's; of blocks, that of blocks as correlated as they are in the family;
 //   - with more runs on one side than on the other, the same with a variance for each side;
-//   - that of a side of which all runs jumped, as single runs do in the family;
+//   - that of a side of which most runs jumped, as single runs do in the family;
 //   - between different sessions, that of the change among the point's own sessions, and how often sessions of the family
 //     differed by as much.
 //
@@ -67,11 +68,14 @@ func (j *Judgement) draft(pairs []Pair, rules Rules) []draft {
 	drafts := make([]draft, len(pairs))
 	inParallel(len(pairs), func(i int) {
 		drafts[i].outcome = &j.Outcomes[i]
-		drafts[i].estimate(&pairs[i])
+		drafts[i].measure(&pairs[i])
 	})
 	lent := lentBy(drafts)
 	j.Runs, j.Blocks = lent.runs, lent.blocks
-	inParallel(len(pairs), func(i int) { drafts[i].test(&pairs[i], &lent, rules) })
+	inParallel(len(pairs), func(i int) {
+		drafts[i].estimate(&pairs[i], lent.apart)
+		drafts[i].test(&pairs[i], &lent, rules)
+	})
 	return drafts
 }
 
@@ -92,65 +96,81 @@ func inParallel(n int, do func(i int)) {
 
 // draft is an outcome in the making.
 type draft struct {
-	outcome *Outcome
-	spend   float64    // see Spend
+	outcome   *Outcome
+	spend     float64        // see Spend
+	judgeable bool           // it has runs enough for a verdict, and they have a variance
+	runs      sampleVariance // of a run of either side
+	blocks    sampleVariance // of the difference of a block; no degrees of freedom: there are too few
+	base      stat.Spread
+	head      stat.Spread
+	far       far     // its runs that are far from the others of their side
+	farBlocks far     // its blocks that are far from the others
+	rho       float64 // correlation of blocks that follow one another
+	rhoOf     float64 // blocks that it is of: 0 where it is not known
+
+	paired  bool       // it is judged by blocks
 	own     stat.TTest // of the pair alone
-	pooled  float64    // variance of a run, or of the difference of a block
-	df      float64
-	factor  float64 // of the variance, in that of the mean difference
-	base    stat.Spread
-	head    stat.Spread
-	far     jumps     // its runs that are far from the others of their side
-	rho     float64   // correlation of blocks that follow one another
-	blocks  float64   // that rho is of: 0 where it is not known
-	nights  []float64 // what its earlier sessions differed by, each from the one before it
-	session float64   // half-width of the interval of what two sessions differ by; 0 where it does not matter
+	factor  float64    // of the variance, in that of the mean difference
+	nights  []float64  // what its earlier sessions differed by, each from the one before it
+	session float64    // half-width of the interval of what two sessions differ by; 0 where it does not matter
 }
 
-// estimate is what a pair says on its own.
-func (d *draft) estimate(p *Pair) {
-	o := d.outcome
-	o.P, o.Adjusted, o.SessionSD, o.Noise = math.NaN(), math.NaN(), math.NaN(), math.NaN()
-	o.Variance, o.DF = math.NaN(), math.NaN()
-	o.DeadZone = max(p.DeadZone, quanta*p.Resolution)
+// sampleVariance is a variance with its degrees of freedom.
+type sampleVariance struct{ value, df float64 }
+
+// measure finds how much the runs of a pair differ, and its blocks.
+func (d *draft) measure(p *Pair) {
 	d.spend = p.spend()
+	variance, df, known := stat.PooledVariance(p.Base, p.Head)
+	if known {
+		d.runs = sampleVariance{variance, df}
+	}
+	d.sides(p)
+	d.far.look(p.Base)
+	d.far.look(p.Head)
+	if p.inBlocks() {
+		of, ok := stat.SpreadOf(p.Blocks)
+		known = known && ok
+		d.blocks = sampleVariance{of.Variance, of.DF}
+		d.farBlocks.look(p.Blocks)
+		if rho, ok := stat.Neighbours(p.Blocks); ok {
+			d.rho, d.rhoOf = rho, of.N
+		}
+	}
+	d.judgeable = known && p.Runs() >= LeastRuns
+	d.sessions(p)
+}
+
+// estimate is what a pair says on its own: by its blocks, if it has enough, or apart from them.
+func (d *draft) estimate(p *Pair, apart bool) {
+	o := d.outcome
+	o.P, o.Adjusted, o.Noise, o.Variance, o.DF = math.NaN(), math.NaN(), math.NaN(), math.NaN(), math.NaN()
+	o.DeadZone = max(p.DeadZone, quanta*p.Resolution)
 	o.Method = MethodRuns
 	if p.Runs() == 0 {
 		o.Change = stat.Estimate{Value: math.NaN(), Low: math.Inf(-1), High: math.Inf(1)}
 		return
 	}
-	var known bool
-	if p.paired() {
+	var known bool // finite
+	defer func() { d.judgeable = d.judgeable && known }()
+	if d.paired = p.inBlocks() && !apart; d.paired {
 		o.Method = MethodBlocks
 		o.Change = stat.PairedShift(p.Blocks, p.confidence())
 		if len(p.Blocks) < p.leastRanked() {
 			o.Change.Confidence = 0
 		}
-		n := float64(len(p.Blocks))
 		d.own, known = stat.OneSample(p.Blocks)
-		d.pooled, d.df, d.factor = d.own.StdErr*d.own.StdErr*n, d.own.DF, 1/n
-		if rho, ok := stat.Neighbours(p.Blocks); ok {
-			d.rho, d.blocks = rho, n
-		}
-	} else {
-		o.Change = stat.Shift(p.Base, p.Head, p.confidence())
-		d.own, known = stat.Welch(p.Base, p.Head)
-		if pooled, df, ok := stat.PooledVariance(p.Base, p.Head); ok {
-			d.pooled, d.df = pooled, df
-		}
-		d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
-		d.sides(p)
+		d.factor = 1 / float64(len(p.Blocks))
+		return
 	}
-	d.far.look(p.Base)
-	d.far.look(p.Head)
-	if !known || p.Runs() < LeastRuns {
-		d.df = 0
-	}
-	d.sessions(p)
+	o.Change = stat.Shift(p.Base, p.Head, p.confidence())
+	d.own, known = stat.Welch(p.Base, p.Head)
+	d.factor = 1/float64(len(p.Base)) + 1/float64(len(p.Head))
 }
 
 // sessions finds what two sessions of the point differ by, by chance.
 func (d *draft) sessions(p *Pair) {
+	d.outcome.SessionSD = math.NaN()
 	if !p.Confounded || len(p.History) < LeastHistory {
 		return
 	}
@@ -190,20 +210,22 @@ func (d *draft) sides(p *Pair) {
 func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	o := d.outcome
 	o.Noise = (o.Change.High - o.Change.Low) / 2
-	if d.df == 0 {
+	if !d.judgeable {
 		return
 	}
-	if p.paired() {
-		d.wander(lent.wander)
+	wander := 1.
+	if p.inBlocks() {
+		wander = lent.wander
+		d.wander(wander)
 	}
-	test, rule := d.tested(p, lent)
-	if len(p.Base) != len(p.Head) && !p.paired() && o.Change.Confidence > 0 {
+	test, rule := d.tested(p, lent, wander)
+	if len(p.Base) != len(p.Head) && !d.paired && o.Change.Confidence > 0 {
 		// Ranks of a side of few runs that vary much are those of the many of the other.
 		interval := d.own.Interval(p.confidence())
 		o.Change.Low, o.Change.High = min(o.Change.Low, interval.Low), max(o.Change.High, interval.High)
 	}
 	if o.Change.Confidence == 0 {
-		if !p.paired() {
+		if !d.paired {
 			o.Method = MethodT
 		}
 		interval := d.own.Interval(p.confidence())
@@ -215,7 +237,13 @@ func (d *draft) test(p *Pair, lent *lent, rules Rules) {
 	if d.judged(p, rules) {
 		o.Rule = rule
 		d.chance(p, test, lent)
-		o.less(RuleJumps, lent.far.chance(math.Abs(o.Change.Value), len(p.Base), len(p.Head)))
+		switch {
+		case !(o.P < Level): // is no change, whatever jumped
+		case d.paired:
+			o.less(RuleJumps, lent.farBlocks.blocks(p.Blocks, o.Change.Value))
+		default:
+			o.less(RuleJumps, lent.far.sides(p.Base, p.Head, o.Change.Value))
+		}
 		if p.Confounded {
 			o.less(RuleNights, lent.seen(math.Abs(o.Change.Value)))
 		}
@@ -232,21 +260,19 @@ func (d *draft) wander(factor float64) {
 // tested is the test of a pair with what the family lends it. Where one side has more runs than the other, it is that of
 // one variance for both, or that of one for each, whichever is less sure: the many runs of a calm side say nothing of the
 // few of another.
-func (d *draft) tested(p *Pair, lent *lent) (stat.TTest, Rule) {
+func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	o := d.outcome
-	o.Variance, o.DF = d.pooled, d.df
-	prior, wander := lent.runs, 1.
-	if o.Method == MethodBlocks {
-		prior, wander = lent.blocks, lent.wander
+	prior, own := lent.runs, d.runs
+	if d.paired {
+		prior, own = lent.blocks, d.blocks
 	}
+	o.Variance, o.DF = prior.Moderate(own.value, own.df)
+	o.Variance *= wander
 	if !(prior.Variance > 0) {
-		o.Variance *= wander
 		return d.own, RuleT
 	}
-	o.Variance, o.DF = prior.Moderate(d.pooled, d.df)
-	o.Variance *= wander
 	test := stat.TTest{Difference: d.own.Difference, StdErr: math.Sqrt(o.Variance * d.factor), DF: o.DF}
-	if o.Method == MethodBlocks || len(p.Base) == len(p.Head) {
+	if d.paired || len(p.Base) == len(p.Head) {
 		return test, RuleModerated
 	}
 	base, head := d.base, d.head
@@ -268,7 +294,7 @@ func (d *draft) driftable(p *Pair) bool {
 
 // judged tells whether a pair can have a verdict: whatever its p, it would mislead where it cannot.
 func (d *draft) judged(p *Pair, rules Rules) bool {
-	return p.Barred == "" && d.df > 0 && !d.driftable(p) && !(rules.Gate && p.Runs() < FirmRuns && !p.paired()) &&
+	return p.Barred == "" && d.judgeable && !d.driftable(p) && !(rules.Gate && p.Runs() < FirmRuns) &&
 		!(p.Confounded && math.IsNaN(d.outcome.SessionSD))
 }
 
@@ -305,7 +331,7 @@ func (d *draft) chance(p *Pair, test stat.TTest, lent *lent) {
 	default:
 		_, o.P = stat.MannWhitney(p.Base, p.Head)
 		o.Rule = RuleRanks
-		if seen := lent.alike(p, math.Abs(test.Difference)-least); seen < o.P {
+		if seen := lent.alike(p, math.Copysign(math.Abs(test.Difference)-least, test.Difference)); seen < o.P {
 			o.P, o.Rule = seen, RuleJumps
 		}
 	}

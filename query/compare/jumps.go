@@ -14,59 +14,173 @@ const (
 	inPlace    = 32     // runs of a side that are sorted without being allocated
 )
 
-// jumps are how far single runs of a family are from the other runs of their side, where that is far: a program of two
-// modes, a neighbour that comes and goes, a clock of coarse steps. Few runs of a side may all have jumped, and nothing in
-// them tells this from a change. What the family does elsewhere does.
-type jumps struct {
-	sizes []float64 // ascending
-	runs  int
-}
-
-// allJumps are those of a family.
-func allJumps(drafts []draft) (all jumps) {
-	for i := range drafts {
-		all.sizes, all.runs = append(all.sizes, drafts[i].far.sizes...), all.runs+drafts[i].far.runs
-	}
-	slices.Sort(all.sizes)
-	return all
+// far is how far single runs of a point are from the other runs of their side, where that is far: a program of two modes,
+// a neighbour that comes and goes, a clock of coarse steps.
+type far struct {
+	up, down []float64
+	runs     int
 }
 
 // look looks at the runs of a side. Fewer than 3 have no middle that one could be far from.
-func (j *jumps) look(side []float64) {
+func (f *far) look(side []float64) {
 	if len(side) < LeastRuns {
 		return
 	}
+	middle := medianIn(side)
 	var space [inPlace]float64
-	values := append(space[:0], side...)
-	slices.Sort(values)
-	middle := stat.Quantile(values, .5)
-	for i, v := range values {
-		values[i] = math.Abs(v - middle)
+	off := space[:0]
+	for _, v := range side {
+		off = append(off, math.Abs(v-middle))
 	}
-	slices.Sort(values)
-	far := jumpsFar * madScale * stat.Quantile(values, .5)
-	for i, d := range slices.Backward(values) {
-		if d <= far {
-			j.sizes = append(j.sizes, values[i+1:]...)
-			break
+	slices.Sort(off)
+	least := jumpsFar * madScale * stat.Quantile(off, .5)
+	for _, v := range side {
+		switch {
+		case v > middle+least:
+			f.up = append(f.up, v-middle)
+		case v < middle-least:
+			f.down = append(f.down, middle-v)
 		}
 	}
-	j.runs += len(side)
+	f.runs += len(side)
 }
 
-// chance is that of a change of such a size between sides of n and m runs of which all runs of the one jumped, or all of
-// the other, up or down: a run is one more jump of one more run than were seen, so that what was never seen is not
-// impossible. The runs of a side are taken for independent.
-func (j *jumps) chance(size float64, n, m int) float64 {
-	share := float64(j.beyond(size)+1) / float64(j.runs+2)
-	return min(1, 2*(math.Pow(share, float64(n))+math.Pow(share, float64(m))))
+// medianIn is the median of a side, which keeps its order.
+func medianIn(side []float64) float64 {
+	var space [inPlace]float64
+	return medianOf(append(space[:0], side...))
 }
 
-// beyond counts the runs that are off by about as much as a change, or by more.
-func (j *jumps) beyond(size float64) int {
-	at, _ := slices.BinarySearch(j.sizes, jumpsAlike*size)
-	return len(j.sizes) - at
+// jumps are those of the runs of a family, or of the differences of its blocks. Most of few runs of a side may have jumped,
+// and nothing in them tells this from a change. What the family does elsewhere does.
+type jumps struct {
+	up, down sizes
+	runs     int // of all points
+	points   int
 }
 
-// never tells whether no run is.
-func (j *jumps) never(size float64) bool { return j.beyond(size) == 0 }
+// sizes are of the jumps in one direction, ascending.
+type sizes struct {
+	all  []float64
+	most []float64 // of each point that has any
+}
+
+// runJumps are those of the runs of a family. A side of which most runs jumped looks as if the others had jumped the other
+// way: jumps of both directions count for the one in which there are more.
+func runJumps(drafts []draft) jumps {
+	all := collect(drafts, func(d *draft) far { return d.far })
+	either := collect(drafts, func(d *draft) far {
+		both := slices.Concat(d.far.up, d.far.down)
+		return far{up: both, runs: d.far.runs}
+	}).up
+	up, down := len(all.up.all), len(all.down.all)
+	if up >= down {
+		all.up = either
+	}
+	if down >= up {
+		all.down = either
+	}
+	return all
+}
+
+// blockJumps are those of the differences of its blocks.
+func blockJumps(drafts []draft) jumps {
+	return collect(drafts, func(d *draft) far { return d.farBlocks })
+}
+
+func collect(drafts []draft, of func(d *draft) far) (all jumps) {
+	for i := range drafts {
+		f := of(&drafts[i])
+		if f.runs == 0 {
+			continue
+		}
+		all.runs, all.points = all.runs+f.runs, all.points+1
+		all.up.add(f.up)
+		all.down.add(f.down)
+	}
+	for _, sorted := range [][]float64{all.up.all, all.up.most, all.down.all, all.down.most} {
+		slices.Sort(sorted)
+	}
+	return all
+}
+
+func (s *sizes) add(point []float64) {
+	if len(point) > 0 {
+		s.all, s.most = append(s.all, point...), append(s.most, slices.Max(point))
+	}
+}
+
+// sides is the chance of a change of which so many runs of the head jumped as are nearer to it than to the middle of the
+// base, or of the base the other way. The runs of a side are taken for independent.
+func (j *jumps) sides(base, head []float64, change float64) float64 {
+	return min(1, 2*(j.tail(head, medianIn(base), change)+j.tail(base, medianIn(head), -change)))
+}
+
+// blocks is that of a change of which so many blocks jumped as are nearer to it than to nothing.
+func (j *jumps) blocks(differences []float64, change float64) float64 {
+	return min(1, 2*j.tail(differences, 0, change))
+}
+
+// tail is the chance that as many values jumped by as much as a change. A value of any point does, as often as in the
+// family; or it does where the point is one of those that do, and then as often as in these. A value is one more jump of
+// one more value than were seen, so that what was never seen is not impossible. Few points do not tell jumps from noise:
+// there it is the chance that all jumped.
+func (j *jumps) tail(values []float64, from, change float64) float64 {
+	size, of, moved := math.Abs(change), &j.up, 0
+	if change < 0 {
+		of = &j.down
+	}
+	for _, v := range values {
+		if j.points < leastFamily || math.Copysign(1, change)*(v-from) >= size/2 {
+			moved++
+		}
+	}
+	seen := beyond(of.all, size)
+	share := float64(seen+1) / float64(j.runs+2)
+	chance := stat.BinomialTail(len(values), moved, share)
+	if points := beyond(of.most, size); crowded(points, seen, j.points) {
+		those := clustered(share, float64(points)/float64(j.points), float64(j.runs)/float64(j.points))
+		chance = max(chance, share/those*stat.BinomialTail(len(values), moved, those))
+	}
+	return chance
+}
+
+// crowded tells that so many jumps are in fewer of the points than by chance: where each is in any of them, m (1 - (1-1/m)^n)
+// of m points are expected to have one of n, and it takes two standard errors less.
+func crowded(points, seen, all int) bool {
+	if seen == 0 {
+		return false
+	}
+	m, n := float64(all), float64(seen)
+	none, neither := math.Pow(1-1/m, n), math.Pow(1-2/m, n)
+	variance := m*none + m*(m-1)*neither - m*m*none*none
+	return float64(points)+.5 < m*(1-none)-2*math.Sqrt(max(variance, 0))
+}
+
+// clustered is how often a run of those points jumps that do, where of all runs a share does, and points that have any jump
+// are such a part of all that have so many runs: with a chance of s in a share f of the points, f s = share and
+// f (1 - (1-s)^runs) = part.
+func clustered(share, part, runs float64) float64 {
+	const halvings = 40
+	low, high := share, 1.
+	for range halvings {
+		s := (low + high) / 2
+		if (1-math.Pow(1-s, runs))/s > part/share {
+			low = s
+		} else {
+			high = s
+		}
+	}
+	return low
+}
+
+// beyond counts the jumps that are about as large as a change, or larger.
+func beyond(sorted []float64, size float64) int {
+	at, _ := slices.BinarySearch(sorted, jumpsAlike*size)
+	return len(sorted) - at
+}
+
+// never tells whether no run is off by so much.
+func (j *jumps) never(size float64) bool {
+	return beyond(j.up.all, size)+beyond(j.down.all, size) == 0
+}

@@ -38,7 +38,7 @@ func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 		change: o.Change.Value, deadZone: o.DeadZone, variance: 2 * upperVariance(o.Variance, o.DF), have: p.Runs(), sides: 2,
 		strict: rules.Strict || p.Ordered, family: normalQuantile(Level * next / float64(max(family, 1))), alone: normalQuantile((1 - Confidence) * next),
 	}
-	if p.paired() { // of a difference, which has the variance of two runs
+	if d.paired { // of a difference, which has the variance of two runs
 		f.variance, f.have, f.sides = f.variance/2, len(p.Blocks), 1
 	}
 	first := max(least-f.have, 1)

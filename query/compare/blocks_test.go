@@ -1,0 +1,90 @@
+package compare_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// TestBlocksWherePaid: runs that took turns are compared block by block where blocks have something in common, where there
+// are too few points to tell, and where runs of a block are less alike than by chance. Else sides are, which for the same data
+// is surer.
+func TestBlocksWherePaid(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what           string
+		points, blocks int
+		block, against float64 // deviations of what runs of a block have in common, and of what parts them
+		want           compare.Method
+	}{
+		{"nothing in common", 40, 6, 0, 0, compare.MethodRuns},
+		{"nothing in common, many blocks", 40, 20, 0, 0, compare.MethodRuns},
+		{"too few points to tell", 9, 6, 0, 0, compare.MethodBlocks},
+		{"too few blocks", 40, 5, .05, 0, compare.MethodRuns},
+		{"as much in common as not", 40, 20, .01, 0, compare.MethodBlocks},
+		{"much in common", 40, 6, .05, 0, compare.MethodBlocks},
+		{"less alike than by chance", 40, 6, 0, .02, compare.MethodBlocks},
+	} {
+		random := rand.New(rand.NewPCG(1, 2))
+		var pairs []compare.Pair
+		for range c.points {
+			p := compare.Pair{Lower: true, DeadZone: math.Log(1.02)}
+			for range c.blocks {
+				both, apart := c.block*random.NormFloat64(), c.against*random.NormFloat64()
+				p.Base = append(p.Base, both-apart+.01*random.NormFloat64())
+				p.Head = append(p.Head, both+apart+.01*random.NormFloat64())
+				p.Blocks = append(p.Blocks, p.Head[len(p.Head)-1]-p.Base[len(p.Base)-1])
+			}
+			pairs = append(pairs, p)
+		}
+		for i, o := range compare.Judge(pairs, compare.Rules{}).Outcomes {
+			if o.Method != c.want {
+				t.Errorf("%s: point %d by %s, want %s", c.what, i, o.Method, c.want)
+				break
+			}
+		}
+	}
+}
+
+// TestJumpsOfMost: where runs of the family jump, a side of which all but one run did may be chance; where none do, it is not.
+// Jumps that are in few of the points count for what they do in these.
+func TestJumpsOfMost(t *testing.T) {
+	t.Parallel()
+	const runs, by = 6, .18
+	none := func(int) int { return 0 }
+	for _, c := range []struct {
+		what   string
+		jumped func(point int) int // runs of each side of the other points
+		jumps  bool
+	}{
+		{"nobody jumps", none, false},
+		{"one point did", func(point int) int { return map[bool]int{true: 1}[point == 0] }, false},
+		{"each point does, 2 of 6 runs of a side", func(int) int { return 2 }, true},
+		{"a fifth of the points does", func(point int) int { return map[bool]int{true: 2}[point%5 == 0] }, true},
+	} {
+		random := rand.New(rand.NewPCG(3, 4))
+		side := func(jumped int) []float64 {
+			values := make([]float64, runs)
+			for i := range values {
+				if values[i] = .002 * random.NormFloat64(); i < jumped {
+					values[i] += by
+				}
+			}
+			return values
+		}
+		pairs := []compare.Pair{{Lower: true, DeadZone: math.Log(1.02), Base: side(0), Head: side(runs - 1)}}
+		for i := range 39 {
+			pairs = append(pairs, compare.Pair{Lower: true, DeadZone: math.Log(1.02), Base: side(c.jumped(i)), Head: side(c.jumped(i))})
+		}
+		before := slices.Clone(pairs[0].Base)
+		if o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]; (o.Rule == compare.RuleJumps) != c.jumps {
+			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
+		}
+		if !slices.Equal(pairs[0].Base, before) {
+			t.Errorf("%s: the runs are in another order", c.what)
+		}
+	}
+}
