@@ -57,8 +57,11 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	}
 	scale := schema.Scale(x.text("scale"))
 	c := compare.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: x.text("better") == string(schema.BetterHigher)}
-	if scale == schema.ScaleRatio {
-		c.DeadZone = math.Log1p(DefaultThreshold)
+	if zone, ok := x.Comparison.Rows[0][x.Comparison.Index("dead_zone")].(float64); ok {
+		c.DeadZone = zone
+		if scale == schema.ScaleRatio {
+			c.DeadZone = math.Log1p(zone)
+		}
 	}
 	found := compare.Contrasts(c)
 	x.Facts, x.FewRuns = found.Tested, found.TooFew

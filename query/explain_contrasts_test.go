@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -96,6 +97,19 @@ func TestExplainContrast(t *testing.T) {
 	listed, err := open(t, dir).List(context.Background(), query.ListRequest{Filter: at("name").(string)})
 	if err != nil || len(listed.Rows) != 7 {
 		t.Errorf("%d runs match %v, %v", len(listed.Rows), at("name"), err)
+	}
+}
+
+// TestExplainContrastThreshold: what explains a part of a difference that is far below the threshold explains nothing.
+func TestExplainContrastThreshold(t *testing.T) {
+	t.Parallel()
+	dir := newStore(t, contrastedRuns(false)...)
+	for threshold, want := range map[float64]any{.02: "explains", 20: "noise"} {
+		x := explainContrasts(t, query.ExplainRequest{CompareRequest: query.CompareRequest{Thresholds: map[string]query.Threshold{"": {Value: threshold}}}}, dir)
+		at := slices.IndexFunc(x.Rows, func(row []any) bool { return row[x.Index("name")] == "os_kernel=6.9" })
+		if at < 0 || x.Rows[at][x.Index("verdict")] != want {
+			t.Errorf("threshold %g: row %d of %v, want %s", threshold, at, x.Rows, want)
+		}
 	}
 }
 

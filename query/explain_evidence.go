@@ -124,7 +124,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 	for _, stage := range explainedStages {
 		p := compare.Pair{
 			Base: seen[0].stages[string(stage)], Head: seen[1].stages[string(stage)],
-			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(DefaultThreshold),
+			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(thresholdOf(x.req.Thresholds, string(stage)).Value),
 		}
 		if !slices.Equal(x.Comparison.Base.Machines, x.Comparison.Head.Machines) {
 			p.Barred = compare.Machines

@@ -147,7 +147,10 @@ func TestBisectAlike(t *testing.T) {
 		more      bool
 	}{{0, .005, bisectUnchanged, false}, {0, .2, bisectOpen, true}, {.1, .2, bisectOpen, true}, {.005, .002, bisectUnchanged, false}} {
 		m := &machine{noise: c.noise, points: []string{"p"}, changes: map[string]func(int) float64{"p": changedFrom(1, c.by)}}
-		_, end := searched(t, m, 8, nil)
+		b, end := searched(t, m, 8, nil)
+		if blocks := b.blocks(end); blocks < leastMaxBlocks || blocks != end.unchanged[0].Blocks {
+			t.Errorf("%+v: %d blocks in all, %d of the point", c, blocks, end.unchanged[0].Blocks)
+		}
 		if len(end.candidates) > 0 || len(end.unchanged) != 1 || end.unchanged[0].endResult() != c.want || (end.more > 30) != c.more {
 			t.Errorf("%+v: %+v", c, end)
 		}

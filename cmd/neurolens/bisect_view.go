@@ -137,7 +137,7 @@ func (b *bisector) report(search *bisection, end bisectEnd) error {
 	switch {
 	case len(end.candidates) == 0:
 		for _, step := range end.unchanged {
-			t.Rows = append(t.Rows, b.row(b.history.Bad, step, step.endResult(), search))
+			t.Rows = append(t.Rows, b.row(b.history.Bad, step, step.endResult(), search, end))
 		}
 	default:
 		for _, c := range end.candidates {
@@ -145,7 +145,7 @@ func (b *bisector) report(search *bisection, end bisectEnd) error {
 			if len(end.candidates) == 1 {
 				result = bisectFirst
 			}
-			t.Rows = append(t.Rows, b.row(c, search.found(c), result, search))
+			t.Rows = append(t.Rows, b.row(c, search.found(c), result, search, end))
 		}
 	}
 	if err := b.print(b.format, t, func() view { return b.view(t, search, end) }); err != nil {
@@ -197,12 +197,12 @@ func bisectTable() query.Table {
 	return t
 }
 
-func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search *bisection) []any {
+func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search *bisection, end bisectEnd) []any {
 	row := []any{
 		result, c.ID, c.Subject, textOrNull(step.Result), textOrNull(step.Reason),
 		textOrNull(step.Point), textOrNull(step.PointID), textOrNull(step.Metric), textOrNull(step.Unit), textOrNull(step.Scale),
 		nil, nil, nil, nil, int64(step.Blocks), textOrNull(step.Session),
-		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.steps)), int64(search.blocks()),
+		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.steps)), int64(search.blocks(end)),
 	}
 	if step.Confidence > 0 {
 		row[10], row[11], row[12], row[13] = step.Change, step.Low, step.High, step.Confidence
@@ -210,9 +210,10 @@ func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search
 	return row
 }
 
-// blocks is how many were measured in all.
-func (b *bisection) blocks() (n int) {
-	for _, step := range b.steps {
+// blocks is how many were measured in all: of the points by which commits were told apart, or of those in which the ends do
+// not differ.
+func (b *bisection) blocks(end bisectEnd) (n int) {
+	for _, step := range slices.Concat(b.steps, end.unchanged) {
 		n += step.Blocks
 	}
 	return n
@@ -305,7 +306,7 @@ func (b *bisector) below(search *bisection, end bisectEnd) []string {
 				lines = append(lines, oneLine(step.Point+": "+step.Reason))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s, %s", count(len(end.unchanged), "point"), count(len(b.history.Commits), "commit")))
+		lines = append(lines, fmt.Sprintf("%s, %s; %s", count(len(end.unchanged), "point"), count(len(b.history.Commits), "commit"), count(search.blocks(end), "block")))
 		if slices.ContainsFunc(end.unchanged, func(s bisectStep) bool { return s.endResult() == bisectUnchanged }) {
 			lines = append(lines, "unchanged: the interval lies within the least change (--threshold)")
 		}
@@ -321,7 +322,7 @@ func (b *bisector) below(search *bisection, end bisectEnd) []string {
 	}
 	return append(lines,
 		fmt.Sprintf("%s, %d tested: %d like GOOD, %d like BAD, %d skipped; %s", count(len(b.history.Commits), "commit"), len(search.steps),
-			results[testedGood], results[testedBad], results[testedSkip], count(search.blocks(), "block")),
+			results[testedGood], results[testedBad], results[testedSkip], count(search.blocks(end), "block")),
 		"at most 5 % of such searches name a wrong commit", "",
 	)
 }
