@@ -222,11 +222,9 @@ func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks
 	return plans, nil
 }
 
-// mostPlanned bounds how many looks there are taken to be at most.
-const mostPlanned = 1_000_000
-
-// plan finds how often the point was to be looked at, and at which look it has its last run. Sessions that were put together
-// may each have ended at any of their looks, and each is a look at those before it.
+// plan finds how often the point was to be looked at, and at which look it has its last run. Of sessions that were put
+// together each was looked at so often, and each is one more look at those before it: as often as that of most looks, with
+// the share of a later look (compare.Spend). That each may have ended at any of its looks adds nothing (TestSettledSessions).
 func (p *pairing) plan(plans plannedLooks) {
 	if len(plans) == 0 || !p.whole() || !p.sameSessions() {
 		return
@@ -234,11 +232,11 @@ func (p *pairing) plan(plans plannedLooks) {
 	planned := 0
 	for _, session := range p.head.sessions {
 		if n := len(plans[session]); n > 0 {
-			planned = min(max(planned, 1)*n, mostPlanned)
+			planned = max(planned, n)
 		}
 	}
 	if n := len(p.head.sessions); n > 1 {
-		p.planned = min(planned*n*(n+1), mostPlanned)
+		p.planned = planned * n * (n + 1)
 		return
 	}
 	if p.planned = planned; planned == 0 {

@@ -250,16 +250,16 @@ func TestSettledSoon(t *testing.T) {
 	}
 }
 
-// TestSettledPooled: sessions that are put together may each have ended at any of their looks, and each is a look itself.
+// TestSettledPooled: of sessions that are put together each is a look, beside the looks that the longest of them had.
 // Sides of different sessions were not looked at together.
 func TestSettledPooled(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
-	for session := 1; session <= 2; session++ {
+	for session := 1; session <= 3; session++ {
 		for i, name := range []string{"base", "head"} {
 			n := 1000*session + 100*i
 			for _, r := range runsOf(&n, session, on(name, 1), wobble(1000)...) {
-				if session == 2 {
+				if session > 1 {
 					r.Env.Facts = map[string]string{schema.FactLooks: fiveLooksFact}
 				}
 				runs = append(runs, r)
@@ -272,6 +272,8 @@ func TestSettledPooled(t *testing.T) {
 		{first, "", "1", "[]"},
 		{second, "", "5", "[planned_looks]"},
 		{first + "," + sessionID(2), "", "30", "[planned_looks]"},
+		{second + "," + sessionID(3), "", "30", "[planned_looks]"},
+		{first + "," + sessionID(2) + "," + sessionID(3), "", "60", "[planned_looks]"},
 		{first + " side=head", second + " side=head", "1", "[]"},
 	} {
 		got := mustCompare(t, db, query.CompareRequest{Base: c.base, Head: c.head})

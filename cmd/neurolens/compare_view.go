@@ -367,22 +367,22 @@ func apartText(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
 }
 
-// looked says what is left of chance to points that were looked at before, or may have been.
+// looked says how sure points have to be that were looked at before, or may have been.
 func (w compareWriter) looked() []string {
 	least, most := w.spends()
-	left := fmt.Sprintf("%.2g %% of chance are left, of %s", 100*compare.Level*least, share(compare.Level))
+	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*compare.Level*least, share(compare.Level))
 	if least < most {
-		left = "for some points " + left
+		wrong = "for some points " + wrong
 	}
 	switch planned := w.planned(); {
 	case least == 1:
 		return nil
 	case planned == 0:
-		return []string{"each session is taken for a look at the data, and corrected for: " + left}
+		return []string{"each session is taken for a look at the data: " + wrong}
 	case len(w.c.Head.Sessions) > 1:
-		return []string{"sessions that went on until they were settled, together: corrected for wherever each may have ended; " + left}
+		return []string{"sessions that went on until they were settled, together: " + wrong}
 	default:
-		return []string{fmt.Sprintf("looked at up to %s times while it was measured, and corrected for that: %s", thousands(planned), left)}
+		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", thousands(planned), wrong)}
 	}
 }
 

@@ -353,7 +353,12 @@ func (p *plainReporter) prepare(e runner.Event) {
 
 func (p *plainReporter) stage(runner.Event) {}
 
-func (p *plainReporter) looked(e runner.Event) { fmt.Fprintln(p.w, lookText(e.Look)) }
+func (p *plainReporter) looked(e runner.Event) {
+	fmt.Fprintln(p.w, lookText(e.Look))
+	if l := e.Look; l.Number == l.Planned || l.Settled() == l.Points { // the last one
+		fmt.Fprintln(p.w, settledText(l))
+	}
+}
 
 func (p *plainReporter) finished(e runner.Event) {
 	name := p.launch(e.Launch)

@@ -11,6 +11,10 @@ const usualP = Level / 10
 // sureOfShare is how many standard errors what blocks have in common may be below nothing by chance.
 const sureOfShare = 2
 
+// opposed is by how much more the difference of a block varies than that of two runs, where a point is judged by what its
+// blocks vary by though its family is not: its runs are less alike than by chance.
+const opposed = 1.5
+
 // inBlocks tells whether there are enough blocks for an interval of their differences.
 func (p *Pair) inBlocks() bool { return len(p.Blocks) >= leastBlocks }
 
@@ -27,13 +31,15 @@ func (d *draft) shared() (share float64, ok bool) {
 // better tells whether the runs of a family are better compared side by side than block by block: where the intervals of
 // the latter are expected to be wider. That is asked of all points together, and of variances alone, so that it is no
 // choice between two results. Runs of a block that are alike make the variance of the sides too large, never too small;
-// where they are less alike than by chance, blocks are what holds.
+// where they are less alike than by chance, blocks are what holds, unless blocks alternate: the first run of each is a fast
+// one, say, and turns take that out of the mean.
 func (l *lent) better(drafts []draft) bool {
-	var share, squares, points, runs, blocks float64
+	var share, squares, points, runs, blocks, rho, rhoOf float64
 	for i := range drafts {
 		if s, ok := drafts[i].shared(); ok {
 			share, squares, points = share+s, squares+s*s, points+1
 			runs, blocks = runs+drafts[i].runs.df, blocks+drafts[i].blocks.df
+			rho, rhoOf = rho+drafts[i].rho*drafts[i].rhoOf, rhoOf+drafts[i].rhoOf
 		}
 	}
 	if points < leastFamily {
@@ -41,7 +47,7 @@ func (l *lent) better(drafts []draft) bool {
 	}
 	share, runs, blocks = share/points, runs/points+l.runs.DF, blocks/points+l.blocks.DF
 	stdErr := math.Sqrt(max(squares/points-share*share, 0) / points)
-	if share < -sureOfShare*stdErr {
+	if share < -sureOfShare*stdErr && !(rho < share*rhoOf) {
 		return false
 	}
 	far := normalQuantile(usualP)

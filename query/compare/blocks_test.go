@@ -18,24 +18,30 @@ func TestBlocksWherePaid(t *testing.T) {
 		what           string
 		points, blocks int
 		block, against float64 // deviations of what runs of a block have in common, and of what parts them
+		second         float64 // by how much the second run of each block is slower
 		want           compare.Method
 	}{
-		{"nothing in common", 40, 6, 0, 0, compare.MethodRuns},
-		{"nothing in common, many blocks", 40, 20, 0, 0, compare.MethodRuns},
-		{"too few points to tell", 9, 6, 0, 0, compare.MethodBlocks},
-		{"too few blocks", 40, 5, .05, 0, compare.MethodRuns},
-		{"as much in common as not", 40, 20, .01, 0, compare.MethodBlocks},
-		{"much in common", 40, 6, .05, 0, compare.MethodBlocks},
-		{"less alike than by chance", 40, 6, 0, .02, compare.MethodBlocks},
+		{"nothing in common", 40, 6, 0, 0, 0, compare.MethodRuns},
+		{"nothing in common, many blocks", 40, 20, 0, 0, 0, compare.MethodRuns},
+		{"too few points to tell", 9, 6, 0, 0, 0, compare.MethodBlocks},
+		{"too few blocks", 40, 5, .05, 0, 0, compare.MethodRuns},
+		{"as much in common as not", 40, 20, .01, 0, 0, compare.MethodBlocks},
+		{"much in common", 40, 6, .05, 0, 0, compare.MethodBlocks},
+		{"less alike than by chance", 40, 6, 0, .02, 0, compare.MethodBlocks},
+		{"the second run is slower", 40, 6, 0, 0, .03, compare.MethodRuns},
 	} {
 		random := rand.New(rand.NewPCG(1, 2))
 		var pairs []compare.Pair
 		for range c.points {
 			p := compare.Pair{Lower: true, DeadZone: math.Log(1.02)}
-			for range c.blocks {
+			for block := range c.blocks {
+				second := [2]float64{0, c.second} // of base and head, which take turns
+				if block%2 == 1 {
+					second = [2]float64{c.second, 0}
+				}
 				both, apart := c.block*random.NormFloat64(), c.against*random.NormFloat64()
-				p.Base = append(p.Base, both-apart+.01*random.NormFloat64())
-				p.Head = append(p.Head, both+apart+.01*random.NormFloat64())
+				p.Base = append(p.Base, both-apart+second[0]+.01*random.NormFloat64())
+				p.Head = append(p.Head, both+apart+second[1]+.01*random.NormFloat64())
 				p.Blocks = append(p.Blocks, p.Head[len(p.Head)-1]-p.Base[len(p.Base)-1])
 			}
 			pairs = append(pairs, p)
@@ -85,6 +91,55 @@ func TestJumpsOfMost(t *testing.T) {
 		}
 		if !slices.Equal(pairs[0].Base, before) {
 			t.Errorf("%s: the runs are in another order", c.what)
+		}
+	}
+}
+
+// TestBlocksOfOnePoint: a point whose runs of a block are less alike than by chance is as unsure as its blocks are, whatever
+// the family shows.
+func TestBlocksOfOnePoint(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(11, 12))
+	var pairs []compare.Pair
+	for point := range 40 {
+		p := compare.Pair{Lower: true, DeadZone: math.Log(1.02)}
+		for block := range 6 {
+			base, head := .01*random.NormFloat64(), .01*random.NormFloat64()
+			if point == 0 {
+				apart := []float64{.05, -.03, .06, .05, -.02, .04}[block]
+				base, head = base-apart, head+apart
+			}
+			p.Base, p.Head, p.Blocks = append(p.Base, base), append(p.Head, head), append(p.Blocks, head-base)
+		}
+		pairs = append(pairs, p)
+	}
+	o := compare.Judge(pairs, compare.Rules{}).Outcomes
+	if o[0].Method != compare.MethodRuns || o[0].Verdict != compare.Inconclusive || o[0].DF >= o[1].DF || o[0].P < .05 {
+		t.Errorf("%+v, of others the degrees of freedom are %g", o[0], o[1].DF)
+	}
+}
+
+// TestJumpsOfBlocks: where blocks of the family jump, a point of which all but one did is no change.
+func TestJumpsOfBlocks(t *testing.T) {
+	t.Parallel()
+	for jumped, want := range map[int]bool{1: false, 2: true} {
+		random := rand.New(rand.NewPCG(9, 10))
+		var pairs []compare.Pair
+		for point := range 40 {
+			p := compare.Pair{Lower: true, DeadZone: math.Log(1.02)}
+			for block := range 6 {
+				both := .2 * random.NormFloat64()
+				head := both + .002*random.NormFloat64()
+				if point == 0 && block < 5 || point > 0 && (block+point)%3 < jumped-1 {
+					head += .18
+				}
+				p.Base = append(p.Base, both)
+				p.Head, p.Blocks = append(p.Head, head), append(p.Blocks, head-both)
+			}
+			pairs = append(pairs, p)
+		}
+		if o := compare.Judge(pairs, compare.Rules{}).Outcomes[0]; o.Method != compare.MethodBlocks || (o.Rule == compare.RuleJumps) != want {
+			t.Errorf("%d of 6 jump: %+v", 2*(jumped-1), o)
 		}
 	}
 }

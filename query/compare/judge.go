@@ -126,11 +126,13 @@ func (d *draft) measure(p *Pair) {
 		d.runs = sampleVariance{variance, df}
 	}
 	d.sides(p)
-	d.far.look(p.Base)
-	d.far.look(p.Head)
-	if p.inBlocks() {
+	if known {
+		d.far.look(p.Base)
+		d.far.look(p.Head)
+	}
+	if known && p.inBlocks() {
 		of, ok := stat.SpreadOf(p.Blocks)
-		known = known && ok
+		known = ok
 		d.blocks = sampleVariance{of.Variance, of.DF}
 		d.farBlocks.look(p.Blocks)
 		if rho, ok := stat.Neighbours(p.Blocks); ok {
@@ -263,8 +265,11 @@ func (d *draft) wander(factor float64) {
 func (d *draft) tested(p *Pair, lent *lent, wander float64) (stat.TTest, Rule) {
 	o := d.outcome
 	prior, own := lent.runs, d.runs
-	if d.paired {
+	switch {
+	case d.paired:
 		prior, own = lent.blocks, d.blocks
+	case d.blocks.value > opposed*2*d.runs.value: // its blocks tell what the family's do not
+		own = sampleVariance{d.blocks.value / 2, d.blocks.df}
 	}
 	o.Variance, o.DF = prior.Moderate(own.value, own.df)
 	o.Variance *= wander

@@ -8,41 +8,80 @@ import (
 )
 
 const (
-	madScale   = 1.4826 // makes the median absolute deviation of normal values their standard deviation
-	jumpsFar   = 4      // times what its side deviates by, from its median, that make a run a jump
-	jumpsAlike = .8     // of a change: jumps of at least that are as good as the change
-	inPlace    = 32     // runs of a side that are sorted without being allocated
+	madScale    = 1.4826 // makes the median absolute deviation of normal values their standard deviation
+	jumpsFar    = 4      // times what its side deviates by, from its median, that make a run a jump
+	groupsApart = 3      // times the width of the wider one of two groups of runs that make them two
+	jumpsAlike  = .8     // of a change: jumps of at least that are as good as the change
+	fewAlike    = .65    // the same, where a side has fewer than 5 runs
+	inPlace     = 32     // runs of a side that are sorted without being allocated
 )
 
 // far is how far single runs of a point are from the other runs of their side, where that is far: a program of two modes,
 // a neighbour that comes and goes, a clock of coarse steps.
 type far struct {
 	up, down []float64
+	either   []float64 // of both directions
 	runs     int
 }
 
-// look looks at the runs of a side. Fewer than 3 have no middle that one could be far from.
+// look looks at the runs of a side. Fewer than 3 have no middle that one could be far from. Where none is far from the middle
+// of all, they may be of two groups, which that middle may lie between: then those of the smaller group count, as far as
+// the groups are from one another, and of equal groups either.
 func (f *far) look(side []float64) {
 	if len(side) < LeastRuns {
 		return
 	}
-	middle := medianIn(side)
+	f.runs += len(side)
 	var space [inPlace]float64
-	off := space[:0]
-	for _, v := range side {
+	sorted := append(space[:0], side...)
+	slices.Sort(sorted)
+	middle := stat.Quantile(sorted, .5)
+	off := make([]float64, 0, inPlace)
+	for _, v := range sorted {
 		off = append(off, math.Abs(v-middle))
 	}
-	slices.Sort(off)
-	least := jumpsFar * madScale * stat.Quantile(off, .5)
-	for _, v := range side {
-		switch {
-		case v > middle+least:
-			f.up = append(f.up, v-middle)
-		case v < middle-least:
-			f.down = append(f.down, middle-v)
+	if f.beyond(sorted, middle, jumpsFar*madScale*medianOf(off)) {
+		return
+	}
+	low, high := parted(sorted)
+	below, above := stat.Quantile(low, .5), stat.Quantile(high, .5)
+	switch widest := max(low[len(low)-1]-low[0], high[len(high)-1]-high[0]); {
+	case high[0]-low[len(low)-1] <= groupsApart*widest || min(len(low), len(high)) == 1:
+	case len(high) < len(low):
+		f.beyond(high, below, 0)
+	case len(high) > len(low):
+		f.beyond(low, above, 0)
+	default:
+		half := slices.Repeat([]float64{above - below}, len(low))
+		f.up, f.down, f.either = append(f.up, half...), append(f.down, half...), append(f.either, half...)
+	}
+}
+
+// beyond adds what is further from a middle than so much, and tells whether anything is.
+func (f *far) beyond(values []float64, middle, least float64) (some bool) {
+	for _, v := range values {
+		switch off := math.Abs(v - middle); {
+		case off <= least:
+			continue
+		case v > middle:
+			f.up = append(f.up, off)
+		default:
+			f.down = append(f.down, off)
+		}
+		f.either, some = append(f.either, math.Abs(v-middle)), true
+	}
+	return some
+}
+
+// parted are the values on either side of the widest gap between two.
+func parted(sorted []float64) (low, high []float64) {
+	at := 1
+	for i := 2; i < len(sorted); i++ {
+		if sorted[i]-sorted[i-1] > sorted[at]-sorted[at-1] {
+			at = i
 		}
 	}
-	f.runs += len(side)
+	return sorted[:at], sorted[at:]
 }
 
 // medianIn is the median of a side, which keeps its order.
@@ -54,9 +93,9 @@ func medianIn(side []float64) float64 {
 // jumps are those of the runs of a family, or of the differences of its blocks. Most of few runs of a side may have jumped,
 // and nothing in them tells this from a change. What the family does elsewhere does.
 type jumps struct {
-	up, down sizes
-	runs     int // of all points
-	points   int
+	up, down, either sizes
+	runs             int // of all points
+	points           int
 }
 
 // sizes are of the jumps in one direction, ascending.
@@ -68,27 +107,23 @@ type sizes struct {
 // runJumps are those of the runs of a family. A side of which most runs jumped looks as if the others had jumped the other
 // way: jumps of both directions count for the one in which there are more.
 func runJumps(drafts []draft) jumps {
-	all := collect(drafts, func(d *draft) far { return d.far })
-	either := collect(drafts, func(d *draft) far {
-		both := slices.Concat(d.far.up, d.far.down)
-		return far{up: both, runs: d.far.runs}
-	}).up
+	all := collect(drafts, func(d *draft) *far { return &d.far })
 	up, down := len(all.up.all), len(all.down.all)
 	if up >= down {
-		all.up = either
+		all.up = all.either
 	}
 	if down >= up {
-		all.down = either
+		all.down = all.either
 	}
 	return all
 }
 
 // blockJumps are those of the differences of its blocks.
 func blockJumps(drafts []draft) jumps {
-	return collect(drafts, func(d *draft) far { return d.farBlocks })
+	return collect(drafts, func(d *draft) *far { return &d.farBlocks })
 }
 
-func collect(drafts []draft, of func(d *draft) far) (all jumps) {
+func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
 	for i := range drafts {
 		f := of(&drafts[i])
 		if f.runs == 0 {
@@ -97,9 +132,11 @@ func collect(drafts []draft, of func(d *draft) far) (all jumps) {
 		all.runs, all.points = all.runs+f.runs, all.points+1
 		all.up.add(f.up)
 		all.down.add(f.down)
+		all.either.add(f.either)
 	}
-	for _, sorted := range [][]float64{all.up.all, all.up.most, all.down.all, all.down.most} {
-		slices.Sort(sorted)
+	for _, s := range []sizes{all.up, all.down, all.either} {
+		slices.Sort(s.all)
+		slices.Sort(s.most)
 	}
 	return all
 }
@@ -135,6 +172,9 @@ func (j *jumps) tail(values []float64, from, change float64) float64 {
 			moved++
 		}
 	}
+	if size *= jumpsAlike; len(values) < FirmRuns {
+		size *= fewAlike / jumpsAlike
+	}
 	seen := beyond(of.all, size)
 	share := float64(seen+1) / float64(j.runs+2)
 	chance := stat.BinomialTail(len(values), moved, share)
@@ -146,7 +186,7 @@ func (j *jumps) tail(values []float64, from, change float64) float64 {
 }
 
 // crowded tells that so many jumps are in fewer of the points than by chance: where each is in any of them, m (1 - (1-1/m)^n)
-// of m points are expected to have one of n, and it takes two standard errors less.
+// of m points are expected to have one of n, and it takes a standard error less.
 func crowded(points, seen, all int) bool {
 	if seen == 0 {
 		return false
@@ -154,7 +194,7 @@ func crowded(points, seen, all int) bool {
 	m, n := float64(all), float64(seen)
 	none, neither := math.Pow(1-1/m, n), math.Pow(1-2/m, n)
 	variance := m*none + m*(m-1)*neither - m*m*none*none
-	return float64(points)+.5 < m*(1-none)-2*math.Sqrt(max(variance, 0))
+	return float64(points)+.5 < m*(1-none)-math.Sqrt(max(variance, 0))
 }
 
 // clustered is how often a run of those points jumps that do, where of all runs a share does, and points that have any jump
@@ -174,13 +214,13 @@ func clustered(share, part, runs float64) float64 {
 	return low
 }
 
-// beyond counts the jumps that are about as large as a change, or larger.
+// beyond counts the jumps of at least a size.
 func beyond(sorted []float64, size float64) int {
-	at, _ := slices.BinarySearch(sorted, jumpsAlike*size)
+	at, _ := slices.BinarySearch(sorted, size)
 	return len(sorted) - at
 }
 
 // never tells whether no run is off by so much.
 func (j *jumps) never(size float64) bool {
-	return beyond(j.up.all, size)+beyond(j.down.all, size) == 0
+	return beyond(j.either.all, jumpsAlike*size) == 0
 }

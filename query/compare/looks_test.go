@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/compare"
@@ -84,6 +85,71 @@ func TestLooks(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestSettledSessions: sessions that were measured until they were settled are put together one after another, until
+// something is called, or there are six. In at most 5 % of cases is something called where nothing changed.
+func TestSettledSessions(t *testing.T) {
+	t.Parallel()
+	cases := 200
+	if long() {
+		cases = 4000
+	}
+	for _, points := range []int{1, 12} {
+		n, found := cases/points, 0
+		for seed := range n {
+			if settledSessions(rand.New(rand.NewPCG(uint64(seed), uint64(points))), points, 6) {
+				found++
+			}
+		}
+		t.Logf("%d points: %.1f %% called, of %d", points, 100*float64(found)/float64(n), n)
+		if limit := compare.Level + 3*math.Sqrt(compare.Level*(1-compare.Level)/float64(n)); float64(found) > limit*float64(n) {
+			t.Errorf("%d points: %d of %d are called, at most %.1f %% may be", points, found, n, 100*limit)
+		}
+	}
+}
+
+// settledSessions tells whether of so many sessions, put together after each, a point is called that did not change.
+func settledSessions(random *rand.Rand, points, sessions int) bool {
+	looks := []int{6, 9, 14, 20, 30}
+	all := make([]compare.Pair, points)
+	for session := 1; session <= sessions; session++ {
+		now := make([]compare.Pair, points)
+		open := make([]int, points)
+		for i := range now {
+			now[i] = compare.Pair{Lower: true, DeadZone: math.Log(1.02), Looks: len(looks), Planned: len(looks)}
+			open[i] = i
+		}
+		for _, look := range looks {
+			for _, i := range open {
+				grow(random, &now[i], look-len(now[i].Base))
+			}
+			outcomes := compare.Judge(now, compare.Rules{Gate: true}).Outcomes
+			open = slices.DeleteFunc(open, func(i int) bool { return outcomes[i].Verdict != compare.Inconclusive })
+		}
+		for i, p := range now {
+			a := &all[i]
+			a.Lower, a.DeadZone, a.Looks = true, p.DeadZone, len(looks)
+			if a.Planned = len(looks); session > 1 {
+				a.Planned *= session * (session + 1)
+			}
+			a.Base, a.Head, a.Blocks = append(a.Base, p.Base...), append(a.Head, p.Head...), append(a.Blocks, p.Blocks...)
+		}
+		if slices.ContainsFunc(compare.Judge(all, compare.Rules{}).Outcomes, func(o compare.Outcome) bool {
+			return o.Verdict == compare.Regressed || o.Verdict == compare.Improved
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// grow adds so many blocks to a point that varies by 5 %.
+func grow(random *rand.Rand, p *compare.Pair, blocks int) {
+	for range blocks {
+		b, h := .05*random.NormFloat64(), .05*random.NormFloat64()
+		p.Base, p.Head, p.Blocks = append(p.Base, b), append(p.Head, h), append(p.Blocks, h-b)
 	}
 }
 
