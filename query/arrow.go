@@ -13,6 +13,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -38,7 +40,7 @@ func arrowShape(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 		casts, fields := make([]string, len(details.Entries)), make([]arrow.Field, len(details.Entries))
 		for i, entry := range details.Entries {
 			cast, t := arrowShape(entry.Info())
-			casts[i] = identifier(entry.Name()) + " " + cast
+			casts[i] = duck.Identifier(entry.Name()) + " " + cast
 			fields[i] = arrow.Field{Name: entry.Name(), Type: t, Nullable: true}
 		}
 		return "STRUCT(" + strings.Join(casts, ", ") + ")", arrow.StructOf(fields...)
@@ -84,7 +86,7 @@ func (c *conn) arrowColumns(text string) (casts []string, fields []arrow.Field, 
 		}
 		info, err := s.ColumnTypeInfo(i)
 		if err != nil { // a struct whose fields have no names
-			return nil, nil, input("query: column %s is of a type that Arrow has not: cast it, to VARCHAR for example", brief(name))
+			return nil, nil, fault.Input("query: column %s is of a type that Arrow has not: cast it, to VARCHAR for example", fault.Brief(name))
 		}
 		cast, t := arrowShape(info)
 		casts, fields = append(casts, cast), append(fields, arrow.Field{Name: name, Type: t, Nullable: true})

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,7 +70,7 @@ func (x *exporter) of(ids []schema.ULID) *exporter {
 	some.src, some.among = x.src.of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
 	if len(ids) > 0 {
 		first, last := slices.MinFunc(ids, compareIDs), slices.MaxFunc(ids, compareIDs)
-		some.where = "run_id BETWEEN " + literal(first.String()) + " AND " + literal(last.String())
+		some.where = "run_id BETWEEN " + duck.Literal(first.String()) + " AND " + duck.Literal(last.String())
 	}
 	return &some
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // SQLArrow answers like SQL, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
@@ -84,7 +86,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	const view = annotations + ".answer"
 	_, err := a.conn.exec(ctx, "CREATE VIEW "+view+" AS "+text)
 	if engine, ok := errors.AsType[*engineErr](err); ok && engine.kind == duckdb.ErrorTypeParser {
-		return input("query: Arrow needs a SELECT, this is %s: FROM (%s ...) is one", statementWord(text), statementWord(text))
+		return fault.Input("query: Arrow needs a SELECT, this is %s: FROM (%s ...) is one", statementWord(text), statementWord(text))
 	}
 	if err != nil {
 		return err
@@ -95,11 +97,11 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	}
 	columns := make([]string, len(fields))
 	for i, f := range fields {
-		columns[i] = fmt.Sprintf("%s::%s AS c%d", identifier(f.Name), casts[i], i)
+		columns[i] = fmt.Sprintf("%s::%s AS c%d", duck.Identifier(f.Name), casts[i], i)
 	}
 	a.fields = withUnits(fields, passed.renamed)
 	_, err = a.conn.exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
-		strings.Join(columns, ", "), view, literal(a.path), rowGroupOf(fields)))
+		strings.Join(columns, ", "), view, duck.Literal(a.path), rowGroupOf(fields)))
 	return err
 }
 
@@ -148,7 +150,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 // rowGroups are the numbers of rows of the file's row groups, in order.
 func (a *arrowAnswer) rowGroups(ctx context.Context) ([]int64, error) {
 	var groups []int64
-	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"
+	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + duck.Literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"
 	err := a.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
 		n, ok := row[0].(int64)
 		if !ok {

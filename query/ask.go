@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
 // attempts is how often a question is asked because a file went away after it was listed, and pause how much longer it
@@ -60,7 +61,7 @@ func (c *conn) raise(ctx context.Context, limit int64) error {
 		}
 		text, _ = row[0].(string)
 	}
-	_, err := c.exec(ctx, "SET memory_limit = "+literal(text))
+	_, err := c.exec(ctx, "SET memory_limit = "+duck.Literal(text))
 	return err
 }
 

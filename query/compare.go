@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
@@ -297,7 +298,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		common := m.axis == "" && inCommon(base, head)
 		if a.names || common {
 			if base, head = base.with(metric), head.with(metric); len(base)+len(head) == 0 {
-				return nil, input("compare: no run has the metric %q", brief(metric))
+				return nil, fault.Input("compare: no run has the metric %q", fault.Brief(metric))
 			}
 			by := newMatcher(base, head, m.axis, common)
 			m.names = by.differs
@@ -309,7 +310,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 
 // notNumbers counts what orderings of the filters could not use: of runs that either side would have, each once.
 func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
-	if len(m.base.sel.notNumbers)+len(m.head.sel.notNumbers) == 0 {
+	if len(m.base.sel.NotNumbers)+len(m.head.sel.NotNumbers) == 0 {
 		return nil, nil
 	}
 	sel, err := m.selected(ctx, question{filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})

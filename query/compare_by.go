@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -145,23 +147,23 @@ func geometricMean(logs []float64) float64 {
 
 // valueOf finds a key's value in a row: a column of what a point is, or a parameter.
 func (c *Comparison) valueOf(key string) (func(row []any) any, Column, error) {
-	f := fieldOf(key)
-	if f.entry == "" && (slices.Contains(identityFields, f.column.Name) || f.column.Name == "metric") {
-		i := c.Index(f.column.Name)
+	f := filter.FieldOf(key)
+	if f.Entry == "" && (slices.Contains(identityFields, f.Column.Name) || f.Column.Name == "metric") {
+		i := c.Index(f.Column.Name)
 		return func(row []any) any { return row[i] }, c.Columns[i], nil
 	}
 	params := c.Index("params")
-	known := f.column.Name == "params" && f.entry != "" && slices.ContainsFunc(c.Rows, func(row []any) bool {
+	known := f.Column.Name == "params" && f.Entry != "" && slices.ContainsFunc(c.Rows, func(row []any) bool {
 		m, _ := row[params].(map[string]any)
-		_, ok := m[f.entry]
+		_, ok := m[f.Entry]
 		return ok
 	})
 	if !known {
-		return nil, Column{}, input("compare: --by %s: no point has it", brief(key))
+		return nil, Column{}, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
 	}
 	return func(row []any) any {
 		m, _ := row[params].(map[string]any)
-		return m[f.entry]
+		return m[f.Entry]
 	}, Column{Name: key, Type: TypeText}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 // ComparedPoint is what counts are made of.
@@ -132,7 +133,7 @@ func commonFields(points []*pairing) []string {
 	first := points[0].either()
 	fields := slices.Clone(identityFields)
 	for _, name := range slices.Sorted(maps.Keys(first.params)) {
-		fields = append(fields, paramPrefix+name)
+		fields = append(fields, filter.ParamPrefix+name)
 	}
 	return slices.DeleteFunc(fields, func(field string) bool {
 		return slices.ContainsFunc(points, func(p *pairing) bool { return !of.same(first, p.either(), field) })

@@ -185,8 +185,8 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 	if err != nil {
 		return err
 	}
-	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured)) + " AS r"
-	err = m.conn.query(ctx, statement{"SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, s.sel.args}, func(row []driver.Value) error {
+	rows := s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured)) + " AS r"
+	err = m.conn.query(ctx, statement{"SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, s.sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
 			addFact(run, names[i], plain(v))
@@ -201,7 +201,7 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
-	return m.conn.query(ctx, statement{text, s.sel.args}, func(row []driver.Value) error {
+	return m.conn.query(ctx, statement{text, s.sel.Args}, func(row []driver.Value) error {
 		found.add(map[string]string{textOf(row[0]): textOf(row[1])})
 		return nil
 	})

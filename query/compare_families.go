@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -58,7 +59,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		t := m.req.Thresholds[f.metric]
 		for _, p := range f.points {
 			if unit := p.kind().unit; t.Unit != "" && unit != "" && t.Unit != unit {
-				return input("compare: the threshold for %s is in %s, and it is measured in %s", brief(f.metric), t.Unit, unit)
+				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
 			}
 		}
 	}
@@ -70,7 +71,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		if near := schema.Nearest(metric, names); near != "" {
 			hint = "; did you mean " + near + "?"
 		}
-		return input("compare: there is a threshold for %s, which no point has%s", brief(metric), hint)
+		return fault.Input("compare: there is a threshold for %s, which no point has%s", fault.Brief(metric), hint)
 	}
 	return nil
 }

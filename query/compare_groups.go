@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -263,7 +264,7 @@ func (a asked) aggregates() string {
 func identitySQL() string {
 	var names []string
 	for _, name := range identityColumns() {
-		names = append(names, "any_value("+identifier(name)+")")
+		names = append(names, "any_value("+duck.Identifier(name)+")")
 	}
 	return strings.Join(names, ", ")
 }
@@ -290,7 +291,7 @@ func locationSQL() string {
 	var names []string
 	for _, k := range schema.MetricKinds {
 		if k.Scale == schema.ScaleDifference {
-			names = append(names, literal(k.Name))
+			names = append(names, duck.Literal(k.Name))
 		}
 	}
 	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + locationOf(schema.ScaleDifference) + " ELSE " + locationOf(schema.ScaleRatio) + " END"
@@ -306,8 +307,8 @@ func (m *comparing) groupRows(s *side, a asked) (rows string, args []any, err er
 	if err != nil {
 		return "", nil, err
 	}
-	args = slices.Clone(s.sel.args)
-	rows = s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured))
+	args = slices.Clone(s.sel.Args)
+	rows = s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured))
 	if a.metric == "" {
 		return rows, args, nil
 	}
@@ -320,7 +321,7 @@ func (m *comparing) groupRows(s *side, a asked) (rows string, args []any, err er
 func namesOf(table string, names []string) string {
 	all := make([]string, len(names))
 	for i, name := range names {
-		all[i] = table + "." + identifier(name)
+		all[i] = table + "." + duck.Identifier(name)
 	}
 	return strings.Join(all, ", ")
 }

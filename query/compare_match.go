@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // pairing is one metric of one point on both sides; nil where a side does not have it.
@@ -79,7 +81,7 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
-		return nil, input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
+		return nil, fault.Input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
 	}
 	if m.axis != "" {
 		return append(all, m.absent(base, head)...), nil
@@ -113,7 +115,7 @@ func (m *matcher) absent(base, head groups) (all []*pairing) {
 
 // onAxis is the value of the axis.
 func (m *matcher) onAxis(g *group) any {
-	if name, ok := strings.CutPrefix(m.axis, paramPrefix); ok {
+	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
 		return g.params[name]
 	}
 	return g.identity[slices.Index(identityFields, m.axis)]
@@ -122,7 +124,7 @@ func (m *matcher) onAxis(g *group) any {
 // standIn is the point that a group would be with another value of the axis.
 func (m *matcher) standIn(g *group, value any) *group {
 	absent := &group{machine: g.machine, metric: &kindOfMetric{}, absent: true, identity: slices.Clone(g.identity), params: maps.Clone(g.params)}
-	if name, ok := strings.CutPrefix(m.axis, paramPrefix); ok {
+	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
 		if absent.params == nil {
 			absent.params = map[string]any{}
 		}
@@ -160,14 +162,14 @@ func axisOf(key string) (string, error) {
 	if key == "" {
 		return "", nil
 	}
-	f := fieldOf(key)
+	f := filter.FieldOf(key)
 	switch {
-	case f.entry != "" && f.column.Name == "params":
-		return paramPrefix + f.entry, nil
-	case f.entry == "" && !standsForIDs(key) && slices.Contains(identityFields, f.column.Name):
-		return f.column.Name, nil
+	case f.Entry != "" && f.Column.Name == "params":
+		return filter.ParamPrefix + f.Entry, nil
+	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(identityFields, f.Column.Name):
+		return f.Column.Name, nil
 	}
-	return "", input("compare: %s is no axis: points differ in %s and parameters", brief(key), strings.Join(identityFields, ", "))
+	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(identityFields, ", "))
 }
 
 func newMatcher(base, head groups, axis string, byID bool) *matcher {
@@ -185,7 +187,7 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 		}
 		m.fields = slices.Clone(identityFields)
 		for _, name := range slices.Sorted(maps.Keys(names)) {
-			m.fields = append(m.fields, paramPrefix+name)
+			m.fields = append(m.fields, filter.ParamPrefix+name)
 		}
 	}
 	m.axis = axis
@@ -255,9 +257,6 @@ func valuesIn(value string) []string {
 	return nil
 }
 
-// paramPrefix is what the names of fields that are parameters begin with.
-const paramPrefix = "param."
-
 // value is the text of a field of a group; NULL is told from the empty text.
 func (m *matcher) value(g *group, field string) string {
 	v := m.fieldOf(g, field)
@@ -280,7 +279,7 @@ func (m *matcher) fieldOf(g *group, field string) any {
 	if field == "machine" {
 		return textValue(g.machine)
 	}
-	if name, ok := strings.CutPrefix(field, paramPrefix); ok {
+	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
 		return g.params[name]
 	}
 	return g.identity[slices.Index(identityFields, field)]
@@ -335,5 +334,5 @@ func someOf(values []string) string {
 	if len(values) > shown {
 		text += " ..."
 	}
-	return brief(text)
+	return fault.Brief(text)
 }

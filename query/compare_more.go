@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -63,12 +64,12 @@ func (m *comparing) withSamples(s *side, metric string) (from string, args []any
 	if err != nil {
 		return "", nil, err
 	}
-	args, of := slices.Clone(s.sel.args), "r.metric"
+	args, of := slices.Clone(s.sel.Args), "r.metric"
 	if metric != "" {
 		args = append(args, metric)
 		of = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	rows := s.sel.src.scan(withColumns(columns, s.sel.columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
+	rows := s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
 	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
 		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
@@ -112,7 +113,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		if err != nil {
 			return err
 		}
-		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + literal(stat.WarnQuantised) + ") GROUP BY ALL"
+		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
 			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
 				g.note().tick, _ = row[2].(float64)

@@ -66,8 +66,8 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	if err != nil {
 		return err
 	}
-	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
-	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.args}, func(row []driver.Value) error {
+	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.Columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
+	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.Args}, func(row []driver.Value) error {
 		ids[textOf(row[0])] = true
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -61,13 +62,13 @@ func (m *comparing) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{runColumn("purpose")}, sel.columns), sel.restrictedTo(measured))
-	row, err := m.conn.one(ctx, statement{text, sel.args})
+	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.restrictedTo(measured))
+	row, err := m.conn.one(ctx, statement{text, sel.Args})
 	if err != nil {
 		return err
 	}
 	if n, _ := row[0].(int64); n > 0 {
-		return input("compare: %d runs match both BASE and HEAD", n)
+		return fault.Input("compare: %d runs match both BASE and HEAD", n)
 	}
 	return nil
 }
@@ -130,7 +131,7 @@ func (m *comparing) side(ctx context.Context, name, filter string) (*side, error
 	if err != nil {
 		return nil, err
 	}
-	if named := slices.ContainsFunc(s.sel.columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
+	if named := slices.ContainsFunc(s.sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
 		// Both sides of a session together are neither: the newer one is meant.
 		if s, err = m.selectSide(ctx, both(filter, "not side=base")); err != nil {
 			return nil, err
@@ -138,13 +139,13 @@ func (m *comparing) side(ctx context.Context, name, filter string) (*side, error
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if err := m.check(ctx, s.sel.unsure); err != nil {
+		if err := m.check(ctx, s.sel.Unsure); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "side=") {
-			return nil, input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
+			return nil, fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
 		}
-		return nil, input("compare: %s matches no run (%s)", nameOf(name, filter), m.sessionsKnown(ctx))
+		return nil, fault.Input("compare: %s matches no run (%s)", nameOf(name, filter), m.sessionsKnown(ctx))
 	}
 	return s, nil
 }
@@ -169,7 +170,7 @@ func nameOf(name, filter string) string {
 
 // sessionsKnown says how many sessions there are to choose from.
 func (m *comparing) sessionsKnown(ctx context.Context) string {
-	session := []*schema.Column{runColumn("session_id")}
+	session := []*schema.Column{schema.RunColumn("session_id")}
 	row, err := m.conn.one(ctx, statement{text: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
 	if err != nil || len(row) == 0 {
 		return "no session is known"

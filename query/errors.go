@@ -3,36 +3,25 @@ package query
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // What errors wrap. Their messages are one line and say on their own what is wrong.
 var (
 	// ErrInput is the asker's to mend: a filter, an SQL text, a column, or a destination that cannot be written.
-	ErrInput = errors.New("input")
+	ErrInput = fault.ErrInput
 	// ErrStore is a store that cannot be read: none, of an unknown format, damaged, or refused by the file system. The
 	// cause is wrapped too.
 	ErrStore = errors.New("store")
 )
 
 // ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
-var ErrMemory error = inputErr("query: it needs more memory than its limit")
-
-// inputErr is an ErrInput whose message does not say so.
-type inputErr string
-
-func (e inputErr) Error() string        { return string(e) }
-func (e inputErr) Is(target error) bool { return target == ErrInput }
-
-func input(format string, args ...any) error {
-	return inputErr(printable(fmt.Sprintf(format, args...)))
-}
+var ErrMemory = fault.Input("query: it needs more memory than its limit")
 
 // storeErr is an ErrStore: what is wrong with the store in dir, as it was given.
 type storeErr struct {
@@ -40,21 +29,11 @@ type storeErr struct {
 	cause error
 }
 
-func (e *storeErr) Error() string        { return printable("store " + e.dir + ": " + e.cause.Error()) }
+func (e *storeErr) Error() string        { return fault.Printable("store " + e.dir + ": " + e.cause.Error()) }
 func (e *storeErr) Is(target error) bool { return target == ErrStore }
 func (e *storeErr) Unwrap() error        { return e.cause }
 
 func storeError(dir string, cause error) error { return &storeErr{dir, cause} }
-
-// printable keeps a text with names of users in it on one line.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
-			return utf8.RuneError
-		}
-		return r
-	}, text)
-}
 
 // engineError gives an error of DuckDB as it is wanted by callers: the context's own error where that ended the
 // query, else one line.

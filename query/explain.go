@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -83,7 +84,7 @@ const (
 // the base take. Errors are those of Compare.
 func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
-		return Explanation{}, input("explain: want one metric and no axis")
+		return Explanation{}, fault.Input("explain: want one metric and no axis")
 	}
 	x := explaining{db: db, req: req}
 	if err := x.choose(ctx); err != nil {

@@ -61,8 +61,8 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 		return err
 	}
 	var ok, profiled []schema.ULID
-	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.columns), sel.text) + " ORDER BY run_id"
-	err = r.conn.query(ctx, statement{text, sel.args}, func(row []driver.Value) (err error) {
+	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
+	err = r.conn.query(ctx, statement{text, sel.Args}, func(row []driver.Value) (err error) {
 		well := textOf(row[2]) == string(schema.StatusOK)
 		switch schema.Purpose(textOf(row[1])) {
 		case schema.PurposeMeasure:

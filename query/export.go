@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -89,19 +90,19 @@ func (db *DB) checkExport(req ExportRequest) error {
 	switch req.Format {
 	case FormatParquet, FormatArrow, FormatCSV, FormatJSONL:
 	default:
-		return input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
+		return fault.Input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
 	}
 	if req.Table != "" && !slices.Contains(exportable, req.Table) {
-		return input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
+		return fault.Input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
 	}
 	if req.Table == TableWhole && req.Format != FormatJSONL {
-		return input("export: table %s is written as jsonl only", TableWhole)
+		return fault.Input("export: table %s is written as jsonl only", TableWhole)
 	}
 	if req.Dest == "-" {
 		return nil
 	}
 	if req.Dest == "" {
-		return input("export: a destination is missing")
+		return fault.Input("export: a destination is missing")
 	}
 	dest, err := resolved(req.Dest)
 	if err != nil {
@@ -109,7 +110,7 @@ func (db *DB) checkExport(req ExportRequest) error {
 	}
 	for _, s := range db.stores {
 		if dest == s.path || strings.HasPrefix(dest, strings.TrimSuffix(s.path, "/")+"/") {
-			return input("export: %s is inside the store %s", req.Dest, s.dir)
+			return fault.Input("export: %s is inside the store %s", req.Dest, s.dir)
 		}
 	}
 	return nil

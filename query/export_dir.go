@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"syscall"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // toDirectory writes every table into a directory of its own inside the destination, and moves them to their names when
@@ -66,9 +68,9 @@ func (x *exporter) checkNames(tables []string) error {
 		case err != nil:
 			return destError(path, err)
 		case info.IsDir():
-			return input("export: %s is a directory", path)
+			return fault.Input("export: %s is a directory", path)
 		case !x.req.Overwrite:
-			return input("export: %s is there already", path)
+			return fault.Input("export: %s is there already", path)
 		}
 	}
 	return nil
@@ -99,7 +101,7 @@ func destError(path string, err error) error {
 		err = errno // the rest names the temporary file, or a part of the path, or nothing
 	}
 	if NotTheName(err) {
-		return errors.New(printable(fmt.Sprintf("export: %s: %v", path, err)))
+		return errors.New(fault.Printable(fmt.Sprintf("export: %s: %v", path, err)))
 	}
-	return input("export: %s: %v", path, err)
+	return fault.Input("export: %s: %v", path, err)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -63,10 +64,10 @@ const atOnce = 1000
 // copySQL is the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
 	if table == TableWhole {
-		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + literal(path) + " (" + options + ")"
+		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + duck.Literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
-	return "COPY (" + written(table, text, x.req) + ") TO " + literal(path) + " (" + options + ")"
+	return "COPY (" + written(table, text, x.req) + ") TO " + duck.Literal(path) + " (" + options + ")"
 }
 
 var tableOrder = map[string]string{
@@ -102,10 +103,10 @@ func written(table, text string, req ExportRequest) string {
 	for _, c := range viewColumns(table) {
 		expression := dressed(c, req.Format)
 		if c.Kind == schema.KindString && req.Format == FormatCSV && !req.CSVRaw {
-			expression = noFormula(identifier(c.Name))
+			expression = noFormula(duck.Identifier(c.Name))
 		}
 		if expression != "" {
-			replaced = append(replaced, expression+" AS "+identifier(c.Name))
+			replaced = append(replaced, expression+" AS "+duck.Identifier(c.Name))
 		}
 	}
 	if len(replaced) == 0 {
@@ -142,7 +143,7 @@ func viewColumns(table string) []*schema.Column {
 
 // dressed is the SQL of a column's value in a text format; empty where it is right as it is.
 func dressed(c *schema.Column, format Format) string {
-	x := identifier(c.Name)
+	x := duck.Identifier(c.Name)
 	switch {
 	case c.Kind == schema.KindTime:
 		return "strftime(" + x + " AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')"

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -124,6 +125,6 @@ func (p *parts) join(ctx context.Context) (err error) {
 	}()
 	group := max(p.largest/2048, 1) * 2048 // the size of DuckDB's vectors
 	_, err = p.conn.exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
-		textList(patterns(p.written)), literal(p.path), copyOptions[FormatParquet], group))
+		textList(patterns(p.written)), duck.Literal(p.path), copyOptions[FormatParquet], group))
 	return err
 }

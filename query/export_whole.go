@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +42,7 @@ func nestedSQL(t *schema.Table, rows, order string) string {
 func exact(columns []*schema.Column) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
-		name := identifier(c.Name)
+		name := duck.Identifier(c.Name)
 		list[i] = exactValue(c, name) + " AS " + name
 	}
 	return strings.Join(list, ", ")
@@ -71,7 +72,7 @@ func exactReal(x string) string {
 func packed(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {
-		name := identifier(c.Name)
+		name := duck.Identifier(c.Name)
 		fields[i] = name + " := " + name
 	}
 	return strings.Join(fields, ", ")

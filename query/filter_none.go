@@ -6,32 +6,35 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
 // remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
 func (r *reader) nothing(ctx context.Context, sel selection) error {
-	if err := r.check(ctx, sel.unsure); err != nil {
+	if err := r.check(ctx, sel.Unsure); err != nil {
 		return err
 	}
-	if r.conn.remark == nil || len(sel.words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
+	if r.conn.remark == nil || len(sel.Words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
 		return nil
 	}
 	columns := []string{"true"}
-	for _, w := range sel.words {
-		columns = append(columns, "coalesce(bool_or("+w.text+"), false)")
+	for _, w := range sel.Words {
+		columns = append(columns, "coalesce(bool_or("+w.SQL+"), false)")
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.columns, ""), sel.args[:sel.wordArgs]})
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.Columns, ""), sel.Args[:sel.WordArgs]})
 	if err != nil {
 		return err
 	}
 	each := true
-	for i, w := range sel.words {
+	for i, w := range sel.Words {
 		if row[1+i] == true {
 			continue
 		}
-		if each = false; !w.wants {
+		if each = false; !w.Wants {
 			continue
 		}
 		text, err := r.whyNot(ctx, w)
@@ -40,60 +43,60 @@ func (r *reader) nothing(ctx context.Context, sel selection) error {
 		}
 		r.conn.remark(text)
 	}
-	if each && len(sel.words) > 1 {
+	if each && len(sel.Words) > 1 {
 		r.conn.remark("each word of the filter matches some run, but none matches as a whole")
 	}
 	return nil
 }
 
 // whyNot says why a word matches no run, with the key or value that was probably meant.
-func (r *reader) whyNot(ctx context.Context, w compiledWord) (string, error) {
-	key, shown := w.key, brief(w.word.text)
+func (r *reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
+	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
-	case key == keySession && countsFromLast(w.values):
+	case key == filter.KeySession && countsFromLast(w.Values):
 		return shown + ": there are not so many sessions", nil
-	case key == keyRun, key == keySession:
+	case key == filter.KeyRun, key == filter.KeySession:
 		return fmt.Sprintf("%s: no %s has an id that begins or ends so", shown, key), nil
-	case key == keyCommit:
+	case key == filter.KeyCommit:
 		return shown + ": no run has a commit that begins so", nil
-	case w.field.entry != "":
-		names, err := r.texts(ctx, "unnest(map_keys("+identifier(w.field.column.Name)+"))", w.field.column.Name)
+	case w.Field.Entry != "":
+		names, err := r.texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
 		if err != nil {
 			return "", err
 		}
-		if !slices.Contains(names, w.field.entry) {
+		if !slices.Contains(names, w.Field.Entry) {
 			return noKey(w, names), nil
 		}
 	}
 	text := "no run matches " + shown
-	if w.op != "=" || w.field.kind() != schema.KindString {
+	if w.Op != "=" || w.Field.Kind() != schema.KindString {
 		return text, nil
 	}
-	x := identifier(w.field.column.Name)
-	if w.field.entry != "" {
-		x += "[" + literal(w.field.entry) + "]"
+	x := duck.Identifier(w.Field.Column.Name)
+	if w.Field.Entry != "" {
+		x += "[" + duck.Literal(w.Field.Entry) + "]"
 	}
-	values, err := r.texts(ctx, x, w.field.column.Name)
+	values, err := r.texts(ctx, x, w.Field.Column.Name)
 	if err != nil {
 		return "", err
 	}
-	return text + valuesInstead(w.values[0].text, values), nil
+	return text + valuesInstead(w.Values[0].Text, values), nil
 }
 
 // countsFromLast tells whether a session is named by how many came after it.
-func countsFromLast(values []value) bool {
-	return slices.ContainsFunc(values, func(v value) bool { _, ok := lastButN(v.text); return ok })
+func countsFromLast(values []filter.Value) bool {
+	return slices.ContainsFunc(values, func(v filter.Value) bool { _, ok := lastButN(v.Text); return ok })
 }
 
 // noKey says that no run has an entry of a map, and which one may be meant: one like it, else a column of that name.
-func noKey(w compiledWord, names []string) string {
-	prefix := prefixOf(w.field.column.Name) + "."
-	text := "no run has " + prefix + brief(w.field.entry)
-	if near := similar(w.field.entry, names); near != "" {
-		return text + "; did you mean " + prefix + brief(near) + "?"
+func noKey(w filter.CompiledWord, names []string) string {
+	prefix := filter.PrefixOf(w.Field.Column.Name) + "."
+	text := "no run has " + prefix + fault.Brief(w.Field.Entry)
+	if near := similar(w.Field.Entry, names); near != "" {
+		return text + "; did you mean " + prefix + fault.Brief(near) + "?"
 	}
-	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.field.entry)); ok {
-		return text + "; did you mean the column " + w.field.entry + "?"
+	if _, ok := schema.Runs.Column(schema.CanonicalAlias(w.Field.Entry)); ok {
+		return text + "; did you mean the column " + w.Field.Entry + "?"
 	}
 	return text
 }
@@ -104,14 +107,14 @@ const mostValues = 3
 // valuesInstead names the value that was probably meant, else all where they are few.
 func valuesInstead(value string, values []string) string {
 	if near := similar(value, values); near != "" {
-		return "; did you mean " + brief(near) + "?"
+		return "; did you mean " + fault.Brief(near) + "?"
 	}
 	if len(values) == 0 || len(values) > mostValues {
 		return ""
 	}
 	shown := make([]string, len(values))
 	for i, v := range values {
-		shown[i] = brief(v)
+		shown[i] = fault.Brief(v)
 	}
 	return "; runs have " + strings.Join(shown, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,17 +18,17 @@ const manyRuns = 50_000
 // them among all runs where these are few, and among the newest where all ids are read anyway.
 func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, error) {
 	conditions := []string{"true"} // of the aggregates
-	if len(sel.notNumbers) > 0 {   // the scan gives more than what matches
+	if len(sel.NotNumbers) > 0 {   // the scan gives more than what matches
 		conditions = []string{sel.matches()}
 	}
 	results := []string{"count(*) FILTER (" + conditions[0] + ")"}
-	for _, c := range sel.notNumbers {
-		results = append(results, "count(*) FILTER ("+c.text+")")
+	for _, c := range sel.NotNumbers {
+		results = append(results, "count(*) FILTER ("+c.SQL+")")
 	}
-	few, columns := sel.src.runs() < manyRuns, sel.columns
+	few, columns := sel.src.runs() < manyRuns, sel.Columns
 	looks := few || len(sel.src.said.Removed) > 0
 	if !few {
-		conditions = append(conditions, "run_id >= "+literal(firstID(sel.src.sinceNewest(manyRuns))))
+		conditions = append(conditions, "run_id >= "+duck.Literal(firstID(sel.src.sinceNewest(manyRuns))))
 	}
 	if looks {
 		results = append(results, fmt.Sprintf("max(run_id, %d) FILTER (%s)", n, strings.Join(conditions, " AND ")))
@@ -35,7 +36,7 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 	if looks || len(columns) == 0 {
 		columns = withRunID(columns)
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), sel.args})
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), sel.Args})
 	if err != nil {
 		return chosen{}, err
 	}
@@ -72,8 +73,8 @@ func (r *reader) newestAmong(ctx context.Context, sel selection, n, look int) ([
 		part := sel
 		part.restrict(bounds{since: since})
 		part.src = sel.src.within(bounds{since: since})
-		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.columns), part.text))
-		row, err := r.conn.one(ctx, statement{text, part.args})
+		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.Columns), part.SQL))
+		row, err := r.conn.one(ctx, statement{text, part.Args})
 		if err != nil {
 			return nil, err
 		}
@@ -109,16 +110,16 @@ func idsOf(list any) (ids []schema.ULID, err error) {
 func (r *reader) find(ctx context.Context, sel selection) (chosen, error) {
 	results := []string{"run_id", sel.matches() + " AS matches"}
 	counts := []string{"count(*) FILTER (matches)"}
-	for i, n := range sel.notNumbers {
-		results = append(results, fmt.Sprintf("%s AS not_number_%d", n.text, i))
+	for i, n := range sel.NotNumbers {
+		results = append(results, fmt.Sprintf("%s AS not_number_%d", n.SQL, i))
 		counts = append(counts, fmt.Sprintf("count(*) FILTER (not_number_%d)", i))
 	}
 	for i, k := range sel.order {
-		results = append(results, fmt.Sprintf("%s AS key_%d", k.value, i))
+		results = append(results, fmt.Sprintf("%s AS key_%d", k.Value, i))
 		counts = append(counts, fmt.Sprintf("count(key_%d)", i))
 	}
-	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(withRunID(sel.columns), sel.where())
-	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.args...); err != nil {
+	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(withRunID(sel.Columns), sel.where())
+	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.Args...); err != nil {
 		return chosen{}, err
 	}
 	row, err := r.conn.one(ctx, statement{text: "SELECT " + strings.Join(counts, ", ") + " FROM found"})
@@ -126,12 +127,12 @@ func (r *reader) find(ctx context.Context, sel selection) (chosen, error) {
 		return chosen{}, err
 	}
 	found := sel.tally(row[0], row[1:])
-	keyed := row[1+len(sel.notNumbers):]
+	keyed := row[1+len(sel.NotNumbers):]
 	switch {
 	case found.total == 0:
 		err = r.nothing(ctx, sel)
 	case slices.Contains(keyed, driver.Value(int64(0))):
-		err = r.check(ctx, sel.unsure)
+		err = r.check(ctx, sel.Unsure)
 	}
 	return found, err
 }
@@ -149,7 +150,7 @@ func (r *reader) listFound(ctx context.Context, sel selection, limit int) ([]sch
 func (s *selection) foundOrder() string {
 	var by []string
 	for i, k := range s.order {
-		by = append(by, k.by(fmt.Sprintf("key_%d", i))...)
+		by = append(by, k.By(fmt.Sprintf("key_%d", i))...)
 	}
 	return strings.Join(append(by, "run_id DESC"), ", ")
 }

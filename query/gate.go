@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // maxQueryBytes is the longest SQL text that is looked at.
@@ -32,18 +34,18 @@ func (c *conn) gate(ctx context.Context, text string) (passed, error) {
 	none := passed{}
 	switch {
 	case len(text) > maxQueryBytes:
-		return none, input("query: longer than %d bytes", maxQueryBytes)
+		return none, fault.Input("query: longer than %d bytes", maxQueryBytes)
 	case !utf8.ValidString(text):
-		return none, input("query: not UTF-8 (offset %d)", invalidAt(text))
+		return none, fault.Input("query: not UTF-8 (offset %d)", fault.InvalidAt(text))
 	case strings.ContainsRune(text, 0):
-		return none, input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
+		return none, fault.Input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
 	}
 	row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{text}})
 	if err != nil {
 		if ctx.Err() != nil {
 			return none, err
 		}
-		return none, input("query: %v", err)
+		return none, fault.Input("query: %v", err)
 	}
 	serialized, _ := row[0].(string)
 	var tree struct {
@@ -54,20 +56,20 @@ func (c *conn) gate(ctx context.Context, text string) (passed, error) {
 		Statements []any  `json:"statements"`
 	}
 	if err := json.Unmarshal([]byte(serialized), &tree); err != nil {
-		return none, input("query: %v", err)
+		return none, fault.Input("query: %v", err)
 	}
 	switch n := len(tree.Statements); {
 	case tree.Error && tree.Type == "parser":
-		return none, input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
+		return none, fault.Input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
 	case tree.Error:
-		return none, input("query: only one SELECT is allowed here, this is %s", statementWord(text))
+		return none, fault.Input("query: only one SELECT is allowed here, this is %s", statementWord(text))
 	case n == 0:
-		return none, input("query: a SELECT is missing")
+		return none, fault.Input("query: a SELECT is missing")
 	case n > 1:
-		return none, input("query: only one SELECT is allowed here, these are %d", n)
+		return none, fault.Input("query: only one SELECT is allowed here, these are %d", n)
 	}
 	if name := steering(tree.Statements[0]); name != "" {
-		return none, input("query: %s() changes the engine or hides another query: it is not allowed here", brief(name))
+		return none, fault.Input("query: %s() changes the engine or hides another query: it is not allowed here", fault.Brief(name))
 	}
 	p := passed{map[string]bool{}, map[string]bool{}, hasWholeWindow(tree.Statements[0])}
 	collectNames(tree.Statements[0], p.renamed)
@@ -173,7 +175,7 @@ func describeStatement(word string) string {
 	case "SELECT", "WITH", "FROM", "VALUES":
 		return "more than that"
 	default:
-		return brief(word)
+		return fault.Brief(word)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // FuzzGate: every text is an ErrInput of one line, or passes as what DuckDB itself calls a SELECT.
@@ -33,7 +35,7 @@ func FuzzGate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := c.gate(ctx, text)
 		if err != nil {
-			if !errors.Is(err, ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
+			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q: %q", text, err)
 			}
 			return

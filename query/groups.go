@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -90,26 +92,26 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 // groupKey is a key by which runs are grouped.
 type groupKey struct {
 	name  string // of its column in the result
-	field field
+	field filter.Field
 }
 
 // groupKeys resolves keys.
 func groupKeys(by []string) ([]groupKey, error) {
 	var keys []groupKey
 	for _, key := range by {
-		f := fieldOf(key)
-		switch k := f.kind(); {
-		case key == "" || key == keyBaseline || strings.HasPrefix(key, "-"):
-			return nil, input("by: %q is no column and no parameter", brief(key))
+		f := filter.FieldOf(key)
+		switch k := f.Kind(); {
+		case key == "" || key == filter.KeyBaseline || strings.HasPrefix(key, "-"):
+			return nil, fault.Input("by: %q is no column and no parameter", fault.Brief(key))
 		case k == schema.KindList:
-			return nil, input("by: %s holds several values", f.column.Name)
+			return nil, fault.Input("by: %s holds several values", f.Column.Name)
 		case k == schema.KindMap:
-			return nil, input("by: %s holds several values: say which, as in %s.name", f.column.Name, prefixOf(f.column.Name))
-		case f.entry == "" && f.column.Unit == schema.UnitOfRow:
-			return nil, input("by: %s is measured: want what runs have in common", f.column.Name)
+			return nil, fault.Input("by: %s holds several values: say which, as in %s.name", f.Column.Name, filter.PrefixOf(f.Column.Name))
+		case f.Entry == "" && f.Column.Unit == schema.UnitOfRow:
+			return nil, fault.Input("by: %s is measured: want what runs have in common", f.Column.Name)
 		}
-		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.column == f.column && other.field.entry == f.entry }) {
-			return nil, input("by: %s stands there twice", brief(key))
+		if slices.ContainsFunc(keys, func(other groupKey) bool { return other.field.Column == f.Column && other.field.Entry == f.Entry }) {
+			return nil, fault.Input("by: %s stands there twice", fault.Brief(key))
 		}
 		keys = append(keys, groupKey{keyName(key, f), f})
 	}
@@ -117,11 +119,11 @@ func groupKeys(by []string) ([]groupKey, error) {
 }
 
 // keyName is the name of a key's column.
-func keyName(key string, f field) string {
+func keyName(key string, f filter.Field) string {
 	switch {
-	case f.entry == "":
-		return f.column.Name
-	case f.bare && (slices.Contains(groupNumbers, key) || slices.Contains(bestNumbers, key)):
+	case f.Entry == "":
+		return f.Column.Name
+	case f.Bare && (slices.Contains(groupNumbers, key) || slices.Contains(bestNumbers, key)):
 		return "param." + key
 	}
 	return key
@@ -166,13 +168,13 @@ func (g *grouper) points(ctx context.Context, r *reader, sel selection) error {
 	}
 	members := make([]string, len(sel.order))
 	for i, k := range sel.order {
-		members[i] = fmt.Sprintf("'%s': %s", member(i), k.value)
+		members[i] = fmt.Sprintf("'%s': %s", member(i), k.Value)
 	}
 	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
-	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.src.scan(withColumns(columns, sel.columns), sel.matches()) + ")"
+	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.matches()) + ")"
 	_, err = r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.args...)
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
 	return err
 }
 
@@ -198,7 +200,7 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 		return err
 	}
 	if g.found.Runs == 0 {
-		sel.unsure = slices.DeleteFunc(sel.unsure, func(u unsure) bool { return u.word.op == "" }) // keys are no words of the filter
+		sel.Unsure = slices.DeleteFunc(sel.Unsure, func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
 		if err := r.nothing(ctx, sel); err != nil {
 			return err
 		}
@@ -220,15 +222,15 @@ func (g *grouper) totalStatuses(ctx context.Context, r *reader) error {
 // have one.
 func (g *grouper) checkKeys(ctx context.Context, r *reader, values []driver.Value) error {
 	for i, k := range g.keys {
-		if !k.field.bare || values[i] != driver.Value(int64(0)) || r.src.runs() == 0 {
+		if !k.field.Bare || values[i] != driver.Value(int64(0)) || r.src.runs() == 0 {
 			continue
 		}
 		names, err := r.texts(ctx, "unnest(map_keys(params))", "params")
 		if err != nil {
 			return err
 		}
-		if !slices.Contains(names, k.field.entry) {
-			return input("by: there is no column and no run has a parameter %q%s", brief(k.field.entry), suggestion(k.field.entry, names))
+		if !slices.Contains(names, k.field.Entry) {
+			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), suggestion(k.field.Entry, names))
 		}
 	}
 	return nil
@@ -236,14 +238,14 @@ func (g *grouper) checkKeys(ctx context.Context, r *reader, values []driver.Valu
 
 // countNotNumbers counts the values that an ordering of a filter could not use.
 func (r *reader) countNotNumbers(ctx context.Context, sel selection) (map[string]int, error) {
-	if len(sel.notNumbers) == 0 {
+	if len(sel.NotNumbers) == 0 {
 		return nil, nil
 	}
-	counts := make([]string, len(sel.notNumbers))
-	for i, n := range sel.notNumbers {
-		counts[i] = "count(*) FILTER (" + n.text + ")"
+	counts := make([]string, len(sel.NotNumbers))
+	for i, n := range sel.NotNumbers {
+		counts[i] = "count(*) FILTER (" + n.SQL + ")"
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.columns, sel.where()), sel.args})
+	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.Columns, sel.where()), sel.Args})
 	if err != nil {
 		return nil, err
 	}

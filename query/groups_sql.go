@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,7 +32,7 @@ func sameSQL() string {
 		"CASE WHEN " + sameMetric + " AND count(better) = count(metric) AND min(better) = max(better) THEN min(better) END AS better",
 	}
 	for _, name := range pointIdentity {
-		c := identifier(name)
+		c := duck.Identifier(name)
 		columns = append(columns, fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c))
 	}
 	return "SELECT " + strings.Join(columns, ", ") + `, (SELECT map_from_entries(list({'key': name, 'value': value} ORDER BY name)) FROM
@@ -42,7 +45,7 @@ func (g *grouper) groupsSQL() string {
 	var notFailed []string
 	for _, s := range schema.Statuses {
 		if !s.Failed() {
-			notFailed = append(notFailed, literal(string(s)))
+			notFailed = append(notFailed, duck.Literal(string(s)))
 		}
 	}
 	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
@@ -84,12 +87,12 @@ func (g *grouper) directionSQL() string {
 func (g *grouper) columnsSQL() []string {
 	var columns []string
 	for i, k := range g.keys {
-		columns = append(columns, "keys."+member(i)+" AS "+identifier(k.name))
+		columns = append(columns, "keys."+member(i)+" AS "+duck.Identifier(k.name))
 	}
 	add := func(from string, names ...string) {
 		for _, name := range names {
 			if !g.isKey(name) {
-				columns = append(columns, from+identifier(name)+" AS "+identifier(name))
+				columns = append(columns, from+duck.Identifier(name)+" AS "+duck.Identifier(name))
 			}
 		}
 	}
@@ -132,15 +135,15 @@ func (g *grouper) orderBy() (string, error) {
 			direction = " DESC NULLS LAST"
 		}
 		columns := g.sortable()
-		if i := slices.IndexFunc(g.keys, func(k groupKey) bool { return k.name == keyName(name, fieldOf(name)) }); i >= 0 {
+		if i := slices.IndexFunc(g.keys, func(k groupKey) bool { return k.name == keyName(name, filter.FieldOf(name)) }); i >= 0 {
 			order = append(order, g.keyOrder(i, direction)...)
 		} else if slices.Contains(columns, name) {
-			order = append(order, identifier(name)+direction)
+			order = append(order, duck.Identifier(name)+direction)
 		} else {
 			for _, k := range slices.Backward(g.keys) {
 				columns = slices.Insert(columns, 0, k.name)
 			}
-			return "", input("sort: %q is no column of the groups: want one of %s", brief(want), strings.Join(columns, " "))
+			return "", fault.Input("sort: %q is no column of the groups: want one of %s", fault.Brief(want), strings.Join(columns, " "))
 		}
 	}
 	for i := range g.keys {
@@ -152,10 +155,10 @@ func (g *grouper) orderBy() (string, error) {
 // keyOrder orders by a key: a map's entry as a number, then as text.
 func (g *grouper) keyOrder(i int, direction string) []string {
 	key := "keys." + member(i)
-	if g.keys[i].field.entry == "" {
+	if g.keys[i].field.Entry == "" {
 		return []string{key + direction}
 	}
-	return []string{num(key) + direction, key + direction}
+	return []string{duck.Number(key) + direction, key + direction}
 }
 
 // sortable are the columns of the result that have an order.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -111,7 +112,7 @@ func (db *DB) history(ctx context.Context, req HistoryRequest, window int) (Hist
 		req.Method = HistorySBS
 	}
 	if req.Method != HistorySBS && req.Method != HistoryOtava {
-		return History{}, input("history: there is no method %q: want %s or %s", brief(string(req.Method)), HistorySBS, HistoryOtava)
+		return History{}, fault.Input("history: there is no method %q: want %s or %s", fault.Brief(string(req.Method)), HistorySBS, HistoryOtava)
 	}
 	var h *historian
 	err := db.ask(ctx, db.listAll, func(r *reader) error {

@@ -74,24 +74,24 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 	if err != nil {
 		return 0, err
 	}
-	columns = withColumns(columns, sel.columns)
-	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), sel.args}
+	columns = withColumns(columns, sel.Columns)
+	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), sel.Args}
 	elsewhere, err := r.elsewhere(ctx, all, h.req.Metric)
 	if err != nil {
 		return 0, err
 	}
 	for _, b := range sel.src.windows(h.window) {
 		part := sel
-		part.src, part.args = sel.src.within(b), slices.Clone(sel.args)
+		part.src, part.Args = sel.src.within(b), slices.Clone(sel.Args)
 		part.restrict(b)
 		rows := part.src.scan(columns, part.restrictedTo(historyChosen))
 		if elsewhere {
-			part.args = append(part.args, h.req.Metric)
+			part.Args = append(part.Args, h.req.Metric)
 			rows = "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
-				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.args) + ")"
+				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
 		}
 		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + locationSQL() + " FROM " + rows
-		err := r.conn.query(ctx, statement{text, part.args}, func(row []driver.Value) error {
+		err := r.conn.query(ctx, statement{text, part.Args}, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {
 				h.addFailed(row)

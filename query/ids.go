@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,16 +20,16 @@ import (
 // other id has, in any case of letters; a value that fits none gives none. A baseline has to be there.
 func (r *reader) ids(ctx context.Context, key, value string) ([]string, error) {
 	switch key {
-	case keyRun:
+	case filter.KeyRun:
 		return r.runsLike(ctx, value)
-	case keyBaseline:
+	case filter.KeyBaseline:
 		runs, ok := r.src.said.Baselines[value]
 		if !ok {
-			return nil, input("there is no baseline %q%s", brief(value), nearestBaseline(value, r.src.said.Baselines))
+			return nil, fault.Input("there is no baseline %q%s", fault.Brief(value), nearestBaseline(value, r.src.said.Baselines))
 		}
 		return runs, nil
 	}
-	if key == keyCommit {
+	if key == filter.KeyCommit {
 		return r.commitsLike(ctx, strings.ToLower(value))
 	}
 	if back, ok := lastButN(value); ok {
@@ -44,9 +47,9 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 
 // sessionFromLast is the id of the newest session but so many.
 func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
-	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.src.scan([]*schema.Column{runColumn("session_id")}, "session_id IS NOT NULL"), back)
+	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.src.scan([]*schema.Column{schema.RunColumn("session_id")}, "session_id IS NOT NULL"), back)
 	if back == 0 {
-		text = "SELECT max(session_id) FROM " + r.src.scan([]*schema.Column{runColumn("session_id")}, "")
+		text = "SELECT max(session_id) FROM " + r.src.scan([]*schema.Column{schema.RunColumn("session_id")}, "")
 	}
 	row, err := r.conn.one(ctx, statement{text: text})
 	if err != nil || len(row) == 0 {
@@ -111,9 +114,9 @@ func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
 	}
 	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
 	const most = 1000 // more than anybody wants to choose from
-	x := identifier(l.column)
+	x := duck.Identifier(l.column)
 	found := statement{fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.src.scan([]*schema.Column{runColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), []any{text}}
+		r.src.scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), []any{text}}
 	err := r.conn.query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		ids = append(ids, id)
@@ -135,7 +138,7 @@ func (r *reader) commitsLike(ctx context.Context, text string) ([]string, error)
 	if text == "" {
 		return nil, nil
 	}
-	commit := []*schema.Column{runColumn("git_commit")}
+	commit := []*schema.Column{schema.RunColumn("git_commit")}
 	found := statement{"SELECT DISTINCT git_commit FROM " + r.src.scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", []any{text}}
 	var commits []string
 	err := r.conn.query(ctx, found, func(row []driver.Value) error {
@@ -160,5 +163,5 @@ func ambiguous(what, text string, ids []string) error {
 	if len(ids) > shown {
 		more = " ..."
 	}
-	return input("%s begins or ends the ids of %d %s: %s%s", brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
+	return fault.Input("%s begins or ends the ids of %d %s: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -195,7 +196,7 @@ func (l *lister) match(ctx context.Context, r *reader) (chosen, error) {
 		return chosen{}, err
 	}
 	if len(sel.order) == 0 && l.req.Limit > 0 && l.req.Limit <= pageRows {
-		if l.counts || len(sel.notNumbers) > 0 || r.src.runs() < manyRuns {
+		if l.counts || len(sel.NotNumbers) > 0 || r.src.runs() < manyRuns {
 			return r.newestOf(ctx, sel, l.req.Limit)
 		}
 		return r.newestAlone(ctx, sel, l.req.Limit)
@@ -248,7 +249,7 @@ func runColumns(names []string) ([]*schema.Column, error) {
 	for i, name := range names {
 		c, ok := schema.Runs.Column(name)
 		if !ok {
-			return nil, input("columns: runs has no column %q", brief(name))
+			return nil, fault.Input("columns: runs has no column %q", fault.Brief(name))
 		}
 		columns[i] = c
 	}

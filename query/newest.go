@@ -103,7 +103,7 @@ func (r *reader) newest(ctx context.Context, n int) (chosen, error) {
 	}
 	if len(narrow.read) > 0 {
 		narrow.live = nil
-		ids, err := r.listIDs(ctx, statement{text: "SELECT run_id FROM " + narrow.scan([]*schema.Column{runColumn("run_id")}, "")})
+		ids, err := r.listIDs(ctx, statement{text: "SELECT run_id FROM " + narrow.scan([]*schema.Column{schema.RunColumn("run_id")}, "")})
 		if err != nil {
 			return chosen{}, err
 		}

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -25,7 +26,7 @@ func (db *DB) Points(ctx context.Context, filter string) (Table, error) {
 
 // SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
 func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (Table, error) {
-	own := "session_id = " + literal(session)
+	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
 		own += " OR run_id IN (SELECT unnest(" + textList(counted) + "))"
 	}
@@ -44,7 +45,7 @@ func (db *DB) points(ctx context.Context, q question, condition string) (Table, 
 		if err != nil {
 			return err
 		}
-		q := statement{pointsSQL(sel.src.scan(withColumns(columns, sel.columns), sel.restrictedTo(condition))), sel.args}
+		q := statement{pointsSQL(sel.src.scan(withColumns(columns, sel.Columns), sel.restrictedTo(condition))), sel.Args}
 		if t, err = r.conn.table(ctx, q); err == nil && len(t.Rows) == 0 {
 			err = r.nothing(ctx, sel)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -98,7 +99,7 @@ func (s *sources) scanSealed(columns []*schema.Column, files []file, where strin
 	for _, f := range files {
 		if f.broken {
 			// Of a table without rows DuckDB evaluates no condition.
-			return []string{"FROM " + rowOfNulls(columns, "") + " WHERE CASE WHEN true THEN error(" + literal(damageMark+s.path(&f)) + ") ELSE true END"}
+			return []string{"FROM " + rowOfNulls(columns, "") + " WHERE CASE WHEN true THEN error(" + duck.Literal(damageMark+s.path(&f)) + ") ELSE true END"}
 		}
 		group := -1
 		if s.doubled[f.store] {
@@ -134,7 +135,7 @@ func (s *sources) paths(files []file) []string {
 func (s *sources) ofStores() string {
 	conditions := make([]string, len(s.stores))
 	for i, st := range s.stores {
-		conditions[i] = "starts_with(filename, " + literal(strings.TrimSuffix(st.path, "/")+"/") + ")"
+		conditions[i] = "starts_with(filename, " + duck.Literal(strings.TrimSuffix(st.path, "/")+"/") + ")"
 	}
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
@@ -144,7 +145,7 @@ func withRunID(columns []*schema.Column) []*schema.Column {
 	if slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "run_id" }) {
 		return columns
 	}
-	return append([]*schema.Column{runColumn("run_id")}, columns...)
+	return append([]*schema.Column{schema.RunColumn("run_id")}, columns...)
 }
 
 func emptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
@@ -153,7 +154,7 @@ func emptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " 
 func rowOfNulls(columns []*schema.Column, where string) string {
 	nulls := make([]string, len(columns))
 	for i, c := range columns {
-		nulls[i] = "NULL::" + c.SQLType() + " AS " + identifier(c.Name)
+		nulls[i] = "NULL::" + c.SQLType() + " AS " + duck.Identifier(c.Name)
 	}
 	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
 }
@@ -162,7 +163,7 @@ func rowOfNulls(columns []*schema.Column, where string) string {
 func columnNames(columns []*schema.Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
-		names[i] = identifier(c.Name)
+		names[i] = duck.Identifier(c.Name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -197,7 +198,7 @@ func patterns(paths []string) []string {
 func textList(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
-		quoted[i] = literal(text)
+		quoted[i] = duck.Literal(text)
 	}
 	return "[" + strings.Join(quoted, ",") + "]"
 }
@@ -205,36 +206,16 @@ func textList(texts []string) string {
 func schemaMap(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {
-		fields[i] = fmt.Sprintf("%d: {name: %s, type: %s, default_value: NULL}", c.ID, literal(c.Name), literal(c.SQLType()))
+		fields[i] = fmt.Sprintf("%d: {name: %s, type: %s, default_value: NULL}", c.ID, duck.Literal(c.Name), duck.Literal(c.SQLType()))
 	}
 	return "MAP {" + strings.Join(fields, ", ") + "}"
 }
 
 // literal quotes a text of this package or a path. Texts of users are parameters.
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
-
-func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-
-// runColumn is a column of runs that this package names itself.
-func runColumn(name string) *schema.Column {
-	c, ok := schema.Runs.Column(name)
-	if !ok {
-		panic("runs has no column " + name) // a mistake in this package, found by any test
-	}
-	return c
-}
-
 // liveColumn is a column of a live file: samples and ops, nested.
 func liveColumn(name string) *schema.Column {
 	columns := schema.LiveColumns()
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
-}
-
-// num is the SQL of the number that a value is written as, in decimal digits with an optional exponent: NULL for all
-// other texts and for what is not finite.
-func num(x string) string {
-	return "CASE WHEN regexp_full_match(CAST(" + x + ` AS VARCHAR), '[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?')` +
-		" AND isfinite(TRY_CAST(" + x + " AS DOUBLE)) THEN TRY_CAST(" + x + " AS DOUBLE) END"
 }
 
 // withColumns are columns and, after them, those of more that are not among them.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -35,7 +36,7 @@ func (db *DB) Foresee(ctx context.Context, suite string) (Foresight, error) {
 	}
 	f := Foresight{Session: textOf(newest.Rows[0][0]), Machine: textOf(newest.Rows[0][1])}
 	c, err := db.Compare(ctx, CompareRequest{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
-	if errors.Is(err, ErrInput) { // no point has both sides
+	if errors.Is(err, fault.ErrInput) { // no point has both sides
 		return Foresight{}, nil
 	}
 	if err != nil {

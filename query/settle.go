@@ -61,7 +61,7 @@ func (r *reader) settleLive(ctx context.Context) error {
 	first, last := ids[len(ids)-1].String(), ids[0].String()
 	doubtful.live = nil
 	sealed := map[string]bool{}
-	runID := []*schema.Column{runColumn("run_id")}
+	runID := []*schema.Column{schema.RunColumn("run_id")}
 	q := statement{"SELECT run_id FROM " + doubtful.scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
 		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", []any{first, last, texts(ids)}}
 	err := r.conn.query(ctx, q, func(row []driver.Value) error {
@@ -95,7 +95,7 @@ func (r *reader) settleStores(ctx context.Context) error {
 		if len(ours) == 0 {
 			continue
 		}
-		column := []*schema.Column{runColumn("run_id")}
+		column := []*schema.Column{schema.RunColumn("run_id")}
 		earlier, later := s.scanSealed(column, theirs, ""), s.scanSealed(column, ours, "")
 		selects = append(selects, fmt.Sprintf("SELECT %d AS store, run_id FROM (%s) SEMI JOIN (%s) USING (run_id)",
 			store, strings.Join(later, " UNION ALL "), strings.Join(earlier, " UNION ALL ")))

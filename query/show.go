@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,14 +27,14 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	err := db.ask(ctx, db.listAll, func(r *reader) error {
 		like, err := r.runsLike(ctx, id)
 		switch {
-		case errors.Is(err, ErrInput):
-			return input("run: %v", err)
+		case errors.Is(err, fault.ErrInput):
+			return fault.Input("run: %v", err)
 		case err != nil:
 			return err
 		case len(like) == 0 && r.src.removed(id):
-			return input("run: %q was removed; restore brings it back", brief(id))
+			return fault.Input("run: %q was removed; restore brings it back", fault.Brief(id))
 		case len(like) == 0:
-			return input("run: no run has the id %q", brief(id))
+			return fault.Input("run: no run has the id %q", fault.Brief(id))
 		}
 		run, err := schema.ParseULID(like[0])
 		if err != nil {

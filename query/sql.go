@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -115,7 +117,7 @@ func (s *sources) sandbox(passed passed, others ...string) []string {
 		"CREATE VIEW samples AS " + samples.samplesSQL(""),
 		"CREATE VIEW samples_long AS " + samplesLongSQL("samples"),
 		"CREATE VIEW ops AS " + ops.opsSQL(""),
-		"CREATE MACRO num(x) AS " + num("x"),
+		"CREATE MACRO num(x) AS " + duck.Number("x"),
 		"SET TimeZone = 'UTC'",
 		"SET allowed_paths = " + textList(allowed(paths)),
 		"SET enable_external_access = false",
@@ -152,8 +154,8 @@ func queryError(err error) error {
 	case slices.Contains(notAskers, engine.kind):
 		return fmt.Errorf("query: %w", err)
 	case strings.Contains(engine.message, "disabled by configuration"), engine.kind == duckdb.ErrorTypePermission:
-		return input("query: only runs, samples, samples_long and ops can be read here: %s", engine.message)
+		return fault.Input("query: only runs, samples, samples_long and ops can be read here: %s", engine.message)
 	default:
-		return input("query: %s", engine.message)
+		return fault.Input("query: %s", engine.message)
 	}
 }

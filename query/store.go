@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,7 +46,7 @@ type store struct {
 // DuckDB cannot be given. No store at all and an empty name are an ErrInput.
 func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 	if len(stores) == 0 {
-		return nil, input("no store is named")
+		return nil, fault.Input("no store is named")
 	}
 	opts.TempDir = cmp.Or(opts.TempDir, os.TempDir())
 	db := &DB{opts: opts, closing: &closing{}}
@@ -54,7 +55,7 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 			return nil, err
 		}
 		if dir == "" {
-			return nil, input("the name of a store is empty")
+			return nil, fault.Input("the name of a store is empty")
 		}
 		if _, err := schema.ReadHeader(schema.Dir(dir)); err != nil {
 			return nil, storeError(dir, err)

@@ -49,7 +49,7 @@ func columnsNamed(names ...string) []Column {
 	}
 	columns := make([]Column, len(names))
 	for i, name := range names {
-		columns[i] = Column{Name: name, Type: types[runColumn(name).Kind]}
+		columns[i] = Column{Name: name, Type: types[schema.RunColumn(name).Kind]}
 	}
 	return columns
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -42,8 +43,8 @@ func (s *sources) opsSQL(where string) string {
 func (s *sources) nested(t *schema.Table, where string) string {
 	var parts []string
 	if len(s.live) > 0 {
-		parts = append(parts, "SELECT "+columnNames(t.Columns)+" FROM (SELECT run_id, unnest("+identifier(t.Name)+", max_depth := 2) FROM ("+
-			s.scanLive([]*schema.Column{runColumn("run_id"), liveColumn(t.Name)}, where)+"))")
+		parts = append(parts, "SELECT "+columnNames(t.Columns)+" FROM (SELECT run_id, unnest("+duck.Identifier(t.Name)+", max_depth := 2) FROM ("+
+			s.scanLive([]*schema.Column{schema.RunColumn("run_id"), liveColumn(t.Name)}, where)+"))")
 	}
 	parts = append(parts, s.scanSealed(t.Columns, s.beside(t), where)...)
 	if len(parts) == 0 {
@@ -91,7 +92,7 @@ func (r *reader) checkSamples(ctx context.Context) error {
 	for _, f := range without {
 		one := &sources{stores: r.src.stores, read: []file{f}}
 		expected := 0 // runs that say what their samples are of, and of which nobody says that they are lost
-		text := "SELECT run_id FROM " + one.scan([]*schema.Column{runColumn("run_id"), runColumn("metric")}, "metric IS NOT NULL")
+		text := "SELECT run_id FROM " + one.scan([]*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("metric")}, "metric IS NOT NULL")
 		err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
 			id, _ := row[0].(string)
 			if _, lost := r.src.said.Lost[id][schema.Samples.Name]; !lost {

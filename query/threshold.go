@@ -3,6 +3,7 @@ package query
 import (
 	"math"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -15,15 +16,15 @@ const ThresholdFact = "runner.threshold."
 func ThresholdOf(text string) (Threshold, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil || q.Value < 0 {
-		return Threshold{}, input("threshold %q: want a share (5%%) or an amount (0.001, 2 ms)", brief(text))
+		return Threshold{}, fault.Input("threshold %q: want a share (5%%) or an amount (0.001, 2 ms)", fault.Brief(text))
 	}
 	stored, factor, known := schema.StoredUnit(q.Unit)
 	if q.Unit != "" && !known {
-		return Threshold{}, input("threshold %q: unit %q is not known", brief(text), brief(q.Unit))
+		return Threshold{}, fault.Input("threshold %q: unit %q is not known", fault.Brief(text), fault.Brief(q.Unit))
 	}
 	t := Threshold{Value: q.Value * factor, Absolute: q.Unit != "%"}
 	if math.IsInf(t.Value, 0) {
-		return Threshold{}, input("threshold %q: it is too large", brief(text))
+		return Threshold{}, fault.Input("threshold %q: it is too large", fault.Brief(text))
 	}
 	if t.Absolute {
 		t.Unit = stored

@@ -28,12 +28,12 @@ func (l *lister) orderUntimed(ctx context.Context, r *reader, found *chosen) err
 	}
 	alone := bounds{until: 1}
 	sel.restrict(alone)
-	columns := withColumns(withRunID(sel.columns), []*schema.Column{runColumn("session_id"), runColumn("env"), runColumn("position_index")})
-	text := "SELECT run_id FROM " + sel.src.within(alone).scan(columns, sel.text) + " ORDER BY " + untimedOrder
+	columns := withColumns(withRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
+	text := "SELECT run_id FROM " + sel.src.within(alone).scan(columns, sel.SQL) + " ORDER BY " + untimedOrder
 	if l.req.Limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", l.req.Limit-timed)
 	}
-	last, err := r.listIDs(ctx, statement{text, sel.args})
+	last, err := r.listIDs(ctx, statement{text, sel.Args})
 	found.ids = append(found.ids[:timed], last...)
 	l.only = nil
 	return err

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // readTable reads a result to its end. It refuses one of more values than most.
@@ -40,7 +41,7 @@ func readTable(rows driver.Rows, most int) (Table, error) {
 			return Table{}, err
 		}
 		if len(t.Rows)*len(row) >= most {
-			return Table{}, input("the result has more than %d values: aggregate, or add a LIMIT", most)
+			return Table{}, fault.Input("the result has more than %d values: aggregate, or add a LIMIT", most)
 		}
 		values := make([]any, len(row))
 		for i, v := range row {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -52,7 +53,7 @@ func (w *viewWriter) line(format string, args ...any) { fmt.Fprintf(&w.text, for
 
 // globOf is the SQL of the paths in the store that match.
 func (w *viewWriter) globOf(pattern string) string {
-	return "glob(" + literal(asPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
+	return "glob(" + duck.Literal(asPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
 }
 
 // files makes variables of the files that there are, live ones first, since runs go from there to the sealed ones; and a
@@ -63,7 +64,7 @@ func (w *viewWriter) files() {
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		// A file of samples or ops counts only if there is one of its name in runs/.
 		w.list(t.Name, fmt.Sprintf("SELECT file FROM %s WHERE list_contains(getvariable('neurolens_runs'), replace(file, %s, %s))",
-			w.globOf(schema.TableZones[t]+"/*/*.parquet"), literal(w.path+"/"+schema.TableZones[t]+"/"), literal(w.path+"/"+schema.RunsDir+"/")))
+			w.globOf(schema.TableZones[t]+"/*/*.parquet"), duck.Literal(w.path+"/"+schema.TableZones[t]+"/"), duck.Literal(w.path+"/"+schema.RunsDir+"/")))
 	}
 	w.source("live", schema.LiveColumns(), "DISTINCT ON (run_id) ")
 	for _, t := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
@@ -81,7 +82,7 @@ func (w *viewWriter) source(name string, columns []*schema.Column, distinct stri
 	files := "list_transform(getvariable('neurolens_" + name + "'), lambda f: regexp_replace(f, '[*?\\[]', '[\\0]', 'g'))"
 	read := "SELECT " + distinct + columnNames(columns) + " FROM read_parquet(" + files + ", schema = " + schemaMap(columns) + ")"
 	w.line("SET VARIABLE neurolens_%s_sql = CASE WHEN len(getvariable('neurolens_%s')) = 0 THEN %s ELSE %s END;",
-		name, name, literal("FROM "+emptyTable(columns)), literal(read))
+		name, name, duck.Literal("FROM "+emptyTable(columns)), duck.Literal(read))
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
 }
 
@@ -105,7 +106,7 @@ func (w *viewWriter) annotations() {
 			values[i] = set[key]
 		}
 		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]), %s::VARCHAR[])",
-			literal(run), textList(keys), textList(values), textList(w.said.Untagged[run])))
+			duck.Literal(run), textList(keys), textList(values), textList(w.said.Untagged[run])))
 	}
 	if len(rows) == 0 {
 		rows = []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR), NULL::VARCHAR[])"}
@@ -122,7 +123,7 @@ func (w *viewWriter) lost() {
 		for _, table := range slices.Sorted(maps.Keys(w.said.Lost[run])) {
 			tables, reasons = append(tables, table), append(reasons, w.said.Lost[run][table])
 		}
-		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", literal(run), textList(tables), textList(reasons)))
+		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", duck.Literal(run), textList(tables), textList(reasons)))
 	}
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_lost AS FROM (VALUES %s) t(run_id, lost) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
 }
@@ -136,10 +137,10 @@ func (w *viewWriter) views() {
 	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
-			columnNames(t.Columns), t.Name, columnNames(t.Columns), identifier(t.Name), unsealed, removed)
+			columnNames(t.Columns), t.Name, columnNames(t.Columns), duck.Identifier(t.Name), unsealed, removed)
 	}
 	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, sampleValues, nested(schema.Samples))
 	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", samplesLongSQL("samples"))
 	w.line("CREATE OR REPLACE TEMP VIEW ops AS FROM %s;", nested(schema.Ops))
-	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", num("x"))
+	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", duck.Number("x"))
 }

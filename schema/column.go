@@ -75,6 +75,15 @@ func (t *Table) Column(name string) (*Column, bool) {
 	return nil, false
 }
 
+// RunColumn is a column of runs that the program names itself. It panics where there is none, which any test finds.
+func RunColumn(name string) *Column {
+	c, ok := Runs.Column(name)
+	if !ok {
+		panic("runs has no column " + name)
+	}
+	return c
+}
+
 // number gives the columns their ids the way Iceberg numbers a new table: all top-level columns from 1, then their
 // children in column order, a column's direct children before what is inside them.
 func (t *Table) number() {

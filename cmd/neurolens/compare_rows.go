@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -82,7 +83,7 @@ func (w compareWriter) valuesOf(t query.Table, name string) axis {
 	if slices.Contains(identityColumns, name) || name == "machine" {
 		return axisOf(t, name, func(row []any) any { return at(t, row, name) })
 	}
-	return axisOf(t, query.ParameterKey(parameter), func(row []any) any {
+	return axisOf(t, filter.ParameterKey(parameter), func(row []any) any {
 		params, _ := at(t, row, "params").(map[string]any)
 		return params[parameter]
 	})

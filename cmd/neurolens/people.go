@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -150,7 +151,7 @@ func axesBut(t query.Table, columns []string, but func(name string) bool) (const
 	}
 	if i := t.Index("params"); i >= 0 {
 		for _, name := range parameterNames(t, i) {
-			all = append(all, axisOf(t, query.ParameterKey(name), func(row []any) any {
+			all = append(all, axisOf(t, filter.ParameterKey(name), func(row []any) any {
 				params, _ := row[i].(map[string]any)
 				return params[name]
 			}))

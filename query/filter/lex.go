@@ -1,17 +1,19 @@
-package query
-
-import (
-	"fmt"
-	"strings"
-	"unicode/utf8"
-)
-
-// A filter is text of a user: expr := and ("or" and)* ; and := unary+ ; unary := "not" unary | "(" expr ")" | word ;
+// Package filter makes SQL of what users say which runs they want.
+//
+// A filter is a text: expr := and ("or" and)* ; and := unary+ ; unary := "not" unary | "(" expr ")" | word ;
 // word := key operator value ("," value)*.
 //
 // White space ends a word outside double quotes. In quotes \" and \\ are escapes, other backslashes stay. Brackets
 // opened in a value belong to it; a ) that closes nothing in its value is the filter's. In a regular expression a
 // backslash takes the meaning from the next character, and brackets inside [...] mean nothing.
+package filter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
+)
 
 // tokenKind tells what a token is.
 type tokenKind int
@@ -30,21 +32,21 @@ const (
 type token struct {
 	kind   tokenKind
 	offset int
-	word   *word
+	word   *Word
 }
 
-// word is a condition as it was written.
-type word struct {
-	text   string // the whole word
+// Word is a condition as it was written.
+type Word struct {
+	Text   string // the whole word
 	offset int    // of the word in the filter
-	key    string
-	op     string // = != < <= > >= ~ !~
-	values []value
+	Key    string
+	Op     string // = != < <= > >= ~ !~
+	Values []Value
 }
 
-// value is one value of a word. A quoted one is text, never null, an alias or a number.
-type value struct {
-	text   string
+// Value is one value of a word. A quoted one is text, never null, an alias or a number.
+type Value struct {
+	Text   string
 	quoted bool
 	offset int
 }
@@ -58,18 +60,9 @@ type lexer struct {
 	at   int
 }
 
-// inputError is an ErrInput about a place in a filter.
-func inputError(where string, offset int, format string, args ...any) error {
-	return input("filter: %s  (offset %d): %s", brief(where), offset, fmt.Sprintf(format, args...))
-}
-
-// brief makes a text of a user fit into one line of an error: cut to 60 characters, nothing unprintable.
-func brief(text string) string {
-	const limit = 60
-	if utf8.RuneCountInString(text) > limit {
-		text = string([]rune(text)[:limit]) + "…"
-	}
-	return printable(text)
+// ErrorAt is an ErrInput about a place in a filter.
+func ErrorAt(where string, offset int, format string, args ...any) error {
+	return fault.Input("filter: %s  (offset %d): %s", fault.Brief(where), offset, fmt.Sprintf(format, args...))
 }
 
 func (l *lexer) next() (token, error) {
@@ -95,26 +88,26 @@ func (l *lexer) next() (token, error) {
 
 func (l *lexer) word() (token, error) {
 	start := l.at
-	w := &word{offset: start}
+	w := &Word{offset: start}
 	quoted, err := l.key(w)
 	if err != nil {
 		return token{}, err
 	}
-	if w.op == "" {
+	if w.Op == "" {
 		return l.keyword(start, w, quoted)
 	}
-	if w.key == "" {
-		return token{}, inputError(w.op, start, "a key is missing before %s", w.op)
+	if w.Key == "" {
+		return token{}, ErrorAt(w.Op, start, "a key is missing before %s", w.Op)
 	}
 	if err := l.values(w); err != nil {
 		return token{}, err
 	}
-	w.text = l.text[start:l.at]
+	w.Text = l.text[start:l.at]
 	return token{kind: tokenWord, offset: start, word: w}, nil
 }
 
 // key reads up to the operator and over it. A ( ends a key, so that not(a=1) is what it looks like.
-func (l *lexer) key(w *word) (quoted bool, err error) {
+func (l *lexer) key(w *Word) (quoted bool, err error) {
 	var key strings.Builder
 	for l.at < len(l.text) {
 		c := l.text[l.at]
@@ -128,14 +121,14 @@ func (l *lexer) key(w *word) (quoted bool, err error) {
 		if isSpace(c) || c == '(' || c == ')' {
 			break
 		}
-		if w.op = operatorAt(l.text[l.at:]); w.op != "" {
-			l.at += len(w.op)
+		if w.Op = operatorAt(l.text[l.at:]); w.Op != "" {
+			l.at += len(w.Op)
 			break
 		}
 		key.WriteByte(c)
 		l.at++
 	}
-	w.key = key.String()
+	w.Key = key.String()
 	return quoted, nil
 }
 
@@ -149,32 +142,32 @@ func operatorAt(text string) string {
 }
 
 // keyword makes a token of a word without an operator.
-func (l *lexer) keyword(start int, w *word, quoted bool) (token, error) {
+func (l *lexer) keyword(start int, w *Word, quoted bool) (token, error) {
 	kinds := map[string]tokenKind{"and": tokenAnd, "or": tokenOr, "not": tokenNot}
-	if kind, ok := kinds[w.key]; ok && !quoted {
+	if kind, ok := kinds[w.Key]; ok && !quoted {
 		return token{kind: kind, offset: start}, nil
 	}
 	text := l.text[start:l.at]
-	return token{}, inputError(text, start, "a condition is missing; a shell takes < and > for itself, so quote it: '%s>=2'", brief(text))
+	return token{}, ErrorAt(text, start, "a condition is missing; a shell takes < and > for itself, so quote it: '%s>=2'", fault.Brief(text))
 }
 
 // values reads the values of a word; only = and != have more than one.
-func (l *lexer) values(w *word) error {
-	regex := strings.HasSuffix(w.op, "~")
-	list := strings.HasSuffix(w.op, "=") && !strings.ContainsAny(w.op, "<>")
+func (l *lexer) values(w *Word) error {
+	regex := strings.HasSuffix(w.Op, "~")
+	list := strings.HasSuffix(w.Op, "=") && !strings.ContainsAny(w.Op, "<>")
 	for {
 		v, err := l.value(w, regex, list)
 		if err != nil {
 			return err
 		}
 		text := l.text[w.offset:l.at]
-		if v.text == "" && !v.quoted {
-			return inputError(text, v.offset, "a value is missing")
+		if v.Text == "" && !v.quoted {
+			return ErrorAt(text, v.offset, "a value is missing")
 		}
-		if !regex && !v.quoted && strings.ContainsRune("=<>~", rune(v.text[0])) {
-			return inputError(text, v.offset, "two operators; a value that begins with %c has to be quoted", v.text[0])
+		if !regex && !v.quoted && strings.ContainsRune("=<>~", rune(v.Text[0])) {
+			return ErrorAt(text, v.offset, "two operators; a value that begins with %c has to be quoted", v.Text[0])
 		}
-		w.values = append(w.values, v)
+		w.Values = append(w.Values, v)
 		if !list || l.at == len(l.text) || l.text[l.at] != ',' {
 			return nil
 		}
@@ -183,20 +176,20 @@ func (l *lexer) values(w *word) error {
 }
 
 // value reads one value up to white space, to a ) that it did not open and, in a list, to a comma.
-func (l *lexer) value(w *word, regex, list bool) (value, error) {
-	v := value{offset: l.at}
+func (l *lexer) value(w *Word, regex, list bool) (Value, error) {
+	v := Value{offset: l.at}
 	var text strings.Builder
 	var open nesting
 	for l.at < len(l.text) {
 		c := l.text[l.at]
 		switch {
 		case isSpace(c), c == ')' && len(open) == 0, c == ',' && list && len(open) == 0:
-			v.text = text.String()
+			v.Text = text.String()
 			return v, nil
 		case c == '"':
 			v.quoted = true
 			if err := l.quote(&text); err != nil {
-				return v, inputError(l.text[w.offset:], l.at, "the quote is not closed")
+				return v, ErrorAt(l.text[w.offset:], l.at, "the quote is not closed")
 			}
 			continue
 		case c == '\\' && regex && l.at+1 < len(l.text) && !isSpace(l.text[l.at+1]):
@@ -209,7 +202,7 @@ func (l *lexer) value(w *word, regex, list bool) (value, error) {
 		text.WriteByte(c)
 		l.at++
 	}
-	v.text = text.String()
+	v.Text = text.String()
 	return v, nil
 }
 
@@ -227,7 +220,7 @@ func (l *lexer) quote(to *strings.Builder) error {
 			to.WriteByte(c)
 		}
 	}
-	return inputError(l.text[l.at:], l.at, "the quote is not closed")
+	return ErrorAt(l.text[l.at:], l.at, "the quote is not closed")
 }
 
 // nesting are the brackets open in a value.

@@ -1,12 +1,12 @@
-package query
+package filter
 
 import (
-	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // String prints a filter with all its structure visible.
@@ -16,14 +16,14 @@ func (n *node) String() string {
 	}
 	if n.kind == tokenWord {
 		var values []string
-		for _, v := range n.word.values {
-			text := v.text
+		for _, v := range n.word.Values {
+			text := v.Text
 			if v.quoted {
 				text = `"` + text + `"`
 			}
 			values = append(values, text)
 		}
-		return n.word.key + " " + n.word.op + " " + strings.Join(values, " | ")
+		return n.word.Key + " " + n.word.Op + " " + strings.Join(values, " | ")
 	}
 	var parts []string
 	for _, p := range n.parts {
@@ -120,9 +120,9 @@ func TestFilterRefusals(t *testing.T) {
 		{strings.Repeat("x", 1<<20), `longer than 65536 bytes`},
 		{"x\ny", `a condition is missing`},
 	} {
-		_, err := compileFilter(c.text, noIDs)
+		_, err := Compile(c.text, noIDs)
 		switch {
-		case !errors.Is(err, ErrInput):
+		case !errors.Is(err, fault.ErrInput):
 			t.Errorf("%.80q: got %v, want an ErrInput", c.text, err)
 		case !strings.Contains(err.Error(), c.want):
 			t.Errorf("%.80q: got %q, want %q", c.text, err, c.want)
@@ -142,57 +142,12 @@ func TestCompileBindsEverything(t *testing.T) {
 		`suite="` + evil + `"`, `suite~"DROP"`, `"` + evil + `"=1`, `param."` + evil + `">=1`, `tag."` + evil + `"="` + evil + `"`, `warnings="` + evil + `"`,
 		`warnings~DROP`, `p99<1DROP`, `session="` + evil + `"`, `env.DROP~DROP`, `started_at>2026-01-01 precision="DROP"`,
 	} {
-		c, err := compileFilter(text, func(_, value string) ([]string, error) { return []string{value}, nil })
+		c, err := Compile(text, func(_, value string) ([]string, error) { return []string{value}, nil })
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if strings.Contains(c.text, "DROP") {
-			t.Errorf("%s is spliced into %s", text, c.text)
+		if strings.Contains(c.SQL, "DROP") {
+			t.Errorf("%s is spliced into %s", text, c.SQL)
 		}
 	}
-}
-
-// FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes.
-func FuzzFilter(f *testing.F) {
-	for _, c := range nasty {
-		f.Add(c.text)
-	}
-	for _, text := range []string{
-		`p99<1.5ms dim=64,128`, `session=last~1 run=M9F3QA7K`, `warnings~drift started_at>=2026-11-01`, `param.x>=1e3 not tag.a!~b`,
-		`precision=float32 git_dirty=true,null`, `batch_size=2.5,9007199254740993,1e300`, `k=[1.0, "a"],{}`, `memory_bytes>16GiB bs<8 seq!=null`,
-	} {
-		f.Add(text)
-	}
-	e, err := openEngine(Options{})
-	if err != nil {
-		f.Fatal(err)
-	}
-	ctx := context.Background()
-	c, err := e.connect(ctx)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.close()); err != nil {
-			f.Error(err)
-		}
-	})
-	f.Fuzz(func(t *testing.T, text string) {
-		cond, err := compileFilter(text, func(_, value string) ([]string, error) { return []string{value}, nil })
-		if err != nil {
-			if !errors.Is(err, ErrInput) || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {
-				t.Fatalf("%q: %q", text, err)
-			}
-			return
-		}
-		for _, r := range cond.regexes {
-			if c.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{r}}, ignore) != nil {
-				return // said so by choose
-			}
-		}
-		r := &reader{c, &sources{}}
-		if _, err := r.find(ctx, selection{condition: cond, src: r.src}); err != nil {
-			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
-		}
-	})
 }

@@ -1,4 +1,4 @@
-package query
+package filter
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,21 +38,21 @@ func canonicalText(text string) string {
 }
 
 // compare compiles the comparison of a column of numbers.
-func (c *compiler) compare(w *word, f field, op string, v value) (string, error) {
+func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error) {
 	n, err := c.number(w, f, v)
 	if err != nil {
 		return "", err
 	}
-	text := c.expression(f) + " " + op + " " + c.bind(integerWherePossible(f, n.Value, v.text))
-	if f.column.Unit == schema.UnitOfRow {
-		text = "(" + text + " AND " + c.read(runColumn("unit")) + " = " + c.bind(n.Unit) + ")"
+	text := c.expression(f) + " " + op + " " + c.bind(integerWherePossible(f, n.Value, v.Text))
+	if f.Column.Unit == schema.UnitOfRow {
+		text = "(" + text + " AND " + c.read(schema.RunColumn("unit")) + " = " + c.bind(n.Unit) + ")"
 	}
 	return text, nil
 }
 
 // integerWherePossible keeps all digits of an integer literal and spares DuckDB the cast of every row.
-func integerWherePossible(f field, number float64, text string) any {
-	if f.column.Kind != schema.KindInt {
+func integerWherePossible(f Field, number float64, text string) any {
+	if f.Column.Kind != schema.KindInt {
 		return number
 	}
 	if i, err := strconv.ParseInt(text, 10, 64); err == nil {
@@ -65,9 +66,9 @@ func integerWherePossible(f field, number float64, text string) any {
 
 // number reads the number that a field is compared with, in the stored unit. A column with a unit of its own takes a
 // number without one as stored; one with the unit of the row needs it said.
-func (c *compiler) number(w *word, f field, v value) (schema.Quantity, error) {
+func (c *compiler) number(w *Word, f Field, v Value) (schema.Quantity, error) {
 	none := schema.Quantity{}
-	n, err := schema.ParseQuantity(v.text)
+	n, err := schema.ParseQuantity(v.Text)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
 		return none, w.fail(v, "%s is out of range", quoteOnce(v))
@@ -76,32 +77,32 @@ func (c *compiler) number(w *word, f field, v value) (schema.Quantity, error) {
 	}
 	unit, factor, known := schema.StoredUnit(n.Unit)
 	want := ""
-	if f.entry == "" {
-		want = f.column.Unit
+	if f.Entry == "" {
+		want = f.Column.Unit
 	}
 	switch {
 	case n.Unit == "" && want == schema.UnitOfRow:
-		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.key, w.key, w.op, v.text)
+		return none, w.fail(v, "%s is in the unit of its metric: say which, as in %s%s%sms", w.Key, w.Key, w.Op, v.Text)
 	case n.Unit == "":
 		return n, nil
 	case want == "":
-		return none, w.fail(v, "%s has no unit, but %q has %s", w.key, brief(v.text), brief(n.Unit))
+		return none, w.fail(v, "%s has no unit, but %q has %s", w.Key, fault.Brief(v.Text), fault.Brief(n.Unit))
 	case want != schema.UnitOfRow && !known:
-		return none, w.fail(v, "unit %q is not known", brief(n.Unit))
+		return none, w.fail(v, "unit %q is not known", fault.Brief(n.Unit))
 	case want != schema.UnitOfRow && unit != want:
-		return none, w.fail(v, "%s is in %s, but %q is in %s", w.key, want, brief(v.text), unit)
+		return none, w.fail(v, "%s is in %s, but %q is in %s", w.Key, want, fault.Brief(v.Text), unit)
 	}
 	if !known {
-		c.unsure = append(c.unsure, unsure{word: w, offset: v.offset, unit: unit})
+		c.Unsure = append(c.Unsure, Unsure{Word: w, Offset: v.offset, Unit: unit})
 	}
 	return schema.Quantity{Value: n.Value * factor, Unit: unit}, nil
 }
 
-func quoteOnce(v value) string {
+func quoteOnce(v Value) string {
 	if v.quoted {
-		return fmt.Sprintf("the text %q", brief(v.text))
+		return fmt.Sprintf("the text %q", fault.Brief(v.Text))
 	}
-	return fmt.Sprintf("%q", brief(v.text))
+	return fmt.Sprintf("%q", fault.Brief(v.Text))
 }
 
 // timeLayouts are what a time may be written in; without an offset it is UTC.
@@ -116,5 +117,5 @@ func parseTime(text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", brief(text))
+	return time.Time{}, fmt.Errorf("%q is not a time like 2026-11-21 or 2026-11-21T06:45:12Z", fault.Brief(text))
 }

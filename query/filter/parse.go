@@ -1,8 +1,10 @@
-package query
+package filter
 
 import (
 	"strings"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // Limits of a filter. They stop text that is not one before it costs memory or exceeds what DuckDB nests.
@@ -15,7 +17,7 @@ const (
 // node is a filter: a word, or an operation on other nodes (and, or: two or more; not: one).
 type node struct {
 	kind  tokenKind // tokenWord, tokenAnd, tokenOr, tokenNot
-	word  *word
+	word  *Word
 	parts []*node
 }
 
@@ -31,11 +33,11 @@ type parser struct {
 func parseFilter(text string) (*node, error) {
 	switch {
 	case len(text) > maxFilterBytes:
-		return nil, inputError(text, maxFilterBytes, "longer than %d bytes", maxFilterBytes)
+		return nil, ErrorAt(text, maxFilterBytes, "longer than %d bytes", maxFilterBytes)
 	case !utf8.ValidString(text):
-		return nil, inputError(text, invalidAt(text), "not UTF-8")
+		return nil, ErrorAt(text, fault.InvalidAt(text), "not UTF-8")
 	case strings.ContainsRune(text, 0):
-		return nil, inputError(text, strings.IndexByte(text, 0), "a NUL byte")
+		return nil, ErrorAt(text, strings.IndexByte(text, 0), "a NUL byte")
 	}
 	p := &parser{lexer: lexer{text: text}}
 	if err := p.advance(); err != nil {
@@ -54,24 +56,13 @@ func parseFilter(text string) (*node, error) {
 	return n, nil
 }
 
-func invalidAt(text string) int {
-	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return len(text)
-}
-
 func (p *parser) advance() (err error) {
 	p.peeked, err = p.lexer.next()
 	return err
 }
 
 func (p *parser) fail(message string) error {
-	return inputError(p.lexer.text, p.peeked.offset, "%s", message)
+	return ErrorAt(p.lexer.text, p.peeked.offset, "%s", message)
 }
 
 func (p *parser) expr() (*node, error) {
@@ -156,7 +147,7 @@ func (p *parser) group() (*node, error) {
 		return nil, err
 	}
 	if p.peeked.kind != tokenClose {
-		return nil, inputError(p.lexer.text, open.offset, "this ( is not closed")
+		return nil, ErrorAt(p.lexer.text, open.offset, "this ( is not closed")
 	}
 	return n, p.advance()
 }

@@ -1,0 +1,343 @@
+package filter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Condition is a compiled filter: SQL over columns of runs with parameters, never text of a user.
+type Condition struct {
+	SQL        string // empty: every run
+	Reach      string // what would match if any order held of values that are no numbers; as SQL where none is asked for
+	Args       []any
+	Columns    []*schema.Column // that the SQL reads
+	NotNumbers []NotNumber
+	Regexes    []string // that DuckDB has to accept too
+	Unsure     []Unsure
+	Words      []CompiledWord
+	WordArgs   int // so many of the first args belong to words
+}
+
+// CompiledWord is a word of a filter and its SQL.
+type CompiledWord struct {
+	*Word
+	Field Field
+	SQL   string
+	Wants bool // it says what runs have, not what they have not
+}
+
+// NotNumber counts the values of a key that an ordering cannot use.
+type NotNumber struct {
+	Key string
+	SQL string // SQL: this row has such a value
+}
+
+// Unsure is what may be a slip of the pen. It is looked at only when nothing matches, for that needs a look at all runs.
+type Unsure struct {
+	Word   *Word
+	Offset int
+	Field  Field
+	Unit   string // in place of the field: a unit that is not known
+}
+
+// compiler makes a condition of a filter.
+type compiler struct {
+	Condition
+	lookup Lookup
+	seen   map[string]bool // columns
+	places map[any]string  // parameters by value
+	within int             // of how many nots a node stands in
+}
+
+// Lookup finds the ids that the value of run=, session=, baseline= or commit= stands for; none is not an error.
+type Lookup func(key, value string) ([]string, error)
+
+// Compile makes a condition of a filter's text. Errors wrap ErrInput, or are the lookup's.
+func Compile(text string, ids Lookup) (Condition, error) {
+	n, err := parseFilter(text)
+	if err != nil || n == nil {
+		return Condition{}, err
+	}
+	c := &compiler{lookup: ids, seen: map[string]bool{}, places: map[any]string{}}
+	if c.SQL, c.Reach, err = c.node(n); err != nil {
+		return Condition{}, err
+	}
+	c.NotNumbers, c.WordArgs = eachOnce(c.NotNumbers), len(c.Args)
+	return c.Condition, nil
+}
+
+// eachOnce leaves out what is there twice, as of a key with two bounds: its values are counted once.
+func eachOnce(all []NotNumber) []NotNumber {
+	var some []NotNumber
+	for _, n := range all {
+		if !slices.Contains(some, n) {
+			some = append(some, n)
+		}
+	}
+	return some
+}
+
+// node compiles a node: its text and its reach. What an order cannot tell of, not matches, and that is its reach, too.
+func (c *compiler) node(n *node) (text, reach string, err error) {
+	if n.kind == tokenWord {
+		return c.word(n.word)
+	}
+	if n.kind == tokenNot {
+		c.within++
+		defer func() { c.within-- }()
+	}
+	texts, reaches := make([]string, len(n.parts)), make([]string, len(n.parts))
+	for i, part := range n.parts {
+		if texts[i], reaches[i], err = c.node(part); err != nil {
+			return "", "", err
+		}
+	}
+	switch n.kind {
+	case tokenNot:
+		return not(texts[0]), not(texts[0]), nil
+	case tokenAnd:
+		return joined(texts, " AND "), joined(reaches, " AND "), nil
+	default:
+		return joined(texts, " OR "), joined(reaches, " OR "), nil
+	}
+}
+
+func joined(conditions []string, operator string) string {
+	return "(" + strings.Join(conditions, operator) + ")"
+}
+
+// not is the exact complement, NULL included.
+func not(condition string) string { return "NOT coalesce(" + condition + ", false)" }
+
+func (c *compiler) word(w *Word) (text, reach string, err error) {
+	f := FieldOf(w.Key)
+	op, negated := strings.CutPrefix(w.Op, "!")
+	known := len(c.NotNumbers)
+	switch op {
+	case "=":
+		text, err = c.equal(w, f)
+	case "~":
+		text, err = c.match(w, f)
+	default:
+		text, err = c.order(w, f)
+	}
+	if err != nil {
+		return "", "", err
+	}
+	if f.Bare {
+		c.Unsure = append(c.Unsure, Unsure{Word: w, Offset: w.offset, Field: f})
+	}
+	if negated {
+		text = not(text)
+	}
+	c.Words = append(c.Words, CompiledWord{w, f, text, c.within == 0 && !negated})
+	reach = text
+	for _, n := range c.NotNumbers[known:] {
+		reach = joined([]string{reach, n.SQL}, " OR ")
+	}
+	return text, reach, nil
+}
+
+func (w *Word) fail(v Value, format string, args ...any) error {
+	return ErrorAt(w.Text, v.offset, format, args...)
+}
+
+// bind makes a value a parameter and gives its place in the SQL text.
+func (c *compiler) bind(v any) string {
+	place, ok := c.places[v]
+	if !ok {
+		c.Args = append(c.Args, v)
+		place = "$" + strconv.Itoa(len(c.Args))
+		switch v.(type) {
+		case string:
+			place += "::VARCHAR"
+		case int64:
+			place += "::BIGINT"
+		case float64:
+			place += "::DOUBLE"
+		}
+		c.places[v] = place
+	}
+	return place
+}
+
+func (c *compiler) read(column *schema.Column) string {
+	if !c.seen[column.Name] {
+		c.seen[column.Name] = true
+		c.Columns = append(c.Columns, column)
+	}
+	return duck.Identifier(column.Name)
+}
+
+// expression is the SQL of a field.
+func (c *compiler) expression(f Field) string {
+	if f.Entry == "" {
+		return c.read(f.Column)
+	}
+	return c.read(f.Column) + "[" + c.bind(f.Entry) + "]"
+}
+
+// equal compiles = with its values, one of which has to be equal.
+func (c *compiler) equal(w *Word, f Field) (string, error) {
+	x := c.expression(f)
+	var alternatives []string
+	for _, v := range w.Values {
+		if v.Text == "null" && !v.quoted && w.Key != KeyBaseline {
+			alternatives = append(alternatives, x+" IS NULL")
+			continue
+		}
+		text, err := c.equalTo(w, f, v)
+		if err != nil {
+			return "", err
+		}
+		alternatives = append(alternatives, text)
+	}
+	return "(" + strings.Join(alternatives, " OR ") + ")", nil
+}
+
+func (c *compiler) equalTo(w *Word, f Field, v Value) (string, error) {
+	x := c.expression(f)
+	switch f.Kind() {
+	case schema.KindInt, schema.KindReal:
+		return c.compare(w, f, "=", v)
+	case schema.KindBool:
+		if v.quoted || v.Text != "true" && v.Text != "false" {
+			return "", w.fail(v, "want true, false or null")
+		}
+		return x + " = " + v.Text, nil
+	case schema.KindList:
+		if f.Column.Children[0].Kind != schema.KindString {
+			return "", w.fail(v, "%s holds more than text: only null can be asked for", f.Column.Name)
+		}
+		return "list_contains(" + x + ", " + c.bind(v.Text) + ")", nil
+	case schema.KindMap:
+		return "", w.fail(v, "%s holds several values: say which, as in %s.name=...", w.Key, PrefixOf(f.Column.Name))
+	case schema.KindTime:
+		return "", w.fail(v, "compare a time with < <= > or >=")
+	}
+	texts, err := c.texts(w, f, v)
+	if err != nil {
+		return "", err
+	}
+	if len(texts) == 0 {
+		return "false", nil
+	}
+	places := make([]string, len(texts))
+	for i, text := range texts {
+		places[i] = c.bind(text)
+	}
+	return x + " IN (" + strings.Join(places, ", ") + ")", nil
+}
+
+func PrefixOf(column string) string {
+	for prefix, name := range mapPrefixes {
+		if name == column {
+			return prefix
+		}
+	}
+	return column
+}
+
+// texts are the texts that a value stands for.
+func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
+	switch {
+	case StandsForIDs(w.Key):
+		ids, err := c.lookup(w.Key, v.Text)
+		if errors.Is(err, fault.ErrInput) {
+			return nil, w.fail(v, "%v", err)
+		}
+		return ids, err
+	case v.quoted:
+		return []string{v.Text}, nil
+	case f.Entry != "":
+		if canonical := canonicalText(v.Text); canonical != v.Text {
+			return []string{v.Text, canonical}, nil
+		}
+	case f.Column.Name == "precision":
+		if canonical, err := schema.CanonicalPrecision(v.Text); err == nil {
+			return []string{canonical}, nil
+		}
+	}
+	return []string{v.Text}, nil
+}
+
+// match compiles ~ . Go's parser sees the expression first, since it knows where a mistake is.
+func (c *compiler) match(w *Word, f Field) (string, error) {
+	v := w.Values[0]
+	list := f.Kind() == schema.KindList && f.Column.Children[0].Kind == schema.KindString
+	if f.Kind() != schema.KindString && !list {
+		return "", w.fail(v, "a regular expression is for text, %s is none", w.Key)
+	}
+	switch {
+	case w.Key == KeyBaseline:
+		return "", w.fail(v, "%s takes = and != only", w.Key)
+	case StandsForIDs(w.Key):
+		return "", w.fail(v, "%s takes = and != only; %s takes a regular expression", w.Key, f.Column.Name)
+	}
+	if _, err := regexp.Compile(v.Text); err != nil {
+		var bad *syntax.Error
+		if errors.As(err, &bad) {
+			v.offset += max(strings.Index(v.Text, bad.Expr), 0)
+			return "", w.fail(v, "%s: %s", bad.Code, fault.Brief(bad.Expr))
+		}
+		return "", w.fail(v, "%v", err)
+	}
+	c.Regexes = append(c.Regexes, v.Text)
+	x := c.expression(f)
+	if list {
+		return "len(list_filter(" + x + ", lambda t: regexp_matches(t, " + c.bind(v.Text) + "))) > 0", nil
+	}
+	return "regexp_matches(" + x + ", " + c.bind(v.Text) + ")", nil
+}
+
+// order compiles < <= > >= .
+func (c *compiler) order(w *Word, f Field) (string, error) {
+	v := w.Values[0]
+	switch f.Kind() {
+	case schema.KindInt, schema.KindReal:
+		return c.compare(w, f, w.Op, v)
+	case schema.KindTime:
+		t, err := parseTime(v.Text)
+		if err != nil {
+			return "", w.fail(v, "%v", err)
+		}
+		return fmt.Sprintf("epoch_us(%s) %s %s", c.expression(f), w.Op, c.bind(t.UnixMicro())), nil
+	case schema.KindString:
+		return c.orderText(w, f, v)
+	default:
+		return "", w.fail(v, "%s has no order", w.Key)
+	}
+}
+
+func (c *compiler) orderText(w *Word, f Field, v Value) (string, error) {
+	if StandsForIDs(w.Key) {
+		return "", w.fail(v, "%s takes = and != only; started_at has an order", w.Key)
+	}
+	n, err := c.number(w, f, v)
+	if err != nil {
+		return "", err
+	}
+	x := c.expression(f)
+	c.NotNumbers = append(c.NotNumbers, NotNumber{w.Key, fmt.Sprintf("(%s IS NOT NULL AND %s IS NULL)", x, duck.Number(x))})
+	text := fmt.Sprintf("%s %s %s", duck.Number(x), w.Op, c.bind(n.Value))
+	if math.Abs(n.Value) < exactIntegers || !wholeNumber.MatchString(v.Text) {
+		return text, nil // no integer on the other side of the value rounds to this one
+	}
+	whole := fmt.Sprintf("TRY_CAST(%s AS HUGEINT) %s %s::HUGEINT", x, w.Op, c.bind(v.Text))
+	return fmt.Sprintf("CASE WHEN regexp_full_match(%s, '%s') THEN %s ELSE %s END", x, wholeNumber, whole, text), nil
+}
+
+// exactIntegers is from where on a real number does not hold every integer; wholeNumber are those that a HUGEINT holds.
+const exactIntegers = 1 << 53
+
+var wholeNumber = regexp.MustCompile(`^-?[0-9]{1,38}$`)

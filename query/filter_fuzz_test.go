@@ -1,0 +1,56 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
+)
+
+// FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes.
+func FuzzFilter(f *testing.F) {
+	for _, text := range []string{
+		`p99<1.5ms dim=64,128`, `session=last~1 run=M9F3QA7K`, `warnings~drift started_at>=2026-11-01`, `param.x>=1e3 not tag.a!~b`,
+		`(dim=64 or dim=128) not status=ok`, `gpu_name~"NVIDIA H(1|2)00"`, `shape=[1,2],[3,4]`, `(k~[)]x)`, `k~"a\"b\\c\d"`, `a!=1,2,null b!~x,y`,
+		`not(a=1)or(b=2)`, `k={"a":[1,2],"b":1},x`, `and="or" "not"=not`, `env.path=C:\x y=1`, `precision=float32 git_dirty=true,null`, `batch_size=2.5,9007199254740993,1e300`, `k=[1.0, "a"],{}`, `memory_bytes>16GiB bs<8 seq!=null`,
+	} {
+		f.Add(text)
+	}
+	e, err := openEngine(Options{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	ctx := context.Background()
+	c, err := e.connect(ctx)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(func() {
+		if err := errors.Join(c.Close(), e.close()); err != nil {
+			f.Error(err)
+		}
+	})
+	f.Fuzz(func(t *testing.T, text string) {
+		cond, err := filter.Compile(text, func(_, value string) ([]string, error) { return []string{value}, nil })
+		if err != nil {
+			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\x00") || !utf8.ValidString(err.Error()) {
+				t.Fatalf("%q: %q", text, err)
+			}
+			return
+		}
+		for _, r := range cond.Regexes {
+			if c.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{r}}, ignore) != nil {
+				return // said so by choose
+			}
+		}
+		r := &reader{c, &sources{}}
+		if _, err := r.find(ctx, selection{Condition: cond, src: r.src}); err != nil {
+			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
+		}
+	})
+}
