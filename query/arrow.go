@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
@@ -65,10 +66,10 @@ func arrowShape(info duckdb.TypeInfo) (cast string, t arrow.DataType) {
 }
 
 // arrowColumns prepares a statement and gives for each column of its result the cast and the field.
-func (c *conn) arrowColumns(text string) (casts []string, fields []arrow.Field, err error) {
+func arrowColumns(c *duck.Conn, text string) (casts []string, fields []arrow.Field, err error) {
 	prepared, err := c.Prepare(text)
 	if err != nil {
-		return nil, nil, &engineErr{message: oneLine(err.Error()), kind: kindOf(err), cause: err}
+		return nil, nil, &duck.Error{Message: duck.OneLine(err.Error()), Kind: duck.KindOf(err), Cause: err}
 	}
 	defer func() { _ = prepared.Close() }() // it was not run
 	s, ok := prepared.(*duckdb.Stmt)
@@ -97,11 +98,11 @@ func (c *conn) arrowColumns(text string) (casts []string, fields []arrow.Field, 
 // withUnits notes in the metadata of fields their stored unit, as `unit`, where a column of the views has one. renamed
 // is as in setUnits.
 func withUnits(fields []arrow.Field, renamed map[string]bool) []arrow.Field {
-	var t Table
+	var t answer.Table
 	for _, f := range fields {
-		t.Columns = append(t.Columns, Column{Name: f.Name})
+		t.Columns = append(t.Columns, answer.Column{Name: f.Name})
 	}
-	t.setUnits(renamed)
+	t.SetUnits(renamed)
 	for i, c := range t.Columns {
 		if c.Unit != "" && c.Unit != schema.UnitOfRow {
 			fields[i].Metadata = arrow.NewMetadata([]string{"unit"}, []string{c.Unit})
@@ -140,8 +141,8 @@ func newArrowFile(w io.Writer, fields []arrow.Field) (*arrowWriter, error) {
 }
 
 // query adds the rows of a statement's result.
-func (w *arrowWriter) query(ctx context.Context, c *conn, q statement) error {
-	err := c.query(ctx, q, w.add)
+func (w *arrowWriter) query(ctx context.Context, c *duck.Conn, q duck.Statement) error {
+	err := c.Query(ctx, q, w.add)
 	if w.failed != nil {
 		return w.failed
 	}

@@ -60,8 +60,8 @@ func nextRuns(n int, bytes int64) int {
 }
 
 func outOfMemory(err error) bool {
-	engine, ok := errors.AsType[*engineErr](err)
-	return ok && engine.kind == duckdb.ErrorTypeOutOfMemory
+	engine, ok := errors.AsType[*duck.Error](err)
+	return ok && engine.Kind == duckdb.ErrorTypeOutOfMemory
 }
 
 // of is the exporter of some of the runs.
@@ -75,13 +75,13 @@ func (x *exporter) of(ids []schema.ULID) *exporter {
 	return &some
 }
 
-func (x *exporter) arrowStatement(table string, ids []schema.ULID) statement {
-	return statement{"SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], []any{texts(ids)}}
+func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statement {
+	return duck.Statement{SQL: "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], Args: []any{texts(ids)}}
 }
 
 // arrowWriter begins a stream or a file of a table.
 func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowWriter, error) {
-	_, fields, err := x.conn.arrowColumns(x.of(nil).arrowStatement(table, nil).text)
+	_, fields, err := arrowColumns(x.conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {
 		return nil, err
 	}

@@ -51,14 +51,14 @@ func breakStream(w io.Writer) {
 
 // arrowAnswer is the result of a text in a temporary Parquet file, whose columns are named c0, c1 ...
 type arrowAnswer struct {
-	engine *engine
-	conn   *conn
+	engine *duck.Engine
+	conn   *duck.Conn
 	path   string
 	fields []arrow.Field
 }
 
 func (a *arrowAnswer) close() error {
-	return errors.Join(a.conn.Close(), a.engine.close())
+	return errors.Join(a.conn.Close(), a.engine.Close())
 }
 
 // arrowAnswer answers a text in an engine of its own, which is the answer's to close.
@@ -66,13 +66,13 @@ func (db *DB) arrowAnswer(ctx context.Context, s *sources, text, path string) (a
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	e, err := openEngine(db.opts)
+	e, err := duck.Open(db.opts.MemoryLimit, db.opts.TempDir)
 	if err != nil {
 		return nil, err
 	}
-	c, passed, err := e.sandboxed(ctx, s, text, path)
+	c, passed, err := sandboxed(ctx, e, s, text, path)
 	if err != nil {
-		return nil, errors.Join(err, e.close())
+		return nil, errors.Join(err, e.Close())
 	}
 	a = &arrowAnswer{engine: e, conn: c, path: path}
 	if err := a.store(ctx, text, passed); err != nil {
@@ -84,14 +84,14 @@ func (db *DB) arrowAnswer(ctx context.Context, s *sources, text, path string) (a
 // store has DuckDB write the result of a text.
 func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) error {
 	const view = annotations + ".answer"
-	_, err := a.conn.exec(ctx, "CREATE VIEW "+view+" AS "+text)
-	if engine, ok := errors.AsType[*engineErr](err); ok && engine.kind == duckdb.ErrorTypeParser {
+	_, err := a.conn.Exec(ctx, "CREATE VIEW "+view+" AS "+text)
+	if engine, ok := errors.AsType[*duck.Error](err); ok && engine.Kind == duckdb.ErrorTypeParser {
 		return fault.Input("query: Arrow needs a SELECT, this is %s: FROM (%s ...) is one", statementWord(text), statementWord(text))
 	}
 	if err != nil {
 		return err
 	}
-	casts, fields, err := a.conn.arrowColumns("SELECT * FROM " + view)
+	casts, fields, err := arrowColumns(a.conn, "SELECT * FROM "+view)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 		columns[i] = fmt.Sprintf("%s::%s AS c%d", duck.Identifier(f.Name), casts[i], i)
 	}
 	a.fields = withUnits(fields, passed.renamed)
-	_, err = a.conn.exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
+	_, err = a.conn.Exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
 		strings.Join(columns, ", "), view, duck.Literal(a.path), rowGroupOf(fields)))
 	return err
 }
@@ -136,13 +136,13 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	out := newArrowStream(w, a.fields)
 	begin := int64(0)
 	for _, rows := range groups {
-		if err := out.query(ctx, a.conn, statement{text, []any{begin, begin + rows}}); err != nil {
+		if err := out.query(ctx, a.conn, duck.Statement{SQL: text, Args: []any{begin, begin + rows}}); err != nil {
 			return err
 		}
 		begin += rows
 	}
 	if out.rows != begin {
-		return &engineErr{message: fmt.Sprintf("%d rows of %d in the temporary file", out.rows, begin), kind: duckdb.ErrorTypeIO}
+		return &duck.Error{Message: fmt.Sprintf("%d rows of %d in the temporary file", out.rows, begin), Kind: duckdb.ErrorTypeIO}
 	}
 	return out.close()
 }
@@ -151,7 +151,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 func (a *arrowAnswer) rowGroups(ctx context.Context) ([]int64, error) {
 	var groups []int64
 	text := "SELECT any_value(row_group_num_rows) FROM parquet_metadata(" + duck.Literal(a.path) + ") GROUP BY row_group_id ORDER BY row_group_id"
-	err := a.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+	err := a.conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
 		n, ok := row[0].(int64)
 		if !ok {
 			return fmt.Errorf("reading the temporary file: a row group of %v rows", row[0])

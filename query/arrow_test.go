@@ -54,7 +54,7 @@ func (a *arrowTable) add(t testing.TB, batch arrow.RecordBatch) {
 	}
 }
 
-// arrowValue is a value of an array, of the Go type that query.Type names; text for a date.
+// arrowValue is a value of an array, of the Go type that answer.Type names; text for a date.
 func arrowValue(t testing.TB, values arrow.Array, i int) any {
 	t.Helper()
 	if values.IsNull(i) {

@@ -22,7 +22,7 @@ const (
 
 // reader reads the sources of one question.
 type reader struct {
-	conn *conn
+	conn *duck.Conn
 	src  *sources
 }
 
@@ -40,29 +40,11 @@ func (db *DB) ask(ctx context.Context, list func() (*sources, error), do func(r 
 			return err
 		}
 		err := do(r)
-		if outOfMemory(err) && c.raise(ctx, db.opts.MemoryLimit) == nil {
+		if outOfMemory(err) && c.Raise(ctx, db.opts.MemoryLimit) == nil {
 			err = do(r)
 		}
 		return err
 	})
-}
-
-// raise lets the engine use as much memory as a text of SQL may: for what does not fit in less, as a run of millions of
-// samples. 0 is DuckDB's own default.
-func (c *conn) raise(ctx context.Context, limit int64) error {
-	text := fmt.Sprintf("%dB", limit)
-	if limit == 0 { // RESET only changes what is said of the limit
-		if _, err := c.exec(ctx, "RESET memory_limit"); err != nil {
-			return err
-		}
-		row, err := c.one(ctx, statement{text: "SELECT current_setting('memory_limit')"})
-		if err != nil {
-			return err
-		}
-		text, _ = row[0].(string)
-	}
-	_, err := c.exec(ctx, "SET memory_limit = "+duck.Literal(text))
-	return err
 }
 
 // listAll is list for all runs.
@@ -90,14 +72,14 @@ func ahead(list func() (*sources, error)) func() (*sources, error) {
 }
 
 // connect opens a connection to the engine for statements of this package.
-func (db *DB) connect(ctx context.Context) (*conn, error) {
+func (db *DB) connect(ctx context.Context) (*duck.Conn, error) {
 	e, err := db.engine()
 	if err != nil {
 		return nil, err
 	}
-	c, err := e.connect(ctx)
+	c, err := e.Connect(ctx)
 	if err == nil {
-		c.remark = db.opts.Remark
+		c.Remark = db.opts.Remark
 	}
 	return c, err
 }
@@ -133,16 +115,16 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 		if err == nil {
 			return nil
 		}
-		var engine *engineErr
-		if !errors.As(err, &engine) || slices.Contains(neverOfFiles, engine.kind) {
+		var engine *duck.Error
+		if !errors.As(err, &engine) || slices.Contains(neverOfFiles, engine.Kind) {
 			return err
 		}
 		gone, ok := s.vanished()
-		if !ok && engine.kind == duckdb.ErrorTypePermission {
+		if !ok && engine.Kind == duckdb.ErrorTypePermission {
 			return err
 		}
 		switch {
-		case !ok && noFile.MatchString(engine.message) && attempt < attempts-1:
+		case !ok && noFile.MatchString(engine.Message) && attempt < attempts-1:
 			continue // it is there again
 		case !ok:
 			return s.blame(ctx, err)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql/driver"
 	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
 // Census counts what is not removed from the stores.
@@ -26,7 +28,7 @@ func (db *DB) Census(ctx context.Context) (Census, error) {
 		machines := map[string]bool{}
 		for _, part := range r.src.parts() {
 			text := "SELECT machine, count(*), sum(n_samples)::BIGINT FROM " + part.scan(columns, "") + " GROUP BY machine"
-			err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+			err := r.conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
 				if machine, ok := row[0].(string); ok {
 					machines[machine] = true
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -44,7 +45,7 @@ func (r *reader) selected(ctx context.Context, q question) (selection, error) {
 		return selection{}, err
 	}
 	for _, re := range cond.Regexes {
-		if err := r.conn.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{re}}, ignore); err != nil && ctx.Err() == nil {
+		if err := r.conn.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{re}}, ignore); err != nil && ctx.Err() == nil {
 			return selection{}, fault.Input("filter: %s: %v", fault.Brief(re), err)
 		}
 	}
@@ -122,7 +123,7 @@ func appendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
 	text, _ := value.(string)
 	id, err := schema.ParseULID(text)
 	if err != nil {
-		return nil, &engineErr{message: fmt.Sprintf("run_id: %v", err), kind: duckdb.ErrorTypeIO}
+		return nil, &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
 	}
 	return append(ids, id), nil
 }
@@ -167,7 +168,7 @@ func suggestion(key string, parameters []string) string {
 func (r *reader) texts(ctx context.Context, expression, column string) ([]string, error) {
 	var all []string
 	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.src.scan([]*schema.Column{schema.RunColumn(column)}, "") + " ORDER BY x"
-	err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+	err := r.conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
 		if s, ok := row[0].(string); ok {
 			all = append(all, s)
 		}

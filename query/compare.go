@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
@@ -39,7 +40,7 @@ type CompareRequest struct {
 
 	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
 	// larger than all they are made of. Its error ends the comparison.
-	Pages func(Table) error
+	Pages func(answer.Table) error
 }
 
 // Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
@@ -70,7 +71,7 @@ const DefaultThreshold = .02
 // until it was settled, points are judged as JudgeSession says: the family and what it lends are those of the look at which
 // the point had its last run.
 type Comparison struct {
-	Table
+	answer.Table
 	Base, Head CompareSide
 	Differs    []Difference
 	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
@@ -101,7 +102,7 @@ func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 	err = db.ask(ctx, db.listAll, func(r *reader) error {
 		m.reader, m.chosen = r, nil
 		if !raised { // the next time there is more
-			if err := m.conn.raise(ctx, compareMemory); err != nil {
+			if err := m.conn.Raise(ctx, compareMemory); err != nil {
 				return err
 			}
 			raised = true
@@ -152,7 +153,7 @@ func (m *comparing) handOut(c *Comparison) error {
 }
 
 // columns are those of the rows.
-func (m *comparing) columns() []Column {
+func (m *comparing) columns() []answer.Column {
 	if m.req.Inputs {
 		return append(compareColumns(), inputColumns()...)
 	}
@@ -185,7 +186,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err := m.sides(ctx); err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{Table: Table{Columns: m.columns()}}
+	c := Comparison{Table: answer.Table{Columns: m.columns()}}
 	base, err := m.facts(ctx, m.base)
 	if err != nil {
 		return Comparison{}, err

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -17,22 +18,22 @@ import (
 // each metric on its own: the keys, metric, points, how many of them there are of each verdict, and geometric_mean, that
 // of the ratios less 1 of the points that both sides have; NULL where the metric is compared by its difference. Rows are
 // in the order of the keys. It is an ErrInput if a key is none of a point.
-func (c *Comparison) By(keys []string) (Table, error) {
+func (c *Comparison) By(keys []string) (answer.Table, error) {
 	places := make([]func(row []any) any, len(keys))
-	var t Table
+	var t answer.Table
 	for i, key := range keys {
 		place, column, err := c.valueOf(key)
 		if err != nil {
-			return Table{}, err
+			return answer.Table{}, err
 		}
 		places[i] = place
 		t.Columns = append(t.Columns, column)
 	}
-	t.Columns = append(t.Columns, Column{Name: "metric", Type: TypeText}, Column{Name: "points", Type: TypeInteger})
+	t.Columns = append(t.Columns, answer.Column{Name: "metric", Type: answer.TypeText}, answer.Column{Name: "points", Type: answer.TypeInteger})
 	for _, v := range countedVerdicts {
-		t.Columns = append(t.Columns, Column{Name: string(v), Type: TypeInteger})
+		t.Columns = append(t.Columns, answer.Column{Name: string(v), Type: answer.TypeInteger})
 	}
-	t.Columns = append(t.Columns, Column{Name: "other", Type: TypeInteger}, Column{Name: "geometric_mean", Type: TypeReal})
+	t.Columns = append(t.Columns, answer.Column{Name: "other", Type: answer.TypeInteger}, answer.Column{Name: "geometric_mean", Type: answer.TypeReal})
 	groups := map[string][][]any{}
 	var order []string
 	metric := c.Index("metric")
@@ -146,7 +147,7 @@ func geometricMean(logs []float64) float64 {
 }
 
 // valueOf finds a key's value in a row: a column of what a point is, or a parameter.
-func (c *Comparison) valueOf(key string) (func(row []any) any, Column, error) {
+func (c *Comparison) valueOf(key string) (func(row []any) any, answer.Column, error) {
 	f := filter.FieldOf(key)
 	if f.Entry == "" && (slices.Contains(identityFields, f.Column.Name) || f.Column.Name == "metric") {
 		i := c.Index(f.Column.Name)
@@ -159,12 +160,12 @@ func (c *Comparison) valueOf(key string) (func(row []any) any, Column, error) {
 		return ok
 	})
 	if !known {
-		return nil, Column{}, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
+		return nil, answer.Column{}, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
 	}
 	return func(row []any) any {
 		m, _ := row[params].(map[string]any)
 		return m[f.Entry]
-	}, Column{Name: key, Type: TypeText}, nil
+	}, answer.Column{Name: key, Type: answer.TypeText}, nil
 }
 
 // compareRows orders values: NULL last, numbers by their value, also where they are text.

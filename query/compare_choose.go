@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
 )
 
 // ComparedPoint is what counts are made of.
@@ -193,7 +194,7 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 	}
 	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
-	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[textOf(row[0])] {
 			g.readIdentity(row[1:], interned)
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -163,7 +164,7 @@ func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {
 		id, err := schema.ParseULID(t.firstRun)
 		if err != nil {
-			return nil, &engineErr{message: err.Error(), kind: duckdb.ErrorTypeIO}
+			return nil, &duck.Error{Message: err.Error(), Kind: duckdb.ErrorTypeIO}
 		}
 		ids = append(ids, id)
 	}
@@ -186,10 +187,10 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 		return err
 	}
 	rows := s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured)) + " AS r"
-	err = m.conn.query(ctx, statement{"SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, s.sel.Args}, func(row []driver.Value) error {
+	err = m.conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
-			addFact(run, names[i], plain(v))
+			addFact(run, names[i], duck.Plain(v))
 		}
 		found.add(run)
 		return nil
@@ -201,7 +202,7 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
-	return m.conn.query(ctx, statement{text, s.sel.Args}, func(row []driver.Value) error {
+	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		found.add(map[string]string{textOf(row[0]): textOf(row[1])})
 		return nil
 	})

@@ -157,7 +157,7 @@ func (m *comparing) groups(ctx context.Context, a asked) (base, head groups, err
 		err = errors.Join(err, as.make(), as.rows.Close())
 	}
 	if err != nil {
-		return nil, nil, engineError(ctx, err)
+		return nil, nil, duck.Translate(ctx, err)
 	}
 	if base, err = m.remarks(ctx, of); err != nil {
 		return nil, nil, err
@@ -170,7 +170,7 @@ func (m *comparing) groups(ctx context.Context, a asked) (base, head groups, err
 type gathered struct {
 	asked
 	side  *side
-	runs  statement // the SQL of a row for each run
+	runs  duck.Statement // the SQL of a row for each run
 	rows  driver.Rows
 	found groups
 }
@@ -185,14 +185,14 @@ func (m *comparing) gather(ctx context.Context, s *side, a asked) (*gathered, er
 	if err != nil {
 		return nil, err
 	}
-	g := &gathered{asked: a, side: s, runs: statement{rows, slices.Clone(args)}}
+	g := &gathered{asked: a, side: s, runs: duck.Statement{SQL: rows, Args: slices.Clone(args)}}
 	key, order := "point_id, m", "point_id NULLS FIRST, m"
 	if _, ok := s.onlyMachine(); ok {
 		key, order = "point_id", "point_id NULLS FIRST"
 	}
 	located := "(SELECT *, epoch_us(started_at) AS started, " + s.location(a) + " AS location, " + knownMachine + " AS m FROM " + rows + " WHERE status = 'ok')"
 	text := "SELECT " + a.aggregates() + ", " + key + " FROM " + located + " GROUP BY " + key + " ORDER BY " + order
-	if g.rows, err = m.conn.run(ctx, statement{text, args}); err != nil {
+	if g.rows, err = m.conn.Run(ctx, duck.Statement{SQL: text, Args: args}); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -202,7 +202,7 @@ func (m *comparing) gather(ctx context.Context, s *side, a asked) (*gathered, er
 func (g *gathered) make() error {
 	interned := newInterning()
 	machine, only := g.side.onlyMachine()
-	return eachRow(g.rows, func(row []driver.Value) error {
+	return duck.EachRow(g.rows, func(row []driver.Value) error {
 		one := &group{machine: machine}
 		if !only {
 			one.machine = interned.text(row[len(row)-1])

@@ -50,7 +50,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 	args = append(args, points)
 	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+sampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
-	return m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		if g := byKey[pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
 			g.addSamples(listOf(row[2]))
 		}
@@ -114,7 +114,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 			return err
 		}
 		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
-		err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+		err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
 				g.note().tick, _ = row[2].(float64)
 			}
@@ -212,7 +212,7 @@ func (m *comparing) knownSessions(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	text := "SELECT count(DISTINCT session_id) FROM " + m.src.scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
-	row, err := m.conn.one(ctx, statement{text, []any{m.head.Machines, m.latest()}})
+	row, err := m.conn.One(ctx, duck.Statement{SQL: text, Args: []any{m.head.Machines, m.latest()}})
 	if err != nil {
 		return 0, err
 	}
@@ -238,7 +238,7 @@ FROM (SELECT *, %s AS location FROM %s
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
 	past := map[pointKey][]pastSession{}
-	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) error {
+	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		key := pointKey{textOf(row[0]), textOf(row[1])}
 		if location, ok := row[3].(float64); ok && keys[key] {
 			past[key] = append(past[key], pastSession{textOf(row[2]), integerOf(row[4]), location})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -64,7 +65,7 @@ func newInterning() *interning {
 func (in *interning) value(v driver.Value) any {
 	text, ok := v.(string)
 	if !ok {
-		return plain(v)
+		return duck.Plain(v)
 	}
 	if in.texts[text] == nil {
 		in.texts[text] = text
@@ -86,7 +87,7 @@ func (in *interning) parameters(v driver.Value) map[string]any {
 	}
 	params, ok := in.params[string(in.key)]
 	if !ok {
-		params = plainMap(m)
+		params = duck.PlainMap(m)
 		in.params[string(in.key)] = params
 	}
 	return params
@@ -207,9 +208,9 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	s, rows, found := of.side, of.runs, of.found
 	var more groups
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
-		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.text +
+		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.SQL +
 			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
-		err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+		err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 			g := found.of(textOf(row[0]), textOf(row[1]))
 			if g == nil {
 				g = more.of(textOf(row[0]), textOf(row[1]))
@@ -242,8 +243,8 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	if !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.warned }) {
 		return found, nil
 	}
-	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.text + " WHERE len(warnings) > 0 ORDER BY warning"
-	err := m.conn.query(ctx, statement{text, rows.args}, func(row []driver.Value) error {
+	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.SQL + " WHERE len(warnings) > 0 ORDER BY warning"
+	err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
 			note := g.note()
 			note.warnings = append(note.warnings, textOf(row[2]))

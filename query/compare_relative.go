@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -67,7 +68,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 		return err
 	}
 	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.Columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
-	err = m.conn.query(ctx, statement{"SELECT DISTINCT point_id FROM " + rows, m.head.sel.Args}, func(row []driver.Value) error {
+	err = m.conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
 		ids[textOf(row[0])] = true
 		return nil
 	})

@@ -4,47 +4,48 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // compareColumns are the columns of a comparison, in the order of what row gives.
-func compareColumns() []Column {
-	columns := columnsNamed(slices.Concat(identityFields, []string{"params"})...)
-	columns = append(columns, Column{Name: "base_point_id", Type: TypeText}, Column{Name: "head_point_id", Type: TypeText})
-	columns = append(columns, columnsNamed("metric", "unit", "better")...)
-	columns = append(columns, Column{Name: "scale", Type: TypeText})
+func compareColumns() []answer.Column {
+	columns := answer.ColumnsNamed(slices.Concat(identityFields, []string{"params"})...)
+	columns = append(columns, answer.Column{Name: "base_point_id", Type: answer.TypeText}, answer.Column{Name: "head_point_id", Type: answer.TypeText})
+	columns = append(columns, answer.ColumnsNamed("metric", "unit", "better")...)
+	columns = append(columns, answer.Column{Name: "scale", Type: answer.TypeText})
 	for _, side := range []string{"base", "head"} {
 		columns = append(columns,
-			Column{Name: side + "_runs", Type: TypeInteger}, Column{Name: side + "_samples", Type: TypeInteger}, Column{Name: side + "_samples_max", Type: TypeInteger},
-			Column{Name: side + "_statuses", Type: TypeMap}, Column{Name: side, Type: TypeReal, Unit: schema.UnitOfRow})
+			answer.Column{Name: side + "_runs", Type: answer.TypeInteger}, answer.Column{Name: side + "_samples", Type: answer.TypeInteger}, answer.Column{Name: side + "_samples_max", Type: answer.TypeInteger},
+			answer.Column{Name: side + "_statuses", Type: answer.TypeMap}, answer.Column{Name: side, Type: answer.TypeReal, Unit: schema.UnitOfRow})
 	}
 	for _, name := range []string{"change", "low", "high", "noise", "dead_zone", "p", "p_adjusted"} {
-		columns = append(columns, Column{Name: name, Type: TypeReal})
+		columns = append(columns, answer.Column{Name: name, Type: answer.TypeReal})
 	}
 	return append(columns,
-		Column{Name: "verdict", Type: TypeText}, Column{Name: "reason", Type: TypeText}, Column{Name: "more_runs", Type: TypeInteger},
-		Column{Name: "looks", Type: TypeInteger}, Column{Name: "flags", Type: TypeList}, Column{Name: "failure", Type: TypeText},
-		Column{Name: "method", Type: TypeText}, Column{Name: "strict", Type: TypeBoolean}, Column{Name: "rule", Type: TypeText}, Column{Name: "correction", Type: TypeText},
-		Column{Name: "relative_change", Type: TypeReal}, Column{Name: "relative_low", Type: TypeReal}, Column{Name: "relative_high", Type: TypeReal},
-		Column{Name: "relative_p_adjusted", Type: TypeReal}, Column{Name: "relative_verdict", Type: TypeText},
-		Column{Name: "relative_reason", Type: TypeText}, Column{Name: "relative_more_runs", Type: TypeInteger})
+		answer.Column{Name: "verdict", Type: answer.TypeText}, answer.Column{Name: "reason", Type: answer.TypeText}, answer.Column{Name: "more_runs", Type: answer.TypeInteger},
+		answer.Column{Name: "looks", Type: answer.TypeInteger}, answer.Column{Name: "flags", Type: answer.TypeList}, answer.Column{Name: "failure", Type: answer.TypeText},
+		answer.Column{Name: "method", Type: answer.TypeText}, answer.Column{Name: "strict", Type: answer.TypeBoolean}, answer.Column{Name: "rule", Type: answer.TypeText}, answer.Column{Name: "correction", Type: answer.TypeText},
+		answer.Column{Name: "relative_change", Type: answer.TypeReal}, answer.Column{Name: "relative_low", Type: answer.TypeReal}, answer.Column{Name: "relative_high", Type: answer.TypeReal},
+		answer.Column{Name: "relative_p_adjusted", Type: answer.TypeReal}, answer.Column{Name: "relative_verdict", Type: answer.TypeText},
+		answer.Column{Name: "relative_reason", Type: answer.TypeText}, answer.Column{Name: "relative_more_runs", Type: answer.TypeInteger})
 }
 
 // inputColumns are the columns of what the numbers of a row are made of, in the order of what inputs gives.
-func inputColumns() []Column {
-	return []Column{
-		{Name: "base_locations", Type: TypeList},
-		{Name: "head_locations", Type: TypeList},
-		{Name: "block_differences", Type: TypeList},
-		{Name: "history", Type: TypeList},
-		{Name: "variance", Type: TypeReal},
-		{Name: "df", Type: TypeReal},
-		{Name: "session_sd", Type: TypeReal},
-		{Name: "prior_variance", Type: TypeReal},
-		{Name: "prior_df", Type: TypeReal},
-		{Name: "family", Type: TypeInteger},
+func inputColumns() []answer.Column {
+	return []answer.Column{
+		{Name: "base_locations", Type: answer.TypeList},
+		{Name: "head_locations", Type: answer.TypeList},
+		{Name: "block_differences", Type: answer.TypeList},
+		{Name: "history", Type: answer.TypeList},
+		{Name: "variance", Type: answer.TypeReal},
+		{Name: "df", Type: answer.TypeReal},
+		{Name: "session_sd", Type: answer.TypeReal},
+		{Name: "prior_variance", Type: answer.TypeReal},
+		{Name: "prior_df", Type: answer.TypeReal},
+		{Name: "family", Type: answer.TypeInteger},
 	}
 }
 

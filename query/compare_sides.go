@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -63,7 +64,7 @@ func (m *comparing) apart(ctx context.Context) error {
 		return err
 	}
 	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.restrictedTo(measured))
-	row, err := m.conn.one(ctx, statement{text, sel.Args})
+	row, err := m.conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
 	}
@@ -171,7 +172,7 @@ func nameOf(name, filter string) string {
 // sessionsKnown says how many sessions there are to choose from.
 func (m *comparing) sessionsKnown(ctx context.Context) string {
 	session := []*schema.Column{schema.RunColumn("session_id")}
-	row, err := m.conn.one(ctx, statement{text: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
+	row, err := m.conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
 	if err != nil || len(row) == 0 {
 		return "no session is known"
 	}

@@ -34,7 +34,7 @@ func (m *comparing) stratify(ctx context.Context, s *side) error {
 	text := "SELECT " + namesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
 FROM ` + s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
-	err = m.conn.query(ctx, statement{text, s.sel.Args}, func(row []driver.Value) error {
+	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		var t stratum
 		for i, field := range []*string{
 			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,

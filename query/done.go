@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -83,7 +84,7 @@ func quotedValue(text string) string {
 }
 
 // doneRun makes a run of a row.
-func doneRun(t Table, row []any) schema.Run {
+func doneRun(t answer.Table, row []any) schema.Run {
 	text := func(name string) string { s, _ := row[t.Index(name)].(string); return s }
 	integer := func(name string) *int64 {
 		if n, ok := row[t.Index(name)].(int64); ok {

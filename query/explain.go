@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -41,7 +42,7 @@ type ExplainRequest struct {
 // a word of a filter, and how many are not; sessions and other_sessions likewise, where the fact changes from session to
 // session alone; alike, the facts that split the runs in the same way, so that the name may as well be one of these.
 type Explanation struct {
-	Table
+	answer.Table
 
 	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
 	// explain.
@@ -90,7 +91,7 @@ func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, err
 	if err := x.choose(ctx); err != nil {
 		return Explanation{}, err
 	}
-	x.Table = Table{Columns: explainColumns()}
+	x.Table = answer.Table{Columns: explainColumns()}
 	if len(x.Comparison.Rows) == 0 {
 		return x.Explanation, nil
 	}
@@ -103,29 +104,29 @@ func (db *DB) Explain(ctx context.Context, req ExplainRequest) (Explanation, err
 	return x.Explanation, nil
 }
 
-func explainColumns() []Column {
-	return []Column{
-		{Name: "rank", Type: TypeInteger},
-		{Name: "kind", Type: TypeText},
-		{Name: "name", Type: TypeText},
-		{Name: "base", Type: TypeText},
-		{Name: "head", Type: TypeText},
-		{Name: "change", Type: TypeReal},
-		{Name: "low", Type: TypeReal},
-		{Name: "high", Type: TypeReal},
-		{Name: "unit", Type: TypeText},
-		{Name: "scale", Type: TypeText},
-		{Name: "share", Type: TypeReal},
-		{Name: "verdict", Type: TypeText},
-		{Name: "p", Type: TypeReal},
-		{Name: "p_adjusted", Type: TypeReal},
-		{Name: "tested", Type: TypeInteger},
-		{Name: "within", Type: TypeText},
-		{Name: "runs", Type: TypeInteger},
-		{Name: "others", Type: TypeInteger},
-		{Name: "sessions", Type: TypeInteger},
-		{Name: "other_sessions", Type: TypeInteger},
-		{Name: "alike", Type: TypeList},
+func explainColumns() []answer.Column {
+	return []answer.Column{
+		{Name: "rank", Type: answer.TypeInteger},
+		{Name: "kind", Type: answer.TypeText},
+		{Name: "name", Type: answer.TypeText},
+		{Name: "base", Type: answer.TypeText},
+		{Name: "head", Type: answer.TypeText},
+		{Name: "change", Type: answer.TypeReal},
+		{Name: "low", Type: answer.TypeReal},
+		{Name: "high", Type: answer.TypeReal},
+		{Name: "unit", Type: answer.TypeText},
+		{Name: "scale", Type: answer.TypeText},
+		{Name: "share", Type: answer.TypeReal},
+		{Name: "verdict", Type: answer.TypeText},
+		{Name: "p", Type: answer.TypeReal},
+		{Name: "p_adjusted", Type: answer.TypeReal},
+		{Name: "tested", Type: answer.TypeInteger},
+		{Name: "within", Type: answer.TypeText},
+		{Name: "runs", Type: answer.TypeInteger},
+		{Name: "others", Type: answer.TypeInteger},
+		{Name: "sessions", Type: answer.TypeInteger},
+		{Name: "other_sessions", Type: answer.TypeInteger},
+		{Name: "alike", Type: answer.TypeList},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -113,7 +114,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string)
 		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", locationOf(scaleOf(x.text("metric"))), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
-	err = m.conn.query(ctx, statement{text, args}, func(row []driver.Value) (err error) {
+	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
 		one := startedRun{compare.ContrastRun{Session: textOf(row[1]), Block: -1}, integerOf(row[3])}
 		if block, ok := row[2].(int64); ok {
 			one.Block = block
@@ -152,7 +153,7 @@ func (r *reader) contrastFacts(ctx context.Context, ids []schema.ULID, runs []st
 	}
 	metrics := slices.DeleteFunc(slices.Clone(hardwareMetrics), func(name string) bool { return name == own })
 	text := "SELECT run_id, metric, p50 FROM " + r.src.of(sorted).nested(schema.Samples, "") + ofRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
-	return r.conn.query(ctx, statement{text, []any{texts(sorted), metrics}}, func(row []driver.Value) error {
+	return r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(sorted), metrics}}, func(row []driver.Value) error {
 		id, err := schema.ParseULID(textOf(row[0]))
 		if value, ok := row[2].(float64); ok && err == nil && known[id] != nil {
 			known[id][textOf(row[1])] = schema.CanonicalFloat(value)

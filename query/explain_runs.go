@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -62,7 +63,7 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 	}
 	var ok, profiled []schema.ULID
 	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
-	err = r.conn.query(ctx, statement{text, sel.Args}, func(row []driver.Value) (err error) {
+	err = r.conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) (err error) {
 		well := textOf(row[2]) == string(schema.StatusOK)
 		switch schema.Purpose(textOf(row[1])) {
 		case schema.PurposeMeasure:
@@ -117,7 +118,7 @@ func (r *reader) metricsOf(ctx context.Context, ids []schema.ULID) ([]string, er
 	}
 	var names []string
 	text := "SELECT DISTINCT metric FROM " + r.src.of(ids).nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
-	err := r.conn.query(ctx, statement{text, []any{texts(ids)}}, func(row []driver.Value) error {
+	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
 		names = append(names, textOf(row[0]))
 		return nil
 	})
@@ -135,7 +136,7 @@ func (s *sideOfPoint) readOps(ctx context.Context, r *reader, ids []schema.ULID)
 	runs := map[string]bool{}
 	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.src.of(ids).nested(schema.Ops, "") + ofRuns +
 		" WHERE duration_ns IS NOT NULL GROUP BY ALL ORDER BY run_id"
-	err := r.conn.query(ctx, statement{text, []any{texts(ids)}}, func(row []driver.Value) error {
+	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
 		key := opKey{textOf(row[1]), textOf(row[2])}
 		if took, ok := row[3].(float64); ok {
 			s.ops[key] = append(s.ops[key], took)

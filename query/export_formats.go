@@ -33,7 +33,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 	}
 	n, err := x.writeTo(ctx, table, path)
 	if err == nil && (table == "runs" || table == TableWhole) && x.runs >= 0 && n != int64(x.runs) {
-		err = &engineErr{message: fmt.Sprintf("%d rows of %d runs", n, x.runs), kind: duckdb.ErrorTypeIO}
+		err = &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", n, x.runs), Kind: duckdb.ErrorTypeIO}
 	}
 	return n, err
 }
@@ -55,7 +55,7 @@ func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) 
 			return 0, err
 		}
 	}
-	return x.conn.exec(ctx, x.copySQL(table, path, options))
+	return x.conn.Exec(ctx, x.copySQL(table, path, options))
 }
 
 // atOnce is how many runs are sorted and written at once.

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
@@ -21,17 +22,17 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(Options{})
+	e, err := duck.Open(0, "")
 	if err != nil {
 		f.Fatal(err)
 	}
 	ctx := context.Background()
-	c, err := e.connect(ctx)
+	c, err := e.Connect(ctx)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.close()); err != nil {
+		if err := errors.Join(c.Close(), e.Close()); err != nil {
 			f.Error(err)
 		}
 	})
@@ -44,7 +45,7 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		for _, r := range cond.Regexes {
-			if c.query(ctx, statement{"SELECT regexp_matches('', $1)", []any{r}}, ignore) != nil {
+			if c.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{r}}, ignore) != nil {
 				return // said so by choose
 			}
 		}

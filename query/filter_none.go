@@ -18,14 +18,14 @@ func (r *reader) nothing(ctx context.Context, sel selection) error {
 	if err := r.check(ctx, sel.Unsure); err != nil {
 		return err
 	}
-	if r.conn.remark == nil || len(sel.Words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
+	if r.conn.Remark == nil || len(sel.Words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
 		return nil
 	}
 	columns := []string{"true"}
 	for _, w := range sel.Words {
 		columns = append(columns, "coalesce(bool_or("+w.SQL+"), false)")
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.Columns, ""), sel.Args[:sel.WordArgs]})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.Columns, ""), Args: sel.Args[:sel.WordArgs]})
 	if err != nil {
 		return err
 	}
@@ -41,10 +41,10 @@ func (r *reader) nothing(ctx context.Context, sel selection) error {
 		if err != nil {
 			return err
 		}
-		r.conn.remark(text)
+		r.conn.Remark(text)
 	}
 	if each && len(sel.Words) > 1 {
-		r.conn.remark("each word of the filter matches some run, but none matches as a whole")
+		r.conn.Remark("each word of the filter matches some run, but none matches as a whole")
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func (r *reader) newestOf(ctx context.Context, sel selection, n int) (chosen, er
 	if looks || len(columns) == 0 {
 		columns = withRunID(columns)
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), sel.Args})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(columns, sel.where()), Args: sel.Args})
 	if err != nil {
 		return chosen{}, err
 	}
@@ -74,7 +74,7 @@ func (r *reader) newestAmong(ctx context.Context, sel selection, n, look int) ([
 		part.restrict(bounds{since: since})
 		part.src = sel.src.within(bounds{since: since})
 		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.src.scan(withRunID(sel.Columns), part.SQL))
-		row, err := r.conn.one(ctx, statement{text, part.Args})
+		row, err := r.conn.One(ctx, duck.Statement{SQL: text, Args: part.Args})
 		if err != nil {
 			return nil, err
 		}
@@ -119,10 +119,10 @@ func (r *reader) find(ctx context.Context, sel selection) (chosen, error) {
 		counts = append(counts, fmt.Sprintf("count(key_%d)", i))
 	}
 	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.src.scan(withRunID(sel.Columns), sel.where())
-	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.Args...); err != nil {
+	if _, err := r.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.Args...); err != nil {
 		return chosen{}, err
 	}
-	row, err := r.conn.one(ctx, statement{text: "SELECT " + strings.Join(counts, ", ") + " FROM found"})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM found"})
 	if err != nil {
 		return chosen{}, err
 	}
@@ -143,7 +143,7 @@ func (r *reader) listFound(ctx context.Context, sel selection, limit int) ([]sch
 	if limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", limit)
 	}
-	return r.listIDs(ctx, statement{text: text})
+	return r.listIDs(ctx, duck.Statement{SQL: text})
 }
 
 // foundOrder is what stands in ORDER BY for the table found.
@@ -156,10 +156,10 @@ func (s *selection) foundOrder() string {
 }
 
 // listIDs reads a result of ids, of which equal ones follow one another; it gives each once.
-func (r *reader) listIDs(ctx context.Context, q statement) ([]schema.ULID, error) {
+func (r *reader) listIDs(ctx context.Context, q duck.Statement) ([]schema.ULID, error) {
 	var ids []schema.ULID
 	var bad error
-	err := r.conn.query(ctx, q, func(row []driver.Value) error {
+	err := r.conn.Query(ctx, q, func(row []driver.Value) error {
 		ids, bad = appendID(ids, row[0])
 		return bad
 	})

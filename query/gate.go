@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
@@ -30,7 +32,7 @@ func (p passed) speaksOf(tables ...string) bool {
 
 // gate lets one SELECT pass. It never runs the text: DuckDB's parser turns it into a tree, which it does for SELECT
 // alone.
-func (c *conn) gate(ctx context.Context, text string) (passed, error) {
+func gate(ctx context.Context, c *duck.Conn, text string) (passed, error) {
 	none := passed{}
 	switch {
 	case len(text) > maxQueryBytes:
@@ -40,7 +42,7 @@ func (c *conn) gate(ctx context.Context, text string) (passed, error) {
 	case strings.ContainsRune(text, 0):
 		return none, fault.Input("query: a NUL byte (offset %d)", strings.IndexByte(text, 0))
 	}
-	row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{text}})
+	row, err := c.One(ctx, duck.Statement{SQL: "SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", Args: []any{text}})
 	if err != nil {
 		if ctx.Err() != nil {
 			return none, err
@@ -60,7 +62,7 @@ func (c *conn) gate(ctx context.Context, text string) (passed, error) {
 	}
 	switch n := len(tree.Statements); {
 	case tree.Error && tree.Type == "parser":
-		return none, fault.Input("query: %s%s", oneLine(tree.Message), offsetOf(tree.Position))
+		return none, fault.Input("query: %s%s", duck.OneLine(tree.Message), offsetOf(tree.Position))
 	case tree.Error:
 		return none, fault.Input("query: only one SELECT is allowed here, this is %s", statementWord(text))
 	case n == 0:
@@ -193,7 +195,7 @@ func collectNames(node any, names map[string]bool) {
 		}
 		// A set operation takes its names from its first part and its values from all.
 		if n["type"] == "SET_OPERATION_NODE" {
-			for name := range units {
+			for name := range answer.Units {
 				names[name] = true
 			}
 		}

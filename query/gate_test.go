@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
@@ -18,22 +19,22 @@ func FuzzGate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := openEngine(Options{})
+	e, err := duck.Open(0, "")
 	if err != nil {
 		f.Fatal(err)
 	}
 	ctx := context.Background()
-	c, err := e.connect(ctx)
+	c, err := e.Connect(ctx)
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.close()); err != nil {
+		if err := errors.Join(c.Close(), e.Close()); err != nil {
 			f.Error(err)
 		}
 	})
 	f.Fuzz(func(t *testing.T, text string) {
-		_, err := c.gate(ctx, text)
+		_, err := gate(ctx, c, text)
 		if err != nil {
 			if !errors.Is(err, fault.ErrInput) || strings.ContainsAny(err.Error(), "\n\r\x00") || !utf8.ValidString(err.Error()) {
 				t.Fatalf("%q: %q", text, err)
@@ -41,7 +42,7 @@ func FuzzGate(f *testing.F) {
 			return
 		}
 		// As a subquery it parses exactly where it is a query. DESCRIBE and its like are queries too, but stand alone.
-		row, err := c.one(ctx, statement{"SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", []any{"SELECT * FROM (" + text + "\n)"}})
+		row, err := c.One(ctx, duck.Statement{SQL: "SELECT json_serialize_sql($1::VARCHAR)::VARCHAR", Args: []any{"SELECT * FROM (" + text + "\n)"}})
 		if err != nil || !strings.HasPrefix(row[0].(string), `{"error":false`) && !strings.Contains(text, ";") {
 			t.Fatalf("%q passes: %v, %v", text, row, err)
 		}
@@ -51,17 +52,17 @@ func FuzzGate(f *testing.F) {
 // TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
 func TestGateKnowsWhatSteers(t *testing.T) {
 	t.Parallel()
-	e, err := openEngine(Options{})
+	e, err := duck.Open(0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
-	c, err := e.connect(t.Context())
+	defer e.Close()
+	c, err := e.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	all, err := c.table(t.Context(), statement{text: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
+	all, err := c.Table(t.Context(), duck.Statement{SQL: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
 		AND regexp_matches(function_name, 'able_|checkpoint|truncate|^set|^reset|write|execute|^query$') AND NOT regexp_matches(function_name, '_table_')`})
 	if err != nil || len(all.Rows) < 8 {
 		t.Fatalf("%v, %v", all.Rows, err)
@@ -76,23 +77,23 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
-	e, err := openEngine(Options{})
+	e, err := duck.Open(0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
-	c, err := e.connect(t.Context())
+	defer e.Close()
+	c, err := e.Connect(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	for _, s := range (&sources{}).sandbox(passed{}) {
-		if _, err := c.exec(t.Context(), s); err != nil {
+		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, s := range []string{"SET threads = 1", "SET lock_configuration = false", "SET enable_external_access = true"} {
-		if _, err := c.exec(t.Context(), s); err == nil {
+		if _, err := c.Exec(t.Context(), s); err == nil {
 			t.Errorf("%s works", s)
 		}
 	}
@@ -106,7 +107,7 @@ func TestOneLine(t *testing.T) {
 		"INTERNAL Error: Attempted to access index 0 within vector of size 0\n\nStack Trace:\n\n/a/b": "attempted to access index 0 within vector of size 0",
 		"Binder Error: No function matches.\n\tCandidate functions:\n\tabs(INTEGER)":                  "no function matches",
 	} {
-		if got := oneLine(message); got != want {
+		if got := duck.OneLine(message); got != want {
 			t.Errorf("%q: %q, want %q", message, got, want)
 		}
 	}

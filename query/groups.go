@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -26,17 +28,17 @@ type GroupRequest struct {
 
 // Grouping is what Groups found. All but the rows is of all groups, also of those beyond the limit.
 type Grouping struct {
-	Table                     // a row a group; the keys are its first columns
-	Keys       int            // how many they are
-	Total      int            // groups
-	Points     int            // different points
-	Runs       int            // runs that match
-	Statuses   map[string]int // runs by how they ended
-	NotNumbers map[string]int // as in Listing
+	answer.Table                // a row a group; the keys are its first columns
+	Keys         int            // how many they are
+	Total        int            // groups
+	Points       int            // different points
+	Runs         int            // runs that match
+	Statuses     map[string]int // runs by how they ended
+	NotNumbers   map[string]int // as in Listing
 	// Same has one row: machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len and params
 	// where all points agree in them, else NULL; of params those entries that all points have. And metric and better, where
 	// all points agree in them that have a metric.
-	Same Table
+	Same answer.Table
 }
 
 // The reasons why a group has no numbers, or no best point.
@@ -77,7 +79,7 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	if err != nil {
 		return Grouping{}, err
 	}
-	g.found.setUnits(nil)
+	g.found.SetUnits(nil)
 	for i := len(g.keys); i < len(g.found.Columns); i++ {
 		switch c := &g.found.Columns[i]; c.Name {
 		case "median", "lowest", "highest":
@@ -153,10 +155,10 @@ func (g *grouper) group(ctx context.Context, r *reader) error {
 	if g.found.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
 		return err
 	}
-	if g.found.Same, err = r.conn.table(ctx, statement{text: sameSQL()}); err != nil {
+	if g.found.Same, err = r.conn.Table(ctx, duck.Statement{SQL: sameSQL()}); err != nil {
 		return err
 	}
-	g.found.Table, err = r.conn.table(ctx, statement{text: g.groupsSQL()})
+	g.found.Table, err = r.conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
 	return err
 }
 
@@ -172,7 +174,7 @@ func (g *grouper) points(ctx context.Context, r *reader, sel selection) error {
 	}
 	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
 	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.matches()) + ")"
-	_, err = r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
+	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
 		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
 	return err
@@ -187,7 +189,7 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 	for i := range g.keys {
 		counts = append(counts, "count(keys."+member(i)+")")
 	}
-	row, err := r.conn.one(ctx, statement{text: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
 	if err != nil {
 		return err
 	}
@@ -210,7 +212,7 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 
 // totalStatuses counts the runs of all groups by how they ended.
 func (g *grouper) totalStatuses(ctx context.Context, r *reader) error {
-	return r.conn.query(ctx, statement{text: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
+	return r.conn.Query(ctx, duck.Statement{SQL: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
 		status, _ := row[0].(string)
 		n, _ := row[1].(int64)
 		g.found.Statuses[status] = int(n)
@@ -245,7 +247,7 @@ func (r *reader) countNotNumbers(ctx context.Context, sel selection) (map[string
 	for i, n := range sel.NotNumbers {
 		counts[i] = "count(*) FILTER (" + n.SQL + ")"
 	}
-	row, err := r.conn.one(ctx, statement{"SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.Columns, sel.where()), sel.Args})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.Columns, sel.where()), Args: sel.Args})
 	if err != nil {
 		return nil, err
 	}

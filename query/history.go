@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -37,7 +38,7 @@ type HistoryRequest struct {
 	// than all they are made of, and Series.Locations are what people see of them.
 	Outline bool
 	// Pages takes the rows, at most 1,000 at a time, in place of the History's Table. Its error ends the answer.
-	Pages func(Table) error
+	Pages func(answer.Table) error
 }
 
 // History is what there is over time: a row for each session of a series, the series one after another, in each the
@@ -51,7 +52,7 @@ type HistoryRequest struct {
 // be chance; spike, with how far the session is off its level as the shift; failed_sessions, the same in all rows of a series: how many sessions there are after its
 // last value in which runs of the point failed and none was ok.
 type History struct {
-	Table
+	answer.Table
 	Series     []Series       // those with rows, in the order of the table
 	Known      int            // series that there are, with rows or without
 	Sessions   int            // different ones in the table

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -114,7 +115,7 @@ func TestHistoryPages(t *testing.T) {
 	whole := historyOf(t, db, query.HistoryRequest{})
 	var pages []int
 	paged := query.History{}
-	h := historyOf(t, db, query.HistoryRequest{Pages: func(page query.Table) error {
+	h := historyOf(t, db, query.HistoryRequest{Pages: func(page answer.Table) error {
 		pages = append(pages, len(page.Rows))
 		paged.Rows = append(paged.Rows, page.Rows...)
 		return nil
@@ -145,7 +146,7 @@ func TestHistoryPages(t *testing.T) {
 		}
 	}
 	full := errors.New("the disk is full")
-	if _, err := db.History(context.Background(), query.HistoryRequest{Pages: func(query.Table) error { return full }}); !errors.Is(err, full) {
+	if _, err := db.History(context.Background(), query.HistoryRequest{Pages: func(answer.Table) error { return full }}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -75,7 +76,7 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 		return 0, err
 	}
 	columns = withColumns(columns, sel.Columns)
-	all := statement{sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), sel.Args}
+	all := duck.Statement{SQL: sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
 	elsewhere, err := r.elsewhere(ctx, all, h.req.Metric)
 	if err != nil {
 		return 0, err
@@ -91,7 +92,7 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
 		}
 		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + locationSQL() + " FROM " + rows
-		err := r.conn.query(ctx, statement{text, part.Args}, func(row []driver.Value) error {
+		err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {
 				h.addFailed(row)
@@ -110,12 +111,12 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 var historyChosen = measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
-func (r *reader) elsewhere(ctx context.Context, runs statement, metric string) (bool, error) {
+func (r *reader) elsewhere(ctx context.Context, runs duck.Statement, metric string) (bool, error) {
 	if metric == "" {
 		return false, nil
 	}
-	args := append(slices.Clone(runs.args), metric)
-	row, err := r.conn.one(ctx, statement{"SELECT count(*) FROM " + runs.text + " WHERE metric IS DISTINCT FROM " + lastText(args), args})
+	args := append(slices.Clone(runs.Args), metric)
+	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM " + runs.SQL + " WHERE metric IS DISTINCT FROM " + lastText(args), Args: args})
 	if err != nil {
 		return false, err
 	}
@@ -165,7 +166,7 @@ func (h *historian) add(row []driver.Value) error {
 	}
 	first, err := schema.ParseULID(textOf(row[8]))
 	if err != nil {
-		return &engineErr{message: fmt.Sprintf("run_id: %v", err), kind: duckdb.ErrorTypeIO}
+		return &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
 	}
 	session := textOf(row[5])
 	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(textOf(row[6]))}

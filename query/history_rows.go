@@ -5,29 +5,30 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // historyColumns are the columns of a history, in the order of what row gives.
-func historyColumns() []Column {
-	columns := columnsNamed(slices.Concat([]string{"point_id"}, identityColumns(), []string{"machine", "metric", "unit", "better"})...)
-	return append(columns, []Column{
-		{Name: "scale", Type: TypeText},
-		{Name: "session_id", Type: TypeText},
-		{Name: "started_at", Type: TypeTime},
-		{Name: "runs", Type: TypeInteger},
-		{Name: "location", Unit: schema.UnitOfRow, Type: TypeReal},
-		{Name: "git_commit", Type: TypeText},
-		{Name: "change_point", Type: TypeBoolean},
-		{Name: "shift", Type: TypeReal},
-		{Name: "shift_low", Type: TypeReal},
-		{Name: "shift_high", Type: TypeReal},
-		{Name: "p", Type: TypeReal},
-		{Name: "p_adjusted", Type: TypeReal},
-		{Name: "verdict", Type: TypeText},
-		{Name: "failed_sessions", Type: TypeInteger},
+func historyColumns() []answer.Column {
+	columns := answer.ColumnsNamed(slices.Concat([]string{"point_id"}, identityColumns(), []string{"machine", "metric", "unit", "better"})...)
+	return append(columns, []answer.Column{
+		{Name: "scale", Type: answer.TypeText},
+		{Name: "session_id", Type: answer.TypeText},
+		{Name: "started_at", Type: answer.TypeTime},
+		{Name: "runs", Type: answer.TypeInteger},
+		{Name: "location", Unit: schema.UnitOfRow, Type: answer.TypeReal},
+		{Name: "git_commit", Type: answer.TypeText},
+		{Name: "change_point", Type: answer.TypeBoolean},
+		{Name: "shift", Type: answer.TypeReal},
+		{Name: "shift_low", Type: answer.TypeReal},
+		{Name: "shift_high", Type: answer.TypeReal},
+		{Name: "p", Type: answer.TypeReal},
+		{Name: "p_adjusted", Type: answer.TypeReal},
+		{Name: "verdict", Type: answer.TypeText},
+		{Name: "failed_sessions", Type: answer.TypeInteger},
 	}...)
 }
 
@@ -36,7 +37,7 @@ const historyPage = 1000
 
 // handOut makes the rows.
 func (h *historian) handOut() error {
-	page := Table{Columns: h.Columns}
+	page := answer.Table{Columns: h.Columns}
 	for _, l := range h.shown {
 		for i, m := range h.rowsOf(l) {
 			page.Rows = append(page.Rows, h.row(l, i, m))

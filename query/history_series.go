@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -62,7 +63,7 @@ type historian struct {
 
 func newHistorian(req HistoryRequest, window int) *historian {
 	return &historian{
-		History: History{Table: Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
+		History: History{Table: answer.Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }

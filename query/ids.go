@@ -51,7 +51,7 @@ func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	if back == 0 {
 		text = "SELECT max(session_id) FROM " + r.src.scan([]*schema.Column{schema.RunColumn("session_id")}, "")
 	}
-	row, err := r.conn.one(ctx, statement{text: text})
+	row, err := r.conn.One(ctx, duck.Statement{SQL: text})
 	if err != nil || len(row) == 0 {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	if !ok {
 		return nil, nil
 	}
-	if began := time.UnixMilli(timeOf(id)); r.conn.remark != nil && time.Until(began) > clockSkew {
-		r.conn.remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
+	if began := time.UnixMilli(timeOf(id)); r.conn.Remark != nil && time.Until(began) > clockSkew {
+		r.conn.Remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
@@ -115,9 +115,9 @@ func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
 	ids := slices.DeleteFunc(l.known, func(id string) bool { return !strings.HasPrefix(id, text) && !strings.HasSuffix(id, text) })
 	const most = 1000 // more than anybody wants to choose from
 	x := duck.Identifier(l.column)
-	found := statement{fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.src.scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), []any{text}}
-	err := r.conn.query(ctx, found, func(row []driver.Value) error {
+	found := duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
+		r.src.scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), Args: []any{text}}
+	err := r.conn.Query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		ids = append(ids, id)
 		return nil
@@ -139,9 +139,9 @@ func (r *reader) commitsLike(ctx context.Context, text string) ([]string, error)
 		return nil, nil
 	}
 	commit := []*schema.Column{schema.RunColumn("git_commit")}
-	found := statement{"SELECT DISTINCT git_commit FROM " + r.src.scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", []any{text}}
+	found := duck.Statement{SQL: "SELECT DISTINCT git_commit FROM " + r.src.scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", Args: []any{text}}
 	var commits []string
-	err := r.conn.query(ctx, found, func(row []driver.Value) error {
+	err := r.conn.Query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		commits = append(commits, id)
 		return nil

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -24,7 +26,7 @@ type ListRequest struct {
 
 // Listing is what List found.
 type Listing struct {
-	Table
+	answer.Table
 	Total int // runs that match, before Limit; 0 of Pages with a Limit
 
 	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
@@ -119,10 +121,10 @@ type lister struct {
 	page     func(Listing) error
 
 	ids    []schema.ULID
-	head   Listing // without rows
-	only   *Table  // the rows of all ids, where they were read with them
-	stored int     // so many ids from the beginning have their rows in the temporary table listed, or had
-	shown  int     // ids whose rows were handed over: what follows an interruption goes on from there
+	head   Listing       // without rows
+	only   *answer.Table // the rows of all ids, where they were read with them
+	stored int           // so many ids from the beginning have their rows in the temporary table listed, or had
+	shown  int           // ids whose rows were handed over: what follows an interruption goes on from there
 }
 
 // list hands over what is left of the listing.
@@ -211,7 +213,7 @@ func (l *lister) match(ctx context.Context, r *reader) (chosen, error) {
 
 // read reads the rows of the ids that come next, up to end. Where their order is not that of the files, those of the
 // next pages are kept on the side: to read some rows from everywhere means to read all files.
-func (l *lister) read(ctx context.Context, r *reader, end int) (Table, error) {
+func (l *lister) read(ctx context.Context, r *reader, end int) (answer.Table, error) {
 	ids := l.ids[l.shown:end]
 	if l.only != nil {
 		page := *l.only
@@ -226,18 +228,18 @@ func (l *lister) read(ctx context.Context, r *reader, end int) (Table, error) {
 		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
 		q, err := r.some(ctx, l.ids[l.shown:next], withRunID(l.columns))
 		if err != nil {
-			return Table{}, err
+			return answer.Table{}, err
 		}
-		if _, err := r.conn.exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.text, q.args...); err != nil {
-			return Table{}, err
+		if _, err := r.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.SQL, q.Args...); err != nil {
+			return answer.Table{}, err
 		}
 		l.stored = next
 	}
-	t, err := r.conn.table(ctx, statement{"SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", []any{texts(ids)}})
+	t, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{texts(ids)}})
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
-	return t.arrange(ids, l.columns)
+	return arrangeRows(&t, ids, l.columns)
 }
 
 // runColumns finds columns of runs by name; nil is all of them.

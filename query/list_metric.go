@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // ofMetric puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. others are
 // the metrics that the runs have, where none has it.
-func (r *reader) ofMetric(ctx context.Context, t *Table, ids []schema.ULID, metric string) (others []string, err error) {
+func (r *reader) ofMetric(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (others []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -27,23 +29,23 @@ func (r *reader) ofMetric(ctx context.Context, t *Table, ids []schema.ULID, metr
 	from := " FROM " + some.src.nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
 		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)"
 	args := []any{first, last, texts(ids)}
-	found, err := r.conn.table(ctx, statement{"SELECT " + columnNames(withRunID(columns)) + from + " WHERE metric = $4::VARCHAR", append(args, metric)})
+	found, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT " + columnNames(withRunID(columns)) + from + " WHERE metric = $4::VARCHAR", Args: append(args, metric)})
 	if err != nil {
 		return nil, err
 	}
-	t.replace(found, ids, columns)
+	replaceRows(t, found, ids, columns)
 	if len(found.Rows) > 0 {
 		return nil, nil
 	}
-	names, err := r.conn.table(ctx, statement{"SELECT DISTINCT metric" + from + " ORDER BY metric", args})
+	names, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + from + " ORDER BY metric", Args: args})
 	for _, row := range names.Rows {
 		others = append(others, row[0].(string))
 	}
 	return others, err
 }
 
-// replace puts the values of columns of other rows, by run, in place of those of the rows of ids; NULL where there is no other.
-func (t *Table) replace(other Table, ids []schema.ULID, columns []*schema.Column) {
+// replaceRows puts the values of columns of other rows, by run, in place of those of the rows of ids; NULL where there is no other.
+func replaceRows(t *answer.Table, other answer.Table, ids []schema.ULID, columns []*schema.Column) {
 	byID, runID := map[string][]any{}, other.Index("run_id")
 	for _, row := range other.Rows {
 		id, _ := row[runID].(string)

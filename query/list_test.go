@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,13 +27,13 @@ func TestListNewestFirst(t *testing.T) {
 	if got := fmt.Sprintf("%#v", l.Rows[0]); got != fmt.Sprintf("%#v", want) {
 		t.Errorf("got %s\nwant %#v", got, want)
 	}
-	columns := []query.Column{
-		{Name: "repeat_index", Type: query.TypeInteger},
-		{Name: "started_at", Type: query.TypeTime},
-		{Name: "p50", Unit: schema.UnitOfRow, Type: query.TypeReal},
-		{Name: "unit", Type: query.TypeText},
-		{Name: "params", Type: query.TypeMap},
-		{Name: "variant", Type: query.TypeText},
+	columns := []answer.Column{
+		{Name: "repeat_index", Type: answer.TypeInteger},
+		{Name: "started_at", Type: answer.TypeTime},
+		{Name: "p50", Unit: schema.UnitOfRow, Type: answer.TypeReal},
+		{Name: "unit", Type: answer.TypeText},
+		{Name: "params", Type: answer.TypeMap},
+		{Name: "variant", Type: answer.TypeText},
 	}
 	if !slices.Equal(l.Columns, columns) {
 		t.Errorf("got columns %v, want %v", l.Columns, columns)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -103,7 +105,7 @@ func (r *reader) newest(ctx context.Context, n int) (chosen, error) {
 	}
 	if len(narrow.read) > 0 {
 		narrow.live = nil
-		ids, err := r.listIDs(ctx, statement{text: "SELECT run_id FROM " + narrow.scan([]*schema.Column{schema.RunColumn("run_id")}, "")})
+		ids, err := r.listIDs(ctx, duck.Statement{SQL: "SELECT run_id FROM " + narrow.scan([]*schema.Column{schema.RunColumn("run_id")}, "")})
 		if err != nil {
 			return chosen{}, err
 		}
@@ -139,7 +141,7 @@ func (c *chosen) keep(n int) {
 
 // newestRows is newest and the rows of what it finds, where these are in so few files that they are read whole: then
 // they need not be opened twice.
-func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column) (chosen, *Table, error) {
+func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column) (chosen, *answer.Table, error) {
 	narrow := r.src.sinceSome(n)
 	if n == 0 || narrow.runs() > pageRows {
 		found, err := r.newest(ctx, n)
@@ -150,7 +152,7 @@ func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column
 	if err := some.changeOf(ctx, read); err != nil {
 		return chosen{}, nil, err
 	}
-	t, err := r.conn.table(ctx, statement{text: "SELECT * FROM " + narrow.scan(read, "")})
+	t, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM " + narrow.scan(read, "")})
 	if err != nil {
 		return chosen{}, nil, err
 	}
@@ -161,8 +163,8 @@ func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column
 		}
 	}
 	found.keep(n)
-	t.keep(found.ids)
-	t, err = t.arrange(found.ids, columns)
+	keepRows(&t, found.ids)
+	t, err = arrangeRows(&t, found.ids, columns)
 	return found, &t, err
 }
 

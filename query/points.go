@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -20,12 +21,12 @@ import (
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
 // and NULL where these runs differ in metric or unit.
-func (db *DB) Points(ctx context.Context, filter string) (Table, error) {
+func (db *DB) Points(ctx context.Context, filter string) (answer.Table, error) {
 	return db.points(ctx, question{filter: filter}, "purpose = 'measure'")
 }
 
 // SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
-func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (Table, error) {
+func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (answer.Table, error) {
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
 		own += " OR run_id IN (SELECT unnest(" + textList(counted) + "))"
@@ -34,27 +35,27 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 }
 
 // points is Points of the runs that answer a question and meet a condition.
-func (db *DB) points(ctx context.Context, q question, condition string) (Table, error) {
+func (db *DB) points(ctx context.Context, q question, condition string) (answer.Table, error) {
 	columns, err := runColumns(pointsColumns)
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
-	var t Table
+	var t answer.Table
 	err = db.ask(ctx, db.listAll, func(r *reader) error {
 		sel, err := r.selected(ctx, q)
 		if err != nil {
 			return err
 		}
-		q := statement{pointsSQL(sel.src.scan(withColumns(columns, sel.Columns), sel.restrictedTo(condition))), sel.Args}
-		if t, err = r.conn.table(ctx, q); err == nil && len(t.Rows) == 0 {
+		q := duck.Statement{SQL: pointsSQL(sel.src.scan(withColumns(columns, sel.Columns), sel.restrictedTo(condition))), Args: sel.Args}
+		if t, err = r.conn.Table(ctx, q); err == nil && len(t.Rows) == 0 {
 			err = r.nothing(ctx, sel)
 		}
 		return err
 	})
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
-	t.setUnits(nil)
+	t.SetUnits(nil)
 	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
 	t.Columns[t.Index("spread")].Unit = "ratio"
 	return t, nil

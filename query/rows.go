@@ -2,48 +2,49 @@ package query
 
 import (
 	"context"
-	"database/sql/driver"
 	"fmt"
 	"slices"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // rows reads columns of runs, a row an id in the order of the ids.
-func (r *reader) rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (Table, error) {
+func (r *reader) rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	q, err := r.some(ctx, ids, withRunID(columns))
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
-	t, err := r.conn.table(ctx, q)
+	t, err := r.conn.Table(ctx, q)
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
-	return t.arrange(ids, columns)
+	return arrangeRows(&t, ids, columns)
 }
 
 // some is the statement that reads columns of runs, in whatever order.
-func (r *reader) some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (statement, error) {
+func (r *reader) some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (duck.Statement, error) {
 	some := &reader{r.conn, r.src.of(ids)}
 	if err := some.changeOf(ctx, columns); err != nil {
-		return statement{}, err
+		return duck.Statement{}, err
 	}
 	if len(ids) == 0 || len(some.src.read) == 0 {
-		return statement{text: "SELECT * FROM " + some.src.scan(columns, "")}, nil
+		return duck.Statement{SQL: "SELECT * FROM " + some.src.scan(columns, "")}, nil
 	}
 	first, last := slices.MinFunc(ids, compareIDs).String(), slices.MaxFunc(ids, compareIDs).String()
-	return statement{
-		"SELECT * FROM " + some.src.scan(columns, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+	return duck.Statement{
+		SQL: "SELECT * FROM " + some.src.scan(columns, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
 			" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)",
-		[]any{first, last, texts(ids)},
+		Args: []any{first, last, texts(ids)},
 	}, nil
 }
 
 func compareIDs(a, b schema.ULID) int { return slices.Compare(a[:], b[:]) }
 
-// keep drops the rows of other runs.
-func (t *Table) keep(ids []schema.ULID) {
+// keepRows drops the rows of other runs.
+func keepRows(t *answer.Table, ids []schema.ULID) {
 	wanted := make(map[string]bool, len(ids))
 	for _, id := range ids {
 		wanted[id.String()] = true
@@ -55,9 +56,9 @@ func (t *Table) keep(ids []schema.ULID) {
 	})
 }
 
-// arrange gives the rows of ids in their order, with the columns alone. t has run_id among its columns; it is an error
+// arrangeRows gives the rows of ids in their order, with the columns alone. t has run_id among its columns; it is an error
 // if it has not each of the ids. A run that has two rows gets one of them.
-func (t *Table) arrange(ids []schema.ULID, columns []*schema.Column) (Table, error) {
+func arrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
 	byID := make(map[string][]any, len(ids))
 	runID := t.Index("run_id")
 	for _, row := range t.Rows {
@@ -65,10 +66,10 @@ func (t *Table) arrange(ids []schema.ULID, columns []*schema.Column) (Table, err
 		byID[id] = row
 	}
 	if len(byID) != len(ids) {
-		return Table{}, &engineErr{message: fmt.Sprintf("%d rows of %d runs", len(byID), len(ids)), kind: duckdb.ErrorTypeIO}
+		return answer.Table{}, &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", len(byID), len(ids)), Kind: duckdb.ErrorTypeIO}
 	}
 	places := make([]int, len(columns))
-	out := Table{Rows: make([][]any, len(ids))}
+	out := answer.Table{Rows: make([][]any, len(ids))}
 	for i, column := range columns {
 		places[i] = t.Index(column.Name)
 		out.Columns = append(out.Columns, t.Columns[places[i]])
@@ -76,22 +77,12 @@ func (t *Table) arrange(ids []schema.ULID, columns []*schema.Column) (Table, err
 	for i, id := range ids {
 		row := byID[id.String()]
 		if row == nil {
-			return Table{}, &engineErr{message: fmt.Sprintf("run %s is not in its file", id), kind: duckdb.ErrorTypeIO}
+			return answer.Table{}, &duck.Error{Message: fmt.Sprintf("run %s is not in its file", id), Kind: duckdb.ErrorTypeIO}
 		}
 		for _, at := range places {
 			out.Rows[i] = append(out.Rows[i], row[at])
 		}
 	}
-	out.setUnits(nil)
+	out.SetUnits(nil)
 	return out, nil
-}
-
-// one keeps the only row of a result.
-func (c *conn) one(ctx context.Context, q statement) ([]driver.Value, error) {
-	var row []driver.Value
-	err := c.query(ctx, q, func(r []driver.Value) error {
-		row = append(row[:0], r...)
-		return nil
-	})
-	return row, err
 }

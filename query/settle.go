@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,7 +32,7 @@ func (r *reader) settle(ctx context.Context) error {
 	for id := range removed {
 		ids = append(ids, id)
 	}
-	_, err := r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.src.tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
+	_, err := r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.src.tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
 	return err
 }
 
@@ -62,9 +63,9 @@ func (r *reader) settleLive(ctx context.Context) error {
 	doubtful.live = nil
 	sealed := map[string]bool{}
 	runID := []*schema.Column{schema.RunColumn("run_id")}
-	q := statement{"SELECT run_id FROM " + doubtful.scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
-		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", []any{first, last, texts(ids)}}
-	err := r.conn.query(ctx, q, func(row []driver.Value) error {
+	q := duck.Statement{SQL: "SELECT run_id FROM " + doubtful.scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{first, last, texts(ids)}}
+	err := r.conn.Query(ctx, q, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		sealed[id] = true
 		return nil
@@ -103,10 +104,10 @@ func (r *reader) settleStores(ctx context.Context) error {
 	if len(selects) == 0 {
 		return nil
 	}
-	if _, err := r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
+	if _, err := r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
 		return err
 	}
-	return r.conn.query(ctx, statement{text: "SELECT store, count(*) FROM " + s.tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
+	return r.conn.Query(ctx, duck.Statement{SQL: "SELECT store, count(*) FROM " + s.tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
 		store, _ := row[0].(int32)
 		n, _ := row[1].(int64)
 		s.doubled[int(store)] = true
@@ -208,7 +209,7 @@ func (r *reader) nameLost(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("naming what was lost: %w", err)
 	}
-	_, err = r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
+	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
 	return err
 }
@@ -251,7 +252,7 @@ func (r *reader) changeTags(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("changing tags: %w", err)
 	}
-	_, err = r.conn.exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
+	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
 	return err
 }

@@ -6,14 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // Detail is all there is about one run.
 type Detail struct {
-	Run       Table         // one row: every column of runs
-	Metrics   Table         // a row a metric: every column of samples and `values`, the primary metric first, then by name
+	Run       answer.Table  // one row: every column of runs
+	Metrics   answer.Table  // a row a metric: every column of samples and `values`, the primary metric first, then by name
 	Notes     []schema.Note // what was noted later, in order
 	Baselines []string      // names of those that it belongs to, ascending
 
@@ -83,9 +85,9 @@ func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
 	if err := (&reader{r.conn, src}).checkSamples(ctx); err != nil {
 		return d, err
 	}
-	if d.Metrics, err = r.conn.table(ctx, statement{src.samplesSQL("run_id = $1::VARCHAR") + order, args}); err != nil {
+	if d.Metrics, err = r.conn.Table(ctx, duck.Statement{SQL: src.samplesSQL("run_id = $1::VARCHAR") + order, Args: args}); err != nil {
 		return d, err
 	}
-	d.Metrics.setUnits(nil)
+	d.Metrics.SetUnits(nil)
 	return d, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
@@ -23,19 +24,19 @@ const maxValues = 10_000_000
 // The text reaches nothing outside the files of the stores and changes nothing: it has to pass as one SELECT, and runs
 // in a DuckDB of its own that may open these files alone and whose settings are locked. A text that does not pass, or
 // that fails as it runs, is an ErrInput of one line.
-func (db *DB) SQL(ctx context.Context, text string) (Table, error) {
-	var t Table
+func (db *DB) SQL(ctx context.Context, text string) (answer.Table, error) {
+	var t answer.Table
 	err := db.retry(ctx, ahead(db.listAll), func(s *sources) error {
-		e, err := openEngine(db.opts)
+		e, err := duck.Open(db.opts.MemoryLimit, db.opts.TempDir)
 		if err != nil {
 			return err
 		}
 		defer db.closing.close(e)
-		t, err = e.answer(ctx, s, text)
+		t, err = answerSQL(ctx, e, s, text)
 		return err
 	})
 	if err != nil {
-		return Table{}, queryError(err)
+		return answer.Table{}, queryError(err)
 	}
 	return t, nil
 }
@@ -43,28 +44,28 @@ func (db *DB) SQL(ctx context.Context, text string) (Table, error) {
 // annotations is the schema of the tables beside the views.
 const annotations = "annotations"
 
-// answer answers a text of a user in an engine that nothing else uses.
-func (e *engine) answer(ctx context.Context, s *sources, text string) (Table, error) {
-	c, passed, err := e.sandboxed(ctx, s, text)
+// answerSQL answers a text of a user in an engine that nothing else uses.
+func answerSQL(ctx context.Context, e *duck.Engine, s *sources, text string) (answer.Table, error) {
+	c, passed, err := sandboxed(ctx, e, s, text)
 	if err != nil {
-		return Table{}, err
+		return answer.Table{}, err
 	}
 	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
-	t, err := c.tableAtMost(ctx, statement{text: text}, maxValues)
-	t.setUnits(passed.renamed)
+	t, err := c.TableAtMost(ctx, duck.Statement{SQL: text}, maxValues)
+	t.SetUnits(passed.renamed)
 	return t, err
 }
 
 // sandboxed opens the connection for a text of a user, which passed, in an engine that nothing else uses. Of all files
 // it reaches those of the stores that the text speaks of, and others that are named here. Its caller closes it.
-func (e *engine) sandboxed(ctx context.Context, s *sources, text string, others ...string) (*conn, passed, error) {
-	c, err := e.connect(ctx)
+func sandboxed(ctx context.Context, e *duck.Engine, s *sources, text string, others ...string) (*duck.Conn, passed, error) {
+	c, err := e.Connect(ctx)
 	if err != nil {
 		return nil, passed{}, err
 	}
-	p, err := c.gate(ctx, text)
+	p, err := gate(ctx, c, text)
 	if err == nil {
-		err = c.lockIn(ctx, s, p, others)
+		err = lockIn(ctx, c, s, p, others)
 	}
 	if err != nil {
 		return nil, passed{}, errors.Join(err, c.Close())
@@ -73,9 +74,9 @@ func (e *engine) sandboxed(ctx context.Context, s *sources, text string, others 
 }
 
 // lockIn makes the views and takes all else away.
-func (c *conn) lockIn(ctx context.Context, s *sources, passed passed, others []string) error {
+func lockIn(ctx context.Context, c *duck.Conn, s *sources, passed passed, others []string) error {
 	s.tables = annotations + "."
-	if _, err := c.exec(ctx, "CREATE SCHEMA "+annotations); err != nil {
+	if _, err := c.Exec(ctx, "CREATE SCHEMA "+annotations); err != nil {
 		return err
 	}
 	r := &reader{c, s}
@@ -91,7 +92,7 @@ func (c *conn) lockIn(ctx context.Context, s *sources, passed passed, others []s
 		}
 	}
 	for _, statement := range s.sandbox(passed, others...) {
-		if _, err := c.exec(ctx, statement); err != nil {
+		if _, err := c.Exec(ctx, statement); err != nil {
 			return err
 		}
 	}
@@ -145,17 +146,17 @@ var notAskers = []duckdb.ErrorType{
 }
 
 func queryError(err error) error {
-	var engine *engineErr
+	var engine *duck.Error
 	switch {
 	case !errors.As(err, &engine):
 		return err
-	case engine.kind == duckdb.ErrorTypeOutOfMemory:
+	case engine.Kind == duckdb.ErrorTypeOutOfMemory:
 		return ErrMemory
-	case slices.Contains(notAskers, engine.kind):
+	case slices.Contains(notAskers, engine.Kind):
 		return fmt.Errorf("query: %w", err)
-	case strings.Contains(engine.message, "disabled by configuration"), engine.kind == duckdb.ErrorTypePermission:
-		return fault.Input("query: only runs, samples, samples_long and ops can be read here: %s", engine.message)
+	case strings.Contains(engine.Message, "disabled by configuration"), engine.Kind == duckdb.ErrorTypePermission:
+		return fault.Input("query: only runs, samples, samples_long and ops can be read here: %s", engine.Message)
 	default:
-		return fault.Input("query: %s", engine.message)
+		return fault.Input("query: %s", engine.Message)
 	}
 }

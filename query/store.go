@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,7 +31,7 @@ type Options struct {
 type DB struct {
 	stores      []store
 	opts        Options
-	engine      func() (*engine, error) // for statements of this package, started at first use
+	engine      func() (*duck.Engine, error) // for statements of this package, started at first use
 	closed      func() error
 	closing     *closing
 	withRemoved bool // runs that were removed are there
@@ -69,10 +70,10 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 		}
 		db.stores = append(db.stores, store{dir, path})
 	}
-	var started *engine
-	db.engine = sync.OnceValues(func() (*engine, error) {
+	var started *duck.Engine
+	db.engine = sync.OnceValues(func() (*duck.Engine, error) {
 		var err error
-		started, err = openEngine(Options{MemoryLimit: ownMemory, TempDir: db.opts.TempDir})
+		started, err = duck.Open(duck.OwnMemory, db.opts.TempDir)
 		return started, err
 	})
 	db.closed = sync.OnceValue(func() error {
@@ -102,9 +103,9 @@ type closing struct {
 }
 
 // close begins to close an engine.
-func (c *closing) close(e *engine) {
+func (c *closing) close(e *duck.Engine) {
 	c.each.Go(func() {
-		err := e.close()
+		err := e.Close()
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.err = errors.Join(c.err, err)

@@ -93,7 +93,7 @@ func (r *reader) checkSamples(ctx context.Context) error {
 		one := &sources{stores: r.src.stores, read: []file{f}}
 		expected := 0 // runs that say what their samples are of, and of which nobody says that they are lost
 		text := "SELECT run_id FROM " + one.scan([]*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("metric")}, "metric IS NOT NULL")
-		err := r.conn.query(ctx, statement{text: text}, func(row []driver.Value) error {
+		err := r.conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
 			id, _ := row[0].(string)
 			if _, lost := r.src.said.Lost[id][schema.Samples.Name]; !lost {
 				expected++

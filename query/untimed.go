@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -33,7 +34,7 @@ func (l *lister) orderUntimed(ctx context.Context, r *reader, found *chosen) err
 	if l.req.Limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", l.req.Limit-timed)
 	}
-	last, err := r.listIDs(ctx, statement{text, sel.Args})
+	last, err := r.listIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	found.ids = append(found.ids[:timed], last...)
 	l.only = nil
 	return err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,7 +45,7 @@ func repeatableFlags(cmd *cobra.Command, python string) string {
 
 // againCommand runs the point of a run again; empty where it is not known how. against is the commit that its session
 // compared with.
-func (a *app) againCommand(t query.Table, run []any, against string) string {
+func (a *app) againCommand(t answer.Table, run []any, against string) string {
 	env, _ := at(t, run, "env").(map[string]any)
 	file, _ := env["sweep.file"].(string)
 	if file == "" {
@@ -69,7 +69,7 @@ func (a *app) againCommand(t query.Table, run []any, against string) string {
 }
 
 // axisWords choose the point.
-func axisWords(t query.Table, run []any, env map[string]any) []string {
+func axisWords(t answer.Table, run []any, env map[string]any) []string {
 	var words []string
 	add := func(name, text string) {
 		if written, ok := env["runner.axis."+name].(string); ok { // 1.0, whose canonical text is 1
@@ -114,7 +114,7 @@ func axisWords(t query.Table, run []any, env map[string]any) []string {
 }
 
 // isCalibration tells a run of a point that calibrate adds.
-func isCalibration(t query.Table, run []any, env map[string]any) bool {
+func isCalibration(t answer.Table, run []any, env map[string]any) bool {
 	return env[schema.FactControl] == "true" && textAt(t, run, "benchmark") == sweep.CalibrationBenchmark &&
 		textAt(t, run, "executor") == string(schema.ExecutorBuiltin) && textAt(t, run, "model") == ""
 }
@@ -123,7 +123,7 @@ func isCalibration(t query.Table, run []any, env map[string]any) bool {
 var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 
 // flagWords are the interpreter, and the flags that the run was made with.
-func flagWords(t query.Table, run []any, env map[string]any) []string {
+func flagWords(t answer.Table, run []any, env map[string]any) []string {
 	var given map[string]string
 	text, _ := env["runner.flags"].(string)
 	_ = json.Unmarshal([]byte(text), &given) // what cannot be read is not known

@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -162,12 +163,12 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: "event_id", Type: query.TypeText},
-		{Name: "kind", Type: query.TypeText},
-		{Name: "key", Type: query.TypeText},
-		{Name: "value", Type: query.TypeText},
-		{Name: "runs", Type: query.TypeInteger},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "event_id", Type: answer.TypeText},
+		{Name: "kind", Type: answer.TypeText},
+		{Name: "key", Type: answer.TypeText},
+		{Name: "value", Type: answer.TypeText},
+		{Name: "runs", Type: answer.TypeInteger},
 	}}
 	for _, event := range o.events {
 		event.Runs = runs
@@ -223,7 +224,7 @@ var done = map[string]string{
 	"remove": "removed; restore brings them back", "restore": "restored", "tag": "tagged", "untag": "untagged", "note": "noted", "bless": "blessed",
 }
 
-func annotationView(t query.Table) view {
+func annotationView(t answer.Table) view {
 	var v view
 	for _, row := range t.Rows {
 		kind, _ := row[1].(string)

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -34,17 +34,17 @@ func (b *bench) plan() error {
 }
 
 // planTable has one row a launch, in the order of launching.
-func planTable(p runner.Plan, d description, sided bool) query.Table {
-	t := query.Table{Columns: []query.Column{
-		{Name: "launch", Type: query.TypeInteger},
-		{Name: "point", Type: query.TypeText},
-		{Name: "side", Type: query.TypeText},
-		{Name: "repeat", Type: query.TypeInteger},
-		{Name: "profile", Type: query.TypeText},
-		{Name: "state", Type: query.TypeText},
-		{Name: "reason", Type: query.TypeText},
-		{Name: "run_id", Type: query.TypeText},
-		{Name: "control", Type: query.TypeBoolean},
+func planTable(p runner.Plan, d description, sided bool) answer.Table {
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "launch", Type: answer.TypeInteger},
+		{Name: "point", Type: answer.TypeText},
+		{Name: "side", Type: answer.TypeText},
+		{Name: "repeat", Type: answer.TypeInteger},
+		{Name: "profile", Type: answer.TypeText},
+		{Name: "state", Type: answer.TypeText},
+		{Name: "reason", Type: answer.TypeText},
+		{Name: "run_id", Type: answer.TypeText},
+		{Name: "control", Type: answer.TypeBoolean},
 	}}
 	for i, planned := range p.Launches {
 		l := planned.Launch

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
@@ -182,18 +182,18 @@ func (s *bisectStep) endResult() string {
 }
 
 // bisectTable has one row a commit that may be the first changed one, or a point in which the ends do not differ.
-func bisectTable() query.Table {
-	t := query.Table{}
+func bisectTable() answer.Table {
+	t := answer.Table{}
 	for _, name := range []string{"result", "git_commit", "subject", "tested", "reason", "point", "point_id", "metric", "unit", "scale"} {
-		t.Columns = append(t.Columns, query.Column{Name: name, Type: query.TypeText})
+		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	for _, name := range []string{"change", "low", "high", "confidence"} {
-		t.Columns = append(t.Columns, query.Column{Name: name, Type: query.TypeReal})
+		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeReal})
 	}
 	t.Columns = append(t.Columns,
-		query.Column{Name: "blocks", Type: query.TypeInteger}, query.Column{Name: "session_id", Type: query.TypeText},
-		query.Column{Name: "base_commit", Type: query.TypeText},
-		query.Column{Name: "commits", Type: query.TypeInteger}, query.Column{Name: "steps", Type: query.TypeInteger}, query.Column{Name: "blocks_all", Type: query.TypeInteger})
+		answer.Column{Name: "blocks", Type: answer.TypeInteger}, answer.Column{Name: "session_id", Type: answer.TypeText},
+		answer.Column{Name: "base_commit", Type: answer.TypeText},
+		answer.Column{Name: "commits", Type: answer.TypeInteger}, answer.Column{Name: "steps", Type: answer.TypeInteger}, answer.Column{Name: "blocks_all", Type: answer.TypeInteger})
 	return t
 }
 
@@ -220,7 +220,7 @@ func (b *bisection) blocks(end bisectEnd) (n int) {
 }
 
 // view is the answer for people.
-func (b *bisector) view(t query.Table, search *bisection, end bisectEnd) view {
+func (b *bisector) view(t answer.Table, search *bisection, end bisectEnd) view {
 	v := view{above: []string{b.headline(end)}, below: b.below(search, end)}
 	if len(end.candidates) == 0 {
 		v.columns = []viewColumn{{header: "POINT"}}
@@ -269,7 +269,7 @@ func (b *bisector) headline(end bisectEnd) string {
 }
 
 // cells are those of a row: of a commit, or of a point in which the ends do not differ.
-func (b *bisector) cells(t query.Table, row []any, commits bool) []cell {
+func (b *bisector) cells(t answer.Table, row []any, commits bool) []cell {
 	change, interval, blocks := unknown, unknown, unknown
 	if step := stepOf(t, row); step.Confidence > 0 {
 		change, interval, _ = strings.Cut(step.changeText(), " (")
@@ -284,7 +284,7 @@ func (b *bisector) cells(t query.Table, row []any, commits bool) []cell {
 }
 
 // stepOf is what a row has of a change.
-func stepOf(t query.Table, row []any) bisectStep {
+func stepOf(t answer.Table, row []any) bisectStep {
 	real := func(name string) float64 { v, _ := at(t, row, name).(float64); return v }
 	blocks, _ := at(t, row, "blocks").(int64)
 	return bisectStep{

@@ -1,12 +1,10 @@
 package main
 
-import (
-	"github.com/neurolens/neurolens/query"
-)
+import "github.com/neurolens/neurolens/query/answer"
 
 // careView shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
 // that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
-func (a *app) careView(format string, t query.Table, remedies []string) view {
+func (a *app) careView(format string, t answer.Table, remedies []string) view {
 	table := a.tableViewOr(t, "no problem")
 	if format == formatMD {
 		return table

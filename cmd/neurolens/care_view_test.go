@@ -6,16 +6,15 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // TestCareView: on a narrow terminal no path is cut and no word of a problem or a remedy is lost; a document has a table.
 func TestCareView(t *testing.T) {
 	path := "samples/2026-11/01M7ZTFDJT59048HP5BRKV224V-01M7ZTFDHY-01M7ZTFDJM-122880-and-more-than-80-columns.parquet"
 	problem := "its name speaks of 122880 runs, and there is no file of this name in runs/: somebody took the file out of runs/"
-	table := query.Table{
-		Columns: []query.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
+	table := answer.Table{
+		Columns: []answer.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
 		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is passed over"}},
 	}
 	a := &app{width: 80}

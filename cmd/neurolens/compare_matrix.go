@@ -3,13 +3,13 @@ package main
 import (
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
 // the verdict. hidden is how many rows are not shown.
-func (w compareWriter) matrix(t query.Table) (columns []viewColumn, rows [][]cell, hidden int) {
+func (w compareWriter) matrix(t answer.Table) (columns []viewColumn, rows [][]cell, hidden int) {
 	byMetric := map[string]map[string][]any{}
 	var first [][]any // of each pair, in whichever metric it is
 	seen := map[string]bool{}
@@ -28,7 +28,7 @@ func (w compareWriter) matrix(t query.Table) (columns []viewColumn, rows [][]cel
 		hidden = max(len(first)-compareRows, 0)
 		first = first[:len(first)-hidden]
 	}
-	varying := w.axes(query.Table{Columns: t.Columns, Rows: first})
+	varying := w.axes(answer.Table{Columns: t.Columns, Rows: first})
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
 	}
@@ -49,12 +49,12 @@ func (w compareWriter) matrix(t query.Table) (columns []viewColumn, rows [][]cel
 }
 
 // pairOf names what is compared in a row, whatever the metric.
-func pairOf(t query.Table, row []any) string {
+func pairOf(t answer.Table, row []any) string {
 	return textAt(t, row, "base_point_id") + " " + textAt(t, row, "head_point_id") + " " + textAt(t, row, "machine")
 }
 
 // changeCells are the value of a metric, its change and the verdict; unknown where there is no such row.
-func (w compareWriter) changeCells(t query.Table, row []any) []cell {
+func (w compareWriter) changeCells(t answer.Table, row []any) []cell {
 	if row == nil {
 		return []cell{{text: unknown}, {text: unknown}, {text: unknown}}
 	}

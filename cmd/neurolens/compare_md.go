@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
-func (w compareWriter) markdown(t query.Table) error {
+func (w compareWriter) markdown(t answer.Table) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", markdownText(w.verdictLine()))
 	switch {
@@ -65,7 +66,7 @@ func (w compareWriter) verdictLine() string {
 }
 
 // split parts the rows that somebody has to read from the others, the worst first.
-func (w compareWriter) split(t query.Table) (loud, rest [][]any) {
+func (w compareWriter) split(t answer.Table) (loud, rest [][]any) {
 	w.flags.all = true
 	for _, row := range w.shown(t) {
 		quiet := []compare.Verdict{compare.Unchanged, compare.Inconclusive, compare.Estimate}
@@ -78,7 +79,7 @@ func (w compareWriter) split(t query.Table) (loud, rest [][]any) {
 	return loud, rest
 }
 
-func (w compareWriter) table(b *bytes.Buffer, t query.Table, rows [][]any) {
+func (w compareWriter) table(b *bytes.Buffer, t answer.Table, rows [][]any) {
 	if len(rows) == 0 {
 		return
 	}

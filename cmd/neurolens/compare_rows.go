@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // points is the table of points, which differ in axes.
-func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]cell) {
+func (w compareWriter) points(t answer.Table, varying []axis) ([]viewColumn, [][]cell) {
 	var columns []viewColumn
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
@@ -40,7 +41,7 @@ func (w compareWriter) points(t query.Table, varying []axis) ([]viewColumn, [][]
 func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
 
 // relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
-func relativeCell(t query.Table, row []any) cell {
+func relativeCell(t answer.Table, row []any) cell {
 	change, ok := at(t, row, "relative_change").(float64)
 	if !ok {
 		return cell{text: unknown}
@@ -56,7 +57,7 @@ func relativeCell(t query.Table, row []any) cell {
 }
 
 // pointAxes are axes, and the metric where there are several.
-func (w compareWriter) pointAxes(t query.Table) []axis {
+func (w compareWriter) pointAxes(t answer.Table) []axis {
 	varying := w.axes(t)
 	if len(w.c.Metrics) > 1 {
 		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
@@ -65,7 +66,7 @@ func (w compareWriter) pointAxes(t query.Table) []axis {
 }
 
 // axes are those in which the rows of a comparison differ, of some of them.
-func (w compareWriter) axes(some query.Table) []axis {
+func (w compareWriter) axes(some answer.Table) []axis {
 	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
 	varying = rowsOf(varying, w.c.Table, some)
 	if name, _, _ := strings.Cut(w.flags.matrix, "="); name != "" {
@@ -78,7 +79,7 @@ func (w compareWriter) axes(some query.Table) []axis {
 }
 
 // valuesOf is a column, or a parameter, as an axis.
-func (w compareWriter) valuesOf(t query.Table, name string) axis {
+func (w compareWriter) valuesOf(t answer.Table, name string) axis {
 	parameter := strings.TrimPrefix(name, "param.")
 	if slices.Contains(identityColumns, name) || name == "machine" {
 		return axisOf(t, name, func(row []any) any { return at(t, row, name) })
@@ -98,7 +99,7 @@ func verdictText(v compare.Verdict) (text string, bad bool) {
 }
 
 // differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
-func differenceOf(t query.Table, row []any, name string, ratio func(float64) string) string {
+func differenceOf(t answer.Table, row []any, name string, ratio func(float64) string) string {
 	v, ok := at(t, row, name).(float64)
 	switch {
 	case !ok:
@@ -110,7 +111,7 @@ func differenceOf(t query.Table, row []any, name string, ratio func(float64) str
 }
 
 // cells are those of a point beside its axes.
-func (w compareWriter) cells(t query.Table, row []any, relative bool) []cell {
+func (w compareWriter) cells(t answer.Table, row []any, relative bool) []cell {
 	unit := textAt(t, row, "unit")
 	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
 	interval := unknown
@@ -142,7 +143,7 @@ func (w compareWriter) cells(t query.Table, row []any, relative bool) []cell {
 }
 
 // runsText says how often each side was measured.
-func runsText(t query.Table, row []any) string {
+func runsText(t answer.Table, row []any) string {
 	side := func(name string) string {
 		runs, ok := at(t, row, name+"_runs").(int64)
 		samples, has := at(t, row, name+"_samples").(int64)
@@ -166,7 +167,7 @@ func runsText(t query.Table, row []any) string {
 
 // wordOf is the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
 // first flag: a row has room for one word.
-func wordOf(t query.Table, row []any) string {
+func wordOf(t answer.Table, row []any) string {
 	word := textAt(t, row, "reason")
 	flags, _ := at(t, row, "flags").([]any)
 	switch {
@@ -183,7 +184,7 @@ func wordOf(t query.Table, row []any) string {
 }
 
 // rowsOf are axes of some rows of a table, in their order.
-func rowsOf(varying []axis, all, some query.Table) []axis {
+func rowsOf(varying []axis, all, some answer.Table) []axis {
 	places := make(map[*any]int, len(all.Rows))
 	for i, row := range all.Rows {
 		places[&row[0]] = i

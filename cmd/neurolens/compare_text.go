@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -122,7 +123,7 @@ func (w compareWriter) failures(rows [][]any) []string {
 	var lines []string
 	t := w.c.Table
 	_, varying := axes(t, identityColumns)
-	names := pointNames(rowsOf(varying, t, query.Table{Columns: t.Columns, Rows: rows}), len(rows))
+	names := pointNames(rowsOf(varying, t, answer.Table{Columns: t.Columns, Rows: rows}), len(rows))
 	said := 0
 	for i, row := range rows {
 		text := textAt(t, row, "failure")
@@ -295,7 +296,7 @@ func (w compareWriter) next() string {
 }
 
 // groups is the table of groups of points.
-func (w compareWriter) groups(t query.Table) ([]viewColumn, [][]cell) {
+func (w compareWriter) groups(t answer.Table) ([]viewColumn, [][]cell) {
 	var columns []viewColumn
 	var keep []int
 	for i, c := range t.Columns {
@@ -310,7 +311,7 @@ func (w compareWriter) groups(t query.Table) ([]viewColumn, [][]cell) {
 		case i < len(w.flags.by) && !slices.Contains(runColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
-		columns = append(columns, viewColumn{header: header, right: c.Type != query.TypeText})
+		columns = append(columns, viewColumn{header: header, right: c.Type != answer.TypeText})
 	}
 	rows := make([][]cell, len(t.Rows))
 	for k, row := range t.Rows {
@@ -330,6 +331,6 @@ func (w compareWriter) groups(t query.Table) ([]viewColumn, [][]cell) {
 }
 
 // countsNothing tells whether a column counts points and all its counts are 0.
-func countsNothing(t query.Table, column int) bool {
+func countsNothing(t answer.Table, column int) bool {
 	return !slices.ContainsFunc(t.Rows, func(row []any) bool { return row[column] != int64(0) })
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -25,7 +26,7 @@ type compareWriter struct {
 }
 
 // view is the comparison as a table: worst first, what did not change counted.
-func (w compareWriter) view(t query.Table) view {
+func (w compareWriter) view(t answer.Table) view {
 	v := view{above: w.head()}
 	var narrow func() ([]viewColumn, [][]cell)
 	switch {
@@ -38,7 +39,7 @@ func (w compareWriter) view(t query.Table) view {
 		}
 	default:
 		rows := w.shown(t)
-		some := query.Table{Columns: t.Columns, Rows: rows}
+		some := answer.Table{Columns: t.Columns, Rows: rows}
 		varying := w.pointAxes(some)
 		v.columns, v.rows = w.points(some, varying)
 		narrow = func() ([]viewColumn, [][]cell) { return w.points(some, mergedAxes(varying)) }
@@ -400,7 +401,7 @@ func (w compareWriter) has(r compare.Reason) bool {
 }
 
 // shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
-func (w compareWriter) shown(t query.Table) [][]any {
+func (w compareWriter) shown(t answer.Table) [][]any {
 	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
 		return textAt(t, row, "verdict") == string(compare.Unchanged) && !hasFlag(t, row, query.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
 	})
@@ -410,7 +411,7 @@ func (w compareWriter) shown(t query.Table) [][]any {
 	return loud
 }
 
-func hasFlag(t query.Table, row []any, flag string) bool {
+func hasFlag(t answer.Table, row []any, flag string) bool {
 	flags, _ := at(t, row, "flags").([]any)
 	return slices.Contains(flags, any(flag))
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -19,7 +20,7 @@ func comparedText(better string, threshold query.Threshold, common ...string) st
 	for _, name := range []string{
 		"benchmark", "precision", "batch_size", "params", "metric", "unit", "better", "scale", "base", "head", "change", "verdict",
 	} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	for i := range 2 {
 		c.Rows = append(c.Rows, []any{
@@ -60,7 +61,7 @@ func TestCompareHeading(t *testing.T) {
 
 // An axis whose values are compared is no constant, however it is called.
 func TestMatrixAxisIsNoConstant(t *testing.T) {
-	c := query.Comparison{Common: []string{"param.base", "param.p"}, Table: query.Table{Columns: []query.Column{{Name: "params"}}}}
+	c := query.Comparison{Common: []string{"param.base", "param.p"}, Table: answer.Table{Columns: []answer.Column{{Name: "params"}}}}
 	c.Rows = [][]any{{map[string]any{"base": "b", "p": "1"}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
 		w := compareWriter{c: &c, flags: compareFlags{matrix: axis}}
@@ -72,7 +73,7 @@ func TestMatrixAxisIsNoConstant(t *testing.T) {
 
 // What is printed beside a value is what a filter calls it: where a parameter's name means something else, param.NAME.
 func TestAxesAreFilterKeys(t *testing.T) {
-	table := query.Table{Columns: []query.Column{{Name: "params"}}}
+	table := answer.Table{Columns: []answer.Column{{Name: "params"}}}
 	for _, n := range []string{"1", "2"} {
 		table.Rows = append(table.Rows, []any{map[string]any{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}})
 	}
@@ -90,7 +91,7 @@ func TestAxesAreFilterKeys(t *testing.T) {
 func TestMatrixHasEveryPoint(t *testing.T) {
 	c := query.Comparison{Metrics: []string{"latency", "energy"}}
 	for _, name := range []string{"base_point_id", "head_point_id", "machine", "metric", "unit", "scale", "params", "head", "change", "verdict"} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	for _, metric := range c.Metrics {
 		for p := range 25 {
@@ -114,7 +115,7 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 func TestCompareCells(t *testing.T) {
 	var c query.Comparison
 	for _, name := range []string{"base_runs", "base_samples", "base_samples_max", "head_runs", "head_samples", "head_samples_max", "flags", "verdict"} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(compare.Unchanged)}
 	if got := runsText(c.Table, row); got != "5×5…500 3×50" {
@@ -204,7 +205,7 @@ func TestCompareLinesCount(t *testing.T) {
 
 // What went wrong at some points is said, and of how many more it is not.
 func TestCompareFailures(t *testing.T) {
-	c := query.Comparison{Table: query.Table{Columns: []query.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
+	c := query.Comparison{Table: answer.Table{Columns: []answer.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
 	for p := range failuresShown + 2 {
 		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "reason", string(query.Failed), nil})
 	}
@@ -218,7 +219,7 @@ func TestCompareFailures(t *testing.T) {
 func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	c := query.Comparison{Metrics: []string{"latency"}}
 	for _, name := range []string{"params", "metric", "unit", "scale", "base", "head", "change", "verdict"} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	for p, verdict := range []compare.Verdict{compare.Inconclusive, compare.Unchanged, compare.Inconclusive} {
 		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "latency", "ns", "ratio", 1., 3., 2., string(verdict)})
@@ -273,7 +274,7 @@ func TestCompareAlike(t *testing.T) {
 func TestCompareRelativeColumn(t *testing.T) {
 	c := query.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]query.Threshold{"latency": {Value: .02}}}
 	for _, name := range []string{"batch_size", "metric", "unit", "better", "scale", "base", "head", "change", "verdict", "relative_change", "relative_verdict"} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	add := func(size int64, verdict compare.Verdict, relative any, of compare.Verdict) {
 		c.Rows = append(c.Rows, []any{size, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(verdict), relative, string(of)})

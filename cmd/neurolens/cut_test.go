@@ -6,8 +6,7 @@ import (
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // TestRowsDiffer: texts that are too long are cut so that the rows can be told apart.
@@ -50,9 +49,9 @@ func TestLongCommand(t *testing.T) {
 // others; one that fits when its texts are cut shows all.
 func TestWideTable(t *testing.T) {
 	t.Parallel()
-	table := query.Table{Rows: [][]any{{}}}
+	table := answer.Table{Rows: [][]any{{}}}
 	for i := range 84 {
-		table.Columns = append(table.Columns, query.Column{Name: fmt.Sprintf("column_%d", i), Type: query.TypeText})
+		table.Columns = append(table.Columns, answer.Column{Name: fmt.Sprintf("column_%d", i), Type: answer.TypeText})
 		table.Rows[0] = append(table.Rows[0], "value_of_a_column")
 	}
 	a := &app{width: 80}
@@ -66,7 +65,7 @@ func TestWideTable(t *testing.T) {
 			t.Errorf("%q is wider than 80", line)
 		}
 	}
-	few := query.Table{Columns: table.Columns[:5], Rows: [][]any{table.Rows[0][:5]}}
+	few := answer.Table{Columns: table.Columns[:5], Rows: [][]any{table.Rows[0][:5]}}
 	out.Reset()
 	a.tableView(few).render(&out, 80, false)
 	if strings.Contains(out.String(), "left out") || !strings.Contains(out.String(), "column_4") {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -38,9 +38,9 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
 	})
 	advice := probe.Advise(env)
-	t := query.Table{}
+	t := answer.Table{}
 	for _, name := range []string{"check", "state", "value", "missing", "why", "remedy"} {
-		t.Columns = append(t.Columns, query.Column{Name: name, Type: query.TypeText})
+		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	for _, d := range advice {
 		row := []any{d.Check, d.State}

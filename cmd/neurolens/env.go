@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 )
 
@@ -39,8 +39,8 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	if redact {
 		env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: "fact", Type: query.TypeText}, {Name: "value", Type: query.TypeText}, {Name: "missing", Type: query.TypeText},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
 	}}
 	all := map[string][]any{}
 	for name, value := range env.Facts {
@@ -56,7 +56,7 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 }
 
 // factsView shows what is known as name and value, and what is not in one line a reason.
-func factsView(t query.Table) view {
+func factsView(t answer.Table) view {
 	v := view{columns: []viewColumn{{header: "FACT"}, {header: "VALUE"}}}
 	unknown := map[string][]string{}
 	for _, row := range t.Rows {

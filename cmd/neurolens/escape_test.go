@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // nasty are texts that steer a terminal, turn the text around them, make formulas, elements, links, or mention somebody.
@@ -18,8 +18,8 @@ var nasty = []string{
 	"https://example.org", "www.example.org", "**bold**", "![x](y)", "a|b", "&lt;", "~~gone~~", "$x$",
 }
 
-func nastyTable() query.Table {
-	t := query.Table{Columns: []query.Column{{Name: "a\nb\tc\x1b[1m", Type: query.TypeText}, {Name: "=1+1", Type: query.TypeText}}}
+func nastyTable() answer.Table {
+	t := answer.Table{Columns: []answer.Column{{Name: "a\nb\tc\x1b[1m", Type: answer.TypeText}, {Name: "=1+1", Type: answer.TypeText}}}
 	for _, text := range nasty {
 		t.Rows = append(t.Rows, []any{text, map[string]any{text: text}})
 	}

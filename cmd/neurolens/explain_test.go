@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -29,14 +30,14 @@ func madeExplanation(verdict compare.Verdict, rows ...[]any) query.Explanation {
 	for _, name := range []string{
 		"benchmark", "batch_size", "machine", "metric", "unit", "scale", "base", "head", "change", "low", "high", "verdict", "flags",
 	} {
-		c.Columns = append(c.Columns, query.Column{Name: name})
+		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	c.Rows = [][]any{point}
 	for _, name := range []string{
 		"rank", "kind", "name", "base", "head", "change", "low", "high", "unit", "scale", "share", "verdict",
 		"p", "p_adjusted", "tested", "within", "runs", "others", "sessions", "other_sessions", "alike",
 	} {
-		x.Columns = append(x.Columns, query.Column{Name: name})
+		x.Columns = append(x.Columns, answer.Column{Name: name})
 	}
 	for i, row := range rows {
 		rows[i] = append(row, make([]any, len(x.Columns)-len(row))...)
@@ -205,7 +206,7 @@ func TestExplainViewContrastless(t *testing.T) {
 // TestExplainViewMachines: a point of different machines is headed by neither.
 func TestExplainViewMachines(t *testing.T) {
 	x := madeExplanation(compare.Estimate)
-	x.Comparison.Columns = append(x.Comparison.Columns, query.Column{Name: "reason"})
+	x.Comparison.Columns = append(x.Comparison.Columns, answer.Column{Name: "reason"})
 	x.Comparison.Rows[0] = append(x.Comparison.Rows[0], string(compare.Machines))
 	if got := explanationText(x, false); !strings.Contains(got, "\n\nmatmul · bs=16 · latency\n") {
 		t.Error(got)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -104,7 +105,7 @@ func (w explainWriter) above() []string {
 	c := w.c
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
 	lines = append(lines, w.counts()[0], "")
-	point, row := query.Table{Columns: c.Columns, Rows: c.Rows}, c.Rows[0]
+	point, row := answer.Table{Columns: c.Columns, Rows: c.Rows}, c.Rows[0]
 	columns := append(slices.Clone(identityColumns), "machine", "metric")
 	if textAt(point, row, "reason") == string(compare.Machines) { // the row has the head's
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })

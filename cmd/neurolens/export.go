@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/scratch"
 )
 
@@ -95,8 +96,8 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: "path", Type: query.TypeText}, {Name: "table_name", Type: query.TypeText}, {Name: "rows", Type: query.TypeInteger},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "path", Type: answer.TypeText}, {Name: "table_name", Type: answer.TypeText}, {Name: "rows", Type: answer.TypeInteger},
 	}}
 	for _, f := range done.Files {
 		t.Rows = append(t.Rows, []any{filepath.ToSlash(f.Path), f.Table, f.Rows})
@@ -112,7 +113,7 @@ func (a *app) exportStream(format query.Format) io.Writer {
 	return a.stdout
 }
 
-func (a *app) exportView(t query.Table) view {
+func (a *app) exportView(t answer.Table) view {
 	v := view{columns: []viewColumn{{header: "FILE"}, {header: "ROWS", right: true}}, below: []string{count(len(t.Rows), "file")}}
 	for _, row := range t.Rows {
 		rows, _ := row[2].(int64)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -70,7 +71,7 @@ func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) v
 	}
 	for i, x := range leading {
 		c := axisColumn(x)
-		c.right = c.right || i < g.Keys && g.Columns[i].Type == query.TypeInteger
+		c.right = c.right || i < g.Keys && g.Columns[i].Type == answer.TypeInteger
 		if _, ok := schema.Runs.Column(x.name); ok && axisHeaders[x.name] == "" {
 			c.header = strings.ToUpper(strings.TrimSuffix(x.name, "_id"))
 		}
@@ -107,7 +108,7 @@ var groupColumns = []viewColumn{
 	{header: ""},
 }
 
-func groupCells(t query.Table, row []any) []cell {
+func groupCells(t answer.Table, row []any) []cell {
 	unit := textAt(t, row, "unit")
 	return []cell{
 		countCell(at(t, row, "points")), countCell(at(t, row, "runs")), countCell(at(t, row, "ok_runs")),
@@ -128,7 +129,7 @@ var bestColumns = []viewColumn{
 	{header: ""},
 }
 
-func bestCells(t query.Table, row []any) []cell {
+func bestCells(t answer.Table, row []any) []cell {
 	unit := textAt(t, row, "unit")
 	return []cell{
 		{text: quantity(at(t, row, "median"), unit)},
@@ -148,7 +149,7 @@ func countCell(v any) cell {
 }
 
 // group gives the words of a group's row: how runs that are not ok ended, and why there is no number.
-func (n notes) group(t query.Table, row []any) cell {
+func (n notes) group(t answer.Table, row []any) cell {
 	statuses, _ := at(t, row, "statuses").(map[string]any)
 	runs, _ := at(t, row, "runs").(int64)
 	failed, _ := at(t, row, "failed_runs").(int64)
@@ -235,8 +236,8 @@ func samePoints(g query.Grouping) []axis {
 }
 
 // withoutValues is a table with one more row, of NULL, from which a row with any value at all differs.
-func withoutValues(t query.Table) query.Table {
-	return query.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), make([]any, len(t.Columns)))}
+func withoutValues(t answer.Table) answer.Table {
+	return answer.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), make([]any, len(t.Columns)))}
 }
 
 // bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
@@ -250,7 +251,7 @@ func bestAxes(g query.Grouping) []axis {
 
 // groupedBy tells whether a column or parameter is a key.
 func groupedBy(g query.Grouping, name string) bool {
-	return slices.ContainsFunc(g.Columns[:g.Keys], func(c query.Column) bool { return c.Name == name || c.Name == "param."+name })
+	return slices.ContainsFunc(g.Columns[:g.Keys], func(c answer.Column) bool { return c.Name == name || c.Name == "param."+name })
 }
 
 // groupCount is the line that counts everything.

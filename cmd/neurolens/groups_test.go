@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // mixedGroups are four groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
@@ -18,7 +19,7 @@ func mixedGroups() query.Grouping {
 		"variant", "points", "runs", "ok_runs", "failed_runs", "statuses", "metric", "unit", "better", "reason",
 		"benchmark", "batch_size", "params", "best_runs", "samples_min", "samples_max", "median", "p99", "spread",
 	} {
-		g.Columns = append(g.Columns, query.Column{Name: name, Type: query.TypeText})
+		g.Columns = append(g.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	ok := func(n int64) map[string]any { return map[string]any{"ok": n} }
 	g.Rows = [][]any{
@@ -40,8 +41,8 @@ func mixedGroups() query.Grouping {
 		{"odd", int64(1), int64(5), int64(5), int64(0), ok(5), "score", "", nil, "no_direction", nil, nil, nil, nil, nil, nil, nil, nil, nil},
 		{"traced", int64(1), int64(3), int64(0), int64(0), ok(3), nil, nil, nil, "no_value", nil, nil, nil, nil, nil, nil, nil, nil, nil},
 	}
-	g.Same = query.Table{
-		Columns: []query.Column{{Name: "machine"}, {Name: "benchmark"}, {Name: "batch_size"}, {Name: "params"}, {Name: "metric"}, {Name: "better"}},
+	g.Same = answer.Table{
+		Columns: []answer.Column{{Name: "machine"}, {Name: "benchmark"}, {Name: "batch_size"}, {Name: "params"}, {Name: "metric"}, {Name: "better"}},
 		Rows:    [][]any{{"lab3", nil, int64(16), map[string]any{"dim": "8"}, nil, nil}},
 	}
 	return g

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -93,8 +94,8 @@ func withoutLabel(constants []string) []string {
 }
 
 // firstRows are the first rows of series.
-func (w historyWriter) firstRows(series []query.Series) query.Table {
-	t := query.Table{Columns: w.h.Columns}
+func (w historyWriter) firstRows(series []query.Series) answer.Table {
+	t := answer.Table{Columns: w.h.Columns}
 	for _, s := range series {
 		t.Rows = append(t.Rows, w.h.Rows[s.First])
 	}

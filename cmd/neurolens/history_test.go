@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
@@ -21,7 +22,7 @@ func madeHistory(shifts ...float64) query.History {
 		"benchmark", "batch_size", "params", "machine", "metric", "unit", "scale", "session_id", "started_at", "location",
 		"change_point", "shift", "shift_low", "shift_high", "verdict",
 	} {
-		h.Columns = append(h.Columns, query.Column{Name: name, Type: query.TypeText})
+		h.Columns = append(h.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
 	for n, shift := range shifts {

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -156,7 +157,7 @@ func (w historyWriter) tooShort(s query.Series) bool {
 
 // name is what a series is of.
 func (w historyWriter) name(row []any) string {
-	constants, _ := axes(query.Table{Columns: w.h.Columns, Rows: [][]any{row}}, historyAxes[:len(historyAxes)-1])
+	constants, _ := axes(answer.Table{Columns: w.h.Columns, Rows: [][]any{row}}, historyAxes[:len(historyAxes)-1])
 	name := orUnknown(textAt(w.h.Table, row, "metric")) + " of " + strings.Join(constants, " ")
 	if machine := textAt(w.h.Table, row, "machine"); machine != "" {
 		name += " on " + machine

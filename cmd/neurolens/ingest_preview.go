@@ -8,13 +8,14 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // preview prints the runs that would be stored as ls would print them, in the order of the files.
 func (in *ingesting) preview(ctx context.Context, format string) error {
-	list := query.Listing{Table: query.Table{Columns: runsColumns()}}
+	list := query.Listing{Table: answer.Table{Columns: runsColumns()}}
 	pages := in.pages(format)
 	for run, err := range in.runs(ctx) {
 		if err == nil && forPeople(format) {
@@ -84,21 +85,21 @@ func listOfAny[T any](list []T) []any {
 }
 
 // runsColumns are the columns of runs as a result has them.
-func runsColumns() []query.Column {
-	columns := make([]query.Column, len(schema.Runs.Columns))
-	types := map[schema.Kind]query.Type{
-		schema.KindString: query.TypeText, schema.KindInt: query.TypeInteger, schema.KindReal: query.TypeReal, schema.KindBool: query.TypeBoolean,
-		schema.KindTime: query.TypeTime, schema.KindList: query.TypeList, schema.KindMap: query.TypeMap,
+func runsColumns() []answer.Column {
+	columns := make([]answer.Column, len(schema.Runs.Columns))
+	types := map[schema.Kind]answer.Type{
+		schema.KindString: answer.TypeText, schema.KindInt: answer.TypeInteger, schema.KindReal: answer.TypeReal, schema.KindBool: answer.TypeBoolean,
+		schema.KindTime: answer.TypeTime, schema.KindList: answer.TypeList, schema.KindMap: answer.TypeMap,
 	}
 	for i, c := range schema.Runs.Columns {
-		columns[i] = query.Column{Name: c.Name, Unit: c.Unit, Type: types[c.Kind]}
+		columns[i] = answer.Column{Name: c.Name, Unit: c.Unit, Type: types[c.Kind]}
 	}
 	return columns
 }
 
-func formatsTable(all []foreign.Format) query.Table {
-	t := query.Table{Columns: []query.Column{
-		{Name: "format", Type: query.TypeText}, {Name: "about", Type: query.TypeText}, {Name: "level", Type: query.TypeText},
+func formatsTable(all []foreign.Format) answer.Table {
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "format", Type: answer.TypeText}, {Name: "about", Type: answer.TypeText}, {Name: "level", Type: answer.TypeText},
 	}}
 	for _, f := range all {
 		if f.Read != nil {
@@ -108,7 +109,7 @@ func formatsTable(all []foreign.Format) query.Table {
 	return t
 }
 
-func (a *app) formatsView(t query.Table) view {
+func (a *app) formatsView(t answer.Table) view {
 	v := view{below: []string{count(len(t.Rows), "format") + "; --from NAME reads a file as one of them"}}
 	for _, row := range t.Rows {
 		v.above = append(v.above, textAt(t, row, "format"), "  "+textAt(t, row, "about"), "  "+textAt(t, row, "level"))

@@ -7,21 +7,21 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
-func reportsTable(reports []fileReport) query.Table {
-	t := query.Table{Columns: []query.Column{
-		{Name: "file", Type: query.TypeText},
-		{Name: "state", Type: query.TypeText},
-		{Name: "source", Type: query.TypeText},
-		{Name: "version", Type: query.TypeText},
-		{Name: "runs", Type: query.TypeInteger},
-		{Name: "sessions", Type: query.TypeInteger},
-		{Name: "samples", Type: query.TypeInteger},
-		{Name: "left_out", Type: query.TypeInteger},
-		{Name: "refused", Type: query.TypeInteger},
-		{Name: "reason", Type: query.TypeText},
+func reportsTable(reports []fileReport) answer.Table {
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "file", Type: answer.TypeText},
+		{Name: "state", Type: answer.TypeText},
+		{Name: "source", Type: answer.TypeText},
+		{Name: "version", Type: answer.TypeText},
+		{Name: "runs", Type: answer.TypeInteger},
+		{Name: "sessions", Type: answer.TypeInteger},
+		{Name: "samples", Type: answer.TypeInteger},
+		{Name: "left_out", Type: answer.TypeInteger},
+		{Name: "refused", Type: answer.TypeInteger},
+		{Name: "reason", Type: answer.TypeText},
 	}}
 	for _, r := range reports {
 		left := 0

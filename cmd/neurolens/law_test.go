@@ -27,10 +27,11 @@ var law = []struct {
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"github.com/go-json-experiment/json", "golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
-	{"query", []string{"schema", "query/compare", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query", []string{"schema", "query/answer", "query/compare", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/compare", []string{"schema"}, nil},
 	{"query/filter", []string{"schema", "query/internal/duck", "query/internal/fault"}, nil},
-	{"query/internal/duck", nil, nil},
+	{"query/answer", []string{"schema"}, nil},
+	{"query/internal/duck", []string{"query/answer", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/internal/fault", nil, nil},
 	{"query/guard", []string{"query/scratch"}, nil},
 	{"query/scratch", nil, nil},

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -136,7 +137,7 @@ func (a *app) reportMetrics(list query.Listing, o lsOptions) {
 }
 
 // givenUnits are the units in which the files of runs have their metrics, by run, where these are rates: what is counted.
-func givenUnits(ctx context.Context, db *query.DB, t query.Table) (map[string]string, error) {
+func givenUnits(ctx context.Context, db *query.DB, t answer.Table) (map[string]string, error) {
 	rates := map[string]string{} // metrics by run
 	var words []string
 	for _, row := range t.Rows {
@@ -191,7 +192,7 @@ func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) v
 // lsRows makes the rows of a listing.
 type lsRows struct {
 	a       *app
-	t       query.Table
+	t       answer.Table
 	metrics axis              // empty where all are the same
 	given   map[string]string // units of files, by run
 }
@@ -246,7 +247,7 @@ func (l lsRows) values(row []any, medians, means bool) []cell {
 }
 
 // onlyMeans tells whether of some run the mean is known, but not the median: other tools' files may have no more.
-func onlyMeans(t query.Table) bool {
+func onlyMeans(t answer.Table) bool {
 	return slices.ContainsFunc(t.Rows, func(row []any) bool { return at(t, row, "p50") == nil && at(t, row, "mean") != nil })
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -86,13 +87,13 @@ func runModelGen(a *app, o modelOptions) error {
 		return usageError{err}
 	}
 	sum := sha256.Sum256(model)
-	t := query.Table{
-		Columns: []query.Column{
-			{Name: "model", Type: query.TypeText},
-			{Name: "precision", Type: query.TypeText},
-			{Name: "path", Type: query.TypeText},
-			{Name: "bytes", Unit: "B", Type: query.TypeInteger},
-			{Name: "sha256", Type: query.TypeText},
+	t := answer.Table{
+		Columns: []answer.Column{
+			{Name: "model", Type: answer.TypeText},
+			{Name: "precision", Type: answer.TypeText},
+			{Name: "path", Type: answer.TypeText},
+			{Name: "bytes", Unit: "B", Type: answer.TypeInteger},
+			{Name: "sha256", Type: answer.TypeText},
 		},
 		Rows: [][]any{{o.name, precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
 	}

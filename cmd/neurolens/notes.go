@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +17,7 @@ type notes map[string][]string
 const rowWords = 2
 
 // common are the warnings that every point has, where there are several: they say nothing about a point.
-func common(t query.Table) []string {
+func common(t answer.Table) []string {
 	if len(t.Rows) < 2 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func common(t query.Table) []string {
 	return words
 }
 
-func pointWarnings(t query.Table, row []any) []string {
+func pointWarnings(t answer.Table, row []any) []string {
 	list, _ := at(t, row, "warnings").([]any)
 	words := make([]string, len(list))
 	for i, w := range list {
@@ -40,7 +40,7 @@ func pointWarnings(t query.Table, row []any) []string {
 
 // point gives the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
 // Each word is explained once below the table.
-func (n notes) point(t query.Table, row []any, everywhere []string) (words string, failed bool) {
+func (n notes) point(t answer.Table, row []any, everywhere []string) (words string, failed bool) {
 	var all []string
 	statuses, _ := at(t, row, "statuses").(map[string]any)
 	runs, _ := at(t, row, "runs").(int64)

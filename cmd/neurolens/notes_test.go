@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/task"
@@ -13,8 +13,8 @@ import (
 
 // TestUnknownWarning: a word of another version stands in the rows without an explanation, also where every row has it.
 func TestUnknownWarning(t *testing.T) {
-	table := query.Table{
-		Columns: []query.Column{{Name: "warnings"}},
+	table := answer.Table{
+		Columns: []answer.Column{{Name: "warnings"}},
 		Rows:    [][]any{{[]any{"newer", "load"}}, {[]any{"newer", "load"}}},
 	}
 	n := notes{}

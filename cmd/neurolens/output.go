@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -60,7 +60,7 @@ func knownFormat(source, format string) (string, error) {
 func forPeople(format string) bool { return format == formatTable || format == formatMD }
 
 // print writes a result in a format. people makes the view that table and md show.
-func (a *app) print(format string, t query.Table, people func() view) error {
+func (a *app) print(format string, t answer.Table, people func() view) error {
 	var b bytes.Buffer
 	switch format {
 	case formatTable:
@@ -83,7 +83,7 @@ func (a *app) print(format string, t query.Table, people func() view) error {
 func (a *app) color() bool { return a.terminal && a.getenv("NO_COLOR") == "" }
 
 // keys are the names of columns, each once: what stands again is followed by a number, as DuckDB does in a subquery.
-func keys(columns []query.Column) []string {
+func keys(columns []answer.Column) []string {
 	taken := map[string]bool{}
 	for _, c := range columns {
 		taken[c.Name] = true
@@ -101,7 +101,7 @@ func keys(columns []query.Column) []string {
 }
 
 // writeObject writes a row as a JSON object with its keys in column order. NULL is null.
-func writeObject(w *bytes.Buffer, columns []query.Column, keys []string, row []any) error {
+func writeObject(w *bytes.Buffer, columns []answer.Column, keys []string, row []any) error {
 	w.WriteByte('{')
 	for i, c := range columns {
 		if i > 0 {

@@ -11,22 +11,21 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
-func everyType() query.Table {
-	return query.Table{
-		Columns: []query.Column{
-			{Name: "run_id", Type: query.TypeText},
-			{Name: "n", Type: query.TypeInteger},
-			{Name: "p50", Unit: "of the row", Type: query.TypeReal},
-			{Name: "unit", Type: query.TypeText},
-			{Name: "dirty", Type: query.TypeBoolean},
-			{Name: "at_time", Type: query.TypeTime},
-			{Name: "list", Type: query.TypeList},
-			{Name: "params", Type: query.TypeMap},
-			{Name: "setup_ns", Unit: "ns", Type: query.TypeInteger},
+func everyType() answer.Table {
+	return answer.Table{
+		Columns: []answer.Column{
+			{Name: "run_id", Type: answer.TypeText},
+			{Name: "n", Type: answer.TypeInteger},
+			{Name: "p50", Unit: "of the row", Type: answer.TypeReal},
+			{Name: "unit", Type: answer.TypeText},
+			{Name: "dirty", Type: answer.TypeBoolean},
+			{Name: "at_time", Type: answer.TypeTime},
+			{Name: "list", Type: answer.TypeList},
+			{Name: "params", Type: answer.TypeMap},
+			{Name: "setup_ns", Unit: "ns", Type: answer.TypeInteger},
 		},
 		Rows: [][]any{
 			{"a\tb\nc\"<", int64(math.MaxInt64), 1.5e6, "ns", true, time.Date(2026, 11, 21, 6, 45, 12, 345e6, time.UTC), []any{1.5, nil, math.Inf(1)}, map[string]any{"dim": "64"}, int64(0)},
@@ -35,7 +34,7 @@ func everyType() query.Table {
 	}
 }
 
-func printed(t *testing.T, format string, table query.Table) string {
+func printed(t *testing.T, format string, table answer.Table) string {
 	t.Helper()
 	var out bytes.Buffer
 	a := &app{stdout: &out, width: 200, getenv: func(string) string { return "" }, now: time.Now}
@@ -76,7 +75,7 @@ func TestJSONKeepsOrderNumbersAndNull(t *testing.T) {
 	if len(lines) != 2 || !json.Valid([]byte(lines[0])) || !json.Valid([]byte(lines[1])) {
 		t.Errorf("JSON lines are\n%s", strings.Join(lines, "\n"))
 	}
-	if got := printed(t, formatJSON, query.Table{}); got != "[]\n" {
+	if got := printed(t, formatJSON, answer.Table{}); got != "[]\n" {
 		t.Errorf("no rows print as %q", got)
 	}
 }
@@ -278,7 +277,7 @@ func TestValuesBreakNoLine(t *testing.T) {
 
 // TestEmptyIsNotUnknown: a text without characters is a value.
 func TestEmptyIsNotUnknown(t *testing.T) {
-	table := query.Table{Columns: []query.Column{{Name: "params"}}, Rows: [][]any{
+	table := answer.Table{Columns: []answer.Column{{Name: "params"}}, Rows: [][]any{
 		{map[string]any{"weird": ""}}, {map[string]any{"weird": "x"}}, {map[string]any{}},
 	}}
 	constants, varying := axes(table, nil)
@@ -290,7 +289,7 @@ func TestEmptyIsNotUnknown(t *testing.T) {
 			t.Errorf("row %d is %s, want %s", i, got, want)
 		}
 	}
-	if constants, _ := axes(query.Table{Columns: table.Columns, Rows: table.Rows[:1]}, nil); !slices.Equal(constants, []string{`weird=""`}) {
+	if constants, _ := axes(answer.Table{Columns: table.Columns, Rows: table.Rows[:1]}, nil); !slices.Equal(constants, []string{`weird=""`}) {
 		t.Errorf("constants are %v", constants)
 	}
 	d := describe(parsed(t, "command: ['true', '{weird}']\ngrid: {weird: [x, '']}\n"))
@@ -301,8 +300,8 @@ func TestEmptyIsNotUnknown(t *testing.T) {
 
 // TestRunsAreTold: what runs are for and of which side is said where it is not the same, or not to measure.
 func TestRunsAreTold(t *testing.T) {
-	table := query.Table{
-		Columns: []query.Column{{Name: "side"}, {Name: "purpose"}},
+	table := answer.Table{
+		Columns: []answer.Column{{Name: "side"}, {Name: "purpose"}},
 		Rows:    [][]any{{"base", "measure"}, {"head", "measure"}, {nil, "profile"}},
 	}
 	_, varying := axes(table, runColumns)
@@ -317,7 +316,7 @@ func TestRunsAreTold(t *testing.T) {
 		t.Errorf("merged they are %v", got)
 	}
 	for row, want := range map[int]string{0: "base", 2: "profile"} {
-		constants, _ := axes(query.Table{Columns: table.Columns, Rows: table.Rows[row : row+1]}, runColumns)
+		constants, _ := axes(answer.Table{Columns: table.Columns, Rows: table.Rows[row : row+1]}, runColumns)
 		if !slices.Equal(constants, []string{want}) {
 			t.Errorf("a run alone is %v, want %s", constants, want)
 		}
@@ -327,9 +326,9 @@ func TestRunsAreTold(t *testing.T) {
 // TestJSONKeysOnce: an object has each key once, whatever the names of the columns.
 func TestJSONKeysOnce(t *testing.T) {
 	t.Parallel()
-	table := query.Table{Rows: [][]any{{int64(1), int64(2), int64(3), int64(4)}}}
+	table := answer.Table{Rows: [][]any{{int64(1), int64(2), int64(3), int64(4)}}}
 	for _, name := range []string{"a", "a", "a_1", "a"} {
-		table.Columns = append(table.Columns, query.Column{Name: name, Type: query.TypeInteger})
+		table.Columns = append(table.Columns, answer.Column{Name: name, Type: answer.TypeInteger})
 	}
 	want := `{"a": 1, "a_2": 2, "a_1": 3, "a_3": 4}` + "\n"
 	if got := printed(t, formatJSONL, table); got != want {

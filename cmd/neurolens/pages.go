@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // pagePrinter writes a result in a format for programs, a part of its rows at a time.
@@ -35,7 +35,7 @@ func (a *app) pages(format string) *pageWriter {
 }
 
 // page writes some rows.
-func (w *pageWriter) page(t query.Table) error {
+func (w *pageWriter) page(t answer.Table) error {
 	if err := w.printer.page(&w.buffer, t); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (w *pageWriter) flush() error {
 }
 
 // page writes the rows of a table; the tables of all calls have the same columns.
-func (p *pagePrinter) page(b *bytes.Buffer, t query.Table) error {
+func (p *pagePrinter) page(b *bytes.Buffer, t answer.Table) error {
 	var err error
 	switch p.format {
 	case formatPlain:
@@ -90,7 +90,7 @@ func (p *pagePrinter) end(b *bytes.Buffer) {
 
 // plain writes tab-separated lines under a header of column names. A tab or a line break inside a value or a name is
 // written as \t or \n, so that every row is one line, and what would steer a terminal as \u and four digits.
-func (p *pagePrinter) plain(b *bytes.Buffer, t query.Table) {
+func (p *pagePrinter) plain(b *bytes.Buffer, t answer.Table) {
 	cells := make([]string, len(t.Columns))
 	if !p.began {
 		for i, name := range names(t) {
@@ -106,7 +106,7 @@ func (p *pagePrinter) plain(b *bytes.Buffer, t query.Table) {
 	}
 }
 
-func names(t query.Table) []string {
+func names(t answer.Table) []string {
 	all := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
 		all[i] = c.Name
@@ -114,7 +114,7 @@ func names(t query.Table) []string {
 	return all
 }
 
-func (p *pagePrinter) csv(b *bytes.Buffer, t query.Table) error {
+func (p *pagePrinter) csv(b *bytes.Buffer, t answer.Table) error {
 	out := csv.NewWriter(b)
 	record := make([]string, len(t.Columns))
 	if !p.began {
@@ -149,7 +149,7 @@ func (p *pagePrinter) csvCell(v any) string {
 	return text
 }
 
-func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {
+func (p *pagePrinter) json(b *bytes.Buffer, t answer.Table) error {
 	if !p.began {
 		b.WriteString("[")
 	}
@@ -166,7 +166,7 @@ func (p *pagePrinter) json(b *bytes.Buffer, t query.Table) error {
 	return nil
 }
 
-func printJSONL(b *bytes.Buffer, t query.Table) error {
+func printJSONL(b *bytes.Buffer, t answer.Table) error {
 	keys := keys(t.Columns)
 	for _, row := range t.Rows {
 		if err := writeObject(b, t.Columns, keys, row); err != nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -48,7 +48,7 @@ func quantity(v any, unit string) string {
 }
 
 // anyText prints a value of a column for people.
-func (a *app) anyText(c query.Column, v any, rowUnit string) string {
+func (a *app) anyText(c answer.Column, v any, rowUnit string) string {
 	switch v := v.(type) {
 	case nil:
 		return unknown
@@ -69,10 +69,10 @@ func (a *app) anyText(c query.Column, v any, rowUnit string) string {
 }
 
 // tableView shows a table as it is, under its own column names.
-func (a *app) tableView(t query.Table) view {
+func (a *app) tableView(t answer.Table) view {
 	v := view{below: []string{count(len(t.Rows), "row")}}
 	for _, c := range t.Columns {
-		right := c.Type == query.TypeInteger || c.Type == query.TypeReal
+		right := c.Type == answer.TypeInteger || c.Type == answer.TypeReal
 		v.columns = append(v.columns, viewColumn{header: c.Name, right: right})
 	}
 	unit := t.Index("unit")
@@ -114,7 +114,7 @@ func (v view) leading(width int) view {
 }
 
 // tableViewOr says something else where there is no row.
-func (a *app) tableViewOr(t query.Table, none string) view {
+func (a *app) tableViewOr(t answer.Table, none string) view {
 	v := a.tableView(t)
 	if len(t.Rows) == 0 {
 		v.below = []string{none}
@@ -137,12 +137,12 @@ var axisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "preci
 var runColumns = slices.Concat(identityColumns, []string{"side", "purpose", "machine"})
 
 // axes splits what a listing is over: the constants, said once, and the axes in which rows differ.
-func axes(t query.Table, columns []string) (constants []string, varying []axis) {
+func axes(t answer.Table, columns []string) (constants []string, varying []axis) {
 	return axesBut(t, columns, func(string) bool { return false })
 }
 
 // axesBut leaves some out, by their names.
-func axesBut(t query.Table, columns []string, but func(name string) bool) (constants []string, varying []axis) {
+func axesBut(t answer.Table, columns []string, but func(name string) bool) (constants []string, varying []axis) {
 	var all []axis
 	for _, name := range columns {
 		if i := t.Index(name); i >= 0 {
@@ -169,7 +169,7 @@ func axesBut(t query.Table, columns []string, but func(name string) bool) (const
 	return constants, varying
 }
 
-func axisOf(t query.Table, name string, value func([]any) any) axis {
+func axisOf(t answer.Table, name string, value func([]any) any) axis {
 	x := axis{name: name}
 	for _, row := range t.Rows {
 		x.values = append(x.values, axisText(value(row)))
@@ -185,7 +185,7 @@ func axisText(v any) string {
 	return machineText(v)
 }
 
-func parameterNames(t query.Table, column int) []string {
+func parameterNames(t answer.Table, column int) []string {
 	seen := map[string]bool{}
 	for _, row := range t.Rows {
 		params, _ := row[column].(map[string]any)
@@ -306,14 +306,14 @@ func heading(parts []string) []string {
 }
 
 // at is a value of a row by column name; NULL where there is no such column.
-func at(t query.Table, row []any, name string) any {
+func at(t answer.Table, row []any, name string) any {
 	if i := t.Index(name); i >= 0 {
 		return row[i]
 	}
 	return nil
 }
 
-func textAt(t query.Table, row []any, name string) string {
+func textAt(t answer.Table, row []any, name string) string {
 	s, _ := at(t, row, name).(string)
 	return s
 }

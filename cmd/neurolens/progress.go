@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -93,9 +94,9 @@ type description struct {
 var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "params"}
 
 func describe(s *sweep.Sweep) description {
-	var t query.Table
+	var t answer.Table
 	for _, name := range pointColumns {
-		t.Columns = append(t.Columns, query.Column{Name: name})
+		t.Columns = append(t.Columns, answer.Column{Name: name})
 	}
 	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
 	own := ownPoints(s)

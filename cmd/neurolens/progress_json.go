@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -148,10 +148,10 @@ func (j *jsonReporter) end(result runner.Result, elapsed time.Duration) {
 
 // write writes an object as the lines of a result are written. Progress that cannot be written ends no measurement.
 func (j *jsonReporter) write(members []member) {
-	var columns []query.Column
+	var columns []answer.Column
 	var row []any
 	for _, m := range members {
-		columns, row = append(columns, query.Column{Name: m.key}), append(row, m.value)
+		columns, row = append(columns, answer.Column{Name: m.key}), append(row, m.value)
 	}
 	var b bytes.Buffer
 	if err := writeObject(&b, columns, keys(columns), row); err != nil {

@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 // rateUnit is the stored unit of what is counted in a second, whatever that is.
@@ -48,7 +48,7 @@ func quantityOf(v any, unit, metric, given string) string {
 }
 
 // givenUnit is the unit in which the file of a run has a metric, where it is not the stored one.
-func givenUnit(t query.Table, row []any, metric string) string {
+func givenUnit(t answer.Table, row []any, metric string) string {
 	env, _ := at(t, row, "env").(map[string]any)
 	given, _ := env["source.unit."+metric].(string)
 	return given

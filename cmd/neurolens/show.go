@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -77,12 +78,12 @@ var comparedFacts = query.FactColumns(query.DiffersHardware, query.DiffersCode, 
 
 // previousRun is the newest run of the same point, on the same machine, of a session before. The table is empty where there
 // is none.
-func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (query.Table, error) {
+func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (answer.Table, error) {
 	run := d.Run.Rows[0]
 	machine, session, started := textAt(d.Run, run, "machine"), textAt(d.Run, run, "session_id"), at(d.Run, run, "started_at")
 	until, ok := started.(time.Time)
 	if machine == "" || session == "" || !ok {
-		return query.Table{}, nil
+		return answer.Table{}, nil
 	}
 	words := []string{
 		"point_id=" + literal(textAt(d.Run, run, "point_id")), "machine=" + literal(machine), "session!=" + session,
@@ -143,7 +144,7 @@ func pairs(rows [][2]string) []string {
 	return lines
 }
 
-func (a *app) showView(d query.Detail, before query.Table, against string) view {
+func (a *app) showView(d query.Detail, before answer.Table, against string) view {
 	t, run := d.Run, d.Run.Rows[0]
 	p := &page{lines: append(a.headline(t, run), lostLines(d.Lost)...)}
 	if len(d.Metrics.Rows) > 0 {
@@ -191,8 +192,8 @@ func lostLines(lost map[string]string) []string {
 }
 
 // headline is what the run is and how it ended.
-func (a *app) headline(t query.Table, run []any) []string {
-	constants, _ := axes(query.Table{Columns: t.Columns, Rows: [][]any{run}}, runColumns)
+func (a *app) headline(t answer.Table, run []any) []string {
+	constants, _ := axes(answer.Table{Columns: t.Columns, Rows: [][]any{run}}, runColumns)
 	lines := append([]string{textAt(t, run, "run_id")}, heading(constants)...)
 	status := textAt(t, run, "status")
 	if stage := textAt(t, run, "stage"); stage != "" {
@@ -215,7 +216,7 @@ func (a *app) headline(t query.Table, run []any) []string {
 }
 
 // configurationLines are the settings asked for, with what was applied where the worker read it back.
-func configurationLines(t query.Table, run []any) []string {
+func configurationLines(t answer.Table, run []any) []string {
 	applied, _ := at(t, run, "applied").(map[string]any)
 	rows := [][2]string{{"executor", orUnknown(textAt(t, run, "executor"))}}
 	asked := map[string]string{}
@@ -250,7 +251,7 @@ func configurationLines(t query.Table, run []any) []string {
 }
 
 // environmentLines are first what differs from the point's previous run on this machine, then what people look for.
-func (a *app) environmentLines(t query.Table, run []any, before query.Table) []string {
+func (a *app) environmentLines(t answer.Table, run []any, before answer.Table) []string {
 	env, _ := at(t, run, "env").(map[string]any)
 	var lines []string
 	if len(before.Rows) > 0 {
@@ -278,7 +279,7 @@ func (a *app) environmentLines(t query.Table, run []any, before query.Table) []s
 }
 
 // changedLines say in what facts a run differs from one before.
-func changedLines(t query.Table, run []any, before query.Table) []string {
+func changedLines(t answer.Table, run []any, before answer.Table) []string {
 	was := before.Rows[0]
 	var lines []string
 	add := func(name string, from, to any) {
@@ -322,7 +323,7 @@ func volatileFact(name string) bool {
 	return strings.HasPrefix(name, "runner.") || probe.IsVolatile(name)
 }
 
-func stageLines(t query.Table, run []any) []string {
+func stageLines(t answer.Table, run []any) []string {
 	var rows [][2]string
 	for _, stage := range schema.StageNames {
 		if v, ok := at(t, run, string(stage)+"_ns").(int64); ok {
@@ -333,7 +334,7 @@ func stageLines(t query.Table, run []any) []string {
 }
 
 // factLines are the lines of a fact of many.
-func factLines(t query.Table, run []any, name string) []string {
+func factLines(t answer.Table, run []any, name string) []string {
 	env, _ := at(t, run, "env").(map[string]any)
 	text, _ := env[name].(string)
 	if text = strings.TrimSpace(text); text == "" {

@@ -9,12 +9,12 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // sampleLines are a histogram in eight lines and the summary of the primary metric.
-func sampleLines(t query.Table, row []any, given string) []string {
+func sampleLines(t answer.Table, row []any, given string) []string {
 	unit := textAt(t, row, "unit")
 	var values []float64
 	list, _ := at(t, row, "values").([]any)
@@ -30,7 +30,7 @@ func sampleLines(t query.Table, row []any, given string) []string {
 }
 
 // statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
-func statistics(t query.Table, row []any, given string) []string {
+func statistics(t answer.Table, row []any, given string) []string {
 	unit, metric := textAt(t, row, "unit"), textAt(t, row, "metric")
 	names := []struct{ name, column string }{{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"}}
 	mean := at(t, row, "p50") == nil && at(t, row, "mean") != nil
@@ -47,7 +47,7 @@ func statistics(t query.Table, row []any, given string) []string {
 }
 
 // samplesText is how many samples a metric has, or was summed up from.
-func samplesText(t query.Table, row []any) string {
+func samplesText(t answer.Table, row []any) string {
 	if n, ok := at(t, row, "n_samples").(int64); ok {
 		return thousands(int(n))
 	}
@@ -188,7 +188,7 @@ func orUnknown(s string) string {
 }
 
 // metricLines are a line a metric but the first. given is the unit in which the run's file has a metric.
-func metricLines(t query.Table, given func(metric string) string) []string {
+func metricLines(t answer.Table, given func(metric string) string) []string {
 	var rows [][2]string
 	for _, row := range t.Rows[1:] {
 		metric := textAt(t, row, "metric")

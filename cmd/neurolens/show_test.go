@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -15,7 +16,7 @@ func TestShowHasTheStack(t *testing.T) {
 	var d query.Detail
 	run := make([]any, len(schema.Runs.Columns))
 	for i, c := range schema.Runs.Columns {
-		d.Run.Columns = append(d.Run.Columns, query.Column{Name: c.Name})
+		d.Run.Columns = append(d.Run.Columns, answer.Column{Name: c.Name})
 		switch c.Name {
 		case "run_id":
 			run[i] = "01KAJ3V2Z00000000007Q4K2M9F"
@@ -28,7 +29,7 @@ func TestShowHasTheStack(t *testing.T) {
 	d.Run.Rows = [][]any{run}
 	var out strings.Builder
 	a := &app{getenv: func(string) string { return "" }}
-	a.showView(d, query.Table{}, "").render(&out, 80, false)
+	a.showView(d, answer.Table{}, "").render(&out, 80, false)
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",

@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -158,12 +159,12 @@ func (a *app) reportLive(dir string, now bool) error {
 }
 
 // sealedSince lists the sealed files that were not there before, newest first.
-func sealedSince(dir string, before []schema.SealedFile) (query.Table, error) {
-	t := query.Table{Columns: []query.Column{
-		{Name: "file", Type: query.TypeText},
-		{Name: "runs", Type: query.TypeInteger},
-		{Name: "oldest", Type: query.TypeTime},
-		{Name: "newest", Type: query.TypeTime},
+func sealedSince(dir string, before []schema.SealedFile) (answer.Table, error) {
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "file", Type: answer.TypeText},
+		{Name: "runs", Type: answer.TypeInteger},
+		{Name: "oldest", Type: answer.TypeTime},
+		{Name: "newest", Type: answer.TypeTime},
 	}}
 	known := map[schema.SealedFile]bool{}
 	for _, f := range before {

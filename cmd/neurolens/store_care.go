@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 )
 
 func newStoreVerifyCommand(a *app) *cobra.Command {
@@ -35,8 +35,8 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: "severity", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "problem", Type: query.TypeText},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "severity", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "problem", Type: answer.TypeText},
 	}}
 	t.Columns = append(t.Columns, lossColumns...)
 	var remedies []string
@@ -86,8 +86,8 @@ func verdictOf(dir string, done ingest.Verified) error {
 }
 
 // lossColumns are the columns of what damage costs.
-var lossColumns = []query.Column{
-	{Name: "runs_lost", Type: query.TypeInteger}, {Name: "samples_lost", Type: query.TypeInteger}, {Name: "ops_lost", Type: query.TypeInteger},
+var lossColumns = []answer.Column{
+	{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
 }
 
 func lossValues(l ingest.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
@@ -162,14 +162,14 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	if err != nil {
 		return err
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: heading, Type: query.TypeText},
-		{Name: "added", Type: query.TypeInteger},
-		{Name: "skipped", Type: query.TypeInteger},
-		{Name: "refused", Type: query.TypeInteger},
-		{Name: "events", Type: query.TypeInteger},
-		{Name: "artifacts", Type: query.TypeInteger},
-		{Name: "healed", Type: query.TypeInteger},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: heading, Type: answer.TypeText},
+		{Name: "added", Type: answer.TypeInteger},
+		{Name: "skipped", Type: answer.TypeInteger},
+		{Name: "refused", Type: answer.TypeInteger},
+		{Name: "events", Type: answer.TypeInteger},
+		{Name: "artifacts", Type: answer.TypeInteger},
+		{Name: "healed", Type: answer.TypeInteger},
 	}}
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
@@ -239,13 +239,13 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 	if err != nil {
 		return storeError{err}
 	}
-	t := query.Table{
-		Columns: []query.Column{
-			{Name: "store", Type: query.TypeText},
-			{Name: "runs", Type: query.TypeInteger},
-			{Name: "removed", Type: query.TypeInteger},
-			{Name: "files", Type: query.TypeInteger},
-			{Name: "events", Type: query.TypeInteger},
+	t := answer.Table{
+		Columns: []answer.Column{
+			{Name: "store", Type: answer.TypeText},
+			{Name: "runs", Type: answer.TypeInteger},
+			{Name: "removed", Type: answer.TypeInteger},
+			{Name: "files", Type: answer.TypeInteger},
+			{Name: "events", Type: answer.TypeInteger},
 		},
 		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, lossValues(done.Loss)...)},
 	}
@@ -286,8 +286,8 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	if err != nil {
 		return err
 	}
-	t := query.Table{Columns: []query.Column{
-		{Name: "action", Type: query.TypeText}, {Name: "path", Type: query.TypeText}, {Name: "reason", Type: query.TypeText},
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "action", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "reason", Type: answer.TypeText},
 	}}
 	t.Columns = append(t.Columns, lossColumns...)
 	did := func(r ingest.Repair) {

@@ -10,31 +10,32 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // infoColumns are those of store info before the ones of each zone.
-var infoColumns = []query.Column{
-	{Name: "store", Type: query.TypeText},
-	{Name: "format", Type: query.TypeInteger},
-	{Name: "store_id", Type: query.TypeText},
-	{Name: "created", Type: query.TypeTime},
-	{Name: "runs", Type: query.TypeInteger},
-	{Name: "live_runs", Type: query.TypeInteger},
-	{Name: "sealed_runs", Type: query.TypeInteger},
-	{Name: "removed_runs", Type: query.TypeInteger},
-	{Name: "machines", Type: query.TypeInteger},
-	{Name: "samples", Type: query.TypeInteger},
-	{Name: "oldest", Type: query.TypeTime},
-	{Name: "newest", Type: query.TypeTime},
-	{Name: "events", Type: query.TypeInteger},
-	{Name: "packs", Type: query.TypeInteger},
-	{Name: "files", Type: query.TypeInteger},
-	{Name: "bytes", Unit: "B", Type: query.TypeInteger},
-	{Name: "bytes_per_sample", Unit: "B", Type: query.TypeReal},
-	{Name: "unfinished_claims", Type: query.TypeInteger},
-	{Name: "temporary_files", Type: query.TypeInteger},
-	{Name: "foreign_files", Type: query.TypeInteger},
+var infoColumns = []answer.Column{
+	{Name: "store", Type: answer.TypeText},
+	{Name: "format", Type: answer.TypeInteger},
+	{Name: "store_id", Type: answer.TypeText},
+	{Name: "created", Type: answer.TypeTime},
+	{Name: "runs", Type: answer.TypeInteger},
+	{Name: "live_runs", Type: answer.TypeInteger},
+	{Name: "sealed_runs", Type: answer.TypeInteger},
+	{Name: "removed_runs", Type: answer.TypeInteger},
+	{Name: "machines", Type: answer.TypeInteger},
+	{Name: "samples", Type: answer.TypeInteger},
+	{Name: "oldest", Type: answer.TypeTime},
+	{Name: "newest", Type: answer.TypeTime},
+	{Name: "events", Type: answer.TypeInteger},
+	{Name: "packs", Type: answer.TypeInteger},
+	{Name: "files", Type: answer.TypeInteger},
+	{Name: "bytes", Unit: "B", Type: answer.TypeInteger},
+	{Name: "bytes_per_sample", Unit: "B", Type: answer.TypeReal},
+	{Name: "unfinished_claims", Type: answer.TypeInteger},
+	{Name: "temporary_files", Type: answer.TypeInteger},
+	{Name: "foreign_files", Type: answer.TypeInteger},
 }
 
 func runStoreInfo(a *app, ctx context.Context) error {
@@ -42,7 +43,7 @@ func runStoreInfo(a *app, ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t := query.Table{Columns: infoColumns}
+	t := answer.Table{Columns: infoColumns}
 	var failed error
 	for _, dir := range a.readStores() {
 		i, err := inspectStore(ctx, dir)
@@ -99,10 +100,10 @@ func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
 	return i, nil
 }
 
-func (i *storeInfo) row(dir string) ([]any, []query.Column) {
+func (i *storeInfo) row(dir string) ([]any, []answer.Column) {
 	var files, bytes, forSamples int64
 	var zones []any
-	var columns []query.Column
+	var columns []answer.Column
 	for _, z := range i.files.Zones {
 		files += int64(z.Files)
 		bytes += z.Bytes
@@ -111,7 +112,7 @@ func (i *storeInfo) row(dir string) ([]any, []query.Column) {
 		}
 		zones = append(zones, int64(z.Files), z.Bytes)
 		columns = append(columns,
-			query.Column{Name: z.Name + "_files", Type: query.TypeInteger}, query.Column{Name: z.Name + "_bytes", Unit: "B", Type: query.TypeInteger})
+			answer.Column{Name: z.Name + "_files", Type: answer.TypeInteger}, answer.Column{Name: z.Name + "_bytes", Unit: "B", Type: answer.TypeInteger})
 	}
 	var removed, machines, samples, perSample any
 	if c := i.census; c != nil {
@@ -158,7 +159,7 @@ func timeOrNull(ms int64) any {
 }
 
 // recordsView shows each row as lines of column and value.
-func (a *app) recordsView(t query.Table) view {
+func (a *app) recordsView(t answer.Table) view {
 	var v view
 	for i, row := range t.Rows {
 		if i > 0 {

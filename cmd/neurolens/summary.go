@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -71,7 +71,7 @@ func (s summary) counted() []string {
 }
 
 // summaryView is the table at the end of bench.
-func (a *app) summaryView(t query.Table, s summary) view {
+func (a *app) summaryView(t answer.Table, s summary) view {
 	points := map[string]bool{} // a row is one side of a point
 	for _, row := range t.Rows {
 		points[textAt(t, row, "point_id")] = true
@@ -115,12 +115,12 @@ func (a *app) summaryView(t query.Table, s summary) view {
 }
 
 // split parts the rows of points that calibrate adds from the others, unless there are no others.
-func (s summary) split(t query.Table) (own, calibration query.Table) {
+func (s summary) split(t answer.Table) (own, calibration answer.Table) {
 	added := map[string]bool{}
 	for i := range s.sweep.Points {
 		added[s.sweep.Points[i].PointID] = s.sweep.Points[i].Calibration
 	}
-	own, calibration = query.Table{Columns: t.Columns}, query.Table{Columns: t.Columns}
+	own, calibration = answer.Table{Columns: t.Columns}, answer.Table{Columns: t.Columns}
 	for _, row := range t.Rows {
 		if added[textAt(t, row, "point_id")] {
 			calibration.Rows = append(calibration.Rows, row)
@@ -136,7 +136,7 @@ func (s summary) split(t query.Table) (own, calibration query.Table) {
 
 // calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
 // other points.
-func calibrationLines(t query.Table, notes notes, everywhere []string) []string {
+func calibrationLines(t answer.Table, notes notes, everywhere []string) []string {
 	var rows [][2]string
 	for _, row := range t.Rows {
 		name := textAt(t, row, "benchmark") + " " + textAt(t, row, "variant")
@@ -189,7 +189,7 @@ func settledText(l *runner.Look) string {
 
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
-func (a *app) nextCommands(t query.Table, s summary) []string {
+func (a *app) nextCommands(t answer.Table, s summary) []string {
 	commands := []string{"ls " + s.sessions()}
 	switch {
 	case s.result.Failure != "":
@@ -255,7 +255,7 @@ func statusCounts(r runner.Result) string {
 }
 
 // runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100. counted is the column of its ok runs.
-func runsTimesSamples(t query.Table, row []any, counted string) string {
+func runsTimesSamples(t answer.Table, row []any, counted string) string {
 	runs, _ := at(t, row, counted).(int64)
 	least, ok := at(t, row, "samples_min").(int64)
 	most, _ := at(t, row, "samples_max").(int64)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,8 +26,8 @@ func newVersionCommand(a *app) *cobra.Command {
 	}
 }
 
-func versionTable() query.Table {
-	t := query.Table{Columns: []query.Column{{Name: "fact", Type: query.TypeText}, {Name: "value", Type: query.TypeText}}}
+func versionTable() answer.Table {
+	t := answer.Table{Columns: []answer.Column{{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}}}
 	add := func(fact, value string) { t.Rows = append(t.Rows, []any{fact, value}) }
 	add("neurolens", version)
 	add("store_format", machineText(int64(schema.Format)))
@@ -55,7 +55,7 @@ func versionTable() query.Table {
 }
 
 // pairsView shows facts and their values without a header or a count.
-func (a *app) pairsView(t query.Table) view {
+func (a *app) pairsView(t answer.Table) view {
 	var lines [][2]string
 	for _, row := range t.Rows {
 		lines = append(lines, [2]string{machineText(row[0]), a.anyText(t.Columns[1], row[1], "")})

@@ -1,4 +1,4 @@
-package query
+package duck
 
 import (
 	"database/sql/driver"
@@ -15,20 +15,21 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // readTable reads a result to its end. It refuses one of more values than most.
-func readTable(rows driver.Rows, most int) (Table, error) {
+func readTable(rows driver.Rows, most int) (answer.Table, error) {
 	types, ok := rows.(driver.RowsColumnTypeDatabaseTypeName)
 	if !ok {
-		return Table{}, fmt.Errorf("reading a result: the driver names no types")
+		return answer.Table{}, fmt.Errorf("reading a result: the driver names no types")
 	}
-	t := Table{Rows: [][]any{}}
+	t := answer.Table{Rows: [][]any{}}
 	var convert []func(any) any
 	for i, name := range rows.Columns() {
 		kind, f := converter(types.ColumnTypeDatabaseTypeName(i))
-		t.Columns = append(t.Columns, Column{Name: name, Type: kind})
+		t.Columns = append(t.Columns, answer.Column{Name: name, Type: kind})
 		convert = append(convert, f)
 	}
 	row := make([]driver.Value, len(t.Columns))
@@ -38,10 +39,10 @@ func readTable(rows driver.Rows, most int) (Table, error) {
 			break
 		}
 		if err != nil {
-			return Table{}, err
+			return answer.Table{}, err
 		}
 		if len(t.Rows)*len(row) >= most {
-			return Table{}, fault.Input("the result has more than %d values: aggregate, or add a LIMIT", most)
+			return answer.Table{}, fault.Input("the result has more than %d values: aggregate, or add a LIMIT", most)
 		}
 		values := make([]any, len(row))
 		for i, v := range row {
@@ -62,11 +63,11 @@ func readTable(rows driver.Rows, most int) (Table, error) {
 type misfit string
 
 // textWhereMisfits makes a column text where one of its values does not fit.
-func textWhereMisfits(t *Table, column int) {
+func textWhereMisfits(t *answer.Table, column int) {
 	if !slices.ContainsFunc(t.Rows, func(row []any) bool { _, ok := row[column].(misfit); return ok }) {
 		return
 	}
-	t.Columns[column].Type = TypeText
+	t.Columns[column].Type = answer.TypeText
 	for _, row := range t.Rows {
 		switch v := row[column].(type) {
 		case nil:
@@ -83,41 +84,41 @@ func textWhereMisfits(t *Table, column int) {
 }
 
 // converter gives, for a type of DuckDB, the Type of the column and what makes a value of that.
-func converter(name string) (Type, func(any) any) {
+func converter(name string) (answer.Type, func(any) any) {
 	base, _, _ := strings.Cut(name, "(")
 	switch {
 	case strings.HasSuffix(name, "]"):
-		return TypeList, plain
+		return answer.TypeList, Plain
 	case base == "MAP" || base == "STRUCT":
-		return TypeMap, plain
+		return answer.TypeMap, Plain
 	}
 	switch base {
 	case "BOOLEAN":
-		return TypeBoolean, plain
+		return answer.TypeBoolean, Plain
 	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BIGNUM":
-		return TypeInteger, plain
+		return answer.TypeInteger, Plain
 	case "FLOAT", "DOUBLE", "DECIMAL":
-		return TypeReal, plain
+		return answer.TypeReal, Plain
 	case "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMPTZ", "TIMESTAMP WITH TIME ZONE":
-		return TypeTime, plain
+		return answer.TypeTime, Plain
 	case "DATE":
-		return TypeText, clock("2006-01-02")
+		return answer.TypeText, clock("2006-01-02")
 	case "TIME":
-		return TypeText, clock("15:04:05.999999")
+		return answer.TypeText, clock("15:04:05.999999")
 	case "TIMETZ", "TIME WITH TIME ZONE":
-		return TypeText, clock("15:04:05.999999Z07:00")
+		return answer.TypeText, clock("15:04:05.999999Z07:00")
 	case "UUID":
-		return TypeText, uuidText
+		return answer.TypeText, uuidText
 	case "JSON":
-		return TypeText, jsonText
+		return answer.TypeText, jsonText
 	default:
-		return TypeText, text
+		return answer.TypeText, text
 	}
 }
 
 func clock(layout string) func(any) any {
 	return func(v any) any {
-		if t, ok := plain(v).(time.Time); ok {
+		if t, ok := Plain(v).(time.Time); ok {
 			return t.Format(layout)
 		}
 		return text(v)
@@ -141,7 +142,7 @@ func jsonText(v any) any {
 }
 
 func text(v any) any {
-	switch v := plain(v).(type) {
+	switch v := Plain(v).(type) {
 	case string:
 		return v
 	case misfit:
@@ -153,17 +154,17 @@ func text(v any) any {
 	}
 }
 
-// plain gives a value of the driver as one of the types that Type lists, or as a misfit.
-func plain(v any) any {
+// Plain gives a value of the driver as one of the types that Type lists, or as a misfit.
+func Plain(v any) any {
 	switch v := v.(type) {
 	case []any:
 		return plainList(v)
 	case map[string]any:
 		return plainStruct(v)
 	case duckdb.OrderedMap:
-		return plainMap(v)
+		return PlainMap(v)
 	case duckdb.Union:
-		return plain(v.Value)
+		return Plain(v.Value)
 	case []byte:
 		return hex.EncodeToString(v)
 	case duckdb.Interval:
@@ -261,7 +262,8 @@ func plainStruct(m map[string]any) map[string]any {
 	return out
 }
 
-func plainMap(m duckdb.OrderedMap) map[string]any {
+// PlainMap is Plain of a map.
+func PlainMap(m duckdb.OrderedMap) map[string]any {
 	out := make(map[string]any, m.Len())
 	keys, values := m.Keys(), m.Values()
 	for i, k := range keys {
@@ -272,7 +274,7 @@ func plainMap(m duckdb.OrderedMap) map[string]any {
 
 // nested is plain for a value inside another, where a misfit is text on its own, as is a time that JSON has not.
 func nested(v any) any {
-	switch p := plain(v).(type) {
+	switch p := Plain(v).(type) {
 	case misfit:
 		return string(p)
 	case time.Time:

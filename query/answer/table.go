@@ -1,4 +1,5 @@
-package query
+// Package answer holds what questions are answered with.
+package answer
 
 import "github.com/neurolens/neurolens/schema"
 
@@ -41,8 +42,8 @@ func (t *Table) Index(name string) int {
 	return -1
 }
 
-// columnsNamed are columns of a result that are as those of runs of that name.
-func columnsNamed(names ...string) []Column {
+// ColumnsNamed are columns of a result that are as those of runs of that name.
+func ColumnsNamed(names ...string) []Column {
 	types := map[schema.Kind]Type{
 		schema.KindString: TypeText, schema.KindInt: TypeInteger, schema.KindReal: TypeReal, schema.KindBool: TypeBoolean, schema.KindTime: TypeTime,
 		schema.KindList: TypeList, schema.KindMap: TypeMap,
@@ -54,8 +55,8 @@ func columnsNamed(names ...string) []Column {
 	return columns
 }
 
-// units are the stored units of all columns that the views have, by name; a name has the same unit in each.
-var units = columnUnits()
+// Units are the stored units of all columns that the views have, by name; a name has the same unit in each.
+var Units = columnUnits()
 
 func columnUnits() map[string]string {
 	all := map[string]string{"values": schema.UnitOfRow, "value": schema.UnitOfRow}
@@ -67,13 +68,13 @@ func columnUnits() map[string]string {
 	return all
 }
 
-// setUnits gives columns of the views their units, but not those that renamed says are something else. The unit of the
+// SetUnits gives columns of the views their units, but not those that renamed says are something else. The unit of the
 // row is only said where the row says it.
-func (t *Table) setUnits(renamed map[string]bool) {
+func (t *Table) SetUnits(renamed map[string]bool) {
 	rowUnit := t.Index("unit") >= 0 && !renamed["unit"]
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		unit := units[c.Name]
+		unit := Units[c.Name]
 		if !renamed[c.Name] && (unit != schema.UnitOfRow || rowUnit) {
 			c.Unit = unit
 		}

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package query
+package duck
 
 func keepMemory() {}

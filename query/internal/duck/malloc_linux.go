@@ -1,4 +1,4 @@
-package query
+package duck
 
 /*
 #include <malloc.h>
