@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
@@ -25,7 +25,7 @@ type CompareRequest struct {
 	// metric that is not among them has the one that the head's sweep gives it.
 	Thresholds map[string]Threshold
 
-	Rules compare.Rules
+	Rules judge.Rules
 
 	// Absolute leaves out what is said relative to what all points share.
 	Absolute bool
@@ -33,7 +33,7 @@ type CompareRequest struct {
 	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
 	// largest change of a verdict comes first. Without it points are in the order in which they ran.
 	Limit int
-	Worst []compare.Verdict
+	Worst []judge.Verdict
 
 	// Inputs adds to each row what its numbers are made of, so that they can be computed again. That is half of it.
 	Inputs bool
@@ -63,7 +63,7 @@ const DefaultThreshold = .02
 // of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
 // (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head or, where a session went on
 // until it was settled (flag planned_looks), how often at most it was looked at, which p_adjusted and the confidence of low
-// and high allow for (compare.Spend); flags; failure, what went wrong in a run of the head; method, strict,
+// and high allow for (judge.Spend); flags; failure, what went wrong in a run of the head; method, strict,
 // correction, the rules that were used, and rule, of which p is; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
 // relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL where that is not
 // known. With Inputs, what these are made of: base_locations, head_locations, block_differences and history (logarithms,
@@ -162,7 +162,7 @@ func (m *comparing) columns() []answer.Column {
 
 // letGo forgets what a row was made of: of very many points it is most of the memory.
 func (p *pairing) letGo() {
-	*p.pair = compare.Pair{}
+	*p.pair = judge.Pair{}
 	*p = pairing{}
 }
 

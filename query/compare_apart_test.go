@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -25,13 +25,13 @@ func TestCompareApart(t *testing.T) {
 	for _, c := range []struct {
 		what       string
 		base, head time.Duration // when the sides began
-		verdict    compare.Verdict
+		verdict    judge.Verdict
 		history    int
 	}{
-		{"another day", 2 * time.Hour, 72 * time.Hour, compare.Inconclusive, 1},
-		{"the same afternoon", 2 * time.Hour, 2*time.Hour + 10*time.Minute, compare.Regressed, 9},
-		{"two hours later", 2 * time.Hour, 4 * time.Hour, compare.Inconclusive, 2},          // of the first, and the base's
-		{"a bit closer", 2 * time.Hour, 2*time.Hour + 13*time.Minute, compare.Regressed, 9}, // no two sessions are equally far apart
+		{"another day", 2 * time.Hour, 72 * time.Hour, judge.Inconclusive, 1},
+		{"the same afternoon", 2 * time.Hour, 2*time.Hour + 10*time.Minute, judge.Regressed, 9},
+		{"two hours later", 2 * time.Hour, 4 * time.Hour, judge.Inconclusive, 2},          // of the first, and the base's
+		{"a bit closer", 2 * time.Hour, 2*time.Hour + 13*time.Minute, judge.Regressed, 9}, // no two sessions are equally far apart
 	} {
 		n := 0
 		var runs []schema.Run
@@ -69,7 +69,7 @@ func TestCompareApartPoints(t *testing.T) {
 	add(40, 16, "b", 1150)
 	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "commit=a", Head: "commit=b"})
 	for row := range got.Rows {
-		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(compare.Inconclusive) {
+		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(judge.Inconclusive) {
 			t.Errorf("%s with a history of %d", v, got.Points[row].History)
 		}
 	}
@@ -97,7 +97,7 @@ func TestCompareApartAxis(t *testing.T) {
 	for row := range got.Rows {
 		verdicts[cellOf(got, row, "variant")] = cellOf(got, row, "verdict")
 	}
-	if want := map[string]string{"near": string(compare.Regressed), "far": string(compare.Inconclusive)}; !maps.Equal(verdicts, want) {
+	if want := map[string]string{"near": string(judge.Regressed), "far": string(judge.Inconclusive)}; !maps.Equal(verdicts, want) {
 		t.Errorf("got %v, want %v", verdicts, want)
 	}
 }
@@ -117,7 +117,7 @@ func TestCompareUnknownSession(t *testing.T) {
 	db := sealedRuns(t, runs)
 	for base, head := range map[string]string{"commit=b": "session=last", "session=last": "commit=b"} {
 		got := mustCompare(t, db, query.CompareRequest{Base: base, Head: head})
-		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(compare.Inconclusive) || r != compare.Sessions {
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(judge.Inconclusive) || r != judge.Sessions {
 			t.Errorf("%s: %s %s", base, v, r)
 		}
 	}
@@ -138,15 +138,15 @@ func TestCompareLongAfter(t *testing.T) {
 		what       string
 		base, head time.Duration
 		blocks     bool
-		verdict    compare.Verdict
-		reason     compare.Reason
+		verdict    judge.Verdict
+		reason     judge.Reason
 	}{
-		{"at once", 0, 0, false, compare.Regressed, ""},
-		{"20 minutes", 0, 20 * time.Minute, false, compare.Inconclusive, compare.Order},
-		{"40 minutes", 0, 40 * time.Minute, false, compare.Inconclusive, compare.Sessions},
-		{"the head first", 40 * time.Minute, 0, false, compare.Inconclusive, compare.Sessions},
-		{"in blocks", 0, 40 * time.Minute, true, compare.Regressed, ""},
-		{"some hours, but one", 0, 8 * time.Hour, false, compare.Inconclusive, compare.Sessions},
+		{"at once", 0, 0, false, judge.Regressed, ""},
+		{"20 minutes", 0, 20 * time.Minute, false, judge.Inconclusive, judge.Order},
+		{"40 minutes", 0, 40 * time.Minute, false, judge.Inconclusive, judge.Sessions},
+		{"the head first", 40 * time.Minute, 0, false, judge.Inconclusive, judge.Sessions},
+		{"in blocks", 0, 40 * time.Minute, true, judge.Regressed, ""},
+		{"some hours, but one", 0, 8 * time.Hour, false, judge.Inconclusive, judge.Sessions},
 	} {
 		n := 0
 		runs := slices.Concat(runsOf(&n, 1, at("base", c.base, c.blocks), wobble(1000)...), runsOf(&n, 1, at("head", c.head, c.blocks), wobble(1300)...))

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -58,14 +58,14 @@ func (c *Comparison) By(keys []string) (answer.Table, error) {
 }
 
 // countedVerdicts are those that By counts each on its own.
-var countedVerdicts = []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed, compare.Unchanged, compare.Inconclusive}
+var countedVerdicts = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Unchanged, judge.Inconclusive}
 
 // tally counts the verdicts of rows.
 func (c *Comparison) tally(rows [][]any) []any {
-	counts := map[compare.Verdict]int64{}
+	counts := map[judge.Verdict]int64{}
 	for _, row := range rows {
 		text, _ := row[c.Index("verdict")].(string)
-		counts[compare.Verdict(text)]++
+		counts[judge.Verdict(text)]++
 	}
 	values := []any{int64(len(rows))}
 	other := int64(len(rows))

@@ -8,20 +8,20 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // ComparedPoint is what counts are made of.
 type ComparedPoint struct {
 	Metric    string
 	Better    string // of the metric: lower, higher, or empty where that is not known
-	Verdict   compare.Verdict
-	Reason    compare.Reason
+	Verdict   judge.Verdict
+	Reason    judge.Reason
 	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
 	Ratio     bool    // it is a ratio
-	Method    compare.Method
+	Method    judge.Method
 	Blocks    int     // in which its sides took turns
 	SessionSD float64 // NaN where it is not known
 	History   int     // earlier sessions that are known of it; negative: fewer than it takes
@@ -29,9 +29,9 @@ type ComparedPoint struct {
 	MoreRuns  int
 	Looks     int     // how often it was looked at, at most
 	Planned   bool    // that was planned
-	Spend     float64 // the share of the level that it may use: compare.Spend
+	Spend     float64 // the share of the level that it may use: judge.Spend
 
-	Relative compare.Verdict // to what all points share; empty where that is not known
+	Relative judge.Verdict // to what all points share; empty where that is not known
 
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
@@ -203,13 +203,13 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 }
 
 // Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
-var Verdicts = []compare.Verdict{
-	Missing, Failed, Unsupported, compare.Regressed, compare.Changed, compare.Improved, Fixed, Added,
-	compare.Estimate, compare.Inconclusive, compare.Unchanged,
+var Verdicts = []judge.Verdict{
+	Missing, Failed, Unsupported, judge.Regressed, judge.Changed, judge.Improved, Fixed, Added,
+	judge.Estimate, judge.Inconclusive, judge.Unchanged,
 }
 
 // rankIn is how bad a verdict is: 0 the worst, one that is not named after all others.
-func rankIn(verdicts []compare.Verdict, v compare.Verdict) int {
+func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 	if rank := slices.Index(verdicts, v); rank >= 0 {
 		return rank
 	}
@@ -218,7 +218,7 @@ func rankIn(verdicts []compare.Verdict, v compare.Verdict) int {
 
 // worstFirst orders points by their verdicts, also those relative to what all points share, those that are not named after all others, the largest change of each
 // first, and gives at most so many of them.
-func worstFirst(all []*pairing, verdicts []compare.Verdict, limit int) []*pairing {
+func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing {
 	type weighed struct {
 		*pairing
 		rank int

@@ -1,7 +1,7 @@
 package query
 
 import (
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // Gate is what a comparison means for whoever must decide.
@@ -40,7 +40,7 @@ func (c *Comparison) Gate() Gate {
 		case p.lost(g.Points):
 			g.Lost++
 			g.Regressions++
-		case p.Verdict == compare.Regressed:
+		case p.Verdict == judge.Regressed:
 			g.Regressions++
 		case p.unsettled():
 			g.Unsettled++
@@ -63,13 +63,13 @@ func (p *ComparedPoint) lost(points int) bool {
 	case Unsupported:
 		return p.Reason != Skipped
 	}
-	return p.Failures && p.FailureChance*float64(points) < compare.Level
+	return p.Failures && p.FailureChance*float64(points) < judge.Level
 }
 
 // unsettled tells whether nobody can say whether a point got worse.
 func (p *ComparedPoint) unsettled() bool {
 	switch p.Verdict {
-	case compare.Inconclusive, compare.Estimate, compare.Changed, Unsupported:
+	case judge.Inconclusive, judge.Estimate, judge.Changed, Unsupported:
 		return true
 	}
 	return p.Failures

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -56,11 +56,11 @@ func TestCompareUnbalanced(t *testing.T) {
 	}
 	req := query.CompareRequest{Base: "variant=a", Head: "variant=b"}
 	skewed := mustCompare(t, sealedRuns(t, slices.Concat(runs("a", 7, 1), runs("b", 1, 7))), req)
-	if got := skewed.Points[0]; got.Verdict != compare.Inconclusive || got.Reason != compare.Sessions {
+	if got := skewed.Points[0]; got.Verdict != judge.Inconclusive || got.Reason != judge.Sessions {
 		t.Errorf("7+1 against 1+7 runs: %s %s", got.Verdict, got.Reason)
 	}
 	even := mustCompare(t, sealedRuns(t, slices.Concat(runs("a", 6, 6), runs("b", 6, 6))), req)
-	if got := even.Points[0]; got.Verdict == compare.Regressed || got.Reason == compare.Sessions {
+	if got := even.Points[0]; got.Verdict == judge.Regressed || got.Reason == judge.Sessions {
 		t.Errorf("6+6 against 6+6 runs: %s %s", got.Verdict, got.Reason)
 	}
 }
@@ -81,7 +81,7 @@ func TestCompareTick(t *testing.T) {
 	five := []float64{1, 2, 3, 4, 5}
 	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, ticking("base", 20, .95), five...), runsOf(&n, 1, ticking("head", 21, .10), five...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"latency", "accuracy"}})
-	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != compare.Inconclusive || latency.MoreRuns != 0 || accuracy.Verdict != compare.Regressed {
+	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != judge.Inconclusive || latency.MoreRuns != 0 || accuracy.Verdict != judge.Regressed {
 		t.Errorf("20 -> 21 ticks is %s, accuracy 0.95 -> 0.10 is %s", latency.Verdict, accuracy.Verdict)
 	}
 	if zone := realOf(t, got, 0, "dead_zone"); zone < .09 {
@@ -163,7 +163,7 @@ func TestCompareFailures(t *testing.T) {
 		if c.ok == 1 { // too few runs besides
 			g.Unsettled = 0
 		}
-		if c.ok >= 5 && got.Points[0].Verdict == compare.Inconclusive { // one after the other
+		if c.ok >= 5 && got.Points[0].Verdict == judge.Inconclusive { // one after the other
 			g.Unsettled = 0
 			if got.Points[0].Failures {
 				g.Unsettled = 1
@@ -224,13 +224,13 @@ func TestCompareUnnamedStep(t *testing.T) {
 	for _, c := range []struct {
 		unit       string
 		base, head int64
-		want       compare.Verdict
+		want       judge.Verdict
 	}{
-		{"ns", 10e6, 11e6, compare.Inconclusive},
-		{"ns", 10e6, 15e6, compare.Regressed},
-		{"ns", 10e6, 10e6, compare.Inconclusive}, // up to a step less or more
-		{"ns", 10_000_001, 11_000_001, compare.Regressed},
-		{"B", 10e6, 11e6, compare.Regressed},
+		{"ns", 10e6, 11e6, judge.Inconclusive},
+		{"ns", 10e6, 15e6, judge.Regressed},
+		{"ns", 10e6, 10e6, judge.Inconclusive}, // up to a step less or more
+		{"ns", 10_000_001, 11_000_001, judge.Regressed},
+		{"B", 10e6, 11e6, judge.Regressed},
 	} {
 		n := 0
 		reading := func(side string, ticks int64) func(*schema.Run) {

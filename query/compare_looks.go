@@ -7,21 +7,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // Decided is what a look at a session says of a point.
 type Decided struct {
-	Verdict compare.Verdict
-	Reason  compare.Reason
+	Verdict judge.Verdict
+	Reason  judge.Reason
 	Failing bool // a larger share of the head's runs failed than of the base's, which may be chance
 }
 
 // Open tells whether more runs may say more. A point that has failed, or whose sides cannot be compared whatever their
 // numbers, is as settled as one with a verdict.
-func (d Decided) Open() bool { return d.Verdict == compare.Inconclusive || d.Failing }
+func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Failing }
 
 // JudgeSession says, by the ids of points, what is known of those of one session with two sides, from its runs so far.
 // It reads what Compare reads of the same runs when they are stored (of metrics the primary one, of which it needs the
@@ -29,7 +29,7 @@ func (d Decided) Open() bool { return d.Verdict == compare.Inconclusive || d.Fai
 // for everybody.
 //
 // The session was planned to be looked at K times (schema.FactLooks), and every look, planned beforehand, may use a K-th of the
-// level (compare.Spend). A point that is settled at a look has no more runs, and what was said of it stands: a point is
+// level (judge.Spend). A point that is settled at a look has no more runs, and what was said of it stands: a point is
 // judged among all others as they were when it had its last run, then and in every later comparison. Whatever the rules
 // and the metric of that are, it is one of K that were planned, so that a session in which nothing changed says the
 // contrary in at most 5 % of cases (TestSettledSessions). Of what is said to have changed at most 5 % is expected to be false, as
@@ -55,7 +55,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 		p.relate(unknown)
 		p.plan(plans)
 	}
-	judgeLooks(byMetric(points), known.thresholds(nil), compare.Rules{Gate: true})
+	judgeLooks(byMetric(points), known.thresholds(nil), judge.Rules{Gate: true})
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
 		c := p.point()
@@ -224,7 +224,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks
 
 // plan finds how often the point was to be looked at, and at which look it has its last run. Of sessions that were put
 // together each was looked at so often, and each is one more look at those before it: as often as that of most looks, with
-// the share of a later look (compare.Spend). That each may have ended at any of its looks adds nothing (TestSettledSessions).
+// the share of a later look (judge.Spend). That each may have ended at any of its looks adds nothing (TestSettledSessions).
 func (p *pairing) plan(plans plannedLooks) {
 	if len(plans) == 0 || !p.whole() || !p.sameSessions() {
 		return
@@ -263,7 +263,7 @@ func (g *group) repeats() int {
 
 // judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
 // that were not planned to be looked at more than once among all as they are.
-func judgeLooks(families []family, thresholds map[string]Threshold, rules compare.Rules) {
+func judgeLooks(families []family, thresholds map[string]Threshold, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
 		for _, p := range f.points {
@@ -272,14 +272,14 @@ func judgeLooks(families []family, thresholds map[string]Threshold, rules compar
 	}
 	slices.Sort(looks)
 	for _, look := range slices.Compact(looks) {
-		pairs := make([][]compare.Pair, len(families))
+		pairs := make([][]judge.Pair, len(families))
 		for i, f := range families {
-			pairs[i] = make([]compare.Pair, len(f.points))
+			pairs[i] = make([]judge.Pair, len(f.points))
 			for k, p := range f.points {
 				pairs[i][k] = p.at(look).toJudge(thresholds)
 			}
 		}
-		for i, j := range compare.JudgeAll(pairs, rules) {
+		for i, j := range judge.JudgeAll(pairs, rules) {
 			for k, p := range families[i].points {
 				if p.look == look {
 					p.judged(&pairs[i][k], &j.Outcomes[k], &j)
@@ -290,7 +290,7 @@ func judgeLooks(families []family, thresholds map[string]Threshold, rules compar
 }
 
 // judged takes in what was said of the point.
-func (p *pairing) judged(pair *compare.Pair, o *compare.Outcome, j *compare.Judgement) {
+func (p *pairing) judged(pair *judge.Pair, o *judge.Outcome, j *judge.Judgement) {
 	p.pair, p.outcome, p.judgement = pair, o, j
 	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
 		p.verdict, p.reason = p.state()

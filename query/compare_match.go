@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // pairing is one metric of one point on both sides; nil where a side does not have it.
@@ -30,12 +30,12 @@ type pairing struct {
 	// the look at which it had its last run (0: it is judged as it is): see plan.
 	planned, look int
 
-	pair      *compare.Pair
-	outcome   *compare.Outcome
-	relative  *compare.Outcome // to what all points share; nil: there is none
-	judgement *compare.Judgement
-	verdict   compare.Verdict
-	reason    compare.Reason
+	pair      *judge.Pair
+	outcome   *judge.Outcome
+	relative  *judge.Outcome // to what all points share; nil: there is none
+	judgement *judge.Judgement
+	verdict   judge.Verdict
+	reason    judge.Reason
 }
 
 // either is a side that has the point: the head, if it has.

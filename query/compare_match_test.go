@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -114,17 +114,17 @@ func TestCompareMetrics(t *testing.T) {
 	for _, c := range []struct {
 		thresholds map[string]query.Threshold
 		metric     string
-		verdict    compare.Verdict
+		verdict    judge.Verdict
 		change     float64
 		deadZone   float64
 	}{
-		{nil, "rmse", compare.Regressed, .002, 0},
-		{map[string]query.Threshold{"rmse": {Value: .01, Absolute: true}}, "rmse", compare.Unchanged, .002, .01},
-		{map[string]query.Threshold{"": {Value: .5}}, "rmse", compare.Regressed, .002, 0},
-		{nil, "peak_memory", compare.Regressed, 1, .02},
-		{map[string]query.Threshold{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", compare.Unchanged, 1, 256},
-		{map[string]query.Threshold{"": {Value: 2}}, "peak_memory", compare.Unchanged, 1, 2},
-		{map[string]query.Threshold{"latency": {Value: 2}}, "peak_memory", compare.Regressed, 1, .02},
+		{nil, "rmse", judge.Regressed, .002, 0},
+		{map[string]query.Threshold{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
+		{map[string]query.Threshold{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
+		{nil, "peak_memory", judge.Regressed, 1, .02},
+		{map[string]query.Threshold{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 1, 256},
+		{map[string]query.Threshold{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
+		{map[string]query.Threshold{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
 	} {
 		got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
 		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("metric")] == c.metric })

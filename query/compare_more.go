@@ -7,17 +7,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// processes replaces the runs of points by their samples, where each of these is a process: see compare.Processes.
+// processes replaces the runs of points by their samples, where each of these is a process: see judge.Processes.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
 	var sides [2][]*group
 	for _, p := range matched {
-		if p.whole() && compare.Processes(min(len(p.base.locations), len(p.head.locations)), p.confounded) &&
+		if p.whole() && judge.Processes(min(len(p.base.locations), len(p.head.locations)), p.confounded) &&
 			p.base.metric.level == string(schema.LevelProcess) && p.head.metric.level == string(schema.LevelProcess) {
 			sides[0], sides[1] = append(sides[0], p.base), append(sides[1], p.head)
 		}
@@ -139,7 +139,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 			return err
 		}
 	}
-	if known < compare.LeastHistory {
+	if known < judge.LeastHistory {
 		for _, p := range matched {
 			p.known = unknown
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -92,16 +92,16 @@ func (g *group) settle(keep bool) {
 }
 
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
-func (p *pairing) toJudge(thresholds map[string]Threshold) compare.Pair {
+func (p *pairing) toJudge(thresholds map[string]Threshold) judge.Pair {
 	if !p.whole() {
-		return compare.Pair{}
+		return judge.Pair{}
 	}
-	pair := compare.Pair{
+	pair := judge.Pair{
 		Base: p.base.locations, Head: p.head.locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(),
 	}
-	if pair.Barred == compare.Units {
-		return compare.Pair{Barred: pair.Barred}
+	if pair.Barred == judge.Units {
+		return judge.Pair{Barred: pair.Barred}
 	}
 	if p.base.metric.better == p.head.metric.better {
 		pair.BetterOf(schema.Better(p.head.metric.better))
@@ -228,22 +228,22 @@ func (p *pairing) differences() []float64 {
 }
 
 // barred is why there can be no verdict: the sides are not comparable.
-func (p *pairing) barred() compare.Reason {
+func (p *pairing) barred() judge.Reason {
 	base, head := p.base, p.head
 	differ := func(what, a, b string) bool {
 		return a != b || base.noted().differing == what || head.noted().differing == what
 	}
 	switch {
 	case differ("metric", base.metric.name, head.metric.name), differ("unit", base.metric.unit, head.metric.unit):
-		return compare.Units
+		return judge.Units
 	case base.noted().nonPositive+head.noted().nonPositive > 0:
-		return compare.NotPositive
+		return judge.NotPositive
 	case differ("clock", base.metric.clock, head.metric.clock):
-		return compare.Clocks
+		return judge.Clocks
 	case differ("level", base.metric.level, head.metric.level):
-		return compare.Levels
+		return judge.Levels
 	case base.machine != head.machine, base.machine == "":
-		return compare.Machines
+		return judge.Machines
 	}
 	return ""
 }
@@ -328,14 +328,14 @@ func (p *pairing) stepShown() float64 {
 }
 
 // state is what is said of a point that has no values on a side.
-func (p *pairing) state() (verdict compare.Verdict, reason compare.Reason) {
+func (p *pairing) state() (verdict judge.Verdict, reason judge.Reason) {
 	switch {
 	case p.head == nil, p.head.absent:
 		return Missing, ""
 	case p.base == nil:
 		return Added, ""
 	case p.base.measured() && p.head.measured():
-		return compare.Estimate, p.barredOrNone()
+		return judge.Estimate, p.barredOrNone()
 	case p.head.skipped():
 		return Unsupported, Skipped
 	case p.base.measured() && p.head.unsupported(), p.base.unsupported() && p.head.unsupported():
@@ -346,23 +346,23 @@ func (p *pairing) state() (verdict compare.Verdict, reason compare.Reason) {
 	return Fixed, ""
 }
 
-func (p *pairing) barredOrNone() compare.Reason {
+func (p *pairing) barredOrNone() judge.Reason {
 	if barred := p.barred(); barred != "" {
 		return barred
 	}
-	return compare.NoValues
+	return judge.NoValues
 }
 
 // Skipped is the reason of a point that the head could have run, but did not.
-const Skipped compare.Reason = "skipped"
+const Skipped judge.Reason = "skipped"
 
 // What is said of points that are not on both sides.
 const (
-	Missing     compare.Verdict = "missing"     // the head does not have it
-	Added       compare.Verdict = "added"       // the base does not have it
-	Failed      compare.Verdict = "failed"      // no run of the head is ok
-	Fixed       compare.Verdict = "fixed"       // no run of the base is ok, some of the head are
-	Unsupported compare.Verdict = "unsupported" // the head does not support it
+	Missing     judge.Verdict = "missing"     // the head does not have it
+	Added       judge.Verdict = "added"       // the base does not have it
+	Failed      judge.Verdict = "failed"      // no run of the head is ok
+	Fixed       judge.Verdict = "fixed"       // no run of the base is ok, some of the head are
+	Unsupported judge.Verdict = "unsupported" // the head does not support it
 )
 
 // measured tells whether a run was ok, whether or not it has a finite value.

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -37,7 +37,7 @@ func TestMoreRepeatsSettleMore(t *testing.T) {
 		}
 	}
 	db := sealedRuns(t, runs)
-	for _, rules := range []compare.Rules{{}, {Gate: true}} {
+	for _, rules := range []judge.Rules{{}, {Gate: true}} {
 		settled := false
 		for _, times := range repeats {
 			request := query.CompareRequest{Base: "session=last batch_size=" + strconv.Itoa(times), Rules: rules}
@@ -63,16 +63,16 @@ func TestCompareProcesses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		past    int
-		verdict compare.Verdict
-		reason  compare.Reason
-	}{{7, compare.Regressed, ""}, {1, compare.Inconclusive, compare.Sessions}} {
+		verdict judge.Verdict
+		reason  judge.Reason
+	}{{7, judge.Regressed, ""}, {1, judge.Inconclusive, judge.Sessions}} {
 		n := 0
 		var runs []schema.Run
 		for k := range c.past {
 			runs = append(runs, runsOf(&n, 1+k, ofProcesses("", 1), 1000*(1+.002*float64(k%3-1)))...)
 		}
 		runs = append(runs, runsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
-		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last", Rules: compare.Rules{Gate: true}})
+		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last", Rules: judge.Rules{Gate: true}})
 		flags, _ := got.Rows[0][got.Index("flags")].([]any)
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, any(query.FlagOneBlock)) {
 			t.Errorf("%d earlier sessions: %s of %s runs, flags %v", c.past, v, cellOf(got, 0, "head_runs"), flags)

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,11 +20,11 @@ type Shared struct {
 }
 
 // relative judges the points whose sides are of different sessions once more, relative to what all of them share
-// (compare.Common), in a family of their own. History and sides are each less what their session did to all points. A point
+// (judge.Common), in a family of their own. History and sides are each less what their session did to all points. A point
 // has no such judgement where it is a control, or is compared by its difference, or where too few points are there.
 func (m *comparing) relative(families []family) map[string]Shared {
 	all := map[string]Shared{}
-	var pairs [][]compare.Pair
+	var pairs [][]judge.Pair
 	var of [][]*pairing
 	for _, f := range families {
 		points := relatable(f.points)
@@ -37,7 +37,7 @@ func (m *comparing) relative(families []family) map[string]Shared {
 			pairs, of = append(pairs, r.pairs()), append(of, r.judged())
 		}
 	}
-	for i, j := range compare.JudgeAll(pairs, m.req.Rules) {
+	for i, j := range judge.JudgeAll(pairs, m.req.Rules) {
 		for k, p := range of[i] {
 			p.relative = &j.Outcomes[k]
 		}
@@ -48,7 +48,7 @@ func (m *comparing) relative(families []family) map[string]Shared {
 // relatable are the points of which sessions may tell what they share: on both sides the same ones.
 func relatable(points []*pairing) (some []*pairing) {
 	for _, p := range points {
-		barred := p.reason != "" && p.reason != compare.Machines && p.verdict == compare.Estimate
+		barred := p.reason != "" && p.reason != judge.Machines && p.verdict == judge.Estimate
 		if p.whole() && p.confounded && !p.byDifference() && p.base.pointID == p.head.pointID && !barred {
 			some = append(some, p)
 		}
@@ -109,8 +109,8 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		}
 		levels[i], controls[i] = row, p.control
 	}
-	factors := compare.Common(levels, controls, compare.LeastCommon)
-	if all := compare.Common(levels, nil, compare.LeastCommon); sessionsTold(factors) < min(compare.LeastHistory, sessionsTold(all)) {
+	factors := judge.Common(levels, controls, judge.LeastCommon)
+	if all := judge.Common(levels, nil, judge.LeastCommon); sessionsTold(factors) < min(judge.LeastHistory, sessionsTold(all)) {
 		factors, controls = all, nil // they are too new to know what is left of other sessions without them
 	}
 	r.head, r.past = factors[1], map[string]float64{}
@@ -140,7 +140,7 @@ func (r *relating) judged() []*pairing {
 }
 
 // pairs are those points, less what all share.
-func (r *relating) pairs() (pairs []compare.Pair) {
+func (r *relating) pairs() (pairs []judge.Pair) {
 	for _, p := range r.judged() {
 		pair := *p.pair
 		pair.Blocks = nil

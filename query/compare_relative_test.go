@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -57,7 +57,7 @@ func TestCompareRelative(t *testing.T) {
 		got := mustCompare(t, sealedRuns(t, nightsOf(c.points, c.controls, c.from)), req)
 		judged := 0
 		for i, p := range got.Points {
-			if p.Verdict == compare.Regressed {
+			if p.Verdict == judge.Regressed {
 				t.Errorf("%+v: point %d is said to be slower by itself", c, i)
 			}
 			if p.Relative != "" {
@@ -82,9 +82,9 @@ func TestCompareRelative(t *testing.T) {
 		}
 		called := slices.DeleteFunc(slices.Clone(got.Rows), func(row []any) bool {
 			v := row[got.Index("relative_verdict")]
-			return v == nil || v == string(compare.Unchanged) || v == string(compare.Inconclusive)
+			return v == nil || v == string(judge.Unchanged) || v == string(judge.Inconclusive)
 		})
-		if len(called) != 1 || called[0][got.Index("batch_size")] != int64(3) || called[0][got.Index("relative_verdict")] != string(compare.Regressed) ||
+		if len(called) != 1 || called[0][got.Index("batch_size")] != int64(3) || called[0][got.Index("relative_verdict")] != string(judge.Regressed) ||
 			got.Rows[0][got.Index("batch_size")] != int64(3) {
 			t.Errorf("%+v: %d rows are called relative to the others, the first is %v", c, len(called), got.Rows[0])
 			continue

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -97,7 +97,7 @@ func (p *pairing) relatively() []any {
 func (p *pairing) inputs() []any {
 	o, pair, j := p.outcome, p.pair, p.judgement
 	prior := j.Runs
-	if o.Method == compare.MethodBlocks {
+	if o.Method == judge.MethodBlocks {
 		prior = j.Blocks
 	}
 	var variance, df any
@@ -149,9 +149,9 @@ func (p *pairing) looks() int {
 // spend is the share of the level that the point may use.
 func (p *pairing) spend() float64 {
 	if p.planned > 0 {
-		return compare.Spend(1, p.planned)
+		return judge.Spend(1, p.planned)
 	}
-	return compare.Spend(p.looks(), 0)
+	return judge.Spend(p.looks(), 0)
 }
 
 // sessions is how many sessions the head's runs are of.
@@ -190,7 +190,7 @@ func (p *pairing) flags() []any {
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
-		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < compare.FirmRuns)
+		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < judge.FirmRuns)
 		add(FlagOneBlock, any(func(g *group) bool { return g.noted().oneBlock > 0 }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.inOrder && apart(pair.Base, stat.Drift) || p.head.inOrder && apart(pair.Head, stat.Drift))

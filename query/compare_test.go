@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -107,12 +107,12 @@ func TestCompareTwoSides(t *testing.T) {
 	t.Parallel()
 	db := open(t, newStore(t, twoSides()...))
 	c := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
-	for row, want := range []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged} {
+	for row, want := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged} {
 		if got := cellOf(c, row, "verdict"); got != string(want) {
 			t.Errorf("point %d is %s, want %s", row, got, want)
 		}
 	}
-	if got := cellOf(c, 0, "method"); got != string(compare.MethodBlocks) {
+	if got := cellOf(c, 0, "method"); got != string(judge.MethodBlocks) {
 		t.Errorf("method %s", got)
 	}
 	if change := realOf(t, c, 0, "change"); math.Abs(change-.1) > .002 {
@@ -144,17 +144,17 @@ func TestCompareAgain(t *testing.T) {
 		c := mustCompare(t, db, req)
 		for row := range c.Rows {
 			base, head, blocks := realsOf(c, row, "base_locations"), realsOf(c, row, "head_locations"), realsOf(c, row, "block_differences")
-			change := stat.Shift(base, head, compare.Confidence)
+			change := stat.Shift(base, head, judge.Confidence)
 			test, _ := stat.Welch(base, head)
 			if len(blocks) > 0 {
-				change = stat.PairedShift(blocks, compare.Confidence)
+				change = stat.PairedShift(blocks, judge.Confidence)
 				test, _ = stat.OneSample(blocks)
 			}
 			p := test.P()
 			if history := realsOf(c, row, "history"); len(history) > 0 {
 				noise, _ := stat.SessionNoise(history)
 				among := stat.TTest{StdErr: math.Sqrt2 * noise.SD, DF: float64(len(history) - 1)}
-				half := among.Interval(compare.Confidence).High
+				half := among.Interval(judge.Confidence).High
 				change.Low, change.High = min(change.Low, change.Value-half), max(change.High, change.Value+half)
 				among.Difference, among.DF = test.Difference, 1+.4*float64(len(history))
 				p = max(p, among.P(), shareOf(noise.Differences, .9*math.Abs(change.Value)))
@@ -200,15 +200,15 @@ func TestCompareSessions(t *testing.T) {
 	for _, c := range []struct {
 		past    int
 		factor  float64
-		verdict compare.Verdict
-		reason  compare.Reason
+		verdict judge.Verdict
+		reason  judge.Reason
 	}{
-		{0, 1.3, compare.Inconclusive, compare.Sessions},
-		{3, 1.3, compare.Inconclusive, compare.Sessions}, // and the base's is the fourth
-		{8, 1.3, compare.Regressed, ""},
-		{8, .7, compare.Improved, ""},
-		{8, 1.0, compare.Unchanged, ""},
-		{8, 1.021, compare.Inconclusive, compare.Noise},
+		{0, 1.3, judge.Inconclusive, judge.Sessions},
+		{3, 1.3, judge.Inconclusive, judge.Sessions}, // and the base's is the fourth
+		{8, 1.3, judge.Regressed, ""},
+		{8, .7, judge.Improved, ""},
+		{8, 1.0, judge.Unchanged, ""},
+		{8, 1.021, judge.Inconclusive, judge.Noise},
 	} {
 		got := mustCompare(t, sealedRuns(t, sessionsOf(c.past, c.factor)), req)
 		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
@@ -243,31 +243,31 @@ func TestCompareSense(t *testing.T) {
 		what             string
 		base, head       []float64
 		editBase, edited func(*schema.Run)
-		verdict          compare.Verdict
-		reason           compare.Reason
+		verdict          judge.Verdict
+		reason           judge.Reason
 		flag             string
 	}{
-		{what: "one run", base: five[:1], head: []float64{2000}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
-		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: compare.Inconclusive, reason: compare.FewRuns, flag: query.FlagFewRuns},
-		{what: "all equal", base: same, head: same, verdict: compare.Unchanged},
-		{what: "all equal, but to each other", base: same, head: []float64{2003, 2003, 2003, 2003, 2003}, verdict: compare.Regressed},
-		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: compare.Inconclusive, reason: compare.Noise},
+		{what: "one run", base: five[:1], head: []float64{2000}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: query.FlagFewRuns},
+		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: query.FlagFewRuns},
+		{what: "all equal", base: same, head: same, verdict: judge.Unchanged},
+		{what: "all equal, but to each other", base: same, head: []float64{2003, 2003, 2003, 2003, 2003}, verdict: judge.Regressed},
+		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: judge.Inconclusive, reason: judge.Noise},
 		{
 			what: "one side after the other", base: five, head: []float64{1523, 1527, 1520, 1525, 1518}, edited: func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Minute) },
-			verdict: compare.Inconclusive, reason: compare.Order, flag: query.FlagOrder,
+			verdict: judge.Inconclusive, reason: judge.Order, flag: query.FlagOrder,
 		},
-		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: compare.Estimate, reason: compare.NotPositive},
-		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: compare.Estimate, reason: compare.NotPositive},
-		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: compare.Estimate, reason: compare.NoValues},
-		{what: "infinity", base: five, head: five, edited: values("latency", 1, math.Inf(1)), verdict: compare.Estimate, reason: compare.NoValues},
-		{what: "no samples", base: five, head: five, edited: values("latency"), verdict: compare.Estimate, reason: compare.NoValues},
-		{what: "another unit", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Unit = "B" }), verdict: compare.Estimate, reason: compare.Units},
-		{what: "another metric", base: five, head: five, edited: values("wall", 1, 2, 3), verdict: compare.Estimate, reason: compare.Units},
-		{what: "another clock", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Clock = "cuda_event" }), verdict: compare.Estimate, reason: compare.Clocks},
-		{what: "another level", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelProcess }), verdict: compare.Estimate, reason: compare.Levels},
+		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: judge.Estimate, reason: judge.NotPositive},
+		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: judge.Estimate, reason: judge.NotPositive},
+		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "infinity", base: five, head: five, edited: values("latency", 1, math.Inf(1)), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "no samples", base: five, head: five, edited: values("latency"), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "another unit", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Unit = "B" }), verdict: judge.Estimate, reason: judge.Units},
+		{what: "another metric", base: five, head: five, edited: values("wall", 1, 2, 3), verdict: judge.Estimate, reason: judge.Units},
+		{what: "another clock", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Clock = "cuda_event" }), verdict: judge.Estimate, reason: judge.Clocks},
+		{what: "another level", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelProcess }), verdict: judge.Estimate, reason: judge.Levels},
 		{
 			what: "nobody knows which way is better", base: five, head: []float64{2000, 2001, 2002, 2003, 2004}, editBase: edited(func(m *schema.Metric) { m.Better = "" }),
-			edited: edited(func(m *schema.Metric) { m.Better = "" }), verdict: compare.Changed,
+			edited: edited(func(m *schema.Metric) { m.Better = "" }), verdict: judge.Changed,
 		},
 		{what: "missing", base: five, verdict: query.Missing},
 		{what: "added", head: five, verdict: query.Added},
@@ -275,7 +275,7 @@ func TestCompareSense(t *testing.T) {
 		{what: "unsupported", base: five, head: five, edited: ended(schema.StatusUnsupported), verdict: query.Unsupported},
 		{what: "both unsupported", base: five, head: five, editBase: ended(schema.StatusUnsupported), edited: ended(schema.StatusUnsupported), verdict: query.Unsupported},
 		{what: "fixed", base: five, head: five, editBase: ended(schema.StatusTimeout), verdict: query.Fixed},
-		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: compare.Unchanged, flag: "drift"},
+		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: judge.Unchanged, flag: "drift"},
 	} {
 		n := 0
 		edit := func(side string, more func(*schema.Run)) func(*schema.Run) {

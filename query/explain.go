@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -35,7 +35,7 @@ type ExplainRequest struct {
 // in their stored unit, of warnings, statuses and contrasts how many of the runs; change, low and high: of the ratio less 1,
 // or of the difference, as scale says, and of a contrast between the runs that are of its name and the others; unit; share,
 // of an op: of the difference of all ops together, of a contrast: of the difference of the point; verdict, of metrics and
-// stages, beyond chance among all of them, and that of a contrast (compare.ContrastVerdict); p and p_adjusted of what was
+// stages, beyond chance among all of them, and that of a contrast (judge.ContrastVerdict); p and p_adjusted of what was
 // tested, and tested, over how many metrics and stages or facts that is.
 //
 // Of contrasts alone: within, base, head or both, the runs that differ; runs and others, how many of these are of the name,
@@ -79,7 +79,7 @@ const (
 // where none did, the one that failed, changed or improved most, or is missing; where compare calls nothing changed, that
 // with the largest difference.
 //
-// A contrast is ranked first that may explain a tenth of the difference or more, as compare.Contrasts decides. A metric or a stage has changed where compare would say so of it alone and
+// A contrast is ranked first that may explain a tenth of the difference or more, as judge.Contrasts decides. A metric or a stage has changed where compare would say so of it alone and
 // its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
 // those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
 // the base take. Errors are those of Compare.
@@ -163,8 +163,8 @@ func (x *explaining) correct() {
 	for i, adjusted := range stat.BenjaminiHochberg(p) {
 		e := tested[i]
 		e.tested = []any{p[i], adjusted, int64(len(p))}
-		if e.tier != unranked && adjusted >= compare.Level {
-			e.tier, e.row[verdict] = unranked, string(compare.Inconclusive)
+		if e.tier != unranked && adjusted >= judge.Level {
+			e.tier, e.row[verdict] = unranked, string(judge.Inconclusive)
 		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"context"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // interest is the order in which points are worth explaining; others are not, if there are any of these.
-var interest = []compare.Verdict{
-	compare.Regressed, Failed, compare.Changed, compare.Improved, Unsupported, Missing, Fixed,
+var interest = []judge.Verdict{
+	judge.Regressed, Failed, judge.Changed, judge.Improved, Unsupported, Missing, Fixed,
 }
 
 // gotWorse are the verdicts of points that got worse.

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,7 +27,7 @@ var hardwareMetrics = []string{metricClock, "temperature"}
 
 // startedRun is a run with when it started, in Unix microseconds; 0 where that is not known.
 type startedRun struct {
-	compare.ContrastRun
+	judge.ContrastRun
 	started int64
 }
 
@@ -52,19 +52,19 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 		return err
 	}
 	slices.SortStableFunc(read, func(a, b startedRun) int { return cmp.Compare(a.started, b.started) })
-	runs := make([]compare.ContrastRun, len(read))
+	runs := make([]judge.ContrastRun, len(read))
 	for i, one := range read {
 		runs[i] = one.ContrastRun
 	}
 	scale := schema.Scale(x.text("scale"))
-	c := compare.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: x.text("better") == string(schema.BetterHigher)}
+	c := judge.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: x.text("better") == string(schema.BetterHigher)}
 	if zone, ok := x.Comparison.Rows[0][x.Comparison.Index("dead_zone")].(float64); ok {
 		c.DeadZone = zone
 		if scale == schema.ScaleRatio {
 			c.DeadZone = math.Log1p(zone)
 		}
 	}
-	found := compare.Contrasts(c)
+	found := judge.Contrasts(c)
 	x.Facts, x.FewRuns = found.Tested, found.TooFew
 	for _, one := range found.All {
 		x.contrast(one, scale)
@@ -73,7 +73,7 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 }
 
 // contrastNames are the facts that differ between some runs and are to be looked at, those that matter most first.
-func (x *explaining) contrastNames(runs []compare.ContrastRun) []string {
+func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 	seen := map[string]bool{}
 	for _, r := range runs {
 		for name := range r.Facts {
@@ -115,7 +115,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
-		one := startedRun{compare.ContrastRun{Session: textOf(row[1]), Block: -1}, integerOf(row[3])}
+		one := startedRun{judge.ContrastRun{Session: textOf(row[1]), Block: -1}, integerOf(row[3])}
 		if block, ok := row[2].(int64); ok {
 			one.Block = block
 		}
@@ -163,9 +163,9 @@ func (r *reader) contrastFacts(ctx context.Context, ids []schema.ULID, runs []st
 }
 
 // contrast adds a contrast.
-func (x *explaining) contrast(c compare.Contrast, scale schema.Scale) {
+func (x *explaining) contrast(c judge.Contrast, scale schema.Scale) {
 	tier := unranked
-	if c.Verdict == compare.Explains || c.Verdict == compare.Opposes {
+	if c.Verdict == judge.Explains || c.Verdict == judge.Opposes {
 		tier = tierContrast
 	}
 	var base, head any
@@ -180,7 +180,7 @@ func (x *explaining) contrast(c compare.Contrast, scale schema.Scale) {
 }
 
 // contrastCells are what only contrasts have, in the order of the columns from p on.
-func contrastCells(c compare.Contrast, facts int) []any {
+func contrastCells(c judge.Contrast, facts int) []any {
 	alike := make([]any, 0, len(c.Alike))
 	for _, other := range c.Alike {
 		alike = append(alike, conditionText(other))
@@ -203,7 +203,7 @@ func countsText(n [2]int) string { return fmt.Sprintf("%d of %d", n[0], n[1]) }
 var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@+-]+$`)
 
 // conditionText is a condition as a word of a filter.
-func conditionText(c compare.Condition) string {
+func conditionText(c judge.Condition) string {
 	switch {
 	case c.Operator == "":
 		return c.Fact

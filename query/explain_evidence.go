@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -51,7 +51,7 @@ func (x *explaining) addTested(tier int, size float64, p any, row []any) {
 func (x *explaining) metrics(c Comparison) {
 	for _, row := range c.Rows {
 		at := func(name string) any { return row[c.Index(name)] }
-		verdict, name := compare.Verdict(textOf(at("verdict"))), textOf(at("metric"))
+		verdict, name := judge.Verdict(textOf(at("verdict"))), textOf(at("metric"))
 		tier := unranked
 		if changed(verdict) {
 			tier = tierMetric
@@ -78,8 +78,8 @@ func (x *explaining) metrics(c Comparison) {
 const metricClock = "clock_sm"
 
 // changed tells whether a verdict is one of a change.
-func changed(v compare.Verdict) bool {
-	return v == compare.Regressed || v == compare.Improved || v == compare.Changed
+func changed(v judge.Verdict) bool {
+	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
 // numberText is a number as text, in its stored unit; NULL stays.
@@ -119,21 +119,21 @@ func (x *explaining) counts(tier int, kind EvidenceKind, seen [2]sideOfPoint, al
 
 // stages adds what the stages of the same runs took.
 func (x *explaining) stages(seen [2]sideOfPoint) {
-	var pairs [][]compare.Pair // each on its own, as metrics are
+	var pairs [][]judge.Pair // each on its own, as metrics are
 	var names []string
 	for _, stage := range explainedStages {
-		p := compare.Pair{
+		p := judge.Pair{
 			Base: seen[0].stages[string(stage)], Head: seen[1].stages[string(stage)],
 			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(thresholdOf(x.req.Thresholds, string(stage)).Value),
 		}
 		if !slices.Equal(x.Comparison.Base.Machines, x.Comparison.Head.Machines) {
-			p.Barred = compare.Machines
+			p.Barred = judge.Machines
 		}
 		if p.Runs() > 0 {
-			pairs, names = append(pairs, []compare.Pair{p}), append(names, string(stage))
+			pairs, names = append(pairs, []judge.Pair{p}), append(names, string(stage))
 		}
 	}
-	for i, j := range compare.JudgeAll(pairs, x.req.Rules) {
+	for i, j := range judge.JudgeAll(pairs, x.req.Rules) {
 		o, tier := j.Outcomes[0], unranked
 		if changed(o.Verdict) {
 			tier = tierStage

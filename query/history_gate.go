@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -70,7 +70,7 @@ func (l *line) regressedOf(newest int) bool {
 			break
 		}
 		since += p.Shift.Value
-		if l.verdictOf(p) == compare.Regressed && l.worse(since) {
+		if l.verdictOf(p) == judge.Regressed && l.worse(since) {
 			return true
 		}
 	}
@@ -91,7 +91,7 @@ func (l *line) unsettledOf(newest int) bool {
 		if m.Index < len(l.entries)-newest {
 			continue
 		}
-		if m.verdict == compare.Changed || m.verdict == Unsettled && l.verdictOf(m.ChangePoint) != compare.Improved {
+		if m.verdict == judge.Changed || m.verdict == Unsettled && l.verdictOf(m.ChangePoint) != judge.Improved {
 			return true
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -91,13 +91,13 @@ func differenceIn(scale schema.Scale, v float64) any {
 }
 
 // verdictOf says which way a change goes.
-func (l *line) verdictOf(change stat.ChangePoint) compare.Verdict {
+func (l *line) verdictOf(change stat.ChangePoint) judge.Verdict {
 	better := schema.Better(l.better)
 	switch {
 	case better != schema.BetterLower && better != schema.BetterHigher:
-		return compare.Changed
+		return judge.Changed
 	case change.Shift.Value > 0 == (better == schema.BetterLower):
-		return compare.Regressed
+		return judge.Regressed
 	}
-	return compare.Improved
+	return judge.Improved
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -29,8 +29,8 @@ const HistoryLeast = 8
 // What a row of a history says that is no change: a step that can be seen but may be chance, and a session that is far off a
 // level which was there before it and after it.
 const (
-	Unsettled compare.Verdict = "unsettled"
-	Spike     compare.Verdict = "spike"
+	Unsettled judge.Verdict = "unsettled"
+	Spike     judge.Verdict = "spike"
 )
 
 // trend is what is found in a series.
@@ -43,7 +43,7 @@ type trend struct {
 // mark is what is said of an entry of a series.
 type mark struct {
 	stat.ChangePoint // of a spike its Shift is that from the level to the entry, without an interval
-	verdict          compare.Verdict
+	verdict          judge.Verdict
 }
 
 // settled tells whether the level is another from here on.
@@ -205,7 +205,7 @@ func (h *historian) wanted(l *line) iter.Seq2[int, *mark] {
 			if len(marks) > 0 && marks[0].Index == i {
 				m, marks = &marks[0], marks[1:]
 			}
-			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && (m == nil || m.verdict != compare.Regressed) {
+			if time.UnixMicro(e.began).Before(h.req.Since) || h.req.Regressions && (m == nil || m.verdict != judge.Regressed) {
 				continue
 			}
 			if !yield(i, m) {

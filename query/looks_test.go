@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -91,7 +91,7 @@ func TestSettledSessions(t *testing.T) {
 					_, decided, _ := s.session(rand.New(rand.NewPCG(uint64(seed), uint64(points))))
 					any := false
 					for _, d := range decided {
-						any = any || d.Verdict == compare.Regressed || d.Verdict == compare.Improved
+						any = any || d.Verdict == judge.Regressed || d.Verdict == judge.Improved
 						if !d.Open() {
 							settled++
 						}
@@ -101,7 +101,7 @@ func TestSettledSessions(t *testing.T) {
 					}
 				}
 				t.Logf("%.1f %% of %d sessions are wrong, %.0f %% of points are settled", 100*float64(wrong)/float64(n), n, 100*float64(settled)/float64(n*points))
-				if limit := compare.Level + 3*math.Sqrt(compare.Level*(1-compare.Level)/float64(n)); float64(wrong) > limit*float64(n) {
+				if limit := judge.Level + 3*math.Sqrt(judge.Level*(1-judge.Level)/float64(n)); float64(wrong) > limit*float64(n) {
 					t.Errorf("%d of %d sessions say that something changed, at most %.1f %% may", wrong, n, 100*limit)
 				}
 			})
@@ -156,7 +156,7 @@ func TestSettledStored(t *testing.T) {
 	t.Parallel()
 	runs, decided, blocks := mixed(takenBack)
 	db := sealedRuns(t, stored(runs))
-	for _, rules := range []compare.Rules{{Gate: true}, {}} {
+	for _, rules := range []judge.Rules{{Gate: true}, {}} {
 		c := mustCompare(t, db, query.CompareRequest{Base: "session=last", Rules: rules})
 		if len(c.Rows) != len(decided) {
 			t.Fatalf("%d points of %d", len(c.Rows), len(decided))
@@ -195,7 +195,7 @@ func settledRow(t *testing.T, s settling, n int) (settled, found, blocks float64
 			if !d.Open() {
 				settled++
 			}
-			if d.Verdict == compare.Regressed {
+			if d.Verdict == judge.Regressed {
 				found++
 			}
 			blocks += float64(at[id])

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -60,11 +60,11 @@ func (db *DB) Foresee(ctx context.Context, suite string) (Foresight, error) {
 }
 
 // Seeable is the least change of the middle one of its points, as a ratio less 1, that a session of so many blocks is likely
-// to find, if blocks differ as they did: compare.Seeable. ok is false where nothing is known.
+// to find, if blocks differ as they did: judge.Seeable. ok is false where nothing is known.
 func (f Foresight) Seeable(blocks, looks int) (change float64, ok bool) {
 	var all []float64
 	for _, n := range f.noises {
-		if change, ok := compare.Seeable(n.differences, n.deadZone, blocks, len(f.noises), looks); ok {
+		if change, ok := judge.Seeable(n.differences, n.deadZone, blocks, len(f.noises), looks); ok {
 			all = append(all, change)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -150,7 +150,7 @@ func (b *bisection) ends(ctx context.Context) (bisectEnd, error) {
 	best, sure := -1, 0.
 	for i, s := range all {
 		change, like := b.lookAtEnds(s, len(all))
-		if surer := math.Abs(change.Value) / (change.High - change.Low); like == compare.LikeBad && (best < 0 || surer > sure) {
+		if surer := math.Abs(change.Value) / (change.High - change.Low); like == judge.LikeBad && (best < 0 || surer > sure) {
 			best, sure = i, surer
 		}
 	}
@@ -185,13 +185,13 @@ func (b *bisection) alike(session string, all []*bisectSeries) bisectEnd {
 }
 
 // halfwayEnds decides whether a point, one of so many, differs between the ends.
-func (b *bisection) halfwayEnds(s *bisectSeries, points int) *compare.Halfway {
-	return &compare.Halfway{
-		Known: math.NaN(), Error: compare.StepError(bisectError, 0, b.expected) / float64(points), Looks: b.looks, Least: b.least(s),
+func (b *bisection) halfwayEnds(s *bisectSeries, points int) *judge.Halfway {
+	return &judge.Halfway{
+		Known: math.NaN(), Error: judge.StepError(bisectError, 0, b.expected) / float64(points), Looks: b.looks, Least: b.least(s),
 	}
 }
 
-func (b *bisection) lookAtEnds(s *bisectSeries, points int) (stat.Estimate, compare.Likeness) {
+func (b *bisection) lookAtEnds(s *bisectSeries, points int) (stat.Estimate, judge.Likeness) {
 	return b.halfwayEnds(s, points).Look(s.seen())
 }
 
@@ -203,7 +203,7 @@ func (b *bisection) undecidedEnds(all []*bisectSeries) (open []int) {
 	for i, s := range all {
 		h := b.halfwayEnds(s, len(all))
 		change, like := h.Look(s.seen())
-		if like == compare.LikeBad {
+		if like == judge.LikeBad {
 			return nil
 		}
 		if !s.failing() && !h.Nothing(change) {
@@ -215,11 +215,11 @@ func (b *bisection) undecidedEnds(all []*bisectSeries) (open []int) {
 
 // test measures a commit against the good one, and decides which end it is like.
 func (b *bisection) test(ctx context.Context, c worktree.Commit) (bisectStep, error) {
-	h := compare.Halfway{Known: b.change, Error: compare.StepError(bisectError, b.spent, b.expected), Looks: b.looks}
+	h := judge.Halfway{Known: b.change, Error: judge.StepError(bisectError, b.spent, b.expected), Looks: b.looks}
 	session, all, err := b.measure(ctx, trial{commit: c, point: b.point, open: func(all []*bisectSeries) (open []int) {
 		for i, s := range all {
 			s.looked = len(s.blocks)
-			if _, like := h.Look(s.seen()); like == compare.LikeNone && !s.failing() {
+			if _, like := h.Look(s.seen()); like == judge.LikeNone && !s.failing() {
 				open = append(open, i)
 			}
 		}
@@ -235,9 +235,9 @@ func (b *bisection) test(ctx context.Context, c worktree.Commit) (bisectStep, er
 	change, like := h.Look(s.seen())
 	step := s.step(c.ID, testedSkip, session, change)
 	switch {
-	case like == compare.LikeGood:
+	case like == judge.LikeGood:
 		step.Result = testedGood
-	case like == compare.LikeBad:
+	case like == judge.LikeBad:
 		step.Result = testedBad
 	case s.failing() || change.Confidence == 0:
 		step.Reason = s.why()

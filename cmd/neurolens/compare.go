@@ -10,7 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 type compareFlags struct {
@@ -73,7 +73,7 @@ func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
 	if err := f.gate.misplaced(args); err != nil {
 		return query.CompareRequest{}, err
 	}
-	req := query.CompareRequest{Metrics: f.metrics, Rules: compare.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
+	req := query.CompareRequest{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
 	if f.matrix != "" {
 		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
@@ -58,6 +58,6 @@ func (w compareWriter) changeCells(t answer.Table, row []any) []cell {
 	if row == nil {
 		return []cell{{text: unknown}, {text: unknown}, {text: unknown}}
 	}
-	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
+	text, bad := verdictText(judge.Verdict(textAt(t, row, "verdict")))
 	return []cell{{text: quantity(at(t, row, "head"), textAt(t, row, "unit"))}, {text: differenceOf(t, row, "change", signed)}, {text, bad}}
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
@@ -26,9 +26,9 @@ func (w compareWriter) markdown(t answer.Table) error {
 		loud, rest := w.split(t)
 		w.table(&b, t, loud)
 		if len(rest) > 0 {
-			counts := map[compare.Verdict]int{}
+			counts := map[judge.Verdict]int{}
 			for _, row := range rest {
-				counts[compare.Verdict(textAt(t, row, "verdict"))]++
+				counts[judge.Verdict(textAt(t, row, "verdict"))]++
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, t, rest)
@@ -69,8 +69,8 @@ func (w compareWriter) verdictLine() string {
 func (w compareWriter) split(t answer.Table) (loud, rest [][]any) {
 	w.flags.all = true
 	for _, row := range w.shown(t) {
-		quiet := []compare.Verdict{compare.Unchanged, compare.Inconclusive, compare.Estimate}
-		if slices.Contains(quiet, compare.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, query.FlagFailures) {
+		quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
+		if slices.Contains(quiet, judge.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, query.FlagFailures) {
 			rest = append(rest, row)
 		} else {
 			loud = append(loud, row)

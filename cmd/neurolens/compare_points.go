@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // planned is how often points were planned to be looked at while they were measured; 0: they were not.
@@ -31,7 +31,7 @@ func (w compareWriter) spends() (least, most float64) {
 // confidence is that of the intervals, in words: where these differ, that of most of them.
 func (w compareWriter) confidence() string {
 	least, most := w.spends()
-	text := fmt.Sprintf("%.4g %%", 100*(1-(1-compare.Confidence)*most))
+	text := fmt.Sprintf("%.4g %%", 100*(1-(1-judge.Confidence)*most))
 	if least < most {
 		return "≥" + text
 	}
@@ -49,7 +49,7 @@ func (w compareWriter) confounded() (points, known int, noise []float64, least i
 			if p.Ratio {
 				noise = append(noise, p.SessionSD)
 			}
-		case told, p.Reason == compare.Sessions:
+		case told, p.Reason == judge.Sessions:
 			points++
 		}
 	}
@@ -67,7 +67,7 @@ func (w compareWriter) interleaved() (in, byBlock, of int) {
 		if p.Blocks > 0 {
 			in++
 		}
-		if p.Method == compare.MethodBlocks {
+		if p.Method == judge.MethodBlocks {
 			byBlock++
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -46,9 +46,9 @@ func relativeCell(t answer.Table, row []any) cell {
 	if !ok {
 		return cell{text: unknown}
 	}
-	text, bad := verdictText(compare.Verdict(textAt(t, row, "relative_verdict")))
-	if v := compare.Verdict(text); v == compare.Inconclusive || v == compare.Estimate {
-		if reason := textAt(t, row, "relative_reason"); reason != "" && reason != string(compare.Noise) {
+	text, bad := verdictText(judge.Verdict(textAt(t, row, "relative_verdict")))
+	if v := judge.Verdict(text); v == judge.Inconclusive || v == judge.Estimate {
+		if reason := textAt(t, row, "relative_reason"); reason != "" && reason != string(judge.Noise) {
 			return cell{text: signed(change) + " " + reason}
 		}
 		return cell{text: signed(change)}
@@ -91,8 +91,8 @@ func (w compareWriter) valuesOf(t answer.Table, name string) axis {
 }
 
 // verdictText is a verdict as people read it: in capitals where it is bad.
-func verdictText(v compare.Verdict) (text string, bad bool) {
-	if slices.Contains([]compare.Verdict{compare.Regressed, query.Missing, query.Failed}, v) {
+func verdictText(v judge.Verdict) (text string, bad bool) {
+	if slices.Contains([]judge.Verdict{judge.Regressed, query.Missing, query.Failed}, v) {
 		return strings.ToUpper(string(v)), true
 	}
 	return string(v), false
@@ -113,7 +113,7 @@ func differenceOf(t answer.Table, row []any, name string, ratio func(float64) st
 // cells are those of a point beside its axes.
 func (w compareWriter) cells(t answer.Table, row []any, relative bool) []cell {
 	unit := textAt(t, row, "unit")
-	text, bad := verdictText(compare.Verdict(textAt(t, row, "verdict")))
+	text, bad := verdictText(judge.Verdict(textAt(t, row, "verdict")))
 	interval := unknown
 	if at(t, row, "low") != nil {
 		interval = differenceOf(t, row, "low", bare) + " " + differenceOf(t, row, "high", bare)
@@ -174,7 +174,7 @@ func wordOf(t answer.Table, row []any) string {
 	case word != "":
 	case slices.Contains(flags, any(query.FlagFailures)):
 		word = query.FlagFailures
-	case len(flags) > 0 && flags[0] != any(query.FlagLooks) && textAt(t, row, "verdict") != string(compare.Unchanged):
+	case len(flags) > 0 && flags[0] != any(query.FlagLooks) && textAt(t, row, "verdict") != string(judge.Unchanged):
 		word = machineText(flags[0])
 	}
 	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" {

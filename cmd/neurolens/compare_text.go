@@ -9,7 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,22 +69,22 @@ func chance(v any) string {
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
-	string(compare.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
-	string(compare.Noise):       "not told from chance: the interval is too wide, or single runs or sessions of the sweep differ by as much; (+n) more runs a side are likely to settle it",
-	string(compare.Sessions):    "different sessions, or other parts of the same, and fewer than 7 earlier ones far enough apart to know what sessions differ by",
-	string(compare.Machines):    "measured on different machines, or on one that is not known; where files do not say it, ingest --machine NAME does",
-	string(compare.Clocks):      "measured with different clocks",
-	string(compare.Levels):      "a sample is something else on each side",
-	string(compare.Units):       "different metrics or units",
-	string(compare.NotPositive): "zero or negative values have no ratio",
-	string(compare.NoValues):    "ok runs without a finite value are left out",
-	query.FlagOneBlock:          "there are fewer than 5 runs, so that their processes are compared",
-	query.FlagRunsModes:         "runs gather around two values: more iterations will not help",
-	query.FlagRunsDrift:         "runs got slower or faster in the order they ran; let it cool, interleave the sides",
-	query.FlagOrder:             "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
-	query.FlagControl:           "the sweep says that no change touches it: what it does, the machine does",
-	query.FlagFailures:          "a larger share of the runs of the head failed than of the base",
-	string(query.Skipped):       "planned, but not run",
+	string(judge.FewRuns):     "fewer than 5 runs of a side: a change has to exceed the threshold beyond chance; fewer than 3 say nothing; at least (+n) more",
+	string(judge.Noise):       "not told from chance: the interval is too wide, or single runs or sessions of the sweep differ by as much; (+n) more runs a side are likely to settle it",
+	string(judge.Sessions):    "different sessions, or other parts of the same, and fewer than 7 earlier ones far enough apart to know what sessions differ by",
+	string(judge.Machines):    "measured on different machines, or on one that is not known; where files do not say it, ingest --machine NAME does",
+	string(judge.Clocks):      "measured with different clocks",
+	string(judge.Levels):      "a sample is something else on each side",
+	string(judge.Units):       "different metrics or units",
+	string(judge.NotPositive): "zero or negative values have no ratio",
+	string(judge.NoValues):    "ok runs without a finite value are left out",
+	query.FlagOneBlock:        "there are fewer than 5 runs, so that their processes are compared",
+	query.FlagRunsModes:       "runs gather around two values: more iterations will not help",
+	query.FlagRunsDrift:       "runs got slower or faster in the order they ran; let it cool, interleave the sides",
+	query.FlagOrder:           "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
+	query.FlagControl:         "the sweep says that no change touches it: what it does, the machine does",
+	query.FlagFailures:        "a larger share of the runs of the head failed than of the base",
+	string(query.Skipped):     "planned, but not run",
 }
 
 // explained are lines about the words that rows have, where there is room for these.
@@ -155,7 +155,7 @@ func (w compareWriter) noun() string { return nounOf(w.c) }
 
 // counts is the line that counts everything, and the one about the mean.
 func (w compareWriter) counts() []string {
-	counts, controls := map[compare.Verdict]int{}, map[compare.Verdict]int{}
+	counts, controls := map[judge.Verdict]int{}, map[judge.Verdict]int{}
 	points := 0
 	for _, p := range w.c.Points {
 		if p.Control {
@@ -165,9 +165,9 @@ func (w compareWriter) counts() []string {
 			points++
 		}
 	}
-	always := []compare.Verdict{compare.Regressed, compare.Improved, compare.Unchanged, compare.Inconclusive}
+	always := []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged, judge.Inconclusive}
 	var parts []string
-	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v compare.Verdict) bool { return v == compare.Inconclusive }), compare.Inconclusive) {
+	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
 		if counts[v] > 0 || slices.Contains(always, v) {
 			parts = append(parts, thousands(counts[v])+" "+string(v))
 		}
@@ -175,7 +175,7 @@ func (w compareWriter) counts() []string {
 	lines := []string{count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
 	if n := len(w.c.Points) - points; n > 0 {
 		line := count(n, "control") + ": " + verdictCounts(controls)
-		if controls[compare.Regressed]+controls[compare.Improved]+controls[compare.Changed] > 0 {
+		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
 			line += ": no change touches them, so the sides were not measured alike"
 		}
 		lines = append(lines, line)
@@ -183,15 +183,15 @@ func (w compareWriter) counts() []string {
 	if line := w.relativeCounts(); line != "" {
 		lines = append(lines, line)
 	}
-	changed := counts[compare.Regressed] + counts[compare.Improved] + counts[compare.Changed]
+	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
 		if changed > 0 && w.flags.gate == gateOff {
-			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*compare.Level))
+			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
 		}
 		lines = append(lines, line)
 	}
-	if changed > 0 { // these were picked for being far from 0: query/compare/VALIDATION.md counts
+	if changed > 0 { // these were picked for being far from 0: query/judge/VALIDATION.md counts
 		lines = append(lines, fmt.Sprintf("an interval holds in %s of cases; those of changed rows, picked by size, in fewer", w.confidence()))
 	}
 	return lines
@@ -199,7 +199,7 @@ func (w compareWriter) counts() []string {
 
 // relativeCounts counts the verdicts relative to what all points share.
 func (w compareWriter) relativeCounts() string {
-	counts, some := map[compare.Verdict]int{}, false
+	counts, some := map[judge.Verdict]int{}, false
 	for _, p := range w.c.Points {
 		counts[p.Relative]++
 		some = some || p.Relative != ""
@@ -212,22 +212,22 @@ func (w compareWriter) relativeCounts() string {
 
 // called tells whether a verdict is one of a change.
 func called(verdict string) bool {
-	v := compare.Verdict(verdict)
-	return v == compare.Regressed || v == compare.Improved || v == compare.Changed
+	v := judge.Verdict(verdict)
+	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
 // unsettled says why points are inconclusive, and what is likely to settle them.
 func (w compareWriter) unsettled() string {
-	reasons := map[compare.Reason]int{}
+	reasons := map[judge.Reason]int{}
 	var open []query.ComparedPoint
 	for _, p := range w.c.Points {
-		if p.Verdict == compare.Inconclusive && !p.Control {
+		if p.Verdict == judge.Inconclusive && !p.Control {
 			reasons[p.Reason]++
 			open = append(open, p)
 		}
 	}
 	var parts []string
-	for _, r := range []compare.Reason{compare.Sessions, compare.Order, compare.FewRuns, compare.Noise, compare.Quantised, compare.NoValues} {
+	for _, r := range []judge.Reason{judge.Sessions, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
 		if n := reasons[r]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s: %s", r, thousands(n)))
 		}
@@ -246,7 +246,7 @@ func settleText(open []query.ComparedPoint) string {
 	for _, p := range open {
 		switch {
 		case p.MoreRuns <= 0:
-		case p.Reason == compare.FewRuns:
+		case p.Reason == judge.FewRuns:
 			few = max(few, p.MoreRuns)
 		default:
 			more = append(more, p.MoreRuns)
@@ -271,7 +271,7 @@ func settleText(open []query.ComparedPoint) string {
 
 // next is the command to type next, where something changed that is no control.
 func (w compareWriter) next() string {
-	changed := []compare.Verdict{compare.Regressed, compare.Improved, compare.Changed}
+	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
 	i := slices.IndexFunc(w.c.Points, func(p query.ComparedPoint) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
 	if len(w.args) == 0 || w.flags.matrix != "" || i < 0 {
 		return ""

@@ -10,7 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -235,7 +235,7 @@ func (w compareWriter) differs() []string {
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
 		where = "the same " + count(len(c.Head.Machines), "machine")
-	case w.has(compare.Machines):
+	case w.has(judge.Machines):
 		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", machinesText(c.Base.Machines), machinesText(c.Head.Machines))
 	default:
 		where = "machines in common"
@@ -336,7 +336,7 @@ func (w compareWriter) sessions() []string {
 func (w compareWriter) withoutHistory(what string) []string {
 	history, gap := math.MaxInt, int64(0)
 	for _, p := range w.c.Points {
-		if p.Reason == compare.Sessions {
+		if p.Reason == judge.Sessions {
 			history, gap = min(history, p.History), max(gap, p.Gap)
 		}
 	}
@@ -345,10 +345,10 @@ func (w compareWriter) withoutHistory(what string) []string {
 		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
 	}
 	there := "fewer are"
-	if history >= 0 && history < compare.LeastHistory {
+	if history >= 0 && history < judge.LeastHistory {
 		there = fmt.Sprintf("%d are", history)
 	}
-	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, compare.LeastHistory, far, there)
+	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.LeastHistory, far, there)
 	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
 		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
 	}
@@ -371,7 +371,7 @@ func apartText(d time.Duration) string {
 // looked says how sure points have to be that were looked at before, or may have been.
 func (w compareWriter) looked() []string {
 	least, most := w.spends()
-	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*compare.Level*least, share(compare.Level))
+	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, share(judge.Level))
 	if least < most {
 		wrong = "for some points " + wrong
 	}
@@ -396,14 +396,14 @@ func oneOrMore(n int, noun string) string {
 }
 
 // has tells whether some point has no verdict for a reason.
-func (w compareWriter) has(r compare.Reason) bool {
+func (w compareWriter) has(r judge.Reason) bool {
 	return slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return p.Reason == r })
 }
 
 // shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
 func (w compareWriter) shown(t answer.Table) [][]any {
 	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
-		return textAt(t, row, "verdict") == string(compare.Unchanged) && !hasFlag(t, row, query.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
+		return textAt(t, row, "verdict") == string(judge.Unchanged) && !hasFlag(t, row, query.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
 	})
 	if w.flags.all || len(loud) == 0 {
 		return t.Rows
@@ -420,7 +420,7 @@ func hasFlag(t answer.Table, row []any, flag string) bool {
 func (w compareWriter) hidden(rows [][]any) string {
 	counts := w.verdicts()
 	for _, row := range rows {
-		counts[compare.Verdict(textAt(w.c.Table, row, "verdict"))]--
+		counts[judge.Verdict(textAt(w.c.Table, row, "verdict"))]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {
@@ -430,8 +430,8 @@ func (w compareWriter) hidden(rows [][]any) string {
 }
 
 // verdicts are the numbers of points by their verdict.
-func (w compareWriter) verdicts() map[compare.Verdict]int {
-	counts := map[compare.Verdict]int{}
+func (w compareWriter) verdicts() map[judge.Verdict]int {
+	counts := map[judge.Verdict]int{}
 	for _, p := range w.c.Points {
 		counts[p.Verdict]++
 	}
@@ -439,7 +439,7 @@ func (w compareWriter) verdicts() map[compare.Verdict]int {
 }
 
 // verdictCounts says how many there are of each verdict, the worst first.
-func verdictCounts(counts map[compare.Verdict]int) string {
+func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
 	for _, v := range query.Verdicts {
 		if n := counts[v]; n > 0 {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // comparedText is the screen of two points, of three.
@@ -24,11 +24,11 @@ func comparedText(better string, threshold query.Threshold, common ...string) st
 	}
 	for i := range 2 {
 		c.Rows = append(c.Rows, []any{
-			"gemm", "fp16", int64(1 + i), map[string]any{"dim": "64"}, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(compare.Regressed),
+			"gemm", "fp16", int64(1 + i), map[string]any{"dim": "64"}, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(judge.Regressed),
 		})
-		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: compare.Regressed, Better: "lower"})
+		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: judge.Regressed, Better: "lower"})
 	}
-	c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: compare.Unchanged, Better: better})
+	c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: judge.Unchanged, Better: better})
 	c.Metrics, c.Common = []string{"latency"}, common
 	c.Thresholds = map[string]query.Threshold{"latency": threshold}
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
@@ -96,7 +96,7 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 	for _, metric := range c.Metrics {
 		for p := range 25 {
 			if id := strconv.Itoa(p); metric == "energy" || p < 19 {
-				c.Rows = append(c.Rows, []any{id, id, "lab3", metric, "ns", "ratio", map[string]any{"p": id}, 1., .1, string(compare.Regressed)})
+				c.Rows = append(c.Rows, []any{id, id, "lab3", metric, "ns", "ratio", map[string]any{"p": id}, 1., .1, string(judge.Regressed)})
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func TestCompareCells(t *testing.T) {
 	for _, name := range []string{"base_runs", "base_samples", "base_samples_max", "head_runs", "head_samples", "head_samples_max", "flags", "verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
-	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(compare.Unchanged)}
+	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(judge.Unchanged)}
 	if got := runsText(c.Table, row); got != "5×5…500 3×50" {
 		t.Errorf("runs are %q", got)
 	}
@@ -128,8 +128,8 @@ func TestCompareCells(t *testing.T) {
 
 // What would settle points says of how many: those of too few runs have but a least number, and some have none.
 func TestSettleText(t *testing.T) {
-	noise := func(more int) query.ComparedPoint { return query.ComparedPoint{Reason: compare.Noise, MoreRuns: more} }
-	few := query.ComparedPoint{Reason: compare.FewRuns, MoreRuns: 2}
+	noise := func(more int) query.ComparedPoint { return query.ComparedPoint{Reason: judge.Noise, MoreRuns: more} }
+	few := query.ComparedPoint{Reason: judge.FewRuns, MoreRuns: 2}
 	for want, open := range map[string][]query.ComparedPoint{
 		"":                              {noise(0)},
 		"; at least 2 more runs a side": {few, few},
@@ -144,15 +144,15 @@ func TestSettleText(t *testing.T) {
 
 // Lines about all points say of how many they hold.
 func TestCompareLinesCount(t *testing.T) {
-	whole := func(method compare.Method, sd float64) query.ComparedPoint {
+	whole := func(method judge.Method, sd float64) query.ComparedPoint {
 		blocks := 0
-		if method == compare.MethodBlocks {
+		if method == judge.MethodBlocks {
 			blocks = 6
 		}
-		return query.ComparedPoint{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: compare.Regressed}
+		return query.ComparedPoint{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: judge.Regressed}
 	}
 	none := math.NaN()
-	c := query.Comparison{Metrics: []string{"latency"}, Points: []query.ComparedPoint{whole(compare.MethodBlocks, none), whole(compare.MethodRuns, none)}}
+	c := query.Comparison{Metrics: []string{"latency"}, Points: []query.ComparedPoint{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
 	c.Base = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
 	c.Head = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
 	w := compareWriter{app: &app{stores: []string{"my store"}}, c: &c, args: []string{"a", "b c"}, flags: compareFlags{metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true}}
@@ -170,13 +170,13 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "one session, interleaved: in 1 of 2 points runs of a block are compared with one another")
 	c.Points = c.Points[:1]
 	said(w.sessions(), "one session, interleaved: runs")
-	c.Points[0].Method = compare.MethodRuns
+	c.Points[0].Method = judge.MethodRuns
 	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all of the other")
 
 	c.Head.Sessions = []string{"t"}
-	c.Points = []query.ComparedPoint{whole(compare.MethodRuns, .002), whole(compare.MethodRuns, none)}
+	c.Points = []query.ComparedPoint{whole(judge.MethodRuns, .002), whole(judge.MethodRuns, none)}
 	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: sessions differ by ±0.2 %")
-	c.Points[1].Reason = compare.Sessions
+	c.Points[1].Reason = judge.Sessions
 	said(w.sessions(), "different sessions, 8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
 	c.Points = c.Points[1:]
 	said(w.sessions(), "different sessions: no verdict; a log")
@@ -221,7 +221,7 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	for _, name := range []string{"params", "metric", "unit", "scale", "base", "head", "change", "verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
-	for p, verdict := range []compare.Verdict{compare.Inconclusive, compare.Unchanged, compare.Inconclusive} {
+	for p, verdict := range []judge.Verdict{judge.Inconclusive, judge.Unchanged, judge.Inconclusive} {
 		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "latency", "ns", "ratio", 1., 3., 2., string(verdict)})
 		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict})
 	}
@@ -240,7 +240,7 @@ func TestCompareAlike(t *testing.T) {
 	const apart, byTurns = 0, 6 // blocks
 	points := func(blocks int, changes ...float64) (all []query.ComparedPoint) {
 		for _, change := range changes {
-			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: compare.Regressed})
+			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: judge.Regressed})
 		}
 		return all
 	}
@@ -276,15 +276,15 @@ func TestCompareRelativeColumn(t *testing.T) {
 	for _, name := range []string{"batch_size", "metric", "unit", "better", "scale", "base", "head", "change", "verdict", "relative_change", "relative_verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
-	add := func(size int64, verdict compare.Verdict, relative any, of compare.Verdict) {
+	add := func(size int64, verdict judge.Verdict, relative any, of judge.Verdict) {
 		c.Rows = append(c.Rows, []any{size, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(verdict), relative, string(of)})
 		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict, Relative: of, Ratio: true, Change: .18})
 	}
-	add(1, compare.Inconclusive, .06, compare.Regressed)
-	add(2, compare.Unchanged, -.05, compare.Improved) // is shown, though nothing is said of the change itself
-	add(3, compare.Inconclusive, .001, compare.Inconclusive)
-	add(4, compare.Unchanged, .0, compare.Unchanged)
-	add(5, compare.Inconclusive, nil, "")
+	add(1, judge.Inconclusive, .06, judge.Regressed)
+	add(2, judge.Unchanged, -.05, judge.Improved) // is shown, though nothing is said of the change itself
+	add(3, judge.Inconclusive, .001, judge.Inconclusive)
+	add(4, judge.Unchanged, .0, judge.Unchanged)
+	add(5, judge.Inconclusive, nil, "")
 	screen := func() string {
 		a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 		var b bytes.Buffer
@@ -308,7 +308,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 			t.Errorf("want %q in\n%s", want, text)
 		}
 	}
-	c.Points[1].Control, c.Points[1].Verdict = true, compare.Improved
+	c.Points[1].Control, c.Points[1].Verdict = true, judge.Improved
 	if text := screen(); !strings.Contains(text, "\n4 points: 0 regressed, 0 improved, 1 unchanged, 3 inconclusive\n1 control: 1 improved: no change touches") {
 		t.Errorf("controls are counted with the others:\n%s", text)
 	}
@@ -321,7 +321,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 func TestCompareNextIsNoControl(t *testing.T) {
 	t.Parallel()
 	for _, control := range []bool{true, false} {
-		c := query.Comparison{Points: []query.ComparedPoint{{Verdict: compare.Regressed, Control: control}}}
+		c := query.Comparison{Points: []query.ComparedPoint{{Verdict: judge.Regressed, Control: control}}}
 		w := compareWriter{app: &app{}, c: &c, args: []string{"side=base", "side=head"}}
 		if got := w.next(); control != (got == "") {
 			t.Errorf("control %v: %q", control, got)

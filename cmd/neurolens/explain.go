@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 )
@@ -61,7 +61,7 @@ status does not say whether anything changed.`,
 
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
 	req := query.ExplainRequest{
-		CompareRequest: query.CompareRequest{Base: args[0], Rules: compare.Rules{Strict: f.strict}},
+		CompareRequest: query.CompareRequest{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
 		Regressed:      f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
 	}
 	if len(args) == 2 {

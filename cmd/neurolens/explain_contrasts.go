@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -13,8 +13,8 @@ import (
 func (w explainWriter) contrasts(rows [][]any) []string {
 	var lines []string
 	for _, row := range rows {
-		switch v := compare.ContrastVerdict(textAt(w.x.Table, row, "verdict")); v {
-		case compare.Explains, compare.Opposes, compare.Noisy:
+		switch v := judge.ContrastVerdict(textAt(w.x.Table, row, "verdict")); v {
+		case judge.Explains, judge.Opposes, judge.Noisy:
 			lines = append(lines, w.contrast(row, v), "")
 		}
 	}
@@ -52,10 +52,10 @@ func differing(facts int) string {
 }
 
 // contrast is a sentence about a contrast.
-func (w explainWriter) contrast(row []any, v compare.ContrastVerdict) string {
+func (w explainWriter) contrast(row []any, v judge.ContrastVerdict) string {
 	t := w.x.Table
 	within := "within " + textAt(t, row, "within")
-	both := textAt(t, row, "within") == string(compare.WithinSides)
+	both := textAt(t, row, "within") == string(judge.WithinSides)
 	if both {
 		within += " sides"
 	}
@@ -63,11 +63,11 @@ func (w explainWriter) contrast(row []any, v compare.ContrastVerdict) string {
 		within, w.contrastCount(row, "runs", "sessions"), factName(textAt(t, row, "name")), w.alike(row), w.factor(row),
 		w.contrastCount(row, "others", "other_sessions"), chance(at(t, row, "p_adjusted")), count(w.x.Facts, "fact"))
 	switch {
-	case v == compare.Opposes:
+	case v == judge.Opposes:
 		return text + "; this works against the difference"
-	case v == compare.Noisy && both:
+	case v == judge.Noisy && both:
 		return text + "; it splits the runs of both sides: noise, not the difference"
-	case v == compare.Noisy:
+	case v == judge.Noisy:
 		return text + "; both sides have about as many: noise, not the difference"
 	}
 	return text

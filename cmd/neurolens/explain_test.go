@@ -12,18 +12,18 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // madeExplanation is an explanation of the second of three points, with rows of rank, kind, name, base, head, change, low,
 // high, unit, scale, share and verdict.
-func madeExplanation(verdict compare.Verdict, rows ...[]any) query.Explanation {
+func madeExplanation(verdict judge.Verdict, rows ...[]any) query.Explanation {
 	var x query.Explanation
 	c := &x.Comparison
 	c.Base = query.CompareSide{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
 	c.Head = query.CompareSide{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}
 	c.Metrics = []string{"latency"}
-	for _, v := range []compare.Verdict{compare.Unchanged, verdict, compare.Unchanged} {
+	for _, v := range []judge.Verdict{judge.Unchanged, verdict, judge.Unchanged} {
 		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: v, Change: .147, Ratio: true, SessionSD: math.NaN()})
 	}
 	point := []any{"matmul", int64(16), "lab3", "latency", "ns", "ratio", 4.02e6, 4.61e6, .147, .121, .172, string(verdict), nil}
@@ -54,7 +54,7 @@ func explanationText(x query.Explanation, all bool) string {
 }
 
 func TestExplainView(t *testing.T) {
-	x := madeExplanation(compare.Regressed,
+	x := madeExplanation(judge.Regressed,
 		[]any{int64(1), "metric", "clock_sm", "1980", "1683", -.15, -.152, -.148, "MHz", "ratio", nil, "regressed"},
 		[]any{int64(2), "op", "MatMul_0 (MatMul)", "700000", "1200000", 5e5, nil, nil, "ns", "difference", .847, nil},
 		[]any{int64(3), "code", "git_commit", strings.Repeat("9f3c1d2abc", 4), strings.Repeat("4be77a1abc", 4), nil, nil, nil, nil, nil, nil, nil},
@@ -106,7 +106,7 @@ next  git log --oneline 9f3c1d2..4be77a1
 }
 
 // madeContrast is a row of a contrast.
-func madeContrast(rank any, name string, verdict compare.ContrastVerdict, within compare.Within, sessions ...any) []any {
+func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...any) []any {
 	row := []any{
 		rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict), .0003, .0104, int64(23),
 		string(within), int64(4), int64(6), nil, nil,
@@ -118,17 +118,17 @@ func madeContrast(rank any, name string, verdict compare.ContrastVerdict, within
 
 // TestExplainViewContrasts: contrasts are rows and sentences, noise is a sentence, and what was looked at is counted.
 func TestExplainViewContrasts(t *testing.T) {
-	alike := madeContrast(int64(1), "env.thp=always", compare.Explains, compare.WithinHead)
+	alike := madeContrast(int64(1), "env.thp=always", judge.Explains, judge.WithinHead)
 	alike[20] = []any{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
-	unbounded := madeContrast(int64(3), "tag.lane=a", compare.Explains, compare.WithinBase)
+	unbounded := madeContrast(int64(3), "tag.lane=a", judge.Explains, judge.WithinBase)
 	unbounded[5], unbounded[6], unbounded[7] = nil, nil, nil
-	none := madeContrast(nil, "env.load.1m>=3", compare.ContrastNotSettled, compare.WithinBase)
-	x := madeExplanation(compare.Regressed,
+	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastNotSettled, judge.WithinBase)
+	x := madeExplanation(judge.Regressed,
 		alike,
-		madeContrast(int64(2), "env.numa=1", compare.Opposes, compare.WithinHead, int64(3), int64(5)),
+		madeContrast(int64(2), "env.numa=1", judge.Opposes, judge.WithinHead, int64(3), int64(5)),
 		unbounded,
-		madeContrast(nil, "env.core=1", compare.Noisy, compare.WithinSides),
-		madeContrast(nil, "block_index<5", compare.Noisy, compare.WithinBase),
+		madeContrast(nil, "env.core=1", judge.Noisy, judge.WithinSides),
+		madeContrast(nil, "block_index<5", judge.Noisy, judge.WithinBase),
 		none,
 	)
 	x.Facts, x.FewRuns = 23, 2
@@ -172,12 +172,12 @@ sessions to tell
 // TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
 func TestExplainViewContrastUnits(t *testing.T) {
 	for unit, want := range map[string]string{"1/s": "had 1.21× (1.17 1.26) the latency of the 6 others", "Cel": "differ in latency by +0.21 Cel (+0.17 Cel +0.26 Cel) from the 6 others"} {
-		row := madeContrast(int64(1), "a=b", compare.Explains, compare.WithinHead)
+		row := madeContrast(int64(1), "a=b", judge.Explains, judge.WithinHead)
 		row[8] = unit
 		if unit == "Cel" {
 			row[9] = "difference"
 		}
-		x := madeExplanation(compare.Regressed, row)
+		x := madeExplanation(judge.Regressed, row)
 		x.Facts = 1
 		if got := strings.ReplaceAll(explanationText(x, false), "\n", " "); !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -192,7 +192,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		"5 facts that differ between runs of one side: none tells slow runs from fast ones; 2 more in too few runs or sessions to tell\n": {5, 2},
 		"1 fact that differs in too few runs or sessions of one side to tell\n":                                                           {0, 1},
 	} {
-		x := madeExplanation(compare.Regressed, madeContrast(nil, "a=b", compare.ContrastNotSettled, compare.WithinHead))
+		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastNotSettled, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
 		a := &app{now: time.Now, width: 200}
 		var b bytes.Buffer
@@ -205,9 +205,9 @@ func TestExplainViewContrastless(t *testing.T) {
 
 // TestExplainViewMachines: a point of different machines is headed by neither.
 func TestExplainViewMachines(t *testing.T) {
-	x := madeExplanation(compare.Estimate)
+	x := madeExplanation(judge.Estimate)
 	x.Comparison.Columns = append(x.Comparison.Columns, answer.Column{Name: "reason"})
-	x.Comparison.Rows[0] = append(x.Comparison.Rows[0], string(compare.Machines))
+	x.Comparison.Rows[0] = append(x.Comparison.Rows[0], string(judge.Machines))
 	if got := explanationText(x, false); !strings.Contains(got, "\n\nmatmul · bs=16 · latency\n") {
 		t.Error(got)
 	}
@@ -215,7 +215,7 @@ func TestExplainViewMachines(t *testing.T) {
 
 // TestExplainViewWithout: what stands there where nothing is ranked, no point is to be explained, or there is too much.
 func TestExplainViewWithout(t *testing.T) {
-	none := madeExplanation(compare.Regressed)
+	none := madeExplanation(judge.Regressed)
 	none.Comparison.Rows = nil
 	var many [][]any
 	for i := range 25 {
@@ -227,12 +227,12 @@ func TestExplainViewWithout(t *testing.T) {
 		want  string
 		lines int
 	}{
-		"nothing differs": {madeExplanation(compare.Improved), false, "of 3 points the one that improved most\n\nnothing else that is known differs\n", 9},
-		"nothing changed": {madeExplanation(compare.Unchanged), false, "compare calls none of 3 points changed; this is the largest difference\n", 9},
+		"nothing differs": {madeExplanation(judge.Improved), false, "of 3 points the one that improved most\n\nnothing else that is known differs\n", 9},
+		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare calls none of 3 points changed; this is the largest difference\n", 9},
 		"missing":         {madeExplanation(query.Missing), false, "of 3 points the first that is missing\n", 9},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
-		"many":            {madeExplanation(compare.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences here", 33},
-		"all of many":     {madeExplanation(compare.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences here", 36},
+		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences here", 33},
+		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences here", 36},
 	} {
 		got := explanationText(c.x, c.all)
 		if !strings.Contains(got, c.want) || strings.Count(got, "\n") != c.lines {

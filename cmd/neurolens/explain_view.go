@@ -9,7 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -107,7 +107,7 @@ func (w explainWriter) above() []string {
 	lines = append(lines, w.counts()[0], "")
 	point, row := answer.Table{Columns: c.Columns, Rows: c.Rows}, c.Rows[0]
 	columns := append(slices.Clone(identityColumns), "machine", "metric")
-	if textAt(point, row, "reason") == string(compare.Machines) { // the row has the head's
+	if textAt(point, row, "reason") == string(judge.Machines) { // the row has the head's
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
 	}
 	constants, _ := axes(point, columns)
@@ -131,12 +131,12 @@ func (w explainWriter) above() []string {
 // chosen says why it is this point.
 func (w explainWriter) chosen() string {
 	points := w.c.Points
-	switch v := compare.Verdict(textAt(w.c.Table, w.c.Rows[0], "verdict")); {
+	switch v := judge.Verdict(textAt(w.c.Table, w.c.Rows[0], "verdict")); {
 	case len(points) == 1:
 		return "the only point"
-	case slices.Contains([]compare.Verdict{compare.Regressed, compare.Changed, compare.Improved}, v):
+	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
 		return fmt.Sprintf("of %s the one that %s most", count(len(points), "point"), v)
-	case slices.Contains([]compare.Verdict{compare.Unchanged, compare.Inconclusive, compare.Estimate}, v):
+	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
 		return fmt.Sprintf("compare calls none of %s changed; this is the largest difference", count(len(points), "point"))
 	default:
 		return fmt.Sprintf("of %s the first that is %s", count(len(points), "point"), v)
@@ -215,7 +215,7 @@ func (w explainWriter) quiet(rows [][]any) []string {
 		switch {
 		case textAt(w.x.Table, row, "kind") == string(query.EvidenceOp):
 			ops++
-		case textAt(w.x.Table, row, "verdict") == string(compare.Unchanged):
+		case textAt(w.x.Table, row, "verdict") == string(judge.Unchanged):
 			same = append(same, name)
 		default:
 			text := name

@@ -9,11 +9,11 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 )
 
 // changeOrder is how verdicts are ordered: what got worse first.
-var changeOrder = []compare.Verdict{compare.Regressed, compare.Changed, query.Unsettled, compare.Improved, ""}
+var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, query.Unsettled, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
 func (w historyWriter) several() view {
@@ -121,7 +121,7 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
-	return append(cells, cell{text: w.shift(c.row, "shift")}, cell{verdict, c.verdict == compare.Regressed || s.Failed > 0},
+	return append(cells, cell{text: w.shift(c.row, "shift")}, cell{verdict, c.verdict == judge.Regressed || s.Failed > 0},
 		cell{text: w.app.when(at(w.h.Table, c.row, "started_at"))})
 }
 
@@ -155,8 +155,8 @@ func (w historyWriter) counts() []string {
 	if hidden := len(w.h.Series) - historyRows; hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", thousands(hidden)))
 	}
-	parts := []string{fmt.Sprintf("%s regressed", thousands(counts[compare.Regressed])), fmt.Sprintf("%s improved", thousands(counts[compare.Improved]))}
-	if n := counts[compare.Changed]; n > 0 {
+	parts := []string{fmt.Sprintf("%s regressed", thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", thousands(counts[judge.Improved]))}
+	if n := counts[judge.Changed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
 	}
 	if n := counts[query.Unsettled]; n > 0 {
@@ -206,8 +206,8 @@ func (w historyWriter) spiky() (n int) {
 }
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
-func (w historyWriter) byLastChange() (counts map[compare.Verdict]int, few int) {
-	counts = map[compare.Verdict]int{}
+func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
+	counts = map[judge.Verdict]int{}
 	for _, s := range w.h.Series {
 		switch changes := w.changes(s); {
 		case len(changes) > 0:

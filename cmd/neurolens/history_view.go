@@ -11,7 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -30,14 +30,14 @@ var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_si
 type changedAt struct {
 	query.Change
 	row     []any
-	verdict compare.Verdict
+	verdict judge.Verdict
 }
 
 func (w historyWriter) changes(s query.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
 		row := w.h.Rows[c.Row]
-		all = append(all, changedAt{c, row, compare.Verdict(textAt(w.h.Table, row, "verdict"))})
+		all = append(all, changedAt{c, row, judge.Verdict(textAt(w.h.Table, row, "verdict"))})
 	}
 	return all
 }
@@ -79,7 +79,7 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []vi
 			{text: began(at(w.h.Table, c.row, "started_at"))},
 			{text: w.shift(c.row, "shift")},
 			{text: w.interval(c.row)},
-			{string(c.verdict), c.verdict == compare.Regressed},
+			{string(c.verdict), c.verdict == judge.Regressed},
 			{text: commitRange(c.Base, c.Head)},
 		}
 		if also {

@@ -27,8 +27,8 @@ var law = []struct {
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"github.com/go-json-experiment/json", "golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
-	{"query", []string{"schema", "query/answer", "query/compare", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
-	{"query/compare", []string{"schema"}, nil},
+	{"query", []string{"schema", "query/answer", "query/judge", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/judge", []string{"schema"}, nil},
 	{"query/filter", []string{"schema", "query/internal/duck", "query/internal/fault"}, nil},
 	{"query/answer", []string{"schema"}, nil},
 	{"query/internal/duck", []string{"query/answer", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},

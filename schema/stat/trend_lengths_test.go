@@ -125,7 +125,7 @@ func TestTrendLengths(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 	if long && runtime.GOARCH == "amd64" { // others round otherwise
-		document, err := os.ReadFile("../../query/compare/VALIDATION.md")
+		document, err := os.ReadFile("../../query/judge/VALIDATION.md")
 		if err != nil || !strings.Contains(string(document), table.String()) {
 			t.Errorf("VALIDATION.md has another table (%v)", err)
 		}

@@ -136,7 +136,7 @@ func TestTrendTable(t *testing.T) {
 	}
 	t.Log("\n" + table.String())
 	if _, rows, _ := strings.Cut(table.String(), "\n\n"); long && runtime.GOARCH == "amd64" { // others round otherwise
-		document, err := os.ReadFile("../../query/compare/VALIDATION.md")
+		document, err := os.ReadFile("../../query/judge/VALIDATION.md")
 		if err != nil || !strings.Contains(string(document), rows) {
 			t.Errorf("VALIDATION.md has another table (%v)", err)
 		}

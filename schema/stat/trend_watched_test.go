@@ -83,7 +83,7 @@ func TestTrendWatched(t *testing.T) {
 	table := "| noise | looked at by | sessions | series | called at least once |\n|---|---|---:|---:|---:|\n" + strings.Join(lines, "")
 	t.Log("\n" + table)
 	if long && runtime.GOARCH == "amd64" { // others round otherwise
-		document, err := os.ReadFile("../../query/compare/VALIDATION.md")
+		document, err := os.ReadFile("../../query/judge/VALIDATION.md")
 		if err != nil || !strings.Contains(string(document), table) {
 			t.Errorf("VALIDATION.md has another table (%v)", err)
 		}

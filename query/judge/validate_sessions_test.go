@@ -1,0 +1,153 @@
+package judge_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// nights draws the levels of so many sessions, one a night, between which nothing was changed.
+type nights struct {
+	name string
+	draw series
+}
+
+var everyNight = []nights{
+	{"normal, 2 %", gaussian(.02)},
+	{"a fifth slower on 15 % of nights", independent(func(random *rand.Rand) float64 {
+		v := .01 * random.NormFloat64()
+		if random.Float64() < .15 {
+			v += math.Log(1.2)
+		}
+		return v
+	})},
+	{"Student, 2 degrees of freedom", student(.015)},
+	{"neighbours correlated by .9", wandering(.05, .9)},
+	{"random walk, 1 % a night", func(random *rand.Rand, sessions int) []float64 {
+		all := gaussian(.01)(random, sessions)
+		for i := range all[1:] {
+			all[i+1] += all[i]
+		}
+		return all
+	}},
+	{"drift, 0.5 % a night", func(random *rand.Rand, sessions int) []float64 {
+		all := gaussian(.01)(random, sessions)
+		for i := range all {
+			all[i] += .005 * float64(i)
+		}
+		return all
+	}},
+}
+
+// between is a comparison of two nights so far apart, before which so many as far apart are known, the base's among them.
+type between struct {
+	nights
+	apart, known, points int
+	alike                bool // a night is as slow for all points
+}
+
+const nightRuns = 5
+
+func (b *between) draw(random *rand.Rand, effect float64) (sweep []judge.Pair) {
+	levels := func() []float64 {
+		all := b.nights.draw(random, b.apart*b.known+1)
+		var far []float64
+		for i := 0; i < len(all); i += b.apart {
+			far = append(far, all[i])
+		}
+		return far
+	}
+	night := levels()
+	for i := range b.points {
+		if i > 0 && !b.alike {
+			night = levels()
+		}
+		p := judge.Pair{Lower: true, DeadZone: math.Log(1.02), Confounded: true}
+		runs := func(level float64) []float64 {
+			all := gaussian(.005)(random, nightRuns)
+			for k := range all {
+				all[k] += level
+			}
+			return all
+		}
+		for _, level := range night[:b.known-1] {
+			p.History = append(p.History, median(runs(level)))
+		}
+		p.Base, p.Head = runs(night[b.known-1]), runs(night[b.known]+effect)
+		p.History = append(p.History, median(p.Base))
+		sweep = append(sweep, p)
+	}
+	return sweep
+}
+
+// shares are those of the sweeps in which a point is called different where nothing changed, and of the points that are
+// found where all are slower by 10 and by 50 %.
+func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
+	for sweep := range sweeps {
+		ask := func(effect float64) (right, wrong float64) {
+			random := rand.New(rand.NewPCG(uint64(sweep), uint64(b.known)))
+			for _, o := range judge.Judge(b.draw(random, math.Log1p(effect)), judge.Rules{}).Outcomes {
+				switch c := called(o.Verdict); {
+				case c == 0:
+				case effect > 0 && c > 0:
+					right++
+				default:
+					wrong++
+				}
+			}
+			return right / float64(b.points), wrong
+		}
+		if _, wrong := ask(0); wrong > 0 {
+			anyFalse++
+		}
+		right, _ := ask(.1)
+		tenth += right
+		right, _ = ask(.5)
+		half += right
+	}
+	n := float64(sweeps)
+	return anyFalse / n, tenth / n, half / n
+}
+
+// TestNights measures what the default rule says of two sessions, between which the machine differs by what it differs by
+// from night to night. VALIDATION.md has the table, which NEUROLENS_LONG=1 compares.
+func TestNights(t *testing.T) {
+	t.Parallel()
+	sweeps, known := 60, []int{7}
+	if long() {
+		sweeps, known = 1000, []int{7, 8, 12, 20, 40}
+	}
+	table := []string{"| nights | apart | points | any false | +10 % found | +50 % |", "|---|--:|--:|---|---|---|"}
+	for _, n := range everyNight {
+		for _, apart := range []int{1, 15} {
+			for _, points := range []int{-12, 1, 12} {
+				var columns [3][]string
+				for _, k := range known {
+					b := between{nights: n, apart: apart, known: k, points: max(points, -points), alike: points < 0}
+					anyFalse, tenth, half := b.shares(sweeps)
+					if limit := .05 + 3*math.Sqrt(.05*.95/float64(sweeps)); anyFalse > limit {
+						t.Errorf("%s, %d apart, %d known, %d points: a false change in %.1f %% of the sweeps", n.name, apart, k, points, 100*anyFalse)
+					}
+					for i, v := range []float64{anyFalse, tenth, half} {
+						columns[i] = append(columns[i], percent(100*v))
+					}
+				}
+				name := map[int]string{-12: "12 alike", 1: "1", 12: "12"}[points]
+				table = append(table, fmt.Sprintf("| %s | %d | %s | %s | %s | %s |", n.name, apart, name,
+					strings.Join(columns[0], " / "), strings.Join(columns[1], " / "), strings.Join(columns[2], " / ")))
+			}
+		}
+	}
+	t.Log("\n" + strings.Join(table, "\n"))
+	switch {
+	case !long():
+	case *update:
+		writeTable(t, "| nights |", table)
+	default:
+		hasTable(t, table)
+	}
+}

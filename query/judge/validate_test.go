@@ -1,0 +1,172 @@
+package judge_test
+
+import (
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the table in VALIDATION.md anew")
+
+// long tells whether all sweeps are drawn, which takes minutes.
+func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+
+// promise is a limit, in per cent, of what a rule may do with a data set.
+type promise struct {
+	rule    string
+	measure string
+	limit   float64
+	least   bool // is a limit from below
+}
+
+// kept tells whether a promise is: Fewer sweeps than it is made for may miss it by 4 standard deviations.
+func (p promise) kept(value float64, sweeps, of int) bool {
+	slack := 0.
+	if sweeps < of {
+		share := p.limit / 100
+		slack = 400 * math.Sqrt(share*(1-share)/float64(sweeps))
+	}
+	if p.least {
+		return value >= p.limit-slack
+	}
+	return value <= p.limit+slack
+}
+
+// validation is a data set with what is promised of it.
+type validation struct {
+	dataSet
+	promises []promise
+}
+
+// atMost are the promises that measures of whole comparisons do not exceed a limit.
+func atMost(limit float64, measures ...string) (promises []promise) {
+	for _, measure := range measures {
+		for _, rule := range []string{"compare", "`--strict`", "`--gate`"} {
+			promises = append(promises, promise{rule: rule, measure: measure, limit: limit})
+		}
+	}
+	return promises
+}
+
+// validations are the data sets that this project has or makes itself.
+func validations(t *testing.T) []validation {
+	own := ownPool(t)
+	with := func(m model, change func(m *model)) func(random *rand.Rand) []point {
+		change(&m)
+		return m.draw
+	}
+	apart := func(past int) func(m *model) {
+		return func(m *model) { m.session, m.past = .02, past }
+	}
+	together := func(m *model) { m.session, m.past, m.together = .02, 8, true }
+	never := atMost(5, "points", "comparisons", "FDR")
+	suite := append(atMost(5, "points", "comparisons", "FDR"), promise{"compare", "found", 80, true})
+	points := append(atMost(5, "points"), promise{"one point", "points", 5, false})
+	return []validation{
+		{dataSet{"own, 5 runs", 1000, 100, split(own, 5)}, never},
+		{dataSet{"own, 10 runs", 1000, 100, split(own, 10)}, never},
+		{dataSet{"own, 10 blocks", 1000, 100, neighbours(own)}, never},
+		{dataSet{"suite, 5 runs", 2000, 100, oneSuite(5).draw}, suite},
+		{dataSet{"suite, two modes", 2000, 100, with(oneSuite(5), func(m *model) { m.twoModes = true })}, atMost(5, "points", "FDR")},
+		{dataSet{"drift, 10 runs after 10", 300, 100, with(steady(10), func(m *model) { m.drift = .03 })}, never},
+		{dataSet{"drift, 10 blocks", 300, 100, with(steady(10), func(m *model) { m.drift, m.interleaved = .03, true })}, never},
+		{dataSet{"sessions, 8 before, 5 runs", 600, 100, with(steady(5), apart(8))}, points},
+		{dataSet{"sessions, 8 before, 10 runs", 400, 100, with(steady(10), apart(8))}, points},
+		{dataSet{"sessions, 7 before, 5 runs", 600, 100, with(steady(5), apart(7))}, points},
+		{dataSet{"sessions, all points alike", 500, 100, with(steady(5), together)}, points},
+		{dataSet{"sessions, 1 before, 5 runs", 100, 100, with(steady(5), apart(1))}, atMost(0, "points", "found")},
+	}
+}
+
+// javaValidation is the pool of Java benchmarks.
+func javaValidation(t *testing.T) validation {
+	promises := append(atMost(5, "points", "comparisons", "FDR"), promise{"compare", "found", 55, true}, promise{"one point", "points", 2.2, false},
+		promise{"one point, strict", "points", .3, false})
+	return validation{dataSet{"Java, 5 runs", 1000, 100, split(jmhPool(t), 5)}, promises}
+}
+
+// TestValidation measures how often the rules of this package, and those of others, call what did not change different,
+// and how much they find of what did, and prints it as a table. VALIDATION.md says what is measured, and has the table,
+// which NEUROLENS_LONG=1 compares; else a part of the sweeps is drawn, and holds the promises within what chance may do.
+func TestValidation(t *testing.T) {
+	t.Parallel()
+	table := tableHead()
+	complete := false
+	t.Run("Java", func(t *testing.T) {
+		v := javaValidation(t)
+		table = append(table, v.measure(t)...)
+		complete = true
+	})
+	for _, v := range validations(t) {
+		t.Run(v.name, func(t *testing.T) { table = append(table, v.measure(t)...) })
+	}
+	t.Log("\n" + strings.Join(table, "\n"))
+	switch {
+	case !*update:
+	case !complete || !long():
+		t.Error("the table is written with all data and all sweeps alone: NEUROLENS_LONG=1")
+	default:
+		writeTable(t, "| data |", table)
+	}
+}
+
+// measure gives the lines of the table, and checks the promises and that VALIDATION.md has the lines.
+func (v *validation) measure(t *testing.T) []string {
+	of := v.sweeps
+	if !long() {
+		v.sweeps, v.peers = v.sweeps/40, v.peers/40
+	}
+	tallies := v.tallies()
+	for _, p := range v.promises {
+		for _, m := range measures {
+			if value := m.of(tallyOf(t, tallies, p.rule)); m.name == p.measure && !p.kept(value, v.sweeps, of) {
+				t.Errorf("%s, %s: %.2f %%, the limit is %g %%", p.rule, p.measure, value, p.limit)
+			}
+		}
+	}
+	lines := v.tableRows(tallies)
+	// Elsewhere products and sums are rounded together, and a verdict in a million is another one.
+	if v.sweeps == of && runtime.GOARCH == "amd64" && !*update {
+		hasTable(t, lines)
+	}
+	return lines
+}
+
+// hasTable asks that VALIDATION.md has these lines.
+func hasTable(t *testing.T, lines []string) {
+	t.Helper()
+	text, err := os.ReadFile("VALIDATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), strings.Join(lines, "\n")) {
+		t.Errorf("VALIDATION.md has other numbers (-update writes them):\n%s", strings.Join(lines, "\n"))
+	}
+}
+
+// writeTable replaces the table in VALIDATION.md that begins so.
+func writeTable(t *testing.T, head string, table []string) {
+	t.Helper()
+	text, err := os.ReadFile("VALIDATION.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := strings.Index(string(text), head)
+	if from < 0 {
+		t.Fatalf("VALIDATION.md has no table that begins with %s", head)
+	}
+	rest := string(text)[from:]
+	if end := strings.Index(rest, "\n\n"); end >= 0 {
+		rest = rest[end:]
+	} else {
+		rest = "\n"
+	}
+	anew := string(text)[:from] + strings.Join(table, "\n") + rest
+	if err := os.WriteFile("VALIDATION.md", []byte(anew), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
