@@ -85,7 +85,7 @@ func (c *Comparison) meanOf(rows [][]any) any {
 			changes = append(changes, math.Log1p(v))
 		}
 	}
-	return realValue(geometricMean(changes))
+	return answer.Real(geometricMean(changes))
 }
 
 // GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have and that are no

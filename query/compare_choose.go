@@ -195,7 +195,7 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		for _, g := range byID[textOf(row[0])] {
+		for _, g := range byID[duck.Text(row[0])] {
 			g.readIdentity(row[1:], interned)
 		}
 		return nil

@@ -203,7 +203,7 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
 	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
-		found.add(map[string]string{textOf(row[0]): textOf(row[1])})
+		found.add(map[string]string{duck.Text(row[0]): duck.Text(row[1])})
 		return nil
 	})
 }

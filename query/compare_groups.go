@@ -208,7 +208,7 @@ func (g *gathered) make() error {
 			one.machine = interned.text(row[len(row)-1])
 			row = row[:len(row)-1]
 		}
-		one.pointID = textOf(row[len(row)-1])
+		one.pointID = duck.Text(row[len(row)-1])
 		one.read(row, g.asked, interned)
 		if !g.sessions {
 			one.sessions = g.side.Sessions
@@ -226,7 +226,7 @@ func (s *side) location(a asked) string {
 	if a.kinds {
 		return locationSQL()
 	}
-	scale := scaleOf(s.kinds[0].name)
+	scale := schema.ScaleOf(s.kinds[0].name)
 	if scale == schema.ScaleRatio && !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.noLog && t.status == string(schema.StatusOK) }) {
 		return "log_median"
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -129,14 +130,7 @@ func (u *unread) add(g *group, r *schema.Run) {
 	g.ok++
 	g.locations = append(g.locations, locationOfMetric(m))
 	u.started, u.sessions = append(u.started, r.StartedAt.UnixMicro()), append(u.sessions, r.SessionID)
-	u.blocks, u.repeats = append(u.blocks, valueOf(r.BlockIndex)), append(u.repeats, valueOf(r.RepeatIndex))
-}
-
-func valueOf(n *int64) any {
-	if n == nil {
-		return nil
-	}
-	return *n
+	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
 }
 
 // differing names the first of metric, unit, clock and level in which two differ; empty: none.
@@ -161,11 +155,11 @@ func locationOfMetric(m *schema.Metric) float64 {
 		middle = m.Summary.Mean
 	}
 	switch log := m.Summary.LogMedian; {
-	case scaleOf(m.Name) == schema.ScaleRatio && log != nil:
+	case schema.ScaleOf(m.Name) == schema.ScaleRatio && log != nil:
 		return *log
 	case middle == nil:
 		return math.NaN()
-	case scaleOf(m.Name) == schema.ScaleDifference:
+	case schema.ScaleOf(m.Name) == schema.ScaleDifference:
 		return *middle
 	case *middle <= 0:
 		return math.Inf(-1)

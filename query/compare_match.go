@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
@@ -277,7 +278,7 @@ func (m *matcher) same(a, b *group, field string) bool {
 // fieldOf is a field of a group: a text, an integer or nil.
 func (m *matcher) fieldOf(g *group, field string) any {
 	if field == "machine" {
-		return textValue(g.machine)
+		return answer.Text(g.machine)
 	}
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
 		return g.params[name]

@@ -51,8 +51,8 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+sampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
 	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		if g := byKey[pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
-			g.addSamples(listOf(row[2]))
+		if g := byKey[pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
+			g.addSamples(duck.List(row[2]))
 		}
 		return nil
 	})
@@ -115,7 +115,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 		}
 		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			if g := sides[i][pointKey{textOf(row[0]), textOf(row[1])}]; g != nil {
+			if g := sides[i][pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
 				g.note().tick, _ = row[2].(float64)
 			}
 			return nil
@@ -216,7 +216,7 @@ func (m *comparing) knownSessions(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int(integerOf(row[0])), nil
+	return int(duck.Integer(row[0])), nil
 }
 
 // latest is when the later side began: what came after says nothing of what was known.
@@ -239,9 +239,9 @@ ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
 	past := map[pointKey][]pastSession{}
 	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		key := pointKey{textOf(row[0]), textOf(row[1])}
+		key := pointKey{duck.Text(row[0]), duck.Text(row[1])}
 		if location, ok := row[3].(float64); ok && keys[key] {
-			past[key] = append(past[key], pastSession{textOf(row[2]), integerOf(row[4]), location})
+			past[key] = append(past[key], pastSession{duck.Text(row[2]), duck.Integer(row[4]), location})
 		}
 		return nil
 	})

@@ -23,7 +23,7 @@ func (p *pairing) kind() kindOfMetric {
 
 // byDifference tells whether the metric is compared by its difference.
 func (p *pairing) byDifference() bool {
-	return scaleOf(p.name) == schema.ScaleDifference
+	return schema.ScaleOf(p.name) == schema.ScaleDifference
 }
 
 // whole tells whether both sides have values.
@@ -266,7 +266,7 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 // thresholdOf is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
 // metrics for which none is given.
 func thresholdOf(thresholds map[string]Threshold, metric string) Threshold {
-	byDifference := scaleOf(metric) == schema.ScaleDifference
+	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
 	if t, ok := thresholds[metric]; ok {
 		return t
 	}

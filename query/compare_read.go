@@ -10,14 +10,15 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // read reads a row of what was asked.
 func (g *group) read(row []driver.Value, a asked, interned *interning) {
-	g.least, g.most, g.first = integerOf(row[0]), integerOf(row[1]), integerOf(row[2])
-	list := listOf(row[3])
+	g.least, g.most, g.first = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
+	list := duck.List(row[3])
 	row = row[4:]
 	g.ok = int64(len(list))
 	g.locations = make([]float64, len(list))
@@ -30,7 +31,7 @@ func (g *group) read(row []driver.Value, a asked, interned *interning) {
 	}
 	next := func(asked bool) (list []any) {
 		if asked {
-			list, row = listOf(row[0]), row[1:]
+			list, row = duck.List(row[0]), row[1:]
 		}
 		return list
 	}
@@ -73,7 +74,7 @@ func (in *interning) value(v driver.Value) any {
 	return in.texts[text]
 }
 
-func (in *interning) text(v driver.Value) string { return textOf(in.value(v)) }
+func (in *interning) text(v driver.Value) string { return duck.Text(in.value(v)) }
 
 // parameters are those of a point, which nobody may change.
 func (in *interning) parameters(v driver.Value) map[string]any {
@@ -83,7 +84,7 @@ func (in *interning) parameters(v driver.Value) map[string]any {
 	}
 	in.key = in.key[:0]
 	for _, part := range slices.Concat(m.Keys(), m.Values()) {
-		in.key = strconv.AppendQuote(in.key, textOf(part))
+		in.key = strconv.AppendQuote(in.key, duck.Text(part))
 	}
 	params, ok := in.params[string(in.key)]
 	if !ok {
@@ -132,10 +133,10 @@ func (g *group) leaveOut() {
 
 // readKind reads the least and the most of what has to be the same for all runs.
 func (g *group) readKind(row []driver.Value) {
-	g.metric = &kindOfMetric{better: textOf(row[8])}
+	g.metric = &kindOfMetric{better: duck.Text(row[8])}
 	fields := []*string{&g.metric.name, &g.metric.unit, &g.metric.clock, &g.metric.level}
 	for i, what := range []string{"metric", "unit", "clock", "level"} {
-		*fields[i] = textOf(row[2*i])
+		*fields[i] = duck.Text(row[2*i])
 		if row[2*i] != row[2*i+1] && g.noted().differing == "" {
 			g.note().differing = what
 		}
@@ -149,7 +150,7 @@ func (g *group) readIdentity(row []driver.Value, interned *interning) {
 	for _, v := range row[:n] {
 		g.identity = append(g.identity, interned.value(v))
 	}
-	g.identity = append(g.identity, textValue(g.machine))
+	g.identity = append(g.identity, answer.Text(g.machine))
 	g.params = interned.parameters(row[n])
 }
 
@@ -164,9 +165,9 @@ func (g *group) order(started, sessions, blocks, repeats []any) {
 	}
 	runs := make([]run, len(g.locations))
 	for i := range runs {
-		runs[i] = run{integerOf(started[i]), g.locations[i], place{block: -1}, 0}
+		runs[i] = run{duck.Integer(started[i]), g.locations[i], place{block: -1}, 0}
 		if sessions != nil {
-			runs[i].session = textOf(sessions[i])
+			runs[i].session = duck.Text(sessions[i])
 			g.sessions = append(g.sessions, runs[i].session)
 		}
 		if blocks != nil {
@@ -175,7 +176,7 @@ func (g *group) order(started, sessions, blocks, repeats []any) {
 			}
 		}
 		if repeats != nil {
-			runs[i].repeat = integerOf(repeats[i])
+			runs[i].repeat = duck.Integer(repeats[i])
 		}
 	}
 	slices.Sort(g.sessions)
@@ -201,8 +202,6 @@ func (g *group) order(started, sessions, blocks, repeats []any) {
 	}
 }
 
-func listOf(v driver.Value) []any { list, _ := v.([]any); return list }
-
 // remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
 func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	s, rows, found := of.side, of.runs, of.found
@@ -211,21 +210,21 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.SQL +
 			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
 		err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
-			g := found.of(textOf(row[0]), textOf(row[1]))
+			g := found.of(duck.Text(row[0]), duck.Text(row[1]))
 			if g == nil {
-				g = more.of(textOf(row[0]), textOf(row[1]))
+				g = more.of(duck.Text(row[0]), duck.Text(row[1]))
 			}
 			if g == nil {
-				g = &group{pointID: textOf(row[0]), machine: textOf(row[1]), metric: &kindOfMetric{}}
+				g = &group{pointID: duck.Text(row[0]), machine: duck.Text(row[1]), metric: &kindOfMetric{}}
 				more = append(more, g)
 			}
 			note := g.note()
 			if note.failed == nil {
 				note.failed = map[string]any{}
 			}
-			note.failed[textOf(row[2])] = row[3]
+			note.failed[duck.Text(row[2])] = row[3]
 			if note.failure == "" {
-				note.failure = textOf(row[4])
+				note.failure = duck.Text(row[4])
 			}
 			if g.identity == nil {
 				g.readIdentity(row[5:], newInterning())
@@ -245,9 +244,9 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	}
 	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.SQL + " WHERE len(warnings) > 0 ORDER BY warning"
 	err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
-		if g := found.of(textOf(row[0]), textOf(row[1])); g != nil {
+		if g := found.of(duck.Text(row[0]), duck.Text(row[1])); g != nil {
 			note := g.note()
-			note.warnings = append(note.warnings, textOf(row[2]))
+			note.warnings = append(note.warnings, duck.Text(row[2]))
 		}
 		return nil
 	})

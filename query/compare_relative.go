@@ -69,7 +69,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	}
 	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.Columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
 	err = m.conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
-		ids[textOf(row[0])] = true
+		ids[duck.Text(row[0])] = true
 		return nil
 	})
 	for _, f := range families {

@@ -55,11 +55,11 @@ const rowCells = 58
 // row is the row of a point.
 func (p *pairing) row(correction string) []any {
 	of, o := p.either(), p.outcome
-	scale := scaleOf(p.name)
+	scale := schema.ScaleOf(p.name)
 	row := make([]any, 0, rowCells)
 	row = append(row, of.identity...)
-	row = append(row, mapValue(of.params), idOf(p.base), idOf(p.head),
-		textValue(p.name), textValue(p.kind().unit), textValue(p.kind().better), string(scale))
+	row = append(row, answer.Map(of.params), idOf(p.base), idOf(p.head),
+		answer.Text(p.name), answer.Text(p.kind().unit), answer.Text(p.kind().better), string(scale))
 	for _, g := range []*group{p.base, p.head} {
 		cells := g.cells(scale)
 		if g != nil && g.metric.unit != p.kind().unit {
@@ -71,12 +71,12 @@ func (p *pairing) row(correction string) []any {
 		row = append(row, make([]any, 7)...)
 	} else {
 		for _, v := range []float64{o.Change.Value, o.Change.Low, o.Change.High, o.Noise, o.DeadZone} {
-			row = append(row, differenceIn(scale, v))
+			row = append(row, answer.Real(scale.Change(v)))
 		}
-		row = append(row, realValue(o.P), realValue(o.Adjusted))
+		row = append(row, answer.Real(o.P), answer.Real(o.Adjusted))
 	}
-	row = append(row, string(p.verdict), textValue(string(p.reason)), positive(o.MoreRuns), positive(p.looks()), p.flags(), p.failure(),
-		textValue(string(o.Method)), o.Strict, textValue(string(o.Rule)), correction)
+	row = append(row, string(p.verdict), answer.Text(string(p.reason)), answer.Positive(o.MoreRuns), answer.Positive(p.looks()), p.flags(), p.failure(),
+		answer.Text(string(o.Method)), o.Strict, answer.Text(string(o.Rule)), correction)
 	return append(row, p.relatively()...)
 }
 
@@ -86,10 +86,10 @@ func (p *pairing) relatively() []any {
 	if o == nil {
 		return make([]any, 7)
 	}
-	of := func(v float64) any { return differenceIn(schema.ScaleRatio, v) }
+	of := func(v float64) any { return answer.Real(schema.ScaleRatio.Change(v)) }
 	return []any{
-		of(o.Change.Value), of(o.Change.Low), of(o.Change.High), realValue(o.Adjusted), string(o.Verdict),
-		textValue(string(o.Reason)), positive(o.MoreRuns),
+		of(o.Change.Value), of(o.Change.Low), of(o.Change.High), answer.Real(o.Adjusted), string(o.Verdict),
+		answer.Text(string(o.Reason)), answer.Positive(o.MoreRuns),
 	}
 }
 
@@ -102,11 +102,11 @@ func (p *pairing) inputs() []any {
 	}
 	var variance, df any
 	if prior.Variance > 0 {
-		variance, df = prior.Variance, realValue(prior.DF)
+		variance, df = prior.Variance, answer.Real(prior.DF)
 	}
 	return []any{
-		realList(pair.Base), realList(pair.Head), realList(pair.Blocks), realList(pair.History),
-		realValue(o.Variance), realValue(o.DF), realValue(o.SessionSD), variance, df, int64(j.Family),
+		answer.Reals(pair.Base), answer.Reals(pair.Head), answer.Reals(pair.Blocks), answer.Reals(pair.History),
+		answer.Real(o.Variance), answer.Real(o.DF), answer.Real(o.SessionSD), variance, df, int64(j.Family),
 	}
 }
 
@@ -121,7 +121,7 @@ func (g *group) cells(scale schema.Scale) []any {
 	}
 	cells := []any{int64(runs), nil, nil, g.statuses(), nil}
 	if len(g.locations) > 0 {
-		cells[1], cells[2], cells[4] = g.least, g.most, realValue(inUnit(g.level(), scale))
+		cells[1], cells[2], cells[4] = g.least, g.most, answer.Real(scale.InUnit(g.level()))
 	}
 	return cells
 }
@@ -131,7 +131,7 @@ func (p *pairing) failure() any {
 	if p.head == nil {
 		return nil
 	}
-	return textValue(p.head.noted().failure)
+	return answer.Text(p.head.noted().failure)
 }
 
 // looks is how often it may have been looked at while it grew, which p allows for: as often as was planned, else at each
@@ -248,44 +248,5 @@ func idOf(g *group) any {
 	if g == nil {
 		return nil
 	}
-	return textValue(g.pointID)
-}
-
-func textValue(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func positive(n int) any {
-	if n <= 0 {
-		return nil
-	}
-	return int64(n)
-}
-
-func realValue(v float64) any {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return nil
-	}
-	return v
-}
-
-func mapValue(m map[string]any) any {
-	if m == nil {
-		return nil
-	}
-	return m
-}
-
-func realList(values []float64) any {
-	if values == nil {
-		return nil
-	}
-	list := make([]any, len(values))
-	for i, v := range values {
-		list[i] = v
-	}
-	return list
+	return answer.Text(g.pointID)
 }

@@ -39,11 +39,11 @@ FROM ` + s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(
 		for i, field := range []*string{
 			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
 		} {
-			*field = textOf(row[i])
+			*field = duck.Text(row[i])
 		}
 		row = row[len(strataColumns):]
-		t.runs, t.firstRun, t.since, t.until = int(integerOf(row[0])), textOf(row[1]), integerOf(row[2]), integerOf(row[3])
-		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(integerOf(row[6])), int(integerOf(row[7]))
+		t.runs, t.firstRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Integer(row[2]), duck.Integer(row[3])
+		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(duck.Integer(row[6])), int(duck.Integer(row[7]))
 		s.add(t)
 		return nil
 	})
@@ -76,6 +76,3 @@ func (s *side) add(t stratum) {
 		s.kinds = append(s.kinds, t.metric)
 	}
 }
-
-func textOf(v driver.Value) string   { s, _ := v.(string); return s }
-func integerOf(v driver.Value) int64 { n, _ := v.(int64); return n }

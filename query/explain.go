@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -249,7 +250,7 @@ func common(a, b []string) []string {
 
 // text is a value of the row of the point; empty for NULL.
 func (x *explaining) text(column string) string {
-	return textOf(x.Comparison.Rows[0][x.Comparison.Index(column)])
+	return duck.Text(x.Comparison.Rows[0][x.Comparison.Index(column)])
 }
 
 // filterOf is the filter of the runs of the point on a side; empty where the side does not have it.

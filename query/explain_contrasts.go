@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -111,11 +112,11 @@ func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string)
 		return nil, err
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", locationOf(scaleOf(x.text("metric"))), rows, mostContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", locationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
-		one := startedRun{judge.ContrastRun{Session: textOf(row[1]), Block: -1}, integerOf(row[3])}
+		one := startedRun{judge.ContrastRun{Session: duck.Text(row[1]), Block: -1}, duck.Integer(row[3])}
 		if block, ok := row[2].(int64); ok {
 			one.Block = block
 		}
@@ -154,9 +155,9 @@ func (r *reader) contrastFacts(ctx context.Context, ids []schema.ULID, runs []st
 	metrics := slices.DeleteFunc(slices.Clone(hardwareMetrics), func(name string) bool { return name == own })
 	text := "SELECT run_id, metric, p50 FROM " + r.src.of(sorted).nested(schema.Samples, "") + ofRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
 	return r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(sorted), metrics}}, func(row []driver.Value) error {
-		id, err := schema.ParseULID(textOf(row[0]))
+		id, err := schema.ParseULID(duck.Text(row[0]))
 		if value, ok := row[2].(float64); ok && err == nil && known[id] != nil {
-			known[id][textOf(row[1])] = schema.CanonicalFloat(value)
+			known[id][duck.Text(row[1])] = schema.CanonicalFloat(value)
 		}
 		return nil
 	})
@@ -174,8 +175,8 @@ func (x *explaining) contrast(c judge.Contrast, scale schema.Scale) {
 	}
 	x.evidence = append(x.evidence, evidence{tier: tier, size: -c.Adjusted, row: []any{
 		string(EvidenceContrast), conditionText(c.Condition), base, head,
-		differenceIn(scale, c.Effect.Value), differenceIn(scale, c.Effect.Low), differenceIn(scale, c.Effect.High),
-		textValue(x.text("unit")), string(scale), realValue(c.Part), string(c.Verdict),
+		answer.Real(scale.Change(c.Effect.Value)), answer.Real(scale.Change(c.Effect.Low)), answer.Real(scale.Change(c.Effect.High)),
+		answer.Text(x.text("unit")), string(scale), answer.Real(c.Part), string(c.Verdict),
 	}, tested: contrastCells(c, x.Facts)})
 }
 
@@ -185,7 +186,7 @@ func contrastCells(c judge.Contrast, facts int) []any {
 	for _, other := range c.Alike {
 		alike = append(alike, conditionText(other))
 	}
-	cells := []any{realValue(c.P), realValue(c.Adjusted), nil, nil, nil, nil, nil, nil, alike}
+	cells := []any{answer.Real(c.P), answer.Real(c.Adjusted), nil, nil, nil, nil, nil, nil, alike}
 	if c.Within == "" {
 		return cells
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -36,7 +38,7 @@ func (x *explaining) facts(differs []Difference) {
 }
 
 // listed are the values of a fact as one text; NULL where there are none.
-func listed(values []string) any { return textValue(strings.Join(values, ", ")) }
+func listed(values []string) any { return answer.Text(strings.Join(values, ", ")) }
 
 func (x *explaining) add(tier int, size float64, row []any) {
 	x.evidence = append(x.evidence, evidence{tier: tier, size: size, row: row})
@@ -51,7 +53,7 @@ func (x *explaining) addTested(tier int, size float64, p any, row []any) {
 func (x *explaining) metrics(c Comparison) {
 	for _, row := range c.Rows {
 		at := func(name string) any { return row[c.Index(name)] }
-		verdict, name := judge.Verdict(textOf(at("verdict"))), textOf(at("metric"))
+		verdict, name := judge.Verdict(duck.Text(at("verdict"))), duck.Text(at("metric"))
 		tier := unranked
 		if changed(verdict) {
 			tier = tierMetric
@@ -141,7 +143,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(middle(logs)))) }
 		x.addTested(tier, math.Abs(o.Change.Value), o.P, []any{
 			string(EvidenceStage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
-			differenceIn(schema.ScaleRatio, o.Change.Value), differenceIn(schema.ScaleRatio, o.Change.Low), differenceIn(schema.ScaleRatio, o.Change.High),
+			answer.Real(schema.ScaleRatio.Change(o.Change.Value)), answer.Real(schema.ScaleRatio.Change(o.Change.Low)), answer.Real(schema.ScaleRatio.Change(o.Change.High)),
 			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
 		})
 	}
@@ -215,6 +217,6 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 		name += " (" + key.kind + ")"
 	}
 	x.add(tier, math.Abs(d.op), []any{
-		string(EvidenceOp), name, level(values[0]), level(values[1]), realValue(d.op), nil, nil, "ns", string(schema.ScaleDifference), share, nil,
+		string(EvidenceOp), name, level(values[0]), level(values[1]), answer.Real(d.op), nil, nil, "ns", string(schema.ScaleDifference), share, nil,
 	})
 }

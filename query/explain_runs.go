@@ -64,8 +64,8 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 	var ok, profiled []schema.ULID
 	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
 	err = r.conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) (err error) {
-		well := textOf(row[2]) == string(schema.StatusOK)
-		switch schema.Purpose(textOf(row[1])) {
+		well := duck.Text(row[2]) == string(schema.StatusOK)
+		switch schema.Purpose(duck.Text(row[1])) {
 		case schema.PurposeMeasure:
 			s.add(row[1:])
 			if well {
@@ -90,19 +90,19 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 // add takes a run in: purpose, status, stage, kind of error, warnings, stages.
 func (s *sideOfPoint) add(row []driver.Value) {
 	s.runs++
-	if status := textOf(row[1]); status != string(schema.StatusOK) {
+	if status := duck.Text(row[1]); status != string(schema.StatusOK) {
 		words := []string{status}
-		if stage := textOf(row[2]); stage != "" {
+		if stage := duck.Text(row[2]); stage != "" {
 			words = append(words, "in", stage)
 		}
-		if kind := textOf(row[3]); kind != "" && kind != status {
+		if kind := duck.Text(row[3]); kind != "" && kind != status {
 			words = append(words, "("+kind+")")
 		}
 		s.statuses[strings.Join(words, " ")]++
 		return
 	}
-	for _, word := range listOf(row[4]) {
-		s.warnings[textOf(word)]++
+	for _, word := range duck.List(row[4]) {
+		s.warnings[duck.Text(word)]++
 	}
 	for i, stage := range explainedStages {
 		if took, ok := row[5+i].(int64); ok && took > 0 {
@@ -119,7 +119,7 @@ func (r *reader) metricsOf(ctx context.Context, ids []schema.ULID) ([]string, er
 	var names []string
 	text := "SELECT DISTINCT metric FROM " + r.src.of(ids).nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
 	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
-		names = append(names, textOf(row[0]))
+		names = append(names, duck.Text(row[0]))
 		return nil
 	})
 	return names, err
@@ -137,10 +137,10 @@ func (s *sideOfPoint) readOps(ctx context.Context, r *reader, ids []schema.ULID)
 	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.src.of(ids).nested(schema.Ops, "") + ofRuns +
 		" WHERE duration_ns IS NOT NULL GROUP BY ALL ORDER BY run_id"
 	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
-		key := opKey{textOf(row[1]), textOf(row[2])}
+		key := opKey{duck.Text(row[1]), duck.Text(row[2])}
 		if took, ok := row[3].(float64); ok {
 			s.ops[key] = append(s.ops[key], took)
-			runs[textOf(row[0])] = true
+			runs[duck.Text(row[0])] = true
 		}
 		return nil
 	})

@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
@@ -152,20 +151,4 @@ func (h *historian) find(ctx context.Context, r *reader) error {
 		return err
 	}
 	return r.explainChanges(ctx, h.Series)
-}
-
-// scaleOf is how locations of a metric are compared.
-func scaleOf(metric string) schema.Scale {
-	if k, ok := schema.KindOfMetric(metric); ok {
-		return k.Scale
-	}
-	return schema.ScaleRatio
-}
-
-// inUnit is a location in the unit.
-func inUnit(location float64, scale schema.Scale) float64 {
-	if scale == schema.ScaleRatio {
-		return min(math.Exp(location), math.MaxFloat64)
-	}
-	return location
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"database/sql/driver"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -19,8 +20,8 @@ type failedIn struct {
 // addFailed takes in a run that failed: a row as of add.
 func (h *historian) addFailed(row []driver.Value) {
 	h.Failed++
-	of, session := pointOn{textOf(row[0]), textOf(row[1])}, textOf(row[5])
-	f := failedIn{metric: textOf(row[2]), session: h.sessions.place(session)}
+	of, session := pointOn{duck.Text(row[0]), duck.Text(row[1])}, duck.Text(row[5])
+	f := failedIn{metric: duck.Text(row[2]), session: h.sessions.place(session)}
 	f.began, _ = startOf(row[7], session)
 	h.failed[of] = append(h.failed[of], f)
 }

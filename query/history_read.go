@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -50,13 +51,13 @@ func (in *interned) place(text string) int32 {
 	at, ok := in.places[text]
 	if !ok {
 		at = int32(len(in.values))
-		in.values = append(in.values, textValue(text))
+		in.values = append(in.values, answer.Text(text))
 		in.places[text] = at
 	}
 	return at
 }
 
-func (in *interned) text(place int32) string { return textOf(in.values[place]) }
+func (in *interned) text(place int32) string { return duck.Text(in.values[place]) }
 
 // historyRuns and historySummary are the columns of runs that are read; of a metric that is not the primary one the second
 // part is that of samples.
@@ -120,7 +121,7 @@ func (r *reader) elsewhere(ctx context.Context, runs duck.Statement, metric stri
 	if err != nil {
 		return false, err
 	}
-	return integerOf(row[0]) > 0, nil
+	return duck.Integer(row[0]) > 0, nil
 }
 
 // lastText is the SQL of the last of some arguments.
@@ -155,21 +156,21 @@ func (h *historian) add(row []driver.Value) error {
 		h.Unplaced++
 		return nil
 	}
-	key := lineKey{textOf(row[0]), textOf(row[1]), textOf(row[2]), textOf(row[3])}
+	key := lineKey{duck.Text(row[0]), duck.Text(row[1]), duck.Text(row[2]), duck.Text(row[3])}
 	l := h.byKey[key]
 	if l == nil {
 		l = &line{lineKey: key}
 		h.byKey[key] = l
 	}
-	if better := textOf(row[4]); l.better == "" || better != "" && better < l.better {
+	if better := duck.Text(row[4]); l.better == "" || better != "" && better < l.better {
 		l.better = better
 	}
-	first, err := schema.ParseULID(textOf(row[8]))
+	first, err := schema.ParseULID(duck.Text(row[8]))
 	if err != nil {
 		return &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
 	}
-	session := textOf(row[5])
-	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(textOf(row[6]))}
+	session := duck.Text(row[5])
+	e := entry{location: math.NaN(), first: first, session: h.sessions.place(session), commit: h.commits.place(duck.Text(row[6]))}
 	e.began, e.told = startOf(row[7], session)
 	if location, ok := row[10].(float64); ok && !math.IsNaN(location) && !math.IsInf(location, 0) {
 		e.location, e.runs = location, 1

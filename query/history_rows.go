@@ -1,7 +1,6 @@
 package query
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -66,28 +65,19 @@ func (h *historian) row(l *line, i int, m *mark) []any {
 	}
 	row := make([]any, 0, len(h.Columns))
 	row = append(row, l.before...)
-	row = append(row, h.sessions.values[e.session], started, int64(e.runs), inUnit(e.location, l.scale()), h.commits.values[e.commit], m != nil && m.settled())
+	row = append(row, h.sessions.values[e.session], started, int64(e.runs), l.scale().InUnit(e.location), h.commits.values[e.commit], m != nil && m.settled())
 	if m == nil {
 		return append(row, nil, nil, nil, nil, nil, nil, int64(l.failed))
 	}
 	for _, v := range []float64{m.Shift.Value, m.Shift.Low, m.Shift.High} {
-		row = append(row, differenceIn(l.scale(), v))
+		row = append(row, answer.Real(l.scale().Change(v)))
 	}
 	if m.settled() {
-		row = append(row, realValue(m.P), realValue(max(m.P, l.series.adjusted)))
+		row = append(row, answer.Real(m.P), answer.Real(max(m.P, l.series.adjusted)))
 	} else {
 		row = append(row, nil, nil)
 	}
 	return append(row, string(m.verdict), int64(l.failed))
-}
-
-// differenceIn is a difference of locations as people read it: of the ratio less 1, or in the unit. It is NULL where it is
-// not finite: an interval without a bound.
-func differenceIn(scale schema.Scale, v float64) any {
-	if scale == schema.ScaleRatio && !math.IsInf(v, 0) {
-		v = math.Expm1(v)
-	}
-	return realValue(v)
 }
 
 // verdictOf says which way a change goes.

@@ -81,7 +81,7 @@ func (h *historian) order() {
 	slices.SortFunc(h.lines, func(a, b *line) int { return earlier(a.entries[0], b.entries[0]) })
 }
 
-func (l *line) scale() schema.Scale { return scaleOf(l.metric) }
+func (l *line) scale() schema.Scale { return schema.ScaleOf(l.metric) }
 
 // locations are as the series is compared: logarithms, unless by difference.
 func (l *line) locations() []float64 {
@@ -184,7 +184,7 @@ func otavaPoints(l *line) []stat.ChangePoint {
 	locations := l.locations()
 	values := make([]float64, len(locations))
 	for i, location := range locations {
-		values[i] = inUnit(location, l.scale())
+		values[i] = l.scale().InUnit(location)
 	}
 	ends := append([]int{0}, stat.Otava(values, stat.OtavaOptions{})...)
 	ends = append(ends, len(values))
@@ -238,7 +238,7 @@ func (h *historian) outline() {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
 		for i := range h.wanted(l) {
 			sessions[l.entries[i].session] = true
-			s.Locations = append(s.Locations, inUnit(l.entries[i].location, l.scale()))
+			s.Locations = append(s.Locations, l.scale().InUnit(l.entries[i].location))
 		}
 		for i, m := range h.rowsOf(l) {
 			switch {
@@ -315,8 +315,8 @@ func (h *historian) name(ctx context.Context, r *reader) error {
 	}
 	for i, id := range ids {
 		l := byRun[id]
-		l.before = append([]any{textValue(l.point)}, t.Rows[i]...)
-		l.before = append(l.before, textValue(l.machine), textValue(l.metric), textValue(l.unit), textValue(l.better), string(l.scale()))
+		l.before = append([]any{answer.Text(l.point)}, t.Rows[i]...)
+		l.before = append(l.before, answer.Text(l.machine), answer.Text(l.metric), answer.Text(l.unit), answer.Text(l.better), string(l.scale()))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -34,7 +35,7 @@ func (db *DB) Foresee(ctx context.Context, suite string) (Foresight, error) {
 	if err != nil || len(newest.Rows) == 0 {
 		return Foresight{}, err
 	}
-	f := Foresight{Session: textOf(newest.Rows[0][0]), Machine: textOf(newest.Rows[0][1])}
+	f := Foresight{Session: duck.Text(newest.Rows[0][0]), Machine: duck.Text(newest.Rows[0][1])}
 	c, err := db.Compare(ctx, CompareRequest{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
 	if errors.Is(err, fault.ErrInput) { // no point has both sides
 		return Foresight{}, nil
@@ -45,7 +46,7 @@ func (db *DB) Foresee(ctx context.Context, suite string) (Foresight, error) {
 	differences, scale, threshold := c.Index("block_differences"), c.Index("scale"), c.Index("dead_zone")
 	for i, row := range c.Rows {
 		n := noise{}
-		for _, v := range listOf(row[differences]) {
+		for _, v := range duck.List(row[differences]) {
 			if d, ok := v.(float64); ok {
 				n.differences = append(n.differences, d)
 			}

@@ -1,5 +1,7 @@
 package schema
 
+import "math"
+
 // Scale is how two values of a metric are compared.
 type Scale string
 
@@ -8,6 +10,31 @@ const (
 	ScaleRatio      Scale = "ratio"
 	ScaleDifference Scale = "difference"
 )
+
+// ScaleOf is how two values of a metric are compared: by their ratio, where the metric is not known.
+func ScaleOf(metric string) Scale {
+	if k, ok := KindOfMetric(metric); ok {
+		return k.Scale
+	}
+	return ScaleRatio
+}
+
+// InUnit is a location in the unit of its metric: those of ratios are natural logarithms.
+func (s Scale) InUnit(location float64) float64 {
+	if s == ScaleRatio {
+		return min(math.Exp(location), math.MaxFloat64)
+	}
+	return location
+}
+
+// Change is a difference of locations as people read it: the ratio less 1, or the difference itself, in the unit. What has
+// no bound stays so.
+func (s Scale) Change(difference float64) float64 {
+	if s == ScaleRatio && !math.IsInf(difference, 0) {
+		return math.Expm1(difference)
+	}
+	return difference
+}
 
 // MetricKind describes a metric that NeuroLens knows by name.
 type MetricKind struct {

@@ -301,3 +301,12 @@ func intervalText(i duckdb.Interval) string {
 	}
 	return strings.Join(parts, " ")
 }
+
+// Text is a value of a column of texts; empty for NULL.
+func Text(v driver.Value) string { s, _ := v.(string); return s }
+
+// Integer is a value of a column of integers; 0 for NULL.
+func Integer(v driver.Value) int64 { n, _ := v.(int64); return n }
+
+// List is a value of a column of lists; nil for NULL.
+func List(v driver.Value) []any { list, _ := v.([]any); return list }

@@ -1,0 +1,55 @@
+package answer
+
+import "math"
+
+// Text is a cell; NULL for an empty text.
+func Text(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// Positive is a cell; NULL for a number that is not positive.
+func Positive(n int) any {
+	if n <= 0 {
+		return nil
+	}
+	return int64(n)
+}
+
+// Integer is a cell; NULL for nil.
+func Integer(n *int64) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}
+
+// Real is a cell; NULL for a number that is not finite.
+func Real(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return v
+}
+
+// Reals are a cell; NULL for nil.
+func Reals(values []float64) any {
+	if values == nil {
+		return nil
+	}
+	list := make([]any, len(values))
+	for i, v := range values {
+		list[i] = v
+	}
+	return list
+}
+
+// Map is a cell; NULL for nil.
+func Map(m map[string]any) any {
+	if m == nil {
+		return nil
+	}
+	return m
+}
