@@ -3,7 +3,9 @@ package schema
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"math/big"
 	"regexp"
@@ -69,6 +71,35 @@ func CanonicalJSON(value any) (string, error) {
 		return "", err
 	}
 	return b.String(), nil
+}
+
+// CanonicalText is the canonical text of what is written without quotes: of a number, of a list or map in JSON, and any other
+// text itself.
+func CanonicalText(text string) string {
+	if number, err := CanonicalNumber(text); err == nil {
+		return number
+	}
+	if !strings.HasPrefix(text, "[") && !strings.HasPrefix(text, "{") {
+		return text
+	}
+	if canonical, err := CanonicalValue([]byte(text)); err == nil {
+		return canonical
+	}
+	return text
+}
+
+// CanonicalValue is CanonicalJSON of a JSON text; of names that stand twice in an object the last one counts.
+func CanonicalValue(text []byte) (string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return "", fmt.Errorf("canonical text of JSON: %w", err)
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return "", errors.New("canonical text of JSON: more than one value")
+	}
+	return CanonicalJSON(value)
 }
 
 func appendJSON(b *bytes.Buffer, value any) error {

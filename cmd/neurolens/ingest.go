@@ -183,7 +183,7 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 		return added, err
 	}
 	for name, text := range added.Params {
-		added.Params[name] = foreign.Canonical(text)
+		added.Params[name] = schema.CanonicalText(text)
 	}
 	if added.FromPath, err = pathExpression(f.fromPath); err != nil {
 		return added, err

@@ -115,11 +115,11 @@ func TextOf(value jsontext.Value) string {
 	case jsontext.KindNumber:
 		return Canonical(string(value))
 	}
-	text := value.Clone()
-	if text.Canonicalize(lenient) != nil {
+	text, err := schema.CanonicalValue(value)
+	if err != nil { // a number in it is out of range
 		return string(value)
 	}
-	return string(text)
+	return text
 }
 
 // Text is a JSON scalar or container as text: TextOf.

@@ -260,7 +260,7 @@ func (c *compiler) texts(w *Word, f Field, v Value) ([]string, error) {
 	case v.quoted:
 		return []string{v.Text}, nil
 	case f.Entry != "":
-		if canonical := canonicalText(v.Text); canonical != v.Text {
+		if canonical := schema.CanonicalText(v.Text); canonical != v.Text {
 			return []string{v.Text, canonical}, nil
 		}
 	case f.Column.Name == "precision":

@@ -1,41 +1,15 @@
 package filter
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// canonicalText is the canonical text of a parameter's value written without quotes; the text itself where it has none.
-func canonicalText(text string) string {
-	if canonical, err := schema.CanonicalNumber(text); err == nil {
-		return canonical
-	}
-	if text[0] != '[' && text[0] != '{' {
-		return text
-	}
-	decoder := json.NewDecoder(strings.NewReader(text))
-	decoder.UseNumber()
-	var v any
-	if err := decoder.Decode(&v); err != nil {
-		return text
-	}
-	if _, err := decoder.Token(); err != io.EOF {
-		return text
-	}
-	if canonical, err := schema.CanonicalJSON(v); err == nil {
-		return canonical
-	}
-	return text
-}
 
 // compare compiles the comparison of a column of numbers.
 func (c *compiler) compare(w *Word, f Field, op string, v Value) (string, error) {
