@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -36,7 +35,7 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 		n, before := min(most, len(ids)), *out
 		err := out.query(ctx, x.conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
 		switch {
-		case outOfMemory(err) && n > 1 && out.rows == before.rows:
+		case duck.OutOfMemory(err) && n > 1 && out.rows == before.rows:
 			most = max(n/4, 1)
 			continue
 		case err != nil:
@@ -57,11 +56,6 @@ func nextRuns(n int, bytes int64) int {
 		return max(int(int64(n)*arrowBatchBytes/bytes), 1)
 	}
 	return min(2*n, pageRows)
-}
-
-func outOfMemory(err error) bool {
-	engine, ok := errors.AsType[*duck.Error](err)
-	return ok && engine.Kind == duckdb.ErrorTypeOutOfMemory
 }
 
 // of is the exporter of some of the runs.

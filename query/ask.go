@@ -11,6 +11,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 )
 
 // attempts is how often a question is asked because a file went away after it was listed, and pause how much longer it
@@ -40,7 +41,7 @@ func (db *DB) ask(ctx context.Context, list func() (*sources, error), do func(r 
 			return err
 		}
 		err := do(r)
-		if outOfMemory(err) && c.Raise(ctx, db.opts.MemoryLimit) == nil {
+		if duck.OutOfMemory(err) && c.Raise(ctx, db.opts.MemoryLimit) == nil {
 			err = do(r)
 		}
 		return err
@@ -129,7 +130,7 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 		case !ok:
 			return s.blame(ctx, err)
 		}
-		err = storeError(s.stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
+		err = fault.Store(s.stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -50,7 +51,7 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 			}
 			if err != nil {
 				st := s.stores[f.store]
-				return storeError(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
+				return fault.Store(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
 			}
 		}
 	}

@@ -1,10 +1,6 @@
 package query
 
-import (
-	"errors"
-
-	"github.com/neurolens/neurolens/query/internal/fault"
-)
+import "github.com/neurolens/neurolens/query/internal/fault"
 
 // What errors wrap. Their messages are one line and say on their own what is wrong.
 var (
@@ -12,20 +8,8 @@ var (
 	ErrInput = fault.ErrInput
 	// ErrStore is a store that cannot be read: none, of an unknown format, damaged, or refused by the file system. The
 	// cause is wrapped too.
-	ErrStore = errors.New("store")
+	ErrStore = fault.ErrStore
 )
 
 // ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
 var ErrMemory = fault.Input("query: it needs more memory than its limit")
-
-// storeErr is an ErrStore: what is wrong with the store in dir, as it was given.
-type storeErr struct {
-	dir   string
-	cause error
-}
-
-func (e *storeErr) Error() string        { return fault.Printable("store " + e.dir + ": " + e.cause.Error()) }
-func (e *storeErr) Is(target error) bool { return target == ErrStore }
-func (e *storeErr) Unwrap() error        { return e.cause }
-
-func storeError(dir string, cause error) error { return &storeErr{dir, cause} }

@@ -41,7 +41,7 @@ func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64,
 	for most := 256; len(ids) > 0; {
 		n := min(most, ceiling, len(ids))
 		size, err := out.add(ctx, ids[:n])
-		if outOfMemory(err) && n > 1 {
+		if duck.OutOfMemory(err) && n > 1 {
 			ceiling = n / 2
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,7 +69,7 @@ func (s *sources) checkFooter(of *file) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return storeError(s.stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
+	return fault.Store(s.stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
 }
 
 // readFooter opens a file as little as it can: thousands may be listed. The listing has seen that it is a plain one; what

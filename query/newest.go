@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,7 +19,7 @@ func (db *DB) listNewest(n int) (*sources, error) {
 	st := db.stores[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
-		return nil, storeError(st.dir, err)
+		return nil, fault.Store(st.dir, err)
 	}
 	s := &sources{stores: db.stores, footers: newFooterChecks()}
 	s.add(0, l)
@@ -41,7 +42,7 @@ func (db *DB) countNames() func() nameCount {
 	go func() {
 		l, err := schema.List(schema.Dir(st.path), schema.Scope{})
 		if err != nil {
-			counted <- nameCount{err: storeError(st.dir, err)}
+			counted <- nameCount{err: fault.Store(st.dir, err)}
 			return
 		}
 		var s sources

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -55,14 +56,14 @@ func (db *DB) list(since time.Time) (*sources, error) {
 		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
 		if err != nil {
-			return nil, storeError(st.dir, err)
+			return nil, fault.Store(st.dir, err)
 		}
 		covers := make(chan map[schema.ULID][]schema.ULID, 1)
 		go func() { covers <- coversOf(dir, l) }()
 		more, err := readEvents(dir, l.Events)
 		read := <-covers
 		if err != nil {
-			return nil, storeError(st.dir, err)
+			return nil, fault.Store(st.dir, err)
 		}
 		events = append(events, more...)
 		if len(db.stores) > 1 {

@@ -59,14 +59,14 @@ func Open(ctx context.Context, stores []string, opts Options) (*DB, error) {
 			return nil, fault.Input("the name of a store is empty")
 		}
 		if _, err := schema.ReadHeader(schema.Dir(dir)); err != nil {
-			return nil, storeError(dir, err)
+			return nil, fault.Store(dir, err)
 		}
 		path, err := realPath(dir)
 		if err == nil {
 			err = checkPath(path)
 		}
 		if err != nil {
-			return nil, storeError(dir, err)
+			return nil, fault.Store(dir, err)
 		}
 		db.stores = append(db.stores, store{dir, path})
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -105,7 +106,7 @@ func (r *reader) checkSamples(ctx context.Context) error {
 		}
 		if expected > 0 {
 			st := r.src.stores[f.store]
-			return storeError(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
+			return fault.Store(st.dir, fmt.Errorf("%w: %s is not there, but its runs are", schema.ErrDamaged, f.sealed.Path(schema.SamplesDir)))
 		}
 	}
 	return nil

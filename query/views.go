@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,15 +24,15 @@ func Views(dir string) (string, error) {
 		err = checkPath(path)
 	}
 	if err != nil {
-		return "", storeError(dir, err)
+		return "", fault.Store(dir, err)
 	}
 	listing, err := schema.List(schema.Dir(path), schema.Scope{Newest: 1})
 	if err != nil {
-		return "", storeError(dir, err)
+		return "", fault.Store(dir, err)
 	}
 	events, err := readEvents(schema.Dir(path), listing.Events)
 	if err != nil {
-		return "", storeError(dir, err)
+		return "", fault.Store(dir, err)
 	}
 	w := viewWriter{path: path, said: schema.Annotate(events)}
 	w.line("-- The store %s for DuckDB: runs, samples, samples_long, ops, num(x).", strings.ReplaceAll(path, "\n", " "))

@@ -41,6 +41,12 @@ func KindOf(err error) duckdb.ErrorType {
 	return duckdb.ErrorTypeInvalid
 }
 
+// OutOfMemory tells that DuckDB needs more memory than it may have.
+func OutOfMemory(err error) bool {
+	engine, ok := errors.AsType[*Error](err)
+	return ok && engine.Kind == duckdb.ErrorTypeOutOfMemory
+}
+
 // classPrefix is what DuckDB puts before its messages: "Binder Error: ".
 var classPrefix = regexp.MustCompile(`^(?:[A-Za-z]+ )*(?:Error|error): `)
 

@@ -1,4 +1,4 @@
-// Package fault holds what all parts of query say of what the asker has to mend.
+// Package fault holds the errors that all parts of query have in common.
 package fault
 
 import (
@@ -8,8 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// ErrInput is wrapped by what is the asker's to mend.
-var ErrInput = errors.New("input")
+// ErrInput is wrapped by what is the asker's to mend, ErrStore by what is wrong with a store.
+var (
+	ErrInput = errors.New("input")
+	ErrStore = errors.New("store")
+)
 
 // inputErr is an ErrInput whose message does not say so.
 type inputErr string
@@ -52,3 +55,16 @@ func InvalidAt(text string) int {
 	}
 	return len(text)
 }
+
+// storeErr is an ErrStore: what is wrong with the store in dir, as it was given.
+type storeErr struct {
+	dir   string
+	cause error
+}
+
+func (e *storeErr) Error() string        { return Printable("store " + e.dir + ": " + e.cause.Error()) }
+func (e *storeErr) Is(target error) bool { return target == ErrStore }
+func (e *storeErr) Unwrap() error        { return e.cause }
+
+// Store is an ErrStore that wraps its cause: the store in dir, as it was given.
+func Store(dir string, cause error) error { return &storeErr{dir, cause} }
