@@ -1,0 +1,26 @@
+package filter_test
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/query/filter"
+)
+
+// Values are parameters of the SQL, never part of its text.
+func ExampleCompile() {
+	noIDs := func(key, value string) ([]string, error) { return nil, nil }
+	c, err := filter.Compile("batch_size>=8 precision=float16,null", noIDs)
+	fmt.Println(c.SQL, err)
+	fmt.Println(c.Args)
+	// Output:
+	// ("batch_size" >= $1::BIGINT AND ("precision" IN ($2::VARCHAR) OR "precision" IS NULL)) <nil>
+	// [8 fp16]
+}
+
+// What is no filter says where.
+func ExampleCompile_mistake() {
+	_, err := filter.Compile("batch_size>=8 precision", nil)
+	fmt.Println(err)
+	// Output:
+	// filter: precision  (offset 14): a condition is missing; a shell takes < and > for itself, so quote it: 'precision>=2'
+}
