@@ -211,7 +211,7 @@ func TestSettledTable(t *testing.T) {
 	if !long() {
 		t.Skip("NEUROLENS_LONG is not set")
 	}
-	text, err := os.ReadFile("compare/VALIDATION.md")
+	text, err := os.ReadFile("judge/VALIDATION.md")
 	if err != nil {
 		t.Fatal(err)
 	}
