@@ -17,25 +17,15 @@ import (
 func FuzzFilter(f *testing.F) {
 	for _, text := range []string{
 		`p99<1.5ms dim=64,128`, `session=last~1 run=M9F3QA7K`, `warnings~drift started_at>=2026-11-01`, `param.x>=1e3 not tag.a!~b`,
-		`(dim=64 or dim=128) not status=ok`, `gpu_name~"NVIDIA H(1|2)00"`, `shape=[1,2],[3,4]`, `(k~[)]x)`, `k~"a\"b\\c\d"`, `a!=1,2,null b!~x,y`,
-		`not(a=1)or(b=2)`, `k={"a":[1,2],"b":1},x`, `and="or" "not"=not`, `env.path=C:\x y=1`, `precision=float32 git_dirty=true,null`, `batch_size=2.5,9007199254740993,1e300`, `k=[1.0, "a"],{}`, `memory_bytes>16GiB bs<8 seq!=null`,
+		`dim=64 precision=fp32`, `(dim=64 or dim=128) not status=ok`, `(dim~^(64|128)$)`, `dim~(a|b) or (x=1)`, `suite="quick start" x=1`,
+		`gpu_name~"NVIDIA H(1|2)00"`, `shape=[1,2],[3,4]`, `k~a\)b`, `k~[)]x`, `(k~[)]x)`, `not (a=1 or not b=2)`, `k~\d+ms z=1`, `k~"a\"b\\c\d"`,
+		`((a=1))`, `env.path=C:\x y=1`, `a=C:\ b=1`, `not(a=1)or(b=2)`, `a!=1,2,null b!~x,y`, `a=1 and b=2 or c=3 and not not d=4`,
+		`p99<1.5ms p99>=1 ms_=2`, `and="or" "not"=not a=and`, `k={"a":[1,2],"b":1},x`, "a=1\tb=2\n", `a=""`, ` `, `a!b=1`,
+		`precision=float32 git_dirty=true,null`, `batch_size=2.5,9007199254740993,1e300`, `k=[1.0, "a"],{}`, `memory_bytes>16GiB bs<8 seq!=null`,
 	} {
 		f.Add(text)
 	}
-	e, err := duck.Open(0, "")
-	if err != nil {
-		f.Fatal(err)
-	}
-	ctx := context.Background()
-	c, err := e.Connect(ctx)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.Close()); err != nil {
-			f.Error(err)
-		}
-	})
+	ctx, c := context.Background(), connected(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		cond, err := filter.Compile(text, func(_, value string) ([]string, error) { return []string{value}, nil })
 		if err != nil {

@@ -19,20 +19,7 @@ func FuzzGate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	e, err := duck.Open(0, "")
-	if err != nil {
-		f.Fatal(err)
-	}
-	ctx := context.Background()
-	c, err := e.Connect(ctx)
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.Close()); err != nil {
-			f.Error(err)
-		}
-	})
+	ctx, c := context.Background(), connected(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := gate(ctx, c, text)
 		if err != nil {
@@ -49,19 +36,29 @@ func FuzzGate(f *testing.F) {
 	})
 }
 
-// TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
-func TestGateKnowsWhatSteers(t *testing.T) {
-	t.Parallel()
+// connected is a connection of an engine that nothing else uses.
+func connected(t testing.TB) *duck.Conn {
+	t.Helper()
 	e, err := duck.Open(0, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.Close()
-	c, err := e.Connect(t.Context())
+	c, err := e.Connect(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
+	t.Cleanup(func() {
+		if err := errors.Join(c.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+// TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
+func TestGateKnowsWhatSteers(t *testing.T) {
+	t.Parallel()
+	c := connected(t)
 	all, err := c.Table(t.Context(), duck.Statement{SQL: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
 		AND regexp_matches(function_name, 'able_|checkpoint|truncate|^set|^reset|write|execute|^query$') AND NOT regexp_matches(function_name, '_table_')`})
 	if err != nil || len(all.Rows) < 8 {
@@ -77,16 +74,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
-	e, err := duck.Open(0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.Close()
-	c, err := e.Connect(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
+	c := connected(t)
 	for _, s := range (&sources{}).sandbox(passed{}) {
 		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)

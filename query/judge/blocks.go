@@ -28,18 +28,17 @@ func (d *draft) shared() (share float64, ok bool) {
 	return 1 - d.blocks.value/(2*d.runs.value), true
 }
 
-// better tells whether the runs of a family are better compared side by side than block by block: where the intervals of
+// betterApart tells whether the runs of a family are better compared side by side than block by block: where the intervals of
 // the latter are expected to be wider. That is asked of all points together, and of variances alone, so that it is no
 // choice between two results. Runs of a block that are alike make the variance of the sides too large, never too small;
 // where they are less alike than by chance, blocks are what holds, unless blocks alternate: the first run of each is a fast
 // one, say, and turns take that out of the mean.
-func (l *lent) better(drafts []draft) bool {
-	var share, squares, points, runs, blocks, rho, rhoOf float64
+func (l *lent) betterApart(drafts []draft) bool {
+	var share, squares, points, runs, blocks float64
 	for i := range drafts {
 		if s, ok := drafts[i].shared(); ok {
 			share, squares, points = share+s, squares+s*s, points+1
 			runs, blocks = runs+drafts[i].runs.df, blocks+drafts[i].blocks.df
-			rho, rhoOf = rho+drafts[i].rho*drafts[i].rhoOf, rhoOf+drafts[i].rhoOf
 		}
 	}
 	if points < leastFamily {
@@ -47,7 +46,7 @@ func (l *lent) better(drafts []draft) bool {
 	}
 	share, runs, blocks = share/points, runs/points+l.runs.DF, blocks/points+l.blocks.DF
 	stdErr := math.Sqrt(max(squares/points-share*share, 0) / points)
-	if share < -sureOfShare*stdErr && !(rho < share*rhoOf) {
+	if rho, of := neighbours(drafts); share < -sureOfShare*stdErr && !(rho < share*of) {
 		return false
 	}
 	far := normalQuantile(usualP)
@@ -67,10 +66,15 @@ const (
 // variance, as of a long series whose correlation falls geometrically. Turns take out what is slow, but not all of it: of
 // runs correlated by a half, blocks are by an eighth.
 func wandering(drafts []draft) float64 {
-	sum, count := expectedRho*expectedCount, float64(expectedCount)
-	for i := range drafts {
-		sum, count = sum+drafts[i].rho*drafts[i].rhoOf, count+drafts[i].rhoOf
-	}
-	rho := min(max(sum/count, 0), mostRho)
+	sum, of := neighbours(drafts)
+	rho := min(max((sum+expectedRho*expectedCount)/(of+expectedCount), 0), mostRho)
 	return (1 + rho) / (1 - rho)
+}
+
+// neighbours are the correlations of blocks that follow one another, summed over all blocks, and how many these are.
+func neighbours(drafts []draft) (sum, of float64) {
+	for i := range drafts {
+		sum, of = sum+drafts[i].rho*drafts[i].rhoOf, of+drafts[i].rhoOf
+	}
+	return sum, of
 }

@@ -123,6 +123,7 @@ func blockJumps(drafts []draft) jumps {
 	return collect(drafts, func(d *draft) *far { return &d.farBlocks })
 }
 
+// collect puts together what is far, of all points.
 func collect(drafts []draft, of func(d *draft) *far) (all jumps) {
 	for i := range drafts {
 		f := of(&drafts[i])

@@ -47,6 +47,7 @@ func countJudged(drafts []draft) (n int) {
 	return n
 }
 
+// lentBy is what pairs lend, from what was measured of them.
 func lentBy(drafts []draft) lent {
 	l := lent{
 		runs: fit(drafts, func(d *draft) sampleVariance { return d.runs }), blocks: fit(drafts, func(d *draft) sampleVariance { return d.blocks }),
@@ -57,7 +58,7 @@ func lentBy(drafts []draft) lent {
 		l.base = fit(drafts, func(d *draft) sampleVariance { return sampleVariance{d.base.Variance, d.base.DF} })
 		l.head = fit(drafts, func(d *draft) sampleVariance { return sampleVariance{d.head.Variance, d.head.DF} })
 	}
-	l.apart = l.better(drafts)
+	l.apart = l.betterApart(drafts)
 	for i := range drafts {
 		l.nights = append(l.nights, drafts[i].nights...)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// OwnMemory is what DuckDB may use for a statement of this package before it spills, or is given more: a machine that
+// OwnMemory is what DuckDB may use for a statement of query's own before it spills, or is given more: a machine that
 // measures keeps its memory.
 const OwnMemory = 80 << 20
 
@@ -94,7 +94,7 @@ type Conn struct {
 	Remark func(string) // is told what people should know of an answer; nil: nobody wants to know
 }
 
-// Exec runs a statement of this package's own.
+// Exec runs a statement of query's own, never a user's.
 func (c *Conn) Exec(ctx context.Context, statement string, args ...any) (int64, error) {
 	result, err := c.ExecContext(ctx, statement, named(args))
 	if err != nil {
