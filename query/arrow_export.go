@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -30,10 +31,10 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 		return 0, err
 	}
 	ids := slices.Clone(x.ids)
-	slices.SortFunc(ids, compareIDs)
+	slices.SortFunc(ids, scan.CompareIDs)
 	for most := 64; len(ids) > 0; {
 		n, before := min(most, len(ids)), *out
-		err := out.query(ctx, x.conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
+		err := out.query(ctx, x.Conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
 		switch {
 		case duck.OutOfMemory(err) && n > 1 && out.rows == before.rows:
 			most = max(n/4, 1)
@@ -55,27 +56,27 @@ func nextRuns(n int, bytes int64) int {
 	if bytes > arrowBatchBytes {
 		return max(int(int64(n)*arrowBatchBytes/bytes), 1)
 	}
-	return min(2*n, pageRows)
+	return min(2*n, scan.PageRows)
 }
 
 // of is the exporter of some of the runs.
 func (x *exporter) of(ids []schema.ULID) *exporter {
 	some := *x
-	some.src, some.among = x.src.of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
+	some.src, some.among = x.src.Of(ids), " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
 	if len(ids) > 0 {
-		first, last := slices.MinFunc(ids, compareIDs), slices.MaxFunc(ids, compareIDs)
+		first, last := slices.MinFunc(ids, scan.CompareIDs), slices.MaxFunc(ids, scan.CompareIDs)
 		some.where = "run_id BETWEEN " + duck.Literal(first.String()) + " AND " + duck.Literal(last.String())
 	}
 	return &some
 }
 
 func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statement {
-	return duck.Statement{SQL: "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], Args: []any{texts(ids)}}
+	return duck.Statement{SQL: "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table], Args: []any{scan.IDTexts(ids)}}
 }
 
 // arrowWriter begins a stream or a file of a table.
 func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowWriter, error) {
-	_, fields, err := arrowColumns(x.conn, x.of(nil).arrowStatement(table, nil).SQL)
+	_, fields, err := arrowColumns(x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
-
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"

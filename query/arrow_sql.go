@@ -14,6 +14,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
 // SQLArrow answers like SQL, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
@@ -22,13 +23,13 @@ import (
 //
 // Nothing is written before the answer is complete. Where writing it fails, the stream ends in a way that readers refuse.
 func (db *DB) SQLArrow(ctx context.Context, text string, w io.Writer) (err error) {
-	dir, err := os.MkdirTemp(db.opts.TempDir, "neurolens-query-")
+	dir, err := os.MkdirTemp(db.stores.TempDir, "neurolens-query-")
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var a *arrowAnswer
-	err = db.retry(ctx, ahead(db.listAll), func(s *sources) error {
+	err = db.stores.Elsewhere(ctx, func(s *scan.Sources) error {
 		var err error
 		a, err = db.arrowAnswer(ctx, s, text, filepath.Join(dir, "answer.parquet"))
 		return err
@@ -62,11 +63,11 @@ func (a *arrowAnswer) close() error {
 }
 
 // arrowAnswer answers a text in an engine of its own, which is the answer's to close.
-func (db *DB) arrowAnswer(ctx context.Context, s *sources, text, path string) (a *arrowAnswer, err error) {
+func (db *DB) arrowAnswer(ctx context.Context, s *scan.Sources, text, path string) (a *arrowAnswer, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	e, err := duck.Open(db.opts.MemoryLimit, db.opts.TempDir)
+	e, err := duck.Open(db.stores.MemoryLimit, db.stores.TempDir)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +132,7 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	for i := range columns {
 		columns[i] = fmt.Sprintf("c%d", i)
 	}
-	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + textList(patterns([]string{a.path})) +
+	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + scan.TextList(scan.Patterns([]string{a.path})) +
 		", file_row_number = true) WHERE file_row_number >= $1::BIGINT AND file_row_number < $2::BIGINT"
 	out := newArrowStream(w, a.fields)
 	begin := int64(0)

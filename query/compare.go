@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -99,10 +100,10 @@ func (db *DB) compare(ctx context.Context, m *comparing) (Comparison, error) {
 		return c, err
 	}
 	raised := false
-	err = db.ask(ctx, db.listAll, func(r *reader) error {
-		m.reader, m.chosen = r, nil
+	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
+		m.Reader, m.chosen = r, nil
 		if !raised { // the next time there is more
-			if err := m.conn.Raise(ctx, compareMemory); err != nil {
+			if err := m.Conn.Raise(ctx, compareMemory); err != nil {
 				return err
 			}
 			raised = true
@@ -171,7 +172,7 @@ const compareMemory = 256 << 20
 
 // comparing is a comparison in the making.
 type comparing struct {
-	*reader
+	*scan.Reader
 	req        CompareRequest
 	given      map[string]Threshold // by the request, not by a sweep
 	many       int                  // see manyCompared
@@ -314,9 +315,9 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 	if len(m.base.sel.NotNumbers)+len(m.head.sel.NotNumbers) == 0 {
 		return nil, nil
 	}
-	sel, err := m.selected(ctx, question{filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})
+	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})
 	if err != nil {
 		return nil, err
 	}
-	return m.countNotNumbers(ctx, sel)
+	return m.CountNotNumbers(ctx, sel)
 }

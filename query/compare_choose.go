@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -182,19 +183,19 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 		byID[g.pointID] = append(byID[g.pointID], g)
 	}
 	since, until := some[0].first, some[len(some)-1].first
-	columns, err := runColumns(append([]string{"point_id", "started_at"}, identityColumns()...))
+	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, identityColumns()...))
 	if err != nil {
 		return err
 	}
-	src, during, args := m.src, "", []any{slices.Collect(maps.Keys(byID))}
+	src, during, args := m.Src, "", []any{slices.Collect(maps.Keys(byID))}
 	if since > 0 { // each says when
-		src = src.within(bounds{since / 1000, until/1000 + 1})
+		src = src.Within(scan.Bounds{Since: since / 1000, Until: until/1000 + 1})
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
 		args = append(args, since, until)
 	}
-	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.scan(columns, during) +
+	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
-	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {
 			g.readIdentity(row[1:], interned)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -169,7 +170,7 @@ func (m *comparing) facts(ctx context.Context, s *side) (facts, error) {
 		ids = append(ids, id)
 	}
 	s.FactRuns = len(ids)
-	known, err := m.factsOf(ctx, ids)
+	known, err := factsOf(ctx, m.Reader, ids)
 	for _, run := range known {
 		found.add(run)
 	}
@@ -182,12 +183,12 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 	for i, f := range comparedFacts {
 		names[i] = f.name
 	}
-	columns, err := runColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
+	columns, err := scan.RunColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
 	if err != nil {
 		return err
 	}
-	rows := s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured)) + " AS r"
-	err = m.conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
+	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(measured)) + " AS r"
+	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + namesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
 			addFact(run, names[i], duck.Plain(v))
@@ -202,7 +203,7 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found facts) error {
 		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
-	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		found.add(map[string]string{duck.Text(row[0]): duck.Text(row[1])})
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -192,7 +193,7 @@ func (m *comparing) gather(ctx context.Context, s *side, a asked) (*gathered, er
 	}
 	located := "(SELECT *, epoch_us(started_at) AS started, " + s.location(a) + " AS location, " + knownMachine + " AS m FROM " + rows + " WHERE status = 'ok')"
 	text := "SELECT " + a.aggregates() + ", " + key + " FROM " + located + " GROUP BY " + key + " ORDER BY " + order
-	if g.rows, err = m.conn.Run(ctx, duck.Statement{SQL: text, Args: args}); err != nil {
+	if g.rows, err = m.Conn.Run(ctx, duck.Statement{SQL: text, Args: args}); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -303,18 +304,18 @@ func (m *comparing) groupRows(s *side, a asked) (rows string, args []any, err er
 	if a.metric == "" {
 		names = slices.Concat(groupRun, groupMetric)
 	}
-	columns, err := runColumns(names)
+	columns, err := scan.RunColumns(names)
 	if err != nil {
 		return "", nil, err
 	}
 	args = slices.Clone(s.sel.Args)
-	rows = s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured))
+	rows = s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(measured))
 	if a.metric == "" {
 		return rows, args, nil
 	}
 	args = append(args, a.metric)
 	return fmt.Sprintf("(SELECT %s, %s FROM %s AS r LEFT JOIN %s AS s ON s.run_id = r.run_id AND s.metric = $%d::VARCHAR)",
-		namesOf("r", groupRun), namesOf("s", groupMetric), rows, s.sel.src.nested(schema.Samples, ""), len(args)), args, nil
+		namesOf("r", groupRun), namesOf("s", groupMetric), rows, s.sel.Src.Nested(schema.Samples, ""), len(args)), args, nil
 }
 
 // namesOf lists columns of a table.

@@ -205,7 +205,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(a, b schema.ULID) int { return strings.Compare(a.String(), b.String()) })
-	runs, err := m.factsOf(ctx, ids)
+	runs, err := factsOf(ctx, m.Reader, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -48,9 +49,9 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 		return err
 	}
 	args = append(args, points)
-	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+sampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
+	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
-	return m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		if g := byKey[pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
 			g.addSamples(duck.List(row[2]))
 		}
@@ -60,7 +61,7 @@ func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, met
 
 // withSamples is the SQL of the ok runs of a side, with the samples of a metric, the primary one where it is empty.
 func (m *comparing) withSamples(s *side, metric string) (from string, args []any, err error) {
-	columns, err := runColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
+	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
 	if err != nil {
 		return "", nil, err
 	}
@@ -69,9 +70,9 @@ func (m *comparing) withSamples(s *side, metric string) (from string, args []any
 		args = append(args, metric)
 		of = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	rows := s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured+" AND status = 'ok'"))
+	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(measured+" AND status = 'ok'"))
 	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
-		s.sel.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
+		s.sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
 
 // addSamples adds the samples of a run as replicates.
@@ -114,7 +115,7 @@ func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string
 			return err
 		}
 		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
-		err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 			if g := sides[i][pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
 				g.note().tick, _ = row[2].(float64)
 			}
@@ -133,7 +134,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		return nil
 	}
 	known := len(m.base.Sessions)
-	if m.src.counted > m.base.Runs+m.head.Runs { // there are others
+	if m.Src.Counted > m.base.Runs+m.head.Runs { // there are others
 		var err error
 		if known, err = m.knownSessions(ctx); err != nil {
 			return err
@@ -207,12 +208,12 @@ func noisier(a, b []float64) []float64 {
 
 // knownSessions is how many earlier sessions there are on the machines of the head.
 func (m *comparing) knownSessions(ctx context.Context) (int, error) {
-	columns, err := runColumns([]string{"session_id", "machine", "started_at"})
+	columns, err := scan.RunColumns([]string{"session_id", "machine", "started_at"})
 	if err != nil {
 		return 0, err
 	}
-	text := "SELECT count(DISTINCT session_id) FROM " + m.src.scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
-	row, err := m.conn.One(ctx, duck.Statement{SQL: text, Args: []any{m.head.Machines, m.latest()}})
+	text := "SELECT count(DISTINCT session_id) FROM " + m.Src.Scan(columns, "list_contains($1::VARCHAR[], machine) AND epoch_us(started_at) < $2::BIGINT")
+	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: []any{m.head.Machines, m.latest()}})
 	if err != nil {
 		return 0, err
 	}
@@ -225,7 +226,7 @@ func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 // past are the sessions of points, the oldest first: all that began before the later side did, but the head's own. Of a
 // session with two sides the head counts, which is the code of its time.
 func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]pastSession, error) {
-	everything := &side{sel: selection{src: m.src}}
+	everything := &side{sel: scan.Selection{Src: m.Src}}
 	rows, args, err := m.groupRows(everything, asked{metric: metric})
 	if err != nil {
 		return nil, err
@@ -238,7 +239,7 @@ FROM (SELECT *, %s AS location FROM %s
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, locationSQL(), rows, n-2, n-1, n)
 	past := map[pointKey][]pastSession{}
-	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		key := pointKey{duck.Text(row[0]), duck.Text(row[1])}
 		if location, ok := row[3].(float64); ok && keys[key] {
 			past[key] = append(past[key], pastSession{duck.Text(row[2]), duck.Integer(row[4]), location})

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/duckdb/duckdb-go/v2"
-
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
@@ -209,7 +208,7 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
 		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.SQL +
 			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
-		err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
+		err := m.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 			g := found.of(duck.Text(row[0]), duck.Text(row[1]))
 			if g == nil {
 				g = more.of(duck.Text(row[0]), duck.Text(row[1]))
@@ -243,7 +242,7 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 		return found, nil
 	}
 	text := "SELECT DISTINCT point_id, " + knownMachine + " AS m, unnest(warnings) AS warning FROM " + rows.SQL + " WHERE len(warnings) > 0 ORDER BY warning"
-	err := m.conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
+	err := m.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 		if g := found.of(duck.Text(row[0]), duck.Text(row[1])); g != nil {
 			note := g.note()
 			note.warnings = append(note.warnings, duck.Text(row[2]))

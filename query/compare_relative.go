@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -63,12 +64,12 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 		return nil
 	}
 	ids := map[string]bool{}
-	columns, err := runColumns([]string{"point_id", "env", "purpose"})
+	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
 	if err != nil {
 		return err
 	}
-	rows := m.head.sel.src.scan(withColumns(columns, m.head.sel.Columns), m.head.sel.restrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
-	err = m.conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
+	rows := m.head.sel.Src.Scan(scan.WithColumns(columns, m.head.sel.Columns), m.head.sel.RestrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
+	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
 		ids[duck.Text(row[0])] = true
 		return nil
 	})

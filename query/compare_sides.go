@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -59,12 +60,12 @@ func (m *comparing) apart(ctx context.Context) error {
 	if !m.sameSessions() && !(m.base.sessionless() && m.head.sessionless()) {
 		return nil
 	}
-	sel, err := m.selected(ctx, question{filter: both(m.base.filter, "("+orAll(m.head.filter)+")")})
+	sel, err := m.Selected(ctx, scan.Question{Filter: both(m.base.filter, "("+orAll(m.head.filter)+")")})
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.src.scan(withColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.restrictedTo(measured))
-	row, err := m.conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
+	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured))
+	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ const measured = "purpose = 'measure'"
 // side is one side: its runs by session and machine, and how to find them.
 type side struct {
 	CompareSide
-	sel    selection
+	sel    scan.Selection
 	strata []stratum
 	kinds  []kindOfMetric // of the ok runs
 }
@@ -140,7 +141,7 @@ func (m *comparing) side(ctx context.Context, name, filter string) (*side, error
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if err := m.check(ctx, s.sel.Unsure); err != nil {
+		if err := m.Check(ctx, s.sel.Unsure); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "side=") {
@@ -153,7 +154,7 @@ func (m *comparing) side(ctx context.Context, name, filter string) (*side, error
 
 // selectSide compiles the filter of a side, and finds what its runs are of.
 func (m *comparing) selectSide(ctx context.Context, filter string) (*side, error) {
-	sel, err := m.selected(ctx, question{filter: filter})
+	sel, err := m.Selected(ctx, scan.Question{Filter: filter})
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func nameOf(name, filter string) string {
 // sessionsKnown says how many sessions there are to choose from.
 func (m *comparing) sessionsKnown(ctx context.Context) string {
 	session := []*schema.Column{schema.RunColumn("session_id")}
-	row, err := m.conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + m.src.scan(session, "")})
+	row, err := m.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + m.Src.Scan(session, "")})
 	if err != nil || len(row) == 0 {
 		return "no session is known"
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,14 +28,14 @@ var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark",
 
 // stratify finds what the runs of a side are of.
 func (m *comparing) stratify(ctx context.Context, s *side) error {
-	columns, err := runColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
+	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
 	if err != nil {
 		return err
 	}
 	text := "SELECT " + namesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
-FROM ` + s.sel.src.scan(withColumns(columns, s.sel.Columns), s.sel.restrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
-	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(measured)) + " AS r GROUP BY ALL ORDER BY first_run"
+	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
 		var t stratum
 		for i, field := range []*string{
 			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,7 +36,7 @@ type startedRun struct {
 // contrasts looks for facts by which the runs of the sides differ from one another.
 func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	var read []startedRun
-	err := x.db.ask(ctx, x.db.listAll, func(r *reader) error {
+	err := x.db.stores.Ask(ctx, func(r *scan.Reader) error {
 		read = nil
 		for i, filter := range filters {
 			side, err := x.contrastRuns(ctx, r, filter)
@@ -97,8 +98,8 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 }
 
 // contrastRuns reads the runs of a side of the point that have a location, with their facts.
-func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string) ([]startedRun, error) {
-	m := &comparing{reader: r}
+func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
+	m := &comparing{Reader: r}
 	s, err := m.selectSide(ctx, filter)
 	if err != nil {
 		return nil, err
@@ -115,14 +116,14 @@ func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string)
 		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", locationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
-	err = m.conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
+	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
 		one := startedRun{judge.ContrastRun{Session: duck.Text(row[1]), Block: -1}, duck.Integer(row[3])}
 		if block, ok := row[2].(int64); ok {
 			one.Block = block
 		}
 		one.Location, _ = row[4].(float64)
 		runs = append(runs, one)
-		ids, err = appendID(ids, row[0])
+		ids, err = scan.AppendID(ids, row[0])
 		return err
 	})
 	if err != nil {
@@ -130,16 +131,16 @@ func (x *explaining) contrastRuns(ctx context.Context, r *reader, filter string)
 	}
 	slices.Reverse(runs)
 	slices.Reverse(ids)
-	return runs, r.contrastFacts(ctx, ids, runs, x.text("metric"))
+	return runs, contrastFacts(ctx, r, ids, runs, x.text("metric"))
 }
 
 // contrastFacts reads the facts of runs.
-func (r *reader) contrastFacts(ctx context.Context, ids []schema.ULID, runs []startedRun, own string) error {
+func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs []startedRun, own string) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	sorted := slices.SortedFunc(slices.Values(ids), compareIDs)
-	known, err := r.factsOf(ctx, sorted, append([]string{"tags"}, placeFacts...)...)
+	sorted := slices.SortedFunc(slices.Values(ids), scan.CompareIDs)
+	known, err := factsOf(ctx, r, sorted, append([]string{"tags"}, placeFacts...)...)
 	if err != nil {
 		return err
 	}
@@ -153,8 +154,8 @@ func (r *reader) contrastFacts(ctx context.Context, ids []schema.ULID, runs []st
 		}
 	}
 	metrics := slices.DeleteFunc(slices.Clone(hardwareMetrics), func(name string) bool { return name == own })
-	text := "SELECT run_id, metric, p50 FROM " + r.src.of(sorted).nested(schema.Samples, "") + ofRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
-	return r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(sorted), metrics}}, func(row []driver.Value) error {
+	text := "SELECT run_id, metric, p50 FROM " + r.Src.Of(sorted).Nested(schema.Samples, "") + ofRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
+	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(sorted), metrics}}, func(row []driver.Value) error {
 		id, err := schema.ParseULID(duck.Text(row[0]))
 		if value, ok := row[2].(float64); ok && err == nil && known[id] != nil {
 			known[id][duck.Text(row[1])] = schema.CanonicalFloat(value)

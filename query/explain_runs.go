@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,7 +32,7 @@ var explainedStages = []schema.Stage{schema.StageSetup, schema.StageWarmup, sche
 // details reads the runs of both sides; filters are empty where a side does not have the point.
 func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfPoint, error) {
 	var sides [2]sideOfPoint
-	err := x.db.ask(ctx, x.db.listAll, func(r *reader) error {
+	err := x.db.stores.Ask(ctx, func(r *scan.Reader) error {
 		for i, filter := range filters {
 			sides[i] = sideOfPoint{statuses: map[string]int{}, warnings: map[string]int{}, stages: map[string][]float64{}, ops: map[opKey][]float64{}}
 			if filter == "" {
@@ -48,32 +49,32 @@ func (x *explaining) details(ctx context.Context, filters ...string) ([2]sideOfP
 }
 
 // read reads the runs that a filter matches.
-func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error {
+func (s *sideOfPoint) read(ctx context.Context, r *scan.Reader, filter string) error {
 	names := []string{"run_id", "purpose", "status", "stage", "error_kind", "warnings"}
 	for _, stage := range explainedStages {
 		names = append(names, string(stage)+"_ns")
 	}
-	columns, err := runColumns(names)
+	columns, err := scan.RunColumns(names)
 	if err != nil {
 		return err
 	}
-	sel, err := r.selected(ctx, question{filter: filter})
+	sel, err := r.Selected(ctx, scan.Question{Filter: filter})
 	if err != nil {
 		return err
 	}
 	var ok, profiled []schema.ULID
-	text := "SELECT " + columnNames(columns) + " FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
-	err = r.conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) (err error) {
+	text := "SELECT " + scan.ColumnNames(columns) + " FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.SQL) + " ORDER BY run_id"
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: sel.Args}, func(row []driver.Value) (err error) {
 		well := duck.Text(row[2]) == string(schema.StatusOK)
 		switch schema.Purpose(duck.Text(row[1])) {
 		case schema.PurposeMeasure:
 			s.add(row[1:])
 			if well {
-				ok, err = appendID(ok, row[0])
+				ok, err = scan.AppendID(ok, row[0])
 			}
 		case schema.PurposeProfile:
 			if well {
-				profiled, err = appendID(profiled, row[0])
+				profiled, err = scan.AppendID(profiled, row[0])
 			}
 		}
 		return err
@@ -81,7 +82,7 @@ func (s *sideOfPoint) read(ctx context.Context, r *reader, filter string) error 
 	if err != nil {
 		return err
 	}
-	if s.metrics, err = r.metricsOf(ctx, ok); err != nil {
+	if s.metrics, err = metricsOf(ctx, r, ok); err != nil {
 		return err
 	}
 	return s.readOps(ctx, r, profiled)
@@ -112,13 +113,13 @@ func (s *sideOfPoint) add(row []driver.Value) {
 }
 
 // metricsOf are the names of the metrics of runs, ascending.
-func (r *reader) metricsOf(ctx context.Context, ids []schema.ULID) ([]string, error) {
+func metricsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID) ([]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
 	var names []string
-	text := "SELECT DISTINCT metric FROM " + r.src.of(ids).nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
-	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
+	text := "SELECT DISTINCT metric FROM " + r.Src.Of(ids).Nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
+	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
 		names = append(names, duck.Text(row[0]))
 		return nil
 	})
@@ -129,14 +130,14 @@ func (r *reader) metricsOf(ctx context.Context, ids []schema.ULID) ([]string, er
 const ofRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
 
 // readOps reads the operators of profiled runs.
-func (s *sideOfPoint) readOps(ctx context.Context, r *reader, ids []schema.ULID) error {
+func (s *sideOfPoint) readOps(ctx context.Context, r *scan.Reader, ids []schema.ULID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	runs := map[string]bool{}
-	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.src.of(ids).nested(schema.Ops, "") + ofRuns +
+	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + ofRuns +
 		" WHERE duration_ns IS NOT NULL GROUP BY ALL ORDER BY run_id"
-	err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: []any{texts(ids)}}, func(row []driver.Value) error {
+	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
 		key := opKey{duck.Text(row[1]), duck.Text(row[2])}
 		if took, ok := row[3].(float64); ok {
 			s.ops[key] = append(s.ops[key], took)

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -62,13 +63,13 @@ func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 		return Exported{}, err
 	}
 	var done Exported
-	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		x := &exporter{reader: r, temp: db.opts.TempDir, src: r.src, runs: -1, req: req}
+	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+		x := &exporter{Reader: r, temp: db.stores.TempDir, src: r.Src, runs: -1, req: req}
 		var err error
 		switch {
 		case strings.TrimSpace(req.Filter) != "":
 			done.NotNumbers, err = x.choose(ctx)
-		case req.Format == FormatArrow || r.src.runs() > atOnce:
+		case req.Format == FormatArrow || r.Src.Runs() > atOnce:
 			err = x.chooseAll(ctx)
 		}
 		if err != nil {
@@ -108,10 +109,8 @@ func (db *DB) checkExport(req ExportRequest) error {
 	if err != nil {
 		return destError(req.Dest, err)
 	}
-	for _, s := range db.stores {
-		if dest == s.path || strings.HasPrefix(dest, strings.TrimSuffix(s.path, "/")+"/") {
-			return fault.Input("export: %s is inside the store %s", req.Dest, s.dir)
-		}
+	if store := db.stores.Holds(dest); store != "" {
+		return fault.Input("export: %s is inside the store %s", req.Dest, store)
 	}
 	return nil
 }
@@ -132,8 +131,8 @@ func resolved(path string) (string, error) {
 
 // exporter writes the tables of chosen runs.
 type exporter struct {
-	*reader
-	src   *sources      // that can hold the runs
+	*scan.Reader
+	src   *scan.Sources // that can hold the runs
 	among string        // SQL that keeps of a subquery before it the chosen runs
 	where string        // SQL that holds for the chosen runs; empty: nothing is known
 	ids   []schema.ULID // of the chosen runs
@@ -144,26 +143,26 @@ type exporter struct {
 
 // choose finds the runs of the filter, and which files can hold them.
 func (x *exporter) choose(ctx context.Context) (notNumbers map[string]int, err error) {
-	sel, err := x.selected(ctx, question{filter: x.req.Filter})
+	sel, err := x.Selected(ctx, scan.Question{Filter: x.req.Filter})
 	if err != nil {
 		return nil, err
 	}
-	found, err := x.find(ctx, sel)
+	found, err := x.Find(ctx, sel)
 	if err != nil {
 		return nil, err
 	}
-	if x.ids, err = x.listFound(ctx, sel, 0); err != nil {
+	if x.ids, err = x.ListFound(ctx, sel, 0); err != nil {
 		return nil, err
 	}
-	x.src, x.runs = x.reader.src.of(x.ids), len(x.ids)
+	x.src, x.runs = x.Reader.Src.Of(x.ids), len(x.ids)
 	x.among = " SEMI JOIN (SELECT run_id FROM found WHERE matches) USING (run_id)"
-	return found.notNumbers, nil
+	return found.NotNumbers, nil
 }
 
 // chooseAll lists all runs.
 func (x *exporter) chooseAll(ctx context.Context) error {
-	found, err := x.newest(ctx, 0)
-	x.ids, x.runs = found.ids, len(found.ids)
+	found, err := x.Newest(ctx, 0)
+	x.ids, x.runs = found.IDs, len(found.IDs)
 	return err
 }
 

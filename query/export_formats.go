@@ -8,6 +8,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,15 +18,15 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 	if err != nil {
 		return 0, fmt.Errorf("export: %w", err)
 	}
-	r := &reader{x.conn, x.src}
+	r := &scan.Reader{Conn: x.Conn, Src: x.src}
 	switch table {
 	case "runs":
-		err = r.changeAll(ctx)
+		err = r.ChangeAll(ctx)
 	case "samples", "samples_long":
-		err = r.checkSamples(ctx)
+		err = r.CheckSamples(ctx)
 	case TableWhole:
-		if err = r.changeAll(ctx); err == nil {
-			err = r.checkSamples(ctx)
+		if err = r.ChangeAll(ctx); err == nil {
+			err = r.CheckSamples(ctx)
 		}
 	}
 	if err != nil {
@@ -55,7 +56,7 @@ func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) 
 			return 0, err
 		}
 	}
-	return x.conn.Exec(ctx, x.copySQL(table, path, options))
+	return x.Conn.Exec(ctx, x.copySQL(table, path, options))
 }
 
 // atOnce is how many runs are sorted and written at once.
@@ -84,13 +85,13 @@ var copyOptions = map[Format]string{
 func (x *exporter) tableSQL(table string) string {
 	switch table {
 	case "runs":
-		return "SELECT * FROM " + x.src.scan(schema.Runs.Columns, x.where) + x.among
+		return "SELECT * FROM " + x.src.Scan(schema.Runs.Columns, x.where) + x.among
 	case "samples":
-		return "SELECT * FROM (" + x.src.samplesSQL(x.where) + ")" + x.among
+		return "SELECT * FROM (" + x.src.SamplesSQL(x.where) + ")" + x.among
 	case "samples_long":
-		return samplesLongSQL("(SELECT * FROM (" + x.src.samplesSQL(x.where) + ")" + x.among + ")")
+		return scan.SamplesLongSQL("(SELECT * FROM (" + x.src.SamplesSQL(x.where) + ")" + x.among + ")")
 	default:
-		return "SELECT * FROM (" + x.src.opsSQL(x.where) + ")" + x.among
+		return "SELECT * FROM (" + x.src.OpsSQL(x.where) + ")" + x.among
 	}
 }
 

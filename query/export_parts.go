@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,17 +28,17 @@ func (x *exporter) inParts(ctx context.Context, table, path string) (rows int64,
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	// Row groups of packs are large, and hardly anything of one is in a part.
-	if _, err := x.conn.Exec(ctx, "SET prefetch_all_parquet_files = false"); err != nil {
+	if _, err := x.Conn.Exec(ctx, "SET prefetch_all_parquet_files = false"); err != nil {
 		return 0, err
 	}
 	defer func() {
-		_, set := x.conn.Exec(ctx, "SET prefetch_all_parquet_files = true")
+		_, set := x.Conn.Exec(ctx, "SET prefetch_all_parquet_files = true")
 		err = errors.Join(err, set)
 	}()
 	out := &parts{exporter: x, table: table, path: path, dir: dir}
 	ids := x.ids
-	slices.SortFunc(ids, compareIDs)
-	ceiling := pageRows
+	slices.SortFunc(ids, scan.CompareIDs)
+	ceiling := scan.PageRows
 	for most := 256; len(ids) > 0; {
 		n := min(most, ceiling, len(ids))
 		size, err := out.add(ctx, ids[:n])
@@ -66,7 +67,7 @@ type parts struct {
 
 // add writes the next part and gives its size.
 func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
-	if _, err := p.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE part AS SELECT unnest($1::VARCHAR[]) AS run_id", texts(ids)); err != nil {
+	if _, err := p.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE part AS SELECT unnest($1::VARCHAR[]) AS run_id", scan.IDTexts(ids)); err != nil {
 		return 0, err
 	}
 	some := p.of(ids)
@@ -116,15 +117,15 @@ func (p *parts) join(ctx context.Context) (err error) {
 		return nil
 	}
 	// One thread, as each keeps a row group of all columns.
-	if _, err := p.conn.Exec(ctx, "SET preserve_insertion_order = true; SET threads = 1"); err != nil {
+	if _, err := p.Conn.Exec(ctx, "SET preserve_insertion_order = true; SET threads = 1"); err != nil {
 		return err
 	}
 	defer func() {
-		_, set := p.conn.Exec(ctx, fmt.Sprintf("SET preserve_insertion_order = false; SET threads = %d", runtime.GOMAXPROCS(0)))
+		_, set := p.Conn.Exec(ctx, fmt.Sprintf("SET preserve_insertion_order = false; SET threads = %d", runtime.GOMAXPROCS(0)))
 		err = errors.Join(err, set)
 	}()
 	group := max(p.largest/2048, 1) * 2048 // the size of DuckDB's vectors
-	_, err = p.conn.Exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
-		textList(patterns(p.written)), duck.Literal(p.path), copyOptions[FormatParquet], group))
+	_, err = p.Conn.Exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
+		scan.TextList(scan.Patterns(p.written)), duck.Literal(p.path), copyOptions[FormatParquet], group))
 	return err
 }

@@ -21,7 +21,7 @@ func (x *exporter) gather(ctx context.Context) error {
 		{"whole_samples", nestedSQL(schema.Samples, x.tableSQL("samples"), "metric")},
 		{"whole_ops", nestedSQL(schema.Ops, x.tableSQL("ops"), "op")},
 	} {
-		if _, err := x.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE "+made.name+" AS "+made.text); err != nil {
+		if _, err := x.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE "+made.name+" AS "+made.text); err != nil {
 			return err
 		}
 	}

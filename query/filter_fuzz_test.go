@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
 // FuzzFilter: every text is an ErrInput of one line, or SQL that DuckDB takes.
@@ -35,12 +36,12 @@ func FuzzFilter(f *testing.F) {
 			return
 		}
 		for _, r := range cond.Regexes {
-			if c.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{r}}, ignore) != nil {
+			if c.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{r}}, scan.Ignore) != nil {
 				return // said so by choose
 			}
 		}
-		r := &reader{c, &sources{}}
-		if _, err := r.find(ctx, selection{Condition: cond, src: r.src}); err != nil {
+		r := &scan.Reader{Conn: c, Src: &scan.Sources{}}
+		if _, err := r.Find(ctx, scan.Selection{Condition: cond, Src: r.Src}); err != nil {
 			t.Fatalf("%q: %v\n%s", text, err, fmt.Sprint(cond))
 		}
 	})

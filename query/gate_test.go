@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
 // FuzzGate: every text is an ErrInput of one line, or passes as what DuckDB itself calls a SELECT.
@@ -75,7 +76,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
 	c := connected(t)
-	for _, s := range (&sources{}).sandbox(passed{}) {
+	for _, s := range sandbox(&scan.Sources{}, passed{}) {
 		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}

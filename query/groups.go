@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -75,7 +76,7 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	if strings.TrimSpace(req.Filter) == "" {
 		since = req.Since
 	}
-	err = db.ask(ctx, func() (*sources, error) { return db.list(since) }, func(r *reader) error { return g.group(ctx, r) })
+	err = db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return g.group(ctx, r) })
 	if err != nil {
 		return Grouping{}, err
 	}
@@ -140,8 +141,8 @@ type grouper struct {
 }
 
 // group fills found.
-func (g *grouper) group(ctx context.Context, r *reader) error {
-	sel, err := r.selected(ctx, question{filter: g.req.Filter, bounds: newBounds(g.req.Since, g.req.Until), sort: g.req.By})
+func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
+	sel, err := r.Selected(ctx, scan.Question{Filter: g.req.Filter, Bounds: scan.NewBounds(g.req.Since, g.req.Until), Sort: g.req.By})
 	if err != nil {
 		return err
 	}
@@ -152,29 +153,29 @@ func (g *grouper) group(ctx context.Context, r *reader) error {
 	if err := g.totals(ctx, r, sel); err != nil {
 		return err
 	}
-	if g.found.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
+	if g.found.NotNumbers, err = r.CountNotNumbers(ctx, sel); err != nil {
 		return err
 	}
-	if g.found.Same, err = r.conn.Table(ctx, duck.Statement{SQL: sameSQL()}); err != nil {
+	if g.found.Same, err = r.Conn.Table(ctx, duck.Statement{SQL: sameSQL()}); err != nil {
 		return err
 	}
-	g.found.Table, err = r.conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
+	g.found.Table, err = r.Conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
 	return err
 }
 
 // points makes the temporary table group_points: what Points gives, for each group and machine.
-func (g *grouper) points(ctx context.Context, r *reader, sel selection) error {
-	columns, err := runColumns(append([]string{"machine"}, pointsColumns...))
+func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
+	columns, err := scan.RunColumns(append([]string{"machine"}, pointsColumns...))
 	if err != nil {
 		return err
 	}
-	members := make([]string, len(sel.order))
-	for i, k := range sel.order {
+	members := make([]string, len(sel.Order))
+	for i, k := range sel.Order {
 		members[i] = fmt.Sprintf("'%s': %s", member(i), k.Value)
 	}
 	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
-	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.src.scan(withColumns(columns, sel.Columns), sel.matches()) + ")"
-	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
+	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
 		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
 	return err
@@ -184,12 +185,12 @@ func (g *grouper) points(ctx context.Context, r *reader, sel selection) error {
 func member(i int) string { return fmt.Sprintf("key_%d", i) }
 
 // totals counts what is in all groups, and refuses what no run at all has.
-func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
+func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection) error {
 	counts := []string{"count(DISTINCT keys)", "count(DISTINCT point_id)", "coalesce(sum(runs), 0)::BIGINT"}
 	for i := range g.keys {
 		counts = append(counts, "count(keys."+member(i)+")")
 	}
-	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM group_points"})
 	if err != nil {
 		return err
 	}
@@ -203,7 +204,7 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 	}
 	if g.found.Runs == 0 {
 		sel.Unsure = slices.DeleteFunc(sel.Unsure, func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
-		if err := r.nothing(ctx, sel); err != nil {
+		if err := r.Nothing(ctx, sel); err != nil {
 			return err
 		}
 	}
@@ -211,8 +212,8 @@ func (g *grouper) totals(ctx context.Context, r *reader, sel selection) error {
 }
 
 // totalStatuses counts the runs of all groups by how they ended.
-func (g *grouper) totalStatuses(ctx context.Context, r *reader) error {
-	return r.conn.Query(ctx, duck.Statement{SQL: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
+func (g *grouper) totalStatuses(ctx context.Context, r *scan.Reader) error {
+	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT status, sum(n)::BIGINT FROM " + endedSQL + " GROUP BY status"}, func(row []driver.Value) error {
 		status, _ := row[0].(string)
 		n, _ := row[1].(int64)
 		g.found.Statuses[status] = int(n)
@@ -222,34 +223,18 @@ func (g *grouper) totalStatuses(ctx context.Context, r *reader) error {
 
 // checkKeys refuses a key that may be a slip of the pen and that no run at all has. values are how many groups of points
 // have one.
-func (g *grouper) checkKeys(ctx context.Context, r *reader, values []driver.Value) error {
+func (g *grouper) checkKeys(ctx context.Context, r *scan.Reader, values []driver.Value) error {
 	for i, k := range g.keys {
-		if !k.field.Bare || values[i] != driver.Value(int64(0)) || r.src.runs() == 0 {
+		if !k.field.Bare || values[i] != driver.Value(int64(0)) || r.Src.Runs() == 0 {
 			continue
 		}
-		names, err := r.texts(ctx, "unnest(map_keys(params))", "params")
+		names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
 		if err != nil {
 			return err
 		}
 		if !slices.Contains(names, k.field.Entry) {
-			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), suggestion(k.field.Entry, names))
+			return fault.Input("by: there is no column and no run has a parameter %q%s", fault.Brief(k.field.Entry), scan.Suggestion(k.field.Entry, names))
 		}
 	}
 	return nil
-}
-
-// countNotNumbers counts the values that an ordering of a filter could not use.
-func (r *reader) countNotNumbers(ctx context.Context, sel selection) (map[string]int, error) {
-	if len(sel.NotNumbers) == 0 {
-		return nil, nil
-	}
-	counts := make([]string, len(sel.NotNumbers))
-	for i, n := range sel.NotNumbers {
-		counts[i] = "count(*) FILTER (" + n.SQL + ")"
-	}
-	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM " + sel.src.scan(sel.Columns, sel.where()), Args: sel.Args})
-	if err != nil {
-		return nil, err
-	}
-	return sel.tally(nil, row).notNumbers, nil
 }

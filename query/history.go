@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -115,7 +116,7 @@ func (db *DB) history(ctx context.Context, req HistoryRequest, window int) (Hist
 		return History{}, fault.Input("history: there is no method %q: want %s or %s", fault.Brief(string(req.Method)), HistorySBS, HistoryOtava)
 	}
 	var h *historian
-	err := db.ask(ctx, db.listAll, func(r *reader) error {
+	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
 		h = newHistorian(req, window)
 		return h.find(ctx, r)
 	})
@@ -126,8 +127,8 @@ func (db *DB) history(ctx context.Context, req HistoryRequest, window int) (Hist
 }
 
 // find finds all but the rows.
-func (h *historian) find(ctx context.Context, r *reader) error {
-	sel, err := r.selected(ctx, question{filter: h.req.Filter})
+func (h *historian) find(ctx context.Context, r *scan.Reader) error {
+	sel, err := r.Selected(ctx, scan.Question{Filter: h.req.Filter})
 	if err != nil {
 		return err
 	}
@@ -136,11 +137,11 @@ func (h *historian) find(ctx context.Context, r *reader) error {
 		return err
 	}
 	if runs == 0 {
-		if err := r.nothing(ctx, sel); err != nil {
+		if err := r.Nothing(ctx, sel); err != nil {
 			return err
 		}
 	}
-	if h.NotNumbers, err = r.countNotNumbers(ctx, sel); err != nil {
+	if h.NotNumbers, err = r.CountNotNumbers(ctx, sel); err != nil {
 		return err
 	}
 	h.order()
@@ -150,5 +151,5 @@ func (h *historian) find(ctx context.Context, r *reader) error {
 	if err := h.name(ctx, r); err != nil {
 		return err
 	}
-	return r.explainChanges(ctx, h.Series)
+	return explainChanges(ctx, r, h.Series)
 }

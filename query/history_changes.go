@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +15,7 @@ const explainedAtOnce = 200
 
 // explainChanges finds in what the environment differs from that of the session before each change, in the session of the
 // change and in the last one of its level.
-func (r *reader) explainChanges(ctx context.Context, series []Series) error {
+func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error {
 	var changes []*Change
 	for _, s := range series {
 		for i := range s.Changes {
@@ -22,14 +23,14 @@ func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 		}
 	}
 	// Those of a time are in the same files.
-	slices.SortFunc(changes, func(a, b *Change) int { return compareIDs(a.headRun, b.headRun) })
+	slices.SortFunc(changes, func(a, b *Change) int { return scan.CompareIDs(a.headRun, b.headRun) })
 	for some := range slices.Chunk(changes, explainedAtOnce) {
 		var ids []schema.ULID
 		for _, c := range some {
 			ids = append(ids, c.baseRun, c.headRun, c.lastRun)
 		}
-		slices.SortFunc(ids, compareIDs)
-		known, err := r.factsOf(ctx, slices.Compact(ids))
+		slices.SortFunc(ids, scan.CompareIDs)
+		known, err := factsOf(ctx, r, slices.Compact(ids))
 		if err != nil {
 			return err
 		}
@@ -42,16 +43,16 @@ func (r *reader) explainChanges(ctx context.Context, series []Series) error {
 
 // factsOf are the facts of runs, by their ids: columns of runs, more of them, env.NAME and applied.NAME, as texts. The ids
 // ascend.
-func (r *reader) factsOf(ctx context.Context, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
+func factsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
 	names := append([]string{"env", "applied"}, more...)
 	for _, f := range comparedFacts {
 		names = append(names, f.name)
 	}
-	columns, err := runColumns(names)
+	columns, err := scan.RunColumns(names)
 	if err != nil {
 		return nil, err
 	}
-	t, err := r.rows(ctx, ids, columns)
+	t, err := r.Rows(ctx, ids, columns)
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -71,29 +72,29 @@ const historyWindow = 25_000
 
 // read reads the location of each ok run of each series, and which runs failed, and counts all of these. The failed ones are
 // read with the others, as where none failed that costs no more than the status, which is read anyway.
-func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs int, err error) {
-	columns, err := runColumns(slices.Concat(historyRuns, historySummary))
+func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection) (runs int, err error) {
+	columns, err := scan.RunColumns(slices.Concat(historyRuns, historySummary))
 	if err != nil {
 		return 0, err
 	}
-	columns = withColumns(columns, sel.Columns)
-	all := duck.Statement{SQL: sel.src.scan(columns, sel.restrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
-	elsewhere, err := r.elsewhere(ctx, all, h.req.Metric)
+	columns = scan.WithColumns(columns, sel.Columns)
+	all := duck.Statement{SQL: sel.Src.Scan(columns, sel.RestrictedTo(historyChosen+" AND status = 'ok'")), Args: sel.Args}
+	other, err := elsewhere(ctx, r, all, h.req.Metric)
 	if err != nil {
 		return 0, err
 	}
-	for _, b := range sel.src.windows(h.window) {
+	for _, b := range sel.Src.Windows(h.window) {
 		part := sel
-		part.src, part.Args = sel.src.within(b), slices.Clone(sel.Args)
-		part.restrict(b)
-		rows := part.src.scan(columns, part.restrictedTo(historyChosen))
-		if elsewhere {
+		part.Src, part.Args = sel.Src.Within(b), slices.Clone(sel.Args)
+		part.Restrict(b)
+		rows := part.Src.Scan(columns, part.RestrictedTo(historyChosen))
+		if other {
 			part.Args = append(part.Args, h.req.Metric)
 			rows = "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
-				part.src.nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
+				part.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
 		}
 		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + locationSQL() + " FROM " + rows
-		err := r.conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
+		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {
 				h.addFailed(row)
@@ -112,12 +113,12 @@ func (h *historian) read(ctx context.Context, r *reader, sel selection) (runs in
 var historyChosen = measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
-func (r *reader) elsewhere(ctx context.Context, runs duck.Statement, metric string) (bool, error) {
+func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {
 	if metric == "" {
 		return false, nil
 	}
 	args := append(slices.Clone(runs.Args), metric)
-	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM " + runs.SQL + " WHERE metric IS DISTINCT FROM " + lastText(args), Args: args})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(*) FROM " + runs.SQL + " WHERE metric IS DISTINCT FROM " + lastText(args), Args: args})
 	if err != nil {
 		return false, err
 	}
@@ -126,29 +127,6 @@ func (r *reader) elsewhere(ctx context.Context, runs duck.Statement, metric stri
 
 // lastText is the SQL of the last of some arguments.
 func lastText(args []any) string { return "$" + strconv.Itoa(len(args)) + "::VARCHAR" }
-
-// windows part all time where about so many runs are between, as far as names tell.
-func (s *sources) windows(runs int) []bounds {
-	type start struct{ at, runs int64 }
-	var starts []start
-	for _, files := range [][]file{s.live, s.sealed} {
-		for i := range files {
-			first, _ := files[i].span()
-			starts = append(starts, start{first, int64(max(files[i].sealed.Rows, 1))})
-		}
-	}
-	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
-	all := []bounds{{}}
-	held := int64(0)
-	for _, f := range starts {
-		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.since {
-			last.until = f.at
-			all, held = append(all, bounds{since: f.at}), 0
-		}
-		held += f.runs
-	}
-	return all
-}
 
 // add takes in an ok run.
 func (h *historian) add(row []driver.Value) error {
@@ -221,7 +199,7 @@ func (l *line) merge() {
 
 // earlier orders entries by time.
 func earlier(a, b entry) int {
-	return cmp.Or(cmp.Compare(a.began, b.began), compareIDs(a.first, b.first))
+	return cmp.Or(cmp.Compare(a.began, b.began), scan.CompareIDs(a.first, b.first))
 }
 
 // together is one entry of several, of which those without a location come first and then the lowest.
@@ -230,7 +208,7 @@ func together(all []entry) entry {
 	e.runs = 0
 	for _, one := range all {
 		e.runs += one.runs
-		if compareIDs(one.first, e.first) < 0 {
+		if scan.CompareIDs(one.first, e.first) < 0 {
 			e.first = one.first
 		}
 		if one.told && (!e.told || one.began < e.began) {

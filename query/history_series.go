@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -296,7 +297,7 @@ func (l *line) levelEnd(i int) int {
 }
 
 // name reads what the series with rows are of, from a run of each.
-func (h *historian) name(ctx context.Context, r *reader) error {
+func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 	if len(h.shown) == 0 {
 		return nil
 	}
@@ -304,12 +305,12 @@ func (h *historian) name(ctx context.Context, r *reader) error {
 	for _, l := range h.shown {
 		byRun[l.entries[0].first] = l
 	}
-	ids := slices.SortedFunc(maps.Keys(byRun), compareIDs)
-	columns, err := runColumns(identityColumns())
+	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
+	columns, err := scan.RunColumns(identityColumns())
 	if err != nil {
 		return err
 	}
-	t, err := r.rows(ctx, ids, columns)
+	t, err := r.Rows(ctx, ids, columns)
 	if err != nil {
 		return err
 	}

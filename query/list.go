@@ -9,7 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
-	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -52,11 +52,8 @@ func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	return all, nil
 }
 
-// pageRows and pageValues bound what is in memory of a listing.
-const (
-	pageRows   = 4096
-	pageValues = 1 << 18
-)
+// pageValues bounds what is in memory of a listing.
+const pageValues = 1 << 18
 
 // rowsOfPage is how many rows with these columns a page has. A map counts for what it usually holds.
 func rowsOfPage(columns []*schema.Column) int {
@@ -71,7 +68,7 @@ func rowsOfPage(columns []*schema.Column) int {
 			values++
 		}
 	}
-	return min(pageRows, pageValues/values)
+	return min(scan.PageRows, pageValues/values)
 }
 
 // Pages is List for listings of any length: it hands them over in pages, one after another, of which there is at least
@@ -83,11 +80,11 @@ func (db *DB) Pages(ctx context.Context, req ListRequest, page func(Listing) err
 // pages hands over what a lister is to list.
 func (db *DB) pages(ctx context.Context, l lister) error {
 	var err error
-	if l.columns, err = runColumns(l.req.Columns); err != nil {
+	if l.columns, err = scan.RunColumns(l.req.Columns); err != nil {
 		return err
 	}
-	l.question = question{filter: l.req.Filter, bounds: newBounds(l.req.Since, l.req.Until), sort: l.req.Sort}
-	if l.question.everything() && l.req.Limit > 0 && len(db.stores) == 1 {
+	l.question = scan.Question{Filter: l.req.Filter, Bounds: scan.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
+	if l.question.Everything() && l.req.Limit > 0 && db.stores.Single() {
 		if err := db.newestPages(ctx, l); !errors.Is(err, errUnsure) {
 			return err
 		}
@@ -96,16 +93,16 @@ func (db *DB) pages(ctx context.Context, l lister) error {
 	if strings.TrimSpace(l.req.Filter) == "" {
 		since = l.req.Since
 	}
-	return db.ask(ctx, func() (*sources, error) { return db.list(since) }, func(r *reader) error { return l.list(ctx, r) })
+	return db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
 }
 
 // newestPages hands over the newest runs of the only store. It fails with errUnsure, before anything is handed over,
 // where files would have to be opened to count all.
 func (db *DB) newestPages(ctx context.Context, l lister) error {
 	if l.counts {
-		l.names = db.countNames()
+		l.names = db.stores.CountNames()
 	}
-	return db.ask(ctx, func() (*sources, error) { return db.listNewest(l.req.Limit) }, func(r *reader) error { return l.list(ctx, r) })
+	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error { return l.list(ctx, r) })
 }
 
 // errUnsure says that names do not tell how many runs there are.
@@ -114,10 +111,10 @@ var errUnsure = errors.New("a run may stand in two files")
 // lister hands the pages of a listing over.
 type lister struct {
 	req      ListRequest
-	question question
+	question scan.Question
 	columns  []*schema.Column
-	counts   bool             // Total is wanted where there is a Limit
-	names    func() nameCount // counts all runs, where the sources are those of the newest alone
+	counts   bool                  // Total is wanted where there is a Limit
+	names    func() scan.NameCount // counts all runs, where the sources are those of the newest alone
 	page     func(Listing) error
 
 	ids    []schema.ULID
@@ -128,7 +125,7 @@ type lister struct {
 }
 
 // list hands over what is left of the listing.
-func (l *lister) list(ctx context.Context, r *reader) error {
+func (l *lister) list(ctx context.Context, r *scan.Reader) error {
 	if l.shown == 0 {
 		if err := l.choose(ctx, r); err != nil {
 			return err
@@ -143,7 +140,7 @@ func (l *lister) list(ctx context.Context, r *reader) error {
 		page := l.head
 		page.Table = t
 		if l.req.Metric != "" {
-			if page.OtherMetrics, err = r.ofMetric(ctx, &page.Table, l.ids[l.shown:end], l.req.Metric); err != nil {
+			if page.OtherMetrics, err = ofMetric(ctx, r, &page.Table, l.ids[l.shown:end], l.req.Metric); err != nil {
 				return err
 			}
 		}
@@ -157,105 +154,89 @@ func (l *lister) list(ctx context.Context, r *reader) error {
 }
 
 // choose finds the ids of the runs, in order.
-func (l *lister) choose(ctx context.Context, r *reader) error {
-	var found chosen
+func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
+	var found scan.Chosen
 	var err error
-	if l.question.everything() {
-		found, l.only, err = r.newestRows(ctx, l.req.Limit, l.columns)
+	if l.question.Everything() {
+		found, l.only, err = r.NewestRows(ctx, l.req.Limit, l.columns)
 	} else {
 		found, err = l.match(ctx, r)
 	}
-	if err == nil && len(l.question.sort) == 0 {
+	if err == nil && len(l.question.Sort) == 0 {
 		err = l.orderUntimed(ctx, r, &found)
 	}
 	if err == nil && l.names != nil {
-		found.total, err = l.all(r)
+		found.Total, err = l.all(r)
 	}
 	if err != nil {
 		return err
 	}
 	if l.req.Limit > 0 && !l.counts {
-		found.total = 0
+		found.Total = 0
 	}
-	l.ids, l.head = found.ids, Listing{Total: found.total, NotNumbers: found.notNumbers}
+	l.ids, l.head = found.IDs, Listing{Total: found.Total, NotNumbers: found.NotNumbers}
 	l.stored = 0
 	return nil
 }
 
 // all is how many runs there are, by names.
-func (l *lister) all(r *reader) (int, error) {
+func (l *lister) all(r *scan.Reader) (int, error) {
 	n := l.names()
-	if n.err == nil && !n.sure {
-		n.err = errUnsure
+	if n.Err == nil && !n.Sure {
+		n.Err = errUnsure
 	}
-	return n.runs - len(r.src.said.Removed), n.err
+	return n.Runs - len(r.Src.Said.Removed), n.Err
 }
 
 // match finds the runs of a question that not all runs answer.
-func (l *lister) match(ctx context.Context, r *reader) (chosen, error) {
-	sel, err := r.selected(ctx, l.question)
+func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error) {
+	sel, err := r.Selected(ctx, l.question)
 	if err != nil {
-		return chosen{}, err
+		return scan.Chosen{}, err
 	}
-	if len(sel.order) == 0 && l.req.Limit > 0 && l.req.Limit <= pageRows {
-		if l.counts || len(sel.NotNumbers) > 0 || r.src.runs() < manyRuns {
-			return r.newestOf(ctx, sel, l.req.Limit)
+	if len(sel.Order) == 0 && l.req.Limit > 0 && l.req.Limit <= scan.PageRows {
+		if l.counts || len(sel.NotNumbers) > 0 || r.Src.Runs() < scan.ManyRuns {
+			return r.NewestOf(ctx, sel, l.req.Limit)
 		}
-		return r.newestAlone(ctx, sel, l.req.Limit)
+		return r.NewestAlone(ctx, sel, l.req.Limit)
 	}
-	found, err := r.find(ctx, sel)
+	found, err := r.Find(ctx, sel)
 	if err != nil {
-		return chosen{}, err
+		return scan.Chosen{}, err
 	}
-	found.ids, err = r.listFound(ctx, sel, l.req.Limit)
+	found.IDs, err = r.ListFound(ctx, sel, l.req.Limit)
 	return found, err
 }
 
 // read reads the rows of the ids that come next, up to end. Where their order is not that of the files, those of the
 // next pages are kept on the side: to read some rows from everywhere means to read all files.
-func (l *lister) read(ctx context.Context, r *reader, end int) (answer.Table, error) {
+func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Table, error) {
 	ids := l.ids[l.shown:end]
 	if l.only != nil {
 		page := *l.only
 		page.Rows = page.Rows[l.shown:end]
 		return page, nil
 	}
-	byTime := len(l.question.sort) == 0 && !slices.ContainsFunc(ids, untimed)
-	if byTime || len(l.ids) <= pageRows {
-		return r.rows(ctx, ids, l.columns)
+	byTime := len(l.question.Sort) == 0 && !slices.ContainsFunc(ids, untimed)
+	if byTime || len(l.ids) <= scan.PageRows {
+		return r.Rows(ctx, ids, l.columns)
 	}
 	if end > l.stored {
 		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
-		q, err := r.some(ctx, l.ids[l.shown:next], withRunID(l.columns))
+		q, err := r.Some(ctx, l.ids[l.shown:next], scan.WithRunID(l.columns))
 		if err != nil {
 			return answer.Table{}, err
 		}
-		if _, err := r.conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.SQL, q.Args...); err != nil {
+		if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.SQL, q.Args...); err != nil {
 			return answer.Table{}, err
 		}
 		l.stored = next
 	}
-	t, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{texts(ids)}})
+	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{scan.IDTexts(ids)}})
 	if err != nil {
 		return answer.Table{}, err
 	}
-	return arrangeRows(&t, ids, l.columns)
-}
-
-// runColumns finds columns of runs by name; nil is all of them.
-func runColumns(names []string) ([]*schema.Column, error) {
-	if names == nil {
-		return schema.Runs.Columns, nil
-	}
-	columns := make([]*schema.Column, len(names))
-	for i, name := range names {
-		c, ok := schema.Runs.Column(name)
-		if !ok {
-			return nil, fault.Input("columns: runs has no column %q", fault.Brief(name))
-		}
-		columns[i] = c
-	}
-	return columns, nil
+	return scan.ArrangeRows(&t, ids, l.columns)
 }
 
 // FactColumns are the columns of runs that say something of these kinds, in the order in which they matter. Columns of

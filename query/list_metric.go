@@ -6,12 +6,13 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // ofMetric puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. others are
 // the metrics that the runs have, where none has it.
-func (r *reader) ofMetric(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (others []string, err error) {
+func ofMetric(ctx context.Context, r *scan.Reader, t *answer.Table, ids []schema.ULID, metric string) (others []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -21,15 +22,15 @@ func (r *reader) ofMetric(ctx context.Context, t *answer.Table, ids []schema.ULI
 			columns = append(columns, own)
 		}
 	}
-	some := &reader{r.conn, r.src.of(ids)}
-	if err := some.checkSamples(ctx); err != nil {
+	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
+	if err := some.CheckSamples(ctx); err != nil {
 		return nil, err
 	}
-	first, last := slices.MinFunc(ids, compareIDs).String(), slices.MaxFunc(ids, compareIDs).String()
-	from := " FROM " + some.src.nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+	first, last := slices.MinFunc(ids, scan.CompareIDs).String(), slices.MaxFunc(ids, scan.CompareIDs).String()
+	from := " FROM " + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
 		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)"
-	args := []any{first, last, texts(ids)}
-	found, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT " + columnNames(withRunID(columns)) + from + " WHERE metric = $4::VARCHAR", Args: append(args, metric)})
+	args := []any{first, last, scan.IDTexts(ids)}
+	found, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT " + scan.ColumnNames(scan.WithRunID(columns)) + from + " WHERE metric = $4::VARCHAR", Args: append(args, metric)})
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func (r *reader) ofMetric(ctx context.Context, t *answer.Table, ids []schema.ULI
 	if len(found.Rows) > 0 {
 		return nil, nil
 	}
-	names, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + from + " ORDER BY metric", Args: args})
+	names, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + from + " ORDER BY metric", Args: args})
 	for _, row := range names.Rows {
 		others = append(others, row[0].(string))
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,33 +23,33 @@ import (
 //
 // and NULL where these runs differ in metric or unit.
 func (db *DB) Points(ctx context.Context, filter string) (answer.Table, error) {
-	return db.points(ctx, question{filter: filter}, "purpose = 'measure'")
+	return db.points(ctx, scan.Question{Filter: filter}, "purpose = 'measure'")
 }
 
 // SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
 func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (answer.Table, error) {
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
-		own += " OR run_id IN (SELECT unnest(" + textList(counted) + "))"
+		own += " OR run_id IN (SELECT unnest(" + scan.TextList(counted) + "))"
 	}
-	return db.points(ctx, question{}, "purpose = 'measure' AND ("+own+")")
+	return db.points(ctx, scan.Question{}, "purpose = 'measure' AND ("+own+")")
 }
 
 // points is Points of the runs that answer a question and meet a condition.
-func (db *DB) points(ctx context.Context, q question, condition string) (answer.Table, error) {
-	columns, err := runColumns(pointsColumns)
+func (db *DB) points(ctx context.Context, q scan.Question, condition string) (answer.Table, error) {
+	columns, err := scan.RunColumns(pointsColumns)
 	if err != nil {
 		return answer.Table{}, err
 	}
 	var t answer.Table
-	err = db.ask(ctx, db.listAll, func(r *reader) error {
-		sel, err := r.selected(ctx, q)
+	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
+		sel, err := r.Selected(ctx, q)
 		if err != nil {
 			return err
 		}
-		q := duck.Statement{SQL: pointsSQL(sel.src.scan(withColumns(columns, sel.Columns), sel.restrictedTo(condition))), Args: sel.Args}
-		if t, err = r.conn.Table(ctx, q); err == nil && len(t.Rows) == 0 {
-			err = r.nothing(ctx, sel)
+		q := duck.Statement{SQL: pointsSQL(sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo(condition))), Args: sel.Args}
+		if t, err = r.Conn.Table(ctx, q); err == nil && len(t.Rows) == 0 {
+			err = r.Nothing(ctx, sel)
 		}
 		return err
 	})

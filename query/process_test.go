@@ -18,7 +18,6 @@ import (
 	"time"
 
 	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"

@@ -21,12 +21,10 @@ func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
 
 // RemovedIDs is RunIDs of the runs that were removed, which are not found otherwise.
 func (db *DB) RemovedIDs(ctx context.Context, filter string) ([]string, error) {
-	src, err := db.listAll()
+	removed, err := db.stores.Removed()
 	if err != nil {
 		return nil, err
 	}
-	all := *db
-	all.withRemoved = true
-	ids, err := all.RunIDs(ctx, filter)
-	return slices.DeleteFunc(ids, func(id string) bool { return !src.said.Removed[id] }), err
+	ids, err := (&DB{db.stores.WithRemoved()}).RunIDs(ctx, filter)
+	return slices.DeleteFunc(ids, func(id string) bool { return !removed[id] }), err
 }

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,14 +26,14 @@ type Detail struct {
 // id that no run has, or several could mean, is an ErrInput.
 func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	var d Detail
-	err := db.ask(ctx, db.listAll, func(r *reader) error {
-		like, err := r.runsLike(ctx, id)
+	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+		like, err := r.RunsLike(ctx, id)
 		switch {
 		case errors.Is(err, fault.ErrInput):
 			return fault.Input("run: %v", err)
 		case err != nil:
 			return err
-		case len(like) == 0 && r.src.removed(id):
+		case len(like) == 0 && r.Src.Removed(id):
 			return fault.Input("run: %q was removed; restore brings it back", fault.Brief(id))
 		case len(like) == 0:
 			return fault.Input("run: no run has the id %q", fault.Brief(id))
@@ -42,7 +42,7 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 		if err != nil {
 			return err
 		}
-		d, err = r.detail(ctx, run)
+		d, err = detail(ctx, r, run)
 		return err
 	})
 	if err != nil {
@@ -51,29 +51,18 @@ func (db *DB) Show(ctx context.Context, id string) (Detail, error) {
 	return d, nil
 }
 
-// removed tells whether a run whose id begins or ends with a text, in any case of letters, was removed.
-func (s *sources) removed(text string) bool {
-	text = strings.ToUpper(text)
-	for id := range s.said.Removed {
-		if text != "" && (strings.HasPrefix(id, text) || strings.HasSuffix(id, text)) {
-			return true
-		}
-	}
-	return false
-}
-
 // detail reads a run.
-func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
+func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error) {
 	ids := []schema.ULID{run}
-	d := Detail{Notes: r.src.said.Notes[run.String()], Lost: r.src.said.Lost[run.String()]}
-	for name, runs := range r.src.said.Baselines {
+	d := Detail{Notes: r.Src.Said.Notes[run.String()], Lost: r.Src.Said.Lost[run.String()]}
+	for name, runs := range r.Src.Said.Baselines {
 		if slices.Contains(runs, run.String()) {
 			d.Baselines = append(d.Baselines, name)
 		}
 	}
 	slices.Sort(d.Baselines)
 	var err error
-	if d.Run, err = r.rows(ctx, ids, schema.Runs.Columns); err != nil {
+	if d.Run, err = r.Rows(ctx, ids, schema.Runs.Columns); err != nil {
 		return d, err
 	}
 	order := " ORDER BY metric"
@@ -81,11 +70,11 @@ func (r *reader) detail(ctx context.Context, run schema.ULID) (Detail, error) {
 	if primary := d.Run.Rows[0][d.Run.Index("metric")]; primary != nil {
 		order, args = " ORDER BY metric <> $2::VARCHAR, metric", append(args, primary)
 	}
-	src := r.src.of(ids)
-	if err := (&reader{r.conn, src}).checkSamples(ctx); err != nil {
+	src := r.Src.Of(ids)
+	if err := (&scan.Reader{Conn: r.Conn, Src: src}).CheckSamples(ctx); err != nil {
 		return d, err
 	}
-	if d.Metrics, err = r.conn.Table(ctx, duck.Statement{SQL: src.samplesSQL("run_id = $1::VARCHAR") + order, Args: args}); err != nil {
+	if d.Metrics, err = r.Conn.Table(ctx, duck.Statement{SQL: src.SamplesSQL("run_id = $1::VARCHAR") + order, Args: args}); err != nil {
 		return d, err
 	}
 	d.Metrics.SetUnits(nil)

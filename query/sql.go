@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,12 +27,12 @@ const maxValues = 10_000_000
 // that fails as it runs, is an ErrInput of one line.
 func (db *DB) SQL(ctx context.Context, text string) (answer.Table, error) {
 	var t answer.Table
-	err := db.retry(ctx, ahead(db.listAll), func(s *sources) error {
-		e, err := duck.Open(db.opts.MemoryLimit, db.opts.TempDir)
+	err := db.stores.Elsewhere(ctx, func(s *scan.Sources) error {
+		e, release, err := db.stores.OwnEngine()
 		if err != nil {
 			return err
 		}
-		defer db.closing.close(e)
+		defer release()
 		t, err = answerSQL(ctx, e, s, text)
 		return err
 	})
@@ -45,7 +46,7 @@ func (db *DB) SQL(ctx context.Context, text string) (answer.Table, error) {
 const annotations = "annotations"
 
 // answerSQL answers a text of a user in an engine that nothing else uses.
-func answerSQL(ctx context.Context, e *duck.Engine, s *sources, text string) (answer.Table, error) {
+func answerSQL(ctx context.Context, e *duck.Engine, s *scan.Sources, text string) (answer.Table, error) {
 	c, passed, err := sandboxed(ctx, e, s, text)
 	if err != nil {
 		return answer.Table{}, err
@@ -58,7 +59,7 @@ func answerSQL(ctx context.Context, e *duck.Engine, s *sources, text string) (an
 
 // sandboxed opens the connection for a text of a user, which passed, in an engine that nothing else uses. Of all files
 // it reaches those of the stores that the text speaks of, and others that are named here. Its caller closes it.
-func sandboxed(ctx context.Context, e *duck.Engine, s *sources, text string, others ...string) (*duck.Conn, passed, error) {
+func sandboxed(ctx context.Context, e *duck.Engine, s *scan.Sources, text string, others ...string) (*duck.Conn, passed, error) {
 	c, err := e.Connect(ctx)
 	if err != nil {
 		return nil, passed{}, err
@@ -74,24 +75,24 @@ func sandboxed(ctx context.Context, e *duck.Engine, s *sources, text string, oth
 }
 
 // lockIn makes the views and takes all else away.
-func lockIn(ctx context.Context, c *duck.Conn, s *sources, passed passed, others []string) error {
-	s.tables = annotations + "."
+func lockIn(ctx context.Context, c *duck.Conn, s *scan.Sources, passed passed, others []string) error {
+	s.Tables = annotations + "."
 	if _, err := c.Exec(ctx, "CREATE SCHEMA "+annotations); err != nil {
 		return err
 	}
-	r := &reader{c, s}
-	if err := r.settle(ctx); err != nil {
+	r := &scan.Reader{Conn: c, Src: s}
+	if err := r.Settle(ctx); err != nil {
 		return err
 	}
-	if err := r.changeAll(ctx); err != nil {
+	if err := r.ChangeAll(ctx); err != nil {
 		return err
 	}
 	if passed.speaksOf("samples", "samples_long") {
-		if err := r.checkSamples(ctx); err != nil {
+		if err := r.CheckSamples(ctx); err != nil {
 			return err
 		}
 	}
-	for _, statement := range s.sandbox(passed, others...) {
+	for _, statement := range sandbox(s, passed, others...) {
 		if _, err := c.Exec(ctx, statement); err != nil {
 			return err
 		}
@@ -102,25 +103,25 @@ func lockIn(ctx context.Context, c *duck.Conn, s *sources, passed passed, others
 // sandbox are the statements that make the views and then lock the engine in. A table that the text does not speak of
 // has no rows, for it may be many files. allowed_paths names files, not directories: so no COPY, glob or read_text
 // reaches anything else in a store.
-func (s *sources) sandbox(passed passed, others ...string) []string {
-	samples, ops, runs := &sources{stores: s.stores}, &sources{stores: s.stores}, s
-	paths := append(s.paths(slices.Concat(s.live, s.read)), others...)
+func sandbox(s *scan.Sources, passed passed, others ...string) []string {
+	samples, ops, runs := &scan.Sources{Stores: s.Stores}, &scan.Sources{Stores: s.Stores}, s
+	paths := append(s.Paths(slices.Concat(s.Live, s.Read)), others...)
 	if passed.speaksOf("samples", "samples_long") {
 		samples = s
-		paths = append(paths, s.paths(s.beside(schema.Samples))...)
+		paths = append(paths, s.Paths(s.Beside(schema.Samples))...)
 	}
 	if passed.speaksOf("ops") {
 		ops = s
-		paths = append(paths, s.paths(s.beside(schema.Ops))...)
+		paths = append(paths, s.Paths(s.Beside(schema.Ops))...)
 	}
 	statements := []string{
-		"CREATE VIEW runs AS " + runs.runsSQL(),
-		"CREATE VIEW samples AS " + samples.samplesSQL(""),
-		"CREATE VIEW samples_long AS " + samplesLongSQL("samples"),
-		"CREATE VIEW ops AS " + ops.opsSQL(""),
+		"CREATE VIEW runs AS " + runs.RunsSQL(),
+		"CREATE VIEW samples AS " + samples.SamplesSQL(""),
+		"CREATE VIEW samples_long AS " + scan.SamplesLongSQL("samples"),
+		"CREATE VIEW ops AS " + ops.OpsSQL(""),
 		"CREATE MACRO num(x) AS " + duck.Number("x"),
 		"SET TimeZone = 'UTC'",
-		"SET allowed_paths = " + textList(allowed(paths)),
+		"SET allowed_paths = " + scan.TextList(allowed(paths)),
 		"SET enable_external_access = false",
 	}
 	if passed.wholeWindow {
@@ -131,7 +132,7 @@ func (s *sources) sandbox(passed passed, others ...string) []string {
 
 // allowed are what has to be allowed for files to be read: DuckDB asks for the pattern and for the file.
 func allowed(paths []string) []string {
-	all := patterns(paths)
+	all := scan.Patterns(paths)
 	for i, path := range paths {
 		if all[i] != path {
 			all = append(all, path)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,24 +19,24 @@ func untimed(id schema.ULID) bool { return id.Time().UnixMilli() == 0 }
 
 // orderUntimed puts runs without a start, which come last among the newest, in their order. Of a listing with a limit these
 // are others than before. Nothing is read where no such run was found.
-func (l *lister) orderUntimed(ctx context.Context, r *reader, found *chosen) error {
-	timed := slices.IndexFunc(found.ids, untimed)
+func (l *lister) orderUntimed(ctx context.Context, r *scan.Reader, found *scan.Chosen) error {
+	timed := slices.IndexFunc(found.IDs, untimed)
 	if timed < 0 {
 		return nil
 	}
-	sel, err := r.selected(ctx, l.question)
+	sel, err := r.Selected(ctx, l.question)
 	if err != nil {
 		return err
 	}
-	alone := bounds{until: 1}
-	sel.restrict(alone)
-	columns := withColumns(withRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
-	text := "SELECT run_id FROM " + sel.src.within(alone).scan(columns, sel.SQL) + " ORDER BY " + untimedOrder
+	alone := scan.Bounds{Until: 1}
+	sel.Restrict(alone)
+	columns := scan.WithColumns(scan.WithRunID(sel.Columns), []*schema.Column{schema.RunColumn("session_id"), schema.RunColumn("env"), schema.RunColumn("position_index")})
+	text := "SELECT run_id FROM " + sel.Src.Within(alone).Scan(columns, sel.SQL) + " ORDER BY " + untimedOrder
 	if l.req.Limit > 0 {
 		text += fmt.Sprintf(" LIMIT %d", l.req.Limit-timed)
 	}
-	last, err := r.listIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
-	found.ids = append(found.ids[:timed], last...)
+	last, err := r.ListIDs(ctx, duck.Statement{SQL: text, Args: sel.Args})
+	found.IDs = append(found.IDs[:timed], last...)
 	l.only = nil
 	return err
 }

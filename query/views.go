@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -16,12 +17,12 @@ import (
 // store, and num(x), as SQL has them here. Whoever loads it sees the store as it is then; tags and removed runs are those
 // of the moment at which it was made. The views are temporary: they are those of one connection. Errors are those of Open.
 func Views(dir string) (string, error) {
-	path, err := realPath(dir)
+	path, err := scan.RealPath(dir)
 	if err == nil && strings.Contains(path, `\`) {
 		err = errors.New("DuckDB's glob finds nothing in a path with a backslash")
 	}
 	if err == nil {
-		err = checkPath(path)
+		err = scan.CheckPath(path)
 	}
 	if err != nil {
 		return "", fault.Store(dir, err)
@@ -30,7 +31,7 @@ func Views(dir string) (string, error) {
 	if err != nil {
 		return "", fault.Store(dir, err)
 	}
-	events, err := readEvents(schema.Dir(path), listing.Events)
+	events, err := scan.ReadEvents(schema.Dir(path), listing.Events)
 	if err != nil {
 		return "", fault.Store(dir, err)
 	}
@@ -54,7 +55,7 @@ func (w *viewWriter) line(format string, args ...any) { fmt.Fprintf(&w.text, for
 
 // globOf is the SQL of the paths in the store that match.
 func (w *viewWriter) globOf(pattern string) string {
-	return "glob(" + duck.Literal(asPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
+	return "glob(" + duck.Literal(scan.AsPattern.Replace(strings.TrimSuffix(w.path, "/"))+"/"+pattern) + ")"
 }
 
 // files makes variables of the files that there are, live ones first, since runs go from there to the sealed ones; and a
@@ -81,16 +82,16 @@ func (w *viewWriter) list(name, files string) {
 // source makes the view neurolens_NAME over the files of the variable of that name.
 func (w *viewWriter) source(name string, columns []*schema.Column, distinct string) {
 	files := "list_transform(getvariable('neurolens_" + name + "'), lambda f: regexp_replace(f, '[*?\\[]', '[\\0]', 'g'))"
-	read := "SELECT " + distinct + columnNames(columns) + " FROM read_parquet(" + files + ", schema = " + schemaMap(columns) + ")"
+	read := "SELECT " + distinct + scan.ColumnNames(columns) + " FROM read_parquet(" + files + ", schema = " + scan.SchemaMap(columns) + ")"
 	w.line("SET VARIABLE neurolens_%s_sql = CASE WHEN len(getvariable('neurolens_%s')) = 0 THEN %s ELSE %s END;",
-		name, name, duck.Literal("FROM "+emptyTable(columns)), duck.Literal(read))
+		name, name, duck.Literal("FROM "+scan.EmptyTable(columns)), duck.Literal(read))
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_%s AS FROM query(getvariable('neurolens_%s_sql'));", name, name)
 }
 
 // annotations makes tables of what events say.
 func (w *viewWriter) annotations() {
 	removed := slices.Sorted(maps.Keys(w.said.Removed))
-	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", textList(removed))
+	w.line("CREATE OR REPLACE TEMP VIEW neurolens_removed AS SELECT unnest(%s::VARCHAR[]) AS run_id;", scan.TextList(removed))
 	tagged := map[string]bool{}
 	for run := range w.said.Tags {
 		tagged[run] = true
@@ -107,7 +108,7 @@ func (w *viewWriter) annotations() {
 			values[i] = set[key]
 		}
 		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]), %s::VARCHAR[])",
-			duck.Literal(run), textList(keys), textList(values), textList(w.said.Untagged[run])))
+			duck.Literal(run), scan.TextList(keys), scan.TextList(values), scan.TextList(w.said.Untagged[run])))
 	}
 	if len(rows) == 0 {
 		rows = []string{"(NULL::VARCHAR, NULL::MAP(VARCHAR, VARCHAR), NULL::VARCHAR[])"}
@@ -124,7 +125,7 @@ func (w *viewWriter) lost() {
 		for _, table := range slices.Sorted(maps.Keys(w.said.Lost[run])) {
 			tables, reasons = append(tables, table), append(reasons, w.said.Lost[run][table])
 		}
-		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", duck.Literal(run), textList(tables), textList(reasons)))
+		rows = append(rows, fmt.Sprintf("(%s, map(%s::VARCHAR[], %s::VARCHAR[]))", duck.Literal(run), scan.TextList(tables), scan.TextList(reasons)))
 	}
 	w.line("CREATE OR REPLACE TEMP VIEW neurolens_lost AS FROM (VALUES %s) t(run_id, lost) WHERE run_id IS NOT NULL;", strings.Join(rows, ",\n  "))
 }
@@ -133,15 +134,15 @@ func (w *viewWriter) lost() {
 func (w *viewWriter) views() {
 	const removed = " ANTI JOIN neurolens_removed USING (run_id)"
 	const unsealed = "neurolens_live ANTI JOIN neurolens_runs USING (run_id)"
-	runs := columnNames(schema.Runs.Columns)
-	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, changedTags, changedMissing)
+	runs := scan.ColumnNames(schema.Runs.Columns)
+	w.line("CREATE OR REPLACE TEMP VIEW runs AS SELECT %s FROM (SELECT * REPLACE (%s AS tags, %s AS env_missing) FROM (", runs, scan.ChangedTags, scan.ChangedMissing)
 	w.line("  SELECT %s FROM neurolens_runs UNION ALL SELECT %s FROM %s)%s LEFT JOIN neurolens_tags USING (run_id) LEFT JOIN neurolens_lost USING (run_id));", runs, runs, unsealed, removed)
 	nested := func(t *schema.Table) string {
 		return fmt.Sprintf("(SELECT %s FROM neurolens_%s UNION ALL SELECT %s FROM (SELECT run_id, unnest(%s, max_depth := 2) FROM %s))%s",
-			columnNames(t.Columns), t.Name, columnNames(t.Columns), duck.Identifier(t.Name), unsealed, removed)
+			scan.ColumnNames(t.Columns), t.Name, scan.ColumnNames(t.Columns), duck.Identifier(t.Name), unsealed, removed)
 	}
-	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, sampleValues, nested(schema.Samples))
-	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", samplesLongSQL("samples"))
+	w.line(`CREATE OR REPLACE TEMP VIEW samples AS SELECT *, %s AS "values" FROM %s;`, scan.SampleValues, nested(schema.Samples))
+	w.line("CREATE OR REPLACE TEMP VIEW samples_long AS %s;", scan.SamplesLongSQL("samples"))
 	w.line("CREATE OR REPLACE TEMP VIEW ops AS FROM %s;", nested(schema.Ops))
 	w.line("CREATE OR REPLACE TEMP MACRO num(x) AS %s;", duck.Number("x"))
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	_ "github.com/duckdb/duckdb-go/v2"
-
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )

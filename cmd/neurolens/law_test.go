@@ -33,6 +33,7 @@ var law = []struct {
 	{"query/answer", []string{"schema"}, nil},
 	{"query/internal/duck", []string{"query/answer", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/internal/fault", nil, nil},
+	{"query/internal/scan", []string{"query/answer", "query/filter", "query/internal/duck", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/guard", []string{"query/scratch"}, nil},
 	{"query/scratch", nil, nil},
 	{"query/report", []string{"schema"}, nil},

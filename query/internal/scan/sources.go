@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"io/fs"
@@ -27,17 +27,17 @@ func (f *file) span() (first, last int64) {
 	return f.sealed.First, f.sealed.Last
 }
 
-// sources are the files that answer a question, as one listing of the stores names them. A run that is met in several
+// Sources are the files that answer a question, as one listing of the stores names them. A run that is met in several
 // of them counts once: see doubles.
-type sources struct {
-	stores  []store
-	live    []file // a run each, newest first
+type Sources struct {
+	Stores  []store
+	Live    []file // a run each, newest first
 	sealed  []file // of schema.RunsDir; one that several stores hold is that of the first of them
-	read    []file // what to read in place of sealed: packs, and files that no pack covers
-	counted int    // runs, by names alone, also those that are removed
-	said    schema.Annotations
+	Read    []file // what to read in place of sealed: packs, and files that no pack covers
+	Counted int    // runs, by names alone, also those that are removed
+	Said    schema.Annotations
 
-	tables  string       // what stands before the names of the tables that leave runs out, or change them
+	Tables  string       // what stands before the names of the tables that leave runs out, or change them
 	doubled map[int]bool // stores of whose sealed runs some are left out, being those of others
 	chosen  bool         // runs that are removed were left out before
 	tagged  bool         // tags are to be changed by the table
@@ -48,11 +48,11 @@ type sources struct {
 
 // list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and
 // what was said about them.
-func (db *DB) list(since time.Time) (*sources, error) {
-	s := &sources{stores: db.stores, footers: newFooterChecks()}
+func (s *Stores) list(since time.Time) (*Sources, error) {
+	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
 	var events []schema.Event
 	known := map[schema.SealedFile]bool{} // by its whole name: what a repair left of one has the same id
-	for i, st := range db.stores {
+	for i, st := range s.dirs {
 		dir := schema.Dir(st.path)
 		l, err := listSince(dir, since)
 		if err != nil {
@@ -60,28 +60,28 @@ func (db *DB) list(since time.Time) (*sources, error) {
 		}
 		covers := make(chan map[schema.ULID][]schema.ULID, 1)
 		go func() { covers <- coversOf(dir, l) }()
-		more, err := readEvents(dir, l.Events)
+		more, err := ReadEvents(dir, l.Events)
 		read := <-covers
 		if err != nil {
 			return nil, fault.Store(st.dir, err)
 		}
 		events = append(events, more...)
-		if len(db.stores) > 1 {
+		if len(s.dirs) > 1 {
 			l.Sealed = slices.DeleteFunc(l.Sealed, func(f schema.SealedFile) bool { return known[f] })
 			for _, f := range l.Sealed {
 				known[f] = true
 			}
 		}
-		s.add(i, l)
+		src.add(i, l)
 		packs, files := schema.PlanPacks(l, read)
-		s.read = append(s.read, filesOf(i, schema.PacksDir, packs)...)
-		s.read = append(s.read, filesOf(i, schema.RunsDir, files)...)
+		src.Read = append(src.Read, filesOf(i, schema.PacksDir, packs)...)
+		src.Read = append(src.Read, filesOf(i, schema.RunsDir, files)...)
 	}
-	s.annotate(events)
-	if db.withRemoved {
-		clear(s.said.Removed)
+	src.annotate(events)
+	if s.withRemoved {
+		clear(src.Said.Removed)
 	}
-	return s, nil
+	return src, nil
 }
 
 // listSince lists the files since a time, or all where these are many: packs stand for all.
@@ -109,23 +109,23 @@ func coversOf(dir fs.FS, l *schema.Listing) map[schema.ULID][]schema.ULID {
 }
 
 // add takes the live and the sealed files of a store's listing in.
-func (s *sources) add(store int, l *schema.Listing) {
+func (s *Sources) add(store int, l *schema.Listing) {
 	for _, f := range l.Live {
-		s.live = append(s.live, file{store: store, live: f})
+		s.Live = append(s.Live, file{store: store, live: f})
 	}
 	s.sealed = append(s.sealed, filesOf(store, schema.RunsDir, l.Sealed)...)
 }
 
 // annotate applies the events of all stores, and counts.
-func (s *sources) annotate(events []schema.Event) {
-	s.said = schema.Annotate(events)
-	if len(s.stores) > 1 {
-		slices.SortStableFunc(s.live, func(a, b file) int { return compareIDs(b.live.Run, a.live.Run) })
-		s.live = slices.CompactFunc(s.live, func(a, b file) bool { return a.live.Run == b.live.Run })
+func (s *Sources) annotate(events []schema.Event) {
+	s.Said = schema.Annotate(events)
+	if len(s.Stores) > 1 {
+		slices.SortStableFunc(s.Live, func(a, b file) int { return CompareIDs(b.live.Run, a.live.Run) })
+		s.Live = slices.CompactFunc(s.Live, func(a, b file) bool { return a.live.Run == b.live.Run })
 	}
-	s.counted = len(s.live)
+	s.Counted = len(s.Live)
 	for _, f := range s.sealed {
-		s.counted += f.sealed.Rows
+		s.Counted += f.sealed.Rows
 	}
 }
 
@@ -138,48 +138,49 @@ func filesOf(store int, zone string, sealed []schema.SealedFile) []file {
 }
 
 // path is the absolute path of a file.
-func (s *sources) path(f *file) string { return s.stores[f.store].path + "/" + s.name(f) }
+func (s *Sources) path(f *file) string { return s.Stores[f.store].path + "/" + s.name(f) }
 
 // name is the path of a file in its store.
-func (s *sources) name(f *file) string {
+func (s *Sources) name(f *file) string {
 	if f.zone == "" {
 		return f.live.Path()
 	}
 	return f.sealed.Path(f.zone)
 }
 
-// bounds are times since and before which runs started, in Unix milliseconds as in a run's id. The zero bounds are none;
+// Bounds are times since and before which runs started, in Unix milliseconds as in a run's id. The zero bounds are none;
 // within others there is no run without a start.
-type bounds struct {
-	since, until int64 // until 0: no bound
+type Bounds struct {
+	Since, Until int64 // until 0: no bound
 }
 
-func newBounds(since, until time.Time) bounds {
-	var b bounds
+// NewBounds are those of two times; the zero time is no bound.
+func NewBounds(since, until time.Time) Bounds {
+	var b Bounds
 	if !since.IsZero() {
-		b.since = max(since.UnixMilli(), 1)
+		b.Since = max(since.UnixMilli(), 1)
 	}
 	if !until.IsZero() {
-		b.since, b.until = max(b.since, 1), max(until.UnixMilli(), 1)
+		b.Since, b.Until = max(b.Since, 1), max(until.UnixMilli(), 1)
 	}
 	return b
 }
 
 // overlap tells whether there can be a run between first and last within the bounds.
-func (b bounds) overlap(first, last int64) bool {
-	return last >= b.since && (b.until == 0 || first < b.until)
+func (b Bounds) overlap(first, last int64) bool {
+	return last >= b.Since && (b.Until == 0 || first < b.Until)
 }
 
-// within are the sources of runs within bounds; of others too, where a file holds both.
-func (s *sources) within(b bounds) *sources {
-	if b == (bounds{}) {
+// Within are the sources of runs within bounds; of others too, where a file holds both.
+func (s *Sources) Within(b Bounds) *Sources {
+	if b == (Bounds{}) {
 		return s
 	}
 	return s.only(func(f *file) bool { return b.overlap(f.span()) })
 }
 
-// of are the sources of some runs, which were chosen from those that are not removed. The ids descend or ascend.
-func (s *sources) of(ids []schema.ULID) *sources {
+// Of are the sources of some runs, which were chosen from those that are not removed. The ids descend or ascend.
+func (s *Sources) Of(ids []schema.ULID) *Sources {
 	times := make([]int64, len(ids))
 	wanted := make(map[schema.ULID]bool, len(ids))
 	for i, id := range ids {
@@ -198,15 +199,15 @@ func (s *sources) of(ids []schema.ULID) *sources {
 	// A row group of a pack takes as long as some tens of small files.
 	const smallFiles = 24
 	if len(narrow.sealed) <= smallFiles {
-		narrow.read = narrow.sealed
+		narrow.Read = narrow.sealed
 	}
 	return narrow
 }
 
 // only are the sources without the files that are not wanted.
-func (s *sources) only(wanted func(*file) bool) *sources {
+func (s *Sources) only(wanted func(*file) bool) *Sources {
 	narrow := *s
-	for _, files := range []*[]file{&narrow.live, &narrow.sealed, &narrow.read} {
+	for _, files := range []*[]file{&narrow.Live, &narrow.sealed, &narrow.Read} {
 		all := *files
 		*files = nil
 		for i := range all {

@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"errors"
@@ -15,52 +15,52 @@ import (
 // damageMark opens the message of the error that a scan raises on a file which is not what its name says.
 const damageMark = "not the run of its name: "
 
-// scan is the SQL text of a subquery over the runs of the sources: the named columns of their rows, by field id, so that
+// Scan is the SQL text of a subquery over the runs of the sources: the named columns of their rows, by field id, so that
 // a column that a file lacks is NULL, where a condition over them holds (empty: all).
-func (s *sources) scan(columns []*schema.Column, where string) string {
-	read, early := withRunID(columns), where
+func (s *Sources) Scan(columns []*schema.Column, where string) string {
+	read, early := WithRunID(columns), where
 	replaced, joined := s.changes(read)
 	if replaced != "" {
 		early = ""
 	}
 	var parts []string
-	if len(s.live) > 0 {
+	if len(s.Live) > 0 {
 		parts = append(parts, s.scanLive(read, early))
 	}
-	parts = append(parts, s.scanSealed(read, s.read, early)...)
+	parts = append(parts, s.scanSealed(read, s.Read, early)...)
 	if len(parts) == 0 {
-		return "(FROM " + emptyTable(columns) + whereText(where) + ")"
+		return "(FROM " + EmptyTable(columns) + whereText(where) + ")"
 	}
 	from := "(" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved()
 	if replaced != "" {
 		from = "(SELECT * REPLACE (" + replaced + ") FROM " + from + joined + ")" + whereText(where)
 	}
-	return "(SELECT " + columnNames(columns) + " FROM " + from + ")"
+	return "(SELECT " + ColumnNames(columns) + " FROM " + from + ")"
 }
 
 // changes are the SQL of columns as events change them, and the joins that this takes; empty where they change nothing.
-func (s *sources) changes(columns []*schema.Column) (replaced, joined string) {
+func (s *Sources) changes(columns []*schema.Column) (replaced, joined string) {
 	has := func(name string) bool {
 		return slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == name })
 	}
 	var values []string
 	if s.tagged && has("tags") {
-		values = append(values, changedTags+" AS tags")
-		joined += " LEFT JOIN " + s.tables + "tag_changes USING (run_id)"
+		values = append(values, ChangedTags+" AS tags")
+		joined += " LEFT JOIN " + s.Tables + "tag_changes USING (run_id)"
 	}
 	if s.lossy && has("env_missing") {
-		values = append(values, changedMissing+" AS env_missing")
-		joined += " LEFT JOIN " + s.tables + "lost_rows USING (run_id)"
+		values = append(values, ChangedMissing+" AS env_missing")
+		joined += " LEFT JOIN " + s.Tables + "lost_rows USING (run_id)"
 	}
 	return strings.Join(values, ", "), joined
 }
 
-// changedMissing is what is not known of a run beside the column of the table lost_rows: also the samples or ops that it
+// ChangedMissing is what is not known of a run beside the column of the table lost_rows: also the samples or ops that it
 // has lost, and why.
-const changedMissing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
+const ChangedMissing = `CASE WHEN lost IS NULL THEN env_missing ELSE map_concat(coalesce(env_missing, MAP {}), lost) END`
 
-// changedTags are the tags of a row beside the columns of the table tag_changes.
-const changedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
+// ChangedTags are the tags of a row beside the columns of the table tag_changes.
+const ChangedTags = `CASE WHEN tags_set IS NULL OR tags IS NULL AND cardinality(tags_set) = 0 THEN tags ELSE map_concat(map_from_entries(
 	list_filter(map_entries(coalesce(tags, MAP {})), lambda e: NOT list_contains(tags_gone, e.key))), tags_set) END`
 
 func whereText(where string) string {
@@ -71,29 +71,29 @@ func whereText(where string) string {
 }
 
 // withoutRemoved leaves out of a subquery before it what events removed.
-func (s *sources) withoutRemoved() string {
-	if s.chosen || len(s.said.Removed) == 0 {
+func (s *Sources) withoutRemoved() string {
+	if s.chosen || len(s.Said.Removed) == 0 {
 		return ""
 	}
-	return " ANTI JOIN " + s.tables + "removed USING (run_id)"
+	return " ANTI JOIN " + s.Tables + "removed USING (run_id)"
 }
 
 // scanLive is the SQL text over live files. A row that is not the only one of its file, the run of the file's name, or
 // not of a file of the stores raises an error. The check and the condition are one expression, as DuckDB would try the
 // parts of an AND in the order that it likes, and pass over a file that it can tell not to match.
-func (s *sources) scanLive(columns []*schema.Column, where string) string {
+func (s *Sources) scanLive(columns []*schema.Column, where string) string {
 	if where == "" {
 		where = "true"
 	}
-	s.footers.begin(s, s.live)
-	return "SELECT " + columnNames(columns) + " FROM " + readParquet(s.paths(s.live), withRunID(columns)) +
+	s.footers.begin(s, s.Live)
+	return "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(s.Live), WithRunID(columns)) +
 		" WHERE CASE WHEN file_row_number = 0 AND ends_with(filename, '/' || run_id || '.parquet') AND " + s.ofStores() +
 		" THEN " + where + " ELSE error('" + damageMark + "' || filename) END"
 }
 
 // scanSealed are SQL texts over sealed files of a table, plain, so that a condition reaches the files. A file that is
 // none raises an error.
-func (s *sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
+func (s *Sources) scanSealed(columns []*schema.Column, files []file, where string) []string {
 	s.footers.begin(s, files)
 	groups := map[int][]file{}
 	for _, f := range files {
@@ -109,9 +109,9 @@ func (s *sources) scanSealed(columns []*schema.Column, files []file, where strin
 	}
 	var texts []string
 	for _, store := range slices.Sorted(maps.Keys(groups)) {
-		text := "SELECT " + columnNames(columns) + " FROM " + readParquet(s.paths(groups[store]), columns)
+		text := "SELECT " + ColumnNames(columns) + " FROM " + readParquet(s.Paths(groups[store]), columns)
 		if store >= 0 {
-			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.tables, store)
+			text += fmt.Sprintf(" ANTI JOIN (SELECT run_id FROM %sdoubles WHERE store = %d) USING (run_id)", s.Tables, store)
 		}
 		texts = append(texts, text+whereText(where))
 	}
@@ -120,10 +120,11 @@ func (s *sources) scanSealed(columns []*schema.Column, files []file, where strin
 
 // readParquet is the SQL of a table function over files, by their paths.
 func readParquet(paths []string, columns []*schema.Column) string {
-	return "read_parquet(" + textList(patterns(paths)) + ", schema = " + schemaMap(columns) + ")"
+	return "read_parquet(" + TextList(Patterns(paths)) + ", schema = " + SchemaMap(columns) + ")"
 }
 
-func (s *sources) paths(files []file) []string {
+// Paths are the absolute paths of files.
+func (s *Sources) Paths(files []file) []string {
 	all := make([]string, len(files))
 	for i := range files {
 		all[i] = s.path(&files[i])
@@ -132,23 +133,24 @@ func (s *sources) paths(files []file) []string {
 }
 
 // ofStores is the SQL condition that a file is one of the stores.
-func (s *sources) ofStores() string {
-	conditions := make([]string, len(s.stores))
-	for i, st := range s.stores {
+func (s *Sources) ofStores() string {
+	conditions := make([]string, len(s.Stores))
+	for i, st := range s.Stores {
 		conditions[i] = "starts_with(filename, " + duck.Literal(strings.TrimSuffix(st.path, "/")+"/") + ")"
 	}
 	return "(" + strings.Join(conditions, " OR ") + ")"
 }
 
-// withRunID are columns with run_id before them, unless it is among them.
-func withRunID(columns []*schema.Column) []*schema.Column {
+// WithRunID are columns with run_id before them, unless it is among them.
+func WithRunID(columns []*schema.Column) []*schema.Column {
 	if slices.ContainsFunc(columns, func(c *schema.Column) bool { return c.Name == "run_id" }) {
 		return columns
 	}
 	return append([]*schema.Column{schema.RunColumn("run_id")}, columns...)
 }
 
-func emptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
+// EmptyTable is a subquery with columns and without rows.
+func EmptyTable(columns []*schema.Column) string { return rowOfNulls(columns, " WHERE false") }
 
 // rowOfNulls is a table of one row, if that meets a condition.
 func rowOfNulls(columns []*schema.Column, where string) string {
@@ -159,8 +161,8 @@ func rowOfNulls(columns []*schema.Column, where string) string {
 	return "(SELECT " + strings.Join(nulls, ", ") + where + ")"
 }
 
-// columnNames lists names of the registry, or of this package.
-func columnNames(columns []*schema.Column) string {
+// ColumnNames lists names of the registry, or of this package.
+func ColumnNames(columns []*schema.Column) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = duck.Identifier(c.Name)
@@ -171,11 +173,11 @@ func columnNames(columns []*schema.Column) string {
 // wild are the characters that read_parquet takes for more than themselves: it is given patterns, not paths.
 const wild = "*?["
 
-// asPattern makes of a path the pattern that it alone matches.
-var asPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
+// AsPattern makes of a path the pattern that it alone matches.
+var AsPattern = strings.NewReplacer("*", "[*]", "?", "[?]", "[", "[[]")
 
-// checkPath refuses the paths that no pattern stands for: in a pattern DuckDB takes a backslash for the end of a directory.
-func checkPath(path string) error {
+// CheckPath refuses the paths that no pattern stands for: in a pattern DuckDB takes a backslash for the end of a directory.
+func CheckPath(path string) error {
 	if !utf8.ValidString(path) {
 		return errors.New("its path is not UTF-8, and cannot be read")
 	}
@@ -185,17 +187,17 @@ func checkPath(path string) error {
 	return nil
 }
 
-// patterns are what read_parquet is given for paths.
-func patterns(paths []string) []string {
+// Patterns are what read_parquet is given for paths.
+func Patterns(paths []string) []string {
 	all := make([]string, len(paths))
 	for i, path := range paths {
-		all[i] = asPattern.Replace(path)
+		all[i] = AsPattern.Replace(path)
 	}
 	return all
 }
 
-// textList is an SQL list of texts of this package or paths.
-func textList(texts []string) string {
+// TextList is an SQL list of texts of this package or paths.
+func TextList(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, text := range texts {
 		quoted[i] = duck.Literal(text)
@@ -203,7 +205,8 @@ func textList(texts []string) string {
 	return "[" + strings.Join(quoted, ",") + "]"
 }
 
-func schemaMap(columns []*schema.Column) string {
+// SchemaMap is the schema that read_parquet is given: columns by field id, NULL where a file lacks one.
+func SchemaMap(columns []*schema.Column) string {
 	fields := make([]string, len(columns))
 	for i, c := range columns {
 		fields[i] = fmt.Sprintf("%d: {name: %s, type: %s, default_value: NULL}", c.ID, duck.Literal(c.Name), duck.Literal(c.SQLType()))
@@ -211,15 +214,14 @@ func schemaMap(columns []*schema.Column) string {
 	return "MAP {" + strings.Join(fields, ", ") + "}"
 }
 
-// literal quotes a text of this package or a path. Texts of users are parameters.
 // liveColumn is a column of a live file: samples and ops, nested.
 func liveColumn(name string) *schema.Column {
 	columns := schema.LiveColumns()
 	return columns[slices.IndexFunc(columns, func(c *schema.Column) bool { return c.Name == name })]
 }
 
-// withColumns are columns and, after them, those of more that are not among them.
-func withColumns(columns, more []*schema.Column) []*schema.Column {
+// WithColumns are columns and, after them, those of more that are not among them.
+func WithColumns(columns, more []*schema.Column) []*schema.Column {
 	all := slices.Clone(columns)
 	for _, c := range more {
 		if !slices.Contains(all, c) {

@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"context"
@@ -18,14 +18,14 @@ import (
 
 // ids finds what the value of a key stands for. For run= and session= it is the whole id, or a prefix or suffix that no
 // other id has, in any case of letters; a value that fits none gives none. A baseline has to be there.
-func (r *reader) ids(ctx context.Context, key, value string) ([]string, error) {
+func (r *Reader) ids(ctx context.Context, key, value string) ([]string, error) {
 	switch key {
 	case filter.KeyRun:
-		return r.runsLike(ctx, value)
+		return r.RunsLike(ctx, value)
 	case filter.KeyBaseline:
-		runs, ok := r.src.said.Baselines[value]
+		runs, ok := r.Src.Said.Baselines[value]
 		if !ok {
-			return nil, fault.Input("there is no baseline %q%s", fault.Brief(value), nearestBaseline(value, r.src.said.Baselines))
+			return nil, fault.Input("there is no baseline %q%s", fault.Brief(value), nearestBaseline(value, r.Src.Said.Baselines))
 		}
 		return runs, nil
 	}
@@ -46,12 +46,12 @@ func nearestBaseline(name string, baselines map[string][]string) string {
 }
 
 // sessionFromLast is the id of the newest session but so many.
-func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
-	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.src.scan([]*schema.Column{schema.RunColumn("session_id")}, "session_id IS NOT NULL"), back)
+func (r *Reader) sessionFromLast(ctx context.Context, back int) ([]string, error) {
+	text := fmt.Sprintf("SELECT DISTINCT session_id FROM %s ORDER BY session_id DESC LIMIT 1 OFFSET %d", r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, "session_id IS NOT NULL"), back)
 	if back == 0 {
-		text = "SELECT max(session_id) FROM " + r.src.scan([]*schema.Column{schema.RunColumn("session_id")}, "")
+		text = "SELECT max(session_id) FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn("session_id")}, "")
 	}
-	row, err := r.conn.One(ctx, duck.Statement{SQL: text})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: text})
 	if err != nil || len(row) == 0 {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (r *reader) sessionFromLast(ctx context.Context, back int) ([]string, error
 	if !ok {
 		return nil, nil
 	}
-	if began := time.UnixMilli(timeOf(id)); r.conn.Remark != nil && time.Until(began) > clockSkew {
-		r.conn.Remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
+	if began := time.UnixMilli(timeOf(id)); r.Conn.Remark != nil && time.Until(began) > clockSkew {
+		r.Conn.Remark(fmt.Sprintf("session %s begins in the future, %s: it counts as the last one until then; name another with session=ID",
 			id[len(id)-shortID:], began.UTC().Format(time.RFC3339)))
 	}
 	return []string{id}, nil
@@ -83,19 +83,19 @@ func lastButN(value string) (int, bool) {
 	return n, ok && err == nil && n >= 0
 }
 
-// runsLike are the ids of the run with an id, or with a prefix or suffix of one: at most one, or an error. Only files
+// RunsLike are the ids of the run with an id, or with a prefix or suffix of one: at most one, or an error. Only files
 // are opened whose names do not say it all.
-func (r *reader) runsLike(ctx context.Context, text string) ([]string, error) {
+func (r *Reader) RunsLike(ctx context.Context, text string) ([]string, error) {
 	var known []string
-	sealed := *r.src
-	sealed.live = nil
+	sealed := *r.Src
+	sealed.Live = nil
 	if id, err := schema.ParseULID(strings.ToUpper(text)); err == nil {
-		sealed.read = r.src.of([]schema.ULID{id}).read
+		sealed.Read = r.Src.Of([]schema.ULID{id}).Read
 	}
-	for _, f := range r.src.live {
+	for _, f := range r.Src.Live {
 		known = append(known, f.live.Run.String())
 	}
-	return (&reader{r.conn, &sealed}).like(ctx, likeness{"runs", "run_id", text, known})
+	return (&Reader{r.Conn, &sealed}).like(ctx, likeness{"runs", "run_id", text, known})
 }
 
 // likeness asks for an id by a part of it.
@@ -107,7 +107,7 @@ type likeness struct {
 
 // like finds the id that is, begins with or ends with a text, in any case of letters: at most one, or an error that says
 // which there are.
-func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
+func (r *Reader) like(ctx context.Context, l likeness) ([]string, error) {
 	text := strings.ToUpper(l.text)
 	if text == "" {
 		return nil, nil
@@ -116,8 +116,8 @@ func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
 	const most = 1000 // more than anybody wants to choose from
 	x := duck.Identifier(l.column)
 	found := duck.Statement{SQL: fmt.Sprintf("SELECT DISTINCT x FROM (SELECT %s AS x FROM %s) ORDER BY x = $1::VARCHAR DESC, x DESC LIMIT %d", x,
-		r.src.scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), Args: []any{text}}
-	err := r.conn.Query(ctx, found, func(row []driver.Value) error {
+		r.Src.Scan([]*schema.Column{schema.RunColumn(l.column)}, fmt.Sprintf("(starts_with(%s, $1::VARCHAR) OR ends_with(%s, $1::VARCHAR))", x, x)), most), Args: []any{text}}
+	err := r.Conn.Query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		ids = append(ids, id)
 		return nil
@@ -134,14 +134,14 @@ func (r *reader) like(ctx context.Context, l likeness) ([]string, error) {
 }
 
 // commitsLike finds the commit that is or begins with a text: at most one, or an error that says which there are.
-func (r *reader) commitsLike(ctx context.Context, text string) ([]string, error) {
+func (r *Reader) commitsLike(ctx context.Context, text string) ([]string, error) {
 	if text == "" {
 		return nil, nil
 	}
 	commit := []*schema.Column{schema.RunColumn("git_commit")}
-	found := duck.Statement{SQL: "SELECT DISTINCT git_commit FROM " + r.src.scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", Args: []any{text}}
+	found := duck.Statement{SQL: "SELECT DISTINCT git_commit FROM " + r.Src.Scan(commit, "starts_with(git_commit, $1::VARCHAR)") + " ORDER BY 1", Args: []any{text}}
 	var commits []string
-	err := r.conn.Query(ctx, found, func(row []driver.Value) error {
+	err := r.Conn.Query(ctx, found, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		commits = append(commits, id)
 		return nil
@@ -164,4 +164,15 @@ func ambiguous(what, text string, ids []string) error {
 		more = " ..."
 	}
 	return fault.Input("%s begins or ends the ids of %d %s: %s%s", fault.Brief(text), len(ids), what, strings.Join(ids[:min(shown, len(ids))], " "), more)
+}
+
+// Removed tells whether a run whose id begins or ends with a text, in any case of letters, was removed.
+func (s *Sources) Removed(text string) bool {
+	text = strings.ToUpper(text)
+	for id := range s.Said.Removed {
+		if text != "" && (strings.HasPrefix(id, text) || strings.HasSuffix(id, text)) {
+			return true
+		}
+	}
+	return false
 }

@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"errors"
@@ -24,7 +24,7 @@ type footerChecks struct {
 func newFooterChecks() *footerChecks { return &footerChecks{seen: map[string]bool{}} }
 
 // begin checks those of the files that were not met before. Nothing is checked where c is nil.
-func (c *footerChecks) begin(s *sources, files []file) {
+func (c *footerChecks) begin(s *Sources, files []file) {
 	if c == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (c *footerChecks) wait() error {
 }
 
 // checkFooter compares the footer of a file with its name. One that is gone was moved: that is found out elsewhere.
-func (s *sources) checkFooter(of *file) error {
+func (s *Sources) checkFooter(of *file) error {
 	err := s.readFooter(of)
 	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -69,12 +69,12 @@ func (s *sources) checkFooter(of *file) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		err = at.Err
 	}
-	return fault.Store(s.stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
+	return fault.Store(s.Stores[of.store].dir, fmt.Errorf("%s: %w", s.name(of), err))
 }
 
 // readFooter opens a file as little as it can: thousands may be listed. The listing has seen that it is a plain one; what
 // took its place since does not block.
-func (s *sources) readFooter(of *file) error {
+func (s *Sources) readFooter(of *file) error {
 	path := s.path(of)
 	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
 	if err != nil {

@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"bytes"
@@ -16,8 +16,8 @@ import (
 )
 
 // vanished finds a file that is no longer there.
-func (s *sources) vanished() (*file, bool) {
-	for _, files := range [][]file{s.live, s.read} {
+func (s *Sources) vanished() (*file, bool) {
+	for _, files := range [][]file{s.Live, s.Read} {
 		for i := range files {
 			if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
 				return &files[i], true
@@ -30,9 +30,9 @@ func (s *sources) vanished() (*file, bool) {
 // blame turns an error of DuckDB that comes from a file into one that names it and wraps schema.ErrDamaged or, where
 // the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file, the
 // ones that the error names first, which is slow, but happens only where a question could not be answered.
-func (s *sources) blame(ctx context.Context, cause error) error {
-	files := slices.Concat(s.live, s.read, s.beside(schema.Samples), s.beside(schema.Ops))
-	paths := s.paths(files)
+func (s *Sources) blame(ctx context.Context, cause error) error {
+	files := slices.Concat(s.Live, s.Read, s.Beside(schema.Samples), s.Beside(schema.Ops))
+	paths := s.Paths(files)
 	message := cause.Error()
 	for _, named := range []bool{true, false} {
 		for i, f := range files {
@@ -50,7 +50,7 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 				err = named.Err
 			}
 			if err != nil {
-				st := s.stores[f.store]
+				st := s.Stores[f.store]
 				return fault.Store(st.dir, fmt.Errorf("%s: %w", strings.TrimPrefix(paths[i], st.path+"/"), err))
 			}
 		}
@@ -59,8 +59,8 @@ func (s *sources) blame(ctx context.Context, cause error) error {
 }
 
 // checkFile compares a file with its own hash, and one of one run with its name.
-func (s *sources) checkFile(of *file) (err error) {
-	f, err := schema.Dir(s.stores[of.store].path).OpenFile(s.name(of))
+func (s *Sources) checkFile(of *file) (err error) {
+	f, err := schema.Dir(s.Stores[of.store].path).OpenFile(s.name(of))
 	if err != nil {
 		return err
 	}

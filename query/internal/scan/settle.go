@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"cmp"
@@ -13,32 +13,32 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// settle makes sure that a run counts once: it takes out of the live files the runs that are sealed, and says in a table
+// Settle makes sure that a run counts once: it takes out of the live files the runs that are sealed, and says in a table
 // which sealed runs of a store are those of an earlier store. Only files whose names say that they can have a run in
 // common are opened. It also makes the table of the runs that events removed.
-func (r *reader) settle(ctx context.Context) error {
+func (r *Reader) Settle(ctx context.Context) error {
 	if err := r.settleLive(ctx); err != nil {
 		return err
 	}
 	if err := r.settleStores(ctx); err != nil {
 		return err
 	}
-	removed := r.src.said.Removed
+	removed := r.Src.Said.Removed
 	if len(removed) == 0 {
 		return nil
 	}
-	r.src.live = slices.DeleteFunc(r.src.live, func(f file) bool { return removed[f.live.Run.String()] })
+	r.Src.Live = slices.DeleteFunc(r.Src.Live, func(f file) bool { return removed[f.live.Run.String()] })
 	ids := make([]string, 0, len(removed))
 	for id := range removed {
 		ids = append(ids, id)
 	}
-	_, err := r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.src.tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
+	_, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+r.Src.Tables+"removed AS SELECT unnest($1::VARCHAR[]) AS run_id", ids)
 	return err
 }
 
 // temporary is the word for tables that belong to the connection: those without a schema of their own.
-func (r *reader) temporary() string {
-	if r.src.tables == "" {
+func (r *Reader) temporary() string {
+	if r.Src.Tables == "" {
 		return "TEMP "
 	}
 	return ""
@@ -46,38 +46,39 @@ func (r *reader) temporary() string {
 
 // settleLive takes the live files of sealed runs out: a claim of runs that a copied file holds already, and a run that
 // one store has sealed and another has not.
-func (r *reader) settleLive(ctx context.Context) error {
-	s := r.src
-	if len(s.live) == 0 || len(s.sealed) == 0 {
+func (r *Reader) settleLive(ctx context.Context) error {
+	s := r.Src
+	if len(s.Live) == 0 || len(s.sealed) == 0 {
 		return nil
 	}
-	ids := make([]schema.ULID, len(s.live))
-	for i, f := range s.live {
+	ids := make([]schema.ULID, len(s.Live))
+	for i, f := range s.Live {
 		ids[i] = f.live.Run
 	}
-	doubtful := s.of(ids)
+	doubtful := s.Of(ids)
 	if len(doubtful.sealed) == 0 {
 		return nil
 	}
 	first, last := ids[len(ids)-1].String(), ids[0].String()
-	doubtful.live = nil
+	doubtful.Live = nil
 	sealed := map[string]bool{}
 	runID := []*schema.Column{schema.RunColumn("run_id")}
-	q := duck.Statement{SQL: "SELECT run_id FROM " + doubtful.scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
-		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{first, last, texts(ids)}}
-	err := r.conn.Query(ctx, q, func(row []driver.Value) error {
+	q := duck.Statement{SQL: "SELECT run_id FROM " + doubtful.Scan(runID, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{first, last, IDTexts(ids)}}
+	err := r.Conn.Query(ctx, q, func(row []driver.Value) error {
 		id, _ := row[0].(string)
 		sealed[id] = true
 		return nil
 	})
 	if err == nil && len(sealed) > 0 {
-		s.counted -= len(sealed)
-		s.live = slices.DeleteFunc(s.live, func(f file) bool { return sealed[f.live.Run.String()] })
+		s.Counted -= len(sealed)
+		s.Live = slices.DeleteFunc(s.Live, func(f file) bool { return sealed[f.live.Run.String()] })
 	}
 	return err
 }
 
-func texts(ids []schema.ULID) []string {
+// IDTexts are ids as texts.
+func IDTexts(ids []schema.ULID) []string {
 	all := make([]string, len(ids))
 	for i, id := range ids {
 		all[i] = id.String()
@@ -87,12 +88,12 @@ func texts(ids []schema.ULID) []string {
 
 // settleStores finds sealed runs that several stores hold in files of different names, as after one was copied before it
 // was sealed.
-func (r *reader) settleStores(ctx context.Context) error {
-	s := r.src
+func (r *Reader) settleStores(ctx context.Context) error {
+	s := r.Src
 	s.doubled = map[int]bool{}
 	var selects []string
-	for store := 1; store < len(s.stores); store++ {
-		theirs, ours := overlapping(s.read, store)
+	for store := 1; store < len(s.Stores); store++ {
+		theirs, ours := overlapping(s.Read, store)
 		if len(ours) == 0 {
 			continue
 		}
@@ -104,14 +105,14 @@ func (r *reader) settleStores(ctx context.Context) error {
 	if len(selects) == 0 {
 		return nil
 	}
-	if _, err := r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
+	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+"doubles AS "+strings.Join(selects, " UNION ALL ")); err != nil {
 		return err
 	}
-	return r.conn.Query(ctx, duck.Statement{SQL: "SELECT store, count(*) FROM " + s.tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
+	return r.Conn.Query(ctx, duck.Statement{SQL: "SELECT store, count(*) FROM " + s.Tables + "doubles GROUP BY store"}, func(row []driver.Value) error {
 		store, _ := row[0].(int32)
 		n, _ := row[1].(int64)
 		s.doubled[int(store)] = true
-		s.counted -= int(n)
+		s.Counted -= int(n)
 		return nil
 	})
 }
@@ -166,7 +167,7 @@ type tagChange struct {
 }
 
 // changeOf makes the tables of what events change in columns.
-func (r *reader) changeOf(ctx context.Context, columns []*schema.Column) error {
+func (r *Reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	for _, c := range columns {
 		var err error
 		switch c.Name {
@@ -182,23 +183,23 @@ func (r *reader) changeOf(ctx context.Context, columns []*schema.Column) error {
 	return nil
 }
 
-// changeAll is changeOf for all columns of runs.
-func (r *reader) changeAll(ctx context.Context) error { return r.changeOf(ctx, schema.Runs.Columns) }
+// ChangeAll is changeOf for all columns of runs.
+func (r *Reader) ChangeAll(ctx context.Context) error { return r.changeOf(ctx, schema.Runs.Columns) }
 
 // nameLost makes the table of the runs that the sources can hold and that have lost samples or ops, if there are any.
-func (r *reader) nameLost(ctx context.Context) error {
-	s := r.src
+func (r *Reader) nameLost(ctx context.Context) error {
+	s := r.Src
 	type lostRow struct {
 		RunID string            `json:"run_id"`
 		Lost  map[string]string `json:"lost"`
 	}
 	var all []lostRow
-	if len(s.said.Lost) == 0 {
+	if len(s.Said.Lost) == 0 {
 		return nil
 	}
 	canHold := s.holding()
-	for id, lost := range s.said.Lost {
-		if run, err := schema.ParseULID(id); err == nil && !s.said.Removed[id] && canHold(run) {
+	for id, lost := range s.Said.Lost {
+		if run, err := schema.ParseULID(id); err == nil && !s.Said.Removed[id] && canHold(run) {
 			all = append(all, lostRow{id, lost})
 		}
 	}
@@ -209,26 +210,26 @@ func (r *reader) nameLost(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("naming what was lost: %w", err)
 	}
-	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`lost_rows AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "lost": "MAP(VARCHAR, VARCHAR)"}]'), max_depth := 2)`, string(rows))
 	return err
 }
 
 // changeTags makes the table of the tags that events changed, of the runs that the sources can hold, if there are any.
 // It is for callers that read tags.
-func (r *reader) changeTags(ctx context.Context) error {
-	s := r.src
+func (r *Reader) changeTags(ctx context.Context) error {
+	s := r.Src
 	changes := []tagChange{}
-	if len(s.said.Tags)+len(s.said.Untagged) == 0 {
+	if len(s.Said.Tags)+len(s.Said.Untagged) == 0 {
 		return nil
 	}
 	canHold := s.holding()
 	add := func(id string) {
 		run, err := schema.ParseULID(id)
-		if err != nil || s.said.Removed[id] || !canHold(run) {
+		if err != nil || s.Said.Removed[id] || !canHold(run) {
 			return
 		}
-		c := tagChange{id, s.said.Tags[id], s.said.Untagged[id]}
+		c := tagChange{id, s.Said.Tags[id], s.Said.Untagged[id]}
 		if c.Set == nil {
 			c.Set = map[string]string{}
 		}
@@ -237,11 +238,11 @@ func (r *reader) changeTags(ctx context.Context) error {
 		}
 		changes = append(changes, c)
 	}
-	for id := range s.said.Tags {
+	for id := range s.Said.Tags {
 		add(id)
 	}
-	for id := range s.said.Untagged {
-		if s.said.Tags[id] == nil {
+	for id := range s.Said.Untagged {
+		if s.Said.Tags[id] == nil {
 			add(id)
 		}
 	}
@@ -252,17 +253,17 @@ func (r *reader) changeTags(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("changing tags: %w", err)
 	}
-	_, err = r.conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
+	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE "+r.temporary()+"TABLE "+s.Tables+`tag_changes AS SELECT unnest(from_json($1::JSON,
 	'[{"run_id": "VARCHAR", "tags_set": "MAP(VARCHAR, VARCHAR)", "tags_gone": ["VARCHAR"]}]'), max_depth := 2)`, string(rows))
 	return err
 }
 
 // holding gives what tells whether a run can be in one of the files.
-func (s *sources) holding() func(run schema.ULID) bool {
-	live := make(map[schema.ULID]bool, len(s.live))
-	for _, f := range s.live {
+func (s *Sources) holding() func(run schema.ULID) bool {
+	live := make(map[schema.ULID]bool, len(s.Live))
+	for _, f := range s.Live {
 		live[f.live.Run] = true
 	}
-	sealed := spansOf(s.read)
+	sealed := spansOf(s.Read)
 	return func(run schema.ULID) bool { return live[run] || !sealed.miss(file{live: schema.LiveFile{Run: run}}) }
 }

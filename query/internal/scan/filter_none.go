@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"context"
@@ -12,20 +12,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
+// Nothing is for a selection without runs: an error where the filter has what no run has and is a slip of the pen, else
 // remarks that say which words match no run. It looks at all runs, which an answer that is not empty never does.
-func (r *reader) nothing(ctx context.Context, sel selection) error {
-	if err := r.check(ctx, sel.Unsure); err != nil {
+func (r *Reader) Nothing(ctx context.Context, sel Selection) error {
+	if err := r.Check(ctx, sel.Unsure); err != nil {
 		return err
 	}
-	if r.conn.Remark == nil || len(sel.Words) == 0 || len(r.src.live) == 0 && len(r.src.read) == 0 {
+	if r.Conn.Remark == nil || len(sel.Words) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
 		return nil
 	}
 	columns := []string{"true"}
 	for _, w := range sel.Words {
 		columns = append(columns, "coalesce(bool_or("+w.SQL+"), false)")
 	}
-	row, err := r.conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(columns, ", ") + " FROM " + r.src.scan(sel.Columns, ""), Args: sel.Args[:sel.WordArgs]})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(columns, ", ") + " FROM " + r.Src.Scan(sel.Columns, ""), Args: sel.Args[:sel.WordArgs]})
 	if err != nil {
 		return err
 	}
@@ -41,16 +41,16 @@ func (r *reader) nothing(ctx context.Context, sel selection) error {
 		if err != nil {
 			return err
 		}
-		r.conn.Remark(text)
+		r.Conn.Remark(text)
 	}
 	if each && len(sel.Words) > 1 {
-		r.conn.Remark("each word of the filter matches some run, but none matches as a whole")
+		r.Conn.Remark("each word of the filter matches some run, but none matches as a whole")
 	}
 	return nil
 }
 
 // whyNot says why a word matches no run, with the key or value that was probably meant.
-func (r *reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
+func (r *Reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, error) {
 	key, shown := w.Key, fault.Brief(w.Text)
 	switch {
 	case key == filter.KeySession && countsFromLast(w.Values):
@@ -60,7 +60,7 @@ func (r *reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	case key == filter.KeyCommit:
 		return shown + ": no run has a commit that begins so", nil
 	case w.Field.Entry != "":
-		names, err := r.texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
+		names, err := r.Texts(ctx, "unnest(map_keys("+duck.Identifier(w.Field.Column.Name)+"))", w.Field.Column.Name)
 		if err != nil {
 			return "", err
 		}
@@ -76,7 +76,7 @@ func (r *reader) whyNot(ctx context.Context, w filter.CompiledWord) (string, err
 	if w.Field.Entry != "" {
 		x += "[" + duck.Literal(w.Field.Entry) + "]"
 	}
-	values, err := r.texts(ctx, x, w.Field.Column.Name)
+	values, err := r.Texts(ctx, x, w.Field.Column.Name)
 	if err != nil {
 		return "", err
 	}

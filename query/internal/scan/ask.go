@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"context"
@@ -21,41 +21,57 @@ const (
 	pause    = 5 * time.Millisecond
 )
 
-// reader reads the sources of one question.
-type reader struct {
-	conn *duck.Conn
-	src  *sources
+// Reader reads the sources of one question.
+type Reader struct {
+	Conn *duck.Conn
+	Src  *Sources
 }
 
-// ask lists the files and calls do with what reads them, again if one of the files went away meanwhile.
-func (db *DB) ask(ctx context.Context, list func() (*sources, error), do func(r *reader) error) error {
+// Ask lists the files of all runs and calls do with what reads them, again if one of the files went away meanwhile.
+func (s *Stores) Ask(ctx context.Context, do func(r *Reader) error) error {
+	return s.AskSince(ctx, time.Time{}, do)
+}
+
+// AskSince is Ask about the runs that started since a time, the zero time: all. Older ones may be among the sources.
+func (s *Stores) AskSince(ctx context.Context, since time.Time, do func(r *Reader) error) error {
+	return s.ask(ctx, func() (*Sources, error) { return s.list(since) }, do)
+}
+
+// AskNewest is Ask about the newest n runs of the only store, and names no other files than those that can hold them.
+func (s *Stores) AskNewest(ctx context.Context, n int, do func(r *Reader) error) error {
+	return s.ask(ctx, func() (*Sources, error) { return s.listNewest(n) }, do)
+}
+
+func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func(r *Reader) error) error {
 	list = ahead(list)
-	c, err := db.connect(ctx)
+	c, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }() // in memory: there is nothing to lose
-	return db.retry(ctx, list, func(s *sources) error {
-		r := &reader{conn: c, src: s}
-		if err := r.settle(ctx); err != nil {
+	return retry(ctx, list, func(src *Sources) error {
+		r := &Reader{Conn: c, Src: src}
+		if err := r.Settle(ctx); err != nil {
 			return err
 		}
 		err := do(r)
-		if duck.OutOfMemory(err) && c.Raise(ctx, db.opts.MemoryLimit) == nil {
+		if duck.OutOfMemory(err) && c.Raise(ctx, s.MemoryLimit) == nil {
 			err = do(r)
 		}
 		return err
 	})
 }
 
-// listAll is list for all runs.
-func (db *DB) listAll() (*sources, error) { return db.list(time.Time{}) }
+// Elsewhere is Ask for a question that is asked in an engine of its own: it calls do with the sources alone.
+func (s *Stores) Elsewhere(ctx context.Context, do func(src *Sources) error) error {
+	return retry(ctx, ahead(func() (*Sources, error) { return s.list(time.Time{}) }), do)
+}
 
 // ahead begins to list at once, while DuckDB starts. The first call of what it returns gives that listing, later calls
 // list anew.
-func ahead(list func() (*sources, error)) func() (*sources, error) {
+func ahead(list func() (*Sources, error)) func() (*Sources, error) {
 	type listing struct {
-		s   *sources
+		s   *Sources
 		err error
 	}
 	begun := make(chan listing, 1)
@@ -64,7 +80,7 @@ func ahead(list func() (*sources, error)) func() (*sources, error) {
 		s, err := list()
 		begun <- listing{s, err}
 	}()
-	return func() (*sources, error) {
+	return func() (*Sources, error) {
 		if l, ok := <-begun; ok {
 			return l.s, l.err
 		}
@@ -72,15 +88,15 @@ func ahead(list func() (*sources, error)) func() (*sources, error) {
 	}
 }
 
-// connect opens a connection to the engine for statements of this package.
-func (db *DB) connect(ctx context.Context) (*duck.Conn, error) {
-	e, err := db.engine()
+// connect opens a connection to the engine for statements of this module.
+func (s *Stores) connect(ctx context.Context) (*duck.Conn, error) {
+	e, err := s.engine()
 	if err != nil {
 		return nil, err
 	}
 	c, err := e.Connect(ctx)
 	if err == nil {
-		c.Remark = db.opts.Remark
+		c.Remark = s.Remark
 	}
 	return c, err
 }
@@ -97,7 +113,7 @@ var noFile = regexp.MustCompile(`(?i)no files found that match the pattern|no su
 
 // retry calls do with the sources that list gives, again if a file of them went away meanwhile. Errors of DuckDB about
 // a file become ones about the store.
-func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(*sources) error) error {
+func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources) error) error {
 	var err error
 	for attempt := range attempts {
 		select {
@@ -105,7 +121,7 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		var s *sources
+		var s *Sources
 		if s, err = list(); err != nil {
 			return err
 		}
@@ -130,7 +146,7 @@ func (db *DB) retry(ctx context.Context, list func() (*sources, error), do func(
 		case !ok:
 			return s.blame(ctx, err)
 		}
-		err = fault.Store(s.stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
+		err = fault.Store(s.Stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
 	}
 	return err
 }

@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"cmp"
@@ -15,51 +15,51 @@ import (
 
 // listNewest is list for a question about the newest n runs of the only store: it names no other files than those that
 // can hold them.
-func (db *DB) listNewest(n int) (*sources, error) {
-	st := db.stores[0]
+func (s *Stores) listNewest(n int) (*Sources, error) {
+	st := s.dirs[0]
 	l, events, err := listScoped(schema.Dir(st.path), n)
 	if err != nil {
 		return nil, fault.Store(st.dir, err)
 	}
-	s := &sources{stores: db.stores, footers: newFooterChecks()}
-	s.add(0, l)
-	s.read = s.sealed
-	s.annotate(events)
-	return s, nil
+	src := &Sources{Stores: s.dirs, footers: newFooterChecks()}
+	src.add(0, l)
+	src.Read = src.sealed
+	src.annotate(events)
+	return src, nil
 }
 
-// nameCount is how many runs a store has by the names of its files.
-type nameCount struct {
-	runs int  // also those that are removed
-	sure bool // no run can stand in two files
-	err  error
+// NameCount is how many runs a store has by the names of its files.
+type NameCount struct {
+	Runs int  // also those that are removed
+	Sure bool // no run can stand in two files
+	Err  error
 }
 
-// countNames counts the runs of the only store by names, while its caller does something else.
-func (db *DB) countNames() func() nameCount {
-	st := db.stores[0]
-	counted := make(chan nameCount, 1)
+// CountNames counts the runs of the only store by names, while its caller does something else.
+func (s *Stores) CountNames() func() NameCount {
+	st := s.dirs[0]
+	counted := make(chan NameCount, 1)
 	go func() {
 		l, err := schema.List(schema.Dir(st.path), schema.Scope{})
 		if err != nil {
-			counted <- nameCount{err: fault.Store(st.dir, err)}
+			counted <- NameCount{Err: fault.Store(st.dir, err)}
 			return
 		}
-		var s sources
-		s.add(0, l)
-		s.annotate(nil)
-		counted <- nameCount{runs: s.counted, sure: !s.doubtful()}
+		var src Sources
+		src.add(0, l)
+		src.annotate(nil)
+		counted <- NameCount{Runs: src.Counted, Sure: !src.doubtful()}
 	}()
-	return sync.OnceValue(func() nameCount { return <-counted })
+	return sync.OnceValue(func() NameCount { return <-counted })
 }
 
 // doubtful tells whether a live run can be in a sealed file too.
-func (s *sources) doubtful() bool {
-	if len(s.live) == 0 {
+func (s *Sources) doubtful() bool {
+	if len(s.Live) == 0 {
 		return false
 	}
 	sealed := spansOf(s.sealed)
-	return slices.ContainsFunc(s.live, func(f file) bool { return !sealed.miss(f) })
+	return slices.ContainsFunc(s.Live, func(f file) bool { return !sealed.miss(f) })
 }
 
 // listScoped lists a store for its newest n runs that are not removed, and reads its events.
@@ -69,7 +69,7 @@ func listScoped(dir fs.FS, n int) (*schema.Listing, []schema.Event, error) {
 		if err != nil {
 			return nil, nil, err
 		}
-		events, err := readEvents(dir, l.Events)
+		events, err := ReadEvents(dir, l.Events)
 		if err != nil || len(l.Sealed) == 0 {
 			return l, events, err
 		}
@@ -96,76 +96,76 @@ func timeOf(id string) int64 {
 	return run.Time().UnixMilli()
 }
 
-// newest finds the newest n runs, or all where n is 0, and counts all by the names of their files.
-func (r *reader) newest(ctx context.Context, n int) (chosen, error) {
-	s := r.src
-	found := chosen{total: s.counted - len(s.said.Removed)}
+// Newest finds the newest n runs, or all where n is 0, and counts all by the names of their files.
+func (r *Reader) Newest(ctx context.Context, n int) (Chosen, error) {
+	s := r.Src
+	found := Chosen{Total: s.Counted - len(s.Said.Removed)}
 	narrow := s.sinceSome(n)
-	for _, f := range narrow.live {
-		found.ids = append(found.ids, f.live.Run)
+	for _, f := range narrow.Live {
+		found.IDs = append(found.IDs, f.live.Run)
 	}
-	if len(narrow.read) > 0 {
-		narrow.live = nil
-		ids, err := r.listIDs(ctx, duck.Statement{SQL: "SELECT run_id FROM " + narrow.scan([]*schema.Column{schema.RunColumn("run_id")}, "")})
+	if len(narrow.Read) > 0 {
+		narrow.Live = nil
+		ids, err := r.ListIDs(ctx, duck.Statement{SQL: "SELECT run_id FROM " + narrow.Scan([]*schema.Column{schema.RunColumn("run_id")}, "")})
 		if err != nil {
-			return chosen{}, err
+			return Chosen{}, err
 		}
-		found.ids = append(found.ids, ids...)
+		found.IDs = append(found.IDs, ids...)
 	}
 	found.keep(n)
 	return found, nil
 }
 
 // sinceSome are the sources that hold the newest n runs; 0 is all of them. They are a copy, also where they are all.
-func (s *sources) sinceSome(n int) *sources {
+func (s *Sources) sinceSome(n int) *Sources {
 	narrow := *s
 	if n == 0 {
 		return &narrow
 	}
-	narrow = *s.within(bounds{since: s.sinceNewest(n)})
+	narrow = *s.Within(Bounds{Since: s.sinceNewest(n)})
 	if len(narrow.sealed) <= fewFiles {
-		narrow.read = narrow.sealed
+		narrow.Read = narrow.sealed
 	}
 	return &narrow
 }
 
 // keep orders the ids and keeps the newest n of them, each once.
-func (c *chosen) keep(n int) {
-	slices.SortFunc(c.ids, func(a, b schema.ULID) int { return compareIDs(b, a) })
-	c.ids = slices.Compact(c.ids)
-	if n == 0 || len(c.ids) < n {
-		c.total = len(c.ids)
+func (c *Chosen) keep(n int) {
+	slices.SortFunc(c.IDs, func(a, b schema.ULID) int { return CompareIDs(b, a) })
+	c.IDs = slices.Compact(c.IDs)
+	if n == 0 || len(c.IDs) < n {
+		c.Total = len(c.IDs)
 		return
 	}
-	c.ids = c.ids[:n]
+	c.IDs = c.IDs[:n]
 }
 
-// newestRows is newest and the rows of what it finds, where these are in so few files that they are read whole: then
+// NewestRows is newest and the rows of what it finds, where these are in so few files that they are read whole: then
 // they need not be opened twice.
-func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column) (chosen, *answer.Table, error) {
-	narrow := r.src.sinceSome(n)
-	if n == 0 || narrow.runs() > pageRows {
-		found, err := r.newest(ctx, n)
+func (r *Reader) NewestRows(ctx context.Context, n int, columns []*schema.Column) (Chosen, *answer.Table, error) {
+	narrow := r.Src.sinceSome(n)
+	if n == 0 || narrow.Runs() > PageRows {
+		found, err := r.Newest(ctx, n)
 		return found, nil, err
 	}
-	read := withRunID(columns)
-	some := &reader{r.conn, narrow}
+	read := WithRunID(columns)
+	some := &Reader{r.Conn, narrow}
 	if err := some.changeOf(ctx, read); err != nil {
-		return chosen{}, nil, err
+		return Chosen{}, nil, err
 	}
-	t, err := r.conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM " + narrow.scan(read, "")})
+	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM " + narrow.Scan(read, "")})
 	if err != nil {
-		return chosen{}, nil, err
+		return Chosen{}, nil, err
 	}
-	found := chosen{total: r.src.counted - len(r.src.said.Removed)}
+	found := Chosen{Total: r.Src.Counted - len(r.Src.Said.Removed)}
 	for _, row := range t.Rows {
-		if found.ids, err = appendID(found.ids, row[t.Index("run_id")]); err != nil {
-			return chosen{}, nil, err
+		if found.IDs, err = AppendID(found.IDs, row[t.Index("run_id")]); err != nil {
+			return Chosen{}, nil, err
 		}
 	}
 	found.keep(n)
-	keepRows(&t, found.ids)
-	t, err = arrangeRows(&t, found.ids, columns)
+	keepRows(&t, found.IDs)
+	t, err = ArrangeRows(&t, found.IDs, columns)
 	return found, &t, err
 }
 
@@ -173,14 +173,14 @@ func (r *reader) newestRows(ctx context.Context, n int, columns []*schema.Column
 const fewFiles = 64
 
 // sinceNewest gives a time since which there are at least n runs that are not removed; 0 where there are not so many.
-func (s *sources) sinceNewest(n int) int64 {
+func (s *Sources) sinceNewest(n int) int64 {
 	var removed []int64
-	for id := range s.said.Removed {
+	for id := range s.Said.Removed {
 		removed = append(removed, timeOf(id))
 	}
 	slices.SortFunc(removed, func(a, b int64) int { return cmp.Compare(b, a) })
 	var all []*file
-	for _, files := range [][]file{s.live, s.sealed} {
+	for _, files := range [][]file{s.Live, s.sealed} {
 		for i := range files {
 			all = append(all, &files[i])
 		}

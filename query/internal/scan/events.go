@@ -1,4 +1,4 @@
-package query
+package scan
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// readEvents reads the events of a listing: the packed ones, and the files of those that no pack holds. A pack that
+// ReadEvents reads the events of a listing: the packed ones, and the files of those that no pack holds. A pack that
 // cannot be read is as good as none: it only repeats. Errors name the event's file.
-func readEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
+func ReadEvents(store fs.FS, listed schema.Events) ([]schema.Event, error) {
 	if len(listed.Files) == 0 {
 		return nil, nil
 	}

@@ -1,0 +1,190 @@
+package scan
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Question says which runs are wanted, and in which order.
+type Question struct {
+	Filter string
+	Bounds Bounds
+	Sort   []string // "-key" is descending; empty: newest first
+}
+
+// Everything tells whether all runs answer the question, newest first.
+func (q *Question) Everything() bool {
+	return strings.TrimSpace(q.Filter) == "" && q.Bounds == (Bounds{}) && len(q.Sort) == 0
+}
+
+// Selection is a question as SQL, over the sources that it needs.
+type Selection struct {
+	filter.Condition
+	Order []filter.SortKey
+	Src   *Sources
+}
+
+// Selected compiles a question. The condition includes the bounds.
+func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
+	cond, err := filter.Compile(q.Filter, func(key, value string) ([]string, error) { return r.ids(ctx, key, value) })
+	if err != nil {
+		return Selection{}, err
+	}
+	order, err := filter.Sort(&cond, q.Sort)
+	if err != nil {
+		return Selection{}, err
+	}
+	for _, re := range cond.Regexes {
+		if err := r.Conn.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{re}}, Ignore); err != nil && ctx.Err() == nil {
+			return Selection{}, fault.Input("filter: %s: %v", fault.Brief(re), err)
+		}
+	}
+	if err := r.changeOf(ctx, cond.Columns); err != nil {
+		return Selection{}, err
+	}
+	sel := Selection{cond, order, r.Src.Within(q.Bounds)}
+	sel.Restrict(q.Bounds)
+	return sel, nil
+}
+
+// Ignore is for a statement of which the rows do not matter.
+func Ignore([]driver.Value) error { return nil }
+
+// Restrict adds bounds to the condition: the ids of runs are ordered by time.
+func (s *Selection) Restrict(b Bounds) {
+	var parts []string
+	at := func(op string, ms int64) {
+		s.Args = append(s.Args, firstID(ms))
+		parts = append(parts, fmt.Sprintf("run_id %s $%d::VARCHAR", op, len(s.Args)))
+	}
+	if b.Since > 0 {
+		at(">=", b.Since)
+	}
+	if b.Until > 0 {
+		at("<", b.Until)
+	}
+	for _, text := range []*string{&s.SQL, &s.Reach} {
+		all := parts
+		if *text != "" {
+			all = slices.Insert(slices.Clone(parts), 0, *text)
+		}
+		*text = strings.Join(all, " AND ")
+	}
+}
+
+// firstID is not larger than the id of any run of that time, in Unix milliseconds.
+func firstID(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }
+
+// Matches is the SQL of whether a row matches, never NULL.
+func (s *Selection) Matches() string {
+	if s.SQL == "" {
+		return "true"
+	}
+	return "coalesce(" + s.SQL + ", false)"
+}
+
+// where is the SQL of whether a row matches, or has a value that is to be counted: one that alone may be why it does not.
+func (s *Selection) where() string {
+	if len(s.NotNumbers) == 0 {
+		return s.SQL
+	}
+	return s.Reach
+}
+
+// Chosen are the runs that answer a question, in its order.
+type Chosen struct {
+	IDs        []schema.ULID // at most so many as were asked for
+	Total      int           // all of them
+	NotNumbers map[string]int
+}
+
+// tally reads counts of what matches and of values that are no numbers.
+func (s *Selection) tally(total any, notNumbers []driver.Value) Chosen {
+	n, _ := total.(int64)
+	found := Chosen{Total: int(n), NotNumbers: map[string]int{}}
+	for i, c := range s.NotNumbers {
+		if n, _ := notNumbers[i].(int64); n > 0 {
+			found.NotNumbers[c.Key] += int(n)
+		}
+	}
+	return found
+}
+
+// AppendID adds the id of a row's value. A text that is none is an error of the file.
+func AppendID(ids []schema.ULID, value any) ([]schema.ULID, error) {
+	text, _ := value.(string)
+	id, err := schema.ParseULID(text)
+	if err != nil {
+		return nil, &duck.Error{Message: fmt.Sprintf("run_id: %v", err), Kind: duckdb.ErrorTypeIO}
+	}
+	return append(ids, id), nil
+}
+
+// Check refuses what is unsure and known to no run at all. In a store without runs nothing is known, so nothing is
+// refused.
+func (r *Reader) Check(ctx context.Context, doubts []filter.Unsure) error {
+	if len(doubts) == 0 || len(r.Src.Live) == 0 && len(r.Src.Read) == 0 {
+		return nil
+	}
+	names, err := r.Texts(ctx, "unnest(map_keys(params))", "params")
+	if err != nil {
+		return err
+	}
+	units, err := r.Texts(ctx, "unit", "unit")
+	if err != nil {
+		return err
+	}
+	for _, d := range doubts {
+		switch {
+		case d.Unit != "" && !slices.Contains(units, d.Unit):
+			return filter.ErrorAt(d.Word.Text, d.Offset, "unit %q is not known, and no run has it", fault.Brief(d.Unit))
+		case d.Unit == "" && !slices.Contains(names, d.Field.Entry):
+			return filter.ErrorAt(d.Word.Text, d.Offset, "there is no column and no run has a parameter %q%s", fault.Brief(d.Word.Key), Suggestion(d.Word.Key, names))
+		}
+	}
+	return nil
+}
+
+// Suggestion asks whether a column or a parameter was meant that is spelt like a key; empty where there is none.
+func Suggestion(key string, parameters []string) string {
+	candidates := parameters
+	for _, c := range schema.Runs.Columns {
+		candidates = append(candidates, c.Name)
+	}
+	if near := schema.Nearest(key, candidates); near != "" {
+		return fmt.Sprintf("; did you mean %s?", near)
+	}
+	return ""
+}
+
+// Texts are the different values of an expression over a column of all runs, in ascending order.
+func (r *Reader) Texts(ctx context.Context, expression, column string) ([]string, error) {
+	var all []string
+	text := "SELECT DISTINCT " + expression + " AS x FROM " + r.Src.Scan([]*schema.Column{schema.RunColumn(column)}, "") + " ORDER BY x"
+	err := r.Conn.Query(ctx, duck.Statement{SQL: text}, func(row []driver.Value) error {
+		if s, ok := row[0].(string); ok {
+			all = append(all, s)
+		}
+		return nil
+	})
+	return all, err
+}
+
+// RestrictedTo is the SQL of a condition of this package and whether a row matches, for a WHERE: of either part the engine
+// can tell from the statistics of a file that none of its rows does.
+func (s *Selection) RestrictedTo(condition string) string {
+	if s.SQL == "" {
+		return condition
+	}
+	return condition + " AND (" + s.SQL + ")"
+}

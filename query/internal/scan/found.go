@@ -1,0 +1,183 @@
+package scan
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ManyRuns are so many that reading all their ids takes longer than a second look at a part of them.
+const ManyRuns = 50_000
+
+// NewestOf finds the newest n runs that match, and counts all. It keeps no more than that. While it counts, it looks for
+// them among all runs where these are few, and among the newest where all ids are read anyway.
+func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, error) {
+	conditions := []string{"true"} // of the aggregates
+	if len(sel.NotNumbers) > 0 {   // the scan gives more than what matches
+		conditions = []string{sel.Matches()}
+	}
+	results := []string{"count(*) FILTER (" + conditions[0] + ")"}
+	for _, c := range sel.NotNumbers {
+		results = append(results, "count(*) FILTER ("+c.SQL+")")
+	}
+	few, columns := sel.Src.Runs() < ManyRuns, sel.Columns
+	looks := few || len(sel.Src.Said.Removed) > 0
+	if !few {
+		conditions = append(conditions, "run_id >= "+duck.Literal(firstID(sel.Src.sinceNewest(ManyRuns))))
+	}
+	if looks {
+		results = append(results, fmt.Sprintf("max(run_id, %d) FILTER (%s)", n, strings.Join(conditions, " AND ")))
+	}
+	if looks || len(columns) == 0 {
+		columns = WithRunID(columns)
+	}
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(results, ", ") + " FROM " + sel.Src.Scan(columns, sel.where()), Args: sel.Args})
+	if err != nil {
+		return Chosen{}, err
+	}
+	found := sel.tally(row[0], row[1:])
+	if found.Total == 0 {
+		return found, r.Nothing(ctx, sel)
+	}
+	n = min(n, found.Total)
+	if looks {
+		found.IDs, err = idsOf(row[len(row)-1])
+	}
+	if err == nil && len(found.IDs) < n {
+		found.IDs, err = r.newestAmong(ctx, sel, n, 4*max(n*sel.Src.Runs()/found.Total, 1000))
+	}
+	return found, err
+}
+
+// NewestAlone is newestOf without counting.
+func (r *Reader) NewestAlone(ctx context.Context, sel Selection, n int) (Chosen, error) {
+	ids, err := r.newestAmong(ctx, sel, n, ManyRuns)
+	if err == nil && len(ids) == 0 {
+		err = r.Nothing(ctx, sel)
+	}
+	return Chosen{IDs: ids}, err
+}
+
+// newestAmong finds the newest n runs that match: among so many of the newest runs first, then among more.
+func (r *Reader) newestAmong(ctx context.Context, sel Selection, n, look int) ([]schema.ULID, error) {
+	for all := sel.Src.Runs(); ; look *= 8 {
+		since := int64(0)
+		if look < all {
+			since = sel.Src.sinceNewest(look)
+		}
+		part := sel
+		part.Restrict(Bounds{Since: since})
+		part.Src = sel.Src.Within(Bounds{Since: since})
+		text := fmt.Sprintf("SELECT max(run_id, %d) FROM %s", n, part.Src.Scan(WithRunID(sel.Columns), part.SQL))
+		row, err := r.Conn.One(ctx, duck.Statement{SQL: text, Args: part.Args})
+		if err != nil {
+			return nil, err
+		}
+		ids, err := idsOf(row[0])
+		if err != nil || since == 0 || len(ids) == n {
+			return ids, err
+		}
+	}
+}
+
+// Runs is how many runs there are by names, also those that are removed.
+func (s *Sources) Runs() int {
+	n := len(s.Live)
+	for i := range s.sealed {
+		n += s.sealed[i].sealed.Rows
+	}
+	return n
+}
+
+// idsOf reads a list of ids, in order.
+func idsOf(list any) (ids []schema.ULID, err error) {
+	texts, _ := list.([]any)
+	for _, text := range texts {
+		if ids, err = AppendID(ids, text); err != nil {
+			return nil, err
+		}
+	}
+	return slices.Compact(ids), nil
+}
+
+// Find makes the temporary table found of the runs that match: run_id, matches, and the values to order by. It is of
+// one column where all runs match and none is to be ordered.
+func (r *Reader) Find(ctx context.Context, sel Selection) (Chosen, error) {
+	results := []string{"run_id", sel.Matches() + " AS matches"}
+	counts := []string{"count(*) FILTER (matches)"}
+	for i, n := range sel.NotNumbers {
+		results = append(results, fmt.Sprintf("%s AS not_number_%d", n.SQL, i))
+		counts = append(counts, fmt.Sprintf("count(*) FILTER (not_number_%d)", i))
+	}
+	for i, k := range sel.Order {
+		results = append(results, fmt.Sprintf("%s AS key_%d", k.Value, i))
+		counts = append(counts, fmt.Sprintf("count(key_%d)", i))
+	}
+	text := "SELECT " + strings.Join(results, ", ") + " FROM " + sel.Src.Scan(WithRunID(sel.Columns), sel.where())
+	if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE found AS "+text, sel.Args...); err != nil {
+		return Chosen{}, err
+	}
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM found"})
+	if err != nil {
+		return Chosen{}, err
+	}
+	found := sel.tally(row[0], row[1:])
+	keyed := row[1+len(sel.NotNumbers):]
+	switch {
+	case found.Total == 0:
+		err = r.Nothing(ctx, sel)
+	case slices.Contains(keyed, driver.Value(int64(0))):
+		err = r.Check(ctx, sel.Unsure)
+	}
+	return found, err
+}
+
+// ListFound reads ids of the table found in the order of the question; limit 0 is no limit.
+func (r *Reader) ListFound(ctx context.Context, sel Selection, limit int) ([]schema.ULID, error) {
+	text := "SELECT run_id FROM found WHERE matches ORDER BY " + sel.foundOrder()
+	if limit > 0 {
+		text += fmt.Sprintf(" LIMIT %d", limit)
+	}
+	return r.ListIDs(ctx, duck.Statement{SQL: text})
+}
+
+// foundOrder is what stands in ORDER BY for the table found.
+func (s *Selection) foundOrder() string {
+	var by []string
+	for i, k := range s.Order {
+		by = append(by, k.By(fmt.Sprintf("key_%d", i))...)
+	}
+	return strings.Join(append(by, "run_id DESC"), ", ")
+}
+
+// ListIDs reads a result of ids, of which equal ones follow one another; it gives each once.
+func (r *Reader) ListIDs(ctx context.Context, q duck.Statement) ([]schema.ULID, error) {
+	var ids []schema.ULID
+	var bad error
+	err := r.Conn.Query(ctx, q, func(row []driver.Value) error {
+		ids, bad = AppendID(ids, row[0])
+		return bad
+	})
+	return slices.Compact(ids), err
+}
+
+// CountNotNumbers counts the values that an ordering of a filter could not use.
+func (r *Reader) CountNotNumbers(ctx context.Context, sel Selection) (map[string]int, error) {
+	if len(sel.NotNumbers) == 0 {
+		return nil, nil
+	}
+	counts := make([]string, len(sel.NotNumbers))
+	for i, n := range sel.NotNumbers {
+		counts[i] = "count(*) FILTER (" + n.SQL + ")"
+	}
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT " + strings.Join(counts, ", ") + " FROM " + sel.Src.Scan(sel.Columns, sel.where()), Args: sel.Args})
+	if err != nil {
+		return nil, err
+	}
+	return sel.tally(nil, row).NotNumbers, nil
+}

@@ -1,0 +1,49 @@
+package scan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// partFiles are the files of a part: DuckDB keeps some kilobytes for each.
+const partFiles = 2048
+
+// Parts divide the sources into some of few files each, in which each run stands once.
+func (s *Sources) Parts() []*Sources {
+	var all []*Sources
+	add := func(live, read []file) {
+		part := *s
+		part.Live, part.sealed, part.Read = live, nil, read
+		all = append(all, &part)
+	}
+	for live := range slices.Chunk(s.Live, partFiles) {
+		add(live, nil)
+	}
+	for read := range slices.Chunk(s.Read, partFiles) {
+		add(nil, read)
+	}
+	return all
+}
+
+// Windows part all time where about so many runs are between, as far as names tell.
+func (s *Sources) Windows(runs int) []Bounds {
+	type start struct{ at, runs int64 }
+	var starts []start
+	for _, files := range [][]file{s.Live, s.sealed} {
+		for i := range files {
+			first, _ := files[i].span()
+			starts = append(starts, start{first, int64(max(files[i].sealed.Rows, 1))})
+		}
+	}
+	slices.SortFunc(starts, func(a, b start) int { return cmp.Compare(a.at, b.at) })
+	all := []Bounds{{}}
+	held := int64(0)
+	for _, f := range starts {
+		if last := &all[len(all)-1]; held >= int64(runs) && f.at > last.Since {
+			last.Until = f.at
+			all, held = append(all, Bounds{Since: f.at}), 0
+		}
+		held += f.runs
+	}
+	return all
+}

@@ -1,0 +1,109 @@
+package scan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// PageRows is how many rows are kept in memory of an answer that may be longer.
+const PageRows = 4096
+
+// Rows reads columns of runs, a row an id in the order of the ids.
+func (r *Reader) Rows(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
+	q, err := r.Some(ctx, ids, WithRunID(columns))
+	if err != nil {
+		return answer.Table{}, err
+	}
+	t, err := r.Conn.Table(ctx, q)
+	if err != nil {
+		return answer.Table{}, err
+	}
+	return ArrangeRows(&t, ids, columns)
+}
+
+// Some is the statement that reads columns of runs, in whatever order.
+func (r *Reader) Some(ctx context.Context, ids []schema.ULID, columns []*schema.Column) (duck.Statement, error) {
+	some := &Reader{r.Conn, r.Src.Of(ids)}
+	if err := some.changeOf(ctx, columns); err != nil {
+		return duck.Statement{}, err
+	}
+	if len(ids) == 0 || len(some.Src.Read) == 0 {
+		return duck.Statement{SQL: "SELECT * FROM " + some.Src.Scan(columns, "")}, nil
+	}
+	first, last := slices.MinFunc(ids, CompareIDs).String(), slices.MaxFunc(ids, CompareIDs).String()
+	return duck.Statement{
+		SQL: "SELECT * FROM " + some.Src.Scan(columns, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+			" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)",
+		Args: []any{first, last, IDTexts(ids)},
+	}, nil
+}
+
+// CompareIDs orders ids by time.
+func CompareIDs(a, b schema.ULID) int { return slices.Compare(a[:], b[:]) }
+
+// keepRows drops the rows of other runs.
+func keepRows(t *answer.Table, ids []schema.ULID) {
+	wanted := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		wanted[id.String()] = true
+	}
+	runID := t.Index("run_id")
+	t.Rows = slices.DeleteFunc(t.Rows, func(row []any) bool {
+		id, _ := row[runID].(string)
+		return !wanted[id]
+	})
+}
+
+// ArrangeRows gives the rows of ids in their order, with the columns alone. t has run_id among its columns; it is an error
+// if it has not each of the ids. A run that has two rows gets one of them.
+func ArrangeRows(t *answer.Table, ids []schema.ULID, columns []*schema.Column) (answer.Table, error) {
+	byID := make(map[string][]any, len(ids))
+	runID := t.Index("run_id")
+	for _, row := range t.Rows {
+		id, _ := row[runID].(string)
+		byID[id] = row
+	}
+	if len(byID) != len(ids) {
+		return answer.Table{}, &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", len(byID), len(ids)), Kind: duckdb.ErrorTypeIO}
+	}
+	places := make([]int, len(columns))
+	out := answer.Table{Rows: make([][]any, len(ids))}
+	for i, column := range columns {
+		places[i] = t.Index(column.Name)
+		out.Columns = append(out.Columns, t.Columns[places[i]])
+	}
+	for i, id := range ids {
+		row := byID[id.String()]
+		if row == nil {
+			return answer.Table{}, &duck.Error{Message: fmt.Sprintf("run %s is not in its file", id), Kind: duckdb.ErrorTypeIO}
+		}
+		for _, at := range places {
+			out.Rows[i] = append(out.Rows[i], row[at])
+		}
+	}
+	out.SetUnits(nil)
+	return out, nil
+}
+
+// RunColumns finds columns of runs by name; nil is all of them.
+func RunColumns(names []string) ([]*schema.Column, error) {
+	if names == nil {
+		return schema.Runs.Columns, nil
+	}
+	columns := make([]*schema.Column, len(names))
+	for i, name := range names {
+		c, ok := schema.Runs.Column(name)
+		if !ok {
+			return nil, fault.Input("columns: runs has no column %q", fault.Brief(name))
+		}
+		columns[i] = c
+	}
+	return columns, nil
+}

@@ -1,0 +1,159 @@
+package scan
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Options of Stores: those of query.Open.
+type Options struct {
+	MemoryLimit int64             // bytes for a text of SQL, and for what does not do with little; 0 is DuckDB's own default
+	Remark      func(text string) // is told what people should know of an answer; nil: nobody wants to know
+	TempDir     string            // of temporary files; empty is the system's
+}
+
+// Stores are stores to be read together. Every question lists them anew. They are safe for concurrent use.
+type Stores struct {
+	Options
+	dirs        []store
+	engine      func() (*duck.Engine, error) // for statements of this module, started at first use
+	closed      func() error
+	closing     *closing
+	withRemoved bool // runs that were removed are there
+}
+
+// store is a directory: dir as it was given, path absolute and without symbolic links.
+type store struct {
+	dir, path string
+}
+
+// Open reads the headers of the stores; its errors are those of query.Open.
+func Open(ctx context.Context, dirs []string, opts Options) (*Stores, error) {
+	if len(dirs) == 0 {
+		return nil, fault.Input("no store is named")
+	}
+	opts.TempDir = cmp.Or(opts.TempDir, os.TempDir())
+	all := &Stores{Options: opts, closing: &closing{}}
+	for _, dir := range dirs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if dir == "" {
+			return nil, fault.Input("the name of a store is empty")
+		}
+		if _, err := schema.ReadHeader(schema.Dir(dir)); err != nil {
+			return nil, fault.Store(dir, err)
+		}
+		path, err := RealPath(dir)
+		if err == nil {
+			err = CheckPath(path)
+		}
+		if err != nil {
+			return nil, fault.Store(dir, err)
+		}
+		all.dirs = append(all.dirs, store{dir, path})
+	}
+	var started *duck.Engine
+	all.engine = sync.OnceValues(func() (*duck.Engine, error) {
+		var err error
+		started, err = duck.Open(duck.OwnMemory, all.TempDir)
+		return started, err
+	})
+	all.closed = sync.OnceValue(func() error {
+		if started != nil {
+			all.closing.close(started)
+		}
+		return all.closing.wait()
+	})
+	return all, nil
+}
+
+// Quiet are the same stores without remarks.
+func (s *Stores) Quiet() *Stores {
+	quiet := *s
+	quiet.Remark = nil
+	return &quiet
+}
+
+// WithRemoved are the same stores with the runs that were removed.
+func (s *Stores) WithRemoved() *Stores {
+	all := *s
+	all.withRemoved = true
+	return &all
+}
+
+// Removed are the ids of the runs that were removed.
+func (s *Stores) Removed() (map[string]bool, error) {
+	src, err := s.list(time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	return src.Said.Removed, nil
+}
+
+// Close releases DuckDB. Nothing else may be called during or after it.
+func (s *Stores) Close() error { return s.closed() }
+
+// Single tells whether there is one store.
+func (s *Stores) Single() bool { return len(s.dirs) == 1 }
+
+// Holds names the store, as it was given to Open, in whose directory a path without symbolic links is; empty: in none.
+func (s *Stores) Holds(path string) string {
+	for _, st := range s.dirs {
+		if path == st.path || strings.HasPrefix(path, strings.TrimSuffix(st.path, "/")+"/") {
+			return st.dir
+		}
+	}
+	return ""
+}
+
+// OwnEngine starts an engine for one text of SQL of a user. release closes it, in the background: that takes as long as
+// many an answer takes to print.
+func (s *Stores) OwnEngine() (e *duck.Engine, release func(), err error) {
+	if e, err = duck.Open(s.MemoryLimit, s.TempDir); err != nil {
+		return nil, nil, err
+	}
+	return e, func() { s.closing.close(e) }, nil
+}
+
+// closing are engines that are being closed, which takes as long as many an answer takes to print.
+type closing struct {
+	each sync.WaitGroup
+	mu   sync.Mutex
+	err  error
+}
+
+// close begins to close an engine.
+func (c *closing) close(e *duck.Engine) {
+	c.each.Go(func() {
+		err := e.Close()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.err = errors.Join(c.err, err)
+	})
+}
+
+// wait waits for the end.
+func (c *closing) wait() error {
+	c.each.Wait()
+	return c.err
+}
+
+// RealPath is an absolute path without symbolic links.
+func RealPath(dir string) (string, error) {
+	path, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
