@@ -15,7 +15,8 @@ import (
 const module = "github.com/neurolens/neurolens/"
 
 // law names, for every package, the packages of this module and the parts of the standard library's surroundings that
-// its own code (tests apart) may import. A package under one of these follows the longest match.
+// its own code (tests apart) may import. A package under one of these follows the longest match. The module benchmarks has
+// no rule: whatever is no test there is refused.
 var law = []struct {
 	pkg      string
 	internal []string // prefixes of packages of this module
@@ -126,7 +127,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"cmd", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md"}
+	known := []string{"benchmarks", "cmd", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md"}
 	for line := range strings.Lines(string(ignored)) {
 		known = append(known, strings.Trim(line, "/\n"))
 	}
@@ -153,6 +154,25 @@ func TestStoreLaw(t *testing.T) {
 			if !strings.HasSuffix(file, "_test.go") && strings.Contains(string(text), "os.DirFS(") {
 				t.Errorf("%s opens a directory with os.DirFS; a store is a schema.Dir", file)
 			}
+		}
+	}
+}
+
+// TestPeersApart: what NeuroLens is compared with is required by the module benchmarks alone. One of them is 9 MB of C.
+func TestPeersApart(t *testing.T) {
+	required := func(file ...string) string {
+		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, file...)...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for _, peer := range []string{"github.com/mattn/go-sqlite3 ", "golang.org/x/perf "} {
+		if !strings.Contains(required("benchmarks", "go.mod"), peer) {
+			t.Errorf("benchmarks/go.mod does not require %s", peer)
+		}
+		if strings.Contains(required("go.mod"), peer) {
+			t.Errorf("go.mod requires %s", peer)
 		}
 	}
 }

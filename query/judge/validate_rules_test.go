@@ -3,8 +3,6 @@ package judge_test
 import (
 	"math"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -88,14 +86,13 @@ func uOfRuns(p *point) int {
 	return benchstatOf(pair.Base, pair.Head)
 }
 
+// benchstatOf is benchstat's own rule: p of at most 0.05, and the medians say which way. The module benchmarks/ compares p and
+// medians with those of benchstat's package.
 func benchstatOf(base, head []float64) int {
-	thresholds := benchmath.DefaultThresholds
-	a, b := benchmath.NewSample(base, &thresholds), benchmath.NewSample(head, &thresholds)
-	if c := benchmath.AssumeNothing.Compare(a, b); c.P > c.Alpha {
+	if _, p := stat.MannWhitney(base, head); p > .05 {
 		return 0
 	}
-	const confidence = .95
-	return sign(benchmath.AssumeNothing.Summary(b, confidence).Center - benchmath.AssumeNothing.Summary(a, confidence).Center)
+	return sign(median(head) - median(base))
 }
 
 // welchPooled is the t test of Welch at 5 %, of all iterations of a side.

@@ -1,4 +1,4 @@
-package foreigntest
+package benchmarks
 
 import (
 	"bytes"
@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 )
 
-// GoText is a text of go test -bench with so many lines of each benchmark (-count), over packages of 100 benchmarks.
-func GoText(size, count int) []byte {
+// goText is a text of go test -bench with so many lines of each benchmark (-count), over packages of 100 benchmarks.
+func goText(size, count int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text bytes.Buffer
 	for pkg := 0; text.Len() < size; pkg++ {
@@ -24,8 +24,8 @@ func GoText(size, count int) []byte {
 	return text.Bytes()
 }
 
-// PytestJSON is a file of pytest-benchmark of benchmarks with 100,000 rounds each.
-func PytestJSON(size int) []byte {
+// pytestJSON is a file of pytest-benchmark of benchmarks with 100,000 rounds each.
+func pytestJSON(size int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text bytes.Buffer
 	text.WriteString(`{"machine_info": {"node": "lab3", "cpu": {"count": 8}}, "commit_info": {"id": "0123"}, "benchmarks": [`)

@@ -1,4 +1,4 @@
-package scale
+package benchmarks
 
 import (
 	"encoding/json"
@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"golang.org/x/perf/benchfmt"
-
-	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 )
 
 // ingestBytes is how large the files are.
@@ -26,10 +24,10 @@ func BenchmarkIngest(b *testing.B) {
 		text func() []byte
 		bare func(*os.File) error
 	}{
-		{"pytest", func() []byte { return foreigntest.PytestJSON(ingestBytes) }, decodeAny},
-		{"go/count=10", func() []byte { return foreigntest.GoText(ingestBytes, 10) }, scanBenchmarks},
-		{"go/count=100", func() []byte { return foreigntest.GoText(ingestBytes, 100) }, scanBenchmarks},
-		{"go/count=1000", func() []byte { return foreigntest.GoText(ingestBytes, 1000) }, scanBenchmarks},
+		{"pytest", func() []byte { return pytestJSON(ingestBytes) }, decodeAny},
+		{"go/count=10", func() []byte { return goText(ingestBytes, 10) }, scanBenchmarks},
+		{"go/count=100", func() []byte { return goText(ingestBytes, 100) }, scanBenchmarks},
+		{"go/count=1000", func() []byte { return goText(ingestBytes, 1000) }, scanBenchmarks},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			file := filepath.Join(b.TempDir(), "input")

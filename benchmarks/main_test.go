@@ -1,11 +1,13 @@
-// Package scale measures NeuroLens on stores of a thousand to a million runs, side by side with what it stands on, a
-// bare DuckDB, and with other ways to keep runs. It has benchmarks only, and every time that it reports is a ratio to
-// something that was measured in between:
+// Package benchmarks measures NeuroLens on stores of a thousand to a million runs and on large files of other tools, side
+// by side with what it stands on and with its peers: a bare DuckDB, SQLite, benchstat, other ways to keep runs. Every time
+// that it reports is a ratio to something that was measured in between. Run it in its own folder:
 //
-//	NEUROLENS_SCALE_DIR=/var/tmp/scale go test -run '^$' -bench . -benchtime 1x -timeout 2h ./cmd/neurolens/scale
+//	NEUROLENS_SCALE_DIR=/var/tmp/scale go test -run '^$' -bench . -benchtime 1x -timeout 2h
 //
-// The first time makes the stores, which takes minutes. Without the variable everything is skipped.
-package scale
+// The first time makes the stores, which takes minutes. Without the variable what needs them is skipped.
+//
+// It is a module of its own, so that who builds, vets or tests NeuroLens compiles none of the peers.
+package benchmarks
 
 import (
 	"context"

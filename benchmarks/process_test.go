@@ -1,4 +1,4 @@
-package scale
+package benchmarks
 
 import (
 	"bytes"
@@ -77,7 +77,9 @@ func bareProcess(tb testing.TB) measured {
 func program(tb testing.TB) string {
 	tb.Helper()
 	name := filepath.Join(tb.TempDir(), "neurolens")
-	if out, err := exec.Command("go", "build", "-o", name, "github.com/neurolens/neurolens/cmd/neurolens").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", name, "./cmd/neurolens")
+	build.Dir = ".." // the module of the program, which has what it is built of
+	if out, err := build.CombinedOutput(); err != nil {
 		tb.Fatalf("%v: %s", err, out)
 	}
 	return name
