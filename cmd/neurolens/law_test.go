@@ -39,7 +39,7 @@ var law = []struct {
 	{"query/scratch", nil, nil},
 	{"query/report", []string{"schema"}, nil},
 	{"runner", []string{"schema", "runner"}, []string{
-		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml", "google.golang.org/protobuf/encoding/protowire",
+		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml",
 	}},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",

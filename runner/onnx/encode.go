@@ -1,8 +1,6 @@
 package onnx
 
-import (
-	"google.golang.org/protobuf/encoding/protowire"
-)
+import "encoding/binary"
 
 // What a model says about itself.
 const (
@@ -96,7 +94,7 @@ func (t tensor) encode() []byte {
 	if len(t.dims) > 0 {
 		var packed []byte
 		for _, d := range t.dims {
-			packed = protowire.AppendVarint(packed, uint64(d))
+			packed = binary.AppendUvarint(packed, uint64(d))
 		}
 		b = bytes(b, 1, packed)
 	}
@@ -122,14 +120,22 @@ func (v value) encode() []byte {
 	return bytes(text(nil, 1, v.name), 2, bytes(nil, 1, tensorType))
 }
 
-func integer(b []byte, field protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(b, field, protowire.VarintType), v)
+// What follows a field's number: the wire types of protobuf that a model is made of.
+const (
+	varint    = 0
+	delimited = 2 // a length and as many bytes
+)
+
+func integer(b []byte, field int, v uint64) []byte {
+	return binary.AppendUvarint(tag(b, field, varint), v)
 }
 
-func text(b []byte, field protowire.Number, v string) []byte {
-	return protowire.AppendString(protowire.AppendTag(b, field, protowire.BytesType), v)
+func text(b []byte, field int, v string) []byte {
+	return append(binary.AppendUvarint(tag(b, field, delimited), uint64(len(v))), v...)
 }
 
-func bytes(b []byte, field protowire.Number, v []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(b, field, protowire.BytesType), v)
+func bytes(b []byte, field int, v []byte) []byte { return text(b, field, string(v)) }
+
+func tag(b []byte, field, wireType int) []byte {
+	return binary.AppendUvarint(b, uint64(field<<3|wireType))
 }
