@@ -143,7 +143,7 @@ func TestPlaceInTheSweep(t *testing.T) {
 		{"json", "file: syntax.py\ngrid: {size: 1}\n", "s.yaml:1: syntax.py:1: "},
 	} {
 		path := pythonWith(t, c.module)
-		s, err := sweep.Parse("s.yaml", []byte(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Python: path})
+		s, err := sweep.Parse("s.yaml", []byte(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func settledAt(t *testing.T, most int, blocks map[string]int) (Result, []schema.
 	t.Helper()
 	repository(t)
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
-	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Against: true, UntilSettled: true, MaxRepeats: &most})
+	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
 	if err != nil {
 		t.Fatal(err)
 	}

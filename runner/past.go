@@ -141,17 +141,19 @@ const identityPrefix = "python.installed."
 // identityFacts are the facts that have to agree.
 var identityFacts = []string{"git.tree", "benchmark.sha256", factCommand, factBuild, factConfig}
 
-// factConfig is the fact with the hash of all settings of a launch, and settingFacts are those of them that are facts.
-const factConfig = "runner.config_sha256"
-
-var settingFacts = []string{
-	"runner.warmup", "runner.iterations", "runner.budget", "runner.cwd", "runner.file", "runner.object", "runner.model", "runner.provider",
-	"runner.device", "runner.timing", "runner.rel_error", "runner.seed", "runner.reproducible", "runner.cold_start", "runner.flush_l2",
-	factCommandLine,
-}
+// factConfig is the fact with the hash of all settings of a launch. Those that are facts themselves begin with factSetting;
+// the key of the sweep file follows. factObject is what of the Python file runs.
+const (
+	factConfig  = "runner.config_sha256"
+	factSetting = "runner."
+	factObject  = "runner.object"
+)
 
 // IsSetting tells whether a fact is one of the settings of a launch.
-func IsSetting(fact string) bool { return slices.Contains(settingFacts, fact) }
+func IsSetting(fact string) bool {
+	key, is := strings.CutPrefix(fact, factSetting)
+	return fact == factObject || is && sweep.IsStored(key)
+}
 
 // identityOf is what two runs of one launch have to agree in, by the name that a difference is reported under:
 // machine, driver, versions, code and configuration.
@@ -189,7 +191,7 @@ func differences(from, to map[string]string) []Change {
 		output := strings.HasPrefix(key, factCommandFile) && (from[key] == "" || to[key] == "")
 		if from[key] != to[key] && !output {
 			all = append(all, Change{What: key, From: from[key], To: to[key]})
-			named = named || slices.Contains(settingFacts, key)
+			named = named || IsSetting(key)
 		}
 	}
 	if named {

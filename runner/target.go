@@ -274,9 +274,7 @@ func inDir(dir, path string) string {
 // settingsOf is what a Python worker is told of a point.
 func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
-		File: p.File, Object: p.Object, Provider: p.Provider, Device: p.Device, Threads: p.Threads,
-		Timing: p.Timing, MinRunTime: int64(p.MinRunTime), Seed: p.Seed,
-		Reproducible: p.Reproducible, ColdStart: p.ColdStart, FlushL2: p.FlushL2, Used: p.Used, Fixed: p.Fixed,
+		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed,
 	}
 	if p.Executor == schema.ExecutorPython {
 		settings.Values = map[string]json.RawMessage{}
@@ -321,36 +319,12 @@ func configOf(p *sweep.Point) map[string]string {
 
 // asked are the settings of a launch that are not part of what is measured.
 func asked(p *sweep.Point) map[string]string {
-	facts := map[string]string{"runner.warmup": strconv.Itoa(p.Warmup)}
-	if p.WarmupOnce {
-		facts["runner.warmup"] += " per session"
+	facts := map[string]string{}
+	for key, text := range p.Settings() {
+		facts[factSetting+key] = text
 	}
-	if p.Iterations > 0 {
-		facts["runner.iterations"] = strconv.Itoa(p.Iterations)
-	} else {
-		facts["runner.budget"] = p.Budget.String()
-	}
-	for key, text := range map[string]string{
-		"cwd": p.Dir, "file": p.File, "object": p.Object, "model": p.ModelPath,
-		"provider": p.Provider, "device": p.Device, "timing": p.Timing,
-	} {
-		if text != "" {
-			facts["runner."+key] = text
-		}
-	}
-	if p.RelError > 0 {
-		facts["runner.rel_error"] = strconv.FormatFloat(p.RelError, 'g', -1, 64)
-	}
-	if p.Seed != nil {
-		facts["runner.seed"] = strconv.FormatInt(*p.Seed, 10)
-	}
-	for key, set := range map[string]bool{"reproducible": p.Reproducible, "cold_start": p.ColdStart, "flush_l2": p.FlushL2} {
-		if set {
-			facts["runner."+key] = "true"
-		}
-	}
-	if p.Command != nil {
-		facts[factCommandLine] = jsonList(p.Command)
+	if p.Object != "" {
+		facts[factObject] = p.Object
 	}
 	return facts
 }

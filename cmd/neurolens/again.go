@@ -16,14 +16,20 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// The flags that say how a run is made, in the order in which they are typed again. Those of somePoints are refused
-// where no point takes them: they go with runs that have the fact.
-var (
-	allPoints = []string{
-		"suite", "warmup", "iterations", "budget", "timeout-multiplier", "rel-error", "max-repeats", "cold-start", "no-skip-after-oom",
+// repeatedOptions are the flags that say how a run is made, in the order in which they are typed again. Those of some
+// executors are refused where no point takes them: they go with runs that have the fact.
+func repeatedOptions() (ofAll, ofSome []string) {
+	for _, k := range sweep.Keys() {
+		switch {
+		case !k.Again:
+		case k.Executors == nil:
+			ofAll = append(ofAll, k.OptionName())
+		default:
+			ofSome = append(ofSome, k.OptionName())
+		}
 	}
-	somePoints = []string{"provider", "device", "timing", "seed", "reproducible"}
-)
+	return append(ofAll, "no-skip-after-oom"), ofSome
+}
 
 // repeatableFlags are the flags of a command line that say how its runs are made, as JSON, to be stored with them. The
 // interpreter may come from the environment. Empty where there are none.
@@ -32,7 +38,8 @@ func repeatableFlags(cmd *cobra.Command, python string) string {
 	if python != "" {
 		given["python"] = python
 	}
-	for _, name := range slices.Concat(allPoints, somePoints) {
+	ofAll, ofSome := repeatedOptions()
+	for _, name := range slices.Concat(ofAll, ofSome) {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given[name] = f.Value.String()
 		}
@@ -134,11 +141,12 @@ func flagWords(t answer.Table, run []any, env map[string]any) []string {
 	} else if path, ok := env["python.executable"].(string); ok && !choosesPython(params, path) {
 		words = append(words, "--python", path)
 	}
-	for _, name := range slices.Concat(allPoints, somePoints) {
+	ofAll, ofSome := repeatedOptions()
+	for _, name := range slices.Concat(ofAll, ofSome) {
 		value, ok := given[name]
-		_, taken := env["runner."+name]
+		_, taken := env["runner."+strings.ReplaceAll(name, "-", "_")]
 		switch {
-		case !ok || !taken && slices.Contains(somePoints, name):
+		case !ok || !taken && slices.Contains(ofSome, name):
 		case value == "true": // a switch
 			words = append(words, "--"+name)
 		default:

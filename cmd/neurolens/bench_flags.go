@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -10,34 +11,18 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
-// benchFlags are the flags of bench.
+// benchFlags are the flags of bench, but for those that go before keys of the sweep file: see defineKeys.
 type benchFlags struct {
-	config, suite     string
-	repeats           int
-	warmup            int
-	iterations        int
-	budget            time.Duration
-	timeoutMultiplier float64
-	params, tags      []string
-	targets           []string
-
-	python, provider, device, timing string
-	seed                             int64
-	reproducible, coldStart          bool
-	profile                          []string
-
-	order      string
-	relError   string
-	maxRepeats int
-	against    string
-	settled    bool
-
-	rerun       string
-	dryRun      bool
-	maxTime     time.Duration
-	noSkipAfter bool
-	wait        bool
-	outDir      string
+	config        string
+	params, tags  []string
+	targets       []string
+	against       string
+	settled       bool
+	rerun, outDir string
+	dryRun        bool
+	maxTime       time.Duration
+	noSkipAfter   bool
+	wait          bool
 }
 
 // define defines them on the command.
@@ -45,13 +30,6 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.defineRuns(cmd)
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
-	flags.IntVar(&f.repeats, "repeats", 0, "`N` runs of each point (1; command: 10)")
-
-	flags.StringSliceVar(&f.profile, "profile", nil, "one more pass of each point under `TOOL`: ort, torch; empty: none")
-
-	flags.StringVar(&f.order, "order", "", "`ORDER` of the runs: interleaved, random, sequential")
-	flags.StringVar(&f.relError, "rel-error", "", "measure until the 95 % interval is within `X` of the value: 1% (7 runs or more)")
-	flags.IntVar(&f.maxRepeats, "max-repeats", 0, "at most `N` runs of each point with --rel-error (20) or --until-settled (30)")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
 	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
 
@@ -62,25 +40,53 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
 }
 
-// defineRuns defines those that say which points are run, and how.
-func (f *benchFlags) defineRuns(cmd *cobra.Command) {
+// defineRuns defines those that say which points are run, and how. Some keys of the sweep file are none of them.
+func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.suite, "suite", "", "`NAME` instead of the sweep's")
-	flags.IntVar(&f.warmup, "warmup", 0, "`N` warm-up iterations of each run")
-	flags.IntVar(&f.iterations, "iterations", 0, "`N` measured iterations of each run, exactly")
-	flags.DurationVar(&f.budget, "budget", 0, "`TIME` to measure where iterations are not given (10s; command: 300ms)")
-	flags.Float64Var(&f.timeoutMultiplier, "timeout-multiplier", 0, "multiply every deadline by `X`")
+	for _, k := range sweep.Keys() {
+		if k.Option != "" && !slices.Contains(without, k.Name) {
+			defineKey(cmd, k)
+		}
+	}
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
 	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
-	flags.StringVar(&f.python, "python", "", "the `INTERPRETER` of Python benchmarks and backends (or NEUROLENS_PYTHON)")
-	flags.StringVar(&f.provider, "provider", "", "execution `PROVIDER` of ONNX Runtime")
-	flags.StringVar(&f.device, "device", "", "`DEVICE` of torch: cpu, cuda, cuda:1, mps")
-	flags.StringVar(&f.timing, "timing", "", "`MODE`: auto, perf_counter, cuda_event, triton, torch_timer")
-	flags.Int64Var(&f.seed, "seed", 0, "seed `N` of every generator of random numbers")
-	flags.BoolVar(&f.reproducible, "reproducible", false, "seed 42 unless given, deterministic algorithms")
-	flags.BoolVar(&f.coldStart, "cold-start", false, "no warm-up, empty kernel caches")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
+}
+
+// defineKey defines the option that goes before a key of the sweep file.
+func defineKey(cmd *cobra.Command, k sweep.Key) {
+	flags, name := cmd.Flags(), k.OptionName()
+	switch k.Value.Kind {
+	case sweep.Switch:
+		flags.Bool(name, false, k.Option)
+	case sweep.Integer:
+		flags.Int64(name, 0, k.Option)
+	case sweep.Number:
+		flags.Float64(name, 0, k.Option)
+	case sweep.Duration:
+		flags.Duration(name, 0, k.Option)
+	case sweep.Either: // one or many
+		flags.StringSlice(name, nil, k.Option)
+	default:
+		flags.String(name, "", k.Option)
+	}
+}
+
+// givenKeys are the options that go before keys of the sweep file, by the key, as far as they were given.
+func givenKeys(cmd *cobra.Command) map[string]string {
+	given := map[string]string{}
+	for _, k := range sweep.Keys() {
+		f := cmd.Flags().Lookup(k.OptionName())
+		if k.Option == "" || f == nil || !f.Changed {
+			continue
+		}
+		given[k.Name] = f.Value.String()
+		if list, ok := f.Value.(interface{ GetSlice() []string }); ok {
+			given[k.Name] = strings.Join(list.GetSlice(), ",")
+		}
+	}
+	return given
 }
 
 func (f *benchFlags) sweepFile(args []string) (string, error) {
@@ -97,13 +103,9 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{
-		Suite: f.suite, Targets: f.targets, Python: f.python, Provider: f.provider, Device: f.device, Timing: f.timing,
-		Reproducible: f.reproducible, ColdStart: f.coldStart, Profile: f.profile, Order: f.order,
-		Against: f.against != "", UntilSettled: f.settled,
-	}
-	if o.Python == "" {
-		o.Python = a.getenv("NEUROLENS_PYTHON")
+	o := sweep.Overrides{Given: givenKeys(cmd), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
+	if python := a.getenv("NEUROLENS_PYTHON"); o.Given["python"] == "" && python != "" {
+		o.Given["python"] = python
 	}
 	given := cmd.Flags().Changed
 	if f.settled {
@@ -116,34 +118,7 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 			return o, usageErrorf("--until-settled and --rel-error both say when there are enough runs: want one of them")
 		}
 	}
-	for name, n := range map[string]struct {
-		from *int
-		to   **int
-	}{
-		"repeats": {&f.repeats, &o.Repeats}, "warmup": {&f.warmup, &o.Warmup},
-		"iterations": {&f.iterations, &o.Iterations}, "max-repeats": {&f.maxRepeats, &o.MaxRepeats},
-	} {
-		if given(name) {
-			*n.to = n.from
-		}
-	}
-	if given("budget") {
-		o.Budget = &f.budget
-	}
-	if given("timeout-multiplier") {
-		o.TimeoutMultiplier = &f.timeoutMultiplier
-	}
-	if given("seed") {
-		o.Seed = &f.seed
-	}
 	var err error
-	if given("rel-error") {
-		share, err := sweep.ParseShare(f.relError)
-		if err != nil {
-			return o, usageErrorf("--rel-error %w", err)
-		}
-		o.RelError = &share
-	}
 	if o.Params, err = assignments("-P", f.params); err != nil {
 		return o, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -71,7 +72,7 @@ cannot be measured.`,
 			return b.run()
 		},
 	}
-	runs.defineRuns(cmd)
+	runs.defineRuns(cmd, "profile", "repeats", "rel_error", "max_repeats", "order") // bisect decides these
 	flags := cmd.Flags()
 	flags.StringVar(&f.metric, "metric", "", "bisect metric `NAME` (default: the primary one)")
 	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 3ms (2%)")
@@ -117,8 +118,9 @@ func (b *bisector) read(args []string) (err error) {
 	if b.overrides, err = b.bench.flags.overrides(b.app, b.cmd); err != nil {
 		return err
 	}
-	b.overrides.Against, b.overrides.Order, b.overrides.Profile = true, sweep.OrderInterleaved, []string{}
-	b.overrides.UntilSettled, b.overrides.MaxRepeats = true, &b.flags.maxBlocks
+	b.overrides.Against, b.overrides.UntilSettled = true, true
+	b.overrides.Given["order"], b.overrides.Given["profile"] = sweep.OrderInterleaved, ""
+	b.overrides.Given["max_repeats"] = strconv.Itoa(b.flags.maxBlocks)
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}

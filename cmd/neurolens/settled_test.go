@@ -26,7 +26,7 @@ func TestSettledSession(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
-	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Against: true, UntilSettled: true, MaxRepeats: new(9)})
+	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilSettled: true})
 	if err != nil {
 		t.Fatal(err)
 	}

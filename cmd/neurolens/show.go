@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -238,8 +239,9 @@ func configurationLines(t answer.Table, run []any) []string {
 		}
 	}
 	env, _ := at(t, run, "env").(map[string]any)
-	for _, name := range []string{"control", "command", "cwd", "profile", "warmup", "iterations", "budget"} {
-		if v, ok := env["runner."+name]; ok {
+	for _, name := range settingNames() {
+		said := slices.ContainsFunc(rows, func(row [2]string) bool { return row[0] == name })
+		if v, ok := env["runner."+name]; ok && !said {
 			rows = append(rows, [2]string{name, machineText(v)})
 		}
 	}
@@ -248,6 +250,17 @@ func configurationLines(t answer.Table, run []any) []string {
 		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})
 	}
 	return append(pairs(rows), "point "+textAt(t, run, "point_id"))
+}
+
+// settingNames are the settings of a run that are facts, in the order of the keys of a sweep file.
+func settingNames() []string {
+	names := []string{"control"}
+	for _, k := range sweep.Keys() {
+		if k.Stored || k.Name == "profile" {
+			names = append(names, k.Name)
+		}
+	}
+	return names
 }
 
 // environmentLines are first what differs from the point's previous run on this machine, then what people look for.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -37,7 +38,7 @@ func TestTorchPrecisions(t *testing.T) {
 		{"tiny_linear", "tf32", "not_applied", "precision tf32 was asked, cpu has none"},
 		{"add", "int8", "not_implemented", "precision int8: torch runs builtin:add on cpu in fp64 fp32 fp16 bf16"},
 	} {
-		settings := Settings{Backend: "torch", Model: "builtin:" + c.model, Device: "cpu"}
+		settings := Settings{Backend: "torch", Model: "builtin:" + c.model, Worker: sweep.Worker{Device: "cpu"}}
 		o := runModel(t, t.TempDir(), settings, sized("2", "3", c.precision))
 		check(t, o, schema.StatusUnsupported, "setup", c.kind, c.text)
 		if !strings.HasSuffix(o.Error, c.text) {
@@ -80,8 +81,8 @@ func TestTorchRefusals(t *testing.T) {
 		config   map[string]string
 		text     string
 	}{
-		"absent device":     {Settings{Device: "cuda:99"}, nil, "device cuda:99 was asked, torch "},
-		"provider":          {Settings{Provider: "CPUExecutionProvider"}, nil, "provider CPUExecutionProvider was asked, torch has devices"},
+		"absent device":     {Settings{Worker: sweep.Worker{Device: "cuda:99"}}, nil, "device cuda:99 was asked, torch "},
+		"provider":          {Settings{Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, nil, "provider CPUExecutionProvider was asked, torch has devices"},
 		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8"}, "torch has no parameter heads"},
 		"used, and taken":   {Settings{Used: []string{"heads"}}, map[string]string{"param.heads": "8", "param.x": "1"}, "torch has no parameter x"},
 		"wrong profiler":    {Settings{Profile: "ort"}, nil, "profiler ort was asked, torch has torch"},

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -127,9 +128,7 @@ func TestONNXRuntimePrecisions(t *testing.T) {
 	} {
 		t.Run(c.name+" "+c.precision, func(t *testing.T) {
 			for _, cold := range []bool{false, true} { // the way to find out differs
-				o := runModel(t, dir, Settings{
-					Backend: "onnxrt", Model: "builtin:" + c.name, ModelFile: c.name + "." + c.precision + ".onnx", ColdStart: cold,
-				}, sized("2", "3", c.precision))
+				o := runModel(t, dir, Settings{Backend: "onnxrt", Model: "builtin:" + c.name, ModelFile: c.name + "." + c.precision + ".onnx", Worker: sweep.Worker{ColdStart: cold}}, sized("2", "3", c.precision))
 				check(t, o, schema.StatusOK, "", "", "")
 				checkApplied(t, o, map[string]string{"precision": c.precision, "compute": c.compute})
 				if got := strings.Join(o.Warnings, " "); got != c.warning {
@@ -179,14 +178,14 @@ func TestONNXRuntimeRefusals(t *testing.T) {
 		text     string
 	}{
 		"absent provider": {
-			Settings{Provider: "CUDAExecutionProvider"}, nil, "CUDAExecutionProvider was asked, onnxruntime ",
+			Settings{Worker: sweep.Worker{Provider: "CUDAExecutionProvider"}}, nil, "CUDAExecutionProvider was asked, onnxruntime ",
 		},
-		"unknown provider":  {Settings{Provider: "NopeExecutionProvider"}, nil, "NopeExecutionProvider was asked"},
-		"hidden provider":   {Settings{Provider: "AzureExecutionProvider"}, nil, "AzureExecutionProvider was asked"},
-		"device":            {Settings{Device: "cuda:1"}, nil, "CUDAExecutionProvider was asked"},
-		"odd device":        {Settings{Device: "abacus"}, nil, "abacus was asked"},
-		"contradiction":     {Settings{Device: "cuda", Provider: "CPUExecutionProvider"}, nil, "device cuda was asked, and provider CPUExecutionProvider"},
-		"flush":             {Settings{FlushL2: true}, nil, "flush_l2 was asked"},
+		"unknown provider":  {Settings{Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil, "NopeExecutionProvider was asked"},
+		"hidden provider":   {Settings{Worker: sweep.Worker{Provider: "AzureExecutionProvider"}}, nil, "AzureExecutionProvider was asked"},
+		"device":            {Settings{Worker: sweep.Worker{Device: "cuda:1"}}, nil, "CUDAExecutionProvider was asked"},
+		"odd device":        {Settings{Worker: sweep.Worker{Device: "abacus"}}, nil, "abacus was asked"},
+		"contradiction":     {Settings{Worker: sweep.Worker{Device: "cuda", Provider: "CPUExecutionProvider"}}, nil, "device cuda was asked, and provider CPUExecutionProvider"},
+		"flush":             {Settings{Worker: sweep.Worker{FlushL2: true}}, nil, "flush_l2 was asked"},
 		"unknown parameter": {Settings{}, map[string]string{"param.heads": "8", "param.layers": "2"}, "onnxrt has no parameter heads, layers"},
 		"dimension": {
 			Settings{Model: "builtin:tiny_linear", ModelFile: "tiny_linear.onnx"},
@@ -221,7 +220,7 @@ import onnxruntime
 onnxruntime.get_available_providers = lambda: ["CUDAExecutionProvider", "CPUExecutionProvider"]
 `})
 	for _, provider := range []string{"", "CUDAExecutionProvider"} {
-		spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Provider: provider}, nil)
+		spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: provider}}, nil)
 		spec.Dir, spec.Env = models(t), append(spec.Env, "PYTHONPATH="+dir)
 		o := runSpec(t, spec)
 		check(t, o, schema.StatusUnsupported, "setup", "not_applied",
@@ -269,7 +268,7 @@ func TestThreads(t *testing.T) {
 		{0, nil, runtime.NumCPU()}, {3, nil, 3}, {3, map[string]string{"param.threads": "2"}, 2},
 	} {
 		interpreter(t, "onnxruntime")
-		spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Device: "cpu", Threads: c.threads}, c.config)
+		spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Device: "cpu", Threads: c.threads}}, c.config)
 		spec.Dir = dir
 		o := runSpec(t, spec)
 		check(t, o, schema.StatusOK, "", "", "")
@@ -379,7 +378,7 @@ func TestNoNetwork(t *testing.T) {
 		need(t, "unshare", fmt.Errorf("%w: %s", err, out))
 	}
 	dir := models(t)
-	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Provider: "CPUExecutionProvider"}, sized("2", "3", "fp32"))
+	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "CPUExecutionProvider"}}, sized("2", "3", "fp32"))
 	spec.Dir = dir
 	spec.Program.Args = append([]string{"-n", spec.Program.Path}, spec.Program.Args...)
 	spec.Program.Path = unshare
@@ -390,7 +389,7 @@ func TestNoNetwork(t *testing.T) {
 // TestSilence: a provider that nobody knows makes ONNX Runtime print on standard output if it is asked for.
 func TestSilence(t *testing.T) {
 	interpreter(t, "onnxruntime")
-	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Provider: "NopeExecutionProvider"}, nil)
+	spec := specOf(t, Settings{Backend: "onnxrt", Model: "add.onnx", Worker: sweep.Worker{Provider: "NopeExecutionProvider"}}, nil)
 	spec.Dir, spec.OutputLimit = models(t), 1 // of standard output; the other one is of no interest
 	spec.Program.Args = append([]string{"-c", `exec "$0" "$@" 2>/dev/null`, spec.Program.Path}, spec.Program.Args...)
 	spec.Program.Path = program(t, "sh")

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -240,7 +241,7 @@ func TestGetConfig(t *testing.T) {
 		"bad time":   {"{'min_run_time_ms': 'long'}", nil, false, 0, 0, "get_config: min_run_time_ms 'long'"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			spec := specOf(t, Settings{File: "bench.py", Fixed: c.fixed, ColdStart: c.cold}, nil)
+			spec := specOf(t, Settings{File: "bench.py", Fixed: c.fixed, Worker: sweep.Worker{ColdStart: c.cold}}, nil)
 			spec.Dir = folder(t, map[string]string{"bench.py": bench(c.config)})
 			o := runSpec(t, spec)
 			if c.want != "" {

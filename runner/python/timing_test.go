@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -93,7 +94,7 @@ func TestWaitsForTheDevice(t *testing.T) {
 			if flush && timing == "perf_counter" {
 				continue
 			}
-			spec := specOf(t, Settings{File: "bench.py", Timing: timing, FlushL2: flush}, nil)
+			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing, FlushL2: flush}}, nil)
 			spec.Warmup, spec.Iterations = 2, 10
 			spec.Dir = folder(t, map[string]string{"bench.py": launching, "torch.py": fakeTorch})
 			o := runSpec(t, spec)
@@ -155,7 +156,7 @@ def do_bench(fn, warmup, rep, return_mode):
     fn()
     return [0.25] * 30
 `
-	spec := specOf(t, Settings{File: "bench.py", Timing: "triton"}, nil)
+	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "triton"}}, nil)
 	spec.Dir = folder(t, map[string]string{
 		"bench.py": launching, "torch.py": fakeTorch, "triton/__init__.py": "", "triton/testing.py": doBench,
 	})
@@ -182,7 +183,7 @@ func TestTimingThatCannotBeHad(t *testing.T) {
 		{withTorch, "auto", true, "not_applied", "flush_l2 was asked, timing perf_counter cannot"},
 		{map[string]string{"bench.py": file["bench.py"], "torch.py": "raise ImportError"}, "cuda_event", false, "not_installed", "timing cuda_event needs torch: "},
 	} {
-		spec := specOf(t, Settings{File: "bench.py", Timing: c.timing, FlushL2: c.flush}, nil)
+		spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: c.timing, FlushL2: c.flush}}, nil)
 		spec.Dir = folder(t, c.files)
 		status := schema.StatusUnsupported
 		if c.kind == "not_installed" {
@@ -194,7 +195,7 @@ func TestTimingThatCannotBeHad(t *testing.T) {
 
 func TestTorchTimer(t *testing.T) {
 	interpreter(t, "torch")
-	spec := specOf(t, Settings{File: "bench.py", Timing: "torch_timer", MinRunTime: int64(200 * time.Millisecond)}, nil)
+	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "torch_timer", MinRunTime: 200 * time.Millisecond}}, nil)
 	spec.Dir = folder(t, map[string]string{"bench.py": "x = list(range(3000))\ndef run_benchmark(): sum(x)\n"})
 	spec.Iterations, spec.Budget = 0, 10*time.Second
 	o := runSpec(t, spec)
@@ -219,7 +220,7 @@ class Bench:
     def benchmark_fn(self): return torch.ones(2)
     def applied(self): return {"x": self.x, "deterministic": torch.are_deterministic_algorithms_enabled()}
 `
-	spec := specOf(t, Settings{File: "bench.py", Reproducible: true}, nil)
+	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Reproducible: true}}, nil)
 	spec.Dir = folder(t, map[string]string{"bench.py": text})
 	first, second := runSpec(t, spec), runSpec(t, spec)
 	check(t, first, schema.StatusOK, "", "", "")
@@ -249,11 +250,11 @@ func TestSeeds(t *testing.T) {
 		check(t, o, schema.StatusOK, "", "", "")
 		return o.Applied
 	}
-	one, again, other := draw(Settings{Seed: new(int64(7))}), draw(Settings{Seed: new(int64(7))}), draw(Settings{Seed: new(int64(8))})
+	one, again, other := draw(Settings{Worker: sweep.Worker{Seed: new(int64(7))}}), draw(Settings{Worker: sweep.Worker{Seed: new(int64(7))}}), draw(Settings{Worker: sweep.Worker{Seed: new(int64(8))}})
 	if !maps.Equal(one, again) || one["x"] == other["x"] || one["y"] == other["y"] || one["hash"] != "7" || one["seed"] != "7" {
 		t.Errorf("seeds 7, 7 and 8: %v, %v, %v", one, again, other)
 	}
-	if r := draw(Settings{Reproducible: true, Seed: new(int64(42))}); r["seed"] != "42" || r["hash"] != "42" || r["reproducible"] != "true" || r["blas"] == "None" {
+	if r := draw(Settings{Worker: sweep.Worker{Reproducible: true, Seed: new(int64(42))}}); r["seed"] != "42" || r["hash"] != "42" || r["reproducible"] != "true" || r["blas"] == "None" {
 		t.Errorf("reproducible: %v", r)
 	}
 	if a, b := draw(Settings{}), draw(Settings{}); a["x"] == b["x"] || a["seed"] != "" || a["hash"] != "None" {
@@ -269,7 +270,7 @@ class Bench:
     def benchmark_fn(self): pass
     def validate_result(self): return all(os.listdir(f) == [] for f in self.folders) and len(set(self.folders)) == 3
 `
-	spec := specOf(t, Settings{File: "bench.py", ColdStart: true}, nil)
+	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{ColdStart: true}}, nil)
 	spec.Dir, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 0
 	check(t, runSpec(t, spec), schema.StatusOK, "", "", "")
 }
@@ -362,7 +363,7 @@ func TestOwnIterationsAreNotCut(t *testing.T) {
 			if timing == "torch_timer" {
 				interpreter(t, "torch")
 			}
-			spec := specOf(t, Settings{File: "bench.py", Timing: timing}, nil)
+			spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: timing}}, nil)
 			spec.Dir = folder(t, files)
 			spec.Iterations, spec.Budget = 0, time.Minute
 			spec.Enough = func([]int64) bool { return true }
@@ -386,7 +387,7 @@ func TestBudget(t *testing.T) {
 }
 
 func TestUnknownTiming(t *testing.T) {
-	spec := specOf(t, Settings{File: "bench.py", Timing: "sundial"}, nil)
+	spec := specOf(t, Settings{File: "bench.py", Worker: sweep.Worker{Timing: "sundial"}}, nil)
 	spec.Dir = folder(t, map[string]string{"bench.py": "def run_benchmark(): pass\n"})
 	o := runSpec(t, spec)
 	check(t, o, schema.StatusError, schema.StageSetup, "setup", "timing 'sundial': want auto, ")

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -28,17 +29,9 @@ type Settings struct {
 	Backend   string `json:"backend,omitempty"`    // onnxrt, torch or tensorrt, where there is no file
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
-	Provider  string `json:"provider,omitempty"`   // execution provider of ONNX Runtime
-	Device    string `json:"device,omitempty"`     // cpu, cuda, cuda:1, mps
-	Threads   int    `json:"threads,omitempty"`    // of one operation
+	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
 
-	Timing       string `json:"timing,omitempty"`          // auto, perf_counter, cuda_event, triton or torch_timer
-	MinRunTime   int64  `json:"min_run_time_ns,omitempty"` // ns, of torch_timer
-	Seed         *int64 `json:"seed,omitempty"`            // of all generators of random numbers
-	Reproducible bool   `json:"reproducible,omitempty"`    // deterministic algorithms; the caller gives a seed too
-	ColdStart    bool   `json:"cold_start,omitempty"`      // fresh caches of kernels; the caller gives no warm-up
-	FlushL2      bool   `json:"flush_l2,omitempty"`        // empty the level-2 cache before each iteration
-	Profile      string `json:"profile,omitempty"`         // ort or torch: this launch is a pass of that profiler
+	sweep.Worker // the caller gives a reproducible run a seed, and a cold start no warm-up
 
 	// Values are the values with their types of parameters whose canonical text does not say it: 1.0, or "64" in quotes.
 	Values map[string]json.RawMessage `json:"values,omitempty"`

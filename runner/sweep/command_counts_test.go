@@ -8,7 +8,6 @@ import (
 // TestCommandCounts: a command has 10 runs of as many processes as fit in 300 ms, and one warm-up process for all of them.
 func TestCommandCounts(t *testing.T) {
 	t.Parallel()
-	two := 2
 	for text, c := range map[string]struct {
 		overrides           Overrides
 		repeats, iterations int
@@ -23,7 +22,7 @@ func TestCommandCounts(t *testing.T) {
 		"command: [a]\nwarmup: 0":                         {repeats: 10, budget: 300 * time.Millisecond},
 		"command: [a]\ncold_start: true":                  {repeats: 10, budget: 300 * time.Millisecond},
 		"command: [a]\nrel_error: 1%":                     {repeats: 10, budget: 300 * time.Millisecond, warmup: 1, once: true},
-		"command: [a]\nsuite: flags":                      {Overrides{Repeats: &two, Warmup: &two}, 2, 0, 300 * time.Millisecond, 2, false},
+		"command: [a]\nsuite: flags":                      {Overrides{Given: map[string]string{"repeats": "2", "warmup": "2"}}, 2, 0, 300 * time.Millisecond, 2, false},
 		"command: [a]\nsuite: against":                    {Overrides{Against: true}, 6, 0, 300 * time.Millisecond, 1, true},
 		"backend: builtin\nmodel: builtin:tiny_linear":    {repeats: 1, budget: 10 * time.Second, warmup: 10},
 		"file: bench.py\nsuite: against":                  {Overrides{Against: true}, 6, 0, 10 * time.Second, 10, false},

@@ -62,9 +62,9 @@ func TestCalibrate(t *testing.T) {
 // TestCalibrateIsFixed: what the command line says of launching does not reach the points of calibrate, and their
 // identity is one that no later version may change.
 func TestCalibrateIsFixed(t *testing.T) {
-	n, cold := 3, 0.01
 	s := parse(t, tiny+"calibrate: true", Overrides{
-		Warmup: &n, Iterations: nil, RelError: &cold, ColdStart: true, TimeoutMultiplier: new(2.0), Tags: map[string]string{"a": "b"},
+		Given:  map[string]string{"warmup": "3", "rel_error": "1%", "cold_start": "true", "timeout_multiplier": "2"},
+		Tags:   map[string]string{"a": "b"},
 		Params: map[string]string{"k": "1,2", "benchmark": "y"},
 	})
 	var ids []string
@@ -157,7 +157,7 @@ func TestCalibrateSides(t *testing.T) {
 
 // TestCalibrateRounds: a round of a precision has the points of calibrate, but is not made for them.
 func TestCalibrateRounds(t *testing.T) {
-	for _, order := range orders {
+	for _, order := range keyOf("order").Value.Words {
 		s := parse(t, tiny+"repeats: 2\nrel_error: 1%\ncalibrate: true\ngrid: {k: [1, 2, 3]}\norder: "+order, Overrides{})
 		o := LaunchOptions{Seed: 5}
 		last := s.Launches(o)

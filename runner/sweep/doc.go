@@ -11,6 +11,8 @@
 //	repeats: 5                        # runs of each point; 1 by default, with command 10
 //	tags: {experiment: smoke}
 //
+// Keys lists every key with what it takes and says.
+//
 // # What runs
 //
 // The key that is there decides. `command: [prog, --batch, "{batch_size}"]` is any program, started without a shell,
@@ -117,17 +119,10 @@
 // A Python worker runs file, onnxrt, torch and tensorrt. A key that nothing takes of what runs is refused; cold_start
 // is for all, and a command takes the seed where {seed} stands in it.
 //
-//	python: .venv/bin/python          # the interpreter
-//	provider: CPUExecutionProvider    # onnxrt
-//	device: cuda:1                    # torch, tensorrt
-//	threads: 4                        # onnxrt, torch
-//	timing: auto                      # perf_counter cuda_event triton torch_timer
-//	min_run_time: 200ms               # of timing torch_timer
+//	file: bench.py
+//	python: .venv/bin/python
 //	seed: 42
-//	reproducible: true                # deterministic algorithms; the seed is 42 unless given
-//	cold_start: true                  # fresh caches; no warm-up unless given
-//	flush_l2: true                    # between iterations on a GPU; onnxrt, torch, tensorrt
-//	profile: [ort, torch]             # a pass of its own for each: ort of onnxrt, torch of torch and file
+//	profile: torch                    # a pass of its own
 //
 // provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
 //

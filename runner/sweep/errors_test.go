@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // refuses gives a check that a text, after a beginning, is refused with an error that starts with `sweep.yaml:`.
@@ -95,7 +94,7 @@ func TestErrorsOfKeys(t *testing.T) {
 	check("1", "3: YAML: could not find expected ':'")
 	check("bakend: x", "3: unknown key bakend: did you mean backend?")
 	check("repeat: 3", "3: unknown key repeat: did you mean repeats?")
-	check("foo: 3", "3: unknown key foo: want one of "+strings.Join(topKeys, " "))
+	check("foo: 3", "3: unknown key foo: want one of "+strings.Join(keyNames(keys), " "))
 	check("precision: fp32", "3: unknown key precision: an axis belongs under grid")
 	check("dtype: fp32", "3: unknown key dtype: an axis belongs under grid")
 	check("warm_up: 3", "3: unknown key warm_up: did you mean warmup?")
@@ -269,14 +268,14 @@ func TestErrorsOfOptions(t *testing.T) {
 	check(p("status", "1"), `-P status: "status" is the name of a column of runs: call the axis something else`)
 	check(p("a b", "1"), "-P a b: want a name of letters, digits, _ and -")
 	check(Overrides{Params: map[string]string{"bs": "1", "batch": "2"}}, "-P bs: is -P batch too")
-	check(Overrides{Repeats: new(0)}, "--repeats: want a whole number from 1 to 10000000, got 0")
-	check(Overrides{Warmup: new(-1)}, "--warmup: want a whole number from 0 to 10000000, got -1")
-	check(Overrides{Iterations: new(0)}, "--iterations: want a whole number from 1 to 10000000, got 0")
-	check(Overrides{Budget: new(time.Duration(0))}, "--budget: want more than 0s and at most 1000h0m0s, got 0s")
-	check(Overrides{TimeoutMultiplier: new(0.0)}, "--timeout-multiplier: want a number above 0 and at most 1000, got 0")
+	check(Overrides{Given: map[string]string{"repeats": "0"}}, "--repeats: want a whole number from 1 to 10000000, got 0")
+	check(Overrides{Given: map[string]string{"warmup": "-1"}}, "--warmup: want a whole number from 0 to 10000000, got -1")
+	check(Overrides{Given: map[string]string{"iterations": "0"}}, "--iterations: want a whole number from 1 to 10000000, got 0")
+	check(Overrides{Given: map[string]string{"budget": "0s"}}, "--budget: want more than 0s and at most 1000h0m0s, got 0s")
+	check(Overrides{Given: map[string]string{"timeout_multiplier": "0"}}, "--timeout-multiplier: want a number above 0 and at most 1000, got 0")
 	check(p("repeats", "3"), "-P repeats: is no axis: use --repeats")
 	check(p("tags", "a"), "-P tags: is no axis: use --tag")
-	check(Overrides{Suite: "\xff"}, `--suite: want UTF-8, got "\xff"`)
+	check(Overrides{Given: map[string]string{"suite": "\xff"}}, `--suite: want UTF-8, got "\xff"`)
 	check(Overrides{Tags: map[string]string{"k": "\xff"}}, `--tag: want UTF-8, got "k\xff"`)
 }
 

@@ -63,12 +63,9 @@ func (e *expansion) expand(asked []request) (*Sweep, error) {
 	if err := e.checkTargets(); err != nil {
 		return nil, err
 	}
-	return &Sweep{
-		Suite: e.settings.suite, Repeats: e.settings.repeats, Tags: e.settings.tags, Timeout: e.settings.suiteLimit,
-		Order: e.settings.order, RelError: e.settings.relError, MaxRepeats: e.settings.maxRepeats, Looks: e.settings.looks,
-		Thresholds: e.settings.thresholds,
-		Points:     e.points, blocks: e.blocks, calibration: calibration,
-	}, nil
+	s := e.settings.sweep
+	s.Points, s.blocks, s.calibration = e.points, e.blocks, calibration
+	return &s, nil
 }
 
 // add makes the points of the grid, or of an entry of include. exclude has the last word over both.
@@ -119,10 +116,7 @@ func (e *expansion) add(from *entry, line int) error {
 
 // point makes the point of a row.
 func (e *expansion) point(row []*value) (Point, error) {
-	p := Point{
-		Warmup: e.settings.warmup, WarmupOnce: e.settings.warmupOnce, Iterations: e.settings.iterations,
-		Budget: e.settings.budget, Timeouts: e.settings.timeouts, RelError: e.settings.relError,
-	}
+	p := e.settings.point
 	var backend *value
 	for i, v := range row {
 		switch e.grid.axes[i].name {

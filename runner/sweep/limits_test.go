@@ -119,8 +119,8 @@ func FuzzParse(f *testing.F) {
 		for _, o := range []Overrides{
 			{},
 			{Params: map[string]string{axis: values}},
-			{Targets: []string{axis}, Provider: values, Reproducible: true, Against: true},
-			{Profile: []string{axis}, Timing: values, ColdStart: true, RelError: new(0.01)},
+			{Targets: []string{axis}, Given: map[string]string{"provider": values, "reproducible": "true"}, Against: true},
+			{Given: map[string]string{"profile": axis, "timing": values, "cold_start": "true", "rel_error": "1%"}},
 		} {
 			s, err := Parse("sweep.yaml", src, o)
 			if err != nil {

@@ -126,7 +126,7 @@ func TestRandom(t *testing.T) {
 
 // A further round runs whole blocks, in the places that they have in a repeat of all.
 func TestRound(t *testing.T) {
-	for _, order := range orders {
+	for _, order := range keyOf("order").Value.Words {
 		s := parse(t, tiny+"repeats: 2\nrel_error: 1%\nvariant: [A, B]\ngrid: {k: [1, 2, 3]}\norder: "+order, Overrides{})
 		o := LaunchOptions{Sides: 2, Seed: 5}
 		last := s.Launches(o)
@@ -146,7 +146,7 @@ func TestRound(t *testing.T) {
 }
 
 func TestProfilePasses(t *testing.T) {
-	for _, order := range orders {
+	for _, order := range keyOf("order").Value.Words {
 		s := parse(t, net+"repeats: 2\nrel_error: 1%\nmax_repeats: 3\nprofile: [torch, ort]\nvariant: [A, B]\norder: "+order,
 			Overrides{})
 		o := LaunchOptions{Sides: 2}

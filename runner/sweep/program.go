@@ -23,7 +23,7 @@ type program struct {
 	lines    lines
 	python   pythonTexts
 	used     []string // axes that stand in texts
-	worker   workerSettings
+	seed     *int64
 	scope    *scope
 
 	sharedEnv   map[string]string // where it is the same at every point
@@ -41,8 +41,8 @@ type variable struct {
 	text template
 }
 
-func readProgram(d *document, axes []axis, w workerSettings, o Overrides) (*program, error) {
-	p := &program{document: d.file, worker: w, scope: &scope{axes: axes, seed: w.seed}}
+func readProgram(d *document, axes []axis, seed *int64) (*program, error) {
+	p := &program{document: d.file, seed: seed, scope: &scope{axes: axes, seed: seed}}
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
@@ -52,12 +52,12 @@ func readProgram(d *document, axes []axis, w workerSettings, o Overrides) (*prog
 		}
 	}
 	var err error
-	if p.python, err = readPythonTexts(d, p.scope, o); err != nil {
+	if p.python, err = readPythonTexts(d, p.scope); err != nil {
 		return nil, err
 	}
 	p.used = p.usedAxes()
 	p.lines = lines{file: d.line("file"), python: d.line("python"), build: d.line("build"), command: d.line("command")}
-	if o.Python != "" {
+	if d.option("python").given() {
 		p.lines.python = 0
 	}
 	if wrapper := d.line("wrapper"); wrapper > 0 { // which is what is started
@@ -212,8 +212,8 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if slices.Contains(pythonRun, point.Executor) {
 		point.Used = p.used
 	}
-	if p.worker.set(point); p.scope.seedUsed {
-		point.Seed = p.worker.seed
+	if point.clearUntaken(); p.scope.seedUsed {
+		point.Seed = p.seed
 	}
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command

@@ -3,37 +3,30 @@ package sweep
 import (
 	"slices"
 	"strconv"
-
-	"go.yaml.in/yaml/v4"
 )
-
-// maxThreads is more than any machine has.
-const maxThreads = 1 << 20
 
 // pythonTexts are the texts that say on what a Python worker runs.
 type pythonTexts []pythonText
 
 // pythonText is the value of a key: a text, else that of the axis of its name.
 type pythonText struct {
-	name string
+	Key
 	text *template
 	axis int // -1: there is none
 }
 
-// readPythonTexts reads python, provider, device and threads, and what the command line says instead.
-func readPythonTexts(d *document, s *scope, o Overrides) (pythonTexts, error) {
+// readPythonTexts reads the keys that say on what a worker runs, and what the command line says instead.
+func readPythonTexts(d *document, s *scope) (pythonTexts, error) {
 	var p pythonTexts
-	for _, key := range []struct{ name, option string }{
-		{"python", o.Python}, {"provider", o.Provider}, {"device", o.Device}, {"threads", ""},
-	} {
-		text := pythonText{name: key.name, axis: -1}
-		if key.name != "python" { // its axis has no use but in the text
-			text.axis, _ = findAxis(s.axes, key.name)
+	for _, name := range []string{"python", "provider", "device", "threads"} {
+		text := pythonText{Key: keyOf(name), axis: -1}
+		if name != "python" { // its axis has no use but in the text
+			text.axis, _ = findAxis(s.axes, name)
 		}
 		var err error
-		if key.option != "" {
-			text.text, err = text.option(d, key.option)
-		} else if f := d.keys[key.name]; f.given() {
+		if f := d.option(name); f.given() {
+			text.text, err = text.option(d, f)
+		} else if f := d.keys[name]; f.given() {
 			text.text, err = text.read(d, f, s)
 		}
 		if err != nil {
@@ -45,18 +38,17 @@ func readPythonTexts(d *document, s *scope, o Overrides) (pythonTexts, error) {
 }
 
 // option takes a text of the command line as it is.
-func (p *pythonText) option(d *document, text string) (*template, error) {
-	f := option("--"+p.name, "!!str", text)
-	if err := checkOption(f.name, text); err != nil {
+func (p *pythonText) option(d *document, f field) (*template, error) {
+	if err := checkOption(f.name, f.Value); err != nil {
 		return nil, err
 	}
 	if p.axis >= 0 {
-		return nil, f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.name, p.name)
+		return nil, f.errorf("%s is an axis of this sweep: use -P %s=VALUE", p.Name, p.Name)
 	}
-	if p.name != "python" { // which may come from the environment, for any sweep
-		d.ask(p.name, f)
+	if p.Name != "python" { // which may come from the environment, for any sweep
+		d.ask(p.Name, f)
 	}
-	return &template{parts: []part{{text, -1}}, at: f}, nil
+	return &template{parts: []part{{f.Value, -1}}, at: f}, nil
 }
 
 // read reads a text of the file. An axis of the same name has to stand in it: its values would change nothing.
@@ -66,9 +58,9 @@ func (p *pythonText) read(d *document, f field, s *scope) (*template, error) {
 		return nil, err
 	}
 	if p.axis >= 0 && !t.uses(p.axis) {
-		return nil, f.errorf("is an axis too: write {%s} in it, or remove it", p.name)
+		return nil, f.errorf("is an axis too: write {%s} in it, or remove it", p.Name)
 	}
-	d.ask(p.name, f)
+	d.ask(p.Name, f)
 	return &t, nil
 }
 
@@ -88,25 +80,21 @@ func (p pythonTexts) set(point *Point, row []*value) error {
 	for i := range p {
 		key := &p[i]
 		text, at, given := key.fill(row)
-		if !given || !takes(point.Executor, key.name) {
+		if !given || !key.takes(point.Executor) {
 			continue
 		}
 		if text == "" {
 			return at.errorf("is empty")
 		}
-		switch key.name {
-		case "python":
-			point.Python = text
-		case "provider":
-			point.Provider = text
-		case "device":
-			point.Device = text
-		case "threads":
+		switch to := key.point(point).(type) {
+		case *string:
+			*to = text
+		case *int:
 			n, err := strconv.Atoi(text)
 			if err != nil || n < 1 || n > maxThreads {
 				return at.errorf("want a whole number from 1 to %d, got %q", maxThreads, shorten(text))
 			}
-			point.Threads = n
+			*to = n
 		}
 	}
 	return nil
@@ -123,9 +111,4 @@ func (d *document) checkSeed(axes []axis) error {
 		return d.asked[at].at.errorf("is an axis too: remove one of them")
 	}
 	return d.asked[at].at.errorf("seed is an axis of this sweep: use -P seed=VALUE")
-}
-
-// option gives a text of the command line the checks of a value in the file.
-func option(name, tag, text string) field {
-	return field{&yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}, origin{name: name}, "", 0}
 }

@@ -52,7 +52,7 @@ func TestNoProfile(t *testing.T) {
 	t.Parallel()
 	const text = "backend: onnxrt\nmodel: a.onnx\nprofile: ort\n"
 	equal(t, len(parse(t, text, Overrides{}).Points[0].Profile), 1)
-	equal(t, len(parse(t, text, Overrides{Profile: []string{}}).Points[0].Profile), 0)
+	equal(t, len(parse(t, text, Overrides{Given: map[string]string{"profile": ""}}).Points[0].Profile), 0)
 }
 
 func TestPythonSettings(t *testing.T) {
@@ -159,7 +159,7 @@ grid: {k: [1, 2]}
 	equal(t, p.Build, [][]string{{"make", "2", "7"}})
 	equal(t, *p.Seed, int64(7))
 	equal(t, p.Timing, "")
-	p = parse(t, "command: [a, \"{seed}\"]", Overrides{Reproducible: true}).Points[0]
+	p = parse(t, "command: [a, \"{seed}\"]", Overrides{Given: map[string]string{"reproducible": "true"}}).Points[0]
 	equal(t, p.Command, []string{"a", "42"})
 	p = parse(t, "command: [a, \"{seed}\"]\ngrid: {seed: 9}", Overrides{}).Points[0]
 	equal(t, p.Command, []string{"a", "9"})
@@ -171,26 +171,26 @@ grid: {k: [1, 2]}
 
 func TestPythonOverrides(t *testing.T) {
 	src := net + "warmup: 5\nseed: 1\nprofile: [ort, torch]\ncold_start: false\npython: old\nprovider: A\ntiming: triton\n"
-	p := parse(t, src, Overrides{
-		Python: "new{", Provider: "B", Device: "cpu", Timing: "perf_counter", Seed: new(int64(0)), Reproducible: true,
-		ColdStart: true, Profile: []string{"ort"}, Iterations: new(3),
-	}).Points[0]
+	p := parse(t, src, Overrides{Given: map[string]string{
+		"python": "new{", "provider": "B", "device": "cpu", "timing": "perf_counter", "seed": "0", "reproducible": "true",
+		"cold_start": "true", "profile": "ort", "iterations": "3",
+	}}).Points[0]
 	equal(t, []any{p.Python, p.Provider, p.Timing, *p.Seed, p.Reproducible, p.ColdStart, p.Warmup, p.PythonLine},
 		[]any{"new{", "B", "perf_counter", int64(0), true, true, 0, 0})
 	equal(t, p.Profile, []string{"ort"})
 	equal(t, p.Fixed, []string{"iterations", "warmup", "seed", "timing"})
-	p = parse(t, src, Overrides{Device: "cuda", ColdStart: true, Warmup: new(2), Reproducible: true}).Points[1]
+	p = parse(t, src, Overrides{Given: map[string]string{"device": "cuda", "cold_start": "true", "warmup": "2", "reproducible": "true"}}).Points[1]
 	equal(t, []any{p.Device, p.Warmup, *p.Seed}, []any{"cuda", 2, int64(1)})
 	equal(t, p.Fixed, []string{"warmup"})
-	p = parse(t, net, Overrides{Reproducible: true}).Points[0]
+	p = parse(t, net, Overrides{Given: map[string]string{"reproducible": "true"}}).Points[0]
 	equal(t, p.Fixed, []string{"seed"})
 	// Another timing than the file was written for leaves its min_run_time unused.
-	p = parse(t, net+"timing: torch_timer\nmin_run_time: 1s", Overrides{Timing: "perf_counter"}).Points[0]
+	p = parse(t, net+"timing: torch_timer\nmin_run_time: 1s", Overrides{Given: map[string]string{"timing": "perf_counter"}}).Points[0]
 	equal(t, p.Timing, "perf_counter")
 	// --python may come from the environment, and what the file says may be left unused by another backend.
-	parse(t, tiny, Overrides{Python: "python3"})
+	parse(t, tiny, Overrides{Given: map[string]string{"python": "python3"}})
 	parse(t, net+"provider: A", Overrides{Params: map[string]string{"backend": "builtin"}})
-	equal(t, parse(t, tiny, Overrides{ColdStart: true}).Points[0].Warmup, 0)
+	equal(t, parse(t, tiny, Overrides{Given: map[string]string{"cold_start": "true"}}).Points[0].Warmup, 0)
 }
 
 func TestErrorsOfPython(t *testing.T) {
@@ -270,22 +270,22 @@ func TestErrorsOfPythonOptions(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	check(tiny, Overrides{Provider: "A"}, "--provider: means nothing with builtin: only onnxrt takes it")
-	check(tiny, Overrides{Device: "cpu"}, "--device: means nothing with builtin: only torch, tensorrt take it")
-	check(tiny, Overrides{Profile: []string{"torch"}}, "--profile: torch means nothing with builtin: only file, torch take it")
-	check(tiny, Overrides{Timing: "auto"}, "--timing: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
-	check(tiny, Overrides{Reproducible: true},
+	check(tiny, Overrides{Given: map[string]string{"provider": "A"}}, "--provider: means nothing with builtin: only onnxrt takes it")
+	check(tiny, Overrides{Given: map[string]string{"device": "cpu"}}, "--device: means nothing with builtin: only torch, tensorrt take it")
+	check(tiny, Overrides{Given: map[string]string{"profile": "torch"}}, "--profile: torch means nothing with builtin: only file, torch take it")
+	check(tiny, Overrides{Given: map[string]string{"timing": "auto"}}, "--timing: means nothing with builtin: only file, onnxrt, torch, tensorrt take it")
+	check(tiny, Overrides{Given: map[string]string{"reproducible": "true"}},
 		"--reproducible: means nothing with builtin: only file, onnxrt, torch, tensorrt and a command with {seed} take it")
-	check(net, Overrides{Timing: "fast"},
+	check(net, Overrides{Given: map[string]string{"timing": "fast"}},
 		`--timing: want one of auto perf_counter cuda_event triton torch_timer, got "fast"`)
-	check(net, Overrides{Profile: []string{"ort", "ncu"}}, `--profile: want one of ort torch, got "ncu"`)
-	check(net, Overrides{Seed: new(int64(-1))}, "--seed: want a whole number from 0 to 4294967295, got -1")
-	check(net+"grid: {seed: 1}", Overrides{Seed: new(int64(1))}, "--seed: seed is an axis of this sweep: use -P seed=VALUE")
-	check(net+"grid: {device: cpu}", Overrides{Device: "cuda"},
+	check(net, Overrides{Given: map[string]string{"profile": "ort,ncu"}}, `--profile: want one of ort torch, got "ncu"`)
+	check(net, Overrides{Given: map[string]string{"seed": "-1"}}, "--seed: want a whole number from 0 to 4294967295, got -1")
+	check(net+"grid: {seed: 1}", Overrides{Given: map[string]string{"seed": "1"}}, "--seed: seed is an axis of this sweep: use -P seed=VALUE")
+	check(net+"grid: {device: cpu}", Overrides{Given: map[string]string{"device": "cuda"}},
 		"--device: device is an axis of this sweep: use -P device=VALUE")
-	check(net, Overrides{Python: "\xff"}, `--python: want UTF-8, got "\xff"`)
-	check(net, Overrides{Order: "fast"}, `--order: want one of interleaved random sequential, got "fast"`)
+	check(net, Overrides{Given: map[string]string{"python": "\xff"}}, `--python: want UTF-8, got "\xff"`)
+	check(net, Overrides{Given: map[string]string{"order": "fast"}}, `--order: want one of interleaved random sequential, got "fast"`)
 	// What the file says is left alone where the command line changes the backend; what it says itself is not.
-	check(net, Overrides{Provider: "A", Params: map[string]string{"backend": "builtin"}},
+	check(net, Overrides{Given: map[string]string{"provider": "A"}, Params: map[string]string{"backend": "builtin"}},
 		"--provider: means nothing with builtin: only onnxrt takes it")
 }

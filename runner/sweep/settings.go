@@ -25,60 +25,66 @@ const (
 	defaultRepeatsAgainst = 6
 )
 
-// settings are what all points have in common.
+// settings are what the keys say of launching.
 type settings struct {
-	suite       string
-	tags        map[string]string
-	repeats     int
-	warmup      int
-	warmupOnce  bool // before the first run of each point alone
-	iterations  int
-	budget      time.Duration
-	timeouts    Timeouts
-	suiteLimit  time.Duration
+	sweep       Sweep    // without points
+	point       Point    // how each is launched, whatever its executor
 	calibration Timeouts // of the points of calibrate
-	order       string
-	relError    float64 // 0: not asked for
-	maxRepeats  int
-	looks       []int // nil: not until it is settled
-	thresholds  map[string]string
-	worker      workerSettings
 }
 
-func readSettings(d *document, o Overrides) (settings, error) {
+func readSettings(d *document) (settings, error) {
 	var s settings
-	for _, read := range []func(*document, Overrides) error{
+	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
 		s.readBudget, s.readTimeouts, s.readThresholds,
 	} {
-		if err := read(d, o); err != nil {
+		if err := read(d); err != nil {
 			return settings{}, err
 		}
 	}
 	return s, nil
 }
 
-func (s *settings) readSuite(d *document, o Overrides) error {
-	if f := d.keys["suite"]; f.given() {
-		var err error
-		if s.suite, err = f.text(); err != nil {
-			return err
-		}
-		if err := f.checkUnfilled(s.suite); err != nil {
-			return err
-		}
-	} else {
-		base := filepath.Base(d.file.name)
-		s.suite = strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+// read reads the value of a key to where the key has it.
+func (s *settings) read(key string, f field) error {
+	k := keyOf(key)
+	if k.point != nil {
+		return k.Value.read(f, k.point(&s.point))
 	}
-	if o.Suite != "" {
-		s.suite = o.Suite
-		return checkOption("--suite", o.Suite)
+	return k.Value.read(f, k.sweep(&s.sweep))
+}
+
+// readBoth reads what the file says of a key, and then what the command line says: both have to make sense.
+func (s *settings) readBoth(d *document, key string) error {
+	for _, f := range []field{d.keys[key], d.option(key)} {
+		if f.given() {
+			if err := s.read(key, f); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-func (s *settings) readTags(d *document, o Overrides) error {
+func (s *settings) readSuite(d *document) error {
+	base := filepath.Base(d.file.name)
+	s.sweep.Suite = strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+	if f := d.keys["suite"]; f.given() {
+		if err := s.read("suite", f); err != nil {
+			return err
+		}
+		if err := f.checkUnfilled(s.sweep.Suite); err != nil {
+			return err
+		}
+	}
+	if f := d.option("suite"); f.given() {
+		s.sweep.Suite = f.Value
+		return checkOption(f.name, f.Value)
+	}
+	return nil
+}
+
+func (s *settings) readTags(d *document) error {
 	tags := map[string]string{}
 	if f := d.keys["tags"]; f.given() {
 		members, err := f.members("tags.")
@@ -94,14 +100,14 @@ func (s *settings) readTags(d *document, o Overrides) error {
 			}
 		}
 	}
-	for key, text := range o.Tags {
+	for key, text := range d.over.Tags {
 		if err := checkOption("--tag", key+text); err != nil {
 			return err
 		}
 	}
-	maps.Copy(tags, o.Tags)
+	maps.Copy(tags, d.over.Tags)
 	if len(tags) > 0 {
-		s.tags = tags
+		s.sweep.Tags = tags
 	}
 	return nil
 }
@@ -114,67 +120,35 @@ func checkOption(option, text string) error {
 	return nil
 }
 
-func (s *settings) readCounts(d *document, o Overrides) error {
-	s.warmup, s.repeats = defaultWarmup, defaultRepeats
+func (s *settings) readCounts(d *document) error {
+	p := &s.point
+	p.Warmup, s.sweep.Repeats = defaultWarmup, defaultRepeats
 	if d.keys["command"].given() {
-		s.warmup, s.repeats = defaultWarmupCommand, defaultRepeatsCommand
-		s.warmupOnce = !d.keys["warmup"].given() && o.Warmup == nil
+		p.Warmup, s.sweep.Repeats = defaultWarmupCommand, defaultRepeatsCommand
+		p.WarmupOnce = !d.keys["warmup"].given() && !d.option("warmup").given()
 	}
-	if s.worker.coldStart {
-		s.warmup = 0
+	if p.ColdStart {
+		p.Warmup = 0
 	}
-	if o.Against {
-		s.repeats = defaultRepeatsAgainst
+	if d.over.Against {
+		s.sweep.Repeats = defaultRepeatsAgainst
 	}
-	for _, c := range []struct {
-		name     string
-		least    int
-		override *int
-		to       *int
-	}{
-		{"repeats", 1, o.Repeats, &s.repeats},
-		{"warmup", 0, o.Warmup, &s.warmup},
-		{"iterations", 1, o.Iterations, &s.iterations},
-	} {
-		if f := d.keys[c.name]; f.given() {
-			n, err := f.integer(int64(c.least), maxCount, "a number")
-			if err != nil {
-				return err
-			}
-			*c.to = int(n)
-		}
-		if c.override == nil {
-			continue
-		}
-		if *c.to = *c.override; *c.to < c.least || *c.to > maxCount {
-			return origin{name: "--" + c.name}.errorf(0, "want a whole number from %d to %d, got %d",
-				c.least, maxCount, *c.to)
-		}
-	}
-	if o.ColdStart && o.Warmup == nil {
-		s.warmup = 0 // whatever the file says
-	}
-	s.warmupOnce = s.warmupOnce && s.warmup > 0
-	return nil
-}
-
-func (s *settings) readBudget(d *document, o Overrides) error {
-	s.budget = defaultBudget
-	if d.keys["command"].given() {
-		s.budget = defaultBudgetCommand
-	}
-	if f := d.keys["budget"]; f.given() {
-		var err error
-		if s.budget, err = f.duration(); err != nil {
+	for _, key := range []string{"repeats", "warmup", "iterations"} {
+		if err := s.readBoth(d, key); err != nil {
 			return err
 		}
 	}
-	if o.Budget == nil {
-		return nil
+	if d.option("cold_start").given() && !d.option("warmup").given() {
+		p.Warmup = 0 // whatever the file says
 	}
-	s.budget = *o.Budget
-	if err := checkDuration(s.budget); err != nil {
-		return origin{name: "--budget"}.errorf(0, "%v", err)
-	}
+	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
 	return nil
+}
+
+func (s *settings) readBudget(d *document) error {
+	s.point.Budget = defaultBudget
+	if d.keys["command"].given() {
+		s.point.Budget = defaultBudgetCommand
+	}
+	return s.readBoth(d, "budget")
 }

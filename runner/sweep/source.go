@@ -78,7 +78,7 @@ func (p *program) readBuild(d *document) error {
 
 // fillBuild sets the commands that a point has to have run.
 func (p *program) fillBuild(point *Point, row []*value) error {
-	if len(p.build) == 0 || !takes(point.Executor, "build") {
+	if len(p.build) == 0 || !keyOf("build").takes(point.Executor) {
 		return nil
 	}
 	if point.Build = p.sharedBuild; point.Build != nil {

@@ -16,57 +16,50 @@ const (
 	OrderSequential  = "sequential"  // a point with all its repeats, then the next point
 )
 
-var orders = []string{OrderInterleaved, OrderRandom, OrderSequential}
-
 // defaultMaxRepeats bounds the repeats that a precision may take.
 const defaultMaxRepeats = 20
 
-func (s *settings) readOrder(d *document, o Overrides) error {
-	s.order = OrderInterleaved
-	f := d.choose("order", o.Order)
+func (s *settings) readOrder(d *document) error {
+	s.sweep.Order = OrderInterleaved
+	f := d.choose("order")
 	if !f.given() {
 		return nil
 	}
-	var err error
-	s.order, err = f.oneOf(orders)
-	return err
+	return s.read("order", f)
 }
 
 // readPrecision reads rel_error. It and iterations exclude each other; of one in the file and one on the command line
 // the latter is meant.
-func (s *settings) readPrecision(d *document, o Overrides) error {
-	f := d.keys["rel_error"]
+func (s *settings) readPrecision(d *document) error {
+	f, option := d.keys["rel_error"], d.option("rel_error")
 	exact := d.keys["iterations"]
 	switch {
-	case o.RelError != nil && o.Iterations != nil:
-		return option("--rel-error", "", "").errorf("--iterations is exact: want one of them")
-	case o.RelError != nil:
-		s.iterations, s.relError = 0, *o.RelError
-		if err := checkShare(s.relError); err != nil {
-			return option("--rel-error", "", "").errorf("%v", err)
+	case option.given() && d.option("iterations").given():
+		return option.errorf("--iterations is exact: want one of them")
+	case option.given():
+		if _, err := ParseShare(option.Value); err != nil {
+			return fmt.Errorf("--rel-error %w", err)
 		}
-		return nil
-	case !f.given() || o.Iterations != nil:
+		s.point.Iterations = 0
+		f = option
+	case !f.given() || d.option("iterations").given():
 		return nil
 	case exact.given():
 		return f.errorf("iterations, on line %d, is exact: want one of them", exact.line)
 	}
-	var err error
-	s.relError, err = f.share()
+	err := s.read("rel_error", f)
+	s.sweep.RelError = s.point.RelError
 	return err
 }
 
 // readMaxRepeats reads how many repeats rel_error may take; the repeats and it are read.
-func (s *settings) readMaxRepeats(d *document, o Overrides) error {
-	s.maxRepeats = s.repeats
-	f := d.keys["max_repeats"]
-	if o.MaxRepeats != nil {
-		f = option("--max-repeats", "!!int", strconv.Itoa(*o.MaxRepeats))
-	}
-	if o.UntilSettled {
+func (s *settings) readMaxRepeats(d *document) error {
+	s.sweep.MaxRepeats = s.sweep.Repeats
+	f := d.choose("max_repeats")
+	if d.over.UntilSettled {
 		return s.readLooks(f)
 	}
-	if s.relError == 0 {
+	if s.point.RelError == 0 {
 		unused := f.given() && !(f.lines && d.keys["rel_error"].given()) // --iterations may have replaced rel_error
 		if unused {
 			return f.errorf("means nothing without rel_error or --until-settled")
@@ -74,15 +67,14 @@ func (s *settings) readMaxRepeats(d *document, o Overrides) error {
 		return nil
 	}
 	if !f.given() {
-		s.maxRepeats = max(s.repeats, defaultMaxRepeats)
+		s.sweep.MaxRepeats = max(s.sweep.Repeats, defaultMaxRepeats)
 		return nil
 	}
-	n, err := f.integer(1, maxCount, "a number")
-	if err != nil {
+	if err := s.read("max_repeats", f); err != nil {
 		return err
 	}
-	if s.maxRepeats = int(n); s.maxRepeats < s.repeats {
-		return f.errorf("want at least the repeats, %d, got %d", s.repeats, s.maxRepeats)
+	if s.sweep.MaxRepeats < s.sweep.Repeats {
+		return f.errorf("want at least the repeats, %d, got %d", s.sweep.Repeats, s.sweep.MaxRepeats)
 	}
 	return nil
 }
@@ -96,18 +88,17 @@ const (
 
 // readLooks plans when a comparison of two commits is looked at: f is how many repeats it may take.
 func (s *settings) readLooks(f field) error {
-	n := int64(mostSettled)
+	most := mostSettled
 	if f.given() {
-		var err error
-		if n, err = f.integer(1, maxCount, "a number"); err != nil {
+		if err := s.read("max_repeats", f); err != nil {
 			return err
 		}
-		if n < leastLook {
-			return f.errorf("want at least %d with --until-settled, got %d", leastLook, n)
+		if most = s.sweep.MaxRepeats; most < leastLook {
+			return f.errorf("want at least %d with --until-settled, got %d", leastLook, most)
 		}
 	}
-	s.looks = looks(int(n))
-	s.repeats, s.maxRepeats = s.looks[0], int(n)
+	s.sweep.Looks = looks(most)
+	s.sweep.Repeats, s.sweep.MaxRepeats = s.sweep.Looks[0], most
 	return nil
 }
 

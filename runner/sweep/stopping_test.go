@@ -19,15 +19,15 @@ func TestPrecision(t *testing.T) {
 	check("rel_error: 1%", Overrides{}, 0.01, 1, 20, 0)
 	check("rel_error: 0.5%\nrepeats: 3\nmax_repeats: 3", Overrides{}, 0.005, 3, 3, 0)
 	check("rel_error: 2e-3\nrepeats: 30", Overrides{}, 0.002, 30, 30, 0)
-	check("", Overrides{RelError: new(0.02), MaxRepeats: new(9)}, 0.02, 1, 9, 0)
-	check("rel_error: 1%", Overrides{MaxRepeats: new(7)}, 0.01, 1, 7, 0)
+	check("", Overrides{Given: map[string]string{"rel_error": "0.02", "max_repeats": "9"}}, 0.02, 1, 9, 0)
+	check("rel_error: 1%", Overrides{Given: map[string]string{"max_repeats": "7"}}, 0.01, 1, 7, 0)
 	// Of iterations and a precision, what the command line says is meant.
-	check("iterations: 9", Overrides{RelError: new(0.02)}, 0.02, 1, 20, 0)
-	check("rel_error: 1%\nmax_repeats: 9", Overrides{Iterations: new(5)}, 0, 1, 1, 5)
+	check("iterations: 9", Overrides{Given: map[string]string{"rel_error": "0.02"}}, 0.02, 1, 20, 0)
+	check("rel_error: 1%\nmax_repeats: 9", Overrides{Given: map[string]string{"iterations": "5"}}, 0, 1, 1, 5)
 	// Two commits take more repeats, unless told.
 	check("", Overrides{Against: true}, 0, 6, 6, 0)
 	check("repeats: 2", Overrides{Against: true}, 0, 2, 2, 0)
-	check("rel_error: 1%", Overrides{Against: true, Repeats: new(4)}, 0.01, 4, 20, 0)
+	check("rel_error: 1%", Overrides{Given: map[string]string{"repeats": "4"}, Against: true}, 0.01, 4, 20, 0)
 }
 
 // TestLooks: with --until-settled looks are planned, whatever the file says of repeats.
@@ -35,7 +35,7 @@ func TestLooks(t *testing.T) {
 	for most, want := range map[int][]int{
 		6: {6}, 7: {7}, 8: {6, 8}, 13: {6, 9, 13}, 20: {6, 9, 14, 20}, 30: {6, 9, 14, 20, 30}, 60: {6, 9, 14, 20, 30, 46, 60},
 	} {
-		s := parse(t, tiny+"repeats: 2", Overrides{Against: true, UntilSettled: true, MaxRepeats: &most})
+		s := parse(t, tiny+"repeats: 2", Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
 		equal(t, []any{s.Looks, s.Repeats, s.MaxRepeats}, []any{want, want[0], most})
 	}
 	s := parse(t, tiny+"rel_error: 1%\nmax_repeats: 20", Overrides{Against: true, UntilSettled: true})
@@ -71,14 +71,14 @@ func TestErrorsOfPrecision(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	options("", Overrides{RelError: new(0.01), Iterations: new(5)}, "--rel-error: --iterations is exact: want one of them")
-	options("", Overrides{RelError: new(1.5)}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
-	options("", Overrides{UntilSettled: true, MaxRepeats: new(5)}, "--max-repeats: want at least 6 with --until-settled, got 5")
+	options("", Overrides{Given: map[string]string{"rel_error": "0.01", "iterations": "5"}}, "--rel-error: --iterations is exact: want one of them")
+	options("", Overrides{Given: map[string]string{"rel_error": "1.5"}}, "--rel-error: want more than 0 and less than 1 (100%), got 1.5")
+	options("", Overrides{Given: map[string]string{"max_repeats": "5"}, UntilSettled: true}, "--max-repeats: want at least 6 with --until-settled, got 5")
 	options("max_repeats: 5", Overrides{UntilSettled: true}, "sweep.yaml:3: max_repeats: want at least 6 with --until-settled, got 5")
-	options("", Overrides{MaxRepeats: new(5)}, "--max-repeats: means nothing without rel_error or --until-settled")
-	options("rel_error: 1%", Overrides{Iterations: new(5), MaxRepeats: new(5)},
+	options("", Overrides{Given: map[string]string{"max_repeats": "5"}}, "--max-repeats: means nothing without rel_error or --until-settled")
+	options("rel_error: 1%", Overrides{Given: map[string]string{"iterations": "5", "max_repeats": "5"}},
 		"--max-repeats: means nothing without rel_error or --until-settled")
-	options("rel_error: 1%", Overrides{MaxRepeats: new(0)}, "--max-repeats: want a whole number from 1 to 10000000, got 0")
+	options("rel_error: 1%", Overrides{Given: map[string]string{"max_repeats": "0"}}, "--max-repeats: want a whole number from 1 to 10000000, got 0")
 	options("rel_error: 1%\nmax_repeats: 5", Overrides{Against: true},
 		"sweep.yaml:4: max_repeats: want at least the repeats, 6, got 5")
 	options("repeats: 60000", Overrides{Against: true},

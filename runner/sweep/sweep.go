@@ -8,14 +8,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// topKeys are the keys of a sweep file.
-var topKeys = []string{
-	"backend", "baseline", "benchmark", "budget", "build", "calibrate", "cold_start", "command", "control", "cwd", "device",
-	"env", "exclude", "file", "flush_l2", "grid", "include", "iterations", "max_repeats", "min_run_time", "model", "order", "params",
-	"profile", "provider", "python", "rel_error", "repeats", "reproducible", "seed", "share", "suite", "tags",
-	"threads", "thresholds", "timeout", "timeout_multiplier", "timeouts", "timing", "variant", "warmup", "wrapper", "zip",
-}
-
 // Sweep is a sweep file with every point expanded and every default filled in.
 type Sweep struct {
 	Name       string            // of the file, for messages
@@ -75,18 +67,11 @@ type Point struct {
 	Dir         string            // cwd, filled in; empty: the working directory
 	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
-	// How a Python worker runs it; with other executors all are zero, but Seed where {seed} is used.
-	Python       string // the interpreter; empty: not given
-	PythonLine   int    // of python
-	Provider     string // onnxrt: an execution provider; empty: not given
-	Device       string // torch, tensorrt: cpu, cuda:1; empty: not given
-	Threads      int    // onnxrt, torch; 0: not given
-	Timing       string // auto, perf_counter, cuda_event, triton or torch_timer
-	MinRunTime   time.Duration
-	Seed         *int64 // 0 to 4294967295; nil: not given
-	Reproducible bool
-	FlushL2      bool
-	Profile      []string // tools (ort, torch), each of which makes a pass of its own
+	// How a Python worker runs it.
+	Worker
+	Python     string   // the interpreter; empty: not given, or it runs in none
+	PythonLine int      // of python
+	Profile    []string // tools (ort, torch), each of which makes a pass of its own
 
 	// How long it runs.
 	Warmup     int           // iterations before the measurement, 0 or more
@@ -94,7 +79,6 @@ type Point struct {
 	Iterations int           // exact; 0: not given, then until RelError, the executor's own count, or the Budget
 	Budget     time.Duration // ends the measurement well
 	RelError   float64       // a share; 0: none
-	ColdStart  bool          // caches are fresh
 	Fixed      []string      // what the command line decides of iterations, warmup, seed and timing
 	Timeouts   Timeouts
 }
@@ -107,31 +91,17 @@ type Timeouts struct {
 
 // Overrides are the settings of the command line. They win over the file; the zero value changes nothing.
 type Overrides struct {
-	Suite             string
-	Repeats           *int
-	Warmup            *int
-	Iterations        *int
-	Budget            *time.Duration
-	TimeoutMultiplier *float64
+	// Given are the values of options that go before a key, by the key, as the file would have them: "10s", "1%", "ort,torch".
+	// A key that means something to some executors alone is refused where no point has one of them; but python, which may come
+	// from the environment.
+	Given map[string]string
 	// Params replaces or adds axes: the name and its values, separated by commas and read as YAML scalars
 	// ("64,128"). Entries of include that name such an axis are left out.
 	Params map[string]string
 	Tags   map[string]string // added to the file's, key by key
 
-	Python       string   // unused where nothing runs in Python
-	Provider     string   // refused, as what follows, where no point takes it
-	Device       string   // likewise
-	Timing       string   // likewise
-	Seed         *int64   // likewise
-	Reproducible bool     // likewise; the seed is 42 unless one is given
-	Profile      []string // likewise, each; instead of the file's, also if it is empty and not nil
-
-	Order      string
-	RelError   *float64 // a share; instead of the file's iterations, as Iterations are instead of its rel_error
-	MaxRepeats *int
-	ColdStart  bool // no warm-up, whatever the file says
-	Against    bool // two commits are to be compared: 6 repeats unless told
-	// UntilSettled adds repeats until two commits are told apart, up to MaxRepeats, the file's max_repeats, or 30: looks
+	Against bool // two commits are to be compared: 6 repeats unless told
+	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
 	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
 	UntilSettled bool
 	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out,
@@ -161,23 +131,23 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{file: file}
-	if d.keys, err = file.known("", topKeys); err != nil {
+	d := &document{file: file, over: o}
+	if d.keys, err = file.known("", keyNames(keys)); err != nil {
 		return nil, err
 	}
 	axes, err := d.readGrid()
 	if err != nil {
 		return nil, err
 	}
-	s, err := readSettings(d, o)
+	s, err := readSettings(d)
 	if err != nil {
 		return nil, err
 	}
-	g, err := readGrid(d, axes, s.worker.seed, o)
+	g, err := readGrid(d, axes, s.point.Seed, o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := readProgram(d, g.axes, s.worker, o)
+	p, err := readProgram(d, g.axes, s.point.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +167,7 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := g.checkSize(file.origin, calibrate, s.repeats, o.Against); err != nil {
+	if err := g.checkSize(file.origin, calibrate, s.sweep.Repeats, o.Against); err != nil {
 		return nil, err
 	}
 	e := expansion{
@@ -216,19 +186,12 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 type document struct {
 	file  field
 	keys  map[string]field
+	over  Overrides
 	asked []request
 }
 
 // line is that of a key in the file, 0 where it is not there.
 func (d *document) line(key string) int { return d.keys[key].line }
-
-// choose is the value of a key, or what the command line says instead.
-func (d *document) choose(key, text string) field {
-	if text != "" {
-		return option("--"+key, "!!str", text)
-	}
-	return d.keys[key]
-}
 
 // readGrid gives the axes under grid. repeats and tags may stand there too and win over those above.
 func (d *document) readGrid() ([]member, error) {

@@ -84,7 +84,7 @@ func TestGuideExample(t *testing.T) {
 		BatchSize: new(int64(1)), SeqLen: new(int64(64)),
 		Executor: schema.ExecutorONNXRT, ModelPath: "./tmp/add.onnx",
 		Warmup: 10, Budget: 10 * time.Second,
-		ModelLine: 2, Timing: "auto", MinRunTime: 200 * time.Millisecond,
+		ModelLine: 2, Worker: Worker{Timing: "auto", MinRunTime: 200 * time.Millisecond},
 		Timeouts: Timeouts{
 			Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
 			Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
@@ -257,7 +257,7 @@ func TestMeasureOutlastsBudget(t *testing.T) {
 		{tiny, Overrides{}, 15 * time.Second},
 		{tiny + "budget: 1s", Overrides{}, 15 * time.Second},
 		{tiny + "budget: 20s", Overrides{}, 25 * time.Second},
-		{tiny, Overrides{Budget: new(time.Minute)}, 65 * time.Second},
+		{tiny, Overrides{Given: map[string]string{"budget": "1m"}}, 65 * time.Second},
 		{tiny + "timeout_multiplier: 2\nbudget: 1m", Overrides{}, 70 * time.Second},
 		{tiny + "timeout_multiplier: 0.5", Overrides{}, 12500 * time.Millisecond},
 		{tiny + "iterations: 5\nbudget: 20s", Overrides{}, 15 * time.Second},                // no budget applies
@@ -296,9 +296,10 @@ tags: {k: v, keep: this}
 timeout_multiplier: 3
 `
 	s := parse(t, src, Overrides{
-		Suite: "other", Repeats: new(2), Warmup: new(0), Iterations: new(5), Budget: new(time.Second),
-		TimeoutMultiplier: new(2.0), Tags: map[string]string{"k": "w"},
-		Params: map[string]string{"a": `7, "07",`, "bs": "4", "z": "1.0"},
+		Given: map[string]string{
+			"suite": "other", "repeats": "2", "warmup": "0", "iterations": "5", "budget": "1s", "timeout_multiplier": "2",
+		},
+		Tags: map[string]string{"k": "w"}, Params: map[string]string{"a": `7, "07",`, "bs": "4", "z": "1.0"},
 	})
 	// The include that names a is gone, and so is the check of exclude: the command line replaces the axis.
 	b := "builtin:x builtin builtin:x 4 "

@@ -8,36 +8,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pythonRun are the executors that run in a Python worker.
-var pythonRun = []schema.Executor{
-	schema.ExecutorPython, schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT,
-}
-
-// taken says which executors a key means something to; a key that is not here means something to all.
-var taken = map[string][]schema.Executor{
-	"build":         append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
-	"device":        {schema.ExecutorTorch, schema.ExecutorTensorRT},
-	"flush_l2":      {schema.ExecutorONNXRT, schema.ExecutorTorch, schema.ExecutorTensorRT},
-	"min_run_time":  pythonRun,
-	"profile ort":   {schema.ExecutorONNXRT},
-	"profile torch": {schema.ExecutorPython, schema.ExecutorTorch},
-	"provider":      {schema.ExecutorONNXRT},
-	"python":        pythonRun,
-	"reproducible":  pythonRun,
-	"seed":          pythonRun,
-	"threads":       {schema.ExecutorONNXRT, schema.ExecutorTorch},
-	"timing":        pythonRun,
-}
-
-// takes tells whether a key means something to an executor.
-func takes(e schema.Executor, key string) bool {
-	executors, limited := taken[key]
-	return !limited || slices.Contains(executors, e)
+// executorsOf are those to which a key means something, or a profiler of the key profile; nil: all.
+func executorsOf(key string) []schema.Executor {
+	if _, tool, is := strings.Cut(key, " "); is {
+		return profilers[tool]
+	}
+	return keyOf(key).Executors
 }
 
 // request is a key that the file or the command line gives, and that not every executor takes.
 type request struct {
-	key string
+	key string // or "profile" and a tool
 	at  field
 }
 
@@ -57,7 +38,8 @@ func (e *expansion) checkTaken(asked []request) error {
 		if e.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") {
 			continue
 		}
-		if !slices.ContainsFunc(e.executors, func(x schema.Executor) bool { return takes(x, r.key) }) {
+		takers := executorsOf(r.key)
+		if takers != nil && !slices.ContainsFunc(e.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) }) {
 			return r.at.errorf("%smeans nothing with %s: only %s", r.tool(), names(e.executors, " and "), r.takers())
 		}
 	}
@@ -74,11 +56,11 @@ func (r request) tool() string {
 
 // takers says who takes a key.
 func (r request) takers() string {
-	verb := "take"
-	if len(taken[r.key]) == 1 {
+	verb, executors := "take", executorsOf(r.key)
+	if len(executors) == 1 {
 		verb = "takes"
 	}
-	text := names(taken[r.key], ", ")
+	text := names(executors, ", ")
 	if r.key == "seed" || r.key == "reproducible" {
 		text += " and a command with {seed}"
 	}

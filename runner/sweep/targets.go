@@ -35,7 +35,7 @@ func (e *expansion) targeted(benchmark string) bool {
 	if len(e.benchmarks) <= maxNamed && !slices.Contains(e.benchmarks, benchmark) {
 		e.benchmarks = append(e.benchmarks, benchmark)
 	}
-	suite := e.settings.suite
+	suite := e.settings.sweep.Suite
 	found := false
 	for i := range e.targets {
 		t := &e.targets[i]
@@ -62,7 +62,7 @@ func (e *expansion) checkTargets() error {
 			names = append(names, "…")
 		}
 		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
-			shorten(e.settings.suite), strings.Join(names, ", "))
+			shorten(e.settings.sweep.Suite), strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // readThresholds reads the differences that nobody wants to hear of, by metric: a share, or {abs: amount}.
-func (s *settings) readThresholds(d *document, _ Overrides) error {
+func (s *settings) readThresholds(d *document) error {
 	f := d.keys["thresholds"]
 	if !f.given() {
 		return nil
@@ -21,9 +21,9 @@ func (s *settings) readThresholds(d *document, _ Overrides) error {
 	if len(members) == 0 {
 		return f.errorf("is empty")
 	}
-	s.thresholds = make(map[string]string, len(members))
+	s.sweep.Thresholds = make(map[string]string, len(members))
 	for _, m := range members {
-		if s.thresholds[m.key], err = m.value.threshold(m.key); err != nil {
+		if s.sweep.Thresholds[m.key], err = m.value.threshold(m.key); err != nil {
 			return err
 		}
 	}

@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"time"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // defaultSuiteTimeout is the deadline of all launches together.
@@ -29,66 +28,54 @@ func defaultTimeouts(command bool) Timeouts {
 }
 
 // readTimeouts reads the deadlines; the budget and the counts are read.
-func (s *settings) readTimeouts(d *document, o Overrides) error {
-	s.timeouts, s.suiteLimit = defaultTimeouts(d.keys["command"].given()), defaultSuiteTimeout
-	limits := []struct {
-		name string
-		to   *time.Duration
-	}{
-		{string(schema.StageBuild), &s.timeouts.Build},
-		{string(schema.StageSetup), &s.timeouts.Setup},
-		{string(schema.StageWarmup), &s.timeouts.Warmup},
-		{string(schema.StageMeasure), &s.timeouts.Measure},
-		{string(schema.StageValidate), &s.timeouts.Validate},
-		{string(schema.StageTeardown), &s.timeouts.Teardown},
-		{string(schema.StageProfile), &s.timeouts.Profile},
-		{"suite", &s.suiteLimit},
-	}
-	var names []string
-	for _, limit := range limits {
-		names = append(names, limit.name)
-	}
-	given, err := givenTimeouts(d, names)
+func (s *settings) readTimeouts(d *document) error {
+	s.point.Timeouts, s.sweep.Timeout = defaultTimeouts(d.keys["command"].given()), defaultSuiteTimeout
+	given, err := givenTimeouts(d)
 	if err != nil {
 		return err
 	}
-	multiplier, err := readMultiplier(d.keys["timeout_multiplier"], o.TimeoutMultiplier)
+	multiplier, err := readMultiplier(d)
 	if err != nil {
 		return err
 	}
-	for _, limit := range limits {
-		if f := given[limit.name]; f.given() {
-			if *limit.to, err = f.duration(); err != nil {
+	for _, k := range deadlines {
+		limit := &s.sweep.Timeout
+		if k.point != nil {
+			limit = k.point(&s.point).(*time.Duration)
+		}
+		if f := given[k.Name]; f.given() {
+			if err := k.Value.read(f, limit); err != nil {
 				return err
 			}
 		}
-		*limit.to = multiplied(*limit.to, multiplier)
+		*limit = multiplied(*limit, multiplier)
 	}
 	s.calibration = calibrationTimeouts(multiplier)
-	if d.keys["command"].given() || s.iterations > 0 {
+	if d.keys["command"].given() || s.point.Iterations > 0 {
 		return nil // the deadline is that of one process, or there is no budget
 	}
-	asked := d.keys["budget"].given() || o.Budget != nil
+	asked := d.keys["budget"].given() || d.option("budget").given()
 	return s.fitBudget(given["measure"], asked, multiplier)
 }
 
 // calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
 func calibrationTimeouts(multiplier float64) Timeouts {
-	t := defaultTimeouts(false)
-	for _, limit := range []*time.Duration{
-		&t.Build, &t.Setup, &t.Warmup, &t.Measure, &t.Validate, &t.Teardown, &t.Profile,
-	} {
-		*limit = multiplied(*limit, multiplier)
+	p := Point{Timeouts: defaultTimeouts(false)}
+	for _, k := range deadlines {
+		if k.point != nil {
+			limit := k.point(&p).(*time.Duration)
+			*limit = multiplied(*limit, multiplier)
+		}
 	}
-	return t
+	return p.Timeouts
 }
 
 // givenTimeouts are the deadlines in the file, by name. timeout alone is that of measure.
-func givenTimeouts(d *document, names []string) (map[string]field, error) {
+func givenTimeouts(d *document) (map[string]field, error) {
 	given := map[string]field{}
 	if f := d.keys["timeouts"]; f.given() {
 		var err error
-		if given, err = f.known("timeouts.", names); err != nil {
+		if given, err = f.known("timeouts.", deadlineNames()); err != nil {
 			return nil, err
 		}
 	}
@@ -105,17 +92,17 @@ func givenTimeouts(d *document, names []string) (map[string]field, error) {
 // given makes room, one that contradicts a budget that was asked for is refused.
 func (s *settings) fitBudget(measure field, asked bool, multiplier float64) error {
 	if !measure.given() {
-		s.timeouts.Measure = max(s.timeouts.Measure, s.budget+multiplied(measureRoom, multiplier))
+		s.point.Timeouts.Measure = max(s.point.Timeouts.Measure, s.point.Budget+multiplied(measureRoom, multiplier))
 		return nil
 	}
-	if !asked || s.timeouts.Measure > s.budget {
+	if !asked || s.point.Timeouts.Measure > s.point.Budget {
 		return nil
 	}
-	limit := s.timeouts.Measure.String()
+	limit := s.point.Timeouts.Measure.String()
 	if multiplier != 1 {
 		limit += fmt.Sprintf(" (multiplied by %v)", multiplier)
 	}
-	return measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, s.budget)
+	return measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, s.point.Budget)
 }
 
 // multiplied is at least a nanosecond: 0 would be no deadline.
@@ -123,22 +110,35 @@ func multiplied(d time.Duration, multiplier float64) time.Duration {
 	return time.Duration(math.Ceil(float64(d) * multiplier))
 }
 
+// deadlineNames are the keys of timeouts as an error lists them.
+func deadlineNames() (names []string) {
+	for _, k := range deadlines {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
 // readMultiplier gives what deadlines are multiplied with.
-func readMultiplier(f field, override *float64) (float64, error) {
+func readMultiplier(d *document) (float64, error) {
 	multiplier := 1.0
-	if f.given() {
+	if f := d.keys["timeout_multiplier"]; f.given() {
 		var err error
 		if multiplier, err = f.multiplier(); err != nil {
 			return 0, err
 		}
 	}
-	if override == nil {
+	f := d.option("timeout_multiplier")
+	if !f.given() {
 		return multiplier, nil
 	}
-	if err := checkMultiplier(*override); err != nil {
-		return 0, origin{name: "--timeout-multiplier"}.errorf(0, "%v", err)
+	multiplier, err := strconv.ParseFloat(f.Value, 64)
+	if err != nil {
+		return 0, f.want("a number")
 	}
-	return *override, nil
+	if err := checkMultiplier(multiplier); err != nil {
+		return 0, f.errorf("%v", err)
+	}
+	return multiplier, nil
 }
 
 // multiplier is a factor for deadlines.

@@ -1,0 +1,133 @@
+package sweep
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+const (
+	// maxSeed is the largest that NumPy takes.
+	maxSeed = math.MaxUint32
+	// reproducibleSeed is the seed of a sweep that is to be reproducible and names none. frameworks.py of package python
+	// has it too, for a benchmark that asks for it itself.
+	reproducibleSeed = 42
+
+	defaultMinRunTime = 200 * time.Millisecond
+)
+
+// readWorker reads what a Python worker is told, and what else is said as its keys are.
+func (s *settings) readWorker(d *document) error {
+	for _, read := range []func(*document) error{s.readSwitches, s.readSeed, s.readTiming, s.readProfile} {
+		if err := read(d); err != nil {
+			return err
+		}
+	}
+	s.readFixed(d)
+	return nil
+}
+
+// readSwitches reads what is either so or not.
+func (s *settings) readSwitches(d *document) error {
+	for _, k := range keys {
+		if k.Value.Kind != Switch || k.point == nil {
+			continue
+		}
+		f := d.choose(k.Name)
+		if !f.given() {
+			continue
+		}
+		if err := s.read(k.Name, f); err != nil {
+			return err
+		}
+		if *k.point(&s.point).(*bool) {
+			d.ask(k.Name, f)
+		}
+	}
+	return nil
+}
+
+func (s *settings) readSeed(d *document) error {
+	f := d.choose("seed")
+	if !f.given() {
+		if s.point.Reproducible {
+			s.point.Seed = new(int64(reproducibleSeed))
+		}
+		return nil
+	}
+	d.ask("seed", f)
+	return s.read("seed", f)
+}
+
+func (s *settings) readTiming(d *document) error {
+	s.point.Timing, s.point.MinRunTime = timingAuto, defaultMinRunTime
+	if f := d.choose("timing"); f.given() {
+		if err := s.read("timing", f); err != nil {
+			return err
+		}
+		d.ask("timing", f)
+	}
+	f := d.keys["min_run_time"]
+	if !f.given() {
+		return nil
+	}
+	// A benchmark may choose its own timing, and the command line another one than the file was written for.
+	own := s.point.Timing == timingAuto && d.keys["file"].given()
+	if s.point.Timing != timingTorchTimer && !own && !d.option("timing").given() {
+		return f.errorf("means nothing with timing %s: only torch_timer takes it", s.point.Timing)
+	}
+	d.ask("min_run_time", f)
+	return s.read("min_run_time", f)
+}
+
+// readProfile reads the profilers, each of which makes a pass of its own.
+func (s *settings) readProfile(d *document) error {
+	items := d.optionItems("profile")
+	if f := d.keys["profile"]; f.given() && items == nil {
+		items = f.items()
+	}
+	for _, f := range items {
+		tool, err := f.oneOf(profilerNames)
+		if err != nil {
+			return err
+		}
+		if slices.Contains(s.point.Profile, tool) {
+			return f.errorf("%s is there twice", tool)
+		}
+		s.point.Profile = append(s.point.Profile, tool)
+		d.ask("profile "+tool, f)
+	}
+	return nil
+}
+
+// readFixed notes what the command line says, and no benchmark may change. A cold start has no warm-up, unless the
+// file itself asks for one.
+func (s *settings) readFixed(d *document) {
+	given := func(key string) bool { return d.option(key).given() }
+	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
+	for _, c := range []struct {
+		name  string
+		fixed bool
+	}{
+		{"iterations", given("iterations")},
+		{"warmup", given("warmup") || cold},
+		{"seed", given("seed") || given("reproducible") && !d.keys["seed"].given()},
+		{"timing", given("timing")},
+	} {
+		if c.fixed {
+			s.point.Fixed = append(s.point.Fixed, c.name)
+		}
+	}
+}
+
+// untaken are the keys that mean something to some executors alone, which a point takes from what all have in common.
+func (p *Point) clearUntaken() {
+	for i := range keys {
+		if k := &keys[i]; k.point != nil && !k.takes(p.Executor) {
+			k.clear(p)
+		}
+	}
+	p.Profile = slices.DeleteFunc(slices.Clone(p.Profile), func(tool string) bool {
+		return !slices.Contains(profilers[tool], p.Executor)
+	})
+}
