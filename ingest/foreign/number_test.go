@@ -91,7 +91,7 @@ func TestNumber(t *testing.T) {
 	if got[3].Finite("s") != nil || got[3].In("s") == nil {
 		t.Error("NaN is no finite number, but one")
 	}
-	for _, text := range []string{`"x"`, `true`, `[1]`, `{}`} {
+	for _, text := range []string{`"x"`, `true`, `[1]`, `{}`, "\"\xff\"", `"\ud800"`} {
 		var n Number
 		if err := Decode(jsontext.Value(text), &n); err == nil {
 			t.Errorf("%s is no number", text)

@@ -25,13 +25,13 @@ var update = flag.Bool("update", false, "write what is read in place of what is 
 const wanted = "want.txt"
 
 // Golden reads the folder fixtures/results/NAME of the repository, whose root it is given, and compares what is read with
-// want.txt in it.
-func Golden(t *testing.T, formats []foreign.Format, root, name string) {
+// want.txt in it. It gives how many runs were read of each format; of one that only goes with others, how many files.
+func Golden(t *testing.T, formats []foreign.Format, root, name string) map[string]int {
 	t.Helper()
 	dir := filepath.Join(root, "fixtures", "results", name)
-	got := All(t, formats, os.DirFS(dir), wanted, "README.md")
-	file := filepath.Join(dir, wanted)
-	Compare(t, file, got)
+	got, read := All(t, formats, os.DirFS(dir), wanted, "README.md")
+	Compare(t, filepath.Join(dir, wanted), got)
+	return read
 }
 
 // Compare tells whether a text is what a file says, line by line.
@@ -66,10 +66,12 @@ func at(lines []string, i int) string {
 	return "(nothing)"
 }
 
-// All reads every file of a folder and says what came of it: the report and all that its runs are.
-func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) string {
+// All reads every file of a folder and says what came of it: the report and all that its runs are; and how many runs, or
+// files without, there are of each format.
+func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string) (text string, read map[string]int) {
 	t.Helper()
 	var b strings.Builder
+	read = map[string]int{}
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || slices.Contains(except, name) {
 			return err
@@ -81,9 +83,11 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 			fmt.Fprintf(&b, "refused: %v\n\n", err)
 			return nil
 		case format.Read == nil:
+			read[format.Name]++
 			fmt.Fprintf(&b, "%s: %s\n\n", format.Name, format.Side)
 			return nil
 		}
+		read[format.Name] += len(runs)
 		b.WriteString(Report(report, err))
 		for i := range runs {
 			b.WriteString(Run(&runs[i]))
@@ -94,7 +98,7 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b.String()
+	return b.String(), read
 }
 
 // One reads a file of a folder. format is nil where not exactly one format is its own.

@@ -18,11 +18,11 @@ import (
 // with testdata/corpus/FOLDER.txt: format, counts, and the first and the last run with values and units; or why the file
 // is refused.
 func TestCorpus(t *testing.T) {
-	root := os.Getenv("NEUROLENS_SAMPLES")
-	if root == "" {
+	samples := os.Getenv("NEUROLENS_SAMPLES")
+	if samples == "" {
 		t.Skip("NEUROLENS_SAMPLES is not set: there are no real result files to read")
 	}
-	entries, err := os.ReadDir(root)
+	entries, err := os.ReadDir(samples)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestCorpus(t *testing.T) {
 			continue
 		}
 		t.Run(e.Name(), func(t *testing.T) {
-			got, n := condensed(t, filepath.Join(root, e.Name()))
+			got, n := condensed(t, filepath.Join(samples, e.Name()))
 			files += n
 			foreigntest.Compare(t, filepath.Join("testdata", "corpus", e.Name()+".txt"), got)
 		})
@@ -88,31 +88,44 @@ func ends(runs []schema.Run) string {
 	return b.String()
 }
 
-// TestFixtures: each fixture is of one format, and no other one takes it for its own.
+// root is that of the repository. The folders of fixtures/results in it have small files of every format, the README.md of
+// each says how they were made, and want.txt what is read of them.
+const root = "../../.."
+
+// unrecognised is the folder of files of no format: a mapping says what they are.
+const unrecognised = "mapping"
+
+// TestFixtures: every fixture is read as want.txt says with all formats side by side, so no other one takes it for its
+// own, and every format has one of which runs come. A format that only goes with others has a file that it knows.
 func TestFixtures(t *testing.T) {
-	folder := os.DirFS(filepath.Join("..", "..", "..", "fixtures", "results"))
-	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasSuffix(name, "want.txt") || strings.HasSuffix(name, "README.md") {
-			return err
-		}
-		in, err := foreign.Open(folder, name, nil)
-		if err != nil {
-			return err
-		}
-		defer in.Close()
-		if found := foreign.Recognize(formats.All(), in.Head); len(found) > 1 {
-			t.Errorf("%s: recognised as %s and as %s", name, found[0].Name, found[1].Name)
-		}
-		return nil
-	})
+	folders, err := os.ReadDir(filepath.Join(root, "fixtures", "results"))
 	if err != nil {
 		t.Fatal(err)
+	}
+	all, read := formats.All(), map[string]int{}
+	for _, folder := range folders {
+		if folder.Name() == unrecognised {
+			continue
+		}
+		t.Run(folder.Name(), func(t *testing.T) {
+			if _, err := os.Stat(filepath.Join(root, "fixtures", "results", folder.Name(), "README.md")); err != nil {
+				t.Errorf("nothing says how the files were made: %v", err)
+			}
+			for format, n := range foreigntest.Golden(t, all, root, folder.Name()) {
+				read[format] += n
+			}
+		})
+	}
+	for _, format := range all {
+		if read[format.Name] == 0 {
+			t.Errorf("no file of fixtures/results is read as %s", format.Name)
+		}
 	}
 }
 
 // TestStopped: no reader yields another run after one that nobody wanted.
 func TestStopped(t *testing.T) {
-	folder, all := os.DirFS(filepath.Join("..", "..", "..", "fixtures", "results")), formats.All()
+	folder, all := os.DirFS(filepath.Join(root, "fixtures", "results")), formats.All()
 	err := fs.WalkDir(folder, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

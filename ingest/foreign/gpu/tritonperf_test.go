@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,6 +74,21 @@ func TestTritonPerfReportRecognised(t *testing.T) {
 		if got := tritonPerfReport().Recognize(in.Head); got != want {
 			t.Errorf("%q: %t", text, got)
 		}
+	}
+}
+
+// TestTritonPerfReportLong: of a table longer than what formats are recognised by, the line that it is cut in does not count.
+func TestTritonPerfReportLong(t *testing.T) {
+	text := "N,Tr (ms)\n" + strings.Repeat("256.000000,1.500000\n", 20_000)
+	in, err := foreign.FromReader(strings.NewReader(text), "plot.csv", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(in.Head.Bytes, []byte(",1.5")) {
+		t.Fatalf("%d bytes are not cut in a number, which has fewer decimals so", len(in.Head.Bytes))
+	}
+	if !tritonPerfReport().Recognize(in.Head) {
+		t.Error("not recognised")
 	}
 }
 
