@@ -32,6 +32,9 @@ With --until-settled every point has 6 runs a side. Those of which compare does
 not know yet whether they changed have more: up to 9, 14, 20 and 30 of them
 (--max-repeats). All these looks together are wrong as rarely as one would be.
 
+--schema prints a JSON Schema of sweep files, with every key. An editor that
+knows it completes keys and marks typos.
+
 What a point runs and is not there (an interpreter, a module, a file, a class or
 function, a model, a program) ends the command before the first run, with exit
 status 2; --dry-run says it too. What a build makes is looked for after it.
@@ -43,9 +46,13 @@ null.`,
 		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
   neurolens bench sweep.yaml --against main
-  neurolens bench sweep.yaml --against main --until-settled`,
+  neurolens bench sweep.yaml --against main --until-settled
+  neurolens bench --schema > sweep.schema.json`,
 		Args: arguments(0, 1, "one sweep file"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.schema {
+				return printSweepSchema(a, args)
+			}
 			b := &bench{app: a, cmd: cmd, flags: &f}
 			if err := b.read(args); err != nil {
 				return err
@@ -58,6 +65,15 @@ null.`,
 	}
 	f.define(cmd)
 	return cmd
+}
+
+// printSweepSchema prints what an editor needs to know of sweep files.
+func printSweepSchema(a *app, args []string) error {
+	if len(args) > 0 {
+		return usageErrorf("bench: --schema is of every sweep file: want none, got %s", args[0])
+	}
+	_, err := a.stdout.Write(sweep.JSONSchema())
+	return err
 }
 
 // bench is one call of the command.

@@ -22,7 +22,7 @@ type benchFlags struct {
 	dryRun        bool
 	maxTime       time.Duration
 	noSkipAfter   bool
-	wait          bool
+	wait, schema  bool
 }
 
 // define defines them on the command.
@@ -30,6 +30,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.defineRuns(cmd)
 	flags.StringVar(&f.config, "config", "", "the sweep `FILE`, as another spelling")
+	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of sweep files, for editors")
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
 	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
 
@@ -70,6 +71,11 @@ func defineKey(cmd *cobra.Command, k sweep.Key) {
 		flags.StringSlice(name, nil, k.Option)
 	default:
 		flags.String(name, "", k.Option)
+	}
+	if words := k.Value.Choices(); words != nil {
+		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
+			panic(err) // the flag is there
+		}
 	}
 }
 

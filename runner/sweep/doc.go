@@ -11,7 +11,7 @@
 //	repeats: 5                        # runs of each point; 1 by default, with command 10
 //	tags: {experiment: smoke}
 //
-// Keys lists every key with what it takes and says.
+// Keys lists every key with what it takes and says; `neurolens bench --schema` prints that as a JSON Schema.
 //
 // # What runs
 //

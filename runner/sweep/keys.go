@@ -28,7 +28,7 @@ var keysOfWork = []Key{
 		Doc: "A program and its arguments that go before the command.",
 	},
 	{
-		Name: "file", Value: scalarValue, Stored: true,
+		Name: "file", Value: Value{Kind: Text, Pattern: `\.py(:.+)?$|\{`}, Stored: true,
 		Doc:   "A Python file, or path.py:Name for the class or function in it.",
 		point: func(p *Point) any { return &p.File },
 	},
@@ -69,34 +69,45 @@ var modelValue = oneOrMany(1, eitherOf(textValue, Value{Kind: Object, Keys: []Ke
 	{Name: "path", Value: textValue, Doc: "The model's file."},
 }}))
 
-// axisValues are the values of an axis: one or a list. A model alone may be a map.
-var (
-	axisValues = eitherOf(scalarValue, listOf(1, anyValue))
-	modelAxis  = Key{Name: "model", Value: modelValue, Doc: "The model."}
-)
+// axisValue is a value of an axis.
+var axisValue = eitherOf(scalarValue, listOf(1, anyValue))
+
+// axisColumns are the axes whose values are of a kind, by the names of their columns; many says that there may be several.
+func axisColumns(many bool) []Key {
+	some := func(v Value) Value {
+		if many {
+			return oneOrMany(1, v)
+		}
+		return v
+	}
+	return []Key{
+		{Name: "model", Value: modelValue, Doc: "A model."},
+		{Name: "batch_size", Value: some(sizeValue), Doc: "The size of a batch."},
+		{Name: "seq_len", Value: some(sizeValue), Doc: "The length of a sequence."},
+		{Name: "precision", Value: some(textValue), Doc: "The number format: " + strings.Join(schema.Precisions, " ") + "."},
+	}
+}
 
 // keysOfPoints say which points there are.
 var keysOfPoints = []Key{
 	{
-		Name: "grid", Value: mapOf(0, axisValues, modelAxis,
-			Key{Name: "batch_size", Value: oneOrMany(1, sizeValue), Doc: "Sizes of a batch."},
-			Key{Name: "seq_len", Value: oneOrMany(1, sizeValue), Doc: "Lengths of a sequence."},
-			Key{Name: "precision", Value: oneOrMany(1, textValue), Doc: "Number formats: " + strings.Join(schema.Precisions, " ") + "."},
+		Name: "grid", Value: mapOf(0, axisValue, append(
+			axisColumns(true),
 			Key{Name: "repeats", Value: countOf(1), Doc: "As above grid, and wins."},
 			Key{Name: "tags", Value: mapOf(0, scalarValue), Doc: "As above grid, and wins."},
-		),
+		)...),
 		Doc: "Axes and their values; every combination is a point. repeats and tags may stand here too.",
 	},
-	{Name: "params", Value: mapOf(0, scalarValue, modelAxis), Doc: "Parameters that have one value at all points."},
+	{Name: "params", Value: mapOf(0, scalarValue, axisColumns(false)...), Doc: "Parameters that have one value at all points."},
 	{
 		Name: "zip", Value: eitherOf(listOf(2, textValue), listOf(1, listOf(2, textValue))),
 		Doc: "Axes that move together, with equally many values each; or a list of such lists.",
 	},
 	{
-		Name: "include", Value: listOf(0, mapOf(1, axisValues, modelAxis)),
+		Name: "include", Value: listOf(0, mapOf(1, axisValue, axisColumns(true)...)),
 		Doc: "Further points; an axis that an entry does not name takes all its values.",
 	},
-	{Name: "exclude", Value: listOf(0, mapOf(1, axisValues, modelAxis)), Doc: "Points that are not run."},
+	{Name: "exclude", Value: listOf(0, mapOf(1, axisValue, axisColumns(true)...)), Doc: "Points that are not run."},
 	{
 		Name: "baseline", Value: assignmentValue,
 		Doc: "axis=value: points that differ in this axis alone run next to one another; without it the axis is variant.",

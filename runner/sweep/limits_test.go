@@ -130,6 +130,7 @@ func FuzzParse(f *testing.F) {
 				}
 				continue
 			}
+			checkSchema(t, string(src), o)
 			if n := len(s.Points) * s.Repeats; n == 0 || n > maxLaunches {
 				t.Fatalf("%d launches", n)
 			}

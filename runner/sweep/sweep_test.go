@@ -19,7 +19,19 @@ func parse(t *testing.T, src string, o Overrides) *Sweep {
 	if err != nil {
 		t.Fatalf("%v, in\n%s", err, src)
 	}
+	checkSchema(t, src, o)
 	return s
+}
+
+// checkSchema: what the reader takes, without help of the command line, the JSON Schema takes.
+func checkSchema(t *testing.T, src string, o Overrides) {
+	t.Helper()
+	if len(o.Given)+len(o.Params) > 0 {
+		return
+	}
+	if err := validate(src); err != nil {
+		t.Errorf("the reader takes what the schema does not: %v\n%s", err, src)
+	}
 }
 
 // words describes a point by the fields that are set, short enough for a golden list.

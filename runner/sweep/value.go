@@ -94,3 +94,11 @@ func (v Value) read(f field, to any) (err error) {
 	}
 	return err
 }
+
+// Choices are the words that a value, or each of several, has to be one of; nil where it is no such value.
+func (v Value) Choices() []string {
+	if v.Kind == Either {
+		return v.Among[0].Words
+	}
+	return v.Words
+}

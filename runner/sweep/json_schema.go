@@ -1,0 +1,134 @@
+package sweep
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Patterns of values that are text with a meaning. RE2 and ECMAScript read them alike.
+const (
+	durationPattern = `^\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+	sharePattern    = `^([0-9.]|[^-].*[0-9.])%$`
+)
+
+// JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Parse accepts.
+// What depends on other keys, on the axes or on the command line is left to Parse.
+func JSONSchema() []byte {
+	document := objectSchema(keys)
+	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	document["title"] = "NeuroLens sweep"
+	document["description"] = "What neurolens bench runs, and the grid of its parameters."
+	text, err := json.MarshalIndent(document, "", "  ")
+	if err != nil {
+		panic(err) // maps of texts and numbers always have one
+	}
+	return append(text, '\n')
+}
+
+// objectSchema is a map of known keys alone.
+func objectSchema(keys []Key) map[string]any {
+	return map[string]any{"type": "object", "additionalProperties": false, "properties": properties(keys)}
+}
+
+// properties are the schemas of keys by name.
+func properties(keys []Key) map[string]any {
+	all := map[string]any{}
+	for _, k := range keys {
+		property := k.Value.schema()
+		property["title"], property["description"] = k.Name, k.About()
+		if k.Default != "" {
+			var value any
+			if err := yaml.Unmarshal([]byte(k.Default), &value); err != nil {
+				panic(err) // it is a constant
+			}
+			property["default"] = value
+		}
+		all[k.Name] = property
+	}
+	return all
+}
+
+// About is what the key says, and who takes it where not everything does.
+func (k Key) About() string {
+	if k.Executors == nil {
+		return k.Doc
+	}
+	return fmt.Sprintf("%s For %s.", k.Doc, names(k.Executors, ", "))
+}
+
+// schema is what may stand for a key.
+func (v Value) schema() map[string]any {
+	switch v.Kind {
+	case Text:
+		return v.textSchema(1)
+	case Scalar:
+		if v.Pattern != "" {
+			return anyOf(v.textSchema(0), map[string]any{"type": []string{"number", "boolean"}})
+		}
+		return map[string]any{"type": []string{"string", "number", "boolean"}}
+	case Word:
+		return map[string]any{"enum": v.Words}
+	case Switch:
+		return map[string]any{"type": "boolean"}
+	case Integer:
+		return v.integerSchema()
+	case Number:
+		return map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": v.Most}
+	case Share:
+		return anyOf(
+			map[string]any{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+			map[string]any{"type": "string", "pattern": sharePattern},
+		)
+	case Duration:
+		return map[string]any{"type": "string", "pattern": durationPattern}
+	case List:
+		return map[string]any{"type": "array", "items": v.Items.schema(), "minItems": v.Least}
+	case Map:
+		return v.mapSchema()
+	case Object:
+		return objectSchema(v.Keys)
+	case Either:
+		var all []map[string]any
+		for _, other := range v.Among {
+			all = append(all, other.schema())
+		}
+		return anyOf(all...)
+	}
+	return map[string]any{"not": map[string]any{"type": "null"}}
+}
+
+func anyOf(schemas ...map[string]any) map[string]any { return map[string]any{"anyOf": schemas} }
+
+func (v Value) textSchema(least int) map[string]any {
+	s := map[string]any{"type": "string"}
+	if least > 0 {
+		s["minLength"] = least
+	}
+	if v.Pattern != "" {
+		s["pattern"] = v.Pattern
+	}
+	return s
+}
+
+func (v Value) integerSchema() map[string]any {
+	s := map[string]any{"type": "integer", "minimum": v.Least}
+	if v.Most < math.MaxInt64 {
+		s["maximum"] = v.Most
+	}
+	return s
+}
+
+// mapSchema is a map under names that people choose; those of Keys have values of their own.
+func (v Value) mapSchema() map[string]any {
+	s := map[string]any{"type": "object", "additionalProperties": v.Items.schema(), "propertyNames": map[string]any{"minLength": 1}}
+	if v.Least > 0 {
+		s["minProperties"] = v.Least
+	}
+	if len(v.Keys) > 0 {
+		s["properties"] = properties(v.Keys)
+	}
+	return s
+}
