@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // FuzzRoads: a value is the same text, and its point the same point, whichever way it comes: in a sweep file, by -P, in JSON of an imported file, and in a filter.

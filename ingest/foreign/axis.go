@@ -3,9 +3,8 @@ package foreign
 import (
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // SetAxis gives a run the value of an axis: in its column where it has one (bs is batch_size), else as a parameter. A

@@ -5,8 +5,7 @@ import (
 	"strings"
 
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // Head is the beginning of a file, up to 256 KiB without gzip, byte order mark and UTF-16: what its format is recognised by.

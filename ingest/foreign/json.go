@@ -8,8 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // JSON reads a JSON text, or several that follow one another, value by value. It takes what tools write: NaN and
@@ -22,8 +21,6 @@ type JSON struct {
 	values  bool   // some were read
 }
 
-var lenient = jsontext.AllowDuplicateNames(true)
-
 func newJSON(r io.Reader) *JSON {
 	j := &JSON{}
 	j.begin(r)
@@ -34,7 +31,7 @@ func newJSON(r io.Reader) *JSON {
 func (j *JSON) begin(r io.Reader) {
 	j.bounded = newBounded(r)
 	j.quoted = newQuoted(j.bounded)
-	j.decoder = jsontext.NewDecoder(j.quoted, lenient, jsontext.AllowInvalidUTF8(true))
+	j.decoder = jsontext.NewDecoder(j.quoted)
 }
 
 // Strict makes an error of text between values and behind them.
@@ -112,12 +109,12 @@ func (j *JSON) Decode(v any) error {
 
 // Decode reads the text of a JSON value into what v points to.
 func Decode(text jsontext.Value, v any) error {
-	return json.Unmarshal(text, v, lenient, jsontext.AllowInvalidUTF8(true))
+	return jsontext.Unmarshal(text, v)
 }
 
 // DecodeOnce is Decode of what says each thing once: a name that stands twice in an object is an error.
 func DecodeOnce(text jsontext.Value, v any) error {
-	err := json.Unmarshal(text, v, jsontext.AllowInvalidUTF8(true))
+	err := jsontext.UnmarshalOnce(text, v)
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok && errors.Is(err, jsontext.ErrDuplicateName) {
 		return fmt.Errorf("%s stands twice", strings.TrimPrefix(string(syntactic.JSONPointer), "/"))
 	}

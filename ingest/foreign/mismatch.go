@@ -7,8 +7,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // A Mismatch is a value that could be read, but is not what was expected. The reader stands behind it.
@@ -31,7 +30,7 @@ func DecodeAt(where string, text jsontext.Value, v any) error {
 
 // misfit says in words of its own what does not fit where: those of package json change from one process to the next.
 func misfit(where string, err error) *Mismatch {
-	var semantic *json.SemanticError
+	var semantic *jsontext.SemanticError
 	for errors.As(err, &semantic) {
 		where += string(semantic.JSONPointer)
 		if semantic.Err == nil {

@@ -7,9 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // Number is a number as it stands in a file: all its digits, or a word for what is not finite. Empty is NULL. JSON
@@ -26,11 +25,11 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 		*n = Number(text)
 		return nil
 	case jsontext.KindString:
-		s, err := jsontext.AppendUnquote(nil, text)
+		s, err := jsontext.Unquote(text)
 		if err != nil {
 			return err
 		}
-		word := strings.TrimSpace(string(s))
+		word := strings.TrimSpace(s)
 		if _, err := strconv.ParseFloat(word, 64); err != nil && word != "" && !isRange(err) {
 			return fmt.Errorf("%q is not a number", brief(word))
 		}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // TestSeriesExact: a decimal number in seconds becomes the float64 that is nearest to it in nanoseconds, not one that is

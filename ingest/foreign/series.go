@@ -6,9 +6,8 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // Series is samples in a stored unit, in order: Ticks of 1 where all are integers, else Reals.

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // jsonLines is the own form of NeuroLens: one run a line, with its samples and operators.

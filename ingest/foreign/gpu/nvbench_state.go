@@ -5,12 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // nvbenchSummary is a number that NVBench, or a benchmark, says of a state.

@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // expectations are the best values that were ever measured on a kind of machine, each by itself: they are of no one run.

@@ -4,10 +4,9 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // harnessManifest says where a run happened: RunManifest of the harness.

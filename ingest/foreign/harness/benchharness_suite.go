@@ -6,10 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // suite reads benchmark_test_results.json: a time, and chapters with pairs of a baseline and its optimizations.

@@ -5,10 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // fingerprint says of each op of a run what share of the time it took and how it used the device.

@@ -5,10 +5,9 @@ import (
 	"path"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // inDocument is why a row of a table is no run.

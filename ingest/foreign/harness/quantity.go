@@ -3,10 +3,9 @@ package harness
 import (
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // quantity is what the key of a number says of it: "peak_bandwidth_gbs" is peak_bandwidth in GB/s, more of it is better.

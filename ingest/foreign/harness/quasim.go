@@ -6,12 +6,10 @@ import (
 	"io/fs"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // quasim reads the reports of QuASIM's bench_all.py: summary.json, which holds all results, and kernels/NAME.json, which

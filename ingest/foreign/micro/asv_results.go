@@ -6,12 +6,10 @@ import (
 	"strconv"
 	"time"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // asvResult is the result of a benchmark: of each list one value for each combination of the parameters, of which the

@@ -7,12 +7,10 @@ import (
 	"path"
 	"strings"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // criterion are the formats of Criterion.rs. Of the tree that it writes, GROUP/FUNCTION/VALUE/new/, the samples are read,

@@ -3,7 +3,7 @@ package micro
 import (
 	"bytes"
 
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // member is a member of a JSON object.
@@ -14,7 +14,7 @@ type member struct {
 
 // membersOf are the members of an object in their order, with the names that stand twice.
 func membersOf(object jsontext.Value) ([]member, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	d := jsontext.NewDecoder(bytes.NewReader(object))
 	if _, err := d.ReadToken(); err != nil {
 		return nil, err
 	}

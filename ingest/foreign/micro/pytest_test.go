@@ -3,10 +3,10 @@ package micro
 import (
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/foreign/foreigntest"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 func TestPytest(t *testing.T) { foreigntest.Golden(t, Formats(), root, "pytest-benchmark") }

@@ -8,12 +8,10 @@ import (
 	"strings"
 	"time"
 
-	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 const llamaLevel = "a run is one test of one configuration, named as llama-bench names it (pp512, tg128, pp512 @ d1024)"

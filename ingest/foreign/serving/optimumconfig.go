@@ -5,10 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // optimumConfig is what tells launches apart of what was asked for.

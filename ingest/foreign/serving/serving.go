@@ -9,10 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // Formats are the formats of this package.

@@ -3,10 +3,9 @@ package serving
 import (
 	"fmt"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // sglang reads the lines that bench_serving appends to its output file.

@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
 // errNoEvents says that there is nothing to make a run of.
