@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,7 +29,7 @@ func (s *Store) Annotate(a Annotation) (schema.Event, error) {
 	return e, nil
 }
 
-func annotate(f files, a Annotation, now time.Time) (schema.Event, error) {
+func annotate(f disk.Files, a Annotation, now time.Time) (schema.Event, error) {
 	last, err := lastEvent(f)
 	if err != nil {
 		return schema.Event{}, err
@@ -46,20 +47,20 @@ func annotate(f files, a Annotation, now time.Time) (schema.Event, error) {
 	if err != nil {
 		return e, err
 	}
-	if err := f.makeDir(schema.EventsDir); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := f.MakeDir(schema.EventsDir); err != nil && !errors.Is(err, fs.ErrExist) {
 		return e, err
 	}
-	if err := syncDir(f, "."); err != nil { // the one who made the directory may not have come to this
+	if err := disk.SyncDir(f, "."); err != nil { // the one who made the directory may not have come to this
 		return e, err
 	}
-	if err := publish(f, schema.EventFile(id), line); err != nil {
+	if err := disk.Publish(f, schema.EventFile(id), line); err != nil {
 		return e, err
 	}
-	return e, syncDir(f, schema.EventsDir)
+	return e, disk.SyncDir(f, schema.EventsDir)
 }
 
 // lastEvent is the time in the latest id of an event; the zero time where there is none.
-func lastEvent(f files) (time.Time, error) {
+func lastEvent(f disk.Files) (time.Time, error) {
 	entries, err := fs.ReadDir(f, schema.EventsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return time.Time{}, err

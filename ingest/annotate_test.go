@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -66,7 +67,7 @@ func TestAnnotateFaults(t *testing.T) {
 			t.Run(fmt.Sprint(fault, late), func(t *testing.T) {
 				for at := 0; ; at++ {
 					store, dir := newStore(t)
-					faulty := &faultyFiles{osFiles: store.files.(osFiles), fault: fault, at: at, late: late}
+					faulty := &faultyFiles{OS: store.files.(disk.OS), fault: fault, at: at, late: late}
 					_, err := annotate(faulty, Annotation{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
 					if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
 						t.Fatalf("operation %d: %v, and %d events", at, err, n)

@@ -4,13 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"iter"
-	"os"
 	"path"
 	"runtime"
 	"slices"
@@ -18,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -50,12 +48,12 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (Appended, error) {
 	if closed {
 		return Appended{}, fmt.Errorf("appending to store %s: it is closed", s.dir)
 	}
-	unlock, err := s.files.lock(context.Background())
+	unlock, err := s.files.Lock(context.Background())
 	if err != nil {
 		return Appended{}, fmt.Errorf("appending to store %s: %w", s.dir, err)
 	}
 	defer unlock()
-	removeOldTemps(s.files, time.Now())
+	disk.RemoveOldTemps(s.files, time.Now())
 	b := newBulk(s.files, s.sealer.version, bulkBytes)
 	err = b.all(runs)
 	if b.done.Added > 0 {
@@ -71,7 +69,7 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (Appended, error) {
 
 // bulk is what AppendAll knows.
 type bulk struct {
-	files   files
+	files   disk.Files
 	version string
 	bytes   int             // bound of what is in memory
 	runs    []bulkRun       // of the batch that is being stored
@@ -80,7 +78,7 @@ type bulk struct {
 	done    Appended
 }
 
-func newBulk(f files, version string, bytes int) bulk {
+func newBulk(f disk.Files, version string, bytes int) bulk {
 	return bulk{
 		files: f, version: version, bytes: bytes, synced: map[string]bool{},
 		seen: seenFiles{map[schema.SealedFile]bool{}, map[schema.ULID]shortDigest{}},
@@ -203,12 +201,12 @@ func (b *bulk) complete() {
 
 // write makes the sealed file of the runs, in tmp/, and gives it its name.
 func (b *bulk) write() error {
-	if err := makeDirs(b.files, schema.TmpDir); err != nil {
+	if err := disk.MakeDirs(b.files, schema.TmpDir); err != nil {
 		return err
 	}
 	names := map[*schema.Table]string{}
 	for _, t := range sealedTables {
-		names[t] = path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+		names[t] = path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix)
 	}
 	set := newSealedSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
 	defer set.remove()
@@ -263,26 +261,4 @@ func (r *bulkRun) writeTo(set *sealedSet) error {
 		}
 	}
 	return nil
-}
-
-// placeSealed gives a finished temporary file a name that nobody else has, in a folder made for it, and makes the name
-// durable. A network file system may report a link as failed whose answer was lost: then the name is this file.
-func placeSealed(f files, temp, name string) error {
-	if err := makeDirs(f, path.Dir(name)); err != nil {
-		return err
-	}
-	err := place(f, temp, name)
-	if errors.Is(err, fs.ErrExist) && sameFile(f, temp, name) {
-		err = nil
-	}
-	if err != nil {
-		return err
-	}
-	return syncDir(f, path.Dir(name))
-}
-
-func sameFile(f files, a, b string) bool {
-	x, errX := fs.Stat(f, a)
-	y, errY := fs.Stat(f, b)
-	return errX == nil && errY == nil && os.SameFile(x, y)
 }

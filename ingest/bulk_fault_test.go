@@ -5,6 +5,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -58,7 +59,7 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 	if err := sound.Close(); err != nil {
 		t.Fatal(err)
 	}
-	files.osFiles = must(newOSFiles(dir))
+	files.OS = must(disk.NewOS(dir))
 	b := newBulk(&files, "test", 7*runSize(&runs[1]))
 	err := b.all(each(runs...))
 	there := storedRuns(t, dir)

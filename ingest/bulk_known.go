@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -179,7 +180,7 @@ func (b *bulk) sync(dir string) error {
 	if b.synced[dir] {
 		return nil
 	}
-	err := syncDir(b.files, dir)
+	err := disk.SyncDir(b.files, dir)
 	b.synced[dir] = err == nil
 	return err
 }

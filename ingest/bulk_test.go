@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -140,7 +141,7 @@ func TestAppendAllReadsOnce(t *testing.T) {
 		runs[i].StartedAt = runs[0].StartedAt
 		runs[i].RunID = schema.ULIDFrom(runs[0].StartedAt, [10]byte{byte(i * 7), byte(i)}).String()
 	}
-	counting := &readCounter{files: store.files}
+	counting := &readCounter{Files: store.files}
 	b := newBulk(counting, "test", 2*20*runSize(&runs[0]))
 	if err := b.all(each(slices.Concat(runs, runs[:50])...)); err != nil {
 		t.Fatal(err)
@@ -162,7 +163,7 @@ func TestAppendAllReadsOnce(t *testing.T) {
 
 // readCounter counts how often a sealed file is opened to be read.
 type readCounter struct {
-	files
+	disk.Files
 	reads int
 }
 
@@ -170,7 +171,7 @@ func (c *readCounter) Open(name string) (fs.File, error) {
 	if strings.HasPrefix(name, schema.RunsDir) && strings.HasSuffix(name, ".parquet") {
 		c.reads++
 	}
-	return c.files.Open(name)
+	return c.Files.Open(name)
 }
 
 // TestAppendAllDiffering: of an id with other values the store keeps what it has, and says so: of a live run, a sealed one,
@@ -254,7 +255,7 @@ func TestAppendAllRefused(t *testing.T) {
 func TestAppendAllNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	store, err := openStore(dir, "test", noLinkFiles{must(newOSFiles(dir))})
+	store, err := openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +272,7 @@ func TestAppendAllNoLinks(t *testing.T) {
 func TestAppendAllOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
 	store, err := openStore(dir, "test", files)
 	if err != nil {
 		t.Fatal(err)

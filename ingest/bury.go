@@ -8,6 +8,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -67,10 +68,10 @@ func (s *sealer) bury(c schema.Claim) error {
 	if err := s.rescue(c); err != nil {
 		return s.fenced(c, err)
 	}
-	if err := makeDirs(s.files, schema.TrashDir); err != nil {
+	if err := disk.MakeDirs(s.files, schema.TrashDir); err != nil {
 		return err
 	}
-	if err := s.files.rename(c.Path(), path.Join(schema.TrashDir, path.Base(c.Path()))); err != nil {
+	if err := s.files.Rename(c.Path(), path.Join(schema.TrashDir, path.Base(c.Path()))); err != nil {
 		return s.fenced(c, err)
 	}
 	s.forget(c)
@@ -109,18 +110,18 @@ func (s *sealer) rescue(c schema.Claim) error {
 	if segment == "" {
 		return nil
 	}
-	return syncDir(s.files, segment)
+	return disk.SyncDir(s.files, segment)
 }
 
 // makeRescued makes the segment of what is rescued from a claim.
 func (s *sealer) makeRescued(c schema.Claim) (string, error) {
 	segment := path.Join(schema.LiveDir, c.ID.String())
-	if err := makeDirs(s.files, segment); err != nil {
+	if err := disk.MakeDirs(s.files, segment); err != nil {
 		return "", err
 	}
 	text, err := self(s.hostID, time.Now()).encode()
 	if err == nil {
-		err = link(s.files, text, path.Join(segment, schema.OwnerFile))
+		err = disk.PublishNew(s.files, text, path.Join(segment, schema.OwnerFile))
 	}
 	if errors.Is(err, fs.ErrExist) { // another process began this
 		err = nil
@@ -131,11 +132,11 @@ func (s *sealer) makeRescued(c schema.Claim) (string, error) {
 // rescueRun links a run of a claim into the segment for it.
 func (s *sealer) rescueRun(f schema.LiveFile) error {
 	to := schema.LiveFile{Segment: f.Claim.ID, Run: f.Run}.Path()
-	err := s.files.link(f.Path(), to)
-	if err != nil && noLinks(err) { // a copy, for it stays in the claim, where readers may be listing it
+	err := s.files.Link(f.Path(), to)
+	if err != nil && disk.NoLinks(err) { // a copy, for it stays in the claim, where readers may be listing it
 		var content []byte
 		if content, err = fs.ReadFile(s.files, f.Path()); err == nil {
-			err = link(s.files, content, to)
+			err = disk.PublishNew(s.files, content, to)
 		}
 	}
 	if !errors.Is(err, fs.ErrExist) {
@@ -165,33 +166,14 @@ func (s *sealer) emptyTrash() error {
 		return err
 	}
 	for _, dir := range []string{schema.TrashDir, schema.ClaimsDir} {
-		if err := syncDir(s.files, dir); err != nil {
+		if err := disk.SyncDir(s.files, dir); err != nil {
 			return err
 		}
 	}
 	for _, e := range entries {
-		if err := removeTree(s.files, path.Join(schema.TrashDir, e.Name()), e.IsDir()); err != nil {
+		if err := disk.RemoveTree(s.files, path.Join(schema.TrashDir, e.Name()), e.IsDir()); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// removeTree removes a file, or a directory with all that is in it. What somebody else removes meanwhile is no error.
-func removeTree(f files, name string, isDir bool) error {
-	if isDir {
-		entries, err := fs.ReadDir(f, name)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		for _, e := range entries {
-			if err := removeTree(f, path.Join(name, e.Name()), e.IsDir()); err != nil {
-				return err
-			}
-		}
-	}
-	if err := f.remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
 	}
 	return nil
 }

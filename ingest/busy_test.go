@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -72,7 +73,7 @@ func TestMergeBusy(t *testing.T) {
 	dir, runs, stop := busyStore(t)
 	_, into := newStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := mergeFrom(must(newOSFiles(dir)), must(newOSFiles(into)), func(f Finding) { t.Errorf("refused %+v", f) }); err != nil {
+		if _, err := mergeFrom(must(disk.NewOS(dir)), must(disk.NewOS(into)), func(f Finding) { t.Errorf("refused %+v", f) }); err != nil {
 			t.Fatal(err)
 		}
 		wholeStore(t, into)

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -69,7 +70,7 @@ func checkStore(t *testing.T, dir string) map[string]int {
 			return err
 		case e.IsDir() || name == schema.HeaderFile || name == schema.IgnoreFile || liveErr == nil:
 			return nil
-		case path.Dir(name) == schema.TmpDir && strings.HasSuffix(name, tempSuffix):
+		case path.Dir(name) == schema.TmpDir && strings.HasSuffix(name, disk.TempSuffix):
 			return nil
 		case path.Base(name) == schema.OwnerFile && (strings.HasPrefix(name, schema.LiveDir+"/") || strings.HasPrefix(name, schema.ClaimsDir+"/")):
 			return nil

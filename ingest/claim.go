@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -79,17 +80,17 @@ func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
 	}
 	c := schema.Claim{ID: schema.NewClaim(time.Now(), runs)}
 	if err := s.makeClaim(c); err != nil {
-		_ = s.files.remove(path.Join(c.Path(), schema.OwnerFile))
-		_ = s.files.remove(c.Path()) // works only while it is empty
+		_ = s.files.Remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.files.Remove(c.Path()) // works only while it is empty
 		return c, err
 	}
 	s.claims = append(s.claims, c)
 	moved := 0
 	for _, segment := range segments {
 		from, to := path.Join(schema.LiveDir, segment.id.String()), path.Join(c.Path(), segment.id.String())
-		err := s.files.rename(from, to)
-		gone := errors.Is(err, fs.ErrNotExist) && !isThere(s.files, from)
-		if gone && !isThere(s.files, to) { // if it is, a network file system lost the answer
+		err := s.files.Rename(from, to)
+		gone := errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.files, from)
+		if gone && !disk.IsThere(s.files, to) { // if it is, a network file system lost the answer
 			continue // another sealer was faster
 		}
 		if err != nil && !gone {
@@ -99,8 +100,8 @@ func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
 	}
 	if moved == 0 {
 		s.forget(c)
-		_ = s.files.remove(path.Join(c.Path(), schema.OwnerFile))
-		_ = s.files.remove(c.Path())
+		_ = s.files.Remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.files.Remove(c.Path())
 		return c, &fs.PathError{Op: "claim", Path: schema.LiveDir, Err: fs.ErrNotExist}
 	}
 	return c, nil
@@ -108,7 +109,7 @@ func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
 
 // makeClaim makes an empty claim, durable before anything is moved into it.
 func (s *sealer) makeClaim(c schema.Claim) error {
-	if err := makeDirs(s.files, c.Path()); err != nil {
+	if err := disk.MakeDirs(s.files, c.Path()); err != nil {
 		return err
 	}
 	return s.sign(c)
@@ -121,10 +122,10 @@ func (s *sealer) sign(c schema.Claim) error {
 		return err
 	}
 	name := path.Join(c.Path(), schema.OwnerFile)
-	err = link(s.files, text, name)
+	err = disk.PublishNew(s.files, text, name)
 	if errors.Is(err, fs.ErrExist) { // of the one that it was taken over from
-		if err = s.files.remove(name); err == nil {
-			err = link(s.files, text, name)
+		if err = s.files.Remove(name); err == nil {
+			err = disk.PublishNew(s.files, text, name)
 		}
 	}
 	return err
@@ -134,10 +135,10 @@ func (s *sealer) sign(c schema.Claim) error {
 // the old name, should it come back, fails.
 func (s *sealer) takeOver(c schema.Claim) (schema.Claim, error) {
 	next := schema.Claim{ID: c.ID, Attempt: c.Attempt + 1}
-	if err := s.files.rename(c.Path(), next.Path()); err != nil {
+	if err := s.files.Rename(c.Path(), next.Path()); err != nil {
 		return next, s.fenced(c, err)
 	}
-	if err := syncDir(s.files, schema.ClaimsDir); err != nil {
+	if err := disk.SyncDir(s.files, schema.ClaimsDir); err != nil {
 		return next, err
 	}
 	s.claims = append(s.claims, next)
@@ -146,7 +147,7 @@ func (s *sealer) takeOver(c schema.Claim) (schema.Claim, error) {
 
 // fenced turns an error into errFenced if it comes from the claim not being there any more.
 func (s *sealer) fenced(c schema.Claim, err error) error {
-	if errors.Is(err, fs.ErrNotExist) && !isThere(s.files, c.Path()) {
+	if errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.files, c.Path()) {
 		return errFenced
 	}
 	return err
@@ -168,57 +169,4 @@ func (s *sealer) abandoned(dir string) (bool, error) {
 		return false, err
 	}
 	return time.Since(changed) >= s.rules.stale, nil
-}
-
-// isThere tells whether a name is there; where that cannot be told, it is taken to be.
-func isThere(f fs.FS, name string) bool {
-	_, err := fs.Stat(f, name)
-	return !errors.Is(err, fs.ErrNotExist)
-}
-
-// link makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist. In a claim
-// it may be a rename that does it: only one process works there, and the claim is renamed before another one does.
-func link(f files, content []byte, name string) error {
-	t, err := createTemp(f)
-	if err != nil {
-		return err
-	}
-	defer t.remove()
-	if err := t.fill(content); err != nil {
-		return err
-	}
-	return place(f, t.name, name)
-}
-
-// makeDirs makes a directory and those it stands in, durable: also where another process made them and did not come to
-// the fsync. Nothing is put into a directory before, so that one that holds something is durable.
-func makeDirs(f files, dir string) error {
-	if isOccupied(f, dir) {
-		return nil
-	}
-	parent := path.Dir(dir)
-	if parent != "." {
-		if err := makeDirs(f, parent); err != nil {
-			return err
-		}
-	}
-	if err := f.makeDir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return syncDir(f, parent)
-}
-
-// isOccupied tells whether a directory is there and holds something.
-func isOccupied(f fs.FS, dir string) bool {
-	opened, err := f.Open(dir)
-	if err != nil {
-		return false
-	}
-	defer opened.Close()
-	d, ok := opened.(fs.ReadDirFile)
-	if !ok {
-		return false
-	}
-	entries, err := d.ReadDir(1)
-	return err == nil && len(entries) > 0
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -36,11 +37,11 @@ func Compact(ctx context.Context, from, into, version string, damaged func(Findi
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
 	}
-	source, err := newOSFiles(from)
+	source, err := disk.NewOS(from)
 	if err != nil {
 		return fail(err)
 	}
-	target, err := newOSFiles(into)
+	target, err := disk.NewOS(into)
 	if err != nil {
 		return fail(err)
 	}
@@ -78,7 +79,7 @@ const compactMemory = 32 << 20
 // compacter makes one compact store.
 type compacter struct {
 	from    fs.FS
-	into    files
+	into    disk.Files
 	version string
 	memory  int
 	damaged func(Finding)
@@ -98,7 +99,7 @@ func (c *compacter) all(ctx context.Context) error {
 		c.lost = lostRows{}
 	}
 	c.losing = map[*schema.Table][]string{}
-	defer func() { removeAll(c.into, c.temps) }()
+	defer func() { disk.RemoveAll(c.into, c.temps) }()
 	listing, inputs, err := c.list(ctx)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (c *compacter) all(ctx context.Context) error {
 
 // begin makes the directory.
 func (c *compacter) begin() error {
-	if err := c.into.makeRoot(); err != nil {
+	if err := c.into.MakeRoot(); err != nil {
 		return err
 	}
 	entries, err := fs.ReadDir(c.into, ".")
@@ -134,13 +135,13 @@ func (c *compacter) begin() error {
 	if err := c.clear(entries); err != nil {
 		return err
 	}
-	if err := makeDirs(c.into, schema.TmpDir); err != nil {
+	if err := disk.MakeDirs(c.into, schema.TmpDir); err != nil {
 		return err
 	}
-	if err := publish(c.into, compactMark, []byte("{}\n")); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := disk.Publish(c.into, compactMark, []byte("{}\n")); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(c.into, ".")
+	return disk.SyncDir(c.into, ".")
 }
 
 // compactMark is the name of a file that the directory of a compact store has until it is one.
@@ -165,7 +166,7 @@ func (c *compacter) clear(entries []fs.DirEntry) error {
 		if e.Name() == compactMark {
 			continue
 		}
-		if err := removeTree(c.into, e.Name(), e.IsDir()); err != nil {
+		if err := disk.RemoveTree(c.into, e.Name(), e.IsDir()); err != nil {
 			return err
 		}
 	}
@@ -181,16 +182,16 @@ func (c *compacter) end() error {
 	if err != nil {
 		return err
 	}
-	if err := publish(c.into, schema.HeaderFile, header); err != nil {
+	if err := disk.Publish(c.into, schema.HeaderFile, header); err != nil {
 		return err
 	}
 	if err := ignoreAll(c.into); err != nil {
 		return err
 	}
-	if err := syncDir(c.into, "."); err != nil {
+	if err := disk.SyncDir(c.into, "."); err != nil {
 		return err
 	}
-	return c.into.remove(compactMark)
+	return c.into.Remove(compactMark)
 }
 
 // list lists the store, and copies its live runs into a temporary file: sealers may move them at any moment.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -32,16 +33,16 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 		if err != nil || !keep {
 			continue
 		}
-		if err := makeDirs(c.into, schema.EventsDir); err != nil {
+		if err := disk.MakeDirs(c.into, schema.EventsDir); err != nil {
 			return err
 		}
-		if err := copyFile(c.from, c.into, schema.EventFile(id)); err != nil {
+		if err := disk.CopyFile(c.from, c.into, schema.EventFile(id)); err != nil {
 			return err
 		}
 		c.done.Events++
 	}
 	if c.done.Events > 0 {
-		if err := syncDir(c.into, schema.EventsDir); err != nil {
+		if err := disk.SyncDir(c.into, schema.EventsDir); err != nil {
 			return err
 		}
 	}

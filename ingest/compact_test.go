@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -98,7 +99,7 @@ func TestCompactOverlap(t *testing.T) {
 		}
 	}
 	into := filepath.Join(t.TempDir(), "new")
-	c := &compacter{from: must(newOSFiles(dir)), into: must(newOSFiles(into)), version: "test", memory: 1, damaged: noDamage(t)}
+	c := &compacter{from: must(disk.NewOS(dir)), into: must(disk.NewOS(into)), version: "test", memory: 1, damaged: noDamage(t)}
 	mustDo(t, c.all(context.Background()))
 	if got := contents(t, into); !maps.Equal(got, contents(t, dir)) || len(got) != files*each {
 		t.Errorf("it holds %d runs", len(got))
@@ -134,7 +135,7 @@ func noDamage(t testing.TB) func(Finding) {
 }
 
 func allEvents(t testing.TB, dir string, listed schema.Events) []schema.Event {
-	c := &compacter{from: must(newOSFiles(dir)), damaged: noDamage(t)}
+	c := &compacter{from: must(disk.NewOS(dir)), damaged: noDamage(t)}
 	return must(c.readEvents(listed))
 }
 
@@ -206,12 +207,12 @@ func TestCompactFaults(t *testing.T) {
 	faultLoop(t, func(t *testing.T, files *faultyFiles, reading bool) {
 		into := filepath.Join(t.TempDir(), "new")
 		defer os.RemoveAll(into)
-		c := &compacter{from: must(newOSFiles(p.b)), into: must(newOSFiles(into)), version: "test", memory: compactMemory, damaged: noDamage(t)}
+		c := &compacter{from: must(disk.NewOS(p.b)), into: must(disk.NewOS(into)), version: "test", memory: compactMemory, damaged: noDamage(t)}
 		if reading {
-			files.osFiles = must(newOSFiles(p.b))
+			files.OS = must(disk.NewOS(p.b))
 			c.from = files
 		} else {
-			files.osFiles = must(newOSFiles(into))
+			files.OS = must(disk.NewOS(into))
 			c.into = files
 		}
 		err := c.all(context.Background())

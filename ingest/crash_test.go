@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,7 +23,7 @@ var errCrashed = errors.New("the process has crashed")
 // happens, which is also after the one before; a write is half done. They do not fsync: a process that dies takes
 // nothing of the file system with it.
 type mortalFiles struct {
-	osFiles
+	disk.OS
 	random *rand.Rand
 	at     int           // which operation is the last; -1: none
 	step   string        // or: which step
@@ -161,11 +162,11 @@ func (f *mortalFiles) crashed() bool {
 // gets the time of the model.
 func (f *mortalFiles) slowly(name string) (found string, done func(changed bool)) {
 	if f.stall == 0 {
-		return f.path(name), func(bool) {}
+		return pathIn(f.Dir, name), func(bool) {}
 	}
-	dir, err := os.Open(path.Dir(f.path(name)))
+	dir, err := os.Open(path.Dir(pathIn(f.Dir, name)))
 	if err != nil {
-		return f.path(name), func(bool) {}
+		return pathIn(f.Dir, name), func(bool) {}
 	}
 	time.Sleep(f.pause(name))
 	held := fmt.Sprintf("/proc/self/fd/%d", dir.Fd())
@@ -202,24 +203,24 @@ func (f *mortalFiles) touch(name string) {
 }
 
 func (f *mortalFiles) Open(name string) (opened fs.File, err error) {
-	err = f.do("read "+name, func() error { opened, err = f.osFiles.Open(name); return err })
+	err = f.do("read "+name, func() error { opened, err = f.OS.Open(name); return err })
 	return opened, err
 }
 
-func (f *mortalFiles) makeRoot() error { return f.do("make root", f.osFiles.makeRoot) }
+func (f *mortalFiles) MakeRoot() error { return f.do("make root", f.OS.MakeRoot) }
 
-func (f *mortalFiles) makeDir(name string) error {
+func (f *mortalFiles) MakeDir(name string) error {
 	return f.do("mkdir "+name, func() error {
-		err := f.osFiles.makeDir(name)
+		err := f.OS.MakeDir(name)
 		if err == nil {
-			f.touch(f.path(name))
-			f.touch(path.Dir(f.path(name)))
+			f.touch(pathIn(f.Dir, name))
+			f.touch(path.Dir(pathIn(f.Dir, name)))
 		}
 		return err
 	})
 }
 
-func (f *mortalFiles) create(name string) (file, error) {
+func (f *mortalFiles) Create(name string) (disk.File, error) {
 	var opened *os.File
 	err := f.do("create "+name, func() (err error) {
 		found, done := f.slowly(name)
@@ -239,9 +240,9 @@ func (f *mortalFiles) create(name string) (file, error) {
 	return &mortalFile{opened, name, f}, nil
 }
 
-func (f *mortalFiles) openDir(name string) (file, error) {
+func (f *mortalFiles) OpenDir(name string) (disk.File, error) {
 	var opened *os.File
-	err := f.do("open "+name, func() (err error) { opened, err = os.Open(f.path(name)); return err })
+	err := f.do("open "+name, func() (err error) { opened, err = os.Open(pathIn(f.Dir, name)); return err })
 	if err != nil {
 		if opened != nil {
 			_ = opened.Close()
@@ -251,7 +252,7 @@ func (f *mortalFiles) openDir(name string) (file, error) {
 	return &mortalFile{opened, name, f}, nil
 }
 
-func (f *mortalFiles) link(from, to string) error {
+func (f *mortalFiles) Link(from, to string) error {
 	err := f.do("link "+from+" "+to, func() error {
 		one, doneOne := f.slowly(from)
 		other, doneOther := f.slowly(to)
@@ -268,7 +269,7 @@ func (f *mortalFiles) link(from, to string) error {
 	return err
 }
 
-func (f *mortalFiles) rename(from, to string) error {
+func (f *mortalFiles) Rename(from, to string) error {
 	err := f.do("rename "+from+" "+to, func() error {
 		one, doneOne := f.slowly(from)
 		other, doneOther := f.slowly(to)
@@ -285,7 +286,7 @@ func (f *mortalFiles) rename(from, to string) error {
 	return err
 }
 
-func (f *mortalFiles) remove(name string) error {
+func (f *mortalFiles) Remove(name string) error {
 	return f.do("remove "+name, func() error {
 		found, done := f.slowly(name)
 		err := os.Remove(found)
@@ -294,7 +295,7 @@ func (f *mortalFiles) remove(name string) error {
 	})
 }
 
-func (f *mortalFiles) writable(name string) error { return f.osFiles.writable(name) }
+func (f *mortalFiles) Writable(name string) error { return f.OS.Writable(name) }
 
 type mortalFile struct {
 	*os.File

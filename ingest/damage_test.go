@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +18,7 @@ type runState struct{ run, samples, ops string }
 // states reads every run of a store, however little is left of it.
 func states(t testing.TB, dir string) map[string]runState {
 	t.Helper()
-	return statesIn(t, must(newOSFiles(dir)))
+	return statesIn(t, must(disk.NewOS(dir)))
 }
 
 func statesIn(t testing.TB, f fs.FS) map[string]runState {
@@ -198,7 +199,7 @@ func TestRepairFaults(t *testing.T) {
 		t.Run("heal "+zone, func(t *testing.T) {
 			t.Parallel()
 			eachFault(t, repaired, func(files *faultyFiles) error {
-				_, err := mergeFrom(must(newOSFiles(good)), files, func(f Finding) { t.Fatalf("refused %+v", f) })
+				_, err := mergeFrom(must(disk.NewOS(good)), files, func(f Finding) { t.Fatalf("refused %+v", f) })
 				return err
 			}, whole)
 		})
@@ -214,7 +215,7 @@ func eachFault(t *testing.T, dir string, task func(*faultyFiles) error, want map
 		for plan.at = 1; ; plan.at += step {
 			files := plan
 			into := copied(t, dir)
-			files.osFiles = must(newOSFiles(into))
+			files.OS = must(disk.NewOS(into))
 			err := task(&files)
 			if files.hit && err == nil && files.unsync > 0 {
 				t.Fatalf("operation %d: done though an fsync failed", files.at)

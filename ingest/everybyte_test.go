@@ -21,6 +21,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -130,7 +131,7 @@ func eventName(e schema.Event) string { return schema.EventFile(must(schema.Pars
 // splitSealed writes a sealed file anew: its first run is in one row group, the others are in a second one.
 func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
 	t.Helper()
-	files := must(newOSFiles(dir))
+	files := must(disk.NewOS(dir))
 	set := must(newRunSet(files, "test"))
 	runs := readSealed(files, f)
 	defer runs.close()
@@ -149,7 +150,7 @@ func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
 	}
 	mustDo(t, set.finish())
 	for table := range set.outs {
-		mustDo(t, files.rename(set.name(table), f.Path(schema.TableZones[table])))
+		mustDo(t, files.Rename(set.name(table), f.Path(schema.TableZones[table])))
 	}
 }
 

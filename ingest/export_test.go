@@ -1,6 +1,10 @@
 package ingest
 
-import "path/filepath"
+import (
+	"path/filepath"
+
+	"github.com/neurolens/neurolens/schema"
+)
 
 // For the tests that read stores with DuckDB, which this package itself does not use.
 var (
@@ -8,7 +12,7 @@ var (
 	SmallRun = smallRun
 )
 
-// path is where a file is, wherever links lead.
-func (f osFiles) path(name string) string {
-	return filepath.Join(string(f.Dir), filepath.FromSlash(name))
+// pathIn is where a file of a directory is, wherever links lead.
+func pathIn(dir schema.Dir, name string) string {
+	return filepath.Join(string(dir), filepath.FromSlash(name))
 }

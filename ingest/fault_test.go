@@ -12,12 +12,13 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // faultyFiles fail one operation, or all from one on until healed.
 type faultyFiles struct {
-	osFiles
+	disk.OS
 	fault   error
 	at      int  // how many operations go well before
 	late    bool // the operation happens, and is reported as failed all the same
@@ -62,75 +63,75 @@ func (f *faultyFiles) fails(name string) bool {
 }
 
 func (f *faultyFiles) Open(name string) (opened fs.File, err error) {
-	err = f.do("read "+name, func() error { opened, err = f.osFiles.Open(name); return err })
+	err = f.do("read "+name, func() error { opened, err = f.OS.Open(name); return err })
 	return opened, err
 }
 
-func (f *faultyFiles) makeRoot() error { return f.do("make root", f.osFiles.makeRoot) }
+func (f *faultyFiles) MakeRoot() error { return f.do("make root", f.OS.MakeRoot) }
 
-func (f *faultyFiles) makeDir(name string) error {
-	return f.do("mkdir "+name, func() error { return f.osFiles.makeDir(name) })
+func (f *faultyFiles) MakeDir(name string) error {
+	return f.do("mkdir "+name, func() error { return f.OS.MakeDir(name) })
 }
 
-func (f *faultyFiles) create(name string) (file, error) {
-	var opened file
-	err := f.do("create "+name, func() (err error) { opened, err = f.osFiles.create(name); return err })
+func (f *faultyFiles) Create(name string) (disk.File, error) {
+	var opened disk.File
+	err := f.do("create "+name, func() (err error) { opened, err = f.OS.Create(name); return err })
 	return &faultyFile{opened, name, f}, err
 }
 
-func (f *faultyFiles) openDir(name string) (file, error) {
-	var opened file
-	err := f.do("open "+name, func() (err error) { opened, err = f.osFiles.openDir(name); return err })
+func (f *faultyFiles) OpenDir(name string) (disk.File, error) {
+	var opened disk.File
+	err := f.do("open "+name, func() (err error) { opened, err = f.OS.OpenDir(name); return err })
 	return &faultyFile{opened, name, f}, err
 }
 
-func (f *faultyFiles) link(from, to string) error {
+func (f *faultyFiles) Link(from, to string) error {
 	return f.do("link "+from+" "+to, func() error {
 		if f.linkless {
 			return syscall.EPERM
 		}
-		return f.osFiles.link(from, to)
+		return f.OS.Link(from, to)
 	})
 }
 
-func (f *faultyFiles) rename(from, to string) error {
-	return f.do("rename "+from+" "+to, func() error { return f.osFiles.rename(from, to) })
+func (f *faultyFiles) Rename(from, to string) error {
+	return f.do("rename "+from+" "+to, func() error { return f.OS.Rename(from, to) })
 }
 
-func (f *faultyFiles) remove(name string) error {
-	return f.do("remove "+name, func() error { return f.osFiles.remove(name) })
+func (f *faultyFiles) Remove(name string) error {
+	return f.do("remove "+name, func() error { return f.OS.Remove(name) })
 }
 
-func (f *faultyFiles) writable(name string) error {
-	return f.do("access "+name, func() error { return f.osFiles.writable(name) })
+func (f *faultyFiles) Writable(name string) error {
+	return f.do("access "+name, func() error { return f.OS.Writable(name) })
 }
 
 type faultyFile struct {
-	file
+	disk.File
 	name  string
 	files *faultyFiles
 }
 
 // Write fails with half of the content written.
 func (f *faultyFile) Write(content []byte) (n int, err error) {
-	err = f.files.do("write "+f.name, func() error { n, err = f.file.Write(content); return err })
+	err = f.files.do("write "+f.name, func() error { n, err = f.File.Write(content); return err })
 	if err != nil && n == 0 {
-		n, _ = f.file.Write(content[:len(content)/2])
+		n, _ = f.File.Write(content[:len(content)/2])
 	}
 	return n, err
 }
 
 // WriteAt fails with half of the content written.
 func (f *faultyFile) WriteAt(content []byte, at int64) (n int, err error) {
-	err = f.files.do("write "+f.name, func() error { n, err = f.file.WriteAt(content, at); return err })
+	err = f.files.do("write "+f.name, func() error { n, err = f.File.WriteAt(content, at); return err })
 	if err != nil && n == 0 {
-		n, _ = f.file.WriteAt(content[:len(content)/2], at)
+		n, _ = f.File.WriteAt(content[:len(content)/2], at)
 	}
 	return n, err
 }
 
 func (f *faultyFile) Sync() error {
-	sync := f.file.Sync
+	sync := f.File.Sync
 	if f.files.quick {
 		sync = func() error { return nil }
 	}
@@ -139,7 +140,7 @@ func (f *faultyFile) Sync() error {
 
 // Close closes in any case, as the system does.
 func (f *faultyFile) Close() error {
-	err := f.file.Close()
+	err := f.File.Close()
 	return f.files.do("close "+f.name, func() error { return err })
 }
 
@@ -169,7 +170,7 @@ func TestFaults(t *testing.T) {
 func failSession(t *testing.T, files faultyFiles) bool {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")
-	files.osFiles, _ = newOSFiles(dir)
+	files.OS, _ = disk.NewOS(dir)
 
 	if err := initStore(&files); err != nil {
 		checkError(t, err, &files)
@@ -229,7 +230,7 @@ func checkError(t *testing.T, err error, files *faultyFiles) {
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
 	store, err := openStore(dir, "test", files)
 	if err != nil {
 		t.Fatal(err)
@@ -264,7 +265,7 @@ func TestOrder(t *testing.T) {
 func TestNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	store, err := openStore(dir, "test", noLinkFiles{must(newOSFiles(dir))})
+	store, err := openStore(dir, "test", noLinkFiles{must(disk.NewOS(dir))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,9 +282,9 @@ func TestNoLinks(t *testing.T) {
 	}
 }
 
-type noLinkFiles struct{ osFiles }
+type noLinkFiles struct{ disk.OS }
 
-func (noLinkFiles) link(_, _ string) error { return syscall.EPERM }
+func (noLinkFiles) Link(_, _ string) error { return syscall.EPERM }
 
 func must[T any](value T, err error) T {
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -208,13 +209,13 @@ func (s *sealedSet) exchange(f schema.SealedFile) error {
 			continue
 		}
 		name := f.Path(schema.TableZones[t])
-		if err := makeDirs(s.files, path.Dir(name)); err != nil {
+		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}
-		if err := s.files.rename(s.name(t), name); err != nil {
+		if err := s.files.Rename(s.name(t), name); err != nil {
 			return err
 		}
-		if err := syncDir(s.files, path.Dir(name)); err != nil {
+		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,7 +15,7 @@ import (
 // is for one goroutine, and sees the store as it was when it was asked first: whoever appends meanwhile knows what it
 // appended. It takes the memory of the ids of up to four million runs.
 type Imported struct {
-	files   files
+	files   disk.Files
 	listed  bool
 	sealed  []schema.SealedFile
 	ids     map[schema.SealedFile][]schema.ULID // ascending, of files that were read

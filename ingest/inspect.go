@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,7 +27,7 @@ type Inspected struct {
 // Inspect counts the files of a store. It opens none but plans of claims, and writes nothing.
 func Inspect(dir string) (Inspected, error) {
 	var in Inspected
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	if err == nil {
 		err = in.count(files)
 	}
@@ -36,7 +37,7 @@ func Inspect(dir string) (Inspected, error) {
 	return in, nil
 }
 
-func (in *Inspected) count(f files) error {
+func (in *Inspected) count(f disk.Files) error {
 	places := map[string]int{}
 	for i, zone := range zones {
 		places[zone] = i

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -92,7 +93,7 @@ func classify(name string) stored {
 			s.kind = kindHeader
 		}
 	case schema.TmpDir:
-		if stem, ok := strings.CutSuffix(path.Base(name), tempSuffix); ok && isULID(stem) && path.Dir(name) == zone {
+		if stem, ok := strings.CutSuffix(path.Base(name), disk.TempSuffix); ok && isULID(stem) && path.Dir(name) == zone {
 			s.kind = kindTemp
 		}
 	case schema.TrashDir, QuarantineDir:

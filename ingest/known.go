@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -16,7 +17,7 @@ import (
 // sealedDigests gives the digests of those runs, ascending, that sealed files hold. The names of the files say which of
 // them can hold one, so that hardly ever one is opened. What is found is on disk, also where the one who sealed it did
 // not come to the last fsync.
-func sealedDigests(f files, runs []schema.ULID) (map[schema.ULID]string, error) {
+func sealedDigests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	known := map[schema.ULID]string{}
 	near, err := sealedNear(f, runs)
 	if err != nil {
@@ -38,7 +39,7 @@ func sealedDigests(f files, runs []schema.ULID) (map[schema.ULID]string, error) 
 }
 
 // sealedNear lists the sealed files that are of the time of one of the runs, ascending.
-func sealedNear(f files, runs []schema.ULID) ([]schema.SealedFile, error) {
+func sealedNear(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
@@ -122,7 +123,7 @@ func (s *sealer) find(run schema.ULID, content []byte) (bool, error) {
 	if at := slices.IndexFunc(listed.Live, func(f schema.LiveFile) bool { return f.Run == run }); at >= 0 {
 		there, err := s.readLive(listed.Live[at])
 		if err == nil {
-			digest, err = there.Digest, syncDir(s.files, path.Dir(listed.Live[at].Path()))
+			digest, err = there.Digest, disk.SyncDir(s.files, path.Dir(listed.Live[at].Path()))
 		}
 		if err != nil {
 			return false, err
@@ -190,7 +191,7 @@ func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error)
 			err = fmt.Errorf("looking for runs in %s: %w", name, err)
 		}
 	}()
-	opened, content, size, err := openFile(f, name)
+	opened, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -92,9 +93,9 @@ func TestLinkedDirectories(t *testing.T) {
 	for _, zone := range zones {
 		whole := everything(t)
 		mustDo(t, os.MkdirAll(filepath.Join(whole, zone), 0o777))
-		old := filepath.Join(whole, zone, schema.NewULID(time.Now()).String()+tempSuffix)
+		old := filepath.Join(whole, zone, schema.NewULID(time.Now()).String()+disk.TempSuffix)
 		writeFile(t, old, []byte("mine"))
-		past := time.Now().Add(-100 * tempAge)
+		past := time.Now().Add(-100 * disk.TempAge)
 		mustDo(t, os.Chtimes(old, past, past))
 		out := linkOut(t, whole, zone)
 		before := snapshot(t, out)

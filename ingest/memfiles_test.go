@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing/fstest"
 	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
 // memFiles are files in memory, for tests that make a store very often. Every directory is in it by its name.
@@ -52,20 +54,20 @@ func (f memFiles) inside(dir string) (names []string) {
 	return names
 }
 
-func (f memFiles) makeRoot() error           { return nil }
-func (f memFiles) makeDir(name string) error { return f.add("mkdir", name, memDir()) }
+func (f memFiles) MakeRoot() error           { return nil }
+func (f memFiles) MakeDir(name string) error { return f.add("mkdir", name, memDir()) }
 
-func (f memFiles) create(name string) (file, error) {
+func (f memFiles) Create(name string) (disk.File, error) {
 	made := &fstest.MapFile{Mode: 0o666, ModTime: time.Now()}
 	return &memFile{made}, f.add("create", name, made)
 }
 
-func (f memFiles) openDir(name string) (file, error) {
+func (f memFiles) OpenDir(name string) (disk.File, error) {
 	_, err := fs.Stat(f.MapFS, name)
 	return &memFile{}, err
 }
 
-func (f memFiles) link(from, to string) error {
+func (f memFiles) Link(from, to string) error {
 	file := f.MapFS[from]
 	if file == nil || file.Mode.IsDir() {
 		return &fs.PathError{Op: "link", Path: from, Err: syscall.ENOENT}
@@ -73,7 +75,7 @@ func (f memFiles) link(from, to string) error {
 	return f.add("link", to, file)
 }
 
-func (f memFiles) rename(from, to string) error {
+func (f memFiles) Rename(from, to string) error {
 	file := f.MapFS[from]
 	if file == nil {
 		return &fs.PathError{Op: "rename", Path: from, Err: syscall.ENOENT}
@@ -92,7 +94,7 @@ func (f memFiles) rename(from, to string) error {
 	return nil
 }
 
-func (f memFiles) remove(name string) error {
+func (f memFiles) Remove(name string) error {
 	switch {
 	case f.MapFS[name] == nil:
 		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOENT}
@@ -103,12 +105,12 @@ func (f memFiles) remove(name string) error {
 	return nil
 }
 
-func (f memFiles) writable(name string) error {
+func (f memFiles) Writable(name string) error {
 	_, err := fs.Stat(f.MapFS, name)
 	return err
 }
 
-func (f memFiles) lock(context.Context) (unlock func(), err error) { return func() {}, nil }
+func (f memFiles) Lock(context.Context) (unlock func(), err error) { return func() {}, nil }
 
 // memFile is a file in memory that is open for writing.
 type memFile struct{ file *fstest.MapFile }

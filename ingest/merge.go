@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -42,14 +43,14 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 	fail := func(done Merged, err error) (Merged, error) {
 		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
 	}
-	source, err := newOSFiles(from)
+	source, err := disk.NewOS(from)
 	if err != nil {
 		return fail(Merged{}, err)
 	}
-	if here, err := newOSFiles(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
+	if here, err := disk.NewOS(s.dir); err != nil || within(string(source.Dir), string(here.Dir)) || within(string(here.Dir), string(source.Dir)) {
 		return fail(Merged{}, errors.Join(err, errors.New("one of them is inside the other")))
 	}
-	unlock, err := s.files.lock(ctx)
+	unlock, err := s.files.Lock(ctx)
 	if err != nil {
 		return fail(Merged{}, err)
 	}
@@ -64,7 +65,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 // merging is what a merge knows.
 type merging struct {
 	from    fs.FS
-	into    files
+	into    disk.Files
 	version string
 	refused func(Finding)
 	list    func(from fs.FS) (*schema.Listing, error)
@@ -193,7 +194,7 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 	if len(listed.Files) == 0 {
 		return nil
 	}
-	if err := makeDirs(m.into, schema.EventsDir); err != nil {
+	if err := disk.MakeDirs(m.into, schema.EventsDir); err != nil {
 		return err
 	}
 	for _, id := range listed.Files {
@@ -201,7 +202,7 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 			return err
 		}
 		name := schema.EventFile(id)
-		there, err := exists(m.into, name)
+		there, err := disk.Exists(m.into, name)
 		if err != nil {
 			return err
 		}
@@ -216,10 +217,10 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 		if err != nil {
 			return err
 		}
-		if err := copyFile(m.from, m.into, name); err != nil {
+		if err := disk.CopyFile(m.from, m.into, name); err != nil {
 			return err
 		}
 		m.done.Events++
 	}
-	return syncDir(m.into, schema.EventsDir)
+	return disk.SyncDir(m.into, schema.EventsDir)
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -71,7 +72,7 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		there, err := exists(m.into, f.Path(schema.RunsDir))
+		there, err := disk.Exists(m.into, f.Path(schema.RunsDir))
 		if err != nil {
 			return nil, err
 		}
@@ -175,7 +176,7 @@ func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 		}
 		known[run] = live.Digest
 		if dir := path.Dir(f.Path()); !m.synced[dir] {
-			if err := syncDir(m.into, dir); err != nil {
+			if err := disk.SyncDir(m.into, dir); err != nil {
 				return nil, moved(err)
 			}
 			m.synced[dir] = true
@@ -218,17 +219,17 @@ func (m *merging) isNew(name string, r met, known map[schema.ULID]string) bool {
 // copySealed copies one file of a sealed file, if there is one; unchecked says that its hash was not looked at yet. The
 // folder is to be fsynced.
 func (m *merging) copySealed(name string, unchecked bool) error {
-	if there, err := exists(m.from, name); err != nil || !there {
+	if there, err := disk.Exists(m.from, name); err != nil || !there {
 		return err
 	}
 	dir := path.Dir(name)
 	if _, known := m.synced[dir]; !known {
-		if err := makeDirs(m.into, dir); err != nil {
+		if err := disk.MakeDirs(m.into, dir); err != nil {
 			return err
 		}
 	}
 	m.synced[dir] = false // whoever made a name that is there may not have come to the fsync
-	if there, err := exists(m.into, name); err != nil || there {
+	if there, err := disk.Exists(m.into, name); err != nil || there {
 		return err
 	}
 	if unchecked {
@@ -239,7 +240,7 @@ func (m *merging) copySealed(name string, unchecked bool) error {
 			return err
 		}
 	}
-	return copyFile(m.from, m.into, name)
+	return disk.CopyFile(m.from, m.into, name)
 }
 
 // sync fsyncs the folders in which files were made.
@@ -248,7 +249,7 @@ func (m *merging) sync() error {
 		if done {
 			continue
 		}
-		if err := syncDir(m.into, dir); err != nil {
+		if err := disk.SyncDir(m.into, dir); err != nil {
 			return err
 		}
 		m.synced[dir] = true

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -27,7 +28,7 @@ func startedAt(r schema.Run, at time.Time) schema.Run {
 // contents gives what a store says of every run: the hash of its row and its digest, by id.
 func contents(t testing.TB, dir string) map[string]string {
 	t.Helper()
-	f := must(newOSFiles(dir))
+	f := must(disk.NewOS(dir))
 	listing, err := schema.List(f, schema.Scope{})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +117,7 @@ func copied(t testing.TB, dir string) string {
 	return into
 }
 
-func mergeFrom(from fs.FS, into files, refused func(Finding)) (Merged, error) {
+func mergeFrom(from fs.FS, into disk.Files, refused func(Finding)) (Merged, error) {
 	m := &merging{from: from, into: into, version: "test", refused: refused, list: listWhole}
 	err := m.merge(context.Background())
 	return m.done, err
@@ -124,7 +125,7 @@ func mergeFrom(from fs.FS, into files, refused func(Finding)) (Merged, error) {
 
 func mustMerge(t testing.TB, from, into string) Merged {
 	t.Helper()
-	done, err := mergeFrom(must(newOSFiles(from)), must(newOSFiles(into)), func(f Finding) { t.Errorf("refused %+v", f) })
+	done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(f Finding) { t.Errorf("refused %+v", f) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +191,7 @@ func TestMergeRefuses(t *testing.T) {
 	listing := must(schema.List(os.DirFS(p.b), schema.Scope{}))
 	flip(schema.EventFile(listing.Events.Files[0]))
 	var refused []string
-	done, err := mergeFrom(must(newOSFiles(p.b)), must(newOSFiles(p.a)), func(f Finding) { refused = append(refused, f.Path+": "+f.Problem) })
+	done, err := mergeFrom(must(disk.NewOS(p.b)), must(disk.NewOS(p.a)), func(f Finding) { refused = append(refused, f.Path+": "+f.Problem) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +215,7 @@ func TestMergeSealedDamage(t *testing.T) {
 		content[len(content)/3] ^= 1
 		mustDo(t, os.WriteFile(name, content, 0o666))
 		refused := 0
-		done, err := mergeFrom(must(newOSFiles(from)), must(newOSFiles(into)), func(found Finding) {
+		done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(found Finding) {
 			refused++
 			if found.Path != f.Path(zone) {
 				t.Errorf("refused %+v", found)
@@ -237,14 +238,14 @@ func TestMergeFaults(t *testing.T) {
 	faultLoop(t, func(t *testing.T, files *faultyFiles, reading bool) {
 		into := copied(t, p.a)
 		defer os.RemoveAll(into)
-		from, to := must(newOSFiles(p.b)), must(newOSFiles(into))
+		from, to := must(disk.NewOS(p.b)), must(disk.NewOS(into))
 		var err error
 		refuse := func(f Finding) { t.Fatalf("operation %d: refused %+v", files.at, f) }
 		if reading {
-			files.osFiles = from
+			files.OS = from
 			_, err = mergeFrom(files, to, refuse)
 		} else {
-			files.osFiles = to
+			files.OS = to
 			_, err = mergeFrom(from, files, refuse)
 		}
 		checkFault(t, files, err)
@@ -262,7 +263,7 @@ func TestMergeFaults(t *testing.T) {
 // TestMergeRunsLetsGo has readers given up at their end: each holds what it has read of its files.
 func TestMergeRunsLetsGo(t *testing.T) {
 	p := newPair(t)
-	f := must(newOSFiles(p.b))
+	f := must(disk.NewOS(p.b))
 	var readers []runReader
 	for _, s := range must(schema.List(f, schema.Scope{})).Sealed {
 		readers = append(readers, readSealed(f, s))

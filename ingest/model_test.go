@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -137,7 +138,7 @@ func (m *model) run(seed uint64, duration time.Duration) {
 func (m *model) processes(random *rand.Rand) {
 	for !m.stop.Load() && !m.t.Failed() {
 		files := &mortalFiles{
-			osFiles: must(newOSFiles(m.dir)), at: -1, stall: modelStall, steps: m.steps,
+			OS: must(disk.NewOS(m.dir)), at: -1, stall: modelStall, steps: m.steps,
 			random: rand.New(rand.NewPCG(random.Uint64(), 0)),
 		}
 		if random.IntN(8) > 0 { // else it ends well

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -46,7 +46,7 @@ func (s *Store) pack() (packs int, err error) {
 
 // packer is one call of Pack.
 type packer struct {
-	files   files
+	files   disk.Files
 	version string
 	now     time.Time
 	least   int // files that are worth a pack
@@ -56,7 +56,7 @@ type packer struct {
 }
 
 func (p *packer) all() error {
-	removeOldTemps(p.files, p.now)
+	disk.RemoveOldTemps(p.files, p.now)
 	var l schema.Listing
 	var err error
 	if l.Sealed, err = schema.ListZone(p.files, schema.RunsDir); err != nil {
@@ -181,7 +181,7 @@ func (p *packer) readable(files []schema.SealedFile, zone string) ([]packInput, 
 
 // check reads a file and compares it with its hash.
 func (p *packer) check(in packInput) error {
-	closer, content, size, err := openFile(p.files, in.path)
+	closer, content, size, err := disk.OpenAt(p.files, in.path)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (p *packer) removeOld(l *schema.Listing, covers map[schema.ULID][]schema.UL
 		if len(covers[pack.ID]) == 0 || young(pack) || slices.Contains(used, pack) {
 			continue
 		}
-		if err := p.files.remove(pack.Path(schema.PacksDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := p.files.Remove(pack.Path(schema.PacksDir)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -218,14 +218,9 @@ func (p *packer) removeOld(l *schema.Listing, covers map[schema.ULID][]schema.UL
 
 // packed gives a finished temporary file its name in packs/.
 func (p *packer) packed(temp, name string) error {
-	if err := placeSealed(p.files, temp, name); err != nil {
+	if err := disk.PlaceDurably(p.files, temp, name); err != nil {
 		return err
 	}
 	p.written++
 	return nil
-}
-
-// tempName is a name for a file being written.
-func tempName() string {
-	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
 }

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -134,15 +135,15 @@ func (p *packer) writeEvents(lines map[schema.ULID][]byte) error {
 	for _, id := range ids {
 		content.Write(lines[id])
 	}
-	t, err := createTemp(p.files)
+	t, err := disk.CreateTemp(p.files)
 	if err != nil {
 		return err
 	}
-	defer t.remove()
-	if err := t.fill(content.Bytes()); err != nil {
+	defer t.Remove()
+	if err := t.Fill(content.Bytes()); err != nil {
 		return err
 	}
-	return p.packed(t.name, schema.PackedEvents(schema.NewClaim(p.now, ids)))
+	return p.packed(t.Name, schema.PackedEvents(schema.NewClaim(p.now, ids)))
 }
 
 // removeOldEvents removes packs of which all events are in a later one that is there for a while.
@@ -151,7 +152,7 @@ func (p *packer) removeOldEvents(packs []eventPack) error {
 		if later := covering(packs, pack); later == nil || p.now.Sub(later.id.Time()) < packGrace {
 			continue
 		}
-		if err := p.files.remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := p.files.Remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,7 +36,7 @@ func (in packInput) memory() int {
 // write makes a pack of the inputs, which are in the order of their first runs. Where too many of them overlap, it first
 // merges some into temporary files.
 func (p *packer) write(inputs []packInput) error {
-	if err := makeDirs(p.files, schema.TmpDir); err != nil {
+	if err := disk.MakeDirs(p.files, schema.TmpDir); err != nil {
 		return err
 	}
 	var covers []schema.ULID
@@ -46,13 +47,13 @@ func (p *packer) write(inputs []packInput) error {
 	var temps []string
 	defer func() {
 		for _, name := range temps {
-			_ = p.files.remove(name)
+			_ = p.files.Remove(name)
 		}
 	}()
 	for len(inputs) > 2 && overlapping(inputs) > p.memory {
 		var next []packInput
 		for _, batch := range batches(inputs, p.memory) {
-			name := tempName()
+			name := disk.TempName()
 			temps = append(temps, name)
 			merged, err := p.merge(batch, name, nil)
 			if err != nil {
@@ -62,7 +63,7 @@ func (p *packer) write(inputs []packInput) error {
 		}
 		inputs = next
 	}
-	name := tempName()
+	name := disk.TempName()
 	temps = append(temps, name)
 	pack, err := p.merge(inputs, name, covers)
 	if err != nil {
@@ -106,7 +107,7 @@ func batches(inputs []packInput, memory int) [][]packInput {
 
 // merge writes the rows of the inputs to a file, fsyncs it, and gives the name of what it has become.
 func (p *packer) merge(inputs []packInput, name string, covers []schema.ULID) (schema.SealedFile, error) {
-	out, err := p.files.create(name)
+	out, err := p.files.Create(name)
 	if err != nil {
 		return schema.SealedFile{}, err
 	}
@@ -150,7 +151,7 @@ func idBound(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]b
 
 // openTable opens the file of a table; errors about its content name it.
 func openTable(f fs.FS, name string, t *schema.Table) (*table.File, io.Closer, error) {
-	closer, content, size, err := openFile(f, name)
+	closer, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
 		return nil, nil, err
 	}

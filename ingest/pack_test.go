@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,7 +28,7 @@ func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 }
 
 // newPacker packs three files and more.
-func newPacker(f files) *packer {
+func newPacker(f disk.Files) *packer {
 	return &packer{files: f, version: "test", now: time.Now(), least: 3, full: packFull, memory: packMemory}
 }
 
@@ -323,7 +324,7 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 		t.Fatal(err)
 	}
 	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
-	files.osFiles = must(newOSFiles(dir))
+	files.OS = must(disk.NewOS(dir))
 	p := newPacker(&files)
 	p.memory = 1
 	if err := p.all(); err != nil && (!files.hit || !errors.Is(err, files.fault)) {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -56,7 +57,7 @@ func (s *sealer) removeOuts(c schema.Claim) error {
 		return err
 	}
 	for _, name := range outs {
-		if err := s.files.remove(path.Join(c.Path(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.files.Remove(path.Join(c.Path(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -105,7 +106,7 @@ func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *sealed
 		set.remove()
 		return plan, nil, err
 	}
-	return plan, set, syncDir(s.files, c.Path())
+	return plan, set, disk.SyncDir(s.files, c.Path())
 }
 
 // claimedFiles lists the runs of a claim, ascending, when their names are on disk: a plan must not name what a power
@@ -120,14 +121,14 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 		for _, run := range segment.runs {
 			files = append(files, schema.LiveFile{Claim: &c, Segment: segment.id, Run: run})
 		}
-		if err := syncDir(s.files, path.Join(c.Path(), segment.id.String())); err != nil {
+		if err := disk.SyncDir(s.files, path.Join(c.Path(), segment.id.String())); err != nil {
 			return nil, err
 		}
 	}
-	if err := syncDir(s.files, c.Path()); err != nil {
+	if err := disk.SyncDir(s.files, c.Path()); err != nil {
 		return nil, err
 	}
-	if err := syncDir(s.files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
+	if err := disk.SyncDir(s.files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
 		return nil, err
 	}
 	slices.SortFunc(files, func(a, b schema.LiveFile) int {
@@ -250,7 +251,7 @@ func (s *sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 	if err != nil {
 		return err
 	}
-	return link(s.files, text, path.Join(c.Path(), schema.PlanFile))
+	return disk.PublishNew(s.files, text, path.Join(c.Path(), schema.PlanFile))
 }
 
 // writeAgain writes the files of a claim that somebody planned.

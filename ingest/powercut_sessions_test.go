@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -48,7 +49,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 	other := must(Open(p.b, "test"))
 	bulkFiles(t, other, 3, fresh) // a sealed file that is copied as it is
 	mustAppend(t, other, runs[8:]...)
-	merged, from := copied(t, p.a), must(newOSFiles(p.b))
+	merged, from := copied(t, p.a), must(disk.NewOS(p.b))
 	mustMerge(t, p.b, merged)
 	all, ofB := slices.Collect(maps.Keys(said(t, merged))), slices.Collect(maps.Keys(said(t, p.b)))
 	return map[string]cutSession{

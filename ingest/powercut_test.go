@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,25 +44,25 @@ func cutDir() *cutNode {
 // cutOf are the files of a directory, all of which are on disk.
 func cutOf(t *testing.T, dir string) *cutFiles {
 	f := &cutFiles{shelf: t.TempDir(), opened: map[string]*cutNode{}}
-	f.faultyFiles = faultyFiles{osFiles: must(newOSFiles(dir)), fault: errCrashed, lasting: true, quick: true, healed: true}
+	f.faultyFiles = faultyFiles{OS: must(disk.NewOS(dir)), fault: errCrashed, lasting: true, quick: true, healed: true}
 	f.top = f.load(".")
 	return f
 }
 
 func (f *cutFiles) load(name string) *cutNode {
-	if !must(os.Stat(f.path(name))).IsDir() {
+	if !must(os.Stat(pathIn(f.Dir, name))).IsDir() {
 		return &cutNode{shelved: f.shelve(name), synced: true}
 	}
 	n := cutDir()
-	for _, e := range must(os.ReadDir(f.path(name))) {
+	for _, e := range must(os.ReadDir(pathIn(f.Dir, name))) {
 		n.names[e.Name()] = f.load(path.Join(name, e.Name()))
 	}
 	n.disk = maps.Clone(n.names)
 	return n
 }
 
-func (f *cutFiles) create(name string) (file, error) {
-	opened, err := f.faultyFiles.create(name)
+func (f *cutFiles) Create(name string) (disk.File, error) {
+	opened, err := f.faultyFiles.Create(name)
 	f.shelve(name)
 	return opened, err
 }
@@ -69,7 +70,7 @@ func (f *cutFiles) create(name string) (file, error) {
 // shelve gives a file another name, under which it is found whatever becomes of the first.
 func (f *cutFiles) shelve(name string) string {
 	shelved := filepath.Join(f.shelf, strings.ReplaceAll(name, "/", "-"))
-	_ = os.Link(f.path(name), shelved)
+	_ = os.Link(pathIn(f.Dir, name), shelved)
 	return shelved
 }
 

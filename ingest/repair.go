@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -58,7 +59,7 @@ func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) 
 	if s.closed {
 		return fail(Repaired{}, errors.New("it is closed"))
 	}
-	unlock, err := s.files.lock(ctx)
+	unlock, err := s.files.Lock(ctx)
 	if errors.Is(err, schema.ErrDamaged) { // the header is no plain file, so that nobody else has the store open
 		unlock, err = func() {}, nil
 	}
@@ -75,7 +76,7 @@ func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) 
 
 // PlanRepair says what Repair would do with the store in a directory, without doing it: nothing is written.
 func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, error) {
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	var planned Repaired
 	if err == nil {
 		planned, err = planRepair(ctx, files, would)
@@ -86,7 +87,7 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	return planned, nil
 }
 
-func planRepair(ctx context.Context, f files, would func(Repair)) (Repaired, error) {
+func planRepair(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Repaired{}, err
 	}
@@ -97,7 +98,7 @@ func planRepair(ctx context.Context, f files, would func(Repair)) (Repaired, err
 
 // repairer is one call of Repair.
 type repairer struct {
-	files  files
+	files  disk.Files
 	sealer *sealer
 	dryRun bool
 	did    func(Repair)
@@ -180,17 +181,17 @@ func (r *repairer) restoreEvent(pack string, line []byte) error {
 	}
 	id, err := schema.ParseULID(e.EventID)
 	name := schema.EventFile(id)
-	if err != nil || !r.moved[name] && isThere(r.files, name) {
+	if err != nil || !r.moved[name] && disk.IsThere(r.files, name) {
 		return nil
 	}
 	if !r.dryRun {
-		if err := makeDirs(r.files, schema.EventsDir); err != nil {
+		if err := disk.MakeDirs(r.files, schema.EventsDir); err != nil {
 			return err
 		}
-		if err := publish(r.files, name, line); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := disk.Publish(r.files, name, line); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := syncDir(r.files, schema.EventsDir); err != nil {
+		if err := disk.SyncDir(r.files, schema.EventsDir); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,8 @@ import (
 	"path"
 	"strconv"
 	"syscall"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
@@ -22,10 +24,10 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 		if err != nil {
 			return err
 		}
-		if err := makeDirs(r.files, path.Dir(to)); err != nil {
+		if err := disk.MakeDirs(r.files, path.Dir(to)); err != nil {
 			return err
 		}
-		err = r.files.rename(name, to)
+		err = r.files.Rename(name, to)
 		if errors.Is(err, syscall.EXDEV) {
 			r.leave(name, reason+acrossText)
 			return nil
@@ -34,7 +36,7 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 			return err
 		}
 		for _, dir := range []string{path.Dir(to), path.Dir(name)} {
-			if err := syncDir(r.files, dir); err != nil {
+			if err := disk.SyncDir(r.files, dir); err != nil {
 				return err
 			}
 		}
@@ -49,7 +51,7 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 func (r *repairer) asideName(name string) (string, error) {
 	to := path.Join(QuarantineDir, name)
 	for n := 1; ; n++ {
-		if taken, err := exists(r.files, to); err != nil || !taken {
+		if taken, err := disk.Exists(r.files, to); err != nil || !taken {
 			return to, err
 		}
 		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)

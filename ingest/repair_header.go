@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -89,41 +90,41 @@ func newHeader() ([]byte, error) {
 }
 
 func (r *repairer) exchangeHeader(content []byte) error {
-	t, err := createTemp(r.files)
+	t, err := disk.CreateTemp(r.files)
 	if err != nil {
 		return err
 	}
-	defer t.remove()
-	if err := t.fill(content); err != nil {
+	defer t.Remove()
+	if err := t.Fill(content); err != nil {
 		return err
 	}
-	return r.exchange(schema.HeaderFile, t.name)
+	return r.exchange(schema.HeaderFile, t.Name)
 }
 
 // exchange gives a file another name, in QuarantineDir, and a temporary one its own.
 func (r *repairer) exchange(name, temp string) error {
 	to := path.Join(QuarantineDir, name)
-	if !sameFile(r.files, name, to) { // which a repair that was interrupted did
+	if !disk.SameFile(r.files, name, to) { // which a repair that was interrupted did
 		var err error
 		if to, err = r.asideName(name); err != nil {
 			return err
 		}
-		if err := makeDirs(r.files, path.Dir(to)); err != nil {
+		if err := disk.MakeDirs(r.files, path.Dir(to)); err != nil {
 			return err
 		}
-		err = r.files.link(name, to)
-		if err != nil && noLinks(err) {
-			err = copyAs(r.files, name, r.files, to)
+		err = r.files.Link(name, to)
+		if err != nil && disk.NoLinks(err) {
+			err = disk.CopyAs(r.files, name, r.files, to)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	if err := syncDir(r.files, path.Dir(to)); err != nil {
+	if err := disk.SyncDir(r.files, path.Dir(to)); err != nil {
 		return err
 	}
-	if err := r.files.rename(temp, name); err != nil {
+	if err := r.files.Rename(temp, name); err != nil {
 		return err
 	}
-	return syncDir(r.files, path.Dir(name))
+	return disk.SyncDir(r.files, path.Dir(name))
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -81,7 +82,7 @@ func TestRepairHeaderFaults(t *testing.T) {
 			files, dir := plan, copied(t, whole)
 			name := filepath.Join(dir, schema.HeaderFile)
 			writeFile(t, name, damaged)
-			files.osFiles = must(newOSFiles(dir))
+			files.OS = must(disk.NewOS(dir))
 			repair := func() error {
 				store, err := openFiles(dir, "test", &files)
 				if err == nil {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -157,7 +158,7 @@ func (s *salvaging) sayLost() error {
 }
 
 // sayOf writes events that runs have lost rows of a table, or that they are there again.
-func sayOf(f files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
+func sayOf(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
 	const most = 1000 // of an event
 	for some := range slices.Chunk(runs, most) {
 		if _, err := annotate(f, Annotation{Kind: kind, Runs: some, Key: t.Name, Value: reason}, time.Now()); err != nil {
@@ -281,7 +282,7 @@ func (r *repairer) found(f Finding) error {
 }
 
 // sayFound says that all rows of runs are there again of which events say that they were lost.
-func sayFound(f files, runs []string) error {
+func sayFound(f disk.Files, runs []string) error {
 	lost := readableLost(f)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		var again []string

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -82,7 +83,7 @@ func TestRepairEachFile(t *testing.T) {
 		if left > 0 || !slices.ContainsFunc(done, func(r Repair) bool { return r.Action == ActionAside && r.Path == name }) {
 			t.Errorf("%s: %d left, done %+v", name, left, done)
 		}
-		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
+		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
 			t.Errorf("%s is not in %s/", name, QuarantineDir)
 		}
 		wholeStore(t, dir)
@@ -149,7 +150,7 @@ func TestRepairSealed(t *testing.T) {
 		if repaired != (Repaired{Loss: want.loss}) || planned != repaired {
 			t.Errorf("%s: repaired %+v, planned %+v: %+v", zone, repaired, planned, actions)
 		}
-		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, f.Path(zone))) {
+		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, f.Path(zone))) {
 			t.Errorf("%s is not in %s/", f.Path(zone), QuarantineDir)
 		}
 		wholeStore(t, dir)
@@ -180,12 +181,12 @@ func TestRepairForeign(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "runs/old/a/y.parquet", "runs/old/a/y.parquet.1"} {
-		if !isThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
+		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
 			t.Errorf("%s is not there", name)
 		}
 	}
 	for _, name := range stay {
-		if !isThere(os.DirFS(dir), name) {
+		if !disk.IsThere(os.DirFS(dir), name) {
 			t.Errorf("%s is gone", name)
 		}
 	}
@@ -282,7 +283,7 @@ func TestRepairClaim(t *testing.T) {
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
-	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), []byte("x"))
+	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), []byte("x"))
 	in, err := Inspect(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 // here, samples and ops that runs have lost, events and artifacts. A file that was set aside because it is damaged can be
 // replaced there by a good copy. Nothing is removed from QuarantineDir.
 func (s *Store) RestoreQuarantine(ctx context.Context, refused func(Finding)) (Merged, error) {
-	unlock, err := s.files.lock(ctx)
+	unlock, err := s.files.Lock(ctx)
 	if err != nil {
 		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
 	}
@@ -86,7 +87,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 			return nil, err
 		}
 		for _, f := range files {
-			if isThere(all, f.Path(schema.RunsDir)) && !slices.Contains(l.Sealed, f) {
+			if disk.IsThere(all, f.Path(schema.RunsDir)) && !slices.Contains(l.Sealed, f) {
 				l.Sealed = append(l.Sealed, f)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -40,31 +41,13 @@ type runReader interface {
 	close()
 }
 
-// openFile opens a file for reading in any order.
-func openFile(f fs.FS, name string) (file fs.File, at io.ReaderAt, size int64, err error) {
-	file, err = f.Open(name)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	info, err := file.Stat()
-	at, ok := file.(io.ReaderAt)
-	if err == nil && !ok {
-		err = &fs.PathError{Op: "readat", Path: name, Err: errors.ErrUnsupported}
-	}
-	if err != nil {
-		_ = file.Close()
-		return nil, nil, 0, err
-	}
-	return file, at, info.Size(), nil
-}
-
 // largeRun is how long the file of a run may be that is read before it is known to be whole.
 const largeRun = 64 << 20
 
 // readRunFile reads the file of a run. A long one has to match its own hash, which takes no memory: else the mere length
 // of a file that is none would take all there is.
 func readRunFile(f fs.FS, name string) ([]byte, error) {
-	file, content, size, err := openFile(f, name)
+	file, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
 		return nil, err
 	}

@@ -3,10 +3,10 @@ package ingest
 import (
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"path"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -48,13 +48,13 @@ type runSet struct {
 	rows        int
 }
 
-func newRunSet(f files, version string) (*runSet, error) {
-	if err := makeDirs(f, schema.TmpDir); err != nil {
+func newRunSet(f disk.Files, version string) (*runSet, error) {
+	if err := disk.MakeDirs(f, schema.TmpDir); err != nil {
 		return nil, err
 	}
 	names := map[*schema.Table]string{}
 	for _, t := range sealedTables {
-		names[t] = tempName()
+		names[t] = disk.TempName()
 	}
 	return &runSet{sealedSet: newSealedSet(f, version, func(t *schema.Table) string { return names[t] })}, nil
 }
@@ -93,73 +93,24 @@ func (s *sealedSet) publish(f schema.SealedFile) error {
 			continue
 		}
 		name := f.Path(schema.TableZones[t])
-		if err := makeDirs(s.files, path.Dir(name)); err != nil {
+		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}
-		if err := place(s.files, s.name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := disk.Place(s.files, s.name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := syncDir(s.files, path.Dir(name)); err != nil {
+		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// exists tells whether a name is there, or why that cannot be told.
-func exists(f fs.FS, name string) (bool, error) {
-	_, err := fs.Stat(f, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, err
-}
-
-// removeAll removes temporary files; where that fails, the next writer does it after a day.
-func removeAll(f files, names []string) {
-	for _, name := range names {
-		_ = f.remove(name)
-	}
-}
-
-// copyFile copies a file of a store to another one under its name, whole and fsynced before it has the name, which is
-// durable after an fsync of its directory. A name that is there already is that file.
-func copyFile(from fs.FS, into files, name string) error { return copyAs(from, name, into, name) }
-
-// copyAs is copyFile to another name.
-func copyAs(from fs.FS, name string, into files, to string) error {
-	source, err := from.Open(name)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	t, err := createTemp(into)
-	if err != nil {
-		return err
-	}
-	defer t.remove()
-	_, err = io.Copy(t.file, source)
-	if err == nil {
-		err = t.file.Sync()
-	}
-	if closeErr := t.file.Close(); err == nil {
-		err = closeErr
-	}
-	t.file = nil
-	if err != nil {
-		return err
-	}
-	if err := place(into, t.name, to); !errors.Is(err, fs.ErrExist) {
-		return err
 	}
 	return nil
 }
 
 // copyArtifacts copies the artifacts that a store lacks, and gives their number. One that does not match its name is
 // handed to refuse.
-func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name string, err error)) (int, error) {
+func copyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func(name string, err error)) (int, error) {
 	copied := 0
-	if there, err := exists(from, schema.ArtifactsDir); err != nil || !there {
+	if there, err := disk.Exists(from, schema.ArtifactsDir); err != nil || !there {
 		return 0, err
 	}
 	refused := func(err error) error {
@@ -177,7 +128,7 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 		if s.kind != kindArtifact {
 			return ctx.Err()
 		}
-		there, err := exists(into, s.path)
+		there, err := disk.Exists(into, s.path)
 		if err != nil {
 			return err
 		}
@@ -190,17 +141,17 @@ func copyArtifacts(ctx context.Context, from fs.FS, into files, refuse func(name
 		}
 		dir := path.Dir(s.path)
 		if !dirs[dir] {
-			if err := makeDirs(into, dir); err != nil {
+			if err := disk.MakeDirs(into, dir); err != nil {
 				return err
 			}
 			dirs[dir] = true
 		}
 		copied++
-		return copyFile(from, into, s.path)
+		return disk.CopyFile(from, into, s.path)
 	})
 	for dir := range dirs {
 		if err == nil {
-			err = syncDir(into, dir)
+			err = disk.SyncDir(into, dir)
 		}
 	}
 	return copied, err

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -108,7 +109,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		return nil, inFile(name, err)
 	}
 	p.damage = inFile(name, err)
-	file, content, size, err := openFile(f, name)
+	file, content, size, err := disk.OpenAt(f, name)
 	if errors.Is(err, schema.ErrDamaged) { // no plain file
 		return p, nil
 	}

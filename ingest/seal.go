@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -36,7 +37,7 @@ func standardRules() rules {
 // sealer makes sealed files of live files, for one Store. It holds no lock on the store: of several sealers each has
 // claims of its own, and what one leaves behind another one finishes.
 type sealer struct {
-	files   files
+	files   disk.Files
 	version string // of this program
 	rules   rules
 	hostID  string         // of this machine; empty while it is not known
@@ -131,8 +132,8 @@ func (s *sealer) resting() ([]liveSegment, error) {
 			}
 		}
 		if len(segment.runs) == 0 {
-			_ = s.files.remove(path.Join(dir, schema.OwnerFile))
-			_ = s.files.remove(dir) // works only while it is empty
+			_ = s.files.Remove(path.Join(dir, schema.OwnerFile))
+			_ = s.files.Remove(dir) // works only while it is empty
 			continue
 		}
 		resting = append(resting, segment)
@@ -212,9 +213,9 @@ func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 }
 
 // syncSealed makes the names of a sealed file durable.
-func syncSealed(f files, sealed schema.SealedFile) error {
+func syncSealed(f disk.Files, sealed schema.SealedFile) error {
 	for _, t := range sealedTables {
-		err := syncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
+		err := disk.SyncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,7 +36,7 @@ func abandonedSegment(t *testing.T, dir string) (good, bad schema.Run) {
 }
 
 // sealingSession appends runs, seals on the way and at the end, and gives the runs that were acknowledged.
-func sealingSession(t *testing.T, dir string, files files) (acked, failed []schema.Run, err error) {
+func sealingSession(t *testing.T, dir string, files disk.Files) (acked, failed []schema.Run, err error) {
 	t.Helper()
 	store, err := openStore(dir, "test", files)
 	if err != nil {
@@ -110,7 +111,7 @@ func TestSealCrash(t *testing.T) {
 	crash := func(at int, step string) bool {
 		_, dir := newStore(t)
 		good, bad := abandonedSegment(t, dir)
-		files := &mortalFiles{osFiles: must(newOSFiles(dir)), at: at, step: step, steps: counts}
+		files := &mortalFiles{OS: must(disk.NewOS(dir)), at: at, step: step, steps: counts}
 		acked, _, _ := sealingSession(t, dir, files)
 		checkHeir(t, dir, append(acked, good), bad)
 		return files.crashed()
@@ -167,7 +168,7 @@ func TestSealFaults(t *testing.T) {
 					_, dir := newStore(t)
 					good, bad := abandonedSegment(t, dir)
 					f := files
-					f.fault, f.osFiles, f.quick = fault, must(newOSFiles(dir)), true
+					f.fault, f.OS, f.quick = fault, must(disk.NewOS(dir)), true
 					acked, failed, err := sealingSession(t, dir, &f)
 					if err != nil && strings.Contains(err.Error(), "\n") {
 						t.Fatalf("an error of more than one line: %v", err)

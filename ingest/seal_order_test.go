@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestSealOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
 	store := openWith(t, dir, files, eagerRules())
 	mustAppend(t, store, fullRun(), smallRun())
 	files.trace = nil
@@ -49,7 +50,7 @@ func TestSealOrder(t *testing.T) {
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	acked, failed, err := sealingSession(t, dir, &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, linkless: true})
+	acked, failed, err := sealingSession(t, dir, &faultyFiles{OS: must(disk.NewOS(dir)), healed: true, linkless: true})
 	if live, sealed, _ := whereRuns(t, dir); err != nil || len(failed) > 0 || len(live) > 0 || len(sealed) != len(acked) {
 		t.Errorf("live %v, sealed %v of %d runs: %v", live, sealed, len(acked), err)
 	}
@@ -59,7 +60,7 @@ func TestSealNoLinks(t *testing.T) {
 			_, dir := newStore(t)
 			good, bad := abandonedSegment(t, dir)
 			f := files
-			f.fault, f.osFiles, f.quick, f.linkless = errCrashed, must(newOSFiles(dir)), true, true
+			f.fault, f.OS, f.quick, f.linkless = errCrashed, must(disk.NewOS(dir)), true, true
 			acked, _, _ := sealingSession(t, dir, &f)
 			checkHeir(t, dir, append(acked, good), bad)
 			hit = f.hit
@@ -121,7 +122,7 @@ func TestAppendAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, sealer := range []func(*testing.T, string) int{mustSealKeeping, func(t *testing.T, dir string) int { return mustSeal(t, dir) }, claimOnly} {
 		_, dir := newStore(t)
-		files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true, fault: syscall.EIO, lasting: true}
+		files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true, fault: syscall.EIO, lasting: true}
 		store := openWith(t, dir, files, standardRules())
 		mustAppend(t, store, smallRun())
 		run := smallRun()
@@ -166,7 +167,7 @@ func TestRescueOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	abandonedSegment(t, dir)
-	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
 	store := openWith(t, dir, files, heirRules())
 	for range 2 {
 		if _, err := store.Seal(t.Context()); err != nil {
@@ -187,7 +188,7 @@ func TestRescueOrder(t *testing.T) {
 func TestDropOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{osFiles: must(newOSFiles(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
 	store := openWith(t, dir, files, standardRules())
 	run := smallRun()
 	mustAppend(t, store, run)

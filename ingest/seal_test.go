@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,7 +24,7 @@ func heirRules() rules {
 	return r
 }
 
-func openWith(t testing.TB, dir string, files files, r rules) *Store {
+func openWith(t testing.TB, dir string, files disk.Files, r rules) *Store {
 	t.Helper()
 	store, err := openStore(dir, "test", files)
 	if err != nil {
@@ -35,7 +36,7 @@ func openWith(t testing.TB, dir string, files files, r rules) *Store {
 
 // quickFiles do not fsync.
 func quickFiles(dir string) *mortalFiles {
-	return &mortalFiles{osFiles: must(newOSFiles(dir)), at: -1, steps: newStepCounts()}
+	return &mortalFiles{OS: must(disk.NewOS(dir)), at: -1, steps: newStepCounts()}
 }
 
 // mustSeal seals all that may be sealed, of whomever.
@@ -264,7 +265,7 @@ func TestStraggler(t *testing.T) {
 	late := openWith(t, dir, quickFiles(dir), standardRules())
 	mustAppend(t, late, runs[1])
 	from := schema.LiveFile{Segment: late.segment.id, Run: must(schema.ParseULID(runs[1].RunID))}.Path()
-	if err := late.files.rename(from, path.Join(into, path.Base(from))); err != nil {
+	if err := late.files.Rename(from, path.Join(into, path.Base(from))); err != nil {
 		t.Fatal(err)
 	}
 	if live, sealed, _ := whereRuns(t, dir); !slices.Equal(live, ids(runs[1])) || !slices.Equal(sealed, ids(runs[0])) {
@@ -283,7 +284,7 @@ func mustSealKeeping(t *testing.T, dir string) int {
 	t.Helper()
 	r := heirRules()
 	r.grace = time.Hour
-	runs, err := openWith(t, dir, must(newOSFiles(dir)), r).Seal(t.Context())
+	runs, err := openWith(t, dir, must(disk.NewOS(dir)), r).Seal(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -16,7 +17,7 @@ var sealedTables = [...]*schema.Table{schema.Samples, schema.Ops, schema.Runs}
 
 // sealedSet are the files that become one sealed file, while they are written: one for each table that has rows.
 type sealedSet struct {
-	files   files
+	files   disk.Files
 	version string                       // of this program
 	name    func(t *schema.Table) string // what the file of a table is called until it is linked
 	outs    map[*schema.Table]*sealedOut
@@ -24,11 +25,11 @@ type sealedSet struct {
 
 // sealedOut is the file of one table.
 type sealedOut struct {
-	file   file
+	file   disk.File
 	writer *table.Writer
 }
 
-func newSealedSet(f files, version string, name func(t *schema.Table) string) *sealedSet {
+func newSealedSet(f disk.Files, version string, name func(t *schema.Table) string) *sealedSet {
 	return &sealedSet{f, version, name, map[*schema.Table]*sealedOut{}}
 }
 
@@ -36,7 +37,7 @@ func newSealedSet(f files, version string, name func(t *schema.Table) string) *s
 func (s *sealedSet) write(t *schema.Table, row []any) error {
 	out := s.outs[t]
 	if out == nil {
-		opened, err := s.files.create(s.name(t))
+		opened, err := s.files.Create(s.name(t))
 		if err != nil {
 			return err
 		}
@@ -70,13 +71,13 @@ func (s *sealedSet) link(f schema.SealedFile) error {
 			continue
 		}
 		name := f.Path(schema.TableZones[t])
-		if err := makeDirs(s.files, path.Dir(name)); err != nil {
+		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
 			return err
 		}
-		if err := place(s.files, s.name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := disk.Place(s.files, s.name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
-		if err := syncDir(s.files, path.Dir(name)); err != nil {
+		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
 			return err
 		}
 	}
@@ -89,7 +90,7 @@ func (s *sealedSet) remove() {
 		if out.file != nil {
 			_ = out.file.Close()
 		}
-		_ = s.files.remove(s.name(t))
+		_ = s.files.Remove(s.name(t))
 	}
 	clear(s.outs)
 }

@@ -8,31 +8,32 @@ import (
 	"path"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // segment is the directory of the runs that this Store appends. No other process adds to it.
 type segment struct {
-	files files
+	files disk.Files
 	id    schema.ULID
 	begun time.Time
-	runs  int  // acknowledged
-	dir   file // open, to fsync it even after somebody renamed it; nil after that failed
+	runs  int       // acknowledged
+	dir   disk.File // open, to fsync it even after somebody renamed it; nil after that failed
 }
 
 // errGone says that a segment was taken away, as sealing does; the next one has to be used.
 var errGone = errors.New("the segment is not there any more")
 
 // newSegment makes an empty segment whose name is durable. hostID is that of this machine, where it is known.
-func newSegment(f files, hostID string, now time.Time) (*segment, error) {
+func newSegment(f disk.Files, hostID string, now time.Time) (*segment, error) {
 	s := &segment{files: f, id: schema.NewULID(now), begun: now}
-	err := makeDirs(f, s.path())
+	err := disk.MakeDirs(f, s.path())
 	if err == nil {
 		err = s.begin(hostID, now)
 	}
 	if err != nil {
 		s.close()
-		_ = f.remove(s.path()) // works only while it is empty
+		_ = f.Remove(s.path()) // works only while it is empty
 		return nil, err
 	}
 	return s, nil
@@ -46,13 +47,13 @@ func (s *segment) begin(hostID string, now time.Time) error {
 	if err := s.open(); err != nil {
 		return err
 	}
-	return publish(s.files, path.Join(s.path(), schema.OwnerFile), owner)
+	return disk.Publish(s.files, path.Join(s.path(), schema.OwnerFile), owner)
 }
 
 func (s *segment) path() string { return path.Join(schema.LiveDir, s.id.String()) }
 
 func (s *segment) open() error {
-	dir, err := s.files.openDir(s.path())
+	dir, err := s.files.OpenDir(s.path())
 	if err == nil {
 		s.dir = dir
 	}
@@ -79,7 +80,7 @@ func (s *segment) gone(err error) bool {
 // segment is not there any more.
 func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 	name := schema.LiveFile{Segment: s.id, Run: run}.Path()
-	err := place(s.files, temp, name)
+	err := disk.Place(s.files, temp, name)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		err = s.replace(temp, name, content)
@@ -95,7 +96,7 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 	if err := s.dir.Sync(); err != nil {
 		// Not acknowledged. Removing the name now makes adding it again a change that the next fsync has to write; that
 		// one gets a new descriptor, for a failure is reported to a descriptor once.
-		_ = s.files.remove(name)
+		_ = s.files.Remove(name)
 		s.close()
 		return err
 	}
@@ -113,5 +114,5 @@ func (s *segment) replace(temp, name string, content []byte) error {
 	if !bytes.Equal(there, content) {
 		return fmt.Errorf("%s holds another run with this id", name)
 	}
-	return s.files.rename(temp, name)
+	return s.files.Rename(temp, name)
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -18,7 +19,7 @@ import (
 // may have the same store open.
 type Store struct {
 	dir   string // as the user wrote it
-	files files
+	files disk.Files
 
 	mu      sync.Mutex
 	encoder *table.Encoder
@@ -31,7 +32,7 @@ type Store struct {
 // Init makes a store of a directory that is empty or not there, with its parents. A directory that is a store stays
 // as it is. The error wraps schema.ErrFormat or schema.ErrDamaged for a store that this version cannot write.
 func Init(dir string) error {
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	if err == nil {
 		err = initStore(files)
 	}
@@ -41,8 +42,8 @@ func Init(dir string) error {
 	return nil
 }
 
-func initStore(files files) error {
-	if err := files.makeRoot(); err != nil {
+func initStore(files disk.Files) error {
+	if err := files.MakeRoot(); err != nil {
 		return err
 	}
 	// What others make is listed before the header is looked for: they make the header first.
@@ -51,7 +52,7 @@ func initStore(files files) error {
 		return err
 	}
 	if _, err := schema.ReadHeader(files); err == nil {
-		return syncDir(files, ".") // whoever made it may not have come to this
+		return disk.SyncDir(files, ".") // whoever made it may not have come to this
 	} else if !errors.Is(err, schema.ErrNoStore) {
 		return err
 	}
@@ -64,7 +65,7 @@ func initStore(files files) error {
 	if err != nil {
 		return err
 	}
-	err = publish(files, schema.HeaderFile, header)
+	err = disk.Publish(files, schema.HeaderFile, header)
 	if errors.Is(err, fs.ErrExist) {
 		_, err = schema.ReadHeader(files) // another process was first
 	}
@@ -74,15 +75,15 @@ func initStore(files files) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(files, ".")
+	return disk.SyncDir(files, ".")
 }
 
 // ignored is what the store's .gitignore says: everything in it is data, and may be large and private.
 const ignored = "*\n"
 
 // ignoreAll keeps git from taking a new store for a part of the project that it lies in.
-func ignoreAll(files files) error {
-	err := publish(files, schema.IgnoreFile, []byte(ignored))
+func ignoreAll(files disk.Files) error {
+	err := disk.Publish(files, schema.IgnoreFile, []byte(ignored))
 	if errors.Is(err, fs.ErrExist) {
 		return nil // somebody has said what to ignore
 	}
@@ -93,7 +94,7 @@ func ignoreAll(files files) error {
 // but refuses a store that it can see is not writable: better now than after the first measurement. The error wraps
 // schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged, or is one of the file system.
 func Open(dir, writer string) (*Store, error) {
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	if err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
@@ -103,7 +104,7 @@ func Open(dir, writer string) (*Store, error) {
 // OpenToRepair is Open of a store whose header may be damaged. Nothing but Repair may be called before that has made it
 // whole.
 func OpenToRepair(dir, writer string) (*Store, error) {
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	if err == nil {
 		if err = headerError(files); errors.Is(err, schema.ErrDamaged) {
 			err = nil
@@ -115,18 +116,18 @@ func OpenToRepair(dir, writer string) (*Store, error) {
 	return openFiles(dir, writer, files)
 }
 
-func openStore(dir, writer string, files files) (*Store, error) {
+func openStore(dir, writer string, files disk.Files) (*Store, error) {
 	if _, err := schema.ReadHeader(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
 	return openFiles(dir, writer, files)
 }
 
-func openFiles(dir, writer string, files files) (*Store, error) {
+func openFiles(dir, writer string, files disk.Files) (*Store, error) {
 	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
-		err := files.writable(zone)
+		err := files.Writable(zone)
 		if errors.Is(err, fs.ErrNotExist) {
-			err = files.writable(".") // where the first run makes it
+			err = files.Writable(".") // where the first run makes it
 		}
 		if err != nil {
 			return nil, fmt.Errorf("opening store %s: %w", dir, err)
@@ -172,25 +173,25 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	}
 	// The file system takes a good part of the time that encoding takes to make a file.
 	created := make(chan error, 1)
-	var t *temp
+	var t *disk.Temp
 	go func() {
 		var err error
-		t, err = createTemp(s.files)
+		t, err = disk.CreateTemp(s.files)
 		created <- err
 	}()
 	content, encodeErr := s.encoder.Encode(run, <-digest)
 	if err := <-created; err != nil {
 		return err
 	}
-	defer t.remove()
+	defer t.Remove()
 	if encodeErr != nil {
 		return encodeErr
 	}
-	if err := t.fill(content); err != nil {
+	if err := t.Fill(content); err != nil {
 		return err
 	}
 	s.sealer.hostID = run.Env.HostID
-	return s.add(t.name, id, content)
+	return s.add(t.Name, id, content)
 }
 
 // add gives the temporary file of a run its place in a segment.
@@ -227,7 +228,7 @@ func (s *Store) needSegment() error {
 		return nil
 	}
 	now := time.Now()
-	removeOldTemps(s.files, now)
+	disk.RemoveOldTemps(s.files, now)
 	s.sealer.tidy(context.Background())
 	segment, err := newSegment(s.files, s.sealer.hostID, now)
 	if err == nil {

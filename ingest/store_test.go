@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -98,7 +99,7 @@ func TestErrorTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	store, _ := newStore(t)
-	store.files = &faultyFiles{osFiles: store.files.(osFiles), fault: syscall.ENOSPC}
+	store.files = &faultyFiles{OS: store.files.(disk.OS), fault: syscall.ENOSPC}
 	run := smallRun()
 	invalid := smallRun()
 	invalid.Status = "fine"
@@ -234,7 +235,7 @@ func TestOldTemps(t *testing.T) {
 	store, dir := newStore(t)
 	tmp := filepath.Join(dir, schema.TmpDir)
 	name := func() string { return schema.NewULID(time.Now()).String() }
-	dead, young, other := name()+tempSuffix, name()+tempSuffix, name()
+	dead, young, other := name()+disk.TempSuffix, name()+disk.TempSuffix, name()
 	ages := map[string]time.Duration{
 		dead: 25 * time.Hour, young: 23 * time.Hour, other: 48 * time.Hour, "notes.part": 48 * time.Hour,
 	}

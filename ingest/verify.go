@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -82,7 +83,7 @@ type Verified struct {
 // nobody needs. It changes nothing and takes bounded memory. What writers and sealers do meanwhile is not mistaken for
 // damage. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the file system or the context.
 func Verify(ctx context.Context, dir string, found func(Finding)) (Verified, error) {
-	files, err := newOSFiles(dir)
+	files, err := disk.NewOS(dir)
 	if err != nil {
 		return Verified{}, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
@@ -249,7 +250,7 @@ func (v *verifier) visit(s stored) error {
 	case kindBroken:
 		v.broken(s)
 	case kindTemp:
-		if info, err := s.entry.Info(); err == nil && time.Since(info.ModTime()) > tempAge {
+		if info, err := s.entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
 			v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: "a temporary file that nobody writes any more"})
 		}
 	case kindLive:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -48,7 +49,7 @@ func (v *verifier) checkOrphans() error {
 		if c := v.sealed[s.sealed.ID]; c != nil && c.file == s.sealed || claimed[s.sealed.ID] {
 			continue
 		}
-		if isThere(v.files, s.sealed.Path(schema.RunsDir)) { // sealed meanwhile
+		if disk.IsThere(v.files, s.sealed.Path(schema.RunsDir)) { // sealed meanwhile
 			continue
 		}
 		v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: orphanText(s.sealed)})

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -18,7 +19,7 @@ func TestVerifyForeign(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	event := schema.NewULID(time.Now())
-	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix)
+	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix)
 	want := map[string]Severity{
 		"notes.txt": SeverityNotice, "live/x": SeverityNotice, "runs/2026-13": SeverityNotice, "runs/x": SeverityNotice, "other": SeverityNotice,
 		"runs/2026-11/x.parquet": SeverityDamage, "samples/x.parquet": SeverityDamage, "ops/2026-11/.x.parquet": SeverityDamage,
@@ -36,9 +37,9 @@ func TestVerifyForeign(t *testing.T) {
 			writeFile(t, filepath.Join(dir, name), []byte("x"))
 		}
 	}
-	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*tempAge)))
+	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*disk.TempAge)))
 	writeFile(t, filepath.Join(dir, QuarantineDir, "runs", "x.parquet"), nil)
-	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+tempSuffix), nil)
+	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), nil)
 	for _, f := range findings(t, os.DirFS(dir)) {
 		if want[f.Path] != f.Severity {
 			t.Errorf("found %+v", f)

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -109,7 +110,7 @@ func TestVerifyNames(t *testing.T) {
 	t.Parallel()
 	renamed := func(t *testing.T, dir string, f, to schema.SealedFile) {
 		for _, zone := range schema.TableZones {
-			if isThere(os.DirFS(dir), f.Path(zone)) {
+			if disk.IsThere(os.DirFS(dir), f.Path(zone)) {
 				mustDo(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, to.Path(zone))), 0o777))
 				mustDo(t, os.Rename(filepath.Join(dir, f.Path(zone)), filepath.Join(dir, to.Path(zone))))
 			}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -84,7 +85,7 @@ func (v *verifier) checkOut(s stored) error {
 
 // checkHash compares a Parquet file with the hash that it carries.
 func checkHash(f fs.FS, name string) error {
-	file, content, size, err := openFile(f, name)
+	file, content, size, err := disk.OpenAt(f, name)
 	if err != nil {
 		return err
 	}

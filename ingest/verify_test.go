@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -40,7 +41,7 @@ func everything(t testing.TB) string {
 			t.Fatal(err)
 		}
 	}
-	files := must(newOSFiles(dir))
+	files := must(disk.NewOS(dir))
 	claim := schema.Claim{ID: schema.NewULID(time.Now()), Attempt: 3}
 	s := &sealer{files: files, version: "test", rules: standardRules()}
 	mustDo(t, s.makeClaim(claim))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -124,7 +125,7 @@ func (v *verifier) stillCounts(name string) bool {
 	if s.kind != kindLive {
 		return true
 	}
-	if !isThere(v.files, name) {
+	if !disk.IsThere(v.files, name) {
 		return false
 	}
 	if s.live.Claim == nil {
@@ -135,7 +136,7 @@ func (v *verifier) stillCounts(name string) bool {
 		return true
 	}
 	f, err := plannedFile(*s.live.Claim, plan)
-	return err != nil || !isThere(v.files, f.Path(schema.RunsDir))
+	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
 }
 
 // checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes.

@@ -26,6 +26,7 @@ var law = []struct {
 	{"schema/jsontext", nil, []string{"github.com/go-json-experiment/json"}},
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
+	{"ingest/internal/disk", []string{"schema"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},

@@ -1,10 +1,8 @@
-package ingest
+package disk
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,42 +12,22 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// files are the operations of a file system that writing to a store needs. Names are slash-separated and relative to
-// the store directory. Every one may fail; none is repeated on the same descriptor after it failed.
-type files interface {
-	fs.FS
-	makeRoot() error                  // the store directory and its parents, durable
-	makeDir(name string) error        // fs.ErrExist where it is there
-	create(name string) (file, error) // a new file for writing; fs.ErrExist where it is there
-	openDir(name string) (file, error)
-	link(from, to string) error   // fs.ErrExist where `to` is there
-	rename(from, to string) error // replaces `to`
-	remove(name string) error
-	writable(name string) error // whether files can be made in a directory, as far as can be told without trying
-	lock(ctx context.Context) (unlock func(), err error)
-}
-
-// file is a file open for writing, or a directory to Sync.
-type file interface {
-	io.WriteCloser
-	io.WriterAt // of what was written before
-	Sync() error
-}
-
-// osFiles are the files below a directory of the operating system.
-type osFiles struct {
+// OS are the files below a directory of the operating system.
+type OS struct {
 	schema.Dir // absolute, so that a later change of the working directory does not matter
 }
 
-func newOSFiles(dir string) (osFiles, error) {
+// NewOS gives the files below a directory, which need not be there yet.
+func NewOS(dir string) (OS, error) {
 	root, err := filepath.Abs(dir)
 	if err != nil {
-		return osFiles{}, err
+		return OS{}, err
 	}
-	return osFiles{schema.Dir(root)}, nil
+	return OS{schema.Dir(root)}, nil
 }
 
-func (f osFiles) makeRoot() error { return makeParents(string(f.Dir)) }
+// MakeRoot makes the directory and its parents, durable.
+func (f OS) MakeRoot() error { return makeParents(string(f.Dir)) }
 
 // makeParents is os.MkdirAll with an fsync after each directory made, so that a power cut cannot take the way to a
 // run that was acknowledged.
@@ -67,11 +45,11 @@ func makeParents(dir string) error {
 	if err != nil {
 		return err
 	}
-	return syncDir(osFiles{schema.Dir(filepath.Dir(dir))}, ".")
+	return SyncDir(OS{schema.Dir(filepath.Dir(dir))}, ".")
 }
 
 // at does something to a name where it is, which is nowhere beyond a link.
-func (f osFiles) at(name string, do func(path string) error) error {
+func (f OS) at(name string, do func(path string) error) error {
 	path, err := f.PathToChange(name)
 	if err != nil {
 		return err
@@ -79,11 +57,13 @@ func (f osFiles) at(name string, do func(path string) error) error {
 	return do(path)
 }
 
-func (f osFiles) makeDir(name string) error {
+// MakeDir makes a directory in one that is there.
+func (f OS) MakeDir(name string) error {
 	return f.at(name, func(path string) error { return os.Mkdir(path, 0o777) })
 }
 
-func (f osFiles) create(name string) (file, error) {
+// Create makes a new file for writing.
+func (f OS) Create(name string) (File, error) {
 	path, err := f.PathToChange(name)
 	if err != nil {
 		return nil, err
@@ -95,25 +75,32 @@ func (f osFiles) create(name string) (file, error) {
 	return opened, nil
 }
 
-func (f osFiles) openDir(name string) (file, error) {
-	opened, err := f.OpenDir(name)
+// OpenDir opens a directory, to make the names in it durable.
+func (f OS) OpenDir(name string) (File, error) {
+	opened, err := f.Dir.OpenDir(name)
 	if err != nil {
 		return nil, err
 	}
 	return directory{opened}, nil
 }
 
-func (f osFiles) link(from, to string) error   { return f.both(from, to, os.Link) }
-func (f osFiles) rename(from, to string) error { return f.both(from, to, os.Rename) }
-func (f osFiles) remove(name string) error     { return f.at(name, os.Remove) }
+// Link gives a file a second name.
+func (f OS) Link(from, to string) error { return f.both(from, to, os.Link) }
 
-func (f osFiles) both(from, to string, do func(from, to string) error) error {
+// Rename gives a file or a directory another name, in the place of what has that.
+func (f OS) Rename(from, to string) error { return f.both(from, to, os.Rename) }
+
+// Remove removes a file or an empty directory.
+func (f OS) Remove(name string) error { return f.at(name, os.Remove) }
+
+func (f OS) both(from, to string, do func(from, to string) error) error {
 	return f.at(from, func(from string) error {
 		return f.at(to, func(to string) error { return do(from, to) })
 	})
 }
 
-func (f osFiles) writable(name string) error {
+// Writable tells whether files can be made in a directory, as far as the rights tell.
+func (f OS) Writable(name string) error {
 	const writeAndSearch = 0o3
 	dir, err := f.DirPath(name)
 	if err != nil {
@@ -125,9 +112,9 @@ func (f osFiles) writable(name string) error {
 	return nil
 }
 
-// lock waits until nobody else holds the lock of the store, and takes it. It is that of the header file, which nobody
+// Lock waits until nobody else holds the lock of the store, and takes it. It is that of the header file, which nobody
 // writes. A process that dies has given it up. Where the file system knows no locks, nobody is kept out.
-func (f osFiles) lock(ctx context.Context) (unlock func(), err error) {
+func (f OS) Lock(ctx context.Context) (unlock func(), err error) {
 	opened, err := f.OpenToLock(schema.HeaderFile)
 	if err != nil {
 		return nil, err
@@ -159,17 +146,4 @@ func (d directory) Sync() error {
 		return nil
 	}
 	return err
-}
-
-func syncDir(f files, name string) error {
-	dir, err := f.openDir(name)
-	if err != nil {
-		return err
-	}
-	return cmp.Or(dir.Sync(), dir.Close())
-}
-
-// noLinks tells whether an error of link says that the file system has no hard links (exFAT, some network ones).
-func noLinks(err error) bool {
-	return errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.ENOTSUP) || errors.Is(err, syscall.ENOSYS)
 }

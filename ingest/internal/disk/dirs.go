@@ -1,0 +1,69 @@
+package disk
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"path"
+)
+
+// SyncDir makes the names in a directory durable.
+func SyncDir(f Files, name string) error {
+	dir, err := f.OpenDir(name)
+	if err != nil {
+		return err
+	}
+	return cmp.Or(dir.Sync(), dir.Close())
+}
+
+// MakeDirs makes a directory and those it stands in, durable: also where another process made them and did not come to
+// the fsync. Nothing is put into a directory before, so that one that holds something is durable.
+func MakeDirs(f Files, dir string) error {
+	if isOccupied(f, dir) {
+		return nil
+	}
+	parent := path.Dir(dir)
+	if parent != "." {
+		if err := MakeDirs(f, parent); err != nil {
+			return err
+		}
+	}
+	if err := f.MakeDir(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return SyncDir(f, parent)
+}
+
+// isOccupied tells whether a directory is there and holds something.
+func isOccupied(f fs.FS, dir string) bool {
+	opened, err := f.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer opened.Close()
+	d, ok := opened.(fs.ReadDirFile)
+	if !ok {
+		return false
+	}
+	entries, err := d.ReadDir(1)
+	return err == nil && len(entries) > 0
+}
+
+// RemoveTree removes a file, or a directory with all that is in it. What somebody else removes meanwhile is no error.
+func RemoveTree(f Files, name string, isDir bool) error {
+	if isDir {
+		entries, err := fs.ReadDir(f, name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, e := range entries {
+			if err := RemoveTree(f, path.Join(name, e.Name()), e.IsDir()); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TempSuffix ends the names of files being written. It must not be that of finished files: a glob of a reader fails as
+// a whole on one torn file.
+const TempSuffix = ".part"
+
+// TempAge is the age from which a temporary file is one of a writer that died.
+const TempAge = 24 * time.Hour
+
+// Publish makes a file that is whole from the moment it has its name. It fails with fs.ErrExist where the name is
+// taken. The name is durable after an fsync of the directory it stands in, the content is so before.
+func Publish(f Files, name string, content []byte) error {
+	t, err := CreateTemp(f)
+	if err != nil {
+		return err
+	}
+	defer t.Remove()
+	if err := t.Fill(content); err != nil {
+		return err
+	}
+	err = Place(f, t.Name, name)
+	if errors.Is(err, fs.ErrExist) && SameFile(f, t.Name, name) { // a network file system lost the answer
+		return nil
+	}
+	return err
+}
+
+// Temp is a temporary file, open for writing until it is filled.
+type Temp struct {
+	files Files
+	Name  string
+	file  File
+}
+
+// CreateTemp makes an empty temporary file. Its name is its own for every attempt: what an earlier one or another
+// process left can be in nobody's way.
+func CreateTemp(f Files) (*Temp, error) {
+	name := path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
+	opened, err := f.Create(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := f.MakeDir(schema.TmpDir); err != nil && !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+		opened, err = f.Create(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Temp{f, name, opened}, nil
+}
+
+// Remove closes and removes the file. By then it has another name, or will not get one; where removing fails, the next
+// writer does it after a day.
+func (t *Temp) Remove() {
+	if t.file != nil {
+		_ = t.file.Close()
+	}
+	_ = t.files.Remove(t.Name)
+}
+
+// Fill writes, fsyncs and closes the file. After a failed fsync the kernel may have dropped the data and call the next
+// fsync of the file a success, so there is no next one.
+func (t *Temp) Fill(content []byte) error {
+	_, err := t.file.Write(content)
+	if err == nil {
+		err = t.file.Sync()
+	}
+	if closeErr := t.file.Close(); err == nil {
+		err = closeErr
+	}
+	t.file = nil
+	return err
+}
+
+// Place gives a temporary file its name. It fails with fs.ErrExist where the name is taken.
+func Place(f Files, temp, name string) error {
+	err := f.Link(temp, name)
+	if err == nil || !NoLinks(err) {
+		return err
+	}
+	// Without hard links a rename has to do. It would replace what is there: names with a ULID do not collide, and of two
+	// processes that make one store at the same instant, before it holds any run, the later header stays.
+	switch _, err := fs.Stat(f, name); {
+	case err == nil:
+		return &fs.PathError{Op: "rename", Path: name, Err: fs.ErrExist}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return f.Rename(temp, name)
+}
+
+// RemoveOldTemps removes what writers that died left behind. It is no reason not to append if that fails.
+func RemoveOldTemps(f Files, now time.Time) {
+	entries, err := fs.ReadDir(f, schema.TmpDir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		id, ours := strings.CutSuffix(e.Name(), TempSuffix)
+		if _, err := schema.ParseULID(id); err != nil || !ours {
+			continue
+		}
+		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > TempAge {
+			_ = f.Remove(path.Join(schema.TmpDir, e.Name()))
+		}
+	}
+}
+
+// PublishNew makes a file under a name that must not exist, and never replaces another. The error wraps fs.ErrExist. In a claim
+// it may be a rename that does it: only one process works there, and the claim is renamed before another one does.
+func PublishNew(f Files, content []byte, name string) error {
+	t, err := CreateTemp(f)
+	if err != nil {
+		return err
+	}
+	defer t.Remove()
+	if err := t.Fill(content); err != nil {
+		return err
+	}
+	return Place(f, t.Name, name)
+}
+
+// PlaceDurably gives a finished temporary file a name that nobody else has, in a folder made for it, and makes the name
+// durable. A network file system may report a link as failed whose answer was lost: then the name is this file.
+func PlaceDurably(f Files, temp, name string) error {
+	if err := MakeDirs(f, path.Dir(name)); err != nil {
+		return err
+	}
+	err := Place(f, temp, name)
+	if errors.Is(err, fs.ErrExist) && SameFile(f, temp, name) {
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return SyncDir(f, path.Dir(name))
+}
+
+// TempName is a name for a file being written.
+func TempName() string {
+	return path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+TempSuffix)
+}
+
+// RemoveAll removes temporary files; where that fails, the next writer does it after a day.
+func RemoveAll(f Files, names []string) {
+	for _, name := range names {
+		_ = f.Remove(name)
+	}
+}
