@@ -163,7 +163,7 @@ func runSize(r *schema.Run) int {
 // store makes one sealed file of the runs of a batch that are not in the store.
 func (b *bulk) store(batch []bulkRun) error {
 	b.runs = batch
-	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return compareULIDs(x.id, y.id) })
+	slices.SortStableFunc(b.runs, func(x, y bulkRun) int { return x.id.Compare(y.id) })
 	known, err := b.dropKnown()
 	if err != nil {
 		return err

@@ -71,7 +71,7 @@ func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 	}
 	known := map[schema.ULID]string{}
 	for _, f := range listing.Live {
-		if _, found := slices.BinarySearchFunc(ids, f.Run, compareULIDs); found {
+		if _, found := slices.BinarySearchFunc(ids, f.Run, schema.ULID.Compare); found {
 			if known[f.Run], err = b.live(f); err != nil {
 				return nil, err
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -42,7 +43,7 @@ func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if plan.File == "" {
 		return true, nil
 	}
-	f, err := plannedFile(c, plan)
+	f, err := layout.PlannedFile(c, plan)
 	if err != nil {
 		return false, err
 	}
@@ -51,15 +52,6 @@ func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// plannedFile is the sealed file of a plan that has one.
-func plannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
-	f, err := schema.ParseSealedFile(plan.File)
-	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {
-		return f, fmt.Errorf("%w: %s plans the sealed file %q of %d runs", schema.ErrDamaged, c.Path(), plan.File, len(plan.Runs))
-	}
-	return f, nil
 }
 
 // bury removes a claim that has been settled for long enough: the runs that its plan does not name go back to LiveDir,
@@ -87,13 +79,13 @@ func (s *sealer) rescue(c schema.Claim) error {
 	if err != nil {
 		return err
 	}
-	segments, err := listSegments(s.files, c.Path())
+	segments, err := layout.ListSegments(s.files, c.Path())
 	if err != nil {
 		return err
 	}
 	segment := ""
 	for _, from := range segments {
-		for _, run := range from.runs {
+		for _, run := range from.Runs {
 			if plan.Has(run) {
 				continue
 			}
@@ -102,7 +94,7 @@ func (s *sealer) rescue(c schema.Claim) error {
 					return err
 				}
 			}
-			if err := s.rescueRun(schema.LiveFile{Claim: &c, Segment: from.id, Run: run}); err != nil {
+			if err := s.rescueRun(schema.LiveFile{Claim: &c, Segment: from.ID, Run: run}); err != nil {
 				return err
 			}
 		}

@@ -8,75 +8,19 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // errFenced says that a claim was taken over or is finished: whoever has it now does the rest.
 var errFenced = errors.New("the claim is not there any more")
 
-// liveSegment is a segment in LiveDir or in a claim, and the runs that stood in it when it was listed.
-type liveSegment struct {
-	id   schema.ULID
-	runs []schema.ULID
-}
-
-// runName reads the name of a run's file without its directory.
-func runName(name string) (run schema.ULID, ok bool) {
-	f, err := schema.ParseLiveFile(path.Join(path.Dir(schema.LiveFile{}.Path()), name))
-	return f.Run, err == nil
-}
-
-// listSegments lists the segments in a directory, and their runs. A segment that goes away meanwhile is left out.
-func listSegments(f fs.FS, dir string) ([]liveSegment, error) {
-	entries, err := fs.ReadDir(f, dir)
-	if err != nil {
-		return nil, err
-	}
-	var all []liveSegment
-	for _, e := range entries {
-		id, err := schema.ParseULID(e.Name())
-		if err != nil || !e.IsDir() {
-			continue
-		}
-		files, err := fs.ReadDir(f, path.Join(dir, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		segment := liveSegment{id: id}
-		for _, file := range files {
-			if run, ok := runName(file.Name()); ok {
-				segment.runs = append(segment.runs, run)
-			}
-		}
-		all = append(all, segment)
-	}
-	return all, nil
-}
-
-// listClaims lists the claims that there are, in ascending order of their ids.
-func listClaims(f fs.FS) ([]schema.Claim, error) {
-	entries, err := fs.ReadDir(f, schema.ClaimsDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	var all []schema.Claim
-	for _, e := range entries {
-		if c, err := schema.ParseClaim(e.Name()); err == nil && e.IsDir() {
-			all = append(all, c)
-		}
-	}
-	return all, nil
-}
-
 // claim takes segments out of LiveDir, so that this process alone may seal their runs. It fails with fs.ErrNotExist
 // where others took all of them.
-func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
+func (s *sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
-		runs = append(runs, segment.runs...)
+		runs = append(runs, segment.Runs...)
 	}
 	c := schema.Claim{ID: schema.NewClaim(time.Now(), runs)}
 	if err := s.makeClaim(c); err != nil {
@@ -87,7 +31,7 @@ func (s *sealer) claim(segments []liveSegment) (schema.Claim, error) {
 	s.claims = append(s.claims, c)
 	moved := 0
 	for _, segment := range segments {
-		from, to := path.Join(schema.LiveDir, segment.id.String()), path.Join(c.Path(), segment.id.String())
+		from, to := path.Join(schema.LiveDir, segment.ID.String()), path.Join(c.Path(), segment.ID.String())
 		err := s.files.Rename(from, to)
 		gone := errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.files, from)
 		if gone && !disk.IsThere(s.files, to) { // if it is, a network file system lost the answer

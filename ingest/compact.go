@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -178,7 +179,7 @@ var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, sc
 
 // end makes a store of the directory.
 func (c *compacter) end() error {
-	header, err := newHeader()
+	header, err := layout.NewHeader()
 	if err != nil {
 		return err
 	}
@@ -218,7 +219,7 @@ func (c *compacter) copyLive(ctx context.Context, files []schema.LiveFile) ([]ru
 		return nil, nil
 	}
 	ascending := slices.Clone(files)
-	slices.SortFunc(ascending, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
+	slices.SortFunc(ascending, func(a, b schema.LiveFile) int { return a.Run.Compare(b.Run) })
 	input, err := c.temporary(ctx, &liveLeft{compacter: c, liveRuns: &liveRuns{c.from, ascending}})
 	if err == nil && input.sealed.Rows == 0 {
 		return nil, nil
@@ -248,7 +249,7 @@ func (c *compacter) temporary(ctx context.Context, runs runReader) (runInputFile
 func (c *compacter) narrow(ctx context.Context, inputs []runInputFile) ([]runInputFile, error) {
 	for {
 		slices.SortFunc(inputs, func(a, b runInputFile) int {
-			return cmp.Or(cmp.Compare(a.sealed.First, b.sealed.First), compareULIDs(a.sealed.ID, b.sealed.ID))
+			return cmp.Or(cmp.Compare(a.sealed.First, b.sealed.First), a.sealed.ID.Compare(b.sealed.ID))
 		})
 		sizes := make([]packInput, len(inputs))
 		for i, in := range inputs {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -176,9 +177,9 @@ func TestCompactLive(t *testing.T) {
 	dir := everything(t)
 	l := must(schema.List(os.DirFS(dir), schema.Scope{}))
 	names := []string{l.Live[0].Path(), schema.EventFile(l.Events.Files[1])}
-	mustDo(t, walkStore(os.DirFS(dir), func(s stored) error {
-		if s.kind == kindArtifact {
-			names = append(names, s.path)
+	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+		if s.Kind == layout.KindArtifact {
+			names = append(names, s.Path)
 		}
 		return nil
 	}))

@@ -22,6 +22,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -36,12 +37,12 @@ import (
 // 300,000 cases of 14 to 23 ms each: more than an hour of one core.
 func TestRepairEveryByte(t *testing.T) {
 	t.Parallel()
-	kinds := map[kind]bool{}
+	kinds := map[layout.Kind]bool{}
 	for _, make := range []func(testing.TB) tiny{onceStored, packedStore, claimedStore} {
 		d := newDamaging(t, make(t))
 		for _, name := range d.names {
-			s := classify(name)
-			if kinds[s.kind] = true; s.kind != kindOut { // nobody relies on it
+			s := layout.Classify(name)
+			if kinds[s.Kind] = true; s.Kind != layout.KindOut { // nobody relies on it
 				t.Run(d.what+" "+calledAlways(s), func(t *testing.T) { d.each(t, name) })
 			}
 		}
@@ -54,8 +55,8 @@ func TestRepairEveryByte(t *testing.T) {
 // tiny is a store as small as it gets.
 type tiny struct {
 	dir, what string
-	twice     []kind // which of its files have runs that another file has, too
-	event     string // that no pack has; empty where there is none
+	twice     []layout.Kind // which of its files have runs that another file has, too
+	event     string        // that no pack has; empty where there is none
 }
 
 // onceStored has a sealed file of two row groups of each table, a claim that is planned, a run in a segment, an event that a
@@ -79,7 +80,7 @@ func onceStored(t testing.TB) tiny {
 	_, outs, err := store.sealer.plan(context.Background(), claim)
 	mustDo(t, err)
 	outs.remove()
-	writeFile(t, filepath.Join(dir, claim.Path(), outName(schema.Runs, claim.Attempt)), []byte("half of i"))
+	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 
 	mustAppend(t, store, live)
 	run := []string{live.RunID}
@@ -106,7 +107,7 @@ func packedStore(t testing.TB) tiny {
 	sealed := sealedFrom(t, store, failed(), failed())
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
 	packSealed(t, dir, []schema.SealedFile{sealed})
-	return tiny{dir: dir, what: "packed", twice: []kind{kindSealed}}
+	return tiny{dir: dir, what: "packed", twice: []layout.Kind{layout.KindSealed}}
 }
 
 // claimedStore has a sealed file whose claim is still there.
@@ -115,7 +116,7 @@ func claimedStore(t testing.TB) tiny {
 	store, dir := newStore(t)
 	defer store.Close()
 	sealedFrom(t, store, smallRun())
-	return tiny{dir: dir, what: "claimed", twice: []kind{kindSealed, kindLive}}
+	return tiny{dir: dir, what: "claimed", twice: []layout.Kind{layout.KindSealed, layout.KindLive}}
 }
 
 // sealedFrom appends and seals runs.
@@ -193,11 +194,11 @@ func newDamaging(t testing.TB, store tiny) *damaging {
 			d.whole.MapFS[name] = memDir()
 			return nil
 		}
-		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), classify(name)
+		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), layout.Classify(name)
 		file := &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
 		d.whole.MapFS[name], d.sums[file], d.names = file, sha256.Sum256(content), append(d.names, name)
-		if s.kind == kindSealed {
-			d.groups[name] = rowGroupsOf(t, content, tableOf(s.zone))
+		if s.Kind == layout.KindSealed {
+			d.groups[name] = rowGroupsOf(t, content, tableOf(s.Zone))
 			if groups := len(d.groups[name]); store.twice == nil && groups != 2 {
 				t.Fatalf("%s has %d row groups, want 2", name, groups)
 			}
@@ -234,14 +235,14 @@ func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGr
 }
 
 // calledAlways is a name of a file that is the same whenever the test runs.
-func calledAlways(s stored) string {
-	switch s.kind {
-	case kindOwner, kindPlan:
-		return s.zone + " " + strings.Repeat("- ", strings.Count(s.path, "/")-1) + path.Base(s.path)
-	case kindPackedEvents:
-		return s.zone + " events"
+func calledAlways(s layout.File) string {
+	switch s.Kind {
+	case layout.KindOwner, layout.KindPlan:
+		return s.Zone + " " + strings.Repeat("- ", strings.Count(s.Path, "/")-1) + path.Base(s.Path)
+	case layout.KindPackedEvents:
+		return s.Zone + " events"
 	}
-	return s.zone
+	return s.Zone
 }
 
 // each damages a file, and has each case checked.
@@ -287,13 +288,13 @@ type hit struct {
 
 // hitAt is a file that is damaged from a byte on, or there alone.
 func (d *damaging) hitAt(name string, at int, cut bool) hit {
-	s := classify(name)
-	h := hit{name: name, zone: s.zone}
+	s := layout.Classify(name)
+	h := hit{name: name, zone: s.Zone}
 	switch {
-	case slices.Contains(d.twice, s.kind):
+	case slices.Contains(d.twice, s.Kind):
 		return h
-	case s.kind == kindLive:
-		return hit{name, []string{s.live.Run.String()}, schema.RunsDir}
+	case s.Kind == layout.KindLive:
+		return hit{name, []string{s.Live.Run.String()}, schema.RunsDir}
 	}
 	for _, g := range d.groups[name] {
 		if int64(at) < g.end && (cut || int64(at) >= g.from) {
@@ -395,23 +396,23 @@ func (d *damaging) answers(t testing.TB, f memFiles) *answers {
 	t.Helper()
 	key := sha256.New()
 	a := &answers{events: map[string]string{}, lost: map[string][]string{}}
-	mustDo(t, walkStore(f, func(s stored) error {
-		if s.kind == kindAside {
+	mustDo(t, layout.Walk(f, func(s layout.File) error {
+		if s.Kind == layout.KindAside {
 			return nil
 		}
-		file := f.MapFS[s.path]
-		if s.kind == kindEvent {
-			if e, err := schema.ReadEvent(f, s.id); err == nil && e.Kind == schema.EventLost {
+		file := f.MapFS[s.Path]
+		if s.Kind == layout.KindEvent {
+			if e, err := schema.ReadEvent(f, s.ID); err == nil && e.Kind == schema.EventLost {
 				fmt.Fprintf(key, "%q\n", append(e.Runs, e.Key, e.Value))
 				return nil
 			}
-			a.events[s.path] = string(file.Data)
+			a.events[s.Path] = string(file.Data)
 		}
 		sum, known := d.sums[file]
 		if !known {
 			sum = sha256.Sum256(file.Data)
 		}
-		fmt.Fprintf(key, "%s %x\n", s.path, sum)
+		fmt.Fprintf(key, "%s %x\n", s.Path, sum)
 		return nil
 	}))
 	id := [sha256.Size]byte(key.Sum(nil))

@@ -24,7 +24,7 @@ func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int
 			ids = append(ids, run)
 		}
 	}
-	slices.SortFunc(ids, compareULIDs)
+	slices.SortFunc(ids, schema.ULID.Compare)
 	near, err := sealedNear(m.into, ids)
 	if err != nil {
 		return 0, err
@@ -144,7 +144,7 @@ func (h *healing) sources(listing *schema.Listing) []runReader {
 			live = append(live, f)
 		}
 	}
-	slices.SortFunc(live, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
+	slices.SortFunc(live, func(a, b schema.LiveFile) int { return a.Run.Compare(b.Run) })
 	return append(readers, &liveRuns{h.from, live})
 }
 

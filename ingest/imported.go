@@ -53,7 +53,7 @@ func (i *Imported) find(id schema.ULID) (*schema.SealedFile, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, found := slices.BinarySearchFunc(ids, id, compareULIDs); found {
+		if _, found := slices.BinarySearchFunc(ids, id, schema.ULID.Compare); found {
 			return sealed, i.sync(*sealed)
 		}
 	}
@@ -165,8 +165,8 @@ func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.IsSortedFunc(ids, compareULIDs) {
-		slices.SortFunc(ids, compareULIDs)
+	if !slices.IsSortedFunc(ids, schema.ULID.Compare) {
+		slices.SortFunc(ids, schema.ULID.Compare)
 	}
 	if !i.ordered && i.held+len(ids) <= mostHeld {
 		i.ids[sealed], i.held = ids, i.held+len(ids)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -39,28 +40,28 @@ func Inspect(dir string) (Inspected, error) {
 
 func (in *Inspected) count(f disk.Files) error {
 	places := map[string]int{}
-	for i, zone := range zones {
+	for i, zone := range layout.Zones {
 		places[zone] = i
 		in.Zones = append(in.Zones, Zone{Name: zone})
 	}
-	err := walkStore(f, func(s stored) error {
-		if s.kind == kindBroken {
+	err := layout.Walk(f, func(s layout.File) error {
+		if s.Kind == layout.KindBroken {
 			return nil
 		}
-		info, err := s.entry.Info()
+		info, err := s.Entry.Info()
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // moved
 		}
 		if err != nil {
 			return err
 		}
-		switch s.kind {
-		case kindTemp:
+		switch s.Kind {
+		case layout.KindTemp:
 			in.Temporary++
-		case kindForeign:
+		case layout.KindForeign:
 			in.Foreign++
 		}
-		if at, ok := places[s.zone]; ok && !s.entry.IsDir() {
+		if at, ok := places[s.Zone]; ok && !s.Entry.IsDir() {
 			in.Zones[at].Files++
 			in.Zones[at].Bytes += info.Size()
 		}
@@ -69,7 +70,7 @@ func (in *Inspected) count(f disk.Files) error {
 	if err != nil {
 		return err
 	}
-	claims, err := listClaims(f)
+	claims, err := layout.ListClaims(f)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -154,7 +153,7 @@ func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 // readDigests adds the digests of those runs, ascending, that a sealed file holds.
 func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
 	return eachDigest(f, sealed, func(run schema.ULID, digest string) {
-		if _, wanted := slices.BinarySearchFunc(runs, run, compareULIDs); wanted {
+		if _, wanted := slices.BinarySearchFunc(runs, run, schema.ULID.Compare); wanted {
 			known[run] = digest
 		}
 	})
@@ -215,8 +214,6 @@ func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error)
 		}
 	}
 }
-
-func compareULIDs(a, b schema.ULID) int { return bytes.Compare(a[:], b[:]) }
 
 // Columns of runs that are looked at.
 const (

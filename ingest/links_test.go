@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,8 +28,8 @@ func linkOut(t testing.TB, dir, name string) string {
 func places(t *testing.T, dir string) []string {
 	t.Helper()
 	var all []string
-	mustDo(t, walkStore(schema.Dir(dir), func(s stored) error {
-		for name := s.path; name != "."; name = filepath.Dir(name) {
+	mustDo(t, layout.Walk(schema.Dir(dir), func(s layout.File) error {
+		for name := s.Path; name != "."; name = filepath.Dir(name) {
 			all = append(all, name)
 		}
 		return nil
@@ -67,9 +68,9 @@ func TestLinks(t *testing.T) {
 
 // unread tells whether a name is one that is not needed to read the runs.
 func unread(name string) bool {
-	kind := classify(name).kind
+	kind := layout.Classify(name).Kind
 	zone, _, _ := strings.Cut(name, "/")
-	return kind == kindOwner || kind == kindOut || kind == kindPlan || zone == schema.PacksDir || zone == schema.TmpDir || zone == schema.TrashDir
+	return kind == layout.KindOwner || kind == layout.KindOut || kind == layout.KindPlan || zone == schema.PacksDir || zone == schema.TmpDir || zone == schema.TrashDir
 }
 
 // writeThrough does all that changes a store, as far as it can be done.
@@ -90,7 +91,7 @@ func writeThrough(dir string) {
 // directories lead to: nothing there is removed or moved.
 func TestLinkedDirectories(t *testing.T) {
 	t.Parallel()
-	for _, zone := range zones {
+	for _, zone := range layout.Zones {
 		whole := everything(t)
 		mustDo(t, os.MkdirAll(filepath.Join(whole, zone), 0o777))
 		old := filepath.Join(whole, zone, schema.NewULID(time.Now()).String()+disk.TempSuffix)

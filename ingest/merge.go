@@ -119,7 +119,7 @@ func (m *merging) all(ctx context.Context) error {
 			return err
 		}
 	}
-	slices.SortFunc(listing.Live, func(a, b schema.LiveFile) int { return compareULIDs(a.Run, b.Run) })
+	slices.SortFunc(listing.Live, func(a, b schema.LiveFile) int { return a.Run.Compare(b.Run) })
 	for batch := range slices.Chunk(listing.Live, mergeLive) {
 		if err := m.liveRuns(ctx, batch); err != nil {
 			return err

@@ -160,7 +160,7 @@ func (m *merging) choose(sources []*source) error {
 // known gives the digests of those of some runs that are here, on disk: whoever appended one may not have come to the
 // fsync.
 func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
-	slices.SortFunc(runs, compareULIDs)
+	slices.SortFunc(runs, schema.ULID.Compare)
 	known, err := sealedDigests(m.into, slices.Compact(runs))
 	if err != nil {
 		return nil, err

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -91,7 +92,7 @@ func lastChange(f fs.FS, dir string) (time.Time, error) {
 	}
 	for _, e := range entries {
 		// Finished runs do not change; what else is a file may be one that is being written.
-		if _, isRun := runName(e.Name()); e.IsDir() || isRun {
+		if _, isRun := layout.ParseRunName(e.Name()); e.IsDir() || isRun {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.ModTime().After(latest) {

@@ -120,7 +120,7 @@ func (p *packer) packRuns(files, packs []schema.SealedFile, covers map[schema.UL
 // parts divides inputs, in the order of their first runs, into packs, all full but the last.
 func (p *packer) parts(inputs []packInput) [][]packInput {
 	slices.SortStableFunc(inputs, func(a, b packInput) int {
-		return cmp.Or(cmp.Compare(a.file.First, b.file.First), compareULIDs(a.file.ID, b.file.ID))
+		return cmp.Or(cmp.Compare(a.file.First, b.file.First), a.file.ID.Compare(b.file.ID))
 	})
 	var all [][]packInput
 	from, rows := 0, 0

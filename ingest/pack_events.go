@@ -49,7 +49,7 @@ func (p *packer) events() error {
 // covering is a pack that has all events of another one, and is later; nil where there is none.
 func covering(packs []eventPack, pack eventPack) *eventPack {
 	for i := range packs {
-		if compareULIDs(packs[i].id, pack.id) > 0 && holdsAll(packs[i].lines, pack.lines) {
+		if packs[i].id.Compare(pack.id) > 0 && holdsAll(packs[i].lines, pack.lines) {
 			return &packs[i]
 		}
 	}
@@ -131,7 +131,7 @@ func (p *packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema
 // writeEvents writes a pack of events.
 func (p *packer) writeEvents(lines map[schema.ULID][]byte) error {
 	var content bytes.Buffer
-	ids := slices.SortedFunc(maps.Keys(lines), compareULIDs)
+	ids := slices.SortedFunc(maps.Keys(lines), schema.ULID.Compare)
 	for _, id := range ids {
 		content.Write(lines[id])
 	}

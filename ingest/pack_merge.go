@@ -43,7 +43,7 @@ func (p *packer) write(inputs []packInput) error {
 	for _, in := range inputs {
 		covers = append(covers, in.covers...)
 	}
-	slices.SortFunc(covers, compareULIDs)
+	slices.SortFunc(covers, schema.ULID.Compare)
 	var temps []string
 	defer func() {
 		for _, name := range temps {

@@ -8,46 +8,19 @@ import (
 	"io/fs"
 	"path"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// outNames are what the files of a claim are called until they are linked, in its first attempt.
-var outNames = map[*schema.Table]string{schema.Runs: "runs.out", schema.Samples: "samples.out", schema.Ops: "ops.out"}
-
-// outName is what the file of a table is called in an attempt. Each has names of its own: an operation of the one before
-// that was under way when the claim was taken over may still happen in it, and must not meet what is written now.
-func outName(t *schema.Table, attempt int) string {
-	if attempt == 0 {
-		return outNames[t]
-	}
-	stem := strings.TrimSuffix(outNames[t], outSuffix)
-	return stem + "." + strconv.Itoa(attempt) + outSuffix
-}
-
-const outSuffix = ".out"
-
-// isOut tells whether a name in a claim is one that outName gives.
-func isOut(name string) bool {
-	stem, ok := strings.CutSuffix(name, outSuffix)
-	stem, attempt, later := strings.Cut(stem, ".")
-	n, err := strconv.Atoi(attempt)
-	if later && (err != nil || n < 1 || strconv.Itoa(n) != attempt) {
-		return false
-	}
-	return ok && (stem+outSuffix == outNames[schema.Runs] || stem+outSuffix == outNames[schema.Samples] || stem+outSuffix == outNames[schema.Ops])
-}
 
 // newOuts begins the files of a claim, when those that an earlier attempt left are removed.
 func (s *sealer) newOuts(c schema.Claim) (*sealedSet, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
 	}
-	return newSealedSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), outName(t, c.Attempt)) }), nil
+	return newSealedSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
 }
 
 // removeOuts removes the files of a claim, those of earlier attempts too.
@@ -72,7 +45,7 @@ func (s *sealer) outs(c schema.Claim) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if isOut(e.Name()) {
+		if layout.IsOut(e.Name()) {
 			names = append(names, e.Name())
 		}
 	}
@@ -112,16 +85,16 @@ func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *sealed
 // claimedFiles lists the runs of a claim, ascending, when their names are on disk: a plan must not name what a power
 // cut can take away.
 func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
-	segments, err := listSegments(s.files, c.Path())
+	segments, err := layout.ListSegments(s.files, c.Path())
 	if err != nil {
 		return nil, err
 	}
 	var files []schema.LiveFile
 	for _, segment := range segments {
-		for _, run := range segment.runs {
-			files = append(files, schema.LiveFile{Claim: &c, Segment: segment.id, Run: run})
+		for _, run := range segment.Runs {
+			files = append(files, schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run})
 		}
-		if err := disk.SyncDir(s.files, path.Join(c.Path(), segment.id.String())); err != nil {
+		if err := disk.SyncDir(s.files, path.Join(c.Path(), segment.ID.String())); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +105,7 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 		return nil, err
 	}
 	slices.SortFunc(files, func(a, b schema.LiveFile) int {
-		return cmp.Or(compareULIDs(a.Run, b.Run), compareULIDs(a.Segment, b.Segment))
+		return cmp.Or(a.Run.Compare(b.Run), a.Segment.Compare(b.Segment))
 	})
 	return files, nil
 }

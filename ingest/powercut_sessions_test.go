@@ -104,8 +104,8 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 // seal seals all, takes over what was begun, and buries. The first process has a run that came too late for its claim.
 func (f *cutFiles) seal() error {
 	s := sealer{files: f, version: "test", rules: heirRules()}
-	if segments, err := s.resting(); err == nil && len(segments) == 1 && len(segments[0].runs) == 4 && !f.hit {
-		segments[0].runs = segments[0].runs[:3]
+	if segments, err := s.resting(); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.hit {
+		segments[0].Runs = segments[0].Runs[:3]
 		c, err := s.claim(segments)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -125,7 +126,7 @@ func (r *repairer) all(ctx context.Context) error {
 	if err := r.restoreEvents(); err != nil {
 		return err
 	}
-	claims, err := listClaims(r.files)
+	claims, err := layout.ListClaims(r.files)
 	if err != nil {
 		return err
 	}
@@ -163,7 +164,7 @@ func (r *repairer) restoreEvents() error {
 	}
 	for _, e := range entries {
 		name := path.Join(schema.PacksDir, e.Name())
-		if classify(name).kind != kindPackedEvents || r.moved[name] || !e.Type().IsRegular() {
+		if layout.Classify(name).Kind != layout.KindPackedEvents || r.moved[name] || !e.Type().IsRegular() {
 			continue
 		}
 		err := schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
@@ -238,14 +239,14 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 
 // complete tells whether all runs that a plan seals are in the claim.
 func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
-	segments, err := listSegments(r.files, c.Path())
+	segments, err := layout.ListSegments(r.files, c.Path())
 	if err != nil {
 		return false, err
 	}
 	there := map[string]bool{}
 	for _, segment := range segments {
-		for _, run := range segment.runs {
-			f := schema.LiveFile{Claim: &c, Segment: segment.id, Run: run}
+		for _, run := range segment.Runs {
+			f := schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run}
 			there[run.String()] = there[run.String()] || !r.moved[f.Path()]
 		}
 	}
@@ -274,7 +275,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 		return nil
 	}
 	r.sealer.tidy(ctx)
-	now, err := listClaims(r.files)
+	now, err := layout.ListClaims(r.files)
 	if err != nil {
 		return err
 	}

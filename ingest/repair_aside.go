@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 )
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
@@ -49,12 +50,12 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 
 // asideName is a name in QuarantineDir that nothing has, if that is a directory.
 func (r *repairer) asideName(name string) (string, error) {
-	to := path.Join(QuarantineDir, name)
+	to := path.Join(layout.QuarantineDir, name)
 	for n := 1; ; n++ {
 		if taken, err := disk.Exists(r.files, to); err != nil || !taken {
 			return to, err
 		}
-		to = path.Join(QuarantineDir, name) + "." + strconv.Itoa(n)
+		to = path.Join(layout.QuarantineDir, name) + "." + strconv.Itoa(n)
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"time"
 	"unicode/utf8"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,7 +68,7 @@ func (r *repairer) header(f Finding, newer int) error {
 			r.leave(f.Path, f.Problem+", and the store has files of a later version")
 			return nil
 		}
-		if content, err = newHeader(); err != nil {
+		if content, err = layout.NewHeader(); err != nil {
 			return err
 		}
 		done = "it is made anew, and has another store_id"
@@ -81,12 +81,6 @@ func (r *repairer) header(f Finding, newer int) error {
 	r.did(Repair{Action: ActionAside, Path: f.Path, Reason: f.Problem})
 	r.did(Repair{Action: ActionKeep, Path: f.Path, Reason: done})
 	return nil
-}
-
-// newHeader is the header of a store that is made now.
-func newHeader() ([]byte, error) {
-	now := time.Now().UTC()
-	return schema.Header{Format: schema.Format, StoreID: schema.NewULID(now).String(), Created: now}.Encode()
 }
 
 func (r *repairer) exchangeHeader(content []byte) error {
@@ -103,7 +97,7 @@ func (r *repairer) exchangeHeader(content []byte) error {
 
 // exchange gives a file another name, in QuarantineDir, and a temporary one its own.
 func (r *repairer) exchange(name, temp string) error {
-	to := path.Join(QuarantineDir, name)
+	to := path.Join(layout.QuarantineDir, name)
 	if !disk.SameFile(r.files, name, to) { // which a repair that was interrupted did
 		var err error
 		if to, err = r.asideName(name); err != nil {

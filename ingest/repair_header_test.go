@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -62,7 +63,7 @@ func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	if !maps.Equal(states(t, dir), states(t, whole)) {
 		t.Errorf("%q: the runs are others", header)
 	}
-	if aside := must(os.ReadFile(filepath.Join(dir, QuarantineDir, schema.HeaderFile))); !bytes.Equal(aside, header) {
+	if aside := must(os.ReadFile(filepath.Join(dir, layout.QuarantineDir, schema.HeaderFile))); !bytes.Equal(aside, header) {
 		t.Errorf("%q was set aside", aside)
 	}
 	return must(os.ReadFile(name))

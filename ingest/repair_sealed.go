@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // sealed repairs a sealed file. Where its claim still has the runs it is set aside, and the claim is finished again. Of
 // one that a repair before took the place of, only the rest is done.
 func (r *repairer) sealed(f Finding) error {
-	file := classify(f.Path).sealed
+	file := layout.Classify(f.Path).Sealed
 	kept, err := claimKeeps(r.files, file)
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -45,11 +46,11 @@ func mustRepair(t testing.TB, dir string, dryRun bool) (done []Repair, left int)
 func everyByte(t testing.TB, dir string) []string {
 	t.Helper()
 	var all []string
-	mustDo(t, walkStore(os.DirFS(dir), func(s stored) error {
-		if s.entry.IsDir() {
+	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+		if s.Entry.IsDir() {
 			return nil
 		}
-		content, err := os.ReadFile(filepath.Join(dir, s.path))
+		content, err := os.ReadFile(filepath.Join(dir, s.Path))
 		all = append(all, string(content))
 		return err
 	}))
@@ -64,9 +65,9 @@ func TestRepairEachFile(t *testing.T) {
 	whole := everything(t)
 	want := contents(t, whole)
 	var names []string
-	mustDo(t, walkStore(os.DirFS(whole), func(s stored) error {
-		if s.kind != kindHeader && s.kind != kindOut {
-			names = append(names, s.path)
+	mustDo(t, layout.Walk(os.DirFS(whole), func(s layout.File) error {
+		if s.Kind != layout.KindHeader && s.Kind != layout.KindOut {
+			names = append(names, s.Path)
 		}
 		return nil
 	}))
@@ -83,8 +84,8 @@ func TestRepairEachFile(t *testing.T) {
 		if left > 0 || !slices.ContainsFunc(done, func(r Repair) bool { return r.Action == ActionAside && r.Path == name }) {
 			t.Errorf("%s: %d left, done %+v", name, left, done)
 		}
-		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
-			t.Errorf("%s is not in %s/", name, QuarantineDir)
+		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, name)) {
+			t.Errorf("%s is not in %s/", name, layout.QuarantineDir)
 		}
 		wholeStore(t, dir)
 		after := everyByte(t, dir)
@@ -100,7 +101,7 @@ func TestRepairEachFile(t *testing.T) {
 			}
 		}
 		lost := 0
-		if f := classify(name); f.kind == kindLive && (f.live.Claim == nil || f.live.Claim.Attempt == 3) {
+		if f := layout.Classify(name); f.Kind == layout.KindLive && (f.Live.Claim == nil || f.Live.Claim.Attempt == 3) {
 			lost = 1
 		}
 		if len(got) != len(want)-lost {
@@ -150,8 +151,8 @@ func TestRepairSealed(t *testing.T) {
 		if repaired != (Repaired{Loss: want.loss}) || planned != repaired {
 			t.Errorf("%s: repaired %+v, planned %+v: %+v", zone, repaired, planned, actions)
 		}
-		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, f.Path(zone))) {
-			t.Errorf("%s is not in %s/", f.Path(zone), QuarantineDir)
+		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, f.Path(zone))) {
+			t.Errorf("%s is not in %s/", f.Path(zone), layout.QuarantineDir)
 		}
 		wholeStore(t, dir)
 		if got := contents(t, dir); len(got) != want.runs {
@@ -181,7 +182,7 @@ func TestRepairForeign(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"runs/x.parquet", "runs/x.parquet.1", "runs/old/a/y.parquet", "runs/old/a/y.parquet.1"} {
-		if !disk.IsThere(os.DirFS(dir), path.Join(QuarantineDir, name)) {
+		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, name)) {
 			t.Errorf("%s is not there", name)
 		}
 	}
@@ -235,7 +236,7 @@ func TestRepairClaim(t *testing.T) {
 	dir := everything(t)
 	want := contents(t, dir)
 	var claim schema.Claim
-	for _, c := range must(listClaims(os.DirFS(dir))) {
+	for _, c := range must(layout.ListClaims(os.DirFS(dir))) {
 		if c.Attempt == 3 {
 			claim = c
 		}
@@ -243,17 +244,17 @@ func TestRepairClaim(t *testing.T) {
 	store := must(Open(dir, "test"))
 	defer store.Close()
 	c := must(store.sealer.takeOver(claim))
-	segments := must(listSegments(os.DirFS(dir), c.Path()))
+	segments := must(layout.ListSegments(os.DirFS(dir), c.Path()))
 	var runs []schema.ULID
 	plan := schema.Plan{Dropped: []string{}}
-	for _, run := range segments[0].runs {
+	for _, run := range segments[0].Runs {
 		runs = append(runs, run)
 		plan.Runs = append(plan.Runs, run.String())
 	}
 	plan.File = schema.NewSealedFile(c.ID, runs).Name()
 	mustDo(t, store.sealer.publishPlan(c, plan))
 	store.sealer.forget(c)
-	broken := schema.LiveFile{Claim: &c, Segment: segments[0].id, Run: runs[0]}.Path()
+	broken := schema.LiveFile{Claim: &c, Segment: segments[0].ID, Run: runs[0]}.Path()
 	flipByte(t, filepath.Join(dir, broken))
 
 	var done []Repair
@@ -297,7 +298,7 @@ func TestInspect(t *testing.T) {
 	}
 	want := map[string]int{
 		schema.LiveDir: 2, schema.ClaimsDir: 11, schema.RunsDir: 1, schema.SamplesDir: 1, schema.OpsDir: 1, schema.PacksDir: 2,
-		schema.EventsDir: 2, schema.ArtifactsDir: 1, schema.TmpDir: 1, schema.TrashDir: 0, QuarantineDir: 0,
+		schema.EventsDir: 2, schema.ArtifactsDir: 1, schema.TmpDir: 1, schema.TrashDir: 0, layout.QuarantineDir: 0,
 	}
 	if !maps.Equal(got, want) || in.Temporary != 1 || in.Unfinished != 1 || in.Foreign != 0 {
 		t.Errorf("inspected %+v, want %v", in, want)
@@ -310,7 +311,7 @@ func TestRepairWithoutEmptyDirs(t *testing.T) {
 	t.Parallel()
 	dir := claimedStore(t).dir
 	want := states(t, dir)
-	claim := must(listClaims(os.DirFS(dir)))[0]
+	claim := must(layout.ListClaims(os.DirFS(dir)))[0]
 	flipByte(t, filepath.Join(dir, claim.Path(), schema.PlanFile))
 	mustDo(t, os.Remove(filepath.Join(dir, schema.LiveDir)))
 	store := must(Open(dir, "test"))

@@ -9,8 +9,13 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
+
+// QuarantineDir is the directory of a store into which a repair sets aside what readers stumble over, under the same
+// names.
+const QuarantineDir = layout.QuarantineDir
 
 // RestoreQuarantine brings back what lies whole in QuarantineDir, as Merge does from another store: runs that are not
 // here, samples and ops that runs have lost, events and artifacts. A file that was set aside because it is damaged can be
@@ -76,7 +81,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 	if !ok {
 		return nil, fmt.Errorf("listing what was set aside: %w", errors.ErrUnsupported)
 	}
-	aside, err := fs.Sub(all.store, QuarantineDir)
+	aside, err := fs.Sub(all.store, layout.QuarantineDir)
 	if err != nil {
 		return nil, err
 	}
@@ -109,24 +114,24 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 
 // liveAside lists the runs that were set aside in files of their own.
 func liveAside(aside fs.FS) (files []schema.LiveFile, err error) {
-	segments, err := listSegments(aside, schema.LiveDir)
+	segments, err := layout.ListSegments(aside, schema.LiveDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	add := func(segments []liveSegment, claim *schema.Claim) {
+	add := func(segments []layout.Segment, claim *schema.Claim) {
 		for _, segment := range segments {
-			for _, run := range segment.runs {
-				files = append(files, schema.LiveFile{Claim: claim, Segment: segment.id, Run: run})
+			for _, run := range segment.Runs {
+				files = append(files, schema.LiveFile{Claim: claim, Segment: segment.ID, Run: run})
 			}
 		}
 	}
 	add(segments, nil)
-	claims, err := listClaims(aside)
+	claims, err := layout.ListClaims(aside)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range claims {
-		if segments, err = listSegments(aside, c.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if segments, err = layout.ListSegments(aside, c.Path()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
 		add(segments, &c)

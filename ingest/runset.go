@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -121,25 +122,25 @@ func copyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func
 		return err
 	}
 	dirs := map[string]bool{}
-	err := walkZone(from, schema.ArtifactsDir, func(s stored) error {
-		if s.kind == kindBroken {
-			return refused(damagedf(s.path, "it is no file or directory of its own"))
+	err := layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
+		if s.Kind == layout.KindBroken {
+			return refused(damagedf(s.Path, "it is no file or directory of its own"))
 		}
-		if s.kind != kindArtifact {
+		if s.Kind != layout.KindArtifact {
 			return ctx.Err()
 		}
-		there, err := disk.Exists(into, s.path)
+		there, err := disk.Exists(into, s.Path)
 		if err != nil {
 			return err
 		}
 		if there { // whoever put it there may not have come to the fsync
-			dirs[path.Dir(s.path)] = true
+			dirs[path.Dir(s.Path)] = true
 			return nil
 		}
-		if err := checkArtifact(from, s.path); err != nil {
-			return refused(inFile(s.path, err))
+		if err := checkArtifact(from, s.Path); err != nil {
+			return refused(inFile(s.Path, err))
 		}
-		dir := path.Dir(s.path)
+		dir := path.Dir(s.Path)
 		if !dirs[dir] {
 			if err := disk.MakeDirs(into, dir); err != nil {
 				return err
@@ -147,7 +148,7 @@ func copyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func
 			dirs[dir] = true
 		}
 		copied++
-		return disk.CopyFile(from, into, s.path)
+		return disk.CopyFile(from, into, s.Path)
 	})
 	for dir := range dirs {
 		if err == nil {

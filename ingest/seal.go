@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -63,7 +64,7 @@ func (s *sealer) seal(ctx context.Context, least int) (int, error) {
 	}
 	runs := 0
 	for _, segment := range segments {
-		runs += len(segment.runs)
+		runs += len(segment.Runs)
 	}
 	if runs < max(least, 1) {
 		return 0, nil
@@ -101,8 +102,8 @@ func (s *sealer) end(ctx context.Context) error {
 }
 
 // resting lists the segments in LiveDir that nobody adds to any more, and removes those without runs.
-func (s *sealer) resting() ([]liveSegment, error) {
-	all, err := listSegments(s.files, schema.LiveDir)
+func (s *sealer) resting() ([]layout.Segment, error) {
+	all, err := layout.ListSegments(s.files, schema.LiveDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -110,19 +111,19 @@ func (s *sealer) resting() ([]liveSegment, error) {
 		return nil, err
 	}
 	s.own = slices.DeleteFunc(s.own, func(id schema.ULID) bool {
-		return !slices.ContainsFunc(all, func(segment liveSegment) bool { return segment.id == id })
+		return !slices.ContainsFunc(all, func(segment layout.Segment) bool { return segment.ID == id })
 	})
-	claims, err := listClaims(s.files) // after the segments: see rescue
+	claims, err := layout.ListClaims(s.files) // after the segments: see rescue
 	if err != nil {
 		return nil, err
 	}
-	var resting []liveSegment
+	var resting []layout.Segment
 	for _, segment := range all {
-		dir := path.Join(schema.LiveDir, segment.id.String())
-		if slices.ContainsFunc(claims, func(c schema.Claim) bool { return c.ID == segment.id }) {
+		dir := path.Join(schema.LiveDir, segment.ID.String())
+		if slices.ContainsFunc(claims, func(c schema.Claim) bool { return c.ID == segment.ID }) {
 			continue
 		}
-		if !slices.Contains(s.own, segment.id) {
+		if !slices.Contains(s.own, segment.ID) {
 			abandoned, err := s.abandoned(dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
@@ -131,7 +132,7 @@ func (s *sealer) resting() ([]liveSegment, error) {
 				continue
 			}
 		}
-		if len(segment.runs) == 0 {
+		if len(segment.Runs) == 0 {
 			_ = s.files.Remove(path.Join(dir, schema.OwnerFile))
 			_ = s.files.Remove(dir) // works only while it is empty
 			continue
@@ -143,21 +144,21 @@ func (s *sealer) resting() ([]liveSegment, error) {
 
 // sealable leaves out the segments of others that have no run which could be sealed: sealing such a segment would give
 // another one of the same runs, again and again.
-func (s *sealer) sealable(segments []liveSegment) ([]liveSegment, error) {
+func (s *sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
-		if !slices.Contains(s.own, segment.id) {
-			runs = append(runs, segment.runs...)
+		if !slices.Contains(s.own, segment.ID) {
+			runs = append(runs, segment.Runs...)
 		}
 	}
-	slices.SortFunc(runs, compareULIDs)
+	slices.SortFunc(runs, schema.ULID.Compare)
 	known, err := sealedDigests(s.files, runs)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(segments, func(segment liveSegment) bool {
-		return !slices.Contains(s.own, segment.id) && !slices.ContainsFunc(segment.runs, func(run schema.ULID) bool {
-			live, err := s.readLive(schema.LiveFile{Segment: segment.id, Run: run})
+	return slices.DeleteFunc(segments, func(segment layout.Segment) bool {
+		return !slices.Contains(s.own, segment.ID) && !slices.ContainsFunc(segment.Runs, func(run schema.ULID) bool {
+			live, err := s.readLive(schema.LiveFile{Segment: segment.ID, Run: run})
 			digest, there := known[run]
 			return err == nil && (!there || digest == live.Digest)
 		})
@@ -190,7 +191,7 @@ func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	if err != nil || plan.File == "" {
 		return 0, err
 	}
-	f, err := plannedFile(c, plan)
+	f, err := layout.PlannedFile(c, plan)
 	if err != nil {
 		return 0, err
 	}
@@ -226,7 +227,7 @@ func syncSealed(f disk.Files, sealed schema.SealedFile) error {
 // tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
 // settled. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
 func (s *sealer) tidy(ctx context.Context) int {
-	claims, err := listClaims(s.files)
+	claims, err := layout.ListClaims(s.files)
 	s.note(err)
 	runs := 0
 	for _, c := range claims {

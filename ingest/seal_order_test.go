@@ -98,7 +98,7 @@ func TestLater(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	segments[0].runs = segments[0].runs[:1] // the late one was not there yet
+	segments[0].Runs = segments[0].Runs[:1] // the late one was not there yet
 	c, err := store.sealer.claim(segments)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -111,7 +112,7 @@ func whereRuns(t testing.TB, dir string) (live, sealed []string, claims []schema
 	for _, f := range listed.Sealed {
 		sealed = append(sealed, checkSealed(t, dir, f)...)
 	}
-	claims, err = listClaims(os.DirFS(dir))
+	claims, err = layout.ListClaims(os.DirFS(dir))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -61,7 +62,7 @@ func initStore(files disk.Files) error {
 			return fmt.Errorf("the directory is not empty (it has %s) and is no store", e.Name())
 		}
 	}
-	header, err := newHeader()
+	header, err := layout.NewHeader()
 	if err != nil {
 		return err
 	}

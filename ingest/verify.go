@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -99,7 +100,7 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 		return Verified{}, err
 	}
 	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: readableLost(f)}
-	if err := walkStore(f, func(s stored) error {
+	if err := layout.Walk(f, func(s layout.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -119,7 +120,7 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 		}
 	}
 	if v.done.Aside > 0 {
-		v.add(Finding{Severity: SeverityNotice, Path: QuarantineDir, Problem: asideText(v.done.Aside)})
+		v.add(Finding{Severity: SeverityNotice, Path: layout.QuarantineDir, Problem: asideText(v.done.Aside)})
 	}
 	return v.done, v.checkOrphans()
 }
@@ -145,7 +146,7 @@ type verifier struct {
 	live   []schema.LiveFile
 	all    []*sealedCheck               // of RunsDir
 	sealed map[schema.ULID]*sealedCheck // by id
-	parts  []stored                     // of SamplesDir and OpsDir
+	parts  []layout.File                // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
 	lost   lostRows // as events say
@@ -191,7 +192,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	case errors.Is(err, table.ErrNewer):
 		return v.newer(name, err)
 	case errors.Is(err, schema.ErrDamaged):
-		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && isFolder(at.Path) {
+		if at, ok := errors.AsType[*fs.PathError](err); ok && at.Path != name && at.Path != schema.HeaderFile && layout.IsFolder(at.Path) {
 			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs what is in " + at.Path + ", which is no directory of its own"})
 			return nil
 		}
@@ -236,37 +237,37 @@ func problemText(err error) string {
 }
 
 // visit takes note of a file, and looks at it if it is a small one.
-func (v *verifier) visit(s stored) error {
-	if s.kind != kindAside && s.kind != kindTemp {
+func (v *verifier) visit(s layout.File) error {
+	if s.Kind != layout.KindAside && s.Kind != layout.KindTemp {
 		v.done.Files++
 	}
-	switch s.kind {
-	case kindAside:
-		if s.zone == QuarantineDir && !s.entry.IsDir() {
+	switch s.Kind {
+	case layout.KindAside:
+		if s.Zone == layout.QuarantineDir && !s.Entry.IsDir() {
 			v.done.Aside++
 		}
-	case kindForeign:
+	case layout.KindForeign:
 		v.foreign(s)
-	case kindBroken:
+	case layout.KindBroken:
 		v.broken(s)
-	case kindTemp:
-		if info, err := s.entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
-			v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: "a temporary file that nobody writes any more"})
+	case layout.KindTemp:
+		if info, err := s.Entry.Info(); err == nil && time.Since(info.ModTime()) > disk.TempAge {
+			v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "a temporary file that nobody writes any more"})
 		}
-	case kindLive:
-		v.live = append(v.live, s.live)
-	case kindSealed:
-		if s.zone == schema.RunsDir {
-			v.addSealed(s.sealed)
+	case layout.KindLive:
+		v.live = append(v.live, s.Live)
+	case layout.KindSealed:
+		if s.Zone == schema.RunsDir {
+			v.addSealed(s.Sealed)
 		} else {
 			v.parts = append(v.parts, s)
 		}
-	case kindPack:
-		v.packs = append(v.packs, s.sealed)
-	case kindHeader:
-		return v.note(s.path, remedyHeader, headerError(v.files))
+	case layout.KindPack:
+		v.packs = append(v.packs, s.Sealed)
+	case layout.KindHeader:
+		return v.note(s.Path, remedyHeader, headerError(v.files))
 	default:
-		return v.note(s.path, remedyAside, v.checkSmall(s))
+		return v.note(s.Path, remedyAside, v.checkSmall(s))
 	}
 	return nil
 }
@@ -308,7 +309,7 @@ func readableLost(f fs.FS) lostRows {
 // claimKeeps tells whether the claim of a sealed file is there and has all runs of it, whole: what is damaged of the file
 // is made anew from them.
 func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
-	claims, err := listClaims(f)
+	claims, err := layout.ListClaims(f)
 	if err != nil {
 		return false, err
 	}
@@ -327,14 +328,14 @@ func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
 
 // claimHas tells whether all runs that a plan seals are in the claim, whole.
 func claimHas(f fs.FS, c schema.Claim, plan schema.Plan) (bool, error) {
-	segments, err := listSegments(f, c.Path())
+	segments, err := layout.ListSegments(f, c.Path())
 	if err != nil {
 		return false, err
 	}
 	there := map[string]bool{}
 	for _, segment := range segments {
-		for _, run := range segment.runs {
-			if _, err := readLiveFile(f, schema.LiveFile{Claim: &c, Segment: segment.id, Run: run}); err == nil {
+		for _, run := range segment.Runs {
+			if _, err := readLiveFile(f, schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run}); err == nil {
 				there[run.String()] = true
 			}
 		}

@@ -5,14 +5,15 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // foreign takes note of a file that no store has. One that readers of the whole folder would take for a part of the
 // table is damage. All others are passed over by everybody, and stay where they are.
-func (v *verifier) foreign(s stored) {
-	f := Finding{Severity: SeverityNotice, Path: s.path, Problem: "no file of a store has this name; it is passed over"}
-	if !isOfTable(s.zone) || !isParquet(s.path) {
+func (v *verifier) foreign(s layout.File) {
+	f := Finding{Severity: SeverityNotice, Path: s.Path, Problem: "no file of a store has this name; it is passed over"}
+	if !layout.IsOfTable(s.Zone) || !layout.IsParquet(s.Path) {
 		v.add(f)
 		return
 	}
@@ -22,14 +23,14 @@ func (v *verifier) foreign(s stored) {
 
 // broken makes a finding of what is not what readers expect of its name. A link stays: what it leads to may be all that
 // there is of the runs.
-func (v *verifier) broken(s stored) {
-	f := Finding{Severity: SeverityDamage, Path: s.path, Problem: "it is not a plain file and has the name of one", remedy: remedyAside}
-	switch named := classify(s.path); {
-	case s.linked:
+func (v *verifier) broken(s layout.File) {
+	f := Finding{Severity: SeverityDamage, Path: s.Path, Problem: "it is not a plain file and has the name of one", remedy: remedyAside}
+	switch named := layout.Classify(s.Path); {
+	case s.Linked:
 		f.Problem, f.remedy = "it is a link, and no link in a store is followed; put what it leads to here, or remove the link", remedyNone
-	case named.kind == kindHeader:
+	case named.Kind == layout.KindHeader:
 		f.remedy = remedyHeader
-	case named.kind == kindForeign || named.kind == kindAside:
+	case named.Kind == layout.KindForeign || named.Kind == layout.KindAside:
 		f.Problem = "it is not a directory and has the name of one"
 	}
 	v.add(f)
@@ -37,7 +38,7 @@ func (v *verifier) broken(s stored) {
 
 // checkOrphans takes note of samples and ops whose runs are not there.
 func (v *verifier) checkOrphans() error {
-	claims, err := listClaims(v.files)
+	claims, err := layout.ListClaims(v.files)
 	if err != nil && !errors.Is(err, schema.ErrDamaged) { // that it is no directory was said
 		return err
 	}
@@ -46,13 +47,13 @@ func (v *verifier) checkOrphans() error {
 		claimed[c.ID] = true
 	}
 	for _, s := range v.parts {
-		if c := v.sealed[s.sealed.ID]; c != nil && c.file == s.sealed || claimed[s.sealed.ID] {
+		if c := v.sealed[s.Sealed.ID]; c != nil && c.file == s.Sealed || claimed[s.Sealed.ID] {
 			continue
 		}
-		if disk.IsThere(v.files, s.sealed.Path(schema.RunsDir)) { // sealed meanwhile
+		if disk.IsThere(v.files, s.Sealed.Path(schema.RunsDir)) { // sealed meanwhile
 			continue
 		}
-		v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: orphanText(s.sealed)})
+		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: orphanText(s.Sealed)})
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -26,11 +27,11 @@ func TestVerifyForeign(t *testing.T) {
 		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
 		"runs/old": SeverityNotice, "runs/old/a/x.parquet": SeverityDamage, "ops/2026-11/old.parquet": SeverityDamage,
 		"live/old": SeverityNotice, schema.EventFile(event): SeverityDamage, "samples/2026-12": SeverityDamage,
-		QuarantineDir: SeverityNotice,
+		layout.QuarantineDir: SeverityNotice,
 	}
 	for name := range want {
 		switch name {
-		case QuarantineDir:
+		case layout.QuarantineDir:
 		case "runs/old", "ops/2026-11/old.parquet", "live/old", schema.EventFile(event):
 			writeFile(t, filepath.Join(dir, name, "a", "y.txt"), []byte("x"))
 		default:
@@ -38,7 +39,7 @@ func TestVerifyForeign(t *testing.T) {
 		}
 	}
 	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*disk.TempAge)))
-	writeFile(t, filepath.Join(dir, QuarantineDir, "runs", "x.parquet"), nil)
+	writeFile(t, filepath.Join(dir, layout.QuarantineDir, "runs", "x.parquet"), nil)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), nil)
 	for _, f := range findings(t, os.DirFS(dir)) {
 		if want[f.Path] != f.Severity {

@@ -8,32 +8,33 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // FuzzClassify reads names: what they are taken for has this name, and nothing else has.
 func FuzzClassify(f *testing.F) {
-	mustDo(f, walkStore(os.DirFS(everything(f)), func(s stored) error {
-		f.Add(s.path)
+	mustDo(f, layout.Walk(os.DirFS(everything(f)), func(s layout.File) error {
+		f.Add(s.Path)
 		return nil
 	}))
 	for _, name := range []string{"", "/", "live", "live//x.parquet", "runs/2026-11/", "artifacts/ab/ab", "claims/x.0/plan.json", "tmp/a/b.part"} {
 		f.Add(name)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		s := classify(name)
+		s := layout.Classify(name)
 		again := name
-		switch s.kind {
-		case kindLive:
-			again = s.live.Path()
-		case kindSealed, kindPack:
-			again = s.sealed.Path(s.zone)
-		case kindEvent:
-			again = schema.EventFile(s.id)
-		case kindPackedEvents:
-			again = schema.PackedEvents(s.id)
-		case kindPlan:
-			again = s.claim.Path() + "/" + schema.PlanFile
+		switch s.Kind {
+		case layout.KindLive:
+			again = s.Live.Path()
+		case layout.KindSealed, layout.KindPack:
+			again = s.Sealed.Path(s.Zone)
+		case layout.KindEvent:
+			again = schema.EventFile(s.ID)
+		case layout.KindPackedEvents:
+			again = schema.PackedEvents(s.ID)
+		case layout.KindPlan:
+			again = s.Claim.Path() + "/" + schema.PlanFile
 		}
 		if again != name {
 			t.Errorf("%q is taken for %q", name, again)
@@ -46,9 +47,9 @@ func FuzzClassify(f *testing.F) {
 func FuzzVerify(f *testing.F) {
 	dir, sealed := sealedStore(f, fullRun(), smallRun())
 	whole := fstest.MapFS{}
-	mustDo(f, walkStore(os.DirFS(dir), func(s stored) error {
-		content, err := os.ReadFile(filepath.Join(dir, s.path))
-		whole[s.path] = &fstest.MapFile{Data: content}
+	mustDo(f, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+		content, err := os.ReadFile(filepath.Join(dir, s.Path))
+		whole[s.Path] = &fstest.MapFile{Data: content}
 		return err
 	}))
 	for table := range sealedTables {

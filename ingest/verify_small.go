@@ -11,31 +11,32 @@ import (
 	"path"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // checkSmall looks at a file that is not one of runs.
-func (v *verifier) checkSmall(s stored) (err error) {
-	switch s.kind {
-	case kindOwner:
-		_, err = readOwner(v.files, path.Dir(s.path))
-	case kindPlan:
+func (v *verifier) checkSmall(s layout.File) (err error) {
+	switch s.Kind {
+	case layout.KindOwner:
+		_, err = readOwner(v.files, path.Dir(s.Path))
+	case layout.KindPlan:
 		err = v.checkPlan(s)
-	case kindOut:
+	case layout.KindOut:
 		err = v.checkOut(s)
-	case kindPackedEvents:
+	case layout.KindPackedEvents:
 		err = v.checkPackedEvents(s)
-	case kindEvent:
-		_, err = schema.ReadEvent(v.files, s.id)
-	case kindArtifact:
-		err = checkArtifact(v.files, s.path)
+	case layout.KindEvent:
+		_, err = schema.ReadEvent(v.files, s.ID)
+	case layout.KindArtifact:
+		err = checkArtifact(v.files, s.Path)
 	}
 	return err
 }
 
 // checkPackedEvents compares the lines of packed events with the events.
-func (v *verifier) checkPackedEvents(s stored) error {
-	return schema.ReadPackedEvents(v.files, s.path, func(line []byte) error {
+func (v *verifier) checkPackedEvents(s layout.File) error {
+	return schema.ReadPackedEvents(v.files, s.Path, func(line []byte) error {
 		e, err := schema.DecodeEvent(line)
 		if err != nil {
 			return err
@@ -47,11 +48,11 @@ func (v *verifier) checkPackedEvents(s stored) error {
 		original, err := schema.ReadNames(v.files, schema.EventFile(id))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is not there, and " + s.path + " has its line", remedy: remedyRestore})
+			v.add(Finding{Severity: SeverityDamage, Path: schema.EventFile(id), Problem: "it is not there, and " + s.Path + " has its line", remedy: remedyRestore})
 		case err != nil:
 			return err
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
-			return damagedf(s.path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
+			return damagedf(s.Path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
 		}
 		return nil
 	})
@@ -64,20 +65,20 @@ func isEvent(f fs.FS, id schema.ULID) bool {
 }
 
 // checkPlan compares a plan with the claim that it is of.
-func (v *verifier) checkPlan(s stored) error {
-	plan, err := schema.ReadPlan(v.files, s.claim)
+func (v *verifier) checkPlan(s layout.File) error {
+	plan, err := schema.ReadPlan(v.files, s.Claim)
 	if err == nil && plan.File != "" {
-		_, err = plannedFile(s.claim, plan)
+		_, err = layout.PlannedFile(s.Claim, plan)
 	}
 	return err
 }
 
 // checkOut looks at a file of a claim that is not part of the store yet. Its sealer writes it, or has died: it will be
 // written anew then. So it is no damage.
-func (v *verifier) checkOut(s stored) error {
-	err := checkHash(v.files, s.path)
+func (v *verifier) checkOut(s layout.File) error {
+	err := checkHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {
-		v.add(Finding{Severity: SeverityNotice, Path: s.path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
+		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
 		return nil
 	}
 	return err
@@ -104,7 +105,7 @@ func checkArtifact(f fs.FS, name string) error {
 	if _, err := io.Copy(sum, file); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != artifactHash(name) {
+	if got := hex.EncodeToString(sum.Sum(nil)); got != layout.ArtifactHash(name) {
 		return fmt.Errorf("%w: it has the hash %s", schema.ErrDamaged, got)
 	}
 	return nil

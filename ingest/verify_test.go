@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -48,7 +49,7 @@ func everything(t testing.TB) string {
 	segment := schema.NewULID(time.Now()).String()
 	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
 	store.leaveSegment()
-	writeFile(t, filepath.Join(dir, claim.Path(), outName(schema.Runs, claim.Attempt)), []byte("half of i"))
+	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 	mustAppend(t, store, smallRun())
 
 	listing := must(schema.List(files, schema.Scope{}))
@@ -69,7 +70,7 @@ func packSealed(t testing.TB, dir string, sealed []schema.SealedFile) string {
 	t.Helper()
 	var covers, runs []schema.ULID
 	var rows [][]any
-	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return compareULIDs(a.ID, b.ID) })
+	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return a.ID.Compare(b.ID) })
 	for _, f := range sealed {
 		covers = append(covers, f.ID)
 		r := readSealed(os.DirFS(dir), f)
@@ -127,7 +128,7 @@ func TestVerifyWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Severity != SeverityNotice || !isOut(path.Base(all[0].Path)) {
+	if len(all) != 1 || all[0].Severity != SeverityNotice || !layout.IsOut(path.Base(all[0].Path)) {
 		t.Errorf("a whole store has %+v", all)
 	}
 	if done.Runs != 6 || done.Damage != 0 || done.Files < 20 {
@@ -169,30 +170,30 @@ func TestVerifyFlips(t *testing.T) {
 // kin gives, for every file of a store, a copy of the store with what is needed to tell whether that file is whole.
 func kin(t *testing.T, dir string) map[string]fstest.MapFS {
 	all := fstest.MapFS{}
-	mustDo(t, walkStore(os.DirFS(dir), func(s stored) error {
-		content, err := os.ReadFile(filepath.Join(dir, s.path))
-		all[s.path] = &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
+	mustDo(t, layout.Walk(os.DirFS(dir), func(s layout.File) error {
+		content, err := os.ReadFile(filepath.Join(dir, s.Path))
+		all[s.Path] = &fstest.MapFile{Data: content, Mode: 0o666, ModTime: time.Now()}
 		return err
 	}))
 	stores := map[string]fstest.MapFS{}
 	for name, file := range all {
-		of := classify(name)
-		if of.kind == kindOut { // nobody relies on it
+		of := layout.Classify(name)
+		if of.Kind == layout.KindOut { // nobody relies on it
 			continue
 		}
 		store := fstest.MapFS{schema.HeaderFile: all[schema.HeaderFile]}
 		for other, f := range all {
-			kind := classify(other).kind
-			if of.kind == kindSealed && kind == kindSealed || of.kind == kindPackedEvents && kind == kindEvent {
+			kind := layout.Classify(other).Kind
+			if of.Kind == layout.KindSealed && kind == layout.KindSealed || of.Kind == layout.KindPackedEvents && kind == layout.KindEvent {
 				store[other] = f
 			}
 		}
 		store[name] = &fstest.MapFile{Data: bytes.Clone(file.Data), Mode: 0o666, ModTime: file.ModTime}
 		stores[name] = store
 	}
-	kinds := map[kind]bool{}
+	kinds := map[layout.Kind]bool{}
 	for _, name := range slices.Sorted(maps.Keys(stores)) {
-		kinds[classify(name).kind] = true
+		kinds[layout.Classify(name).Kind] = true
 		if found := damage(findings(t, stores[name])); len(found) > 0 {
 			t.Fatalf("%s alone: %+v", name, found)
 		}

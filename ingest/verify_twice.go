@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -39,7 +40,7 @@ func (s *runSweep) sweep(horizon int64) {
 	if horizon != end && len(s.pending) < max(sweepRuns, 2*s.kept) {
 		return
 	}
-	slices.SortFunc(s.pending, func(a, b foundRun) int { return cmp.Or(compareULIDs(a.id, b.id), cmp.Compare(a.file, b.file)) })
+	slices.SortFunc(s.pending, func(a, b foundRun) int { return cmp.Or(a.id.Compare(b.id), cmp.Compare(a.file, b.file)) })
 	settled := 0
 	for same := range sameRuns(s.pending) {
 		if horizon != end && same[0].id.Time().UnixMilli() >= horizon {
@@ -88,17 +89,17 @@ func (v *verifier) reportTwice() error {
 // earlier chooses which of the places of a run before this one to name: one of the same sort, where there is one, for
 // that decides what readers make of it.
 func (v *verifier) earlier(before []foundRun, r foundRun) foundRun {
-	sort := sortOf(classify(v.runs.files[r.file]))
-	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(classify(v.runs.files[b.file])) == sort })
+	sort := sortOf(layout.Classify(v.runs.files[r.file]))
+	at := slices.IndexFunc(before, func(b foundRun) bool { return sortOf(layout.Classify(v.runs.files[b.file])) == sort })
 	return before[max(at, 0)]
 }
 
 // sortOf is what readers go by when they meet a run twice: whether the file is sealed, in a claim, or in a segment.
-func sortOf(s stored) string {
+func sortOf(s layout.File) string {
 	switch {
-	case s.kind == kindSealed:
+	case s.Kind == layout.KindSealed:
 		return schema.RunsDir
-	case s.live.Claim != nil:
+	case s.Live.Claim != nil:
 		return schema.ClaimsDir
 	}
 	return schema.LiveDir
@@ -106,7 +107,7 @@ func sortOf(s stored) string {
 
 // twinFinding is about runs that stand in two files, a and b.
 func twinFinding(a, b string, equal bool, what string) Finding {
-	one, other := sortOf(classify(a)), sortOf(classify(b))
+	one, other := sortOf(layout.Classify(a)), sortOf(layout.Classify(b))
 	switch {
 	case !equal:
 		return Finding{Severity: SeverityDamage, Path: b, Problem: what + ", with other digests"}
@@ -121,21 +122,21 @@ func twinFinding(a, b string, equal bool, what string) Finding {
 
 // stillCounts tells whether a file of runs was not moved, or sealed, since it was read.
 func (v *verifier) stillCounts(name string) bool {
-	s := classify(name)
-	if s.kind != kindLive {
+	s := layout.Classify(name)
+	if s.Kind != layout.KindLive {
 		return true
 	}
 	if !disk.IsThere(v.files, name) {
 		return false
 	}
-	if s.live.Claim == nil {
+	if s.Live.Claim == nil {
 		return true
 	}
-	plan, err := schema.ReadPlan(v.files, *s.live.Claim)
-	if err != nil || plan.File == "" || !plan.Has(s.live.Run) {
+	plan, err := schema.ReadPlan(v.files, *s.Live.Claim)
+	if err != nil || plan.File == "" || !plan.Has(s.Live.Run) {
 		return true
 	}
-	f, err := plannedFile(*s.live.Claim, plan)
+	f, err := layout.PlannedFile(*s.Live.Claim, plan)
 	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
 }
 
@@ -209,7 +210,7 @@ func (v *verifier) readPack(name string) (p packContent, err error) {
 	return p, nil
 }
 
-func compareFound(r foundRun, id schema.ULID) int { return compareULIDs(r.id, id) }
+func compareFound(r foundRun, id schema.ULID) int { return r.id.Compare(id) }
 
 // lessTwice takes from the sum of the rows of files what a pack leaves out: of a run that several of them have, all
 // rows but the one that it took.
@@ -217,8 +218,8 @@ func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schem
 	for same := range sameRuns(v.runs.twice) {
 		var rows [][16]byte
 		for _, r := range same {
-			s := classify(v.runs.files[r.file])
-			if _, ok := slices.BinarySearchFunc(covers, s.sealed.ID, compareULIDs); ok && s.kind == kindSealed {
+			s := layout.Classify(v.runs.files[r.file])
+			if _, ok := slices.BinarySearchFunc(covers, s.Sealed.ID, schema.ULID.Compare); ok && s.Kind == layout.KindSealed {
 				rows = append(rows, r.row)
 			}
 		}

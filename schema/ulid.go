@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"bytes"
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
@@ -85,6 +86,9 @@ func ParseULID(s string) (ULID, error) {
 func (u ULID) Time() time.Time {
 	return time.UnixMilli(u.millis()).UTC()
 }
+
+// Compare orders ids by their times, and ids of one time by their random bits, as their texts are.
+func (u ULID) Compare(v ULID) int { return bytes.Compare(u[:], v[:]) }
 
 // millis is the time in the identifier, in Unix milliseconds.
 func (u ULID) millis() int64 { return int64(binary.BigEndian.Uint64(u[:8]) >> 16) }

@@ -27,6 +27,7 @@ var law = []struct {
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
 	{"ingest/internal/disk", []string{"schema"}, nil},
+	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},

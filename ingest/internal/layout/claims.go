@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Segment is a segment in LiveDir or in a claim, and the runs that stood in it when it was listed.
+type Segment struct {
+	ID   schema.ULID
+	Runs []schema.ULID
+}
+
+// ParseRunName reads the name of a run's file without its directory.
+func ParseRunName(name string) (run schema.ULID, ok bool) {
+	f, err := schema.ParseLiveFile(path.Join(path.Dir(schema.LiveFile{}.Path()), name))
+	return f.Run, err == nil
+}
+
+// ListSegments lists the segments in a directory, and their runs. A segment that goes away meanwhile is left out.
+func ListSegments(f fs.FS, dir string) ([]Segment, error) {
+	entries, err := fs.ReadDir(f, dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Segment
+	for _, e := range entries {
+		id, err := schema.ParseULID(e.Name())
+		if err != nil || !e.IsDir() {
+			continue
+		}
+		files, err := fs.ReadDir(f, path.Join(dir, e.Name()))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		segment := Segment{ID: id}
+		for _, file := range files {
+			if run, ok := ParseRunName(file.Name()); ok {
+				segment.Runs = append(segment.Runs, run)
+			}
+		}
+		all = append(all, segment)
+	}
+	return all, nil
+}
+
+// ListClaims lists the claims that there are, in ascending order of their ids.
+func ListClaims(f fs.FS) ([]schema.Claim, error) {
+	entries, err := fs.ReadDir(f, schema.ClaimsDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var all []schema.Claim
+	for _, e := range entries {
+		if c, err := schema.ParseClaim(e.Name()); err == nil && e.IsDir() {
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// PlannedFile is the sealed file of a plan that has one.
+func PlannedFile(c schema.Claim, plan schema.Plan) (schema.SealedFile, error) {
+	f, err := schema.ParseSealedFile(plan.File)
+	if err != nil || f.ID != c.ID || f.Rows != len(plan.Runs) {
+		return f, fmt.Errorf("%w: %s plans the sealed file %q of %d runs", schema.ErrDamaged, c.Path(), plan.File, len(plan.Runs))
+	}
+	return f, nil
+}

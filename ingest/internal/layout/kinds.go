@@ -1,0 +1,170 @@
+package layout
+
+import (
+	"encoding/hex"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// QuarantineDir is the directory of a store into which a repair sets aside what readers stumble over, under the same
+// names. Nobody reads it.
+const QuarantineDir = "quarantine"
+
+// Kind is what a file of a store is, by its name alone.
+type Kind int
+
+// The kinds of files.
+const (
+	KindForeign Kind = iota // nothing that a store has; the only kind that a directory can be of
+	KindHeader
+	KindTemp
+	KindLive // of one run, in a segment or a claim
+	KindOwner
+	KindPlan
+	KindOut // of a claim, until it is linked into the store
+	KindSealed
+	KindPack
+	KindPackedEvents
+	KindEvent
+	KindArtifact
+	KindAside  // in TrashDir or QuarantineDir
+	KindBroken // not what readers expect of the name: a link, a pipe, a directory under the name of a file
+)
+
+// File is a file of a store and what its name says.
+type File struct {
+	Path   string
+	Zone   string // the first element of the path
+	Kind   Kind
+	Live   schema.LiveFile   // of KindLive
+	Claim  schema.Claim      // of KindPlan and KindOut
+	Sealed schema.SealedFile // of KindSealed and KindPack
+	ID     schema.ULID       // of KindEvent and KindPackedEvents
+	Entry  fs.DirEntry       // nil where only the name is known
+	Linked bool              // it is a link
+}
+
+// Zones are the directories of a store. A run goes from one to a later one, so that whoever lists them in this order
+// meets it at least once; and what stands in runs/ has its samples and ops by then.
+var Zones = []string{
+	schema.LiveDir, schema.ClaimsDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir, schema.EventsDir,
+	schema.ArtifactsDir, schema.TmpDir, schema.TrashDir, QuarantineDir,
+}
+
+// IsFolder tells whether a directory of that name can be in a store.
+func IsFolder(name string) bool {
+	parts := strings.Split(name, "/")
+	if len(parts) == 1 {
+		return true // a zone, and in the other ones everything goes
+	}
+	switch zone := parts[0]; zone {
+	case schema.TrashDir, QuarantineDir:
+		return true
+	case schema.ClaimsDir:
+		_, err := schema.ParseClaim(parts[1])
+		return err == nil && (len(parts) == 2 || len(parts) == 3 && isULID(parts[2]))
+	case schema.LiveDir:
+		return len(parts) == 2 && isULID(parts[1])
+	case schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir:
+		_, err := time.Parse("2006-01", parts[1])
+		return err == nil && len(parts) == 2
+	case schema.ArtifactsDir:
+		return len(parts) == 2 && len(parts[1]) == 2
+	}
+	return false
+}
+
+func isULID(text string) bool {
+	_, err := schema.ParseULID(text)
+	return err == nil
+}
+
+// Classify tells what a file is by its path in the store.
+func Classify(name string) File {
+	zone, _, _ := strings.Cut(name, "/")
+	s := File{Path: name, Zone: zone}
+	switch zone {
+	case schema.HeaderFile:
+		if name == zone {
+			s.Kind = KindHeader
+		}
+	case schema.TmpDir:
+		if stem, ok := strings.CutSuffix(path.Base(name), disk.TempSuffix); ok && isULID(stem) && path.Dir(name) == zone {
+			s.Kind = KindTemp
+		}
+	case schema.TrashDir, QuarantineDir:
+		s.Kind = KindAside
+	case schema.LiveDir, schema.ClaimsDir:
+		s.classifyUnsealed()
+	case schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir:
+		s.classifySealed()
+	case schema.EventsDir:
+		if id, err := schema.ParseEventFile(path.Base(name)); err == nil && schema.EventFile(id) == name {
+			s.Kind, s.ID = KindEvent, id
+		}
+	case schema.ArtifactsDir:
+		if ArtifactHash(name) != "" {
+			s.Kind = KindArtifact
+		}
+	}
+	return s
+}
+
+func (s *File) classifyUnsealed() {
+	if f, err := schema.ParseLiveFile(s.Path); err == nil {
+		s.Kind, s.Live = KindLive, f
+		return
+	}
+	dir, base := path.Split(s.Path)
+	dir = strings.TrimSuffix(dir, "/")
+	if dir == s.Zone || !IsFolder(dir) {
+		return
+	}
+	if base == schema.OwnerFile {
+		s.Kind = KindOwner
+		return
+	}
+	c, err := schema.ParseClaim(path.Base(dir))
+	if err != nil || c.Path() != dir {
+		return
+	}
+	s.Claim = c
+	switch {
+	case base == schema.PlanFile:
+		s.Kind = KindPlan
+	case IsOut(base):
+		s.Kind = KindOut
+	}
+}
+
+func (s *File) classifySealed() {
+	base := path.Base(s.Path)
+	if f, err := schema.ParseSealedFile(base); err == nil && f.Path(s.Zone) == s.Path {
+		s.Kind, s.Sealed = KindSealed, f
+		if s.Zone == schema.PacksDir {
+			s.Kind = KindPack
+		}
+		return
+	}
+	if id, err := schema.ParsePackedEvents(base); err == nil && schema.PackedEvents(id) == s.Path {
+		s.Kind, s.ID = KindPackedEvents, id
+	}
+}
+
+// ArtifactHash is the SHA-256, in hex, that the name of an artifact says it has; empty where it is no such name.
+func ArtifactHash(name string) string {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 || parts[0] != schema.ArtifactsDir {
+		return ""
+	}
+	sum, _, _ := strings.Cut(parts[2], ".")
+	if b, err := hex.DecodeString(sum); err != nil || len(b) != 32 || sum != strings.ToLower(sum) || sum[:2] != parts[1] {
+		return ""
+	}
+	return sum
+}
