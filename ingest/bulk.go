@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"hash"
 	"io"
 	"iter"
 	"path"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -205,11 +205,11 @@ func (b *bulk) write() error {
 		return err
 	}
 	names := map[*schema.Table]string{}
-	for _, t := range sealedTables {
+	for _, t := range runfile.Tables {
 		names[t] = path.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix)
 	}
-	set := newSealedSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
-	defer set.remove()
+	set := runfile.NewSet(b.files, b.version, func(t *schema.Table) string { return names[t] })
+	defer set.Remove()
 	ids, sum := make([]schema.ULID, len(b.runs)), sha256.New()
 	for i := range b.runs {
 		ids[i] = b.runs[i].id
@@ -218,11 +218,11 @@ func (b *bulk) write() error {
 			return err
 		}
 	}
-	if err := set.finish(); err != nil {
+	if err := set.Finish(); err != nil {
 		return err
 	}
-	sealed := schema.NewSealedFile(contentID(ids[len(ids)-1].Time(), sum), ids)
-	if err := set.publish(sealed); err != nil {
+	sealed := schema.NewSealedFile(runfile.ContentID(ids[len(ids)-1].Time(), sum), ids)
+	if err := set.Publish(sealed); err != nil {
 		return err
 	}
 	if b.seen.takes(len(b.runs)) {
@@ -234,29 +234,22 @@ func (b *bulk) write() error {
 	return nil
 }
 
-// contentID is the id of a sealed file that comes from no claim, of the time of its last run: the same runs give the
-// same name, so that what was interrupted is not there twice after it was done again. sum is over the ids and digests of
-// the runs in their order.
-func contentID(last time.Time, sum hash.Hash) schema.ULID {
-	return schema.ULIDFrom(last, [10]byte(sum.Sum(nil)))
-}
-
 // writeTo adds the rows of a run.
-func (r *bulkRun) writeTo(set *sealedSet) error {
-	if err := set.write(schema.Runs, schema.RunRow(&r.run, r.digest)); err != nil {
+func (r *bulkRun) writeTo(set *runfile.Set) error {
+	if err := set.Write(schema.Runs, schema.RunRow(&r.run, r.digest)); err != nil {
 		return err
 	}
 	slices.SortFunc(r.run.Metrics, func(x, y schema.Metric) int { return strings.Compare(x.Name, y.Name) })
 	for i := range r.run.Metrics {
 		row := append([]any{r.run.RunID}, schema.MetricRow(&r.run.Metrics[i])...)
-		if err := set.write(schema.Samples, row); err != nil {
+		if err := set.Write(schema.Samples, row); err != nil {
 			return err
 		}
 	}
 	slices.SortFunc(r.run.Ops, func(x, y schema.Op) int { return cmp.Compare(x.Index, y.Index) })
 	for i := range r.run.Ops {
 		row := append([]any{r.run.RunID}, schema.OpRow(&r.run.Ops[i])...)
-		if err := set.write(schema.Ops, row); err != nil {
+		if err := set.Write(schema.Ops, row); err != nil {
 			return err
 		}
 	}

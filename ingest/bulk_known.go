@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -23,7 +24,7 @@ func (b *bulk) dropKnown() (dropped Appended, err error) {
 		ids[i] = b.runs[i].id
 	}
 	known, err := b.known(ids)
-	for attempt := 1; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+	for attempt := 1; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
 		known, err = b.known(ids)
 	}
 	if err != nil {
@@ -77,7 +78,7 @@ func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 			}
 		}
 	}
-	near, err := sealedNear(b.files, ids)
+	near, err := runfile.Near(b.files, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +101,9 @@ func (b *bulk) known(ids []schema.ULID) (map[schema.ULID]string, error) {
 // look adds the digests of those of the runs that a sealed file holds, or holds what is in the file.
 func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schema.ULID]string) error {
 	if !b.seen.takes(sealed.Rows) {
-		return readDigests(b.files, sealed, ids, known)
+		return runfile.ReadDigests(b.files, sealed, ids, known)
 	}
-	if err := eachDigest(b.files, sealed, b.seen.add); err != nil {
+	if err := runfile.EachDigest(b.files, sealed, b.seen.add); err != nil {
 		return err
 	}
 	b.seen.files[sealed] = true
@@ -112,15 +113,15 @@ func (b *bulk) look(sealed schema.SealedFile, ids []schema.ULID, known map[schem
 // live is the digest of a live run, on disk; of one that cannot be read it is empty.
 func (b *bulk) live(f schema.LiveFile) (digest string, err error) {
 	if err := b.sync(path.Dir(f.Path())); err != nil {
-		return "", moved(err)
+		return "", runfile.Moved(err)
 	}
-	switch live, err := readLiveFile(b.files, f); {
+	switch live, err := runfile.ReadLiveFile(b.files, f); {
 	case err == nil:
 		return live.Digest, nil
-	case refusable(err):
+	case runfile.AboutContent(err):
 		return "", nil
 	default:
-		return "", moved(err)
+		return "", runfile.Moved(err)
 	}
 }
 
@@ -157,7 +158,7 @@ func (s *seenFiles) find(runs []schema.ULID, known map[schema.ULID]string) {
 
 // syncSealed fsyncs the folders of sealed files that can hold a run of that month.
 func (b *bulk) syncSealed(oldest string) error {
-	for _, t := range sealedTables {
+	for _, t := range runfile.Tables {
 		zone := schema.TableZones[t]
 		folders, err := fs.ReadDir(b.files, zone)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -134,11 +135,11 @@ func (s *sealer) rescueRun(f schema.LiveFile) error {
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	one, err := readRunFile(s.files, f.Path())
+	one, err := runfile.ReadRunFile(s.files, f.Path())
 	if err != nil {
 		return err
 	}
-	other, err := readRunFile(s.files, to)
+	other, err := runfile.ReadRunFile(s.files, to)
 	if err != nil {
 		return err
 	}

@@ -12,9 +12,13 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
+
+// Loss counts what damage takes.
+type Loss = runfile.Loss
 
 // Compacted counts what a compact store has.
 type Compacted struct {
@@ -85,19 +89,19 @@ type compacter struct {
 	memory  int
 	damaged func(Finding)
 	done    Compacted
-	lost    lostRows                   // of the other store, as its events say, and those that are found to be now
+	lost    runfile.Lost               // of the other store, as its events say, and those that are found to be now
 	losing  map[*schema.Table][]string // runs that are found to have lost rows now
 	removed map[string]bool
 	temps   []string
-	set     *runSet // of the month; nil between months
+	set     *runfile.RunSet // of the month; nil between months
 }
 
 func (c *compacter) all(ctx context.Context) error {
 	if err := c.begin(); err != nil {
 		return err
 	}
-	if c.lost = readableLost(c.from); c.lost == nil {
-		c.lost = lostRows{}
+	if c.lost = runfile.ReadLost(c.from); c.lost == nil {
+		c.lost = runfile.Lost{}
 	}
 	c.losing = map[*schema.Table][]string{}
 	defer func() { disk.RemoveAll(c.into, c.temps) }()
@@ -113,8 +117,8 @@ func (c *compacter) all(ctx context.Context) error {
 	if inputs, err = c.narrow(ctx, inputs); err != nil {
 		return err
 	}
-	runs := mergeRuns(c.readersOf(inputs))
-	defer runs.close()
+	runs := runfile.Merge(c.readersOf(inputs))
+	defer runs.Close()
 	if err := c.months(ctx, runs); err != nil {
 		return err
 	}
@@ -196,17 +200,17 @@ func (c *compacter) end() error {
 }
 
 // list lists the store, and copies its live runs into a temporary file: sealers may move them at any moment.
-func (c *compacter) list(ctx context.Context) (*schema.Listing, []runInputFile, error) {
+func (c *compacter) list(ctx context.Context) (*schema.Listing, []runfile.Input, error) {
 	var listing *schema.Listing
-	err := errMoved
-	for attempt := 0; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+	err := runfile.ErrMoved
+	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
 		if listing, err = schema.List(c.from, schema.Scope{}); err != nil {
 			return nil, nil, err
 		}
-		var live []runInputFile
+		var live []runfile.Input
 		if live, err = c.copyLive(ctx, listing.Live); err == nil {
 			for _, f := range listing.Sealed {
-				live = append(live, runInputFile{c.from, f, zoneName(f)})
+				live = append(live, runfile.InputOf(c.from, f))
 			}
 			return listing, live, nil
 		}
@@ -214,66 +218,66 @@ func (c *compacter) list(ctx context.Context) (*schema.Listing, []runInputFile, 
 	return nil, nil, err
 }
 
-func (c *compacter) copyLive(ctx context.Context, files []schema.LiveFile) ([]runInputFile, error) {
+func (c *compacter) copyLive(ctx context.Context, files []schema.LiveFile) ([]runfile.Input, error) {
 	if len(files) == 0 {
 		return nil, nil
 	}
 	ascending := slices.Clone(files)
 	slices.SortFunc(ascending, func(a, b schema.LiveFile) int { return a.Run.Compare(b.Run) })
-	input, err := c.temporary(ctx, &liveLeft{compacter: c, liveRuns: &liveRuns{c.from, ascending}})
-	if err == nil && input.sealed.Rows == 0 {
+	input, err := c.temporary(ctx, &liveLeft{compacter: c, LiveRuns: &runfile.LiveRuns{FS: c.from, Files: ascending}})
+	if err == nil && input.Sealed.Rows == 0 {
 		return nil, nil
 	}
-	return []runInputFile{input}, moved(err)
+	return []runfile.Input{input}, runfile.Moved(err)
 }
 
 // temporary writes runs into temporary files.
-func (c *compacter) temporary(ctx context.Context, runs runReader) (runInputFile, error) {
-	defer runs.close()
-	set, err := newRunSet(c.into, c.version)
+func (c *compacter) temporary(ctx context.Context, runs runfile.Reader) (runfile.Input, error) {
+	defer runs.Close()
+	set, err := runfile.NewRunSet(c.into, c.version)
 	if err != nil {
-		return runInputFile{}, err
+		return runfile.Input{}, err
 	}
-	c.temps = append(c.temps, set.names()...)
-	if err := eachRun(ctx, runs, set.write); err != nil {
-		set.remove()
-		return runInputFile{}, err
+	c.temps = append(c.temps, set.Names()...)
+	if err := runfile.EachRun(ctx, runs, set.Write); err != nil {
+		set.Remove()
+		return runfile.Input{}, err
 	}
-	if err := set.finish(); err != nil {
-		return runInputFile{}, err
+	if err := set.Finish(); err != nil {
+		return runfile.Input{}, err
 	}
-	return runInputFile{c.into, set.sealedFile(schema.ULID{}), set.name}, nil
+	return runfile.Input{FS: c.into, Sealed: set.SealedFile(schema.ULID{}), Name: set.Name}, nil
 }
 
 // narrow merges files into temporary ones until not too many are to be read at a time.
-func (c *compacter) narrow(ctx context.Context, inputs []runInputFile) ([]runInputFile, error) {
+func (c *compacter) narrow(ctx context.Context, inputs []runfile.Input) ([]runfile.Input, error) {
 	for {
-		slices.SortFunc(inputs, func(a, b runInputFile) int {
-			return cmp.Or(cmp.Compare(a.sealed.First, b.sealed.First), a.sealed.ID.Compare(b.sealed.ID))
+		slices.SortFunc(inputs, func(a, b runfile.Input) int {
+			return cmp.Or(cmp.Compare(a.Sealed.First, b.Sealed.First), a.Sealed.ID.Compare(b.Sealed.ID))
 		})
-		sizes := make([]packInput, len(inputs))
+		files := make([]schema.SealedFile, len(inputs))
 		for i, in := range inputs {
-			sizes[i].file = in.sealed
+			files[i] = in.Sealed
 		}
-		if overlapping(sizes) <= c.memory || len(inputs) < 2 {
+		if runfile.Overlapping(files) <= c.memory || len(inputs) < 2 {
 			return inputs, nil
 		}
-		var next []runInputFile
-		for _, batch := range batches(sizes, c.memory) {
-			merged, err := c.temporary(ctx, mergeRuns(c.readersOf(inputs[:len(batch)])))
+		var next []runfile.Input
+		for _, length := range runfile.Batches(files, c.memory) {
+			merged, err := c.temporary(ctx, runfile.Merge(c.readersOf(inputs[:length])))
 			if err != nil {
 				return nil, err
 			}
-			next, inputs = append(next, merged), inputs[len(batch):]
+			next, inputs = append(next, merged), inputs[length:]
 		}
 		inputs = next
 	}
 }
 
 // months writes the sealed files.
-func (c *compacter) months(ctx context.Context, runs runReader) error {
+func (c *compacter) months(ctx context.Context, runs runfile.Reader) error {
 	month := ""
-	err := eachRun(ctx, runs, func(live *table.Live) error {
+	err := runfile.EachRun(ctx, runs, func(live *table.Live) error {
 		if c.removed[live.RunID] {
 			c.done.Removed++
 			return nil
@@ -289,18 +293,18 @@ func (c *compacter) months(ctx context.Context, runs runReader) error {
 			month = m
 		}
 		if c.set == nil {
-			if c.set, err = newRunSet(c.into, c.version); err != nil {
+			if c.set, err = runfile.NewRunSet(c.into, c.version); err != nil {
 				return err
 			}
 		}
 		c.done.Runs++
-		return c.set.write(live)
+		return c.set.Write(live)
 	})
 	if err == nil {
 		err = c.endMonth()
 	}
 	if c.set != nil {
-		c.set.remove()
+		c.set.Remove()
 	}
 	return err
 }
@@ -311,13 +315,13 @@ func (c *compacter) endMonth() error {
 	if c.set == nil {
 		return nil
 	}
-	if err := c.set.finish(); err != nil {
+	if err := c.set.Finish(); err != nil {
 		return err
 	}
-	if err := c.set.publish(c.set.sealedFile(schema.NewULID(c.set.last.Time()))); err != nil {
+	if err := c.set.Publish(c.set.SealedFile(schema.NewULID(c.set.Last.Time()))); err != nil {
 		return err
 	}
-	c.set.remove()
+	c.set.Remove()
 	c.set = nil
 	c.done.Files++
 	return nil

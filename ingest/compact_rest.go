@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // copyRest copies the artifacts, and the events that still mean something.
 func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
-	if _, err := copyArtifacts(ctx, c.from, c.into, func(name string, err error) { c.leaveOut(name, Loss{}, err) }); err != nil {
+	if _, err := runfile.CopyArtifacts(ctx, c.from, c.into, func(name string, err error) { c.leaveOut(name, runfile.Loss{}, err) }); err != nil {
 		return err
 	}
 	gone := c.removed
@@ -61,11 +62,11 @@ func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 	for _, id := range listed.Files {
 		e, err := schema.ReadEvent(c.from, id)
 		if errors.Is(err, schema.ErrDamaged) {
-			c.leaveOut(schema.EventFile(id), Loss{}, err)
+			c.leaveOut(schema.EventFile(id), runfile.Loss{}, err)
 			continue
 		}
 		if err != nil {
-			return nil, inFile(schema.EventFile(id), err)
+			return nil, runfile.InFile(schema.EventFile(id), err)
 		}
 		events = append(events, e)
 	}
@@ -73,17 +74,17 @@ func (c *compacter) readEvents(listed schema.Events) ([]schema.Event, error) {
 }
 
 // leaveOut says that a file is damaged, and what that costs.
-func (c *compacter) leaveOut(name string, loss Loss, err error) {
-	if in, ok := errors.AsType[*fileError](err); ok {
-		name, err = in.path, in.err
+func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
+	if in, ok := errors.AsType[*runfile.FileError](err); ok {
+		name, err = in.Path, in.Err
 	}
-	c.done.Loss.add(loss)
-	c.damaged(Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err), Loss: loss})
+	c.done.Loss.Add(loss)
+	c.damaged(Finding{Severity: SeverityDamage, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
 }
 
 // readersOf are readers of what is left of files.
-func (c *compacter) readersOf(inputs []runInputFile) []runReader {
-	readers := make([]runReader, len(inputs))
+func (c *compacter) readersOf(inputs []runfile.Input) []runfile.Reader {
+	readers := make([]runfile.Reader, len(inputs))
 	for i, in := range inputs {
 		readers[i] = &sealedLeft{compacter: c, input: in}
 	}
@@ -93,37 +94,37 @@ func (c *compacter) readersOf(inputs []runInputFile) []runReader {
 // sealedLeft reads what is left of a sealed file.
 type sealedLeft struct {
 	*compacter
-	input runInputFile
-	runs  *salvager // nil before the first run
+	input runfile.Input
+	runs  *runfile.Salvager // nil before the first run
 }
 
-func (s *sealedLeft) from() string { return idBound(s.input.sealed.First) }
+func (s *sealedLeft) From() string { return runfile.IDBound(s.input.Sealed.First) }
 
-func (s *sealedLeft) next() (live *table.Live, err error) {
+func (s *sealedLeft) Next() (live *table.Live, err error) {
 	if s.runs == nil {
-		if s.runs, err = newSalvager(s.input, s.lost); err != nil {
+		if s.runs, err = runfile.NewSalvager(s.input, s.lost); err != nil {
 			return nil, err
 		}
 	}
-	r, err := s.runs.next()
+	r, err := s.runs.Next()
 	if errors.Is(err, io.EOF) {
-		loss := s.runs.loss
-		damages := s.runs.damages()
-		if len(damages) == 0 && loss != (Loss{}) {
-			damages = []error{damagedf(s.input.name(schema.Runs), "its rows are not those that its name and its digests say")}
+		loss := s.runs.Loss
+		damages := s.runs.Damages()
+		if len(damages) == 0 && loss != (runfile.Loss{}) {
+			damages = []error{runfile.Damagedf(s.input.Name(schema.Runs), "its rows are not those that its name and its digests say")}
 		}
-		if len(damages) > 0 && s.input.sealed.ID == (schema.ULID{}) { // what was just written
+		if len(damages) > 0 && s.input.Sealed.ID == (schema.ULID{}) { // what was just written
 			return nil, damages[0]
 		}
 		for _, damage := range damages {
 			s.leaveOut("", loss, damage)
-			loss = Loss{}
+			loss = runfile.Loss{}
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range r.lost {
+	for _, t := range r.Lost {
 		if _, known := s.lost[r.RunID][t.Name]; known {
 			continue
 		}
@@ -136,26 +137,26 @@ func (s *sealedLeft) next() (live *table.Live, err error) {
 	return r.Live, nil
 }
 
-func (s *sealedLeft) close() {
+func (s *sealedLeft) Close() {
 	if s.runs != nil {
-		s.runs.close()
+		s.runs.Close()
 	}
 }
 
 // liveLeft reads the live runs that are not damaged.
 type liveLeft struct {
 	*compacter
-	*liveRuns
+	*runfile.LiveRuns
 }
 
-func (l *liveLeft) next() (*table.Live, error) {
+func (l *liveLeft) Next() (*table.Live, error) {
 	for {
-		live, err := l.liveRuns.next()
+		live, err := l.LiveRuns.Next()
 		if !errors.Is(err, schema.ErrDamaged) {
 			return live, err
 		}
-		l.leaveOut("", Loss{Runs: 1}, err)
+		l.leaveOut("", runfile.Loss{Runs: 1}, err)
 	}
 }
 
-func (l *liveLeft) from() string { return l.liveRuns.from() }
+func (l *liveLeft) From() string { return l.LiveRuns.From() }

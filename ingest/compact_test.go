@@ -13,6 +13,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -148,7 +149,7 @@ func TestCompactDamage(t *testing.T) {
 		var found []Finding
 		into := filepath.Join(t.TempDir(), "new")
 		done, err := Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f) })
-		if err != nil || len(found) != 1 || found[0].Path != f.Path(zone) || done.Loss != found[0].Loss || done.Loss == (Loss{}) {
+		if err != nil || len(found) != 1 || found[0].Path != f.Path(zone) || done.Loss != found[0].Loss || done.Loss == (runfile.Loss{}) {
 			t.Errorf("%s: compacted %+v, found %+v: %v", zone, done, found, err)
 		}
 		wholeStore(t, into)
@@ -156,15 +157,15 @@ func TestCompactDamage(t *testing.T) {
 		if got := states(t, into); !maps.Equal(got, states(t, dir)) {
 			t.Errorf("%s: it holds %d runs; repaired %+v", zone, len(got), repaired)
 		}
-		if got, want := readableLost(os.DirFS(into)), readableLost(os.DirFS(dir)); len(got) != len(want) {
+		if got, want := runfile.ReadLost(os.DirFS(into)), runfile.ReadLost(os.DirFS(dir)); len(got) != len(want) {
 			t.Errorf("%s: marked %v, want %v", zone, got, want)
 		}
 		mustMerge(t, good, into)
-		if !maps.Equal(states(t, into), states(t, good)) || len(readableLost(os.DirFS(into))) > 0 {
+		if !maps.Equal(states(t, into), states(t, good)) || len(runfile.ReadLost(os.DirFS(into))) > 0 {
 			t.Errorf("%s: the new store is not healed", zone)
 		}
 		again := filepath.Join(t.TempDir(), "again")
-		if done, err := Compact(context.Background(), dir, again, "test", noDamage(t)); err != nil || done.Loss != (Loss{}) {
+		if done, err := Compact(context.Background(), dir, again, "test", noDamage(t)); err != nil || done.Loss != (runfile.Loss{}) {
 			t.Errorf("%s: compacted after a repair %+v: %v", zone, done, err)
 		}
 		wholeStore(t, again)
@@ -192,7 +193,7 @@ func TestCompactLive(t *testing.T) {
 	done := must(Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f.Path) }))
 	slices.Sort(found)
 	slices.Sort(names)
-	if !slices.Equal(found, names) || done.Runs+done.Removed != len(want)-1 || done.Loss != (Loss{Runs: 1}) {
+	if !slices.Equal(found, names) || done.Runs+done.Removed != len(want)-1 || done.Loss != (runfile.Loss{Runs: 1}) {
 		t.Errorf("compacted %+v of %d, found %v, want %v", done, len(want), found, names)
 	}
 	wholeStore(t, into)

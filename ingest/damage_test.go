@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -36,7 +37,7 @@ func statesIn(t testing.TB, f fs.FS) map[string]runState {
 		all[id] = runState{hashRows([][]any{run}), hashRows(samples), hashRows(ops)}
 	}
 	for _, file := range listing.Sealed {
-		if _, err := salvageLoss(sealedInput(f, file), readableLost(f), func(r salvagedRun) error {
+		if _, err := runfile.Salvage(runfile.InputOf(f, file), runfile.ReadLost(f), func(r runfile.Salvaged) error {
 			add(r.RunID, r.Run, r.Samples, r.Ops)
 			return nil
 		}); err != nil {
@@ -44,7 +45,7 @@ func statesIn(t testing.TB, f fs.FS) map[string]runState {
 		}
 	}
 	for _, file := range listing.Live {
-		live, err := readLiveFile(f, file)
+		live, err := runfile.ReadLiveFile(f, file)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +107,7 @@ func TestMergeHeals(t *testing.T) {
 			if got := states(t, dir); !maps.Equal(got, want) || done.Added+done.Healed == 0 {
 				t.Errorf("%s: merged %+v, %d runs", zone, done, len(got))
 			}
-			if lost := readableLost(os.DirFS(dir)); len(lost) > 0 {
+			if lost := runfile.ReadLost(os.DirFS(dir)); len(lost) > 0 {
 				t.Errorf("%s: marked %v", zone, lost)
 			}
 			wholeStore(t, dir)
@@ -115,8 +116,8 @@ func TestMergeHeals(t *testing.T) {
 			}
 			// The other way: the marks of a store that has lost rows say nothing of one that has them.
 			mustMerge(t, dir, good)
-			if got := states(t, good); !maps.Equal(got, want) || len(readableLost(os.DirFS(good))) > 0 {
-				t.Errorf("%s: the copy has %d runs, and is marked %v", zone, len(got), readableLost(os.DirFS(good)))
+			if got := states(t, good); !maps.Equal(got, want) || len(runfile.ReadLost(os.DirFS(good))) > 0 {
+				t.Errorf("%s: the copy has %d runs, and is marked %v", zone, len(got), runfile.ReadLost(os.DirFS(good)))
 			}
 		}
 	}
@@ -131,14 +132,14 @@ func TestMergeLossy(t *testing.T) {
 	_, empty := newStore(t)
 	mustMerge(t, dir, empty)
 	wholeStore(t, empty)
-	if !maps.Equal(states(t, empty), states(t, dir)) || len(readableLost(os.DirFS(empty))) != 3 {
-		t.Errorf("marked %v", readableLost(os.DirFS(empty)))
+	if !maps.Equal(states(t, empty), states(t, dir)) || len(runfile.ReadLost(os.DirFS(empty))) != 3 {
+		t.Errorf("marked %v", runfile.ReadLost(os.DirFS(empty)))
 	}
 	want := states(t, good)
 	mustMerge(t, dir, good)
 	wholeStore(t, good)
-	if !maps.Equal(states(t, good), want) || len(readableLost(os.DirFS(good))) != 0 {
-		t.Errorf("a whole store is marked %v", readableLost(os.DirFS(good)))
+	if !maps.Equal(states(t, good), want) || len(runfile.ReadLost(os.DirFS(good))) != 0 {
+		t.Errorf("a whole store is marked %v", runfile.ReadLost(os.DirFS(good)))
 	}
 	mustMerge(t, good, empty)
 	if !maps.Equal(states(t, empty), want) {
@@ -167,8 +168,8 @@ func TestRestoreQuarantine(t *testing.T) {
 		if done, refused := restore(); refused != 0 || done.Added+done.Healed == 0 {
 			t.Errorf("%s: restored %+v, %d refused", zone, done, refused)
 		}
-		if got := states(t, dir); !maps.Equal(got, states(t, good)) || len(readableLost(os.DirFS(dir))) != 0 {
-			t.Errorf("%s: %d runs, marked %v", zone, len(got), readableLost(os.DirFS(dir)))
+		if got := states(t, dir); !maps.Equal(got, states(t, good)) || len(runfile.ReadLost(os.DirFS(dir))) != 0 {
+			t.Errorf("%s: %d runs, marked %v", zone, len(got), runfile.ReadLost(os.DirFS(dir)))
 		}
 		wholeStore(t, dir)
 		if done, refused := restore(); refused != 0 || done.Added+done.Healed+done.Events != 0 {

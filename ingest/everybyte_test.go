@@ -23,6 +23,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -79,7 +80,7 @@ func onceStored(t testing.TB) tiny {
 	store.leaveSegment()
 	_, outs, err := store.sealer.plan(context.Background(), claim)
 	mustDo(t, err)
-	outs.remove()
+	outs.Remove()
 	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 
 	mustAppend(t, store, live)
@@ -132,26 +133,36 @@ func eventName(e schema.Event) string { return schema.EventFile(must(schema.Pars
 // splitSealed writes a sealed file anew: its first run is in one row group, the others are in a second one.
 func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
 	t.Helper()
-	files := must(disk.NewOS(dir))
-	set := must(newRunSet(files, "test"))
-	runs := readSealed(files, f)
-	defer runs.close()
+	files, writers := must(disk.NewOS(dir)), map[*schema.Table]*table.Writer{}
+	for of, zone := range schema.TableZones {
+		name := filepath.Join(dir, f.Path(zone))
+		out := must(os.CreateTemp(filepath.Dir(name), ""))
+		writers[of] = table.NewWriter(out, of, "test", nil)
+		defer func() {
+			mustDo(t, writers[of].Close())
+			mustDo(t, out.Close())
+			mustDo(t, os.Rename(out.Name(), name))
+		}()
+	}
+	runs := runfile.ReadSealed(files, f)
+	defer runs.Close()
 	for i := 0; ; i++ {
-		live, err := runs.next()
+		live, err := runs.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		mustDo(t, err)
-		mustDo(t, set.write(live))
-		for _, out := range set.outs {
-			if i == 0 {
-				mustDo(t, out.writer.EndGroup())
+		mustDo(t, writers[schema.Runs].Write(live.Run))
+		for of, rows := range map[*schema.Table][][]any{schema.Samples: live.Samples, schema.Ops: live.Ops} {
+			for _, row := range rows {
+				mustDo(t, writers[of].Write(row))
 			}
 		}
-	}
-	mustDo(t, set.finish())
-	for table := range set.outs {
-		mustDo(t, files.Rename(set.name(table), f.Path(schema.TableZones[table])))
+		for _, w := range writers {
+			if i == 0 {
+				mustDo(t, w.EndGroup())
+			}
+		}
 	}
 }
 
@@ -227,7 +238,7 @@ func rowGroupsOf(t testing.TB, content []byte, of *schema.Table) (groups []rowGr
 		first := g.Columns[0].MetaData // run_id, which has no dictionary
 		group := rowGroup{from: first.DataPageOffset, end: first.DataPageOffset + g.TotalCompressedSize}
 		for range g.NumRows {
-			group.runs = append(group.runs, must(rows.Read())[runIDPlace].(string))
+			group.runs = append(group.runs, must(rows.Read())[runfile.RunIDPlace].(string))
 		}
 		groups = append(groups, group)
 	}
@@ -335,7 +346,7 @@ func (d *damaging) check(t *testing.T, f memFiles, h hit) error {
 }
 
 // lost counts what a store has lost. The error says what it must not have lost, or has not marked.
-func (d *damaging) lost(got *answers, h hit) (lost Loss, err error) {
+func (d *damaging) lost(got *answers, h hit) (lost runfile.Loss, err error) {
 	for id := range got.runs {
 		if _, there := d.want.runs[id]; !there {
 			return lost, fmt.Errorf("run %s is new", id)
@@ -423,7 +434,7 @@ func (d *damaging) answers(t testing.TB, f memFiles) *answers {
 		clear(d.known)
 	}
 	a.runs, a.damage = statesIn(t, f), damage(findings(t, f))
-	for id, lost := range readableLost(f) {
+	for id, lost := range runfile.ReadLost(f) {
 		a.lost[id] = slices.Sorted(maps.Keys(lost))
 	}
 	d.known[id] = a

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"slices"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -17,7 +16,7 @@ import (
 // heal gives runs that have lost samples or ops to damage what the other store has of them, and says in events which
 // have all rows again, whoever brought them. It gives the number of these.
 func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int, err error) {
-	lost := readableLost(m.into)
+	lost := runfile.ReadLost(m.into)
 	var ids []schema.ULID
 	for id := range lost {
 		if run, err := schema.ParseULID(id); err == nil {
@@ -25,7 +24,7 @@ func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int
 		}
 	}
 	slices.SortFunc(ids, schema.ULID.Compare)
-	near, err := sealedNear(m.into, ids)
+	near, err := runfile.Near(m.into, ids)
 	if err != nil {
 		return 0, err
 	}
@@ -47,7 +46,7 @@ func (m *merging) heal(ctx context.Context, listing *schema.Listing) (healed int
 type healing struct {
 	*merging
 	file   schema.SealedFile
-	lost   lostRows
+	lost   runfile.Lost
 	wanted map[string]string // digests of the runs that lack rows
 	whole  []string          // runs of which an event says that they lack rows, and that have them
 }
@@ -59,7 +58,7 @@ func (h *healing) all(listing *schema.Listing) error {
 	}
 	if damaged != nil {
 		// Not wrapped: it is no damage of the other store.
-		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %s; store repair first", problemText(damaged)))
+		h.refuse(h.file.Path(schema.RunsDir), fmt.Errorf("the store that is merged into is damaged: %s; store repair first", runfile.ProblemText(damaged)))
 		return nil
 	}
 	if len(h.wanted) > 0 {
@@ -72,10 +71,10 @@ func (h *healing) all(listing *schema.Listing) error {
 
 // look finds out which runs lack rows. It gives what is wrong with the file, if anything is.
 func (h *healing) look() (damaged, err error) {
-	s, err := salvageLoss(sealedInput(h.into, h.file), h.lost, func(r salvagedRun) error {
+	s, err := runfile.Salvage(runfile.InputOf(h.into, h.file), h.lost, func(r runfile.Salvaged) error {
 		switch {
 		case h.lost[r.RunID] == nil:
-		case len(r.lost) == 0:
+		case len(r.Lost) == 0:
 			h.whole = append(h.whole, r.RunID)
 		default:
 			h.wanted[r.RunID] = r.Digest
@@ -85,26 +84,26 @@ func (h *healing) look() (damaged, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.loss != (Loss{}) {
-		return errors.Join(s.damages()...), nil
+	if s.Loss != (runfile.Loss{}) {
+		return errors.Join(s.Damages()...), nil
 	}
 	return nil, nil
 }
 
 // fill writes the samples and ops of the file anew, with those that the other store has.
 func (h *healing) fill(listing *schema.Listing) error {
-	theirs := mergeRuns(h.sources(listing))
-	defer theirs.close()
-	set, err := newRunSet(h.into, h.version)
+	theirs := runfile.Merge(h.sources(listing))
+	defer theirs.Close()
+	set, err := runfile.NewRunSet(h.into, h.version)
 	if err != nil {
 		return err
 	}
-	defer set.remove()
+	defer set.Remove()
 	var next *table.Live
 	before := len(h.whole)
-	_, err = salvageLoss(sealedInput(h.into, h.file), h.lost, func(r salvagedRun) error {
+	_, err = runfile.Salvage(runfile.InputOf(h.into, h.file), h.lost, func(r runfile.Salvaged) error {
 		for h.wanted[r.RunID] != "" && (next == nil || next.RunID < r.RunID) {
-			live, err := theirs.next()
+			live, err := theirs.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -118,50 +117,50 @@ func (h *healing) fill(listing *schema.Listing) error {
 			rows = next
 			h.whole = append(h.whole, r.RunID)
 		}
-		return writeParts(set.sealedSet, rows)
+		return set.WriteParts(rows)
 	})
 	if err == nil {
-		err = set.finish()
+		err = set.Finish()
 	}
 	if err != nil || len(h.whole) == before {
 		return err
 	}
-	return set.exchange(h.file)
+	return set.Exchange(h.file)
 }
 
 // sources are readers of what the other store has of the wanted runs, whole.
-func (h *healing) sources(listing *schema.Listing) []runReader {
-	var readers []runReader
+func (h *healing) sources(listing *schema.Listing) []runfile.Reader {
+	var readers []runfile.Reader
 	for _, f := range listing.Sealed {
 		if f.First <= h.file.Last && h.file.First <= f.Last {
-			readers = append(readers, &wholeRuns{healing: h, input: sealedInput(h.from, f)})
+			readers = append(readers, &wholeRuns{healing: h, input: runfile.InputOf(h.from, f)})
 		}
 	}
 	var live []schema.LiveFile
 	for _, f := range listing.Live {
 		digest := h.wanted[f.Run.String()]
-		if there, err := readLiveFile(h.from, f); digest != "" && err == nil && there.Digest == digest {
+		if there, err := runfile.ReadLiveFile(h.from, f); digest != "" && err == nil && there.Digest == digest {
 			live = append(live, f)
 		}
 	}
 	slices.SortFunc(live, func(a, b schema.LiveFile) int { return a.Run.Compare(b.Run) })
-	return append(readers, &liveRuns{h.from, live})
+	return append(readers, &runfile.LiveRuns{FS: h.from, Files: live})
 }
 
 // wholeRuns reads those of the wanted runs that are whole in a sealed file, however damaged it is.
 type wholeRuns struct {
 	*healing
-	input runInputFile
-	runs  *salvager // nil before the first run
+	input runfile.Input
+	runs  *runfile.Salvager // nil before the first run
 	ended bool
 }
 
-func (w *wholeRuns) from() string { return idBound(w.input.sealed.First) }
+func (w *wholeRuns) From() string { return runfile.IDBound(w.input.Sealed.First) }
 
-func (w *wholeRuns) next() (*table.Live, error) {
+func (w *wholeRuns) Next() (*table.Live, error) {
 	if w.runs == nil && !w.ended {
-		runs, err := newSalvager(w.input, w.healing.merging.lost)
-		if refusable(err) || errors.Is(err, fs.ErrNotExist) { // it is refused elsewhere
+		runs, err := runfile.NewSalvager(w.input, w.healing.merging.lost)
+		if runfile.AboutContent(err) || errors.Is(err, fs.ErrNotExist) { // it is refused elsewhere
 			w.ended = true
 		} else if err != nil {
 			return nil, err
@@ -169,55 +168,19 @@ func (w *wholeRuns) next() (*table.Live, error) {
 		w.runs = runs
 	}
 	for !w.ended {
-		r, err := w.runs.next()
+		r, err := w.runs.Next()
 		if err != nil {
 			return nil, err
 		}
-		if len(r.lost) == 0 && w.wanted[r.RunID] == r.Digest {
+		if len(r.Lost) == 0 && w.wanted[r.RunID] == r.Digest {
 			return r.Live, nil
 		}
 	}
 	return nil, io.EOF
 }
 
-func (w *wholeRuns) close() {
+func (w *wholeRuns) Close() {
 	if w.runs != nil {
-		w.runs.close()
+		w.runs.Close()
 	}
-}
-
-// writeParts adds the samples and ops of a run.
-func writeParts(set *sealedSet, live *table.Live) error {
-	for _, row := range live.Samples {
-		if err := set.write(schema.Samples, row); err != nil {
-			return err
-		}
-	}
-	for _, row := range live.Ops {
-		if err := set.write(schema.Ops, row); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// exchange puts the finished files of samples and ops in the place of those of a sealed file: at any moment a reader meets
-// the one or the other.
-func (s *sealedSet) exchange(f schema.SealedFile) error {
-	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		if s.outs[t] == nil {
-			continue
-		}
-		name := f.Path(schema.TableZones[t])
-		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
-			return err
-		}
-		if err := s.files.Rename(s.name(t), name); err != nil {
-			return err
-		}
-		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -118,9 +119,9 @@ func (i *Imported) Run(id schema.ULID) (r schema.Run, samples int64, err error) 
 	if sealed == nil || err != nil {
 		return r, 0, err
 	}
-	columns := []string{runIDColumn, sessionColumn, pointColumn, samplesColumn}
-	err = eachRow(i.files, *sealed, columns, func(row []any) error {
-		if row[runIDPlace] != id.String() {
+	columns := []string{runfile.RunIDColumn, sessionColumn, pointColumn, samplesColumn}
+	err = runfile.EachRow(i.files, *sealed, columns, func(row []any) error {
+		if row[runfile.RunIDPlace] != id.String() {
 			return nil
 		}
 		r.RunID = id.String()
@@ -153,8 +154,8 @@ func (i *Imported) idsOf(sealed schema.SealedFile) ([]schema.ULID, error) {
 		return i.lastIDs, nil
 	}
 	ids := make([]schema.ULID, 0, sealed.Rows)
-	err := eachRow(i.files, sealed, []string{runIDColumn}, func(row []any) error {
-		text, _ := row[runIDPlace].(string)
+	err := runfile.EachRow(i.files, sealed, []string{runfile.RunIDColumn}, func(row []any) error {
+		text, _ := row[runfile.RunIDPlace].(string)
 		id, err := schema.ParseULID(text)
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
@@ -182,7 +183,20 @@ func (i *Imported) sync(sealed schema.SealedFile) error {
 	if i.synced[dir] {
 		return nil
 	}
-	err := syncSealed(i.files, sealed)
+	err := runfile.SyncSealed(i.files, sealed)
 	i.synced[dir] = err == nil
 	return err
 }
+
+// Columns of runs that are looked at beside their ids.
+const (
+	sessionColumn = "session_id"
+	pointColumn   = "point_id"
+	samplesColumn = "n_samples"
+)
+
+var (
+	sessionPlace = schema.Runs.Place(sessionColumn)
+	pointPlace   = schema.Runs.Place(pointColumn)
+	samplesPlace = schema.Runs.Place(samplesColumn)
+)

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -72,7 +72,7 @@ type merging struct {
 	told    map[string]bool // what was refused, when all is looked at again
 	done    Merged
 	live    map[schema.ULID]schema.LiveFile // of the store that is merged into
-	lost    lostRows                        // of the other store
+	lost    runfile.Lost                    // of the other store
 	synced  map[string]bool                 // directories of it
 }
 
@@ -81,8 +81,8 @@ func listWhole(from fs.FS) (*schema.Listing, error) { return schema.List(from, s
 // merge begins anew as long as sealing goes on in one of the stores. What was done by then is found done.
 func (m *merging) merge(ctx context.Context) error {
 	m.told = map[string]bool{}
-	err := errMoved
-	for attempt := 0; errors.Is(err, errMoved) && attempt < moves; attempt++ {
+	err := runfile.ErrMoved
+	for attempt := 0; errors.Is(err, runfile.ErrMoved) && attempt < runfile.MostMoves; attempt++ {
 		m.done.Skipped = 0
 		err = m.all(ctx)
 	}
@@ -97,7 +97,7 @@ func (m *merging) all(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m.lost = readableLost(m.from)
+	m.lost = runfile.ReadLost(m.from)
 	here, err := schema.List(m.into, schema.Scope{Newest: 1})
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (m *merging) all(ctx context.Context) error {
 	for _, f := range here.Live {
 		m.live[f.Run] = f
 	}
-	copied, err := copyArtifacts(ctx, m.from, m.into, m.refuse)
+	copied, err := runfile.CopyArtifacts(ctx, m.from, m.into, m.refuse)
 	m.done.Artifacts += copied
 	if err != nil {
 		return err
@@ -139,23 +139,18 @@ func (m *merging) all(ctx context.Context) error {
 
 // refuse says, once, that a file or a run is not taken.
 func (m *merging) refuse(name string, err error) {
-	if in, ok := errors.AsType[*fileError](err); ok {
-		name, err = in.path, in.err
+	if in, ok := errors.AsType[*runfile.FileError](err); ok {
+		name, err = in.Path, in.Err
 	}
 	severity := SeverityNotice
 	if errors.Is(err, schema.ErrDamaged) {
 		severity = SeverityDamage
 	}
-	if f := (Finding{Severity: severity, Path: name, Problem: problemText(err)}); !m.told[f.Path+f.Problem] {
+	if f := (Finding{Severity: severity, Path: name, Problem: runfile.ProblemText(err)}); !m.told[f.Path+f.Problem] {
 		m.told[f.Path+f.Problem] = true
 		m.done.Refused++
 		m.refused(f)
 	}
-}
-
-// refusable tells whether an error is about what a file of the other store holds.
-func refusable(err error) bool {
-	return errors.Is(err, schema.ErrDamaged) || errors.Is(err, table.ErrNewer)
 }
 
 // liveRuns makes a sealed file of those live runs of the other store that are not here.
@@ -170,20 +165,20 @@ func (m *merging) liveRuns(ctx context.Context, files []schema.LiveFile) error {
 	}
 	var wanted []schema.LiveFile
 	for _, f := range files {
-		live, err := readLiveFile(m.from, f)
-		if refusable(err) {
+		live, err := runfile.ReadLiveFile(m.from, f)
+		if runfile.AboutContent(err) {
 			m.refuse(f.Path(), err)
 			continue
 		}
 		if err != nil {
-			return moved(err)
+			return runfile.Moved(err)
 		}
 		if m.isNew(f.Path(), met{f.Run, live.Digest, fromFile(live.Run)}, known) {
 			wanted = append(wanted, f)
 		}
 	}
-	if err := m.write(ctx, &liveRuns{m.from, wanted}); err != nil {
-		return moved(err)
+	if err := m.write(ctx, &runfile.LiveRuns{FS: m.from, Files: wanted}); err != nil {
+		return runfile.Moved(err)
 	}
 	m.done.Added += len(wanted)
 	return nil
@@ -210,7 +205,7 @@ func (m *merging) events(ctx context.Context, listed schema.Events) error {
 			continue
 		}
 		_, err = schema.ReadEvent(m.from, id)
-		if refusable(err) {
+		if runfile.AboutContent(err) {
 			m.refuse(name, err)
 			continue
 		}

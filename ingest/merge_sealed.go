@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -35,7 +36,7 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 		return err
 	}
 	// Samples and ops of all first: that a run is there says that the rest of it is.
-	for _, t := range sealedTables {
+	for _, t := range runfile.Tables {
 		for _, s := range sources {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -52,8 +53,8 @@ func (m *merging) sealed(ctx context.Context, files []schema.SealedFile) error {
 	}
 	for _, s := range sources {
 		if n := len(s.wanted); n > 0 && n < len(s.runs) {
-			runs := readSealed(m.from, s.file)
-			runs.lost = m.lost
+			runs := runfile.ReadSealed(m.from, s.file)
+			runs.Lost = m.lost
 			if err := m.write(ctx, &chosenRuns{runs, s.wanted}); err != nil {
 				return err
 			}
@@ -83,7 +84,7 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 			continue
 		}
 		err = m.read(s)
-		if refusable(err) {
+		if runfile.AboutContent(err) {
 			m.refuse(f.Path(schema.RunsDir), err)
 			continue
 		}
@@ -97,19 +98,19 @@ func (m *merging) look(ctx context.Context, files []schema.SealedFile) ([]*sourc
 
 // read checks the hashes of a sealed file, and reads its ids and digests.
 func (m *merging) read(s *source) error {
-	for _, t := range sealedTables {
-		err := checkHash(m.from, s.file.Path(schema.TableZones[t]))
+	for _, t := range runfile.Tables {
+		err := runfile.CheckHash(m.from, s.file.Path(schema.TableZones[t]))
 		if err != nil && (t == schema.Runs || !errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 	}
 	name := s.file.Path(schema.RunsDir)
-	opened, file, err := openTable(m.from, name, schema.Runs)
+	opened, file, err := runfile.OpenTable(m.from, name, schema.Runs)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	rows := opened.Reader(runIDColumn, digestColumn, sourceColumn)
+	rows := opened.Reader(runfile.RunIDColumn, runfile.DigestColumn, sourceColumn)
 	defer rows.Close()
 	for {
 		row, err := rows.Read()
@@ -117,21 +118,21 @@ func (m *merging) read(s *source) error {
 			break
 		}
 		if err != nil {
-			return inFile(name, err)
+			return runfile.InFile(name, err)
 		}
-		id, _ := row[runIDPlace].(string)
+		id, _ := row[runfile.RunIDPlace].(string)
 		run, err := schema.ParseULID(id)
 		if err != nil {
-			return damagedf(name, "%w", err)
+			return runfile.Damagedf(name, "%w", err)
 		}
 		s.runs = append(s.runs, run)
-		s.says[run], _ = row[digestPlace].(string)
+		s.says[run], _ = row[runfile.DigestPlace].(string)
 		if fromFile(row) {
 			s.files[run] = true
 		}
 	}
 	if len(s.runs) != s.file.Rows || len(s.says) != s.file.Rows {
-		return damagedf(name, "it holds %d runs, and its name says otherwise", len(s.says))
+		return runfile.Damagedf(name, "it holds %d runs, and its name says otherwise", len(s.says))
 	}
 	return nil
 }
@@ -161,7 +162,7 @@ func (m *merging) choose(sources []*source) error {
 // fsync.
 func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 	slices.SortFunc(runs, schema.ULID.Compare)
-	known, err := sealedDigests(m.into, slices.Compact(runs))
+	known, err := runfile.Digests(m.into, slices.Compact(runs))
 	if err != nil {
 		return nil, err
 	}
@@ -170,14 +171,14 @@ func (m *merging) known(runs []schema.ULID) (map[schema.ULID]string, error) {
 		if _, sealed := known[run]; sealed || !ok {
 			continue
 		}
-		live, err := readLiveFile(m.into, f)
+		live, err := runfile.ReadLiveFile(m.into, f)
 		if err != nil {
-			return nil, moved(err)
+			return nil, runfile.Moved(err)
 		}
 		known[run] = live.Digest
 		if dir := path.Dir(f.Path()); !m.synced[dir] {
 			if err := disk.SyncDir(m.into, dir); err != nil {
-				return nil, moved(err)
+				return nil, runfile.Moved(err)
 			}
 			m.synced[dir] = true
 		}
@@ -191,6 +192,11 @@ type met struct {
 	digest   string
 	fromFile bool
 }
+
+// sourceColumn says where a run comes from.
+const sourceColumn = "source"
+
+var sourcePlace = schema.Runs.Place(sourceColumn)
 
 // fromFile tells whether a row of runs was read from a file of another tool.
 func fromFile(row []any) bool {
@@ -233,7 +239,7 @@ func (m *merging) copySealed(name string, unchecked bool) error {
 		return err
 	}
 	if unchecked {
-		if err := checkHash(m.from, name); refusable(err) {
+		if err := runfile.CheckHash(m.from, name); runfile.AboutContent(err) {
 			m.refuse(name, err)
 			return nil
 		} else if err != nil {
@@ -258,35 +264,35 @@ func (m *merging) sync() error {
 }
 
 // write makes a sealed file of runs. Its id follows from the runs, so that whoever does the same again makes no other.
-func (m *merging) write(ctx context.Context, runs runReader) error {
-	defer runs.close()
-	set, err := newRunSet(m.into, m.version)
+func (m *merging) write(ctx context.Context, runs runfile.Reader) error {
+	defer runs.Close()
+	set, err := runfile.NewRunSet(m.into, m.version)
 	if err != nil {
 		return err
 	}
-	defer set.remove()
+	defer set.Remove()
 	sum := sha256.New()
-	if err := eachRun(ctx, runs, func(live *table.Live) error {
+	if err := runfile.EachRun(ctx, runs, func(live *table.Live) error {
 		_, _ = io.WriteString(sum, live.RunID+live.Digest)
-		return set.write(live)
-	}); err != nil || set.rows == 0 {
+		return set.Write(live)
+	}); err != nil || set.Rows == 0 {
 		return err
 	}
-	if err := set.finish(); err != nil {
+	if err := set.Finish(); err != nil {
 		return err
 	}
-	return set.publish(set.sealedFile(contentID(set.last.Time(), sum)))
+	return set.Publish(set.SealedFile(runfile.ContentID(set.Last.Time(), sum)))
 }
 
 // chosenRuns are some runs of a reader.
 type chosenRuns struct {
-	runReader
+	runfile.Reader
 	wanted map[string]bool
 }
 
-func (c *chosenRuns) next() (*table.Live, error) {
+func (c *chosenRuns) Next() (*table.Live, error) {
 	for {
-		live, err := c.runReader.next()
+		live, err := c.Reader.Next()
 		if err != nil || c.wanted[live.RunID] {
 			return live, err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -34,16 +35,16 @@ func contents(t testing.TB, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	slices.Reverse(listing.Live)
-	readers := []runReader{&liveRuns{f, listing.Live}}
+	readers := []runfile.Reader{&runfile.LiveRuns{FS: f, Files: listing.Live}}
 	for _, s := range listing.Sealed {
-		r := readSealed(f, s)
-		r.lost = readableLost(f)
+		r := runfile.ReadSealed(f, s)
+		r.Lost = runfile.ReadLost(f)
 		readers = append(readers, r)
 	}
 	all := map[string]string{}
-	runs := mergeRuns(readers)
-	defer runs.close()
-	if err := eachRun(context.Background(), runs, func(live *table.Live) error {
+	runs := runfile.Merge(readers)
+	defer runs.Close()
+	if err := runfile.EachRun(context.Background(), runs, func(live *table.Live) error {
 		all[live.RunID] = fmt.Sprintf("%x %s %d %d", schema.RowHash(live.Run), live.Digest, len(live.Samples), len(live.Ops))
 		return nil
 	}); err != nil {
@@ -258,21 +259,4 @@ func TestMergeFaults(t *testing.T) {
 			t.Fatalf("operation %d: %d runs, want %d", files.at, len(got), len(want))
 		}
 	})
-}
-
-// TestMergeRunsLetsGo has readers given up at their end: each holds what it has read of its files.
-func TestMergeRunsLetsGo(t *testing.T) {
-	p := newPair(t)
-	f := must(disk.NewOS(p.b))
-	var readers []runReader
-	for _, s := range must(schema.List(f, schema.Scope{})).Sealed {
-		readers = append(readers, readSealed(f, s))
-	}
-	runs := mergeRuns(readers)
-	mustDo(t, eachRun(context.Background(), runs, func(*table.Live) error { return nil }))
-	for _, in := range runs.inputs[:cap(runs.inputs)] {
-		if in != nil {
-			t.Error("a reader is kept after its last run")
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -172,8 +173,8 @@ func (m *model) end() {
 	for _, f := range listed.Sealed {
 		rows, _ := sealedRows(m.t, m.dir, f, schema.Runs)
 		for run, row := range rows {
-			if want, acked := m.acked[run]; acked && row[0][digestPlace] != want {
-				m.t.Errorf("run %s had the digest %s and has %v", run, want, row[0][digestPlace])
+			if want, acked := m.acked[run]; acked && row[0][runfile.DigestPlace] != want {
+				m.t.Errorf("run %s had the digest %s and has %v", run, want, row[0][runfile.DigestPlace])
 			}
 		}
 	}

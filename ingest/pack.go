@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -194,7 +195,7 @@ func (p *packer) check(in packInput) error {
 		return err
 	}
 	if file.Rows() != int64(in.file.Rows) {
-		return damagedf(in.path, "it has %d rows", file.Rows())
+		return runfile.Damagedf(in.path, "it has %d rows", file.Rows())
 	}
 	return file.Newer()
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -72,18 +73,18 @@ func planned(t testing.TB, dir string) (packs, files []schema.SealedFile) {
 // digests are the runs of a file with their digests, in its order.
 func digests(t testing.TB, dir, name string) []string {
 	t.Helper()
-	rows, err := openRows(os.DirFS(dir), name, schema.Runs)
+	rows, err := runfile.OpenRows(os.DirFS(dir), name, schema.Runs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rows.close()
-	if err := checkHash(os.DirFS(dir), name); err != nil {
+	defer rows.Close()
+	if err := runfile.CheckHash(os.DirFS(dir), name); err != nil {
 		t.Fatal(err)
 	}
 	var all []string
-	for rows.row != nil {
-		all = append(all, fmt.Sprint(rows.row[0], rows.row[digestPlace]))
-		if err := rows.advance(); err != nil {
+	for rows.Row != nil {
+		all = append(all, fmt.Sprint(rows.Row[0], rows.Row[runfile.DigestPlace]))
+		if err := rows.Advance(); err != nil {
 			t.Fatal(err)
 		}
 	}

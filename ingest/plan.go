@@ -11,16 +11,17 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // newOuts begins the files of a claim, when those that an earlier attempt left are removed.
-func (s *sealer) newOuts(c schema.Claim) (*sealedSet, error) {
+func (s *sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
 	}
-	return newSealedSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
+	return runfile.NewSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
 }
 
 // removeOuts removes the files of a claim, those of earlier attempts too.
@@ -54,7 +55,7 @@ func (s *sealer) outs(c schema.Claim) ([]string, error) {
 
 // plan decides what becomes of the runs of a claim, and writes the files of those that are to be sealed on the way, so
 // that every run is read once. Where another plan was first, that one is given, and no files.
-func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *sealedSet, error) {
+func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
 		return schema.Plan{}, nil, err
@@ -65,18 +66,18 @@ func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *sealed
 	}
 	plan, err := s.writePlanned(ctx, c, files, set)
 	if err == nil {
-		err = set.finish()
+		err = set.Finish()
 	}
 	if err == nil {
 		err = s.publishPlan(c, plan)
 	}
 	if errors.Is(err, fs.ErrExist) {
-		set.remove()
+		set.Remove()
 		plan, err = schema.ReadPlan(s.files, c)
 		return plan, nil, err
 	}
 	if err != nil {
-		set.remove()
+		set.Remove()
 		return plan, nil, err
 	}
 	return plan, set, disk.SyncDir(s.files, c.Path())
@@ -111,9 +112,9 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 }
 
 // writePlanned makes the plan for files of runs, ascending, and writes the rows of those that go into the sealed file.
-func (s *sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *sealedSet) (schema.Plan, error) {
+func (s *sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *runfile.Set) (schema.Plan, error) {
 	plan := schema.Plan{Runs: []string{}, Dropped: []string{}}
-	known, err := sealedDigests(s.files, runsOf(files))
+	known, err := runfile.Digests(s.files, runsOf(files))
 	if err != nil {
 		return plan, err
 	}
@@ -137,7 +138,7 @@ func (s *sealer) writePlanned(ctx context.Context, c schema.Claim, files []schem
 			plan.Dropped = append(plan.Dropped, live.RunID)
 			continue
 		}
-		if err := writeLive(set, live); err != nil {
+		if err := set.WriteRun(live); err != nil {
 			return plan, err
 		}
 		plan.Runs, sealed = append(plan.Runs, live.RunID), append(sealed, run)
@@ -168,12 +169,12 @@ func alike(files []schema.LiveFile) []schema.LiveFile {
 
 // readAlike reads files of one run, which have to say the same.
 func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
-	first, err := s.readLive(files[0])
+	first, err := runfile.ReadLiveFile(s.files, files[0])
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files[1:] {
-		live, err := s.readLive(f)
+		live, err := runfile.ReadLiveFile(s.files, f)
 		if err != nil {
 			return nil, err
 		}
@@ -182,40 +183,6 @@ func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
 		}
 	}
 	return first, nil
-}
-
-// readLive reads the file of a run. The error wraps schema.ErrDamaged or table.ErrNewer, or is one of the file system.
-func (s *sealer) readLive(f schema.LiveFile) (*table.Live, error) {
-	content, err := readRunFile(s.files, f.Path())
-	if err != nil {
-		return nil, err
-	}
-	live, err := table.ReadLive(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", f.Path(), err)
-	}
-	if live.RunID != f.Run.String() {
-		return nil, fmt.Errorf("%w: %s holds run %q", schema.ErrDamaged, f.Path(), live.RunID)
-	}
-	return live, nil
-}
-
-// writeLive adds the rows of a run.
-func writeLive(set *sealedSet, live *table.Live) error {
-	if err := set.write(schema.Runs, live.Run); err != nil {
-		return err
-	}
-	for _, row := range live.Samples {
-		if err := set.write(schema.Samples, row); err != nil {
-			return err
-		}
-	}
-	for _, row := range live.Ops {
-		if err := set.write(schema.Ops, row); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // publishPlan writes the plan into the claim. It fails with fs.ErrExist where there is one.
@@ -228,7 +195,7 @@ func (s *sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 }
 
 // writeAgain writes the files of a claim that somebody planned.
-func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*sealedSet, error) {
+func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
 		return nil, err
@@ -242,28 +209,28 @@ func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Pla
 			err = s.writePlannedRun(set, files, id)
 		}
 		if err != nil {
-			set.remove()
+			set.Remove()
 			return nil, err
 		}
 	}
-	if err := set.finish(); err != nil {
-		set.remove()
+	if err := set.Finish(); err != nil {
+		set.Remove()
 		return nil, err
 	}
 	return set, nil
 }
 
 // writePlannedRun adds a run that the plan names, of whichever of the files, which ascend, has it whole.
-func (s *sealer) writePlannedRun(set *sealedSet, files []schema.LiveFile, id string) error {
+func (s *sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
 	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
 	if !found {
 		return fmt.Errorf("%w: run %s is planned and not in the claim", schema.ErrDamaged, id)
 	}
 	var damage error
 	for _, f := range alike(files[at:]) {
-		live, err := s.readLive(f)
+		live, err := runfile.ReadLiveFile(s.files, f)
 		if err == nil {
-			return writeLive(set, live)
+			return set.WriteRun(live)
 		}
 		damage = err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,13 +33,13 @@ type Repair struct {
 	Action Action
 	Path   string // in the store
 	Reason string
-	Loss   Loss
+	Loss   runfile.Loss
 }
 
 // Repaired counts what a repair did.
 type Repaired struct {
 	Left int // things that were left as they are
-	Loss Loss
+	Loss runfile.Loss
 }
 
 // Repair makes a store that has damage one that can be read: it moves what Verify finds damaged into QuarantineDir, with

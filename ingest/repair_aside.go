@@ -9,14 +9,15 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 )
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
 // store it stays: to copy it would be to delete it there.
-func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
+func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, runfile.Loss{}) }
 
 // asideFor is aside of a file that costs something.
-func (r *repairer) asideFor(name, reason string, loss Loss) error {
+func (r *repairer) asideFor(name, reason string, loss runfile.Loss) error {
 	if r.moved[name] {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (r *repairer) asideFor(name, reason string, loss Loss) error {
 		}
 	}
 	r.moved[name] = true
-	r.done.Loss.add(loss)
+	r.done.Loss.Add(loss)
 	r.did(Repair{Action: ActionAside, Path: name, Reason: reason, Loss: loss})
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,7 +23,7 @@ func (r *repairer) sealed(f Finding) error {
 		return err
 	}
 	if kept || r.moved[file.Path(schema.RunsDir)] {
-		return r.asideSet(file, f, Loss{})
+		return r.asideSet(file, f, runfile.Loss{})
 	}
 	if by, err := r.superseded(file); err != nil || by {
 		return err
@@ -32,7 +33,7 @@ func (r *repairer) sealed(f Finding) error {
 		return err
 	}
 	if s.out != nil {
-		defer s.out.remove()
+		defer s.out.Remove()
 	}
 	return s.replace()
 }
@@ -45,21 +46,21 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 	}
 	for _, f := range listed {
 		if f.ID == file.ID && f != file {
-			if whole, err := salvageLoss(sealedInput(r.files, file), readableLost(r.files), func(salvagedRun) error { return nil }); err != nil {
+			if whole, err := runfile.Salvage(runfile.InputOf(r.files, file), runfile.ReadLost(r.files), func(runfile.Salvaged) error { return nil }); err != nil {
 				return true, err
-			} else if whole.loss == (Loss{}) && len(whole.damages()) == 0 { // somebody brought it back
-				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
+			} else if whole.Loss == (runfile.Loss{}) && len(whole.Damages()) == 0 { // somebody brought it back
+				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, runfile.Loss{})
 			}
 			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " has taken its place"}
-			return true, r.asideSet(file, reason, Loss{Runs: file.Rows - f.Rows})
+			return true, r.asideSet(file, reason, runfile.Loss{Runs: file.Rows - f.Rows})
 		}
 	}
 	return false, nil
 }
 
 // asideSet moves the files of a sealed file aside, that of runs first: what is left without it does not count.
-func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error {
-	for _, t := range slices.Backward(sealedTables[:]) {
+func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss runfile.Loss) error {
+	for _, t := range slices.Backward(runfile.Tables[:]) {
 		name, reason := file.Path(schema.TableZones[t]), f.Problem
 		if name != f.Path {
 			reason = "it goes with " + f.Path
@@ -70,7 +71,7 @@ func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error 
 		if err := r.asideFor(name, reason, loss); err != nil {
 			return err
 		}
-		if loss = (Loss{}); !r.moved[name] { // and without the runs nothing else goes
+		if loss = (runfile.Loss{}); !r.moved[name] { // and without the runs nothing else goes
 			return nil
 		}
 	}
@@ -82,32 +83,32 @@ type salvaging struct {
 	*repairer
 	file    schema.SealedFile
 	finding Finding
-	out     *runSet // what is left; nil on a dry run
-	from    *salvager
+	out     *runfile.RunSet // what is left; nil on a dry run
+	from    *runfile.Salvager
 	lost    map[*schema.Table][]string // runs that lose rows of a table
 }
 
 // read finds out what is left, and writes it into temporary files.
 func (s *salvaging) read() (err error) {
 	if !s.dryRun {
-		if s.out, err = newRunSet(s.files, s.sealer.version); err != nil {
+		if s.out, err = runfile.NewRunSet(s.files, s.sealer.version); err != nil {
 			return err
 		}
 	}
-	s.from, err = salvageLoss(sealedInput(s.files, s.file), readableLost(s.files), func(run salvagedRun) error {
-		for _, t := range run.lost {
+	s.from, err = runfile.Salvage(runfile.InputOf(s.files, s.file), runfile.ReadLost(s.files), func(run runfile.Salvaged) error {
+		for _, t := range run.Lost {
 			s.lost[t] = append(s.lost[t], run.RunID)
 		}
 		if s.out == nil {
 			return nil
 		}
-		return s.out.write(run.Live)
+		return s.out.Write(run.Live)
 	})
 	if err == nil && s.out != nil {
-		err = s.out.finish()
+		err = s.out.Finish()
 	}
 	if err != nil && s.out != nil {
-		s.out.remove()
+		s.out.Remove()
 	}
 	return err
 }
@@ -115,40 +116,40 @@ func (s *salvaging) read() (err error) {
 // replace puts what is left in the place of the damaged files: first events say which runs have lost rows, then the files
 // are replaced.
 func (s *salvaging) replace() error {
-	if s.from.kept == 0 {
-		return s.asideSet(s.file, s.finding, s.from.loss)
+	if s.from.Kept == 0 {
+		return s.asideSet(s.file, s.finding, s.from.Loss)
 	}
 	if err := s.sayLost(); err != nil {
 		return err
 	}
 	damages := map[string]string{}
-	for _, err := range s.from.damages() {
-		if in, ok := errors.AsType[*fileError](err); ok {
-			damages[in.path] = problemText(in.err)
+	for _, err := range s.from.Damages() {
+		if in, ok := errors.AsType[*runfile.FileError](err); ok {
+			damages[in.Path] = runfile.ProblemText(in.Err)
 		}
 	}
-	if s.from.loss.Runs == 0 && s.named() {
+	if s.from.Loss.Runs == 0 && s.named() {
 		return s.replaceFiles(damages)
 	}
 	return s.replaceSet(damages)
 }
 
 // named tells whether the name of the sealed file is right for what is left, as it is for all of its runs.
-func (s *salvaging) named() bool { return s.out == nil || s.out.sealedFile(s.file.ID) == s.file }
+func (s *salvaging) named() bool { return s.out == nil || s.out.SealedFile(s.file.ID) == s.file }
 
 // sayLost writes the events that say which runs have lost rows, but for those of which one says so already.
 func (s *salvaging) sayLost() error {
 	if s.dryRun {
 		return nil
 	}
-	known := readableLost(s.files)
+	known := runfile.ReadLost(s.files)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		runs := slices.DeleteFunc(slices.Clone(s.lost[t]), func(id string) bool {
 			_, said := known[id][t.Name]
 			return said
 		})
 		reason := fmt.Sprintf("%s was damaged", s.file.Path(schema.TableZones[t]))
-		if s.from.parts[t].absent {
+		if s.from.Lacks(t) {
 			reason = fmt.Sprintf("%s was not there", s.file.Path(schema.TableZones[t]))
 		}
 		if err := sayOf(s.files, schema.EventLost, t, runs, reason); err != nil {
@@ -172,22 +173,22 @@ func sayOf(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, 
 // replaceFiles replaces those files of the sealed file that are damaged, of which the damaged ones get a name in
 // QuarantineDir first. The runs are the same, so that the name is: at any moment a reader meets the one or the other.
 func (s *salvaging) replaceFiles(damages map[string]string) error {
-	loss := s.from.loss
-	for _, t := range sealedTables {
+	loss := s.from.Loss
+	for _, t := range runfile.Tables {
 		name := s.file.Path(schema.TableZones[t])
 		reason, damaged := damages[name]
 		if !damaged {
 			continue
 		}
-		left := s.out != nil && s.out.outs[t] != nil
+		left := s.out != nil && s.out.Has(t)
 		switch {
-		case s.from.parts[t].absent:
-			s.done.Loss.add(loss)
+		case s.from.Lacks(t):
+			s.done.Loss.Add(loss)
 			s.did(Repair{Action: ActionKeep, Path: s.file.Path(schema.RunsDir), Reason: reason + ": " + s.keptText(), Loss: loss})
-			loss = Loss{}
+			loss = runfile.Loss{}
 			continue
 		case left:
-			err := s.exchange(name, s.out.name(t))
+			err := s.exchange(name, s.out.Name(t))
 			if errors.Is(err, syscall.EXDEV) {
 				s.leave(name, reason+acrossText)
 				return nil
@@ -196,7 +197,7 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 				return err
 			}
 			s.moved[name] = true
-			s.done.Loss.add(loss)
+			s.done.Loss.Add(loss)
 			s.did(Repair{Action: ActionAside, Path: name, Reason: reason, Loss: loss})
 		default:
 			if err := s.asideFor(name, reason, loss); err != nil {
@@ -204,7 +205,7 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 			}
 		}
 		s.did(Repair{Action: ActionKeep, Path: name, Reason: s.keptText()})
-		loss = Loss{}
+		loss = runfile.Loss{}
 	}
 	return nil
 }
@@ -221,8 +222,8 @@ func (s *salvaging) replaceSet(damages map[string]string) error {
 		return err
 	}
 	if s.out != nil {
-		into := s.out.sealedFile(s.file.ID)
-		err := s.out.publish(into)
+		into := s.out.SealedFile(s.file.ID)
+		err := s.out.Publish(into)
 		if errors.Is(err, syscall.EXDEV) {
 			s.leave(s.file.Path(schema.RunsDir), reason+acrossText)
 			return nil
@@ -232,7 +233,7 @@ func (s *salvaging) replaceSet(damages map[string]string) error {
 		}
 		name = into.Path(schema.RunsDir)
 	}
-	if err := s.asideSet(s.file, Finding{Path: s.file.Path(schema.RunsDir), Problem: reason}, s.from.loss); err != nil {
+	if err := s.asideSet(s.file, Finding{Path: s.file.Path(schema.RunsDir), Problem: reason}, s.from.Loss); err != nil {
 		return err
 	}
 	s.did(Repair{Action: ActionKeep, Path: name, Reason: s.keptText()})
@@ -259,11 +260,11 @@ func (s *salvaging) dropPacks() error {
 
 // keptText says what is left of the sealed file.
 func (s *salvaging) keptText() string {
-	parts := []string{fmt.Sprintf("%d of %s stay", s.from.kept, counted(s.file.Rows, "run"))}
+	parts := []string{fmt.Sprintf("%d of %s stay", s.from.Kept, counted(s.file.Rows, "run"))}
 	for _, l := range []struct {
 		runs int
 		what string
-	}{{s.from.loss.Samples, "samples"}, {s.from.loss.Ops, "ops"}} {
+	}{{s.from.Loss.Samples, "samples"}, {s.from.Loss.Ops, "ops"}} {
 		if l.runs > 0 {
 			parts = append(parts, fmt.Sprintf("%d of them have lost %s", l.runs, l.what))
 		}
@@ -284,7 +285,7 @@ func (r *repairer) found(f Finding) error {
 
 // sayFound says that all rows of runs are there again of which events say that they were lost.
 func sayFound(f disk.Files, runs []string) error {
-	lost := readableLost(f)
+	lost := runfile.ReadLost(f)
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		var again []string
 		for _, id := range runs {

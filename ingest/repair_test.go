@@ -15,6 +15,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -123,11 +124,11 @@ func TestRepairSealed(t *testing.T) {
 	t.Parallel()
 	for zone, want := range map[string]struct {
 		runs int // that are left, of three
-		loss Loss
+		loss runfile.Loss
 	}{
-		schema.RunsDir:    {1, Loss{Runs: 2}},
-		schema.SamplesDir: {3, Loss{Samples: 2}},
-		schema.OpsDir:     {3, Loss{Ops: 1}},
+		schema.RunsDir:    {1, runfile.Loss{Runs: 2}},
+		schema.SamplesDir: {3, runfile.Loss{Samples: 2}},
+		schema.OpsDir:     {3, runfile.Loss{Ops: 1}},
 	} {
 		dir, f := sealedStore(t, fullRun(), smallRun())
 		store := must(Open(dir, "test"))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,9 +44,9 @@ func (m *merging) refuseDamaged() error {
 		return err
 	}
 	for _, f := range listing.Sealed {
-		for _, t := range sealedTables {
+		for _, t := range runfile.Tables {
 			name := f.Path(schema.TableZones[t])
-			if err := checkHash(m.into, path.Join(QuarantineDir, name)); refusable(err) {
+			if err := runfile.CheckHash(m.into, path.Join(QuarantineDir, name)); runfile.AboutContent(err) {
 				m.refuse(name, errors.Unwrap(err))
 			}
 		}
@@ -86,7 +87,7 @@ func listAside(from fs.FS) (*schema.Listing, error) {
 		return nil, err
 	}
 	l := &schema.Listing{}
-	for _, t := range sealedTables {
+	for _, t := range runfile.Tables {
 		files, err := schema.ListZone(aside, schema.TableZones[t])
 		if err != nil {
 			return nil, err

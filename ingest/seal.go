@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -152,13 +153,13 @@ func (s *sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 		}
 	}
 	slices.SortFunc(runs, schema.ULID.Compare)
-	known, err := sealedDigests(s.files, runs)
+	known, err := runfile.Digests(s.files, runs)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(segments, func(segment layout.Segment) bool {
 		return !slices.Contains(s.own, segment.ID) && !slices.ContainsFunc(segment.Runs, func(run schema.ULID) bool {
-			live, err := s.readLive(schema.LiveFile{Segment: segment.ID, Run: run})
+			live, err := runfile.ReadLiveFile(s.files, schema.LiveFile{Segment: segment.ID, Run: run})
 			digest, there := known[run]
 			return err == nil && (!there || digest == live.Digest)
 		})
@@ -183,7 +184,7 @@ func (s *sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
 
 // commit plans a claim if that was not done, and makes its files part of the store if that was not done.
 func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
-	var set *sealedSet
+	var set *runfile.Set
 	plan, err := schema.ReadPlan(s.files, c)
 	if errors.Is(err, fs.ErrNotExist) {
 		plan, set, err = s.plan(ctx, c)
@@ -200,28 +201,17 @@ func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 		return 0, err
 	}
 	if committed {
-		return 0, syncSealed(s.files, f) // the one who did it may not have come to this
+		return 0, runfile.SyncSealed(s.files, f) // the one who did it may not have come to this
 	}
 	if set == nil {
 		if set, err = s.writeAgain(ctx, c, plan); err != nil {
 			return 0, err
 		}
 	}
-	if err := set.link(f); err != nil {
+	if err := set.Publish(f); err != nil {
 		return 0, err
 	}
 	return f.Rows, nil
-}
-
-// syncSealed makes the names of a sealed file durable.
-func syncSealed(f disk.Files, sealed schema.SealedFile) error {
-	for _, t := range sealedTables {
-		err := disk.SyncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -82,8 +83,8 @@ func checkSealed(t testing.TB, dir string, f schema.SealedFile) []string {
 		}
 		named = append(named, run)
 		row := runs[id][0]
-		if digest := schema.DigestOfRows(row, samples[id], ops[id]); digest != row[digestPlace] {
-			t.Fatalf("%s: run %s has the digest %s and says %v", f.Name(), id, digest, row[digestPlace])
+		if digest := schema.DigestOfRows(row, samples[id], ops[id]); digest != row[runfile.DigestPlace] {
+			t.Fatalf("%s: run %s has the digest %s and says %v", f.Name(), id, digest, row[runfile.DigestPlace])
 		}
 	}
 	if want := schema.NewSealedFile(f.ID, named); want != f || f.ID.Time().UnixMilli() < f.Last {

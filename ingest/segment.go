@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -107,7 +108,7 @@ func (s *segment) add(temp string, run schema.ULID, content []byte) error {
 // replace puts a temporary file in the place of a file with the same content: one that an earlier attempt left, or one
 // of a network file system that reports a link as failed when its answer was lost. The bytes under a name never change.
 func (s *segment) replace(temp, name string, content []byte) error {
-	there, err := readRunFile(s.files, name)
+	there, err := runfile.ReadRunFile(s.files, name)
 	if err != nil {
 		return err
 	}

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,7 +30,7 @@ type Finding struct {
 	Severity Severity
 	Path     string // in the store, slash-separated
 	Problem  string
-	Loss     Loss // what goes when the file is repaired
+	Loss     runfile.Loss // what goes when the file is repaired
 
 	remedy remedy
 	found  []string // of remedyFound: the runs whose rows are there again
@@ -74,7 +74,7 @@ type Verified struct {
 	Damage     int // findings
 	Unreadable int // findings
 	Newer      int // findings
-	Loss       Loss
+	Loss       runfile.Loss
 	Lost       int // runs of which an event says that they have lost rows, and they have
 	Aside      int // files in QuarantineDir
 }
@@ -99,7 +99,7 @@ func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error)
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
-	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: readableLost(f)}
+	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f)}
 	if err := layout.Walk(f, func(s layout.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -149,7 +149,7 @@ type verifier struct {
 	parts  []layout.File                // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
-	lost   lostRows // as events say
+	lost   runfile.Lost // as events say
 }
 
 // sealedCheck is what is known of a sealed file, by its names at first.
@@ -171,20 +171,20 @@ func (v *verifier) add(f Finding) {
 		v.done.Newer++
 	case SeverityNotice:
 	}
-	v.done.Loss.add(f.Loss)
+	v.done.Loss.Add(f.Loss)
 	v.found(f)
 }
 
 // note makes a finding of an error that comes from what is in a file, and gives back all others. What went away since it
 // was listed was moved.
 func (v *verifier) note(name string, r remedy, err error) error {
-	return v.noteLoss(name, r, Loss{}, err)
+	return v.noteLoss(name, r, runfile.Loss{}, err)
 }
 
 // noteLoss is note of a file that costs something when it is repaired.
-func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
-	if in, ok := errors.AsType[*fileError](err); ok {
-		name, err = in.path, in.err
+func (v *verifier) noteLoss(name string, r remedy, loss runfile.Loss, err error) error {
+	if in, ok := errors.AsType[*runfile.FileError](err); ok {
+		name, err = in.Path, in.Err
 	}
 	switch {
 	case err == nil || errors.Is(err, fs.ErrNotExist):
@@ -196,7 +196,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 			v.add(Finding{Severity: SeverityDamage, Path: name, Problem: "it needs what is in " + at.Path + ", which is no directory of its own"})
 			return nil
 		}
-		v.add(Finding{Severity: SeverityDamage, Path: name, Problem: problemText(err), Loss: loss, remedy: r})
+		v.add(Finding{Severity: SeverityDamage, Path: name, Problem: runfile.ProblemText(err), Loss: loss, remedy: r})
 		return nil
 	}
 	if cause, ok := errors.AsType[*fs.PathError](err); ok && name != "" {
@@ -213,7 +213,7 @@ func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 // newer makes a finding of a file that is whole and has what this version does not know. Columns are added in every
 // format; but nobody writes a file of another format into a store of this one.
 func (v *verifier) newer(name string, cause error) error {
-	_, file, err := openTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
+	_, file, err := runfile.OpenTable(v.files, name, schema.Runs) // of whatever table it is, the format is looked at first
 	switch {
 	case err == nil:
 		_ = file.Close()
@@ -226,14 +226,6 @@ func (v *verifier) newer(name string, cause error) error {
 	}
 	v.add(Finding{Severity: SeverityNotice, Path: name, Problem: cause.Error()})
 	return nil
-}
-
-// problemText is an error without the words that say that there is damage.
-func problemText(err error) string {
-	if named, ok := errors.AsType[*fs.PathError](err); ok {
-		err = named.Err // its path is that of the finding
-	}
-	return strings.TrimPrefix(err.Error(), schema.ErrDamaged.Error()+": ")
 }
 
 // visit takes note of a file, and looks at it if it is a small one.
@@ -286,26 +278,6 @@ func (v *verifier) addSealed(f schema.SealedFile) {
 	}
 }
 
-// readableLost are the runs of which events say that they have lost rows. Events that cannot be read say nothing; verify
-// says so itself.
-func readableLost(f fs.FS) lostRows {
-	entries, err := fs.ReadDir(f, schema.EventsDir)
-	if err != nil {
-		return nil
-	}
-	var events []schema.Event
-	for _, entry := range entries {
-		id, err := schema.ParseEventFile(entry.Name())
-		if err != nil {
-			continue
-		}
-		if e, err := schema.ReadEvent(f, id); err == nil && (e.Kind == schema.EventLost || e.Kind == schema.EventFound) {
-			events = append(events, e)
-		}
-	}
-	return schema.Annotate(events).Lost
-}
-
 // claimKeeps tells whether the claim of a sealed file is there and has all runs of it, whole: what is damaged of the file
 // is made anew from them.
 func claimKeeps(f fs.FS, sealed schema.SealedFile) (bool, error) {
@@ -335,7 +307,7 @@ func claimHas(f fs.FS, c schema.Claim, plan schema.Plan) (bool, error) {
 	there := map[string]bool{}
 	for _, segment := range segments {
 		for _, run := range segment.Runs {
-			if _, err := readLiveFile(f, schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run}); err == nil {
+			if _, err := runfile.ReadLiveFile(f, schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run}); err == nil {
 				there[run.String()] = true
 			}
 		}

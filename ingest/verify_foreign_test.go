@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -106,7 +107,7 @@ func TestVerifyUnreadable(t *testing.T) {
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir)} {
 		for _, cause := range []error{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
 			all := findings(t, unreadable{os.DirFS(dir), name, cause})
-			if len(all) != 1 || all[0].Severity != SeverityUnreadable || all[0].Path != name || all[0].Loss != (Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
+			if len(all) != 1 || all[0].Severity != SeverityUnreadable || all[0].Path != name || all[0].Loss != (runfile.Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
 				t.Errorf("%s, %v: found %+v", name, cause, all)
 			}
 		}

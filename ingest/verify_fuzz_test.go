@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -52,12 +53,12 @@ func FuzzVerify(f *testing.F) {
 		whole[s.Path] = &fstest.MapFile{Data: content}
 		return err
 	}))
-	for table := range sealedTables {
+	for table := range runfile.Tables {
 		f.Add(uint8(table), uint16(100), uint8(1), []byte(nil))
 		f.Add(uint8(table), uint16(1000), uint8(0), []byte("xyz"))
 	}
 	f.Fuzz(func(t *testing.T, of uint8, at uint16, mask uint8, more []byte) {
-		name := sealed.Path(schema.TableZones[sealedTables[int(of)%len(sealedTables)]])
+		name := sealed.Path(schema.TableZones[runfile.Tables[int(of)%len(runfile.Tables)]])
 		content := bytes.Clone(whole[name].Data)
 		place := int(at) % len(content)
 		content[place] ^= mask

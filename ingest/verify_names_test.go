@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -44,15 +45,15 @@ func rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, ch
 
 func rowsOf(t testing.TB, f fs.FS, name string, of *schema.Table) [][]any {
 	t.Helper()
-	r, err := openRows(f, name, of)
+	r, err := runfile.OpenRows(f, name, of)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.close()
+	defer r.Close()
 	var rows [][]any
-	for r.row != nil {
-		rows = append(rows, r.row)
-		mustDo(t, r.advance())
+	for r.Row != nil {
+		rows = append(rows, r.Row)
+		mustDo(t, r.Advance())
 	}
 	return rows
 }
@@ -64,9 +65,9 @@ func TestVerifyContent(t *testing.T) {
 		return func(rows [][]any) [][]any {
 			at := 0
 			if of == schema.Samples {
-				at = slices.IndexFunc(rows, func(row []any) bool { return row[metricPlace] == "latency" })
+				at = slices.IndexFunc(rows, func(row []any) bool { return row[schema.Samples.Place("metric")] == "latency" })
 			}
-			rows[at][placeIn(of, column)] = value
+			rows[at][of.Place(column)] = value
 			return rows
 		}
 	}
@@ -135,7 +136,7 @@ func TestVerifyNames(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
-		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || found[0].Path != f.Path(schema.SamplesDir) || found[0].Loss != (Loss{Samples: 2}) {
+		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || found[0].Path != f.Path(schema.SamplesDir) || found[0].Loss != (runfile.Loss{Samples: 2}) {
 			t.Errorf("samples: found %+v", found)
 		}
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
@@ -242,7 +243,7 @@ func TestVerifyPack(t *testing.T) {
 		t.Fatalf("a whole store: found %+v", found)
 	}
 	rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { // what no digest covers
-		rows[1][placeOf("warnings")] = []string{"drift"}
+		rows[1][schema.Runs.Place("warnings")] = []string{"drift"}
 		return rows
 	})
 	if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.HasPrefix(found[0].Path, schema.PacksDir) {
@@ -264,11 +265,11 @@ func TestCheckRowTime(t *testing.T) {
 		"unknown": func(r *schema.Run) { r.StartedAt = time.Time{} },
 	} {
 		run := smallRun()
-		if err := checkRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err != nil {
+		if err := runfile.CheckRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err != nil {
 			t.Error(err)
 		}
 		change(&run)
-		if err := checkRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err == nil {
+		if err := runfile.CheckRow(&table.Live{RunID: run.RunID, Run: schema.RunRow(&run, "")}); err == nil {
 			t.Errorf("%s: not found", name)
 		}
 	}

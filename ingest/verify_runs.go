@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -25,9 +26,9 @@ type runsCheck struct {
 	counted bool // its runs are not in another file as well that counts instead
 	runs    []foundRun
 	sum     rowsSum
-	loss    Loss     // what goes when the file is repaired
-	lacking int      // runs of which events say that they have lost rows, and they have
-	back    []string // likewise, and they have not
+	loss    runfile.Loss // what goes when the file is repaired
+	lacking int          // runs of which events say that they have lost rows, and they have
+	back    []string     // likewise, and they have not
 }
 
 // checkRuns reads all runs, from the earliest on: then it needs to know only the runs of files that overlap to tell
@@ -142,12 +143,12 @@ func (v *verifier) noteLost(c *runsCheck) {
 func (v *verifier) readRuns(c *runsCheck) {
 	if c.sealed == nil {
 		c.remedy = remedyAside
-		live, err := readLiveFile(v.files, c.live)
+		live, err := runfile.ReadLiveFile(v.files, c.live)
 		if err == nil {
 			err = c.addRun(live)
 		}
 		if c.err = err; err != nil && c.counted {
-			c.loss = Loss{Runs: 1}
+			c.loss = runfile.Loss{Runs: 1}
 		}
 		return
 	}
@@ -158,9 +159,9 @@ func (v *verifier) readRuns(c *runsCheck) {
 }
 
 // salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
-func (c *runsCheck) salvage(f fs.FS, lost lostRows) {
+func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
 	c.runs, c.sum, c.lacking, c.back = nil, rowsSum{}, 0, nil
-	s, err := salvageLoss(sealedInput(f, c.sealed.file), lost, func(r salvagedRun) error {
+	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
 		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
 		if err == nil {
 			c.runs = append(c.runs, run)
@@ -173,24 +174,24 @@ func (c *runsCheck) salvage(f fs.FS, lost lostRows) {
 		}
 		return
 	}
-	if damages := s.damages(); len(damages) > 0 { // in the file that is hit, of which the strict reader may name another
+	if damages := s.Damages(); len(damages) > 0 { // in the file that is hit, of which the strict reader may name another
 		c.err = damages[0]
 	}
 	if kept, err := claimKeeps(f, c.sealed.file); err == nil && !kept {
-		c.loss = s.loss
+		c.loss = s.Loss
 	}
 }
 
 // readSealed reads the runs of a sealed file and compares them with its name.
-func (c *runsCheck) readSealed(f fs.FS, lost lostRows) error {
+func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
 	if by := c.sealed.superseded; by != nil {
-		return damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
+		return runfile.Damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
 	}
-	r := readSealed(f, c.sealed.file)
-	r.lost = lost
-	defer r.close()
+	r := runfile.ReadSealed(f, c.sealed.file)
+	r.Lost = lost
+	defer r.Close()
 	for {
-		live, err := r.next()
+		live, err := r.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
@@ -198,10 +199,10 @@ func (c *runsCheck) readSealed(f fs.FS, lost lostRows) error {
 			err = c.addRun(live)
 		}
 		if err != nil {
-			return inFile(c.path(), err)
+			return runfile.InFile(c.path(), err)
 		}
 		switch {
-		case r.lacks:
+		case r.Lacks:
 			c.lacking++
 		case lost[live.RunID] != nil:
 			c.back = append(c.back, live.RunID)
@@ -211,7 +212,7 @@ func (c *runsCheck) readSealed(f fs.FS, lost lostRows) error {
 	if n := len(c.runs); n > 0 {
 		first, last = c.runs[0].id, c.runs[n-1].id
 	}
-	return inFile(c.path(), checkName(c.sealed.file, len(c.runs), first, last))
+	return runfile.InFile(c.path(), checkName(c.sealed.file, len(c.runs), first, last))
 }
 
 // checkName compares the name of a file with the runs in it: their number, the first and the last.
@@ -230,7 +231,7 @@ func checkName(f schema.SealedFile, rows int, first, last schema.ULID) error {
 
 // addRun checks what a run says of itself, and notes it.
 func (c *runsCheck) addRun(live *table.Live) error {
-	if err := checkRow(live); err != nil {
+	if err := runfile.CheckRow(live); err != nil {
 		return err
 	}
 	run, err := newFoundRun(live.RunID, live.Digest, live.Run)
@@ -239,26 +240,6 @@ func (c *runsCheck) addRun(live *table.Live) error {
 	}
 	c.runs = append(c.runs, run)
 	c.sum.add(run.row)
-	return nil
-}
-
-// checkRow compares what a run says twice: the time in its id, and the summary of its primary metric.
-func checkRow(live *table.Live) error {
-	id, err := schema.ParseULID(live.RunID)
-	if err != nil {
-		return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
-	}
-	if started := live.Run[startedPlace]; !sameInstant(id, started) {
-		return fmt.Errorf("%w: the id of run %s is not of the time %v at which it started", schema.ErrDamaged, live.RunID, started)
-	}
-	for _, row := range live.Samples {
-		if n, ok := row[countPlace].(int64); ok && lengthOf(row) >= 0 && int64(lengthOf(row)) != n {
-			return fmt.Errorf("%w: run %s has %d samples of %v and says %d", schema.ErrDamaged, live.RunID, lengthOf(row), row[metricPlace], n)
-		}
-		if row[metricPlace] == live.Run[primaryPlace] && !sameSummary(live.Run, row) {
-			return fmt.Errorf("%w: run %s and its samples do not say the same of %v", schema.ErrDamaged, live.RunID, row[metricPlace])
-		}
-	}
 	return nil
 }
 

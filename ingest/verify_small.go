@@ -2,16 +2,13 @@ package ingest
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,7 +26,7 @@ func (v *verifier) checkSmall(s layout.File) (err error) {
 	case layout.KindEvent:
 		_, err = schema.ReadEvent(v.files, s.ID)
 	case layout.KindArtifact:
-		err = checkArtifact(v.files, s.Path)
+		err = runfile.CheckArtifact(v.files, s.Path)
 	}
 	return err
 }
@@ -52,7 +49,7 @@ func (v *verifier) checkPackedEvents(s layout.File) error {
 		case err != nil:
 			return err
 		case !bytes.Equal(line, original) && isEvent(v.files, id):
-			return damagedf(s.Path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
+			return runfile.Damagedf(s.Path, "its line of event %s is not that of %s", e.EventID, schema.EventFile(id))
 		}
 		return nil
 	})
@@ -76,37 +73,10 @@ func (v *verifier) checkPlan(s layout.File) error {
 // checkOut looks at a file of a claim that is not part of the store yet. Its sealer writes it, or has died: it will be
 // written anew then. So it is no damage.
 func (v *verifier) checkOut(s layout.File) error {
-	err := checkHash(v.files, s.Path)
+	err := runfile.CheckHash(v.files, s.Path)
 	if errors.Is(err, schema.ErrDamaged) {
 		v.add(Finding{Severity: SeverityNotice, Path: s.Path, Problem: "it is not whole; whoever goes on with this claim writes it anew"})
 		return nil
 	}
 	return err
-}
-
-// checkHash compares a Parquet file with the hash that it carries.
-func checkHash(f fs.FS, name string) error {
-	file, content, size, err := disk.OpenAt(f, name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	return inFile(name, schema.CheckFileHashAt(content, size))
-}
-
-// checkArtifact compares a file with the hash that is its name.
-func checkArtifact(f fs.FS, name string) error {
-	file, err := f.Open(name)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	sum := sha256.New()
-	if _, err := io.Copy(sum, file); err != nil {
-		return err
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != layout.ArtifactHash(name) {
-		return fmt.Errorf("%w: it has the hash %s", schema.ErrDamaged, got)
-	}
-	return nil
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -73,11 +74,11 @@ func packSealed(t testing.TB, dir string, sealed []schema.SealedFile) string {
 	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return a.ID.Compare(b.ID) })
 	for _, f := range sealed {
 		covers = append(covers, f.ID)
-		r := readSealed(os.DirFS(dir), f)
-		for live, err := r.next(); err == nil; live, err = r.next() {
+		r := runfile.ReadSealed(os.DirFS(dir), f)
+		for live, err := r.Next(); err == nil; live, err = r.Next() {
 			rows, runs = append(rows, live.Run), append(runs, must(schema.ParseULID(live.RunID)))
 		}
-		r.close()
+		r.Close()
 	}
 	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
 	name := filepath.Join(dir, schema.NewSealedFile(schema.NewClaim(time.Now(), runs), runs).Path(schema.PacksDir))

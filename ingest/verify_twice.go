@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -143,12 +144,12 @@ func (v *verifier) stillCounts(name string) bool {
 // checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes.
 func (v *verifier) checkPack(pack schema.SealedFile) error {
 	name := pack.Path(schema.PacksDir)
-	if err := checkHash(v.files, name); err != nil {
+	if err := runfile.CheckHash(v.files, name); err != nil {
 		return err
 	}
 	covers, err := schema.PackCovers(v.files, pack)
 	if err != nil {
-		return inFile(name, err)
+		return runfile.InFile(name, err)
 	}
 	var want rowsSum
 	comparable := true
@@ -166,10 +167,10 @@ func (v *verifier) checkPack(pack schema.SealedFile) error {
 		return err
 	}
 	if err := checkName(pack, rows.sum.rows, rows.first, rows.last); err != nil {
-		return inFile(name, err)
+		return runfile.InFile(name, err)
 	}
 	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
-		return damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
+		return runfile.Damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
 	}
 	return nil
 }
@@ -183,17 +184,17 @@ type packContent struct {
 
 // readPack reads the rows of a pack.
 func (v *verifier) readPack(name string) (p packContent, err error) {
-	rows, err := openRows(v.files, name, schema.Runs)
+	rows, err := runfile.OpenRows(v.files, name, schema.Runs)
 	if err != nil {
 		return p, err
 	}
-	defer rows.close()
+	defer rows.Close()
 	p.twice = map[schema.ULID][16]byte{}
-	for rows.row != nil {
-		digest, _ := rows.row[digestPlace].(string)
-		run, err := newFoundRun(rows.runID(), digest, rows.row)
+	for rows.Row != nil {
+		digest, _ := rows.Row[runfile.DigestPlace].(string)
+		run, err := newFoundRun(rows.RunID(), digest, rows.Row)
 		if err != nil {
-			return p, inFile(name, err)
+			return p, runfile.InFile(name, err)
 		}
 		if p.sum.rows == 0 {
 			p.first = run.id
@@ -203,7 +204,7 @@ func (v *verifier) readPack(name string) (p packContent, err error) {
 		if _, ok := slices.BinarySearchFunc(v.runs.twice, run.id, compareFound); ok {
 			p.twice[run.id] = run.row
 		}
-		if err := rows.advance(); err != nil {
+		if err := rows.Advance(); err != nil {
 			return p, err
 		}
 	}

@@ -1,6 +1,9 @@
 package schema
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kind is the shape of a column's values.
 type Kind int
@@ -73,6 +76,11 @@ func (t *Table) Column(name string) (*Column, bool) {
 		}
 	}
 	return nil, false
+}
+
+// Place is the place of a top-level column in the rows of the table; -1 where there is none of that name.
+func (t *Table) Place(name string) int {
+	return slices.IndexFunc(t.Columns, func(c *Column) bool { return c.Name == name })
 }
 
 // RunColumn is a column of runs that the program names itself. It panics where there is none, which any test finds.

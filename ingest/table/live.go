@@ -50,7 +50,7 @@ func ReadLive(content []byte) (live *Live, err error) {
 func newLive(row []any) *Live {
 	live := &Live{Run: row[:len(schema.Runs.Columns):len(schema.Runs.Columns)]}
 	live.RunID, _ = row[0].(string)
-	digest := slices.IndexFunc(schema.Runs.Columns, func(c *schema.Column) bool { return c.Name == digestColumn })
+	digest := schema.Runs.Place(digestColumn)
 	live.Digest, _ = row[digest].(string)
 	live.Samples = keyed(live.RunID, row[len(row)-2])
 	slices.SortFunc(live.Samples, func(a, b []any) int { return strings.Compare(a[1].(string), b[1].(string)) })

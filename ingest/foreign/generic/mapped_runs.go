@@ -135,7 +135,7 @@ func setEntry(r *schema.Run, column, name, text string) {
 // setColumn gives a run the value of a column of the table of runs.
 func setColumn(r *schema.Run, field, text string) error {
 	row := schema.RunRow(r, "")
-	i := slices.IndexFunc(schema.Runs.Columns, func(c *schema.Column) bool { return c.Name == field })
+	i := schema.Runs.Place(field)
 	var err error
 	switch schema.Runs.Columns[i].Kind {
 	case schema.KindInt:

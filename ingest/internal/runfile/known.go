@@ -1,4 +1,4 @@
-package ingest
+package runfile
 
 import (
 	"errors"
@@ -13,32 +13,32 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sealedDigests gives the digests of those runs, ascending, that sealed files hold. The names of the files say which of
+// Digests gives the digests of those runs, ascending, that sealed files hold. The names of the files say which of
 // them can hold one, so that hardly ever one is opened. What is found is on disk, also where the one who sealed it did
 // not come to the last fsync.
-func sealedDigests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
+func Digests(f disk.Files, runs []schema.ULID) (map[schema.ULID]string, error) {
 	known := map[schema.ULID]string{}
-	near, err := sealedNear(f, runs)
+	near, err := Near(f, runs)
 	if err != nil {
 		return nil, err
 	}
 	for _, sealed := range near {
 		before := len(known)
-		if err := readDigests(f, sealed, runs, known); err != nil {
+		if err := ReadDigests(f, sealed, runs, known); err != nil {
 			return nil, err
 		}
 		if len(known) == before {
 			continue
 		}
-		if err := syncSealed(f, sealed); err != nil {
+		if err := SyncSealed(f, sealed); err != nil {
 			return nil, err
 		}
 	}
 	return known, nil
 }
 
-// sealedNear lists the sealed files that are of the time of one of the runs, ascending.
-func sealedNear(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
+// Near lists the sealed files that are of the time of one of the runs, ascending.
+func Near(f disk.Files, runs []schema.ULID) ([]schema.SealedFile, error) {
 	if len(runs) == 0 {
 		return nil, nil
 	}
@@ -107,41 +107,6 @@ func namesIn(f fs.FS, dir string) ([]string, error) {
 	return names, err
 }
 
-// find looks for a run whose appending failed after it may have got its name: its segment may be in a claim by now, or
-// sealed. It fails where another run of this id is there. A run that is found is on disk.
-func (s *sealer) find(run schema.ULID, content []byte) (bool, error) {
-	want, err := table.ReadLive(content)
-	if err != nil {
-		return false, err
-	}
-	listed, err := schema.List(s.files, schema.Scope{Since: run.Time()})
-	if err != nil {
-		return false, err
-	}
-	digest := ""
-	if at := slices.IndexFunc(listed.Live, func(f schema.LiveFile) bool { return f.Run == run }); at >= 0 {
-		there, err := s.readLive(listed.Live[at])
-		if err == nil {
-			digest, err = there.Digest, disk.SyncDir(s.files, path.Dir(listed.Live[at].Path()))
-		}
-		if err != nil {
-			return false, err
-		}
-	} else {
-		known, err := sealedDigests(s.files, []schema.ULID{run})
-		if err != nil {
-			return false, err
-		}
-		if digest = known[run]; digest == "" {
-			return false, nil
-		}
-	}
-	if digest != want.Digest {
-		return false, errors.New("the store holds another run with this id")
-	}
-	return true, nil
-}
-
 // overlaps tells whether one of the runs, ascending, is of the time of the sealed file.
 func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 	at, _ := slices.BinarySearchFunc(runs, f.First, func(run schema.ULID, ms int64) int {
@@ -150,36 +115,36 @@ func overlaps(f schema.SealedFile, runs []schema.ULID) bool {
 	return at < len(runs) && runs[at].Time().UnixMilli() <= f.Last
 }
 
-// readDigests adds the digests of those runs, ascending, that a sealed file holds.
-func readDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
-	return eachDigest(f, sealed, func(run schema.ULID, digest string) {
+// ReadDigests adds the digests of those runs, ascending, that a sealed file holds.
+func ReadDigests(f fs.FS, sealed schema.SealedFile, runs []schema.ULID, known map[schema.ULID]string) error {
+	return EachDigest(f, sealed, func(run schema.ULID, digest string) {
 		if _, wanted := slices.BinarySearchFunc(runs, run, schema.ULID.Compare); wanted {
 			known[run] = digest
 		}
 	})
 }
 
-// eachDigest goes through the runs of a sealed file.
-func eachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) error {
+// EachDigest goes through the runs of a sealed file.
+func EachDigest(f fs.FS, sealed schema.SealedFile, do func(run schema.ULID, digest string)) error {
 	return eachDigestIn(f, sealed.Path(schema.RunsDir), do)
 }
 
 // eachDigestIn goes through the runs of a file of runs.
 func eachDigestIn(f fs.FS, name string, do func(run schema.ULID, digest string)) error {
-	return eachRowIn(f, name, []string{runIDColumn, digestColumn}, func(row []any) error {
-		id, _ := row[runIDPlace].(string)
+	return eachRowIn(f, name, []string{RunIDColumn, DigestColumn}, func(row []any) error {
+		id, _ := row[RunIDPlace].(string)
 		run, err := schema.ParseULID(id)
 		if err != nil {
 			return fmt.Errorf("%w: %w", schema.ErrDamaged, err)
 		}
-		digest, _ := row[digestPlace].(string)
+		digest, _ := row[DigestPlace].(string)
 		do(run, digest)
 		return nil
 	})
 }
 
-// eachRow goes through the rows of a sealed file of runs, with some columns, until there is an error; io.EOF is none.
-func eachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) error {
+// EachRow goes through the rows of a sealed file of runs, with some columns, until there is an error; io.EOF is none.
+func EachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []any) error) error {
 	return eachRowIn(f, sealed.Path(schema.RunsDir), columns, do)
 }
 
@@ -217,24 +182,11 @@ func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error)
 
 // Columns of runs that are looked at.
 const (
-	runIDColumn   = "run_id"
-	digestColumn  = "digest"
-	sessionColumn = "session_id"
-	pointColumn   = "point_id"
-	samplesColumn = "n_samples"
-	sourceColumn  = "source"
+	RunIDColumn  = "run_id"
+	DigestColumn = "digest"
 )
 
 var (
-	runIDPlace   = placeOf(runIDColumn)
-	digestPlace  = placeOf(digestColumn)
-	sessionPlace = placeOf(sessionColumn)
-	pointPlace   = placeOf(pointColumn)
-	samplesPlace = placeOf(samplesColumn)
-	sourcePlace  = placeOf(sourceColumn)
+	RunIDPlace  = schema.Runs.Place(RunIDColumn)
+	DigestPlace = schema.Runs.Place(DigestColumn)
 )
-
-// placeOf is the place of a column of runs in its rows.
-func placeOf(name string) int {
-	return slices.IndexFunc(schema.Runs.Columns, func(c *schema.Column) bool { return c.Name == name })
-}

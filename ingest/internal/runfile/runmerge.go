@@ -1,4 +1,4 @@
-package ingest
+package runfile
 
 import (
 	"container/heap"
@@ -11,35 +11,38 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// mergedRuns are the runs of several readers in one order, each once. Readers are begun when their turn has come. A run
+// MergedRuns are the runs of several readers in one order, each once. Readers are begun when their turn has come. A run
 // that two readers have has to have one digest.
-type mergedRuns struct {
+type MergedRuns struct {
 	inputs runHeap
 	last   *table.Live
 }
 
-func mergeRuns(readers []runReader) *mergedRuns {
-	m := &mergedRuns{}
+// Merge reads several readers as one.
+func Merge(readers []Reader) *MergedRuns {
+	m := &MergedRuns{}
 	for _, r := range readers {
-		heap.Push(&m.inputs, &runInput{reader: r, id: r.from()})
+		heap.Push(&m.inputs, &runInput{reader: r, id: r.From()})
 	}
 	return m
 }
 
-func (m *mergedRuns) from() string {
+// From is the least id that the next run can have.
+func (m *MergedRuns) From() string {
 	if len(m.inputs) == 0 {
 		return ""
 	}
 	return m.inputs[0].id
 }
 
-func (m *mergedRuns) next() (*table.Live, error) {
+// Next gives the next run.
+func (m *MergedRuns) Next() (*table.Live, error) {
 	for len(m.inputs) > 0 {
 		in := m.inputs[0]
 		live := in.run
 		if err := in.advance(); errors.Is(err, io.EOF) {
 			heap.Pop(&m.inputs)
-			in.reader.close()
+			in.reader.Close()
 		} else if err != nil {
 			return nil, err
 		} else {
@@ -57,21 +60,22 @@ func (m *mergedRuns) next() (*table.Live, error) {
 	return nil, io.EOF
 }
 
-func (m *mergedRuns) close() {
+// Close closes the readers that are not at their end.
+func (m *MergedRuns) Close() {
 	for _, in := range m.inputs {
-		in.reader.close()
+		in.reader.Close()
 	}
 }
 
 // runInput is a reader and its next run: nil before it is begun.
 type runInput struct {
-	reader runReader
+	reader Reader
 	id     string // of the run; before that, no id is smaller
 	run    *table.Live
 }
 
 func (in *runInput) advance() error {
-	run, err := in.reader.next()
+	run, err := in.reader.Next()
 	if err == nil {
 		in.run, in.id = run, run.RunID
 	}

@@ -1,4 +1,4 @@
-package ingest
+package runfile
 
 import (
 	"cmp"
@@ -11,35 +11,24 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Loss counts what damage takes.
-type Loss struct {
-	Runs    int // that are gone
-	Samples int // runs that stay and have lost samples
-	Ops     int // runs that stay and have lost ops
-}
-
-func (l *Loss) add(o Loss) {
-	l.Runs, l.Samples, l.Ops = l.Runs+o.Runs, l.Samples+o.Samples, l.Ops+o.Ops
-}
-
-// salvager reads what is left of the runs of a sealed file, in ascending order. It keeps every row whose file matches its
+// Salvager reads what is left of the runs of a sealed file, in ascending order. It keeps every row whose file matches its
 // hash or whose page matches its checksum. A run whose rows are all there matches its digest. One that does not, while
 // the file of its samples or ops is damaged or missing, is kept with the rows that are left; all others are left out.
-type salvager struct {
+type Salvager struct {
 	fsys   fs.FS
 	sealed schema.SealedFile
 	name   func(t *schema.Table) string // of the file of a table
 	packed *packedRows                  // that stand for damaged runs; nil where there are none
-	known  lostRows                     // what was lost before
+	known  Lost                         // what was lost before
 	parts  map[*schema.Table]*salvagePart
-	kept   int
-	loss   Loss
+	Kept   int  // runs that were given
+	Loss   Loss // known after the last run
 }
 
-// salvagedRun is a run of which rows may be gone: those of the tables in lost.
-type salvagedRun struct {
+// Salvaged is a run of which rows may be gone: those of the tables in Lost.
+type Salvaged struct {
 	*table.Live
-	lost []*schema.Table
+	Lost []*schema.Table
 }
 
 // salvagePart is one file of the sealed file.
@@ -59,28 +48,28 @@ type rowSource interface {
 	Close() error
 }
 
-// newSalvager opens a sealed file, of which runs are known to have lost rows before. The error is one of a file that
+// NewSalvager opens a sealed file, of which runs are known to have lost rows before. The error is one of a file that
 // cannot be read, or wraps table.ErrNewer.
-func newSalvager(in runInputFile, known lostRows) (*salvager, error) {
-	f, name := in.fsys, in.name
-	s := &salvager{fsys: f, sealed: in.sealed, name: name, known: known, parts: map[*schema.Table]*salvagePart{}}
-	for _, t := range sealedTables {
+func NewSalvager(in Input, known Lost) (*Salvager, error) {
+	f, name := in.FS, in.Name
+	s := &Salvager{fsys: f, sealed: in.Sealed, name: name, known: known, parts: map[*schema.Table]*salvagePart{}}
+	for _, t := range Tables {
 		part, err := openPart(f, name(t), t)
 		if err != nil {
-			s.close()
+			s.Close()
 			return nil, err
 		}
 		s.parts[t] = part
 	}
 	if runs := s.parts[schema.Runs]; runs.damage != nil {
 		if err := s.usePack(runs); err != nil {
-			s.close()
+			s.Close()
 			return nil, err
 		}
 	}
 	for _, part := range s.parts {
 		if err := part.advance(); err != nil {
-			s.close()
+			s.Close()
 			return nil, err
 		}
 	}
@@ -90,12 +79,12 @@ func newSalvager(in runInputFile, known lostRows) (*salvager, error) {
 // openPart opens the file of a table, however damaged.
 func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 	p := &salvagePart{path: name, table: t}
-	err := checkHash(f, name)
+	err := CheckHash(f, name)
 	if err == nil {
 		var opened *table.File
-		if opened, p.file, err = openTable(f, name, t); err == nil {
+		if opened, p.file, err = OpenTable(f, name, t); err == nil {
 			if err := opened.Newer(); err != nil {
-				return nil, errors.Join(inFile(name, err), p.file.Close())
+				return nil, errors.Join(InFile(name, err), p.file.Close())
 			}
 			p.rows = opened.Reader()
 			return p, nil
@@ -106,15 +95,15 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		return p, nil
 	}
 	if at, ok := errors.AsType[*fs.PathError](err); !errors.Is(err, schema.ErrDamaged) || ok && at.Path != name { // a directory that is none
-		return nil, inFile(name, err)
+		return nil, InFile(name, err)
 	}
-	p.damage = inFile(name, err)
+	p.damage = InFile(name, err)
 	file, content, size, err := disk.OpenAt(f, name)
 	if errors.Is(err, schema.ErrDamaged) { // no plain file
 		return p, nil
 	}
 	if err != nil {
-		return nil, inFile(name, err)
+		return nil, InFile(name, err)
 	}
 	rows, err := table.OpenSalvage(content, size, t)
 	if err != nil {
@@ -122,7 +111,7 @@ func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
 		if errors.Is(err, schema.ErrDamaged) {
 			return p, nil
 		}
-		return nil, inFile(name, err)
+		return nil, InFile(name, err)
 	}
 	p.file, p.rows = file, rows
 	return p, nil
@@ -137,29 +126,29 @@ func (p *salvagePart) advance() error {
 			p.row = nil
 			return p.close()
 		case errors.Is(err, schema.ErrDamaged):
-			p.damage, p.row = cmp.Or(p.damage, inFile(p.path, err)), nil
+			p.damage, p.row = cmp.Or(p.damage, InFile(p.path, err)), nil
 			return p.close()
 		case err != nil:
-			return inFile(p.path, err)
+			return InFile(p.path, err)
 		case p.follows(row):
 			p.row = row
 			return nil
 		}
-		p.damage = cmp.Or(p.damage, damagedf(p.path, "the row of run %q is not in order", row[runIDPlace]))
+		p.damage = cmp.Or(p.damage, Damagedf(p.path, "the row of run %q is not in order", row[RunIDPlace]))
 	}
 	return nil
 }
 
 // follows tells whether a row stands after the last one in the order of the format.
 func (p *salvagePart) follows(row []any) bool {
-	id, _ := row[runIDPlace].(string)
+	id, _ := row[RunIDPlace].(string)
 	if _, err := schema.ParseULID(id); err != nil {
 		return false
 	}
 	if p.row == nil {
 		return true
 	}
-	before, _ := p.row[runIDPlace].(string)
+	before, _ := p.row[RunIDPlace].(string)
 	return before < id || before == id && p.table != schema.Runs && lessKey(p.row[1], row[1])
 }
 
@@ -167,7 +156,7 @@ func (p *salvagePart) runID() string {
 	if p.row == nil {
 		return ""
 	}
-	id, _ := p.row[runIDPlace].(string)
+	id, _ := p.row[RunIDPlace].(string)
 	return id
 }
 
@@ -193,19 +182,20 @@ func (p *salvagePart) close() error {
 	return err
 }
 
-func (s *salvager) close() {
+// Close closes the files.
+func (s *Salvager) Close() {
 	for _, part := range s.parts {
 		_ = part.close()
 	}
 	s.packed.close()
 }
 
-// next gives the next run, and io.EOF after the last. Other errors are those of the file system.
-func (s *salvager) next() (salvagedRun, error) {
+// Next gives the next run, and io.EOF after the last. Other errors are those of the file system.
+func (s *Salvager) Next() (Salvaged, error) {
 	runs := s.parts[schema.Runs]
 	for runs.row != nil {
-		r := salvagedRun{Live: &table.Live{RunID: runs.runID(), Run: runs.row}}
-		r.Digest, _ = runs.row[digestPlace].(string)
+		r := Salvaged{Live: &table.Live{RunID: runs.runID(), Run: runs.row}}
+		r.Digest, _ = runs.row[DigestPlace].(string)
 		var err error
 		if r.Samples, err = s.parts[schema.Samples].of(r.RunID); err != nil {
 			return r, err
@@ -221,85 +211,88 @@ func (s *salvager) next() (salvagedRun, error) {
 			return r, nil
 		}
 	}
-	s.loss.Runs = max(s.sealed.Rows-s.kept, 0)
-	return salvagedRun{}, io.EOF
+	s.Loss.Runs = max(s.sealed.Rows-s.Kept, 0)
+	return Salvaged{}, io.EOF
 }
 
 // count counts a run, and what it loses now.
-func (s *salvager) count(r *salvagedRun) {
-	s.kept++
-	for _, t := range r.lost {
+func (s *Salvager) count(r *Salvaged) {
+	s.Kept++
+	for _, t := range r.Lost {
 		_, before := s.known[r.RunID][t.Name]
 		switch {
 		case before && s.parts[t].damage == nil:
 		case t == schema.Ops:
-			s.loss.Ops++
+			s.Loss.Ops++
 		default:
-			s.loss.Samples++
+			s.Loss.Samples++
 		}
 	}
 }
 
 // judge finds out what of a run is gone, and tells whether the rest can be trusted.
-func (s *salvager) judge(r *salvagedRun) bool {
+func (s *Salvager) judge(r *Salvaged) bool {
 	id, err := schema.ParseULID(r.RunID)
 	late := s.sealed.ID != (schema.ULID{}) && id.Time().After(s.sealed.ID.Time())
 	if err != nil || late || !sameInstant(id, r.Run[startedPlace]) {
 		return false
 	}
-	if schema.DigestOfRows(r.Run, r.Samples, r.Ops) == r.Digest && checkRow(r.Live) == nil {
+	if schema.DigestOfRows(r.Run, r.Samples, r.Ops) == r.Digest && CheckRow(r.Live) == nil {
 		return true
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		if _, before := s.known[r.RunID][t.Name]; before || s.parts[t].damage != nil {
-			r.lost = append(r.lost, t)
+			r.Lost = append(r.Lost, t)
 		}
 	}
 	runs := s.parts[schema.Runs]
-	if len(r.lost) == 0 && (runs.damage == nil || s.packed != nil) {
+	if len(r.Lost) == 0 && (runs.damage == nil || s.packed != nil) {
 		for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-			if len(r.lost) == 0 && s.parts[t].absent {
-				r.lost = append(r.lost, t)
+			if len(r.Lost) == 0 && s.parts[t].absent {
+				r.Lost = append(r.Lost, t)
 			}
 		}
 	}
 	r.keepTrusted()
-	return len(r.lost) > 0
+	return len(r.Lost) > 0
 }
 
 // keepTrusted drops the rows of samples that contradict themselves or the summary of the run.
-func (r *salvagedRun) keepTrusted() {
+func (r *Salvaged) keepTrusted() {
 	var kept [][]any
 	for _, row := range r.Samples {
-		if checkRow(&table.Live{RunID: r.RunID, Run: r.Run, Samples: [][]any{row}}) == nil {
+		if CheckRow(&table.Live{RunID: r.RunID, Run: r.Run, Samples: [][]any{row}}) == nil {
 			kept = append(kept, row)
 		}
 	}
 	r.Samples = kept
 }
 
-// damages are what is wrong with the files, those of runs last.
-func (s *salvager) damages() (all []error) {
-	for _, t := range sealedTables {
+// Lacks tells whether there is no file of a table.
+func (s *Salvager) Lacks(t *schema.Table) bool { return s.parts[t].absent }
+
+// Damages are what is wrong with the files, those of runs last.
+func (s *Salvager) Damages() (all []error) {
+	for _, t := range Tables {
 		part := s.parts[t]
 		switch {
 		case part.damage != nil:
 			all = append(all, part.damage)
-		case part.absent && (t == schema.Samples && s.loss.Samples > 0 || t == schema.Ops && s.loss.Ops > 0):
-			all = append(all, damagedf(part.path, "it is not there, and its runs are"))
+		case part.absent && (t == schema.Samples && s.Loss.Samples > 0 || t == schema.Ops && s.Loss.Ops > 0):
+			all = append(all, Damagedf(part.path, "it is not there, and its runs are"))
 		}
 	}
 	return all
 }
 
-// salvageLoss reads what is left of a sealed file, and gives what is gone. Each run that is left is handed to each.
-func salvageLoss(in runInputFile, known lostRows, each func(salvagedRun) error) (s *salvager, err error) {
-	if s, err = newSalvager(in, known); err != nil {
+// Salvage reads what is left of a sealed file, and gives what is gone. Each run that is left is handed to each.
+func Salvage(in Input, known Lost, each func(Salvaged) error) (s *Salvager, err error) {
+	if s, err = NewSalvager(in, known); err != nil {
 		return nil, err
 	}
-	defer s.close()
+	defer s.Close()
 	for {
-		r, err := s.next()
+		r, err := s.Next()
 		if errors.Is(err, io.EOF) {
 			return s, nil
 		}

@@ -1,4 +1,4 @@
-package ingest
+package runfile
 
 import (
 	"errors"
@@ -18,20 +18,20 @@ type packedRows struct {
 }
 
 // usePack takes the rows of damaged runs from a pack that holds them all again, if there is one.
-func (s *salvager) usePack(runs *salvagePart) error {
+func (s *Salvager) usePack(runs *salvagePart) error {
 	packs, err := schema.ListZone(s.fsys, schema.PacksDir)
 	if err != nil {
 		return err
 	}
 	for _, pack := range packs {
 		ids, err := s.packedIDs(pack)
-		if err != nil && !refusable(err) && !errors.Is(err, fs.ErrNotExist) {
+		if err != nil && !AboutContent(err) && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err != nil || len(ids) != s.sealed.Rows {
 			continue
 		}
-		opened, file, err := openTable(s.fsys, pack.Path(schema.PacksDir), schema.Runs)
+		opened, file, err := OpenTable(s.fsys, pack.Path(schema.PacksDir), schema.Runs)
 		if err != nil {
 			return err
 		}
@@ -45,12 +45,12 @@ func (s *salvager) usePack(runs *salvagePart) error {
 
 // packedIDs are the runs of the sealed file that a pack holds: those of its time that are in none of the other files that
 // the pack is of. There are none where it is not of this file. Errors that are refusable come from the content of a file.
-func (s *salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, error) {
+func (s *Salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, error) {
 	covers, err := schema.PackCovers(s.fsys, pack)
 	if err != nil || !slices.Contains(covers, s.sealed.ID) {
 		return nil, err
 	}
-	if err := checkHash(s.fsys, pack.Path(schema.PacksDir)); err != nil {
+	if err := CheckHash(s.fsys, pack.Path(schema.PacksDir)); err != nil {
 		return nil, err
 	}
 	ids := map[schema.ULID]bool{}
@@ -74,7 +74,7 @@ func (s *salvager) packedIDs(pack schema.SealedFile) (map[schema.ULID]bool, erro
 			return nil, nil
 		}
 		if f := files[at]; f.First <= s.sealed.Last && s.sealed.First <= f.Last {
-			if err := eachDigest(s.fsys, f, func(run schema.ULID, _ string) { delete(ids, run) }); err != nil {
+			if err := EachDigest(s.fsys, f, func(run schema.ULID, _ string) { delete(ids, run) }); err != nil {
 				return nil, err
 			}
 		}
@@ -89,7 +89,7 @@ func (p *packedRows) Read() ([]any, error) {
 		if err != nil {
 			return nil, err
 		}
-		id, _ := row[runIDPlace].(string)
+		id, _ := row[RunIDPlace].(string)
 		if run, err := schema.ParseULID(id); err == nil && p.of[run] {
 			return row, nil
 		}

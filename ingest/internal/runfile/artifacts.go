@@ -1,0 +1,63 @@
+package runfile
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CopyArtifacts copies the artifacts that a store lacks, and gives their number. One that does not match its name is
+// handed to refuse.
+func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func(name string, err error)) (int, error) {
+	copied := 0
+	if there, err := disk.Exists(from, schema.ArtifactsDir); err != nil || !there {
+		return 0, err
+	}
+	refused := func(err error) error {
+		if in, ok := errors.AsType[*FileError](err); ok && errors.Is(err, schema.ErrDamaged) {
+			refuse(in.Path, in.Err)
+			return nil
+		}
+		return err
+	}
+	dirs := map[string]bool{}
+	err := layout.WalkZone(from, schema.ArtifactsDir, func(s layout.File) error {
+		if s.Kind == layout.KindBroken {
+			return refused(Damagedf(s.Path, "it is no file or directory of its own"))
+		}
+		if s.Kind != layout.KindArtifact {
+			return ctx.Err()
+		}
+		there, err := disk.Exists(into, s.Path)
+		if err != nil {
+			return err
+		}
+		if there { // whoever put it there may not have come to the fsync
+			dirs[path.Dir(s.Path)] = true
+			return nil
+		}
+		if err := CheckArtifact(from, s.Path); err != nil {
+			return refused(InFile(s.Path, err))
+		}
+		dir := path.Dir(s.Path)
+		if !dirs[dir] {
+			if err := disk.MakeDirs(into, dir); err != nil {
+				return err
+			}
+			dirs[dir] = true
+		}
+		copied++
+		return disk.CopyFile(from, into, s.Path)
+	})
+	for dir := range dirs {
+		if err == nil {
+			err = disk.SyncDir(into, dir)
+		}
+	}
+	return copied, err
+}

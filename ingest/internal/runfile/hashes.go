@@ -1,0 +1,40 @@
+package runfile
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CheckHash compares a Parquet file with the hash that it carries.
+func CheckHash(f fs.FS, name string) error {
+	file, content, size, err := disk.OpenAt(f, name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return InFile(name, schema.CheckFileHashAt(content, size))
+}
+
+// CheckArtifact compares a file with the hash that is its name.
+func CheckArtifact(f fs.FS, name string) error {
+	file, err := f.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, file); err != nil {
+		return err
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != layout.ArtifactHash(name) {
+		return fmt.Errorf("%w: it has the hash %s", schema.ErrDamaged, got)
+	}
+	return nil
+}

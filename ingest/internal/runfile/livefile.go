@@ -1,0 +1,74 @@
+package runfile
+
+import (
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// LiveRuns reads live files, ascending by run.
+type LiveRuns struct {
+	FS    fs.FS
+	Files []schema.LiveFile
+}
+
+// From is the id of the next run.
+func (l *LiveRuns) From() string {
+	if len(l.Files) == 0 {
+		return ""
+	}
+	return l.Files[0].Run.String()
+}
+
+// Next reads the next file.
+func (l *LiveRuns) Next() (*table.Live, error) {
+	if len(l.Files) == 0 {
+		return nil, io.EOF
+	}
+	f := l.Files[0]
+	l.Files = l.Files[1:]
+	return ReadLiveFile(l.FS, f)
+}
+
+// Close does nothing: no file is open between two runs.
+func (l *LiveRuns) Close() {}
+
+// ReadLiveFile reads the file of one run, which matches its hash, its digest and its name.
+func ReadLiveFile(f fs.FS, name schema.LiveFile) (*table.Live, error) {
+	content, err := ReadRunFile(f, name.Path())
+	if err != nil {
+		return nil, err
+	}
+	live, err := table.ReadLive(content)
+	if err != nil {
+		return nil, InFile(name.Path(), err)
+	}
+	if live.RunID != name.Run.String() {
+		return nil, Damagedf(name.Path(), "it holds run %q", live.RunID)
+	}
+	return live, nil
+}
+
+// largeRun is how long the file of a run may be that is read before it is known to be whole.
+const largeRun = 64 << 20
+
+// ReadRunFile reads the file of a run. A long one has to match its own hash, which takes no memory: else the mere length
+// of a file that is none would take all there is.
+func ReadRunFile(f fs.FS, name string) ([]byte, error) {
+	file, content, size, err := disk.OpenAt(f, name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	if size > largeRun {
+		if err := schema.CheckFileHashAt(content, size); err != nil {
+			return nil, InFile(name, err)
+		}
+	}
+	all := make([]byte, size)
+	_, err = io.ReadFull(io.NewSectionReader(content, 0, size), all)
+	return all, err
+}

@@ -1,0 +1,52 @@
+package runfile
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// What a sealed file takes in memory while it is read, about: at least, and the part that grows with its rows, which ends
+// where a page of each column is in memory.
+const (
+	fileMemory  = 320 << 10
+	rowMemory   = 1 << 10
+	pagesMemory = 12 << 20
+)
+
+func memoryOf(f schema.SealedFile) int { return fileMemory + min(f.Rows*rowMemory, pagesMemory) }
+
+// Overlapping is the most memory that files, which are in the order of their first runs, take at a time when their runs
+// are merged. Of a file the range and the number of rows count.
+func Overlapping(files []schema.SealedFile) int {
+	most, now := 0, 0
+	open := files[:0:0]
+	for _, f := range files {
+		open = slices.DeleteFunc(open, func(o schema.SealedFile) bool {
+			over := o.Last < f.First
+			if over {
+				now -= memoryOf(o)
+			}
+			return over
+		})
+		open = append(open, f)
+		now += memoryOf(f)
+		most = max(most, now)
+	}
+	return most
+}
+
+// Batches divides files so that each part fits into memory, or is of two. It gives the length of each.
+func Batches(files []schema.SealedFile, memory int) []int {
+	var lengths []int
+	length, size := 0, 0
+	for _, f := range files {
+		size += memoryOf(f)
+		if size > memory && length >= 2 {
+			lengths = append(lengths, length)
+			length, size = 0, memoryOf(f)
+		}
+		length++
+	}
+	return append(lengths, length)
+}

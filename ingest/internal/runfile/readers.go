@@ -1,0 +1,125 @@
+package runfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Reader gives runs with all their rows in ascending order of their ids, and io.EOF after the last.
+type Reader interface {
+	Next() (*table.Live, error)
+	From() string // before the first call of Next: no id is smaller; it may be the beginning of one
+	Close()
+}
+
+// SealedRuns reads a sealed file: its runs with their rows of the files of the same name. The files match their hashes,
+// and the runs their digests, but for those that an event says have lost rows.
+type SealedRuns struct {
+	fsys   fs.FS
+	sealed schema.SealedFile
+	name   func(t *schema.Table) string // of the file of a table
+	Lost   Lost                         // of which runs events say that they have lost rows; nil where none is to be let off
+	open   map[*schema.Table]*TableRows // nil before the first run
+	Lacks  bool                         // the last run has lost rows
+}
+
+// ReadSealed reads a sealed file of a store.
+func ReadSealed(f fs.FS, sealed schema.SealedFile) *SealedRuns {
+	return &SealedRuns{fsys: f, sealed: sealed, name: zoneName(sealed)}
+}
+
+// From is the least id of the time of the first run.
+func (s *SealedRuns) From() string { return IDBound(s.sealed.First) }
+
+// begin opens the files when all of them are found to be whole.
+func (s *SealedRuns) begin() error {
+	s.open = map[*schema.Table]*TableRows{}
+	var there []*schema.Table
+	for _, t := range Tables {
+		err := CheckHash(s.fsys, s.name(t))
+		if t != schema.Runs && errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		there = append(there, t)
+	}
+	for _, t := range there {
+		rows, err := OpenRows(s.fsys, s.name(t), t)
+		if err != nil {
+			return err
+		}
+		s.open[t] = rows
+	}
+	return nil
+}
+
+// Next gives the next run. The error of a file that is damaged, or lacks what another one has, names it.
+func (s *SealedRuns) Next() (*table.Live, error) {
+	if s.open == nil {
+		if err := s.begin(); err != nil {
+			return nil, err
+		}
+	}
+	runs := s.open[schema.Runs]
+	if runs.Row == nil {
+		for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+			if rest := s.open[t]; rest != nil && rest.Row != nil {
+				return nil, Damagedf(rest.path, "it has a row of run %q, and the file of runs has none", rest.RunID())
+			}
+		}
+		return nil, io.EOF
+	}
+	live := &table.Live{RunID: runs.RunID(), Run: runs.Row}
+	live.Digest, _ = runs.Row[DigestPlace].(string)
+	var err error
+	if live.Samples, err = s.open[schema.Samples].of(live.RunID); err != nil {
+		return nil, err
+	}
+	if live.Ops, err = s.open[schema.Ops].of(live.RunID); err != nil {
+		return nil, err
+	}
+	digest := schema.DigestOfRows(live.Run, live.Samples, live.Ops)
+	s.Lacks = digest != live.Digest && s.Lost[live.RunID] != nil
+	if digest != live.Digest && !s.Lacks {
+		lacks := ""
+		if s.open[schema.Samples] == nil {
+			lacks = fmt.Sprintf("; %s is not there", s.name(schema.Samples))
+		}
+		return nil, Damagedf(runs.path, "run %s has the digest %s and says %q%s", live.RunID, digest, live.Digest, lacks)
+	}
+	return live, runs.Advance()
+}
+
+// Close closes the files.
+func (s *SealedRuns) Close() {
+	for _, rows := range s.open {
+		rows.Close()
+	}
+}
+
+// EachRun reads runs to the end, unless the context ends first.
+func EachRun(ctx context.Context, runs Reader, do func(*table.Live) error) error {
+	for {
+		live, err := runs.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			err = do(live)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package runfile
+
+import (
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Input is a sealed file, or the temporary files of one.
+type Input struct {
+	FS     fs.FS                        // where the files are
+	Sealed schema.SealedFile            // of temporary files the range and the number of rows
+	Name   func(t *schema.Table) string // of the file of a table
+}
+
+// InputOf is a sealed file of a store.
+func InputOf(f fs.FS, sealed schema.SealedFile) Input {
+	return Input{f, sealed, zoneName(sealed)}
+}
+
+// zoneName names the files of a sealed file by table.
+func zoneName(f schema.SealedFile) func(t *schema.Table) string {
+	return func(t *schema.Table) string { return f.Path(schema.TableZones[t]) }
+}
+
+// RunSet are temporary files that become one sealed file, written run by run in ascending order.
+type RunSet struct {
+	*Set
+	first, Last schema.ULID // of the runs
+	Rows        int         // of runs
+}
+
+// NewRunSet begins files in TmpDir.
+func NewRunSet(f disk.Files, version string) (*RunSet, error) {
+	if err := disk.MakeDirs(f, schema.TmpDir); err != nil {
+		return nil, err
+	}
+	names := map[*schema.Table]string{}
+	for _, t := range Tables {
+		names[t] = disk.TempName()
+	}
+	return &RunSet{Set: NewSet(f, version, func(t *schema.Table) string { return names[t] })}, nil
+}
+
+// Names are those of the temporary files, whether they are there or not.
+func (s *RunSet) Names() []string {
+	var all []string
+	for _, t := range Tables {
+		all = append(all, s.Name(t))
+	}
+	return all
+}
+
+// Write adds a run with its rows.
+func (s *RunSet) Write(live *table.Live) error {
+	id, err := schema.ParseULID(live.RunID)
+	if err != nil {
+		return err
+	}
+	if s.Rows == 0 {
+		s.first = id
+	}
+	s.Last = id
+	s.Rows++
+	return s.WriteRun(live)
+}
+
+// SealedFile names what the files are to become.
+func (s *RunSet) SealedFile(id schema.ULID) schema.SealedFile {
+	return schema.SealedFile{ID: id, First: s.first.Time().UnixMilli(), Last: s.Last.Time().UnixMilli(), Rows: s.Rows}
+}

@@ -1,0 +1,164 @@
+package runfile
+
+import (
+	"cmp"
+	"errors"
+	"hash"
+	"io/fs"
+	"path"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Tables are the tables of a sealed file in the order in which they are linked: that a run is in the table of
+// runs says that the rest of it is there.
+var Tables = [...]*schema.Table{schema.Samples, schema.Ops, schema.Runs}
+
+// Set are the files that become one sealed file, while they are written: one for each table that has rows.
+type Set struct {
+	files   disk.Files
+	version string                       // of this program
+	Name    func(t *schema.Table) string // what the file of a table is called until it is linked
+	outs    map[*schema.Table]*sealedOut
+}
+
+// sealedOut is the file of one table.
+type sealedOut struct {
+	file   disk.File
+	writer *table.Writer
+}
+
+// NewSet begins the files of a sealed file under the names that name gives them; the version is that of the program.
+func NewSet(f disk.Files, version string, name func(t *schema.Table) string) *Set {
+	return &Set{f, version, name, map[*schema.Table]*sealedOut{}}
+}
+
+// Write adds a row to the file of a table. The error of a file that is there already wraps fs.ErrExist.
+func (s *Set) Write(t *schema.Table, row []any) error {
+	out := s.outs[t]
+	if out == nil {
+		opened, err := s.files.Create(s.Name(t))
+		if err != nil {
+			return err
+		}
+		out = &sealedOut{opened, table.NewWriter(opened, t, s.version, nil)}
+		s.outs[t] = out
+	}
+	return out.writer.Write(row)
+}
+
+// Finish completes the files and fsyncs them. Only then may they be linked.
+func (s *Set) Finish() error {
+	for _, out := range s.outs {
+		err := out.writer.Close()
+		if err == nil {
+			err = out.file.Sync()
+		}
+		err = cmp.Or(err, out.file.Close())
+		out.file = nil
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Publish gives the files their names in the store and makes them durable, those of runs last: this is the commit. A name
+// that is there already was committed before. The error of a file that is not there any more wraps fs.ErrNotExist.
+func (s *Set) Publish(f schema.SealedFile) error {
+	for _, t := range Tables {
+		if s.outs[t] == nil {
+			continue
+		}
+		name := f.Path(schema.TableZones[t])
+		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+		if err := disk.Place(s.files, s.Name(t), name); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Has tells whether there are rows of a table.
+func (s *Set) Has(t *schema.Table) bool { return s.outs[t] != nil }
+
+// Remove closes the files and removes their first names. Those that were linked stay.
+func (s *Set) Remove() {
+	for t, out := range s.outs {
+		if out.file != nil {
+			_ = out.file.Close()
+		}
+		_ = s.files.Remove(s.Name(t))
+	}
+	clear(s.outs)
+}
+
+// SyncSealed makes the names of a sealed file durable.
+func SyncSealed(f disk.Files, sealed schema.SealedFile) error {
+	for _, t := range Tables {
+		err := disk.SyncDir(f, path.Dir(sealed.Path(schema.TableZones[t])))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+// WriteRun adds the rows of a run.
+func (s *Set) WriteRun(live *table.Live) error {
+	if err := s.Write(schema.Runs, live.Run); err != nil {
+		return err
+	}
+	return s.WriteParts(live)
+}
+
+// WriteParts adds the samples and ops of a run.
+func (s *Set) WriteParts(live *table.Live) error {
+	for _, row := range live.Samples {
+		if err := s.Write(schema.Samples, row); err != nil {
+			return err
+		}
+	}
+	for _, row := range live.Ops {
+		if err := s.Write(schema.Ops, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Exchange puts the finished files of samples and ops in the place of those of a sealed file: at any moment a reader meets
+// the one or the other.
+func (s *Set) Exchange(f schema.SealedFile) error {
+	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
+		if s.outs[t] == nil {
+			continue
+		}
+		name := f.Path(schema.TableZones[t])
+		if err := disk.MakeDirs(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+		if err := s.files.Rename(s.Name(t), name); err != nil {
+			return err
+		}
+		if err := disk.SyncDir(s.files, path.Dir(name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ContentID is the id of a sealed file that comes from no claim, of the time of its last run: the same runs give the
+// same name, so that what was interrupted is not there twice after it was done again. sum is over the ids and digests of
+// the runs in their order.
+func ContentID(last time.Time, sum hash.Hash) schema.ULID {
+	return schema.ULIDFrom(last, [10]byte(sum.Sum(nil)))
+}

@@ -1,0 +1,122 @@
+package runfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TableRows reads the rows of one file of a table, one ahead.
+type TableRows struct {
+	path   string
+	table  *schema.Table
+	file   io.Closer
+	reader *table.Reader
+	Row    []any // the next one; nil at the end
+}
+
+// OpenRows opens a file of a table. The error wraps table.ErrNewer where it has what would get lost.
+func OpenRows(f fs.FS, name string, t *schema.Table) (*TableRows, error) {
+	opened, file, err := OpenTable(f, name, t)
+	if err != nil {
+		return nil, err
+	}
+	if err := opened.Newer(); err != nil {
+		_ = file.Close()
+		return nil, InFile(name, err)
+	}
+	r := &TableRows{path: name, table: t, file: file, reader: opened.Reader()}
+	if err := r.Advance(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close closes the file.
+func (r *TableRows) Close() {
+	_ = r.reader.Close()
+	_ = r.file.Close()
+}
+
+// RunID is that of the next row; empty at the end.
+func (r *TableRows) RunID() string {
+	if r.Row == nil {
+		return ""
+	}
+	id, _ := r.Row[RunIDPlace].(string)
+	return id
+}
+
+// Advance reads the next row, which has to stand after the last one in the order of the format.
+func (r *TableRows) Advance() error {
+	last := r.Row
+	row, err := r.reader.Read()
+	if errors.Is(err, io.EOF) {
+		r.Row = nil
+		return nil
+	}
+	if err != nil {
+		return InFile(r.path, err)
+	}
+	r.Row = row
+	if last == nil {
+		return nil
+	}
+	before, after := last[RunIDPlace].(string), r.RunID()
+	if before < after || before == after && r.table != schema.Runs && lessKey(last[1], row[1]) {
+		return nil
+	}
+	return Damagedf(r.path, "the row of run %q is not in order", after)
+}
+
+// lessKey orders what tells the rows of a run apart, and is REQUIRED: names of metrics or indices of ops.
+func lessKey(a, b any) bool {
+	if a, ok := a.(string); ok {
+		b, ok := b.(string)
+		return ok && a < b
+	}
+	m, ok := a.(int64)
+	n, also := b.(int64)
+	return ok && also && m < n
+}
+
+// of takes the rows of a run. Rows of an earlier one belong to no run of the file of runs.
+func (r *TableRows) of(run string) ([][]any, error) {
+	if r == nil {
+		return nil, nil
+	}
+	var rows [][]any
+	for r.Row != nil && r.RunID() == run {
+		rows = append(rows, r.Row)
+		if err := r.Advance(); err != nil {
+			return nil, err
+		}
+	}
+	if r.Row != nil && r.RunID() < run {
+		return nil, Damagedf(r.path, "it has a row of run %q, and the file of runs has none", r.RunID())
+	}
+	return rows, nil
+}
+
+// OpenTable opens the file of a table; errors about its content name it.
+func OpenTable(f fs.FS, name string, t *schema.Table) (*table.File, io.Closer, error) {
+	closer, content, size, err := disk.OpenAt(f, name)
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := table.Open(content, size, t)
+	if err != nil {
+		_ = closer.Close()
+		return nil, nil, InFile(name, err)
+	}
+	return file, closer, nil
+}
+
+// IDBound is not larger than any run id of that time.
+func IDBound(ms int64) string { return schema.ULIDFrom(time.UnixMilli(ms), [10]byte{}).String() }
