@@ -54,11 +54,11 @@ func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (Appended, error) {
 	}
 	defer unlock()
 	disk.RemoveOldTemps(s.files, time.Now())
-	b := newBulk(s.files, s.sealer.version, bulkBytes)
+	b := newBulk(s.files, s.sealer.Version, bulkBytes)
 	err = b.all(runs)
 	if b.done.Added > 0 {
 		s.mu.Lock()
-		s.sealer.made++
+		s.sealer.Made++
 		s.mu.Unlock()
 	}
 	if err != nil {

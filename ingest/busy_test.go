@@ -20,7 +20,7 @@ import (
 func busyStore(t *testing.T) (dir string, runs *atomic.Int64, stop func()) {
 	t.Helper()
 	store, dir := newStore(t)
-	store.sealer.rules.runs, store.sealer.rules.grace = 5, 0
+	store.sealer.Rules.Runs, store.sealer.Rules.Grace = 5, 0
 	done, ended := make(chan struct{}), make(chan error, 1)
 	runs = new(atomic.Int64)
 	go func() {

@@ -72,15 +72,16 @@ func onceStored(t testing.TB) tiny {
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
 	splitSealed(t, dir, sealed)
 
-	mustAppend(t, store, smallRun())
+	waiting := smallRun()
+	planned := must(schema.ParseULID(waiting.RunID))
+	mustAppend(t, store, waiting)
 	claim := schema.Claim{ID: schema.NewULID(time.Now().Add(time.Second)), Attempt: 3}
-	mustDo(t, store.sealer.makeClaim(claim))
+	makeClaim(t, dir, claim)
 	segment := schema.NewULID(time.Now()).String()
 	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
 	store.leaveSegment()
-	_, outs, err := store.sealer.plan(context.Background(), claim)
-	mustDo(t, err)
-	outs.Remove()
+	plan := schema.Plan{Runs: []string{planned.String()}, Dropped: []string{}, File: schema.NewSealedFile(claim.ID, []schema.ULID{planned}).Name()}
+	writeFile(t, filepath.Join(dir, claim.Path(), schema.PlanFile), must(plan.Encode()))
 	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 
 	mustAppend(t, store, live)

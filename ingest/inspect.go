@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -74,9 +75,9 @@ func (in *Inspected) count(f disk.Files) error {
 	if err != nil {
 		return err
 	}
-	s := sealer{files: f, rules: standardRules()}
+	s := sealing.Sealer{Files: f, Rules: sealing.StandardRules()}
 	for _, c := range claims {
-		if settled, _, err := s.settled(c); err == nil && !settled || errors.Is(err, schema.ErrDamaged) {
+		if settled, _, err := s.Settled(c); err == nil && !settled || errors.Is(err, schema.ErrDamaged) {
 			in.Unfinished++
 		}
 	}

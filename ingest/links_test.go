@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -79,7 +80,7 @@ func writeThrough(dir string) {
 	if err != nil {
 		return
 	}
-	store.sealer.rules.dead = func(owner) bool { return true }
+	store.sealer.Rules.Dead = func(sealing.Owner) bool { return true }
 	_ = store.Append(smallRun())
 	_, _ = store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{smallRun().RunID}, Value: "text"})
 	_, _ = store.Seal(context.Background())

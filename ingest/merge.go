@@ -55,7 +55,7 @@ func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (
 		return fail(Merged{}, err)
 	}
 	defer unlock()
-	m := &merging{from: source, into: s.files, version: s.sealer.version, refused: refused, list: listWhole}
+	m := &merging{from: source, into: s.files, version: s.sealer.Version, refused: refused, list: listWhole}
 	if err := m.merge(ctx); err != nil {
 		return fail(m.done, err)
 	}

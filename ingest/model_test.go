@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -170,9 +171,9 @@ func (m *model) process(random *rand.Rand, files *mortalFiles) {
 		}
 		return
 	}
-	store.sealer.rules = rules{
-		runs: 3 + random.IntN(4), age: time.Hour, together: 1 + random.IntN(4), stale: modelStale, grace: modelGrace,
-		dead: func(owner) bool { return false },
+	store.sealer.Rules = sealing.Rules{
+		Runs: 3 + random.IntN(4), Age: time.Hour, Together: 1 + random.IntN(4), Stale: modelStale, Grace: modelGrace,
+		Dead: func(sealing.Owner) bool { return false },
 	}
 	for range random.IntN(12) {
 		if files.crashed() {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 )
 
 // TestOwner: the owner names host, process and namespace, and its hash is of the text before the hash.
@@ -26,7 +28,7 @@ func TestOwner(t *testing.T) {
 		t.Fatal(err)
 	}
 	var o struct {
-		owner
+		sealing.Owner
 		SHA256 string `json:"sha256"`
 	}
 	if err := json.Unmarshal(text, &o); err != nil {

@@ -37,11 +37,11 @@ func (s *Store) Pack() (packs int, err error) {
 
 // pack packs what was sealed.
 func (s *Store) pack() (packs int, err error) {
-	p := packer{files: s.files, version: s.sealer.version, now: time.Now(), least: packFiles, full: packFull, memory: packMemory}
+	p := packer{files: s.files, version: s.sealer.Version, now: time.Now(), least: packFiles, full: packFull, memory: packMemory}
 	if err := p.all(); err != nil {
 		return p.written, fmt.Errorf("packing store %s: %w", s.dir, err)
 	}
-	s.sealer.made = 0
+	s.sealer.Made = 0
 	return p.written, nil
 }
 

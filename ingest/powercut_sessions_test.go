@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -91,8 +93,8 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 	if err != nil {
 		return err
 	}
-	store.sealer.rules = heirRules()
-	store.sealer.rules.runs = 2
+	store.sealer.Rules = heirRules()
+	store.sealer.Rules.Runs = 2
 	for _, run := range runs {
 		if err := f.did(store.Append(run), run.RunID); err != nil {
 			return err
@@ -103,19 +105,16 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 
 // seal seals all, takes over what was begun, and buries. The first process has a run that came too late for its claim.
 func (f *cutFiles) seal() error {
-	s := sealer{files: f, version: "test", rules: heirRules()}
-	if segments, err := s.resting(); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.hit {
-		segments[0].Runs = segments[0].Runs[:3]
-		c, err := s.claim(segments)
-		if err != nil {
+	s := sealing.Sealer{Files: f, Version: "test", Rules: heirRules()}
+	if segments, err := layout.ListSegments(f, schema.LiveDir); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.hit {
+		s.Files = lateFiles{f, segments[0].Runs[3].String()}
+		if _, err := s.Seal(context.Background(), 1); err != nil {
 			return err
 		}
-		if _, err := s.finish(context.Background(), c); err != nil {
-			return err
-		}
+		s.Files = f
 	}
 	for range 3 {
-		if _, err := s.sealAll(context.Background(), 1); err != nil {
+		if _, err := s.SealAll(context.Background(), 1); err != nil {
 			return err
 		}
 	}

@@ -44,7 +44,7 @@ func appendRuns(dir, count string) error {
 		return err
 	}
 	if os.Getenv(childEager) != "" {
-		store.sealer.rules.runs, store.sealer.rules.grace = 3, 0
+		store.sealer.Rules.Runs, store.sealer.Rules.Grace = 3, 0
 	}
 	for i := range n {
 		run := smallRun()
@@ -205,25 +205,5 @@ func checkAll(t *testing.T, dir string, ids <-chan string, want int) {
 		if there[id] != 1 {
 			t.Errorf("run %s is in the store %d times", id, there[id])
 		}
-	}
-}
-
-// TestZombie: a process that ended is dead, also where nobody asked how.
-func TestZombie(t *testing.T) {
-	t.Parallel()
-	child := exec.Command("true")
-	if err := child.Start(); err != nil {
-		t.Skip(err)
-	}
-	defer child.Wait()
-	o := self("", time.Now())
-	o.PID = child.Process.Pid
-	for until := time.Now().Add(10 * time.Second); !o.dead(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it counts as alive")
-		}
-	}
-	if !zombie(o.PID) {
-		t.Error("it is no zombie")
 	}
 }

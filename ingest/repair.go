@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -93,7 +94,7 @@ func planRepair(ctx context.Context, f disk.Files, would func(Repair)) (Repaired
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Repaired{}, err
 	}
-	r := &repairer{files: f, sealer: &sealer{files: f, rules: standardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
+	r := &repairer{files: f, sealer: &sealing.Sealer{Files: f, Rules: sealing.StandardRules()}, dryRun: true, did: would, moved: map[string]bool{}}
 	err := r.all(ctx)
 	return r.done, err
 }
@@ -101,7 +102,7 @@ func planRepair(ctx context.Context, f disk.Files, would func(Repair)) (Repaired
 // repairer is one call of Repair.
 type repairer struct {
 	files  disk.Files
-	sealer *sealer
+	sealer *sealing.Sealer
 	dryRun bool
 	did    func(Repair)
 	moved  map[string]bool // what was set aside
@@ -215,7 +216,7 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	case err != nil:
 		return c, err
 	default:
-		committed, err := r.sealer.committed(c, plan)
+		committed, err := r.sealer.Committed(c, plan)
 		if err != nil || committed {
 			return c, err
 		}
@@ -228,8 +229,8 @@ func (r *repairer) replan(c schema.Claim) (schema.Claim, error) {
 	if r.dryRun {
 		return c, nil
 	}
-	next, err := r.sealer.takeOver(c)
-	if errors.Is(err, errFenced) {
+	next, err := r.sealer.TakeOver(c)
+	if errors.Is(err, sealing.ErrFenced) {
 		return c, nil
 	}
 	if err != nil || r.moved[name] {
@@ -258,7 +259,7 @@ func (r *repairer) complete(c schema.Claim, plan schema.Plan) (bool, error) {
 func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	var open []schema.Claim
 	for _, c := range claims {
-		settled, _, err := r.sealer.settled(c)
+		settled, _, err := r.sealer.Settled(c)
 		switch {
 		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged): // moved, or on a dry run left so
 		case err != nil:
@@ -269,13 +270,13 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	}
 	if r.dryRun {
 		for _, c := range open {
-			if abandoned, err := r.sealer.abandoned(c.Path()); err == nil && abandoned {
+			if abandoned, err := r.sealer.Abandoned(c.Path()); err == nil && abandoned {
 				r.did(Repair{Action: ActionFinish, Path: c.Path(), Reason: "nobody works at it any more"})
 			}
 		}
 		return nil
 	}
-	r.sealer.tidy(ctx)
+	r.sealer.Tidy(ctx)
 	now, err := layout.ListClaims(r.files)
 	if err != nil {
 		return err
@@ -283,7 +284,7 @@ func (r *repairer) finish(ctx context.Context, claims []schema.Claim) error {
 	for _, c := range open {
 		at := slices.IndexFunc(now, func(n schema.Claim) bool { return n.ID == c.ID })
 		if at >= 0 {
-			if settled, _, err := r.sealer.settled(now[at]); err != nil || !settled {
+			if settled, _, err := r.sealer.Settled(now[at]); err != nil || !settled {
 				continue
 			}
 		}

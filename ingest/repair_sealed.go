@@ -91,7 +91,7 @@ type salvaging struct {
 // read finds out what is left, and writes it into temporary files.
 func (s *salvaging) read() (err error) {
 	if !s.dryRun {
-		if s.out, err = runfile.NewRunSet(s.files, s.sealer.version); err != nil {
+		if s.out, err = runfile.NewRunSet(s.files, s.sealer.Version); err != nil {
 			return err
 		}
 	}

@@ -244,7 +244,8 @@ func TestRepairClaim(t *testing.T) {
 	}
 	store := must(Open(dir, "test"))
 	defer store.Close()
-	c := must(store.sealer.takeOver(claim))
+	c := schema.Claim{ID: claim.ID, Attempt: claim.Attempt + 1}
+	mustDo(t, os.Rename(filepath.Join(dir, claim.Path()), filepath.Join(dir, c.Path())))
 	segments := must(layout.ListSegments(os.DirFS(dir), c.Path()))
 	var runs []schema.ULID
 	plan := schema.Plan{Dropped: []string{}}
@@ -253,8 +254,7 @@ func TestRepairClaim(t *testing.T) {
 		plan.Runs = append(plan.Runs, run.String())
 	}
 	plan.File = schema.NewSealedFile(c.ID, runs).Name()
-	mustDo(t, store.sealer.publishPlan(c, plan))
-	store.sealer.forget(c)
+	writeFile(t, filepath.Join(dir, c.Path(), schema.PlanFile), must(plan.Encode()))
 	broken := schema.LiveFile{Claim: &c, Segment: segments[0].ID, Run: runs[0]}.Path()
 	flipByte(t, filepath.Join(dir, broken))
 

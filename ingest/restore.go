@@ -27,7 +27,7 @@ func (s *Store) RestoreQuarantine(ctx context.Context, refused func(Finding)) (M
 		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)
 	}
 	defer unlock()
-	m := &merging{from: asideFiles{s.files}, into: s.files, version: s.sealer.version, refused: refused, list: listAside}
+	m := &merging{from: asideFiles{s.files}, into: s.files, version: s.sealer.Version, refused: refused, list: listAside}
 	if err = m.merge(ctx); err == nil {
 		err = m.refuseDamaged()
 	}

@@ -70,7 +70,7 @@ func BenchmarkSealAtScale(b *testing.B) {
 func newBareStore(b *testing.B) (*Store, string) {
 	b.Helper()
 	store, dir := newStore(b)
-	store.sealer.rules.runs = 1 << 30
+	store.sealer.Rules.Runs = 1 << 30
 	return store, dir
 }
 
@@ -112,7 +112,7 @@ func appendLive(b *testing.B, store *Store, runs int) {
 func mustSealHere(b *testing.B, store *Store, runs int) {
 	b.Helper()
 	store.leaveSegment()
-	if n, err := store.sealer.seal(b.Context(), 1); err != nil || n != runs {
+	if n, err := store.sealer.Seal(b.Context(), 1); err != nil || n != runs {
 		b.Fatalf("%d, %v", n, err)
 	}
 }

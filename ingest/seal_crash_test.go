@@ -42,7 +42,7 @@ func sealingSession(t *testing.T, dir string, files disk.Files) (acked, failed [
 	if err != nil {
 		return nil, nil, err
 	}
-	store.sealer.rules = eagerRules()
+	store.sealer.Rules = eagerRules()
 	full := fullRun()
 	full.StartedAt = time.Now().UTC()
 	full.RunID = schema.NewULID(full.StartedAt).String()

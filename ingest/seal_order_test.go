@@ -3,12 +3,15 @@ package ingest
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -94,16 +97,8 @@ func TestLater(t *testing.T) {
 	late.RunID = schema.NewULID(late.StartedAt).String()
 	mustAppend(t, store, soon, late)
 	store.leaveSegment()
-	segments, err := store.sealer.resting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	segments[0].Runs = segments[0].Runs[:1] // the late one was not there yet
-	c, err := store.sealer.claim(segments)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n, err := store.sealer.finish(t.Context(), c); err != nil || n != 1 {
+	store.sealer.Files = lateFiles{store.files, late.RunID}
+	if n, err := store.Seal(t.Context()); err != nil || n != 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
 	if live, sealed, _ := whereRuns(t, dir); !slices.Equal(live, ids(late)) || !slices.Equal(sealed, ids(soon)) {
@@ -123,7 +118,7 @@ func TestAppendAfterFailure(t *testing.T) {
 	for _, sealer := range []func(*testing.T, string) int{mustSealKeeping, func(t *testing.T, dir string) int { return mustSeal(t, dir) }, claimOnly} {
 		_, dir := newStore(t)
 		files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true, fault: syscall.EIO, lasting: true}
-		store := openWith(t, dir, files, standardRules())
+		store := openWith(t, dir, files, sealing.StandardRules())
 		mustAppend(t, store, smallRun())
 		run := smallRun()
 		files.at = len(files.trace) + 5 // the fsync of the segment
@@ -151,15 +146,43 @@ func TestAppendAfterFailure(t *testing.T) {
 // claimOnly claims everything and dies.
 func claimOnly(t *testing.T, dir string) int {
 	t.Helper()
-	store := openWith(t, dir, quickFiles(dir), heirRules())
-	segments, err := store.sealer.resting()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := store.sealer.claim(segments); err != nil {
-		t.Fatal(err)
+	files := &claimingFiles{Files: quickFiles(dir)}
+	if _, err := openWith(t, dir, files, heirRules()).Seal(t.Context()); !errors.Is(err, errCrashed) || !files.claimed {
+		t.Fatalf("claimed: %t, %v", files.claimed, err)
 	}
 	return 0
+}
+
+// claimingFiles make no file once a segment is in a claim.
+type claimingFiles struct {
+	disk.Files
+	claimed bool
+}
+
+func (f *claimingFiles) Rename(from, to string) error {
+	f.claimed = f.claimed || strings.HasPrefix(to, schema.ClaimsDir+"/")
+	return f.Files.Rename(from, to)
+}
+
+func (f *claimingFiles) Create(name string) (disk.File, error) {
+	if f.claimed {
+		return nil, errCrashed
+	}
+	return f.Files.Create(name)
+}
+
+// lateFiles do not list a run in its segment: it comes when the segment is in a claim.
+type lateFiles struct {
+	disk.Files
+	run string
+}
+
+func (f lateFiles) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := fs.ReadDir(f.Files, name)
+	if path.Dir(name) == schema.LiveDir {
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool { return strings.Contains(e.Name(), f.run) })
+	}
+	return entries, err
 }
 
 // TestRescueOrder: what is rescued from a claim is on disk before the claim goes.
@@ -189,7 +212,7 @@ func TestDropOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
-	store := openWith(t, dir, files, standardRules())
+	store := openWith(t, dir, files, sealing.StandardRules())
 	run := smallRun()
 	mustAppend(t, store, run)
 	if _, err := store.Seal(t.Context()); err != nil {

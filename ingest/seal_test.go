@@ -9,28 +9,29 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // eagerRules seal early and keep nothing: a claim goes as soon as it is settled.
-func eagerRules() rules {
-	return rules{runs: 3, age: time.Hour, together: 1, stale: time.Hour, dead: func(owner) bool { return false }}
+func eagerRules() sealing.Rules {
+	return sealing.Rules{Runs: 3, Age: time.Hour, Together: 1, Stale: time.Hour, Dead: func(sealing.Owner) bool { return false }}
 }
 
 // heirRules take over whatever is there.
-func heirRules() rules {
+func heirRules() sealing.Rules {
 	r := eagerRules()
-	r.stale = 0
+	r.Stale = 0
 	return r
 }
 
-func openWith(t testing.TB, dir string, files disk.Files, r rules) *Store {
+func openWith(t testing.TB, dir string, files disk.Files, r sealing.Rules) *Store {
 	t.Helper()
 	store, err := openStore(dir, "test", files)
 	if err != nil {
 		t.Fatal(err)
 	}
-	store.sealer.rules = r
+	store.sealer.Rules = r
 	return store
 }
 
@@ -84,7 +85,7 @@ func TestSeal(t *testing.T) {
 	if err != nil || len(entries) != 3 { // owner, plan, segment
 		t.Errorf("the claim has %v, %v", entries, err)
 	}
-	store.sealer.rules.grace = 0
+	store.sealer.Rules.Grace = 0
 	mustAppend(t, store, smallRun())
 	live, sealed, claims = whereRuns(t, dir)
 	if len(live) != 1 || len(sealed) != 4 || len(claims) != 0 {
@@ -101,18 +102,18 @@ func TestSealDue(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		runs   int
-		rules  func(*rules)
+		rules  func(*sealing.Rules)
 		sealed int // before Close
 		after  int // Close
 	}{
-		"few":       {3, func(r *rules) {}, 0, 0},
-		"a file's":  {8, func(r *rules) {}, 0, 8},
-		"many":      {5, func(r *rules) { r.runs = 2 }, 4, 4},
-		"slow ones": {3, func(r *rules) { r.age = 0 }, 3, 3},
+		"few":       {3, func(r *sealing.Rules) {}, 0, 0},
+		"a file's":  {8, func(r *sealing.Rules) {}, 0, 8},
+		"many":      {5, func(r *sealing.Rules) { r.Runs = 2 }, 4, 4},
+		"slow ones": {3, func(r *sealing.Rules) { r.Age = 0 }, 3, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, dir := newStore(t)
-			c.rules(&store.sealer.rules)
+			c.rules(&store.sealer.Rules)
 			for range c.runs {
 				mustAppend(t, store, smallRun())
 			}
@@ -197,7 +198,7 @@ func TestDropped(t *testing.T) {
 	if n, err := store.Seal(t.Context()); err != nil || n != 1 {
 		t.Fatalf("%d, %v", n, err)
 	}
-	store.sealer.rules.grace = 0
+	store.sealer.Rules.Grace = 0
 	for range 2 {
 		if n, err := store.Seal(t.Context()); err != nil || n != 0 {
 			t.Fatalf("once more: %d, %v", n, err)
@@ -262,7 +263,7 @@ func TestStraggler(t *testing.T) {
 	}
 	_, _, claims := whereRuns(t, dir)
 	into := path.Join(claims[0].Path(), segment.id.String())
-	late := openWith(t, dir, quickFiles(dir), standardRules())
+	late := openWith(t, dir, quickFiles(dir), sealing.StandardRules())
 	mustAppend(t, late, runs[1])
 	from := schema.LiveFile{Segment: late.segment.id, Run: must(schema.ParseULID(runs[1].RunID))}.Path()
 	if err := late.files.Rename(from, path.Join(into, path.Base(from))); err != nil {
@@ -283,7 +284,7 @@ func TestStraggler(t *testing.T) {
 func mustSealKeeping(t *testing.T, dir string) int {
 	t.Helper()
 	r := heirRules()
-	r.grace = time.Hour
+	r.Grace = time.Hour
 	runs, err := openWith(t, dir, must(disk.NewOS(dir)), r).Seal(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ func (s *Store) SealDue(ctx context.Context) (runs int, err error) {
 		return 0, fmt.Errorf("sealing store %s: it is closed", s.dir)
 	}
 	s.leaveSegment()
-	if runs, err = s.sealer.sealAll(ctx, s.sealer.rules.together); err != nil {
+	if runs, err = s.sealer.SealAll(ctx, s.sealer.Rules.Together); err != nil {
 		return runs, fmt.Errorf("sealing store %s: %w", s.dir, err)
 	}
 	return runs, nil

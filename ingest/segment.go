@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +42,7 @@ func newSegment(f disk.Files, hostID string, now time.Time) (*segment, error) {
 }
 
 func (s *segment) begin(hostID string, now time.Time) error {
-	owner, err := self(hostID, now).encode()
+	owner, err := sealing.Self(hostID, now).Encode()
 	if err != nil {
 		return err
 	}

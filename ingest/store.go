@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -25,7 +26,7 @@ type Store struct {
 	mu      sync.Mutex
 	encoder *table.Encoder
 	segment *segment // nil before the first run
-	sealer  sealer
+	sealer  sealing.Sealer
 	failed  map[schema.ULID]schema.ULID // runs that were not acknowledged, and the segments that they may stand in
 	closed  bool
 }
@@ -134,7 +135,7 @@ func openFiles(dir, writer string, files disk.Files) (*Store, error) {
 			return nil, fmt.Errorf("opening store %s: %w", dir, err)
 		}
 	}
-	sealer := sealer{files: files, version: writer, rules: standardRules()}
+	sealer := sealing.Sealer{Files: files, Version: writer, Rules: sealing.StandardRules()}
 	return &Store{dir: dir, files: files, encoder: table.NewEncoder(writer), sealer: sealer, failed: map[schema.ULID]schema.ULID{}}, nil
 }
 
@@ -191,7 +192,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 	if err := t.Fill(content); err != nil {
 		return err
 	}
-	s.sealer.hostID = run.Env.HostID
+	s.sealer.HostID = run.Env.HostID
 	return s.add(t.Name, id, content)
 }
 
@@ -199,7 +200,7 @@ func (s *Store) append(run *schema.Run, digest <-chan string) error {
 func (s *Store) add(temp string, id schema.ULID, content []byte) error {
 	for range attempts {
 		if before, failed := s.failed[id]; failed && (s.segment == nil || s.segment.id != before) {
-			if found, err := s.sealer.find(id, content); found || err != nil {
+			if found, err := s.sealer.Find(id, content); found || err != nil {
 				return err
 			}
 		}
@@ -230,8 +231,8 @@ func (s *Store) needSegment() error {
 	}
 	now := time.Now()
 	disk.RemoveOldTemps(s.files, now)
-	s.sealer.tidy(context.Background())
-	segment, err := newSegment(s.files, s.sealer.hostID, now)
+	s.sealer.Tidy(context.Background())
+	segment, err := newSegment(s.files, s.sealer.HostID, now)
 	if err == nil {
 		s.segment = segment
 	}
@@ -244,19 +245,19 @@ func (s *Store) leaveSegment() {
 		return
 	}
 	s.segment.close()
-	s.sealer.own = append(s.sealer.own, s.segment.id)
+	s.sealer.Own = append(s.sealer.Own, s.segment.id)
 	s.segment = nil
 }
 
 // sealDue seals the segment if it holds many runs or is old.
 func (s *Store) sealDue(now time.Time) {
-	rules := s.sealer.rules
-	if s.segment == nil || s.segment.runs < rules.runs && now.Sub(s.segment.begun) < rules.age {
+	rules := s.sealer.Rules
+	if s.segment == nil || s.segment.runs < rules.Runs && now.Sub(s.segment.begun) < rules.Age {
 		return
 	}
 	s.leaveSegment()
-	_, err := s.sealer.seal(context.Background(), 1)
-	s.sealer.note(err)
+	_, err := s.sealer.Seal(context.Background(), 1)
+	s.sealer.Note(err)
 }
 
 // Seal seals every run that may be: those that this Store appended and those that others left behind, and finishes
@@ -269,7 +270,7 @@ func (s *Store) Seal(ctx context.Context) (runs int, err error) {
 		return 0, fmt.Errorf("sealing store %s: it is closed", s.dir)
 	}
 	s.leaveSegment()
-	runs, err = s.sealer.sealAll(ctx, 1)
+	runs, err = s.sealer.SealAll(ctx, 1)
 	if err != nil {
 		return runs, fmt.Errorf("sealing store %s: %w", s.dir, err)
 	}
@@ -286,10 +287,10 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	s.leaveSegment()
-	if err := s.sealer.end(context.Background()); err != nil {
+	if err := s.sealer.End(context.Background()); err != nil {
 		return fmt.Errorf("sealing store %s: %w", s.dir, err)
 	}
-	if s.sealer.made == 0 {
+	if s.sealer.Made == 0 {
 		return nil
 	}
 	_, err := s.pack()

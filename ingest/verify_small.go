@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -16,7 +17,7 @@ import (
 func (v *verifier) checkSmall(s layout.File) (err error) {
 	switch s.Kind {
 	case layout.KindOwner:
-		_, err = readOwner(v.files, path.Dir(s.Path))
+		_, err = sealing.ReadOwner(v.files, path.Dir(s.Path))
 	case layout.KindPlan:
 		err = v.checkPlan(s)
 	case layout.KindOut:

@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,8 +46,7 @@ func everything(t testing.TB) string {
 	}
 	files := must(disk.NewOS(dir))
 	claim := schema.Claim{ID: schema.NewULID(time.Now()), Attempt: 3}
-	s := &sealer{files: files, version: "test", rules: standardRules()}
-	mustDo(t, s.makeClaim(claim))
+	makeClaim(t, dir, claim)
 	segment := schema.NewULID(time.Now()).String()
 	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
 	store.leaveSegment()
@@ -64,6 +64,12 @@ func everything(t testing.TB) string {
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 	writeFile(t, filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log"), content)
 	return dir
+}
+
+// makeClaim makes a claim of this process without segments.
+func makeClaim(t testing.TB, dir string, c schema.Claim) {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, c.Path(), schema.OwnerFile), must(sealing.Self("", time.Now()).Encode()))
 }
 
 // packSealed writes a pack of sealed files that do not overlap.

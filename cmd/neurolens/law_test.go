@@ -29,6 +29,7 @@ var law = []struct {
 	{"ingest/internal/disk", []string{"schema"}, nil},
 	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
 	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/table"}, nil},
+	{"ingest/internal/sealing", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/internal/runfile", "ingest/table"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},

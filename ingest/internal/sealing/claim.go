@@ -1,4 +1,4 @@
-package ingest
+package sealing
 
 import (
 	"errors"
@@ -12,29 +12,29 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// errFenced says that a claim was taken over or is finished: whoever has it now does the rest.
-var errFenced = errors.New("the claim is not there any more")
+// ErrFenced says that a claim was taken over or is finished: whoever has it now does the rest.
+var ErrFenced = errors.New("the claim is not there any more")
 
 // claim takes segments out of LiveDir, so that this process alone may seal their runs. It fails with fs.ErrNotExist
 // where others took all of them.
-func (s *sealer) claim(segments []layout.Segment) (schema.Claim, error) {
+func (s *Sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
 		runs = append(runs, segment.Runs...)
 	}
 	c := schema.Claim{ID: schema.NewClaim(time.Now(), runs)}
 	if err := s.makeClaim(c); err != nil {
-		_ = s.files.Remove(path.Join(c.Path(), schema.OwnerFile))
-		_ = s.files.Remove(c.Path()) // works only while it is empty
+		_ = s.Files.Remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.Files.Remove(c.Path()) // works only while it is empty
 		return c, err
 	}
 	s.claims = append(s.claims, c)
 	moved := 0
 	for _, segment := range segments {
 		from, to := path.Join(schema.LiveDir, segment.ID.String()), path.Join(c.Path(), segment.ID.String())
-		err := s.files.Rename(from, to)
-		gone := errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.files, from)
-		if gone && !disk.IsThere(s.files, to) { // if it is, a network file system lost the answer
+		err := s.Files.Rename(from, to)
+		gone := errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.Files, from)
+		if gone && !disk.IsThere(s.Files, to) { // if it is, a network file system lost the answer
 			continue // another sealer was faster
 		}
 		if err != nil && !gone {
@@ -44,45 +44,45 @@ func (s *sealer) claim(segments []layout.Segment) (schema.Claim, error) {
 	}
 	if moved == 0 {
 		s.forget(c)
-		_ = s.files.Remove(path.Join(c.Path(), schema.OwnerFile))
-		_ = s.files.Remove(c.Path())
+		_ = s.Files.Remove(path.Join(c.Path(), schema.OwnerFile))
+		_ = s.Files.Remove(c.Path())
 		return c, &fs.PathError{Op: "claim", Path: schema.LiveDir, Err: fs.ErrNotExist}
 	}
 	return c, nil
 }
 
 // makeClaim makes an empty claim, durable before anything is moved into it.
-func (s *sealer) makeClaim(c schema.Claim) error {
-	if err := disk.MakeDirs(s.files, c.Path()); err != nil {
+func (s *Sealer) makeClaim(c schema.Claim) error {
+	if err := disk.MakeDirs(s.Files, c.Path()); err != nil {
 		return err
 	}
 	return s.sign(c)
 }
 
 // sign writes down that this process has the claim. The name need not be on disk: after a power cut it says nothing.
-func (s *sealer) sign(c schema.Claim) error {
-	text, err := self(s.hostID, time.Now()).encode()
+func (s *Sealer) sign(c schema.Claim) error {
+	text, err := Self(s.HostID, time.Now()).Encode()
 	if err != nil {
 		return err
 	}
 	name := path.Join(c.Path(), schema.OwnerFile)
-	err = disk.PublishNew(s.files, text, name)
+	err = disk.PublishNew(s.Files, text, name)
 	if errors.Is(err, fs.ErrExist) { // of the one that it was taken over from
-		if err = s.files.Remove(name); err == nil {
-			err = disk.PublishNew(s.files, text, name)
+		if err = s.Files.Remove(name); err == nil {
+			err = disk.PublishNew(s.Files, text, name)
 		}
 	}
 	return err
 }
 
-// takeOver gives a claim that its owner abandoned to this process. Renaming it is the fence: what the owner does under
+// TakeOver gives a claim that its owner abandoned to this process. Renaming it is the fence: what the owner does under
 // the old name, should it come back, fails.
-func (s *sealer) takeOver(c schema.Claim) (schema.Claim, error) {
+func (s *Sealer) TakeOver(c schema.Claim) (schema.Claim, error) {
 	next := schema.Claim{ID: c.ID, Attempt: c.Attempt + 1}
-	if err := s.files.Rename(c.Path(), next.Path()); err != nil {
+	if err := s.Files.Rename(c.Path(), next.Path()); err != nil {
 		return next, s.fenced(c, err)
 	}
-	if err := disk.SyncDir(s.files, schema.ClaimsDir); err != nil {
+	if err := disk.SyncDir(s.Files, schema.ClaimsDir); err != nil {
 		return next, err
 	}
 	s.claims = append(s.claims, next)
@@ -90,27 +90,27 @@ func (s *sealer) takeOver(c schema.Claim) (schema.Claim, error) {
 }
 
 // fenced turns an error into errFenced if it comes from the claim not being there any more.
-func (s *sealer) fenced(c schema.Claim, err error) error {
-	if errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.files, c.Path()) {
-		return errFenced
+func (s *Sealer) fenced(c schema.Claim, err error) error {
+	if errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.Files, c.Path()) {
+		return ErrFenced
 	}
 	return err
 }
 
 // forget ends what this process has to do with a claim.
-func (s *sealer) forget(c schema.Claim) {
+func (s *Sealer) forget(c schema.Claim) {
 	s.claims = slices.DeleteFunc(s.claims, func(mine schema.Claim) bool { return mine == c })
 }
 
-// abandoned tells whether nobody works in a segment or a claim any more: its owner is dead, or nothing in it changed for
+// Abandoned tells whether nobody works in a segment or a claim any more: its owner is dead, or nothing in it changed for
 // a long time.
-func (s *sealer) abandoned(dir string) (bool, error) {
-	if o, err := readOwner(s.files, dir); err == nil && s.rules.dead(o) {
+func (s *Sealer) Abandoned(dir string) (bool, error) {
+	if o, err := ReadOwner(s.Files, dir); err == nil && s.Rules.Dead(o) {
 		return true, nil
 	}
-	changed, err := lastChange(s.files, dir)
+	changed, err := lastChange(s.Files, dir)
 	if err != nil {
 		return false, err
 	}
-	return time.Since(changed) >= s.rules.stale, nil
+	return time.Since(changed) >= s.Rules.Stale, nil
 }

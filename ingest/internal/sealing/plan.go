@@ -1,4 +1,4 @@
-package ingest
+package sealing
 
 import (
 	"cmp"
@@ -17,21 +17,21 @@ import (
 )
 
 // newOuts begins the files of a claim, when those that an earlier attempt left are removed.
-func (s *sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
+func (s *Sealer) newOuts(c schema.Claim) (*runfile.Set, error) {
 	if err := s.removeOuts(c); err != nil {
 		return nil, err
 	}
-	return runfile.NewSet(s.files, s.version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
+	return runfile.NewSet(s.Files, s.Version, func(t *schema.Table) string { return path.Join(c.Path(), layout.OutName(t, c.Attempt)) }), nil
 }
 
 // removeOuts removes the files of a claim, those of earlier attempts too.
-func (s *sealer) removeOuts(c schema.Claim) error {
+func (s *Sealer) removeOuts(c schema.Claim) error {
 	outs, err := s.outs(c)
 	if err != nil {
 		return err
 	}
 	for _, name := range outs {
-		if err := s.files.Remove(path.Join(c.Path(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := s.Files.Remove(path.Join(c.Path(), name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
@@ -39,8 +39,8 @@ func (s *sealer) removeOuts(c schema.Claim) error {
 }
 
 // outs lists the files of a claim.
-func (s *sealer) outs(c schema.Claim) ([]string, error) {
-	entries, err := fs.ReadDir(s.files, c.Path())
+func (s *Sealer) outs(c schema.Claim) ([]string, error) {
+	entries, err := fs.ReadDir(s.Files, c.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (s *sealer) outs(c schema.Claim) ([]string, error) {
 
 // plan decides what becomes of the runs of a claim, and writes the files of those that are to be sealed on the way, so
 // that every run is read once. Where another plan was first, that one is given, and no files.
-func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfile.Set, error) {
+func (s *Sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
 		return schema.Plan{}, nil, err
@@ -73,20 +73,20 @@ func (s *sealer) plan(ctx context.Context, c schema.Claim) (schema.Plan, *runfil
 	}
 	if errors.Is(err, fs.ErrExist) {
 		set.Remove()
-		plan, err = schema.ReadPlan(s.files, c)
+		plan, err = schema.ReadPlan(s.Files, c)
 		return plan, nil, err
 	}
 	if err != nil {
 		set.Remove()
 		return plan, nil, err
 	}
-	return plan, set, disk.SyncDir(s.files, c.Path())
+	return plan, set, disk.SyncDir(s.Files, c.Path())
 }
 
 // claimedFiles lists the runs of a claim, ascending, when their names are on disk: a plan must not name what a power
 // cut can take away.
-func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
-	segments, err := layout.ListSegments(s.files, c.Path())
+func (s *Sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
+	segments, err := layout.ListSegments(s.Files, c.Path())
 	if err != nil {
 		return nil, err
 	}
@@ -95,14 +95,14 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 		for _, run := range segment.Runs {
 			files = append(files, schema.LiveFile{Claim: &c, Segment: segment.ID, Run: run})
 		}
-		if err := disk.SyncDir(s.files, path.Join(c.Path(), segment.ID.String())); err != nil {
+		if err := disk.SyncDir(s.Files, path.Join(c.Path(), segment.ID.String())); err != nil {
 			return nil, err
 		}
 	}
-	if err := disk.SyncDir(s.files, c.Path()); err != nil {
+	if err := disk.SyncDir(s.Files, c.Path()); err != nil {
 		return nil, err
 	}
-	if err := disk.SyncDir(s.files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
+	if err := disk.SyncDir(s.Files, schema.LiveDir); err != nil && !errors.Is(err, fs.ErrNotExist) { // copies have no empty directories
 		return nil, err
 	}
 	slices.SortFunc(files, func(a, b schema.LiveFile) int {
@@ -112,9 +112,9 @@ func (s *sealer) claimedFiles(c schema.Claim) ([]schema.LiveFile, error) {
 }
 
 // writePlanned makes the plan for files of runs, ascending, and writes the rows of those that go into the sealed file.
-func (s *sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *runfile.Set) (schema.Plan, error) {
+func (s *Sealer) writePlanned(ctx context.Context, c schema.Claim, files []schema.LiveFile, set *runfile.Set) (schema.Plan, error) {
 	plan := schema.Plan{Runs: []string{}, Dropped: []string{}}
-	known, err := runfile.Digests(s.files, runsOf(files))
+	known, err := runfile.Digests(s.Files, runsOf(files))
 	if err != nil {
 		return plan, err
 	}
@@ -168,13 +168,13 @@ func alike(files []schema.LiveFile) []schema.LiveFile {
 }
 
 // readAlike reads files of one run, which have to say the same.
-func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
-	first, err := runfile.ReadLiveFile(s.files, files[0])
+func (s *Sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
+	first, err := runfile.ReadLiveFile(s.Files, files[0])
 	if err != nil {
 		return nil, err
 	}
 	for _, f := range files[1:] {
-		live, err := runfile.ReadLiveFile(s.files, f)
+		live, err := runfile.ReadLiveFile(s.Files, f)
 		if err != nil {
 			return nil, err
 		}
@@ -186,16 +186,16 @@ func (s *sealer) readAlike(files []schema.LiveFile) (*table.Live, error) {
 }
 
 // publishPlan writes the plan into the claim. It fails with fs.ErrExist where there is one.
-func (s *sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
+func (s *Sealer) publishPlan(c schema.Claim, plan schema.Plan) error {
 	text, err := plan.Encode()
 	if err != nil {
 		return err
 	}
-	return disk.PublishNew(s.files, text, path.Join(c.Path(), schema.PlanFile))
+	return disk.PublishNew(s.Files, text, path.Join(c.Path(), schema.PlanFile))
 }
 
 // writeAgain writes the files of a claim that somebody planned.
-func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*runfile.Set, error) {
+func (s *Sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Plan) (*runfile.Set, error) {
 	files, err := s.claimedFiles(c)
 	if err != nil {
 		return nil, err
@@ -221,14 +221,14 @@ func (s *sealer) writeAgain(ctx context.Context, c schema.Claim, plan schema.Pla
 }
 
 // writePlannedRun adds a run that the plan names, of whichever of the files, which ascend, has it whole.
-func (s *sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
+func (s *Sealer) writePlannedRun(set *runfile.Set, files []schema.LiveFile, id string) error {
 	at, found := slices.BinarySearchFunc(files, id, func(f schema.LiveFile, id string) int { return cmp.Compare(f.Run.String(), id) })
 	if !found {
 		return fmt.Errorf("%w: run %s is planned and not in the claim", schema.ErrDamaged, id)
 	}
 	var damage error
 	for _, f := range alike(files[at:]) {
-		live, err := runfile.ReadLiveFile(s.files, f)
+		live, err := runfile.ReadLiveFile(s.Files, f)
 		if err == nil {
 			return set.WriteRun(live)
 		}

@@ -1,4 +1,4 @@
-package ingest
+package sealing
 
 import (
 	"bytes"
@@ -14,17 +14,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// settled tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
+// Settled tells whether nothing is left to do for a claim but to wait, and since when: what its plan names is in sealed
 // files, and the files of the claim are removed.
-func (s *sealer) settled(c schema.Claim) (bool, time.Time, error) {
-	plan, err := schema.ReadPlan(s.files, c)
+func (s *Sealer) Settled(c schema.Claim) (bool, time.Time, error) {
+	plan, err := schema.ReadPlan(s.Files, c)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, time.Time{}, nil
 	}
 	if err != nil {
 		return false, time.Time{}, err
 	}
-	committed, err := s.committed(c, plan)
+	committed, err := s.Committed(c, plan)
 	if err != nil || !committed {
 		return false, time.Time{}, err
 	}
@@ -32,15 +32,15 @@ func (s *sealer) settled(c schema.Claim) (bool, time.Time, error) {
 	if err != nil || len(outs) > 0 {
 		return false, time.Time{}, err
 	}
-	info, err := fs.Stat(s.files, c.Path())
+	info, err := fs.Stat(s.Files, c.Path())
 	if err != nil {
 		return false, time.Time{}, err
 	}
 	return true, info.ModTime(), nil
 }
 
-// committed tells whether the sealed file of a plan is there, or there is to be none.
-func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
+// Committed tells whether the sealed file of a plan is there, or there is to be none.
+func (s *Sealer) Committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if plan.File == "" {
 		return true, nil
 	}
@@ -48,7 +48,7 @@ func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	_, err = fs.Stat(s.files, f.Path(schema.RunsDir))
+	_, err = fs.Stat(s.Files, f.Path(schema.RunsDir))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
@@ -57,14 +57,14 @@ func (s *sealer) committed(c schema.Claim, plan schema.Plan) (bool, error) {
 
 // bury removes a claim that has been settled for long enough: the runs that its plan does not name go back to LiveDir,
 // the others are sealed. Several processes may do it at once.
-func (s *sealer) bury(c schema.Claim) error {
+func (s *Sealer) bury(c schema.Claim) error {
 	if err := s.rescue(c); err != nil {
 		return s.fenced(c, err)
 	}
-	if err := disk.MakeDirs(s.files, schema.TrashDir); err != nil {
+	if err := disk.MakeDirs(s.Files, schema.TrashDir); err != nil {
 		return err
 	}
-	if err := s.files.Rename(c.Path(), path.Join(schema.TrashDir, path.Base(c.Path()))); err != nil {
+	if err := s.Files.Rename(c.Path(), path.Join(schema.TrashDir, path.Base(c.Path()))); err != nil {
 		return s.fenced(c, err)
 	}
 	s.forget(c)
@@ -75,12 +75,12 @@ func (s *sealer) bury(c schema.Claim) error {
 // version, and those that came into the claim after it was listed, because their writer had looked the segment up just
 // before it was moved. The segment has the id of the claim, so that whoever rescues them again finds them rescued; as
 // long as the claim is there, nobody seals it.
-func (s *sealer) rescue(c schema.Claim) error {
-	plan, err := schema.ReadPlan(s.files, c)
+func (s *Sealer) rescue(c schema.Claim) error {
+	plan, err := schema.ReadPlan(s.Files, c)
 	if err != nil {
 		return err
 	}
-	segments, err := layout.ListSegments(s.files, c.Path())
+	segments, err := layout.ListSegments(s.Files, c.Path())
 	if err != nil {
 		return err
 	}
@@ -103,18 +103,18 @@ func (s *sealer) rescue(c schema.Claim) error {
 	if segment == "" {
 		return nil
 	}
-	return disk.SyncDir(s.files, segment)
+	return disk.SyncDir(s.Files, segment)
 }
 
 // makeRescued makes the segment of what is rescued from a claim.
-func (s *sealer) makeRescued(c schema.Claim) (string, error) {
+func (s *Sealer) makeRescued(c schema.Claim) (string, error) {
 	segment := path.Join(schema.LiveDir, c.ID.String())
-	if err := disk.MakeDirs(s.files, segment); err != nil {
+	if err := disk.MakeDirs(s.Files, segment); err != nil {
 		return "", err
 	}
-	text, err := self(s.hostID, time.Now()).encode()
+	text, err := Self(s.HostID, time.Now()).Encode()
 	if err == nil {
-		err = disk.PublishNew(s.files, text, path.Join(segment, schema.OwnerFile))
+		err = disk.PublishNew(s.Files, text, path.Join(segment, schema.OwnerFile))
 	}
 	if errors.Is(err, fs.ErrExist) { // another process began this
 		err = nil
@@ -123,23 +123,23 @@ func (s *sealer) makeRescued(c schema.Claim) (string, error) {
 }
 
 // rescueRun links a run of a claim into the segment for it.
-func (s *sealer) rescueRun(f schema.LiveFile) error {
+func (s *Sealer) rescueRun(f schema.LiveFile) error {
 	to := schema.LiveFile{Segment: f.Claim.ID, Run: f.Run}.Path()
-	err := s.files.Link(f.Path(), to)
+	err := s.Files.Link(f.Path(), to)
 	if err != nil && disk.NoLinks(err) { // a copy, for it stays in the claim, where readers may be listing it
 		var content []byte
-		if content, err = fs.ReadFile(s.files, f.Path()); err == nil {
-			err = disk.PublishNew(s.files, content, to)
+		if content, err = fs.ReadFile(s.Files, f.Path()); err == nil {
+			err = disk.PublishNew(s.Files, content, to)
 		}
 	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	one, err := runfile.ReadRunFile(s.files, f.Path())
+	one, err := runfile.ReadRunFile(s.Files, f.Path())
 	if err != nil {
 		return err
 	}
-	other, err := runfile.ReadRunFile(s.files, to)
+	other, err := runfile.ReadRunFile(s.Files, to)
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (s *sealer) rescueRun(f schema.LiveFile) error {
 }
 
 // emptyTrash deletes what is in TrashDir, once it is certain that it will not be anywhere else after a power cut.
-func (s *sealer) emptyTrash() error {
-	entries, err := fs.ReadDir(s.files, schema.TrashDir)
+func (s *Sealer) emptyTrash() error {
+	entries, err := fs.ReadDir(s.Files, schema.TrashDir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
 	}
@@ -159,12 +159,12 @@ func (s *sealer) emptyTrash() error {
 		return err
 	}
 	for _, dir := range []string{schema.TrashDir, schema.ClaimsDir} {
-		if err := disk.SyncDir(s.files, dir); err != nil {
+		if err := disk.SyncDir(s.Files, dir); err != nil {
 			return err
 		}
 	}
 	for _, e := range entries {
-		if err := disk.RemoveTree(s.files, path.Join(schema.TrashDir, e.Name()), e.IsDir()); err != nil {
+		if err := disk.RemoveTree(s.Files, path.Join(schema.TrashDir, e.Name()), e.IsDir()); err != nil {
 			return err
 		}
 	}

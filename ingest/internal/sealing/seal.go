@@ -1,4 +1,4 @@
-package ingest
+package sealing
 
 import (
 	"cmp"
@@ -15,50 +15,51 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// rules say when runs are sealed.
-type rules struct {
-	runs     int           // in the own segment, from which on it is sealed
-	age      time.Duration // of the own segment, likewise
-	together int           // in own and abandoned segments, from which on they are sealed at the end
-	stale    time.Duration // after which what nobody touched counts as abandoned
-	grace    time.Duration // for which a claim stays after its commit
-	dead     func(owner) bool
+// Rules say when runs are sealed.
+type Rules struct {
+	Runs     int           // in the own segment, from which on it is sealed
+	Age      time.Duration // of the own segment, likewise
+	Together int           // in own and abandoned segments, from which on they are sealed at the end
+	Stale    time.Duration // after which what nobody touched counts as abandoned
+	Grace    time.Duration // for which a claim stays after its commit
+	Dead     func(Owner) bool
 }
 
-func standardRules() rules {
-	return rules{
-		runs:     256,
-		age:      5 * time.Minute,
-		together: 8,
-		stale:    24 * time.Hour,
-		grace:    10 * time.Minute, // more than a network file system keeps a listing
-		dead:     owner.dead,
+// StandardRules are those of every program; others are for tests.
+func StandardRules() Rules {
+	return Rules{
+		Runs:     256,
+		Age:      5 * time.Minute,
+		Together: 8,
+		Stale:    24 * time.Hour,
+		Grace:    10 * time.Minute, // more than a network file system keeps a listing
+		Dead:     Owner.dead,
 	}
 }
 
-// sealer makes sealed files of live files, for one Store. It holds no lock on the store: of several sealers each has
+// Sealer makes sealed files of live files, for one Store. It holds no lock on the store: of several sealers each has
 // claims of its own, and what one leaves behind another one finishes.
-type sealer struct {
-	files   disk.Files
-	version string // of this program
-	rules   rules
-	hostID  string         // of this machine; empty while it is not known
-	own     []schema.ULID  // segments that the Store filled and left
+type Sealer struct {
+	Files   disk.Files
+	Version string // of this program
+	Rules   Rules
+	HostID  string         // of this machine; empty while it is not known
+	Own     []schema.ULID  // segments that the Store filled and left
 	claims  []schema.Claim // that this process has and that are not removed yet
-	made    int            // files of sealed runs since they were packed
+	Made    int            // files of sealed runs since they were packed
 	problem error          // the first; none of them keeps runs from being appended
 }
 
-// note keeps an error for the end. That a claim was taken over is none.
-func (s *sealer) note(err error) {
-	if err != nil && !errors.Is(err, errFenced) && s.problem == nil {
+// Note keeps an error for the end. That a claim was taken over is none.
+func (s *Sealer) Note(err error) {
+	if err != nil && !errors.Is(err, ErrFenced) && s.problem == nil {
 		s.problem = err
 	}
 }
 
-// seal seals the segments that nobody adds to any more: those that the Store left and the abandoned ones, if they hold
+// Seal seals the segments that nobody adds to any more: those that the Store left and the abandoned ones, if they hold
 // at least so many runs. It gives the number of runs that are sealed now and were not before.
-func (s *sealer) seal(ctx context.Context, least int) (int, error) {
+func (s *Sealer) Seal(ctx context.Context, least int) (int, error) {
 	segments, err := s.resting()
 	if err != nil {
 		return 0, err
@@ -83,38 +84,38 @@ func (s *sealer) seal(ctx context.Context, least int) (int, error) {
 	return s.finish(ctx, c)
 }
 
-// sealAll goes on with claims, seals what may be sealed if it is at least so many runs, and tells the problem that kept
+// SealAll goes on with claims, seals what may be sealed if it is at least so many runs, and tells the problem that kept
 // it from that.
-func (s *sealer) sealAll(ctx context.Context, least int) (int, error) {
+func (s *Sealer) SealAll(ctx context.Context, least int) (int, error) {
 	s.problem = nil
-	runs := s.tidy(ctx)
-	n, err := s.seal(ctx, least)
-	s.note(err)
+	runs := s.Tidy(ctx)
+	n, err := s.Seal(ctx, least)
+	s.Note(err)
 	return runs + n, cmp.Or(s.problem, ctx.Err())
 }
 
-// end seals at the end of a Store that appended something, and tells the first problem that there was.
-func (s *sealer) end(ctx context.Context) error {
-	if len(s.own) > 0 {
-		_, err := s.seal(ctx, s.rules.together)
-		s.note(err)
+// End seals at the end of a Store that appended something, and tells the first problem that there was.
+func (s *Sealer) End(ctx context.Context) error {
+	if len(s.Own) > 0 {
+		_, err := s.Seal(ctx, s.Rules.Together)
+		s.Note(err)
 	}
 	return s.problem
 }
 
 // resting lists the segments in LiveDir that nobody adds to any more, and removes those without runs.
-func (s *sealer) resting() ([]layout.Segment, error) {
-	all, err := layout.ListSegments(s.files, schema.LiveDir)
+func (s *Sealer) resting() ([]layout.Segment, error) {
+	all, err := layout.ListSegments(s.Files, schema.LiveDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.own = slices.DeleteFunc(s.own, func(id schema.ULID) bool {
+	s.Own = slices.DeleteFunc(s.Own, func(id schema.ULID) bool {
 		return !slices.ContainsFunc(all, func(segment layout.Segment) bool { return segment.ID == id })
 	})
-	claims, err := layout.ListClaims(s.files) // after the segments: see rescue
+	claims, err := layout.ListClaims(s.Files) // after the segments: see rescue
 	if err != nil {
 		return nil, err
 	}
@@ -124,8 +125,8 @@ func (s *sealer) resting() ([]layout.Segment, error) {
 		if slices.ContainsFunc(claims, func(c schema.Claim) bool { return c.ID == segment.ID }) {
 			continue
 		}
-		if !slices.Contains(s.own, segment.ID) {
-			abandoned, err := s.abandoned(dir)
+		if !slices.Contains(s.Own, segment.ID) {
+			abandoned, err := s.Abandoned(dir)
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return nil, err
 			}
@@ -134,8 +135,8 @@ func (s *sealer) resting() ([]layout.Segment, error) {
 			}
 		}
 		if len(segment.Runs) == 0 {
-			_ = s.files.Remove(path.Join(dir, schema.OwnerFile))
-			_ = s.files.Remove(dir) // works only while it is empty
+			_ = s.Files.Remove(path.Join(dir, schema.OwnerFile))
+			_ = s.Files.Remove(dir) // works only while it is empty
 			continue
 		}
 		resting = append(resting, segment)
@@ -145,21 +146,21 @@ func (s *sealer) resting() ([]layout.Segment, error) {
 
 // sealable leaves out the segments of others that have no run which could be sealed: sealing such a segment would give
 // another one of the same runs, again and again.
-func (s *sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
+func (s *Sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 	var runs []schema.ULID
 	for _, segment := range segments {
-		if !slices.Contains(s.own, segment.ID) {
+		if !slices.Contains(s.Own, segment.ID) {
 			runs = append(runs, segment.Runs...)
 		}
 	}
 	slices.SortFunc(runs, schema.ULID.Compare)
-	known, err := runfile.Digests(s.files, runs)
+	known, err := runfile.Digests(s.Files, runs)
 	if err != nil {
 		return nil, err
 	}
 	return slices.DeleteFunc(segments, func(segment layout.Segment) bool {
-		return !slices.Contains(s.own, segment.ID) && !slices.ContainsFunc(segment.Runs, func(run schema.ULID) bool {
-			live, err := runfile.ReadLiveFile(s.files, schema.LiveFile{Segment: segment.ID, Run: run})
+		return !slices.Contains(s.Own, segment.ID) && !slices.ContainsFunc(segment.Runs, func(run schema.ULID) bool {
+			live, err := runfile.ReadLiveFile(s.Files, schema.LiveFile{Segment: segment.ID, Run: run})
 			digest, there := known[run]
 			return err == nil && (!there || digest == live.Digest)
 		})
@@ -168,24 +169,24 @@ func (s *sealer) sealable(segments []layout.Segment) ([]layout.Segment, error) {
 
 // finish does for a claim of this process what is left to do up to the commit, and gives the number of runs that it
 // committed.
-func (s *sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
+func (s *Sealer) finish(ctx context.Context, c schema.Claim) (int, error) {
 	runs, err := s.commit(ctx, c)
 	if runs > 0 {
-		s.made++
+		s.Made++
 	}
 	if err == nil {
 		err = s.removeOuts(c) // the claim changes: its grace begins
 	}
-	if err = s.fenced(c, err); errors.Is(err, errFenced) {
+	if err = s.fenced(c, err); errors.Is(err, ErrFenced) {
 		s.forget(c)
 	}
 	return runs, err
 }
 
 // commit plans a claim if that was not done, and makes its files part of the store if that was not done.
-func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
+func (s *Sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	var set *runfile.Set
-	plan, err := schema.ReadPlan(s.files, c)
+	plan, err := schema.ReadPlan(s.Files, c)
 	if errors.Is(err, fs.ErrNotExist) {
 		plan, set, err = s.plan(ctx, c)
 	}
@@ -196,12 +197,12 @@ func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	committed, err := s.committed(c, plan)
+	committed, err := s.Committed(c, plan)
 	if err != nil {
 		return 0, err
 	}
 	if committed {
-		return 0, runfile.SyncSealed(s.files, f) // the one who did it may not have come to this
+		return 0, runfile.SyncSealed(s.Files, f) // the one who did it may not have come to this
 	}
 	if set == nil {
 		if set, err = s.writeAgain(ctx, c, plan); err != nil {
@@ -214,41 +215,41 @@ func (s *sealer) commit(ctx context.Context, c schema.Claim) (int, error) {
 	return f.Rows, nil
 }
 
-// tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
+// Tidy goes on with the claims that this process has, takes over those that were abandoned, and removes those that are
 // settled. One that it cannot deal with does not keep it from the others. It gives the number of runs that it sealed.
-func (s *sealer) tidy(ctx context.Context) int {
-	claims, err := layout.ListClaims(s.files)
-	s.note(err)
+func (s *Sealer) Tidy(ctx context.Context) int {
+	claims, err := layout.ListClaims(s.Files)
+	s.Note(err)
 	runs := 0
 	for _, c := range claims {
 		if ctx.Err() != nil {
 			return runs
 		}
 		n, err := s.goOn(ctx, c)
-		s.note(err)
+		s.Note(err)
 		runs += n
 	}
-	s.note(s.emptyTrash())
+	s.Note(s.emptyTrash())
 	return runs
 }
 
 // goOn does what can be done for a claim now, and gives the number of runs that it sealed.
-func (s *sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
-	settled, since, err := s.settled(c)
+func (s *Sealer) goOn(ctx context.Context, c schema.Claim) (int, error) {
+	settled, since, err := s.Settled(c)
 	switch {
 	case err != nil:
 		return 0, s.fenced(c, err)
-	case settled && time.Since(since) >= s.rules.grace:
+	case settled && time.Since(since) >= s.Rules.Grace:
 		return 0, s.bury(c)
 	case settled:
 		return 0, nil
 	}
 	if !slices.Contains(s.claims, c) {
-		abandoned, err := s.abandoned(c.Path())
+		abandoned, err := s.Abandoned(c.Path())
 		if err != nil || !abandoned {
 			return 0, s.fenced(c, err)
 		}
-		if c, err = s.takeOver(c); err != nil {
+		if c, err = s.TakeOver(c); err != nil {
 			return 0, err
 		}
 	}

@@ -1,4 +1,4 @@
-package ingest
+package sealing
 
 import (
 	"bytes"
@@ -15,9 +15,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// owner says which process works in a segment or a claim, so that others can tell whether it still may. Containers share
+// Owner says which process works in a segment or a claim, so that others can tell whether it still may. Containers share
 // a boot id, so a process id is one of a namespace, which is named by its inode. Facts that are not known are left out.
-type owner struct {
+type Owner struct {
 	HostID       string    `json:"host_id,omitempty"`
 	PID          int       `json:"pid"`
 	PIDNamespace string    `json:"pid_namespace,omitempty"`
@@ -25,9 +25,9 @@ type owner struct {
 	Started      time.Time `json:"started"`
 }
 
-// self is this process. hostID is that of this machine, where it is known.
-func self(hostID string, now time.Time) owner {
-	o := owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
+// Self is this process. hostID is that of this machine, where it is known.
+func Self(hostID string, now time.Time) Owner {
+	o := Owner{HostID: hostID, PID: os.Getpid(), Started: now.UTC()}
 	namespace, _ := os.Readlink("/proc/self/ns/pid")
 	o.PIDNamespace = strings.Trim(namespace, "pid:[]")
 	bootID, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
@@ -37,8 +37,8 @@ func self(hostID string, now time.Time) owner {
 
 // dead tells whether the process is certainly gone. One that was started under another boot or in another pid
 // namespace is never called so, for its number says nothing here.
-func (o owner) dead() bool {
-	here := self("", time.Time{})
+func (o Owner) dead() bool {
+	here := Self("", time.Time{})
 	if o.PID <= 0 || o.BootID == "" || o.BootID != here.BootID || o.PIDNamespace == "" || o.PIDNamespace != here.PIDNamespace {
 		return false
 	}
@@ -55,8 +55,8 @@ func zombie(pid int) bool {
 	return bytes.HasPrefix(afterName, []byte(" Z"))
 }
 
-// encode prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
-func (o owner) encode() ([]byte, error) {
+// Encode prints the owner with the hash of its JSON text without the hash, as the header of a store has it.
+func (o Owner) Encode() ([]byte, error) {
 	text, err := schema.SignJSON(o)
 	if err != nil {
 		return nil, fmt.Errorf("encoding %s: %w", schema.OwnerFile, err)
@@ -64,17 +64,17 @@ func (o owner) encode() ([]byte, error) {
 	return text, nil
 }
 
-// readOwner reads who works in a directory. One that was changed on the disk is no owner: the process that it names may
+// ReadOwner reads who works in a directory. One that was changed on the disk is no owner: the process that it names may
 // be any.
-func readOwner(f fs.FS, dir string) (owner, error) {
+func ReadOwner(f fs.FS, dir string) (Owner, error) {
 	name := path.Join(dir, schema.OwnerFile)
 	text, err := schema.ReadSmall(f, name)
 	if err != nil {
-		return owner{}, err
+		return Owner{}, err
 	}
-	var o owner
+	var o Owner
 	if err := schema.ReadSignedJSON(text, &o); err != nil {
-		return owner{}, fmt.Errorf("%s: %w", name, err)
+		return Owner{}, fmt.Errorf("%s: %w", name, err)
 	}
 	return o, nil
 }
