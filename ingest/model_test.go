@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -189,8 +190,8 @@ func (m *model) process(random *rand.Rand, files *mortalFiles) {
 		_, err := store.Seal(context.Background())
 		m.check(files, err)
 	case 3:
-		p := packer{files: files, version: "model", now: time.Now(), least: 3, full: 30, memory: packMemory}
-		m.check(files, p.all())
+		p := packing.Packer{Files: files, Version: "model", Now: time.Now(), Rules: packing.Rules{Least: 3, Full: 30, Memory: packing.StandardRules().Memory}}
+		m.check(files, p.Pack())
 	case 4:
 		m.appendAll(random, store)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,8 +31,10 @@ func bulkFiles(t testing.TB, store *Store, perFile int, runs []schema.Run) {
 }
 
 // newPacker packs three files and more.
-func newPacker(f disk.Files) *packer {
-	return &packer{files: f, version: "test", now: time.Now(), least: 3, full: packFull, memory: packMemory}
+func newPacker(f disk.Files) *packing.Packer {
+	rules := packing.StandardRules()
+	rules.Least = 3
+	return &packing.Packer{Files: f, Version: "test", Now: time.Now(), Rules: rules}
 }
 
 // planned gives what readers take of a store, and checks each pack: it has a hash of itself, its name says what is in
@@ -104,7 +108,7 @@ func TestPack(t *testing.T) {
 		before := len(sealedFiles(t, dir)) * 2
 		bulkFiles(t, store, 2, runs[before:want.runs])
 		p := newPacker(store.files)
-		if err := p.all(); err != nil {
+		if err := p.Pack(); err != nil {
 			t.Fatal(err)
 		}
 		packs, files := planned(t, dir)
@@ -122,8 +126,8 @@ func TestPack(t *testing.T) {
 	mustHold(t, dir, runs[:52]...)
 
 	p := newPacker(store.files)
-	p.now = p.now.Add(packGrace + time.Minute)
-	if err := p.all(); err != nil {
+	p.Now = p.Now.Add(11 * time.Minute)
+	if err := p.Pack(); err != nil {
 		t.Fatal(err)
 	}
 	if left, err := schema.ListZone(os.DirFS(dir), schema.PacksDir); err != nil || len(left) != 1 {
@@ -138,13 +142,14 @@ func TestPack(t *testing.T) {
 func TestPackClose(t *testing.T) {
 	t.Parallel()
 	store, dir := newStore(t)
-	bulkFiles(t, store, 1, sweep(1, packFiles, 1))
+	least := packing.StandardRules().Least
+	bulkFiles(t, store, 1, sweep(1, least, 1))
 	for _, want := range []int{1, 0} {
 		if err := store.Close(); err != nil {
 			t.Fatal(err)
 		}
 		packs, files := planned(t, dir)
-		if len(packs) != want || len(files) != (1-want)*packFiles {
+		if len(packs) != want || len(files) != (1-want)*least {
 			t.Fatalf("%d packs and %d files are to be read", len(packs), len(files))
 		}
 		if err := os.RemoveAll(filepath.Join(dir, schema.PacksDir)); err != nil {
@@ -165,8 +170,8 @@ func TestPackFull(t *testing.T) {
 		before := len(sealedFiles(t, dir)) * 2
 		bulkFiles(t, store, 2, runs[before:done])
 		p := newPacker(store.files)
-		p.least, p.full = 2, 10
-		if err := p.all(); err != nil {
+		p.Rules.Least, p.Rules.Full = 2, 10
+		if err := p.Pack(); err != nil {
 			t.Fatal(err)
 		}
 		want := slices.Repeat([]int{10}, 4)
@@ -202,8 +207,8 @@ func TestPackOverlapping(t *testing.T) {
 	}
 	bulkFiles(t, store, 7, mixed)
 	p := newPacker(store.files)
-	p.memory = 1 // two at a time
-	if err := p.all(); err != nil {
+	p.Rules.Memory = 1 // two at a time
+	if err := p.Pack(); err != nil {
 		t.Fatal(err)
 	}
 	if packs, files := planned(t, dir); len(packs) != 1 || len(files) != 0 || packs[0].Rows != len(runs) {
@@ -225,7 +230,7 @@ func TestPackLeaves(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, broken), content, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := newPacker(store.files).all(); err != nil {
+	if err := newPacker(store.files).Pack(); err != nil {
 		t.Fatal(err)
 	}
 	content[len(content)/2] ^= 1
@@ -242,7 +247,7 @@ func TestPackLeaves(t *testing.T) {
 	if err := os.WriteFile(name, []byte("PAR1"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if err := newPacker(store.files).all(); err != nil {
+	if err := newPacker(store.files).Pack(); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Remove(name); err != nil {
@@ -268,22 +273,29 @@ func TestPackEvents(t *testing.T) {
 			want[must(schema.ParseULID(e.EventID))] = must(e.Encode())
 		}
 		p := newPacker(store.files)
-		if err := p.all(); err != nil || p.written != 1 {
-			t.Fatalf("round %d: %d packs written, %v", round, p.written, err)
+		if err := p.Pack(); err != nil || p.Written != 1 {
+			t.Fatalf("round %d: %d packs written, %v", round, p.Written, err)
 		}
 	}
 	p := newPacker(store.files)
-	p.now = p.now.Add(packGrace + time.Minute)
-	if err := p.all(); err != nil || p.written != 0 {
-		t.Fatalf("%d packs written, %v", p.written, err)
+	p.Now = p.Now.Add(11 * time.Minute)
+	if err := p.Pack(); err != nil || p.Written != 0 {
+		t.Fatalf("%d packs written, %v", p.Written, err)
 	}
-	packs, err := p.eventPacks()
+	packs, err := filepath.Glob(filepath.Join(dir, schema.PacksDir, "*"))
 	if err != nil || len(packs) != 2 {
 		t.Fatalf("%d packs are left, %v", len(packs), err)
 	}
 	got := map[schema.ULID][]byte{}
 	for _, pack := range packs {
-		maps.Copy(got, pack.lines)
+		name := path.Join(schema.PacksDir, filepath.Base(pack))
+		if err := schema.ReadPackedEvents(store.files, name, func(line []byte) error {
+			e, err := schema.DecodeEvent(line)
+			got[must(schema.ParseULID(e.EventID))] = bytes.Clone(line)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if !maps.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("%d events are packed, want %d", len(got), len(want))
@@ -327,8 +339,8 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	before := must(fs.Sub(os.DirFS(dir), schema.RunsDir))
 	files.OS = must(disk.NewOS(dir))
 	p := newPacker(&files)
-	p.memory = 1
-	if err := p.all(); err != nil && (!files.hit || !errors.Is(err, files.fault)) {
+	p.Rules.Memory = 1
+	if err := p.Pack(); err != nil && (!files.hit || !errors.Is(err, files.fault)) {
 		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
 	} else if err == nil && files.unsync > 0 && files.fault != syscall.EPERM {
 		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.at)
@@ -336,7 +348,7 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	planned(t, dir)
 	p = newPacker(&files)
 	files.healed = true
-	if err := p.all(); err != nil {
+	if err := p.Pack(); err != nil {
 		t.Fatalf("operation %d, the second time: %v", files.at, err)
 	}
 	if packs, rest := planned(t, dir); len(packs) != 1 || len(rest) != 0 {

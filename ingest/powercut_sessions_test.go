@@ -57,7 +57,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 	return map[string]cutSession{
 		"init":     {nothing, func(f *cutFiles) error { return f.did(initStore(f), schema.HeaderFile) }},
 		"annotate": {empty, func(f *cutFiles) error { return cmp.Or(note(f), note(f)) }},
-		"pack":     {small, func(f *cutFiles) error { return f.did(newPacker(f).all()) }},
+		"pack":     {small, func(f *cutFiles) error { return f.did(newPacker(f).Pack()) }},
 		"append":   {empty, func(f *cutFiles) error { return cmp.Or(f.append(runs[8:]...), f.seal()) }},
 		"seal":     {resting, (*cutFiles).seal},
 		"append all": {small, func(f *cutFiles) error {

@@ -28,6 +28,7 @@ var law = []struct {
 	{"ingest", []string{"schema", "ingest"}, []string{"github.com/parquet-go/parquet-go", "golang.org/x/sys"}},
 	{"ingest/internal/disk", []string{"schema"}, nil},
 	{"ingest/internal/layout", []string{"schema", "ingest/internal/disk"}, nil},
+	{"ingest/internal/packing", []string{"schema", "ingest/internal/disk", "ingest/internal/runfile", "ingest/table"}, nil},
 	{"ingest/internal/runfile", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/table"}, nil},
 	{"ingest/internal/sealing", []string{"schema", "ingest/internal/disk", "ingest/internal/layout", "ingest/internal/runfile", "ingest/table"}, nil},
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{

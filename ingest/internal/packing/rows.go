@@ -1,4 +1,4 @@
-package ingest
+package packing
 
 import (
 	"cmp"
@@ -10,9 +10,6 @@ import (
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// packMemory is what the files that are merged at a time take in memory, about.
-const packMemory = 96 << 20
 
 // packInput is a file to be packed.
 type packInput struct {
@@ -31,8 +28,8 @@ func filesOf(inputs []packInput) []schema.SealedFile {
 
 // write makes a pack of the inputs, which are in the order of their first runs. Where too many of them overlap, it first
 // merges some into temporary files.
-func (p *packer) write(inputs []packInput) error {
-	if err := disk.MakeDirs(p.files, schema.TmpDir); err != nil {
+func (p *Packer) write(inputs []packInput) error {
+	if err := disk.MakeDirs(p.Files, schema.TmpDir); err != nil {
 		return err
 	}
 	var covers []schema.ULID
@@ -43,12 +40,12 @@ func (p *packer) write(inputs []packInput) error {
 	var temps []string
 	defer func() {
 		for _, name := range temps {
-			_ = p.files.Remove(name)
+			_ = p.Files.Remove(name)
 		}
 	}()
-	for len(inputs) > 2 && runfile.Overlapping(filesOf(inputs)) > p.memory {
+	for len(inputs) > 2 && runfile.Overlapping(filesOf(inputs)) > p.Rules.Memory {
 		var next []packInput
-		for _, length := range runfile.Batches(filesOf(inputs), p.memory) {
+		for _, length := range runfile.Batches(filesOf(inputs), p.Rules.Memory) {
 			name := disk.TempName()
 			temps = append(temps, name)
 			merged, err := p.merge(inputs[:length], name, nil)
@@ -69,16 +66,16 @@ func (p *packer) write(inputs []packInput) error {
 }
 
 // merge writes the rows of the inputs to a file, fsyncs it, and gives the name of what it has become.
-func (p *packer) merge(inputs []packInput, name string, covers []schema.ULID) (schema.SealedFile, error) {
-	out, err := p.files.Create(name)
+func (p *Packer) merge(inputs []packInput, name string, covers []schema.ULID) (schema.SealedFile, error) {
+	out, err := p.Files.Create(name)
 	if err != nil {
 		return schema.SealedFile{}, err
 	}
-	w := table.NewWriter(out, schema.Runs, p.version, covers)
+	w := table.NewWriter(out, schema.Runs, p.Version, covers)
 	sources := make([]table.Source, len(inputs))
 	for i, in := range inputs {
 		sources[i] = table.Source{From: runfile.IDBound(in.file.First), Open: func() (*table.File, io.Closer, error) {
-			return runfile.OpenTable(p.files, in.path, schema.Runs)
+			return runfile.OpenTable(p.Files, in.path, schema.Runs)
 		}}
 	}
 	first, last := "", ""
@@ -104,7 +101,7 @@ func (p *packer) merge(inputs []packInput, name string, covers []schema.ULID) (s
 		return schema.SealedFile{}, err
 	}
 	return schema.SealedFile{
-		ID: schema.NewClaim(p.now, []schema.ULID{lastID}), First: firstID.Time().UnixMilli(), Last: lastID.Time().UnixMilli(),
+		ID: schema.NewClaim(p.Now, []schema.ULID{lastID}), First: firstID.Time().UnixMilli(), Last: lastID.Time().UnixMilli(),
 		Rows: int(w.Rows()),
 	}, nil
 }

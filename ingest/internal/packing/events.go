@@ -1,4 +1,4 @@
-package ingest
+package packing
 
 import (
 	"bytes"
@@ -19,8 +19,8 @@ type eventPack struct {
 }
 
 // events packs files of events. Where there are many packs already, one stands for all of them.
-func (p *packer) events() error {
-	files, err := listed(p.files, schema.EventsDir, schema.ParseEventFile)
+func (p *Packer) events() error {
+	files, err := listed(p.Files, schema.EventsDir, schema.ParseEventFile)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (p *packer) events() error {
 	if err != nil {
 		return err
 	}
-	if len(fresh) >= p.least {
+	if len(fresh) >= p.Rules.Least {
 		current := slices.DeleteFunc(slices.Clone(packs), func(pack eventPack) bool { return covering(packs, pack) != nil })
 		if len(current)+1 >= packFan {
 			for _, pack := range current {
@@ -72,14 +72,14 @@ func listed(f fs.FS, dir string, parse func(string) (schema.ULID, error)) ([]sch
 }
 
 // eventPacks reads the packs of events that there are. A damaged one is as good as none.
-func (p *packer) eventPacks() ([]eventPack, error) {
-	ids, err := listed(p.files, schema.PacksDir, schema.ParsePackedEvents)
+func (p *Packer) eventPacks() ([]eventPack, error) {
+	ids, err := listed(p.Files, schema.PacksDir, schema.ParsePackedEvents)
 	if err != nil {
 		return nil, err
 	}
 	var packs []eventPack
 	for _, id := range ids {
-		lines, err := eventLines(p.files, schema.PackedEvents(id))
+		lines, err := eventLines(p.Files, schema.PackedEvents(id))
 		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, schema.ErrDamaged) {
 			continue
 		}
@@ -111,13 +111,13 @@ func eventLines(f fs.FS, name string) (map[schema.ULID][]byte, error) {
 }
 
 // freshEvents reads the events that no pack holds. A damaged one stays by itself, where readers say so.
-func (p *packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
+func (p *Packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema.ULID][]byte, error) {
 	fresh := map[schema.ULID][]byte{}
 	for _, id := range files {
 		if slices.ContainsFunc(packs, func(pack eventPack) bool { return pack.lines[id] != nil }) {
 			continue
 		}
-		line, err := schema.ReadNames(p.files, schema.EventFile(id))
+		line, err := schema.ReadNames(p.Files, schema.EventFile(id))
 		if err != nil {
 			return nil, err
 		}
@@ -129,13 +129,13 @@ func (p *packer) freshEvents(files []schema.ULID, packs []eventPack) (map[schema
 }
 
 // writeEvents writes a pack of events.
-func (p *packer) writeEvents(lines map[schema.ULID][]byte) error {
+func (p *Packer) writeEvents(lines map[schema.ULID][]byte) error {
 	var content bytes.Buffer
 	ids := slices.SortedFunc(maps.Keys(lines), schema.ULID.Compare)
 	for _, id := range ids {
 		content.Write(lines[id])
 	}
-	t, err := disk.CreateTemp(p.files)
+	t, err := disk.CreateTemp(p.Files)
 	if err != nil {
 		return err
 	}
@@ -143,16 +143,16 @@ func (p *packer) writeEvents(lines map[schema.ULID][]byte) error {
 	if err := t.Fill(content.Bytes()); err != nil {
 		return err
 	}
-	return p.packed(t.Name, schema.PackedEvents(schema.NewClaim(p.now, ids)))
+	return p.packed(t.Name, schema.PackedEvents(schema.NewClaim(p.Now, ids)))
 }
 
 // removeOldEvents removes packs of which all events are in a later one that is there for a while.
-func (p *packer) removeOldEvents(packs []eventPack) error {
+func (p *Packer) removeOldEvents(packs []eventPack) error {
 	for _, pack := range packs {
-		if later := covering(packs, pack); later == nil || p.now.Sub(later.id.Time()) < packGrace {
+		if later := covering(packs, pack); later == nil || p.Now.Sub(later.id.Time()) < packGrace {
 			continue
 		}
-		if err := p.files.Remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := p.Files.Remove(schema.PackedEvents(pack.id)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
