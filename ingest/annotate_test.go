@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -42,7 +43,7 @@ func TestAnnotate(t *testing.T) {
 	run := schema.NewULID(time.Now()).String()
 	now := time.Now()
 	for i, kind := range []schema.EventKind{schema.EventRemove, schema.EventRestore, schema.EventRemove} {
-		if _, err := annotate(store.files, Annotation{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
+		if _, err := eventlog.Append(store.files, schema.Event{Kind: kind, Runs: []string{run}}, now.Add(-time.Duration(i)*time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +69,7 @@ func TestAnnotateFaults(t *testing.T) {
 				for at := 0; ; at++ {
 					store, dir := newStore(t)
 					faulty := &faultyFiles{OS: store.files.(disk.OS), fault: fault, at: at, late: late}
-					_, err := annotate(faulty, Annotation{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
+					_, err := eventlog.Append(faulty, schema.Event{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
 					if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
 						t.Fatalf("operation %d: %v, and %d events", at, err, n)
 					}
@@ -96,7 +97,7 @@ func TestAnnotateInOrder(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	for i := range 20 {
 		kind := []schema.EventKind{schema.EventRemove, schema.EventRestore}[i%2]
-		if _, err := annotate(store.files, Annotation{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
+		if _, err := eventlog.Append(store.files, schema.Event{Kind: kind, Runs: []string{run.RunID}}, now.Add(time.Duration(i)*time.Microsecond)); err != nil {
 			t.Fatal(err)
 		}
 		if removed := schema.Annotate(eventsOf(t, dir)).Removed[run.RunID]; removed != (kind == schema.EventRemove) {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -56,8 +57,8 @@ func TestVerifyBusy(t *testing.T) {
 	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := verify(context.Background(), os.DirFS(dir), func(f Finding) {
-			if f.Severity == SeverityDamage || len(f.Problem) > 0 && f.Path[:4] == "runs" {
+		if _, err := check.VerifyFiles(context.Background(), os.DirFS(dir), func(f check.Finding) {
+			if f.Severity == check.SeverityDamage || len(f.Problem) > 0 && f.Path[:4] == "runs" {
 				t.Errorf("found %+v", f)
 			}
 		}); err != nil {
@@ -73,7 +74,7 @@ func TestMergeBusy(t *testing.T) {
 	dir, runs, stop := busyStore(t)
 	_, into := newStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := mergeFrom(must(disk.NewOS(dir)), must(disk.NewOS(into)), func(f Finding) { t.Errorf("refused %+v", f) }); err != nil {
+		if _, err := mergeFrom(must(disk.NewOS(dir)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) }); err != nil {
 			t.Fatal(err)
 		}
 		wholeStore(t, into)
@@ -131,7 +132,7 @@ func TestMergeTogether(t *testing.T) {
 		merging.Go(func() {
 			store, err := Open(into, "test")
 			for times := 0; err == nil && (times < 3 || runs.Load() < busyRuns()); times++ {
-				_, err = store.Merge(context.Background(), dir, func(f Finding) { t.Errorf("refused %+v", f) })
+				_, err = store.Merge(context.Background(), dir, func(f LeftOut) { t.Errorf("refused %+v", f) })
 			}
 			if err != nil {
 				t.Error(err)

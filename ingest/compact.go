@@ -38,7 +38,7 @@ type Compacted struct {
 //
 // The header is written last: what an interrupted Compact leaves is no store, and the next one begins anew in its place.
 // The version is that of the program.
-func Compact(ctx context.Context, from, into, version string, damaged func(Finding)) (Compacted, error) {
+func Compact(ctx context.Context, from, into, version string, damaged func(LeftOut)) (Compacted, error) {
 	fail := func(err error) (Compacted, error) {
 		return Compacted{}, fmt.Errorf("compacting store %s into %s: %w", from, into, err)
 	}
@@ -87,7 +87,7 @@ type compacter struct {
 	into    disk.Files
 	version string
 	memory  int
-	damaged func(Finding)
+	damaged func(LeftOut)
 	done    Compacted
 	lost    runfile.Lost               // of the other store, as its events say, and those that are found to be now
 	losing  map[*schema.Table][]string // runs that are found to have lost rows now

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
@@ -49,7 +50,7 @@ func (c *compacter) copyRest(ctx context.Context, events []schema.Event) error {
 	}
 	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
 		kept := slices.DeleteFunc(c.losing[t], func(run string) bool { return gone[run] })
-		if err := sayOf(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
+		if err := eventlog.Say(c.into, schema.EventLost, t, kept, "its file was damaged in the store that this one was compacted from"); err != nil {
 			return err
 		}
 	}
@@ -79,7 +80,7 @@ func (c *compacter) leaveOut(name string, loss runfile.Loss, err error) {
 		name, err = in.Path, in.Err
 	}
 	c.done.Loss.Add(loss)
-	c.damaged(Finding{Severity: SeverityDamage, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
+	c.damaged(LeftOut{Damaged: true, Path: name, Problem: runfile.ProblemText(err), Loss: loss})
 }
 
 // readersOf are readers of what is left of files.

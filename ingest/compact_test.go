@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -132,8 +133,8 @@ func TestCompactRefuses(t *testing.T) {
 }
 
 // noDamage fails where a store is damaged.
-func noDamage(t testing.TB) func(Finding) {
-	return func(f Finding) { t.Errorf("damaged: %+v", f) }
+func noDamage(t testing.TB) func(LeftOut) {
+	return func(f LeftOut) { t.Errorf("damaged: %+v", f) }
 }
 
 func allEvents(t testing.TB, dir string, listed schema.Events) []schema.Event {
@@ -146,9 +147,9 @@ func TestCompactDamage(t *testing.T) {
 	t.Parallel()
 	for _, zone := range schema.TableZones {
 		dir, good, f := damagedStore(t, zone)
-		var found []Finding
+		var found []LeftOut
 		into := filepath.Join(t.TempDir(), "new")
-		done, err := Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f) })
+		done, err := Compact(context.Background(), dir, into, "test", func(f LeftOut) { found = append(found, f) })
 		if err != nil || len(found) != 1 || found[0].Path != f.Path(zone) || done.Loss != found[0].Loss || done.Loss == (runfile.Loss{}) {
 			t.Errorf("%s: compacted %+v, found %+v: %v", zone, done, found, err)
 		}
@@ -190,7 +191,7 @@ func TestCompactLive(t *testing.T) {
 	}
 	var found []string
 	into := filepath.Join(t.TempDir(), "new")
-	done := must(Compact(context.Background(), dir, into, "test", func(f Finding) { found = append(found, f.Path) }))
+	done := must(Compact(context.Background(), dir, into, "test", func(f LeftOut) { found = append(found, f.Path) }))
 	slices.Sort(found)
 	slices.Sort(names)
 	if !slices.Equal(found, names) || done.Runs+done.Removed != len(want)-1 || done.Loss != (runfile.Loss{Runs: 1}) {
@@ -227,7 +228,7 @@ func TestCompactFaults(t *testing.T) {
 				t.Fatalf("operation %d, again: %v", files.at, err)
 			}
 		}
-		found := slices.DeleteFunc(findings(t, os.DirFS(into)), func(f Finding) bool { return f.Path == compactMark })
+		found := slices.DeleteFunc(findings(t, os.DirFS(into)), func(f check.Finding) bool { return f.Path == compactMark })
 		if len(found) > 0 {
 			t.Fatalf("operation %d: found %+v", files.at, found)
 		}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -157,7 +158,7 @@ func TestRestoreQuarantine(t *testing.T) {
 		store := must(Open(dir, "test"))
 		restore := func() (Merged, int) {
 			refused := 0
-			done, err := store.RestoreQuarantine(context.Background(), func(Finding) { refused++ })
+			done, err := store.RestoreQuarantine(context.Background(), func(LeftOut) { refused++ })
 			mustDo(t, err)
 			return done, refused
 		}
@@ -191,9 +192,9 @@ func TestRepairFaults(t *testing.T) {
 		t.Run("repair "+zone, func(t *testing.T) {
 			t.Parallel()
 			eachFault(t, dir, func(files *faultyFiles) error {
-				store, err := openStore(files.root(), "test", files)
+				store, err := check.OpenFiles(files.root(), "test", files)
 				if err == nil {
-					_, err = store.Repair(context.Background(), func(Repair) {})
+					_, err = store.Repair(context.Background(), func(check.Repair) {})
 				}
 				return err
 			}, want)
@@ -201,7 +202,7 @@ func TestRepairFaults(t *testing.T) {
 		t.Run("heal "+zone, func(t *testing.T) {
 			t.Parallel()
 			eachFault(t, repaired, func(files *faultyFiles) error {
-				_, err := mergeFrom(must(disk.NewOS(good)), files, func(f Finding) { t.Fatalf("refused %+v", f) })
+				_, err := mergeFrom(must(disk.NewOS(good)), files, func(f LeftOut) { t.Fatalf("refused %+v", f) })
 				return err
 			}, whole)
 		})

@@ -5,6 +5,9 @@
 // Whoever dies at whatever moment, a run that was acknowledged is there, and is sealed once. What it cannot read it
 // leaves as it is.
 //
+// Merge and Compact copy runs from store to store. What writing, sealing and reading the files of a store take is in
+// internal/, from the operations of a disk up to the sealer; ingest/check, which verifies and repairs, stands on the same.
+//
 // It refuses a directory that holds something else, a store of an unknown format and a run that does not validate,
 // and touches nothing then. It never changes or removes a run and answers no question about any.
 package ingest

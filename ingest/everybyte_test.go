@@ -21,6 +21,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -183,7 +184,7 @@ type answers struct {
 	runs   map[string]runState
 	events map[string]string // less those of lost rows
 	lost   map[string][]string
-	damage []Finding
+	damage []check.Finding
 }
 
 // rowGroup is where a row group is in its file, and which runs have rows in it.
@@ -319,12 +320,12 @@ func (d *damaging) hitAt(name string, at int, cut bool) hit {
 // check repairs a store of which a file is damaged, and gives what is not as it is to be.
 func (d *damaging) check(t *testing.T, f memFiles, h hit) error {
 	t.Helper()
-	planned, err := planRepair(context.Background(), f, func(Repair) {})
+	planned, err := check.PlanFiles(context.Background(), f, func(check.Repair) {})
 	if err != nil {
 		return err
 	}
-	store := must(openFiles("memory", "test", f))
-	done, err := store.Repair(context.Background(), func(Repair) {})
+	store := must(check.OpenFiles("memory", "test", f))
+	done, err := store.Repair(context.Background(), func(check.Repair) {})
 	if err := cmp.Or(err, store.Close()); err != nil {
 		return err
 	}

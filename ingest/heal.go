@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
@@ -66,7 +67,7 @@ func (h *healing) all(listing *schema.Listing) error {
 			return err
 		}
 	}
-	return sayFound(h.into, h.whole)
+	return eventlog.SayFound(h.into, h.whole)
 }
 
 // look finds out which runs lack rows. It gives what is wrong with the file, if anything is.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
@@ -52,11 +53,11 @@ func TestLinks(t *testing.T) {
 		out := linkOut(t, dir, name)
 		before := snapshot(t, out)
 		found := damage(findings(t, schema.Dir(dir)))
-		if !slices.ContainsFunc(found, func(f Finding) bool { return f.Path == name && strings.Contains(f.Problem, "is a link") }) {
+		if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Path == name && strings.Contains(f.Problem, "is a link") }) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 		left := false // out of the new store
-		_, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", func(f Finding) { left = left || f.Path == name })
+		_, err := Compact(context.Background(), dir, filepath.Join(t.TempDir(), "new"), "test", func(f LeftOut) { left = left || f.Path == name })
 		if err == nil && !left && !unread(name) {
 			t.Errorf("%s: compacted", name)
 		}
@@ -84,8 +85,11 @@ func writeThrough(dir string) {
 	_ = store.Append(smallRun())
 	_, _ = store.Annotate(Annotation{Kind: schema.EventNote, Runs: []string{smallRun().RunID}, Value: "text"})
 	_, _ = store.Seal(context.Background())
-	_, _ = store.Repair(context.Background(), func(Repair) {})
 	_ = store.Close()
+	if repairer, err := check.OpenToRepair(dir, "test"); err == nil {
+		_, _ = repairer.Repair(context.Background(), func(check.Repair) {})
+		_ = repairer.Close()
+	}
 }
 
 // TestLinkedDirectories has an old temporary file, an abandoned segment and a claim where links in the place of a store's
@@ -123,19 +127,19 @@ func TestLinksStay(t *testing.T) {
 	away := filepath.Join(dir, "not mounted")
 	links := map[string]struct {
 		to       string
-		severity Severity
+		severity check.Severity
 		moved    bool
 	}{
-		"runs/latest":       {filepath.Join(dir, month), SeverityNotice, false},
-		"runs/up":           {dir, SeverityNotice, false},
-		"notes":             {dir, SeverityNotice, false},
-		"live/notes":        {dir, SeverityNotice, false},
-		"runs/all.parquet":  {dir, SeverityDamage, true},
-		"samples/x.parquet": {away, SeverityDamage, true},
-		"ops":               {away, SeverityDamage, false},
-		"runs/2020-01":      {"2020-01", SeverityDamage, false},
-		"samples/2020-01":   {away, SeverityDamage, false},
-		event:               {dir, SeverityDamage, false},
+		"runs/latest":       {filepath.Join(dir, month), check.SeverityNotice, false},
+		"runs/up":           {dir, check.SeverityNotice, false},
+		"notes":             {dir, check.SeverityNotice, false},
+		"live/notes":        {dir, check.SeverityNotice, false},
+		"runs/all.parquet":  {dir, check.SeverityDamage, true},
+		"samples/x.parquet": {away, check.SeverityDamage, true},
+		"ops":               {away, check.SeverityDamage, false},
+		"runs/2020-01":      {"2020-01", check.SeverityDamage, false},
+		"samples/2020-01":   {away, check.SeverityDamage, false},
+		event:               {dir, check.SeverityDamage, false},
 	}
 	for name, link := range links {
 		mustDo(t, os.Symlink(link.to, filepath.Join(dir, name)))

@@ -35,11 +35,11 @@ const mergeLive = 4096
 // samples or ops to damage here, it gets them again.
 //
 // What cannot be taken is handed to refused, with its path in the other store, and the rest is merged: a damaged file
-// (SeverityDamage), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks
+// (Damaged), and a run that is here with another digest. Merges and AppendAll of one store take turns: each looks
 // which runs are there before it adds others. Whatever stops a merge, each run is whole or absent, and merging again does
 // the rest. The error wraps schema.ErrNoStore, schema.ErrFormat or schema.ErrDamaged where the other directory is
 // no store that can be listed, or is one of the file system or the context.
-func (s *Store) Merge(ctx context.Context, from string, refused func(Finding)) (Merged, error) {
+func (s *Store) Merge(ctx context.Context, from string, refused func(LeftOut)) (Merged, error) {
 	fail := func(done Merged, err error) (Merged, error) {
 		return done, fmt.Errorf("merging store %s into %s: %w", from, s.dir, err)
 	}
@@ -67,7 +67,7 @@ type merging struct {
 	from    fs.FS
 	into    disk.Files
 	version string
-	refused func(Finding)
+	refused func(LeftOut)
 	list    func(from fs.FS) (*schema.Listing, error)
 	told    map[string]bool // what was refused, when all is looked at again
 	done    Merged
@@ -142,11 +142,8 @@ func (m *merging) refuse(name string, err error) {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
 	}
-	severity := SeverityNotice
-	if errors.Is(err, schema.ErrDamaged) {
-		severity = SeverityDamage
-	}
-	if f := (Finding{Severity: severity, Path: name, Problem: runfile.ProblemText(err)}); !m.told[f.Path+f.Problem] {
+	damaged := errors.Is(err, schema.ErrDamaged)
+	if f := (LeftOut{Path: name, Problem: runfile.ProblemText(err), Damaged: damaged}); !m.told[f.Path+f.Problem] {
 		m.told[f.Path+f.Problem] = true
 		m.done.Refused++
 		m.refused(f)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
@@ -57,7 +58,7 @@ func contents(t testing.TB, dir string) map[string]string {
 func wholeStore(t testing.TB, dir string) {
 	t.Helper()
 	for _, f := range findings(t, os.DirFS(dir)) {
-		if f.Severity == SeverityDamage || strings.Contains(f.Problem, "stand in") {
+		if f.Severity == check.SeverityDamage || strings.Contains(f.Problem, "stand in") {
 			t.Fatalf("%s: %+v", dir, f)
 		}
 	}
@@ -118,7 +119,7 @@ func copied(t testing.TB, dir string) string {
 	return into
 }
 
-func mergeFrom(from fs.FS, into disk.Files, refused func(Finding)) (Merged, error) {
+func mergeFrom(from fs.FS, into disk.Files, refused func(LeftOut)) (Merged, error) {
 	m := &merging{from: from, into: into, version: "test", refused: refused, list: listWhole}
 	err := m.merge(context.Background())
 	return m.done, err
@@ -126,7 +127,7 @@ func mergeFrom(from fs.FS, into disk.Files, refused func(Finding)) (Merged, erro
 
 func mustMerge(t testing.TB, from, into string) Merged {
 	t.Helper()
-	done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(f Finding) { t.Errorf("refused %+v", f) })
+	done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(f LeftOut) { t.Errorf("refused %+v", f) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func TestMergeRefuses(t *testing.T) {
 	listing := must(schema.List(os.DirFS(p.b), schema.Scope{}))
 	flip(schema.EventFile(listing.Events.Files[0]))
 	var refused []string
-	done, err := mergeFrom(must(disk.NewOS(p.b)), must(disk.NewOS(p.a)), func(f Finding) { refused = append(refused, f.Path+": "+f.Problem) })
+	done, err := mergeFrom(must(disk.NewOS(p.b)), must(disk.NewOS(p.a)), func(f LeftOut) { refused = append(refused, f.Path+": "+f.Problem) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestMergeSealedDamage(t *testing.T) {
 		content[len(content)/3] ^= 1
 		mustDo(t, os.WriteFile(name, content, 0o666))
 		refused := 0
-		done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(found Finding) {
+		done, err := mergeFrom(must(disk.NewOS(from)), must(disk.NewOS(into)), func(found LeftOut) {
 			refused++
 			if found.Path != f.Path(zone) {
 				t.Errorf("refused %+v", found)
@@ -241,7 +242,7 @@ func TestMergeFaults(t *testing.T) {
 		defer os.RemoveAll(into)
 		from, to := must(disk.NewOS(p.b)), must(disk.NewOS(into))
 		var err error
-		refuse := func(f Finding) { t.Fatalf("operation %d: refused %+v", files.at, f) }
+		refuse := func(f LeftOut) { t.Fatalf("operation %d: refused %+v", files.at, f) }
 		if reading {
 			files.OS = from
 			_, err = mergeFrom(files, to, refuse)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
@@ -38,7 +39,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 	fresh := sweep(2, 3, 1)
 	bulkFiles(t, store, 2, runs[:8])
 	note := func(f *cutFiles) error {
-		e, err := annotate(f, Annotation{Kind: schema.EventNote, Runs: ids(runs[0]), Value: "x"}, time.Now())
+		e, err := eventlog.Append(f, schema.Event{Kind: schema.EventNote, Runs: ids(runs[0]), Value: "x"}, time.Now())
 		return f.did(err, path.Join(schema.EventsDir, e.EventID+".json"))
 	}
 	for range 3 {
@@ -71,7 +72,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 			if err := f.append(runs[8:]...); err != nil {
 				return err
 			}
-			_, err := mergeFrom(from, f, func(found Finding) { t.Errorf("refused %+v", found) })
+			_, err := mergeFrom(from, f, func(found LeftOut) { t.Errorf("refused %+v", found) })
 			return f.did(err, all...)
 		}},
 		"compact": {nothing, func(f *cutFiles) error {

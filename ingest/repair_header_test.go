@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/schema"
@@ -49,12 +50,12 @@ func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	if _, err := Open(dir, "test"); err == nil {
 		t.Errorf("%q is a header", header)
 	}
-	planned := must(PlanRepair(context.Background(), dir, func(Repair) {}))
-	store := must(OpenToRepair(dir, "test"))
-	var actions []Action
-	done := must(store.Repair(context.Background(), func(r Repair) { actions = append(actions, r.Action) }))
+	planned := must(check.PlanRepair(context.Background(), dir, func(check.Repair) {}))
+	store := must(check.OpenToRepair(dir, "test"))
+	var actions []check.Action
+	done := must(store.Repair(context.Background(), func(r check.Repair) { actions = append(actions, r.Action) }))
 	mustDo(t, store.Close())
-	if done != (Repaired{}) || planned != done || len(actions) != 2 || actions[0] != ActionAside || actions[1] != ActionKeep {
+	if done != (check.Repaired{}) || planned != done || len(actions) != 2 || actions[0] != check.ActionAside || actions[1] != check.ActionKeep {
 		t.Errorf("%q: planned %+v, done %+v, %v", header, planned, done, actions)
 	}
 	if found := damage(findings(t, schema.Dir(dir))); len(found) > 0 {
@@ -85,9 +86,9 @@ func TestRepairHeaderFaults(t *testing.T) {
 			writeFile(t, name, damaged)
 			files.OS = must(disk.NewOS(dir))
 			repair := func() error {
-				store, err := openFiles(dir, "test", &files)
+				store, err := check.OpenFiles(dir, "test", &files)
 				if err == nil {
-					_, err = store.Repair(context.Background(), func(Repair) {})
+					_, err = store.Repair(context.Background(), func(check.Repair) {})
 				}
 				return err
 			}
@@ -113,7 +114,7 @@ func TestRepairNewer(t *testing.T) {
 	dir, _ := sealedStore(t, smallRun())
 	writeFile(t, filepath.Join(dir, schema.HeaderFile), must(schema.SignJSON(schema.Header{Format: schema.Format + 1})))
 	before := snapshot(t, dir)
-	if _, err := OpenToRepair(dir, "test"); err == nil {
+	if _, err := check.OpenToRepair(dir, "test"); err == nil {
 		t.Error("it is opened")
 	}
 	if snapshot(t, dir) != before {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -28,13 +29,13 @@ func flipByte(t testing.TB, name string) {
 }
 
 // mustRepair repairs a store and gives what was done.
-func mustRepair(t testing.TB, dir string, dryRun bool) (done []Repair, left int) {
+func mustRepair(t testing.TB, dir string, dryRun bool) (done []check.Repair, left int) {
 	t.Helper()
-	did := func(r Repair) { done = append(done, r) }
+	did := func(r check.Repair) { done = append(done, r) }
 	if dryRun {
-		return done, must(PlanRepair(context.Background(), dir, did)).Left
+		return done, must(check.PlanRepair(context.Background(), dir, did)).Left
 	}
-	store := must(Open(dir, "test"))
+	store := must(check.OpenToRepair(dir, "test"))
 	defer store.Close()
 	repaired, err := store.Repair(context.Background(), did)
 	if err != nil {
@@ -82,7 +83,7 @@ func TestRepairEachFile(t *testing.T) {
 			t.Fatalf("%s: a dry run did something, or found nothing: %+v", name, dry)
 		}
 		done, left := mustRepair(t, dir, false)
-		if left > 0 || !slices.ContainsFunc(done, func(r Repair) bool { return r.Action == ActionAside && r.Path == name }) {
+		if left > 0 || !slices.ContainsFunc(done, func(r check.Repair) bool { return r.Action == check.ActionAside && r.Path == name }) {
 			t.Errorf("%s: %d left, done %+v", name, left, done)
 		}
 		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, name)) {
@@ -136,20 +137,20 @@ func TestRepairSealed(t *testing.T) {
 		mustDo(t, store.Close())
 		flipFirst(t, filepath.Join(dir, f.Path(zone)))
 		before := snapshot(t, dir)
-		planned := must(PlanRepair(context.Background(), dir, func(Repair) {}))
+		planned := must(check.PlanRepair(context.Background(), dir, func(check.Repair) {}))
 		if snapshot(t, dir) != before {
 			t.Errorf("%s: a plan did something", zone)
 		}
-		var verified []Finding
-		done, err := Verify(context.Background(), dir, func(f Finding) { verified = append(verified, f) })
+		var verified []check.Finding
+		done, err := check.Verify(context.Background(), dir, func(f check.Finding) { verified = append(verified, f) })
 		if err != nil || done.Loss != want.loss || done.Runs != want.runs || done.Damage != 1 {
 			t.Errorf("%s: verified %+v, %+v: %v", zone, done, verified, err)
 		}
-		var actions []Repair
-		store = must(Open(dir, "test"))
-		repaired, err := store.Repair(context.Background(), func(r Repair) { actions = append(actions, r) })
-		mustDo(t, errors.Join(err, store.Close()))
-		if repaired != (Repaired{Loss: want.loss}) || planned != repaired {
+		var actions []check.Repair
+		repairer := must(check.OpenToRepair(dir, "test"))
+		repaired, err := repairer.Repair(context.Background(), func(r check.Repair) { actions = append(actions, r) })
+		mustDo(t, errors.Join(err, repairer.Close()))
+		if repaired != (check.Repaired{Loss: want.loss}) || planned != repaired {
 			t.Errorf("%s: repaired %+v, planned %+v: %+v", zone, repaired, planned, actions)
 		}
 		if !disk.IsThere(os.DirFS(dir), path.Join(layout.QuarantineDir, f.Path(zone))) {
@@ -159,7 +160,7 @@ func TestRepairSealed(t *testing.T) {
 		if got := contents(t, dir); len(got) != want.runs {
 			t.Errorf("%s: %d runs, want %d", zone, len(got), want.runs)
 		}
-		done = must(Verify(context.Background(), dir, func(Finding) {}))
+		done = must(check.Verify(context.Background(), dir, func(check.Finding) {}))
 		if done.Damage != 0 || done.Lost != want.loss.Samples+want.loss.Ops || done.Aside == 0 {
 			t.Errorf("%s: afterwards %+v", zone, done)
 		}
@@ -242,7 +243,7 @@ func TestRepairClaim(t *testing.T) {
 			claim = c
 		}
 	}
-	store := must(Open(dir, "test"))
+	store := must(check.OpenToRepair(dir, "test"))
 	defer store.Close()
 	c := schema.Claim{ID: claim.ID, Attempt: claim.Attempt + 1}
 	mustDo(t, os.Rename(filepath.Join(dir, claim.Path()), filepath.Join(dir, c.Path())))
@@ -258,16 +259,16 @@ func TestRepairClaim(t *testing.T) {
 	broken := schema.LiveFile{Claim: &c, Segment: segments[0].ID, Run: runs[0]}.Path()
 	flipByte(t, filepath.Join(dir, broken))
 
-	var done []Repair
-	repaired, err := store.Repair(context.Background(), func(r Repair) { done = append(done, r) })
+	var done []check.Repair
+	repaired, err := store.Repair(context.Background(), func(r check.Repair) { done = append(done, r) })
 	if err != nil || repaired.Left != 0 {
 		t.Fatalf("%d left: %v", repaired.Left, err)
 	}
-	var actions []Action
+	var actions []check.Action
 	for _, r := range done {
 		actions = append(actions, r.Action)
 	}
-	if !slices.Equal(actions, []Action{ActionAside, ActionReplan, ActionAside, ActionFinish}) {
+	if !slices.Equal(actions, []check.Action{check.ActionAside, check.ActionReplan, check.ActionAside, check.ActionFinish}) {
 		t.Errorf("done %+v", done)
 	}
 	wholeStore(t, dir)
@@ -286,7 +287,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), []byte("x"))
-	in, err := Inspect(dir)
+	in, err := check.Inspect(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,8 +316,8 @@ func TestRepairWithoutEmptyDirs(t *testing.T) {
 	claim := must(layout.ListClaims(os.DirFS(dir)))[0]
 	flipByte(t, filepath.Join(dir, claim.Path(), schema.PlanFile))
 	mustDo(t, os.Remove(filepath.Join(dir, schema.LiveDir)))
-	store := must(Open(dir, "test"))
-	if done, err := store.Repair(context.Background(), func(Repair) {}); err != nil || done != (Repaired{}) {
+	store := must(check.OpenToRepair(dir, "test"))
+	if done, err := store.Repair(context.Background(), func(check.Repair) {}); err != nil || done != (check.Repaired{}) {
 		t.Errorf("repaired %+v: %v", done, err)
 	}
 	if err := store.Close(); err != nil {

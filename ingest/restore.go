@@ -21,7 +21,7 @@ const QuarantineDir = layout.QuarantineDir
 // RestoreQuarantine brings back what lies whole in QuarantineDir, as Merge does from another store: runs that are not
 // here, samples and ops that runs have lost, events and artifacts. A file that was set aside because it is damaged can be
 // replaced there by a good copy. Nothing is removed from QuarantineDir.
-func (s *Store) RestoreQuarantine(ctx context.Context, refused func(Finding)) (Merged, error) {
+func (s *Store) RestoreQuarantine(ctx context.Context, refused func(LeftOut)) (Merged, error) {
 	unlock, err := s.files.Lock(ctx)
 	if err != nil {
 		return Merged{}, fmt.Errorf("restoring what store %s set aside: %w", s.dir, err)

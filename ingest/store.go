@@ -103,21 +103,6 @@ func Open(dir, writer string) (*Store, error) {
 	return openStore(dir, writer, files)
 }
 
-// OpenToRepair is Open of a store whose header may be damaged. Nothing but Repair may be called before that has made it
-// whole.
-func OpenToRepair(dir, writer string) (*Store, error) {
-	files, err := disk.NewOS(dir)
-	if err == nil {
-		if err = headerError(files); errors.Is(err, schema.ErrDamaged) {
-			err = nil
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("opening store %s: %w", dir, err)
-	}
-	return openFiles(dir, writer, files)
-}
-
 func openStore(dir, writer string, files disk.Files) (*Store, error) {
 	if _, err := schema.ReadHeader(files); err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
@@ -126,14 +111,8 @@ func openStore(dir, writer string, files disk.Files) (*Store, error) {
 }
 
 func openFiles(dir, writer string, files disk.Files) (*Store, error) {
-	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
-		err := files.Writable(zone)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = files.Writable(".") // where the first run makes it
-		}
-		if err != nil {
-			return nil, fmt.Errorf("opening store %s: %w", dir, err)
-		}
+	if err := layout.CheckWritable(files); err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
 	sealer := sealing.Sealer{Files: files, Version: writer, Rules: sealing.StandardRules()}
 	return &Store{dir: dir, files: files, encoder: table.NewEncoder(writer), sealer: sealer, failed: map[schema.ULID]schema.ULID{}}, nil

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -22,13 +23,13 @@ func TestVerifyForeign(t *testing.T) {
 	_, dir := newStore(t)
 	event := schema.NewULID(time.Now())
 	old := filepath.Join(schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix)
-	want := map[string]Severity{
-		"notes.txt": SeverityNotice, "live/x": SeverityNotice, "runs/2026-13": SeverityNotice, "runs/x": SeverityNotice, "other": SeverityNotice,
-		"runs/2026-11/x.parquet": SeverityDamage, "samples/x.parquet": SeverityDamage, "ops/2026-11/.x.parquet": SeverityDamage,
-		"events/x.json": SeverityNotice, "artifacts/ab/cd": SeverityNotice, old: SeverityNotice,
-		"runs/old": SeverityNotice, "runs/old/a/x.parquet": SeverityDamage, "ops/2026-11/old.parquet": SeverityDamage,
-		"live/old": SeverityNotice, schema.EventFile(event): SeverityDamage, "samples/2026-12": SeverityDamage,
-		layout.QuarantineDir: SeverityNotice,
+	want := map[string]check.Severity{
+		"notes.txt": check.SeverityNotice, "live/x": check.SeverityNotice, "runs/2026-13": check.SeverityNotice, "runs/x": check.SeverityNotice, "other": check.SeverityNotice,
+		"runs/2026-11/x.parquet": check.SeverityDamage, "samples/x.parquet": check.SeverityDamage, "ops/2026-11/.x.parquet": check.SeverityDamage,
+		"events/x.json": check.SeverityNotice, "artifacts/ab/cd": check.SeverityNotice, old: check.SeverityNotice,
+		"runs/old": check.SeverityNotice, "runs/old/a/x.parquet": check.SeverityDamage, "ops/2026-11/old.parquet": check.SeverityDamage,
+		"live/old": check.SeverityNotice, schema.EventFile(event): check.SeverityDamage, "samples/2026-12": check.SeverityDamage,
+		layout.QuarantineDir: check.SeverityNotice,
 	}
 	for name := range want {
 		switch name {
@@ -73,14 +74,14 @@ func TestVerifyFormat(t *testing.T) {
 		whole := must(os.ReadFile(filepath.Join(dir, name)))
 		writeFile(t, filepath.Join(dir, name), ofFormat(t, whole, '9'))
 		found := findings(t, os.DirFS(dir))
-		if len(found) != 1 || found[0].Path != name || found[0].Severity != SeverityNewer || !strings.Contains(found[0].Problem, `format "9"`) {
+		if len(found) != 1 || found[0].Path != name || found[0].Severity != check.SeverityNewer || !strings.Contains(found[0].Problem, `format "9"`) {
 			t.Errorf("%s: found %+v", name, found)
 		}
 		writeFile(t, filepath.Join(dir, name), whole)
 	}
 	writeFile(t, filepath.Join(dir, live), ofFormat(t, must(os.ReadFile(filepath.Join(dir, live))), '9'))
 	before := snapshot(t, dir)
-	if done, left := mustRepair(t, dir, false); left != 1 || len(done) != 1 || done[0].Action != ActionLeave || snapshot(t, dir) != before {
+	if done, left := mustRepair(t, dir, false); left != 1 || len(done) != 1 || done[0].Action != check.ActionLeave || snapshot(t, dir) != before {
 		t.Errorf("%d left, done %+v", left, done)
 	}
 }
@@ -107,7 +108,7 @@ func TestVerifyUnreadable(t *testing.T) {
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir)} {
 		for _, cause := range []error{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
 			all := findings(t, unreadable{os.DirFS(dir), name, cause})
-			if len(all) != 1 || all[0].Severity != SeverityUnreadable || all[0].Path != name || all[0].Loss != (runfile.Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
+			if len(all) != 1 || all[0].Severity != check.SeverityUnreadable || all[0].Path != name || all[0].Loss != (runfile.Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
 				t.Errorf("%s, %v: found %+v", name, cause, all)
 			}
 		}

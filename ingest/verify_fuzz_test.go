@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
@@ -76,7 +77,7 @@ func FuzzVerify(f *testing.F) {
 			store[other] = file
 		}
 		store[name] = &fstest.MapFile{Data: content}
-		if _, err := verify(context.Background(), store, func(Finding) {}); err != nil {
+		if _, err := check.VerifyFiles(context.Background(), store, func(check.Finding) {}); err != nil {
 			t.Fatal(err)
 		}
 	})

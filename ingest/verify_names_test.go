@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
@@ -147,7 +148,7 @@ func TestVerifyNames(t *testing.T) {
 	t.Run("orphan", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
-		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
+		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != check.SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
 			!strings.Contains(found[0].Problem, "2 runs") || !strings.Contains(found[0].Problem, "import did not finish") {
 			t.Errorf("found %+v", found)
 		}
@@ -162,7 +163,7 @@ func TestVerifyTwice(t *testing.T) {
 	again, _ := sealedStore(t, run, smallRun())
 	copyTree(t, again, dir, schema.RunsDir, schema.SamplesDir)
 	found := findings(t, os.DirFS(dir))
-	if len(found) != 1 || found[0].Severity != SeverityDamage || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) ||
+	if len(found) != 1 || found[0].Severity != check.SeverityDamage || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) ||
 		!strings.Contains(found[0].Problem, "store compact") {
 		t.Errorf("equal runs: found %+v", found)
 	}
@@ -189,7 +190,9 @@ func TestVerifyTwice(t *testing.T) {
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.RunsDir)))
 	copyTree(t, again, dir, schema.RunsDir)
 	mustAppend(t, store, live)
-	noticed := func(f Finding) bool { return f.Severity == SeverityNotice && strings.Contains(f.Problem, run.RunID) }
+	noticed := func(f check.Finding) bool {
+		return f.Severity == check.SeverityNotice && strings.Contains(f.Problem, run.RunID)
+	}
 	if found := findings(t, os.DirFS(dir)); !slices.ContainsFunc(found, noticed) || len(damage(found)) > 0 {
 		t.Errorf("a live one too: found %+v", found)
 	}
@@ -252,7 +255,7 @@ func TestVerifyPack(t *testing.T) {
 	for _, zone := range schema.TableZones {
 		_ = os.Remove(filepath.Join(dir, f.Path(zone)))
 	}
-	if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {
+	if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != check.SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {
 		t.Errorf("a file that is not there: found %+v", found)
 	}
 }

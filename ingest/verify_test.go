@@ -17,6 +17,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
@@ -113,29 +114,29 @@ func writeFile(t testing.TB, name string, content []byte) {
 }
 
 // findings verifies a store.
-func findings(t testing.TB, f fs.FS) []Finding {
+func findings(t testing.TB, f fs.FS) []check.Finding {
 	t.Helper()
-	var all []Finding
-	if _, err := verify(context.Background(), f, func(found Finding) { all = append(all, found) }); err != nil {
+	var all []check.Finding
+	if _, err := check.VerifyFiles(context.Background(), f, func(found check.Finding) { all = append(all, found) }); err != nil {
 		t.Fatal(err)
 	}
 	return all
 }
 
-func damage(all []Finding) []Finding {
-	return slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Severity != SeverityDamage })
+func damage(all []check.Finding) []check.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f check.Finding) bool { return f.Severity != check.SeverityDamage })
 }
 
 func TestVerifyWhole(t *testing.T) {
 	t.Parallel()
 	dir := everything(t)
 	before := snapshot(t, dir)
-	var all []Finding
-	done, err := Verify(context.Background(), dir, func(f Finding) { all = append(all, f) })
+	var all []check.Finding
+	done, err := check.Verify(context.Background(), dir, func(f check.Finding) { all = append(all, f) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(all) != 1 || all[0].Severity != SeverityNotice || !layout.IsOut(path.Base(all[0].Path)) {
+	if len(all) != 1 || all[0].Severity != check.SeverityNotice || !layout.IsOut(path.Base(all[0].Path)) {
 		t.Errorf("a whole store has %+v", all)
 	}
 	if done.Runs != 6 || done.Damage != 0 || done.Files < 20 {
@@ -162,7 +163,7 @@ func TestVerifyFlips(t *testing.T) {
 				for _, mask := range masks {
 					store[name].Data[at] ^= mask
 					found := false
-					_, err := verify(context.Background(), store, func(f Finding) { found = found || f.Path == name && f.Severity == SeverityDamage })
+					_, err := check.VerifyFiles(context.Background(), store, func(f check.Finding) { found = found || f.Path == name && f.Severity == check.SeverityDamage })
 					store[name].Data[at] ^= mask
 					refused := name == schema.HeaderFile && errors.Is(err, schema.ErrFormat)
 					if !found && !refused {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -75,11 +76,11 @@ func runStoreViews(a *app) error {
 
 // withStore opens the store that a command writes to.
 func (a *app) withStore(do func(dir string, s *ingest.Store) error) error {
-	return a.withOpened(ingest.Open, do)
+	return withOpened(a, ingest.Open, do)
 }
 
 // withOpened is withStore of one that is opened in another way.
-func (a *app) withOpened(open func(dir, writer string) (*ingest.Store, error), do func(dir string, s *ingest.Store) error) error {
+func withOpened[S io.Closer](a *app, open func(dir, writer string) (S, error), do func(dir string, s S) error) error {
 	dir, err := a.writeStore()
 	if err != nil {
 		return err

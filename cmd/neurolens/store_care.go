@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -40,7 +41,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	}}
 	t.Columns = append(t.Columns, lossColumns...)
 	var remedies []string
-	done, err := ingest.Verify(cmd.Context(), dir, func(f ingest.Finding) {
+	done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
 		t.Rows = append(t.Rows, append([]any{string(f.Severity), f.Path, f.Problem}, lossValues(f.Loss)...))
 		remedies = append(remedies, f.Remedy())
 	})
@@ -62,7 +63,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 }
 
 // verdictOf is what is wrong with a store that was verified.
-func verdictOf(dir string, done ingest.Verified) error {
+func verdictOf(dir string, done check.Verified) error {
 	read := fmt.Sprintf("%s in %s", count(done.Runs+done.Loss.Runs, "run"), count(done.Files, "file"))
 	var more []string
 	if done.Unreadable > 0 {
@@ -73,7 +74,7 @@ func verdictOf(dir string, done ingest.Verified) error {
 	}
 	switch {
 	case done.Damage > 0:
-		if done.Loss != (ingest.Loss{}) {
+		if done.Loss != (check.Loss{}) {
 			more = slices.Insert(more, 0, lossText(done.Loss, "it costs"))
 		}
 		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
@@ -90,10 +91,10 @@ var lossColumns = []answer.Column{
 	{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
 }
 
-func lossValues(l ingest.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
+func lossValues(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
 
 // lossText says what damage costs.
-func lossText(l ingest.Loss, verb string) string {
+func lossText(l check.Loss, verb string) string {
 	var parts []string
 	if l.Runs > 0 {
 		parts = append(parts, count(l.Runs, "run"))
@@ -125,10 +126,10 @@ interruption, does what is left.`,
 }
 
 func runStoreMerge(a *app, cmd *cobra.Command, others []string) error {
-	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.Finding)) (ingest.Merged, error) {
+	return a.bringIn(others, "store", func(s *ingest.Store, other string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
 		damaged := false
-		done, err := s.Merge(cmd.Context(), other, func(f ingest.Finding) {
-			damaged = damaged || f.Severity == ingest.SeverityDamage
+		done, err := s.Merge(cmd.Context(), other, func(f ingest.LeftOut) {
+			damaged = damaged || f.Damaged
 			refused(f)
 		})
 		if damaged {
@@ -149,7 +150,7 @@ again. A file that is still damaged is named on standard error, and the exit
 status is 4. Nothing is removed from quarantine/: when all is back, you may.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.bringIn([]string{ingest.QuarantineDir}, "from", func(s *ingest.Store, _ string, refused func(ingest.Finding)) (ingest.Merged, error) {
+			return a.bringIn([]string{ingest.QuarantineDir}, "from", func(s *ingest.Store, _ string, refused func(ingest.LeftOut)) (ingest.Merged, error) {
 				return s.RestoreQuarantine(cmd.Context(), refused)
 			})
 		},
@@ -157,7 +158,7 @@ status is 4. Nothing is removed from quarantine/: when all is back, you may.`,
 }
 
 // bringIn merges what comes from elsewhere into the store; heading is what that is called.
-func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Store, other string, refused func(ingest.Finding)) (ingest.Merged, error)) error {
+func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Store, other string, refused func(ingest.LeftOut)) (ingest.Merged, error)) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -174,7 +175,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 	refused, differing := 0, 0
 	return a.withStore(func(_ string, s *ingest.Store) error {
 		for _, other := range others {
-			done, err := merge(s, other, func(f ingest.Finding) {
+			done, err := merge(s, other, func(f ingest.LeftOut) {
 				fmt.Fprintf(a.stderr, "refused %s/%s: %s\n", other, f.Path, f.Problem)
 			})
 			if err != nil {
@@ -232,7 +233,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 		return err
 	}
 	left := 0
-	done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.Finding) {
+	done, err := ingest.Compact(cmd.Context(), dir, into, version, func(f ingest.LeftOut) {
 		left++
 		fmt.Fprintf(a.stderr, "damaged %s/%s: %s\n", dir, f.Path, f.Problem)
 	})
@@ -290,24 +291,24 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		{Name: "action", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "reason", Type: answer.TypeText},
 	}}
 	t.Columns = append(t.Columns, lossColumns...)
-	did := func(r ingest.Repair) {
+	did := func(r check.Repair) {
 		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, lossValues(r.Loss)...))
 	}
-	repaired := func(dir, verb, where string, done ingest.Repaired, err error) error {
+	repaired := func(dir, verb, where string, done check.Repaired, err error) error {
 		if err != nil {
 			return storeError{err}
 		}
 		if err := a.print(format, t, func() view { return a.careView(format, t, nil) }); err != nil {
 			return err
 		}
-		if done.Loss != (ingest.Loss{}) {
+		if done.Loss != (check.Loss{}) {
 			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
 				dir, lossText(done.Loss, verb), where, ingest.QuarantineDir)
 		}
 		switch {
 		case done.Left > 0:
 			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, count(done.Left, "problem"))}
-		case done.Loss != (ingest.Loss{}):
+		case done.Loss != (check.Loss{}):
 			return errRunsFailed
 		}
 		return nil
@@ -317,11 +318,11 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return err
 		}
-		done, err := ingest.PlanRepair(cmd.Context(), dir, did)
+		done, err := check.PlanRepair(cmd.Context(), dir, did)
 		return repaired(dir, "repair would lose", "would go to", done, err)
 	}
-	return a.withOpened(ingest.OpenToRepair, func(dir string, s *ingest.Store) error {
-		done, err := s.Repair(cmd.Context(), did)
+	return withOpened(a, check.OpenToRepair, func(dir string, r *check.Repairer) error {
+		done, err := r.Repair(cmd.Context(), did)
 		return repaired(dir, "repair lost", "are in", done, err)
 	})
 }

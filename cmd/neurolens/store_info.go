@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
@@ -64,7 +64,7 @@ var sampleZones = []string{schema.LiveDir, schema.RunsDir, schema.SamplesDir, sc
 type storeInfo struct {
 	header  schema.Header
 	listing *schema.Listing
-	files   ingest.Inspected
+	files   check.Inspected
 	runs    int           // from names alone: what is removed is among them
 	census  *query.Census // nil: runs could not be read
 }
@@ -80,7 +80,7 @@ func inspectStore(ctx context.Context, dir string) (*storeInfo, error) {
 	if i.listing, err = schema.List(schema.Dir(dir), schema.Scope{}); err != nil {
 		return nil, err
 	}
-	if i.files, err = ingest.Inspect(dir); err != nil {
+	if i.files, err = check.Inspect(dir); err != nil {
 		return nil, err
 	}
 	i.runs = len(i.listing.Live)

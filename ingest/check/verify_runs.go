@@ -1,4 +1,4 @@
-package ingest
+package check
 
 import (
 	"cmp"
@@ -26,9 +26,9 @@ type runsCheck struct {
 	counted bool // its runs are not in another file as well that counts instead
 	runs    []foundRun
 	sum     rowsSum
-	loss    runfile.Loss // what goes when the file is repaired
-	lacking int          // runs of which events say that they have lost rows, and they have
-	back    []string     // likewise, and they have not
+	loss    Loss     // what goes when the file is repaired
+	lacking int      // runs of which events say that they have lost rows, and they have
+	back    []string // likewise, and they have not
 }
 
 // checkRuns reads all runs, from the earliest on: then it needs to know only the runs of files that overlap to tell
@@ -148,7 +148,7 @@ func (v *verifier) readRuns(c *runsCheck) {
 			err = c.addRun(live)
 		}
 		if c.err = err; err != nil && c.counted {
-			c.loss = runfile.Loss{Runs: 1}
+			c.loss = Loss{Runs: 1}
 		}
 		return
 	}

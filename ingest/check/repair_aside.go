@@ -1,4 +1,4 @@
-package ingest
+package check
 
 import (
 	"errors"
@@ -9,15 +9,14 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
 )
 
 // aside moves a file, or a directory that no store has, out of everybody's way. Where another disk is mounted in the
 // store it stays: to copy it would be to delete it there.
-func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, runfile.Loss{}) }
+func (r *repairer) aside(name, reason string) error { return r.asideFor(name, reason, Loss{}) }
 
 // asideFor is aside of a file that costs something.
-func (r *repairer) asideFor(name, reason string, loss runfile.Loss) error {
+func (r *repairer) asideFor(name, reason string, loss Loss) error {
 	if r.moved[name] {
 		return nil
 	}

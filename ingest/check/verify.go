@@ -1,4 +1,4 @@
-package ingest
+package check
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type Finding struct {
 	Severity Severity
 	Path     string // in the store, slash-separated
 	Problem  string
-	Loss     runfile.Loss // what goes when the file is repaired
+	Loss     Loss // what goes when the file is repaired
 
 	remedy remedy
 	found  []string // of remedyFound: the runs whose rows are there again
@@ -74,7 +74,7 @@ type Verified struct {
 	Damage     int // findings
 	Unreadable int // findings
 	Newer      int // findings
-	Loss       runfile.Loss
+	Loss       Loss
 	Lost       int // runs of which an event says that they have lost rows, and they have
 	Aside      int // files in QuarantineDir
 }
@@ -88,14 +88,15 @@ func Verify(ctx context.Context, dir string, found func(Finding)) (Verified, err
 	if err != nil {
 		return Verified{}, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
-	done, err := verify(ctx, files, found)
+	done, err := VerifyFiles(ctx, files, found)
 	if err != nil {
 		return done, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
 	return done, nil
 }
 
-func verify(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
+// VerifyFiles is Verify of a store of these files.
+func VerifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
@@ -178,11 +179,11 @@ func (v *verifier) add(f Finding) {
 // note makes a finding of an error that comes from what is in a file, and gives back all others. What went away since it
 // was listed was moved.
 func (v *verifier) note(name string, r remedy, err error) error {
-	return v.noteLoss(name, r, runfile.Loss{}, err)
+	return v.noteLoss(name, r, Loss{}, err)
 }
 
 // noteLoss is note of a file that costs something when it is repaired.
-func (v *verifier) noteLoss(name string, r remedy, loss runfile.Loss, err error) error {
+func (v *verifier) noteLoss(name string, r remedy, loss Loss, err error) error {
 	if in, ok := errors.AsType[*runfile.FileError](err); ok {
 		name, err = in.Path, in.Err
 	}

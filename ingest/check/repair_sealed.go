@@ -1,4 +1,4 @@
-package ingest
+package check
 
 import (
 	"errors"
@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
-	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
@@ -23,7 +22,7 @@ func (r *repairer) sealed(f Finding) error {
 		return err
 	}
 	if kept || r.moved[file.Path(schema.RunsDir)] {
-		return r.asideSet(file, f, runfile.Loss{})
+		return r.asideSet(file, f, Loss{})
 	}
 	if by, err := r.superseded(file); err != nil || by {
 		return err
@@ -48,18 +47,18 @@ func (r *repairer) superseded(file schema.SealedFile) (bool, error) {
 		if f.ID == file.ID && f != file {
 			if whole, err := runfile.Salvage(runfile.InputOf(r.files, file), runfile.ReadLost(r.files), func(runfile.Salvaged) error { return nil }); err != nil {
 				return true, err
-			} else if whole.Loss == (runfile.Loss{}) && len(whole.Damages()) == 0 { // somebody brought it back
-				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, runfile.Loss{})
+			} else if whole.Loss == (Loss{}) && len(whole.Damages()) == 0 { // somebody brought it back
+				return true, r.asideSet(f, Finding{Path: f.Path(schema.RunsDir), Problem: file.Path(schema.RunsDir) + " is whole again"}, Loss{})
 			}
 			reason := Finding{Path: file.Path(schema.RunsDir), Problem: f.Path(schema.RunsDir) + " has taken its place"}
-			return true, r.asideSet(file, reason, runfile.Loss{Runs: file.Rows - f.Rows})
+			return true, r.asideSet(file, reason, Loss{Runs: file.Rows - f.Rows})
 		}
 	}
 	return false, nil
 }
 
 // asideSet moves the files of a sealed file aside, that of runs first: what is left without it does not count.
-func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss runfile.Loss) error {
+func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss Loss) error {
 	for _, t := range slices.Backward(runfile.Tables[:]) {
 		name, reason := file.Path(schema.TableZones[t]), f.Problem
 		if name != f.Path {
@@ -71,7 +70,7 @@ func (r *repairer) asideSet(file schema.SealedFile, f Finding, loss runfile.Loss
 		if err := r.asideFor(name, reason, loss); err != nil {
 			return err
 		}
-		if loss = (runfile.Loss{}); !r.moved[name] { // and without the runs nothing else goes
+		if loss = (Loss{}); !r.moved[name] { // and without the runs nothing else goes
 			return nil
 		}
 	}
@@ -152,18 +151,7 @@ func (s *salvaging) sayLost() error {
 		if s.from.Lacks(t) {
 			reason = fmt.Sprintf("%s was not there", s.file.Path(schema.TableZones[t]))
 		}
-		if err := sayOf(s.files, schema.EventLost, t, runs, reason); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sayOf writes events that runs have lost rows of a table, or that they are there again.
-func sayOf(f disk.Files, kind schema.EventKind, t *schema.Table, runs []string, reason string) error {
-	const most = 1000 // of an event
-	for some := range slices.Chunk(runs, most) {
-		if _, err := annotate(f, Annotation{Kind: kind, Runs: some, Key: t.Name, Value: reason}, time.Now()); err != nil {
+		if err := eventlog.Say(s.files, schema.EventLost, t, runs, reason); err != nil {
 			return err
 		}
 	}
@@ -185,7 +173,7 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 		case s.from.Lacks(t):
 			s.done.Loss.Add(loss)
 			s.did(Repair{Action: ActionKeep, Path: s.file.Path(schema.RunsDir), Reason: reason + ": " + s.keptText(), Loss: loss})
-			loss = runfile.Loss{}
+			loss = Loss{}
 			continue
 		case left:
 			err := s.exchange(name, s.out.Name(t))
@@ -205,7 +193,7 @@ func (s *salvaging) replaceFiles(damages map[string]string) error {
 			}
 		}
 		s.did(Repair{Action: ActionKeep, Path: name, Reason: s.keptText()})
-		loss = runfile.Loss{}
+		loss = Loss{}
 	}
 	return nil
 }
@@ -275,27 +263,10 @@ func (s *salvaging) keptText() string {
 // found says in an event that rows are there again of which one says that they were lost.
 func (r *repairer) found(f Finding) error {
 	if !r.dryRun {
-		if err := sayFound(r.files, f.found); err != nil {
+		if err := eventlog.SayFound(r.files, f.found); err != nil {
 			return err
 		}
 	}
 	r.did(Repair{Action: ActionFound, Path: f.Path, Reason: "the samples and ops of " + counted(len(f.found), "run") + " are there again"})
-	return nil
-}
-
-// sayFound says that all rows of runs are there again of which events say that they were lost.
-func sayFound(f disk.Files, runs []string) error {
-	lost := runfile.ReadLost(f)
-	for _, t := range []*schema.Table{schema.Samples, schema.Ops} {
-		var again []string
-		for _, id := range runs {
-			if _, said := lost[id][t.Name]; said {
-				again = append(again, id)
-			}
-		}
-		if err := sayOf(f, schema.EventFound, t, again, ""); err != nil {
-			return err
-		}
-	}
 	return nil
 }

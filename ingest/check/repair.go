@@ -1,4 +1,4 @@
-package ingest
+package check
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -34,13 +33,13 @@ type Repair struct {
 	Action Action
 	Path   string // in the store
 	Reason string
-	Loss   runfile.Loss
+	Loss   Loss
 }
 
 // Repaired counts what a repair did.
 type Repaired struct {
 	Left int // things that were left as they are
-	Loss runfile.Loss
+	Loss Loss
 }
 
 // Repair makes a store that has damage one that can be read: it moves what Verify finds damaged into QuarantineDir, with
@@ -51,30 +50,22 @@ type Repaired struct {
 // hash or its page's checksum. Runs of which samples or ops are gone are named in an event before that. What cannot be
 // read, or is of a later version, is left as it is.
 //
-// Each thing done is handed to did. A store whose header is damaged is opened by OpenToRepair. Repairs and merges of one
-// store take turns. Whatever stops a repair, the next one does the rest.
-func (s *Store) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
-	fail := func(done Repaired, err error) (Repaired, error) {
-		return done, fmt.Errorf("repairing store %s: %w", s.dir, err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return fail(Repaired{}, errors.New("it is closed"))
-	}
-	unlock, err := s.files.Lock(ctx)
+// Each thing done is handed to did. Repairs and merges of one store take turns. Whatever stops a repair, the next one does
+// the rest.
+func (r *Repairer) Repair(ctx context.Context, did func(Repair)) (Repaired, error) {
+	unlock, err := r.files.Lock(ctx)
 	if errors.Is(err, schema.ErrDamaged) { // the header is no plain file, so that nobody else has the store open
 		unlock, err = func() {}, nil
 	}
 	if err != nil {
-		return fail(Repaired{}, err)
+		return Repaired{}, fmt.Errorf("repairing store %s: %w", r.dir, err)
 	}
 	defer unlock()
-	r := &repairer{files: s.files, sealer: &s.sealer, did: did, moved: map[string]bool{}}
-	if err := r.all(ctx); err != nil {
-		return fail(r.done, err)
+	work := &repairer{files: r.files, sealer: &r.sealer, did: did, moved: map[string]bool{}}
+	if err := work.all(ctx); err != nil {
+		return work.done, fmt.Errorf("repairing store %s: %w", r.dir, err)
 	}
-	return r.done, nil
+	return work.done, nil
 }
 
 // PlanRepair says what Repair would do with the store in a directory, without doing it: nothing is written.
@@ -82,7 +73,7 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	files, err := disk.NewOS(dir)
 	var planned Repaired
 	if err == nil {
-		planned, err = planRepair(ctx, files, would)
+		planned, err = PlanFiles(ctx, files, would)
 	}
 	if err != nil {
 		return planned, fmt.Errorf("repairing store %s: %w", dir, err)
@@ -90,7 +81,8 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	return planned, nil
 }
 
-func planRepair(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
+// PlanFiles is PlanRepair of a store of these files.
+func PlanFiles(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Repaired{}, err
 	}
@@ -111,7 +103,7 @@ type repairer struct {
 
 func (r *repairer) all(ctx context.Context) error {
 	var found []Finding
-	verified, err := verify(ctx, r.files, func(f Finding) { found = append(found, f) })
+	verified, err := VerifyFiles(ctx, r.files, func(f Finding) { found = append(found, f) })
 	if err != nil {
 		return err
 	}

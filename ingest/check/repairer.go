@@ -1,0 +1,62 @@
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/packing"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Repairer repairs a store. It is for one goroutine.
+type Repairer struct {
+	dir    string // as the user wrote it
+	files  disk.Files
+	sealer sealing.Sealer
+}
+
+// OpenToRepair opens a store whose header may be damaged; writer is the version of the program. It writes nothing yet, but
+// refuses a store that it can see is not writable. The error wraps schema.ErrNoStore or schema.ErrFormat, or is one of the
+// file system.
+func OpenToRepair(dir, writer string) (*Repairer, error) {
+	files, err := disk.NewOS(dir)
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	return OpenFiles(dir, writer, files)
+}
+
+// OpenFiles is OpenToRepair of a store of these files, which dir names.
+func OpenFiles(dir, writer string, files disk.Files) (*Repairer, error) {
+	err := headerError(files)
+	if err == nil || errors.Is(err, schema.ErrDamaged) {
+		err = layout.CheckWritable(files)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening store %s: %w", dir, err)
+	}
+	sealer := sealing.Sealer{Files: files, Version: writer, Rules: sealing.StandardRules()}
+	return &Repairer{dir: dir, files: files, sealer: sealer}, nil
+}
+
+// Close packs if claims were finished, and tells the first problem that there was with any: all runs are on disk all the
+// same.
+func (r *Repairer) Close() error {
+	if err := r.sealer.End(context.Background()); err != nil {
+		return fmt.Errorf("sealing store %s: %w", r.dir, err)
+	}
+	if r.sealer.Made == 0 {
+		return nil
+	}
+	p := packing.Packer{Files: r.files, Version: r.sealer.Version, Now: time.Now(), Rules: packing.StandardRules()}
+	if err := p.Pack(); err != nil {
+		return fmt.Errorf("packing store %s: %w", r.dir, err)
+	}
+	r.sealer.Made = 0
+	return nil
+}

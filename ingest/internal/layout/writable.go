@@ -1,0 +1,23 @@
+package layout
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// CheckWritable is why nothing can be written into a store, as far as that can be told without trying.
+func CheckWritable(files disk.Files) error {
+	for _, zone := range []string{schema.TmpDir, schema.LiveDir} {
+		err := files.Writable(zone)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = files.Writable(".") // where the first run makes it
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
