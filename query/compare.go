@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
@@ -52,9 +53,6 @@ type Threshold struct {
 	Unit     string // the stored unit of an amount; empty: that of the metric
 }
 
-// DefaultThreshold is the dead zone where none is given: 2 %.
-const DefaultThreshold = .02
-
 // Comparison is the answer: a row for each point and metric of both sides, what is said of all of them, and what the
 // sides are.
 //
@@ -74,7 +72,7 @@ const DefaultThreshold = .02
 type Comparison struct {
 	answer.Table
 	Base, Head CompareSide
-	Differs    []Difference
+	Differs    []facts.Difference
 	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
 	Thresholds map[string]Threshold // of each of the metrics
 	Metrics    []string             // that were compared, as they were asked for, else ascending
@@ -178,9 +176,9 @@ type comparing struct {
 	many       int                  // see manyCompared
 	axis       string               // the field that the request's axis is
 	base, head *side
-	names      []Difference // in what the points of the sides are called
-	plans      plannedLooks // of the sessions that both sides have
-	chosen     []*pairing   // what becomes rows
+	names      []facts.Difference // in what the points of the sides are called
+	plans      plannedLooks       // of the sessions that both sides have
+	chosen     []*pairing         // what becomes rows
 }
 
 func (m *comparing) compare(ctx context.Context) (Comparison, error) {
@@ -233,8 +231,8 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if c.NotNumbers, err = m.notNumbers(ctx); err != nil {
 		return Comparison{}, err
 	}
-	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d Difference) bool { return d.Name == "machine" })...)
-	slices.SortStableFunc(c.Differs, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
+	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d facts.Difference) bool { return d.Name == "machine" })...)
+	slices.SortStableFunc(c.Differs, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
 	return c, nil
 }
 

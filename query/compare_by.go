@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
@@ -131,7 +132,7 @@ func (c *Comparison) MovedAlike() (change float64, moved, of int) {
 			near++
 		}
 	}
-	if math.Abs(middle) < math.Log1p(DefaultThreshold) || float64(moved) < shareAlike*float64(len(changes)) || 2*near < len(changes) {
+	if math.Abs(middle) < math.Log1p(judge.DefaultThreshold) || float64(moved) < shareAlike*float64(len(changes)) || 2*near < len(changes) {
 		return 0, 0, len(changes)
 	}
 	return math.Expm1(middle), moved, len(changes)
@@ -149,7 +150,7 @@ func geometricMean(logs []float64) float64 {
 // valueOf finds a key's value in a row: a column of what a point is, or a parameter.
 func (c *Comparison) valueOf(key string) (func(row []any) any, answer.Column, error) {
 	f := filter.FieldOf(key)
-	if f.Entry == "" && (slices.Contains(identityFields, f.Column.Name) || f.Column.Name == "metric") {
+	if f.Entry == "" && (slices.Contains(facts.Identity, f.Column.Name) || f.Column.Name == "metric") {
 		i := c.Index(f.Column.Name)
 		return func(row []any) any { return row[i] }, c.Columns[i], nil
 	}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -133,7 +134,7 @@ func commonFields(points []*pairing) []string {
 	}
 	of := &matcher{}
 	first := points[0].either()
-	fields := slices.Clone(identityFields)
+	fields := slices.Clone(facts.Identity)
 	for _, name := range slices.Sorted(maps.Keys(first.params)) {
 		fields = append(fields, filter.ParamPrefix+name)
 	}
@@ -183,7 +184,7 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 		byID[g.pointID] = append(byID[g.pointID], g)
 	}
 	since, until := some[0].first, some[len(some)-1].first
-	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, identityColumns()...))
+	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, facts.IdentityColumns()...))
 	if err != nil {
 		return err
 	}
@@ -193,7 +194,7 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
 		args = append(args, since, until)
 	}
-	text := "SELECT point, " + identitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
+	text := "SELECT point, " + facts.IdentitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {

@@ -8,14 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// identityFields are what makes a point, and the machine: what has to be equal for two points to match. Parameters come
-// after them.
-var identityFields = []string{"benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "machine"}
 
 // group is the runs of one point on one machine, of one side, as to one metric.
 type group struct {
@@ -225,13 +222,13 @@ func (g *gathered) make() error {
 // location is the SQL of the location of an ok run: one column where that does, which takes a fifth less CPU than three.
 func (s *side) location(a asked) string {
 	if a.kinds {
-		return locationSQL()
+		return scan.LocationSQL()
 	}
 	scale := schema.ScaleOf(s.kinds[0].name)
 	if scale == schema.ScaleRatio && !slices.ContainsFunc(s.strata, func(t stratum) bool { return t.noLog && t.status == string(schema.StatusOK) }) {
 		return "log_median"
 	}
-	return locationOf(scale)
+	return scan.LocationOf(scale)
 }
 
 // knownMachine is the SQL of a machine, of which an empty name and none are the same.
@@ -256,46 +253,9 @@ func (a asked) aggregates() string {
 		text += ", min(metric), max(metric), min(unit), max(unit), min(clock), max(clock), min(level), max(level), min(better)"
 	}
 	if a.names {
-		text += ", " + identitySQL()
+		text += ", " + facts.IdentitySQL()
 	}
 	return text
-}
-
-// identitySQL are the aggregates of what a point is.
-func identitySQL() string {
-	var names []string
-	for _, name := range identityColumns() {
-		names = append(names, "any_value("+duck.Identifier(name)+")")
-	}
-	return strings.Join(names, ", ")
-}
-
-// identityColumns are those that readIdentity reads.
-func identityColumns() []string {
-	return append(slices.Clone(identityFields[:len(identityFields)-1]), "params")
-}
-
-// locationOf is the SQL of the location of an ok run: the median of the logarithms or, where some sample is not positive
-// but the median is, its logarithm; of a metric that is compared by its difference the median. Where another tool's file
-// gives the mean alone, that stands for the median, and the run has a warning. It is NULL where a value is not finite or
-// there is none, and minus infinity where a median has no logarithm.
-func locationOf(scale schema.Scale) string {
-	const middle = "coalesce(p50, mean)"
-	if scale == schema.ScaleDifference {
-		return middle
-	}
-	return "coalesce(log_median, CASE WHEN " + middle + " <= 0 THEN '-Infinity'::DOUBLE ELSE ln(" + middle + ") END)"
-}
-
-// locationSQL is locationOf the metric of each run.
-func locationSQL() string {
-	var names []string
-	for _, k := range schema.MetricKinds {
-		if k.Scale == schema.ScaleDifference {
-			names = append(names, duck.Literal(k.Name))
-		}
-	}
-	return "CASE WHEN metric IN (" + strings.Join(names, ", ") + ") THEN " + locationOf(schema.ScaleDifference) + " ELSE " + locationOf(schema.ScaleRatio) + " END"
 }
 
 // groupRows is the SQL of a row for each run of a side, with what is known of the metric.
@@ -309,20 +269,11 @@ func (m *comparing) groupRows(s *side, a asked) (rows string, args []any, err er
 		return "", nil, err
 	}
 	args = slices.Clone(s.sel.Args)
-	rows = s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(measured))
+	rows = s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.Measured))
 	if a.metric == "" {
 		return rows, args, nil
 	}
 	args = append(args, a.metric)
 	return fmt.Sprintf("(SELECT %s, %s FROM %s AS r LEFT JOIN %s AS s ON s.run_id = r.run_id AND s.metric = $%d::VARCHAR)",
-		namesOf("r", groupRun), namesOf("s", groupMetric), rows, s.sel.Src.Nested(schema.Samples, ""), len(args)), args, nil
-}
-
-// namesOf lists columns of a table.
-func namesOf(table string, names []string) string {
-	all := make([]string, len(names))
-	for i, name := range names {
-		all[i] = table + "." + duck.Identifier(name)
-	}
-	return strings.Join(all, ", ")
+		scan.NamesOf("r", groupRun), scan.NamesOf("s", groupMetric), rows, s.sel.Src.Nested(schema.Samples, ""), len(args)), args, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -38,7 +39,7 @@ func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Faili
 // called is at most the sum of those of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
 	points := sessionPoints(runs)
-	known := facts{}
+	known := factValues{}
 	plans := plannedLooks{}
 	for i := range runs {
 		r := &runs[i]
@@ -188,7 +189,7 @@ func looksOf(text string) []int {
 }
 
 // plannedLooks reads which looks the sessions that both sides have were planned to have; nil where there were none.
-func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks, error) {
+func (m *comparing) plannedLooks(ctx context.Context, known factValues) (plannedLooks, error) {
 	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
 	}
@@ -205,7 +206,7 @@ func (m *comparing) plannedLooks(ctx context.Context, known facts) (plannedLooks
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(a, b schema.ULID) int { return strings.Compare(a.String(), b.String()) })
-	runs, err := factsOf(ctx, m.Reader, ids)
+	runs, err := facts.Of(ctx, m.Reader, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
@@ -119,7 +120,7 @@ func (m *matcher) onAxis(g *group) any {
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
 		return g.params[name]
 	}
-	return g.identity[slices.Index(identityFields, m.axis)]
+	return g.identity[slices.Index(facts.Identity, m.axis)]
 }
 
 // standIn is the point that a group would be with another value of the axis.
@@ -131,7 +132,7 @@ func (m *matcher) standIn(g *group, value any) *group {
 		}
 		absent.params[name] = value
 	} else {
-		absent.identity[slices.Index(identityFields, m.axis)] = value
+		absent.identity[slices.Index(facts.Identity, m.axis)] = value
 	}
 	return absent
 }
@@ -155,7 +156,7 @@ type matcher struct {
 	fields  []string // of identityFields, and parameters after them; the machine alone where points match by their ids
 	byID    bool     // the id of the point says all but the machine
 	skip    map[string]bool
-	differs []Difference // in the fields that are constant on each side; the axis apart
+	differs []facts.Difference // in the fields that are constant on each side; the axis apart
 }
 
 // axisOf is the field that a key names, whose values are to be compared. It is an ErrInput if points do not differ in it.
@@ -167,10 +168,10 @@ func axisOf(key string) (string, error) {
 	switch {
 	case f.Entry != "" && f.Column.Name == "params":
 		return filter.ParamPrefix + f.Entry, nil
-	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(identityFields, f.Column.Name):
+	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(facts.Identity, f.Column.Name):
 		return f.Column.Name, nil
 	}
-	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(identityFields, ", "))
+	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(facts.Identity, ", "))
 }
 
 func newMatcher(base, head groups, axis string, byID bool) *matcher {
@@ -186,7 +187,7 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 				}
 			}
 		}
-		m.fields = slices.Clone(identityFields)
+		m.fields = slices.Clone(facts.Identity)
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			m.fields = append(m.fields, filter.ParamPrefix+name)
 		}
@@ -199,7 +200,7 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 		as, also := m.constant(head, field)
 		if constant && also && of != as && !m.skip[field] {
 			m.skip[field] = true
-			m.differs = append(m.differs, Difference{DiffersConfiguration, field, valuesIn(of), valuesIn(as)})
+			m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
 		}
 	}
 	return m
@@ -225,7 +226,7 @@ func (m *matcher) skipInStep(base, head groups) {
 			continue
 		}
 		m.skip[field] = true
-		m.differs = append(m.differs, Difference{DiffersConfiguration, field, m.texts(base, field), m.texts(head, field)})
+		m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: m.texts(base, field), Head: m.texts(head, field)})
 	}
 }
 
@@ -283,7 +284,7 @@ func (m *matcher) fieldOf(g *group, field string) any {
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
 		return g.params[name]
 	}
-	return g.identity[slices.Index(identityFields, field)]
+	return g.identity[slices.Index(facts.Identity, field)]
 }
 
 // key is what has to be equal.

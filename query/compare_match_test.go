@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -186,10 +187,10 @@ func TestCompareDiffers(t *testing.T) {
 	}
 	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), runsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
-	want := []query.Difference{
-		{Kind: query.DiffersCode, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
-		{Kind: query.DiffersConfiguration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
-		{Kind: query.DiffersEnvironment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+	want := []facts.Difference{
+		{Kind: facts.Code, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
+		{Kind: facts.Configuration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+		{Kind: facts.Environment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
 	}
 	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", got.Differs, want)
@@ -223,7 +224,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 		}
 	}
 	c := mustCompare(t, open(t, newStore(t, runs...)), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
-	c.Differs = slices.DeleteFunc(c.Differs, func(d query.Difference) bool { return d.Name == "machine" })
+	c.Differs = slices.DeleteFunc(c.Differs, func(d facts.Difference) bool { return d.Name == "machine" })
 	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
 		t.Errorf("what differs: %+v", c.Differs)
 	}

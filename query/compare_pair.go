@@ -276,7 +276,7 @@ func thresholdOf(thresholds map[string]Threshold, metric string) Threshold {
 	if byDifference {
 		return Threshold{Absolute: true}
 	}
-	return Threshold{Value: DefaultThreshold}
+	return Threshold{Value: judge.DefaultThreshold}
 }
 
 // level is the location of the point: the median of those of its runs.
@@ -301,7 +301,7 @@ func (p *pairing) resolution() float64 {
 }
 
 // coarse is the share of a value from which on the step in which it was read matters: as in stat.WarnQuantised.
-const coarse = DefaultThreshold / 4
+const coarse = judge.DefaultThreshold / 4
 
 // leastShown is how many runs together show a step: of 4 times that were read finely, all are multiples of a coarse one less
 // than once in 10,000 points.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -144,8 +145,8 @@ func (g *group) readKind(row []driver.Value) {
 
 // readIdentity reads the identity fields but the machine, and the parameters.
 func (g *group) readIdentity(row []driver.Value, interned *interning) {
-	n := len(identityFields) - 1
-	g.identity = make([]any, 0, len(identityFields))
+	n := len(facts.Identity) - 1
+	g.identity = make([]any, 0, len(facts.Identity))
 	for _, v := range row[:n] {
 		g.identity = append(g.identity, interned.value(v))
 	}
@@ -206,7 +207,7 @@ func (m *comparing) remarks(ctx context.Context, of *gathered) (groups, error) {
 	s, rows, found := of.side, of.runs, of.found
 	var more groups
 	if slices.ContainsFunc(s.strata, func(t stratum) bool { return t.status != string(schema.StatusOK) }) {
-		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + identitySQL() + " FROM " + rows.SQL +
+		text := "SELECT point_id, " + knownMachine + " AS m, status, count(*), mode(error), " + facts.IdentitySQL() + " FROM " + rows.SQL +
 			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
 		err := m.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
 			g := found.of(duck.Text(row[0]), duck.Text(row[1]))

@@ -59,7 +59,7 @@ func relatable(points []*pairing) (some []*pairing) {
 
 // nameControls finds which points the head's sweep names as controls. Of very many runs it takes the word of those whose facts
 // were read.
-func (m *comparing) nameControls(ctx context.Context, families []family, head facts) error {
+func (m *comparing) nameControls(ctx context.Context, families []family, head factValues) error {
 	if head["env."+schema.FactControl] == nil {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	if err != nil {
 		return err
 	}
-	rows := m.head.sel.Src.Scan(scan.WithColumns(columns, m.head.sel.Columns), m.head.sel.RestrictedTo(measured+" AND env['"+schema.FactControl+"'] = 'true'"))
+	rows := m.head.sel.Src.Scan(scan.WithColumns(columns, m.head.sel.Columns), m.head.sel.RestrictedTo(scan.Measured+" AND env['"+schema.FactControl+"'] = 'true'"))
 	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
 		ids[duck.Text(row[0])] = true
 		return nil

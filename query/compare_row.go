@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -12,7 +13,7 @@ import (
 
 // compareColumns are the columns of a comparison, in the order of what row gives.
 func compareColumns() []answer.Column {
-	columns := answer.ColumnsNamed(slices.Concat(identityFields, []string{"params"})...)
+	columns := answer.ColumnsNamed(slices.Concat(facts.Identity, []string{"params"})...)
 	columns = append(columns, answer.Column{Name: "base_point_id", Type: answer.TypeText}, answer.Column{Name: "head_point_id", Type: answer.TypeText})
 	columns = append(columns, answer.ColumnsNamed("metric", "unit", "better")...)
 	columns = append(columns, answer.Column{Name: "scale", Type: answer.TypeText})

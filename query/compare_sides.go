@@ -64,7 +64,7 @@ func (m *comparing) apart(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(measured))
+	text := "SELECT count(*) FROM " + sel.Src.Scan(scan.WithColumns([]*schema.Column{schema.RunColumn("purpose")}, sel.Columns), sel.RestrictedTo(scan.Measured))
 	row, err := m.Conn.One(ctx, duck.Statement{SQL: text, Args: sel.Args})
 	if err != nil {
 		return err
@@ -82,9 +82,6 @@ func orAll(filter string) string {
 	}
 	return filter
 }
-
-// measured is the SQL condition of the runs that are compared.
-const measured = "purpose = 'measure'"
 
 // side is one side: its runs by session and machine, and how to find them.
 type side struct {

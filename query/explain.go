@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
@@ -22,10 +23,10 @@ type ExplainRequest struct {
 	Regressed bool
 
 	// Silent are differences that say nothing of a change; nil: none are.
-	Silent func(Difference) bool
+	Silent func(facts.Difference) bool
 
 	// Unrelated are facts, without their values, by which runs of one side are not to be told apart; nil: none are.
-	Unrelated func(Difference) bool
+	Unrelated func(facts.Difference) bool
 }
 
 // Explanation is what is known to differ between the two sides of one point. That it came with the difference does not
@@ -187,8 +188,8 @@ const (
 )
 
 // factTiers are those of facts.
-var factTiers = map[DifferenceKind]int{
-	DiffersHardware: tierHardware, DiffersCode: tierCode, DiffersConfiguration: tierConfiguration, DiffersEnvironment: tierEnvironment,
+var factTiers = map[facts.Kind]int{
+	facts.Hardware: tierHardware, facts.Code: tierCode, facts.Configuration: tierConfiguration, facts.Environment: tierEnvironment,
 }
 
 // rank orders the evidence and numbers what is ranked.

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
@@ -82,14 +83,14 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 			seen[name] = true
 		}
 	}
-	var all []Difference
+	var all []facts.Difference
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
-		d := Difference{Kind: kindOfFact(name), Name: name}
+		d := facts.Difference{Kind: facts.KindOf(name), Name: name}
 		if x.req.Unrelated == nil || !x.req.Unrelated(d) {
 			all = append(all, d)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
+	slices.SortStableFunc(all, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
 	names := make([]string, len(all))
 	for i, d := range all {
 		names[i] = d.Name
@@ -113,7 +114,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 		return nil, err
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", locationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
@@ -140,7 +141,7 @@ func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs 
 		return nil
 	}
 	sorted := slices.SortedFunc(slices.Values(ids), scan.CompareIDs)
-	known, err := factsOf(ctx, r, sorted, append([]string{"tags"}, placeFacts...)...)
+	known, err := facts.Of(ctx, r, sorted, append([]string{"tags"}, placeFacts...)...)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs 
 		}
 	}
 	metrics := slices.DeleteFunc(slices.Clone(hardwareMetrics), func(name string) bool { return name == own })
-	text := "SELECT run_id, metric, p50 FROM " + r.Src.Of(sorted).Nested(schema.Samples, "") + ofRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
+	text := "SELECT run_id, metric, p50 FROM " + r.Src.Of(sorted).Nested(schema.Samples, "") + scan.OfRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
 	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(sorted), metrics}}, func(row []driver.Value) error {
 		id, err := schema.ParseULID(duck.Text(row[0]))
 		if value, ok := row[2].(float64); ok && err == nil && known[id] != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -52,7 +53,7 @@ func contrastedRuns(cores bool) []schema.Run {
 func explainContrasts(t *testing.T, req query.ExplainRequest, stores ...string) query.Explanation {
 	t.Helper()
 	req.Base, req.Head = "side=base", "side=head"
-	req.Unrelated = func(d query.Difference) bool { return d.Name == "env.own" }
+	req.Unrelated = func(d facts.Difference) bool { return d.Name == "env.own" }
 	x, err := open(t, stores...).Explain(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)

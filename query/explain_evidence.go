@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -29,7 +30,7 @@ func (x *explaining) point() {
 }
 
 // facts adds the facts in which the sides differ.
-func (x *explaining) facts(differs []Difference) {
+func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
 		if x.req.Silent == nil || !x.req.Silent(d) {
 			x.add(factTiers[d.Kind], 0, []any{string(d.Kind), d.Name, listed(d.Base), listed(d.Head), nil, nil, nil, nil, nil, nil, nil})
@@ -203,7 +204,7 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 			tier = tierMostOfOps
 		}
 	}
-	if math.Abs(d.op) < DefaultThreshold*d.took || d.op == 0 {
+	if math.Abs(d.op) < judge.DefaultThreshold*d.took || d.op == 0 {
 		tier = unranked
 	}
 	level := func(values []float64) any {

@@ -118,7 +118,7 @@ func metricsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID) ([]string
 		return nil, nil
 	}
 	var names []string
-	text := "SELECT DISTINCT metric FROM " + r.Src.Of(ids).Nested(schema.Samples, "") + ofRuns + " ORDER BY metric"
+	text := "SELECT DISTINCT metric FROM " + r.Src.Of(ids).Nested(schema.Samples, "") + scan.OfRuns + " ORDER BY metric"
 	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
 		names = append(names, duck.Text(row[0]))
 		return nil
@@ -126,16 +126,13 @@ func metricsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID) ([]string
 	return names, err
 }
 
-// ofRuns restricts a subquery before it to the runs of a list of ids.
-const ofRuns = " SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)"
-
 // readOps reads the operators of profiled runs.
 func (s *sideOfPoint) readOps(ctx context.Context, r *scan.Reader, ids []schema.ULID) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	runs := map[string]bool{}
-	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + ofRuns +
+	text := "SELECT run_id, name, type, sum(duration_ns)::DOUBLE FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns +
 		" WHERE duration_ns IS NOT NULL GROUP BY ALL ORDER BY run_id"
 	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
 		key := opKey{duck.Text(row[1]), duck.Text(row[2])}

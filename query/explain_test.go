@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -94,7 +95,7 @@ func opOf(name, kind string, took int64) schema.Op {
 
 func explain(t *testing.T, db *query.DB, req query.ExplainRequest) query.Explanation {
 	t.Helper()
-	req.Silent = func(d query.Difference) bool { return d.Name == "env.load.1m" }
+	req.Silent = func(d facts.Difference) bool { return d.Name == "env.load.1m" }
 	req.Unrelated = req.Silent
 	x, err := db.Explain(context.Background(), req)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -86,7 +87,7 @@ type Change struct {
 	// Differs are the facts, but the commit, of which the first run of this session has another value than that of the session
 	// before, and so has that of the last session before the next change: one of them may have none. What was different for
 	// some sessions alone is none of them.
-	Differs []Difference
+	Differs []facts.Difference
 
 	baseRun, headRun, lastRun schema.ULID // these runs
 }

@@ -2,10 +2,10 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -30,7 +30,7 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 			ids = append(ids, c.baseRun, c.headRun, c.lastRun)
 		}
 		slices.SortFunc(ids, scan.CompareIDs)
-		known, err := factsOf(ctx, r, slices.Compact(ids))
+		known, err := facts.Of(ctx, r, slices.Compact(ids))
 		if err != nil {
 			return err
 		}
@@ -41,47 +41,9 @@ func explainChanges(ctx context.Context, r *scan.Reader, series []Series) error 
 	return nil
 }
 
-// factsOf are the facts of runs, by their ids: columns of runs, more of them, env.NAME and applied.NAME, as texts. The ids
-// ascend.
-func factsOf(ctx context.Context, r *scan.Reader, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
-	names := append([]string{"env", "applied"}, more...)
-	for _, f := range comparedFacts {
-		names = append(names, f.name)
-	}
-	columns, err := scan.RunColumns(names)
-	if err != nil {
-		return nil, err
-	}
-	t, err := r.Rows(ctx, ids, columns)
-	if err != nil {
-		return nil, err
-	}
-	all := make(map[schema.ULID]map[string]string, len(ids))
-	for i, row := range t.Rows {
-		all[ids[i]] = map[string]string{}
-		for k, column := range t.Columns {
-			addFact(all[ids[i]], column.Name, row[k])
-		}
-	}
-	return all, nil
-}
-
-// addFact adds the value of a column, or the entries of a map.
-func addFact(all map[string]string, name string, value any) {
-	switch value := value.(type) {
-	case nil:
-	case map[string]any:
-		for key, entry := range value {
-			addFact(all, name+"."+key, entry)
-		}
-	default:
-		all[name] = fmt.Sprint(value)
-	}
-}
-
 // lastingFacts are the facts, but the commit, in which two runs differ from one before them, as in a comparison of it and
 // the first of them; those that matter most first.
-func lastingFacts(base, head, last map[string]string) []Difference {
+func lastingFacts(base, head, last map[string]string) []facts.Difference {
 	names := slices.Concat(slices.Collect(maps.Keys(base)), slices.Collect(maps.Keys(head)))
 	slices.Sort(names)
 	known := func(facts map[string]string, name string) []string {
@@ -90,13 +52,13 @@ func lastingFacts(base, head, last map[string]string) []Difference {
 		}
 		return nil
 	}
-	var all []Difference
+	var all []facts.Difference
 	for _, name := range slices.Compact(names) {
 		was, is := known(base, name), known(head, name)
 		if name != "git_commit" && !slices.Equal(was, is) && !slices.Equal(was, known(last, name)) {
-			all = append(all, Difference{kindOfFact(name), name, was, is})
+			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: was, Head: is})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Difference) int { return rankOf(a) - rankOf(b) })
+	slices.SortStableFunc(all, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
 	return all
 }

@@ -90,10 +90,10 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 		rows := part.Src.Scan(columns, part.RestrictedTo(historyChosen))
 		if other {
 			part.Args = append(part.Args, h.req.Metric)
-			rows = "(SELECT " + namesOf("r", historyRuns) + ", " + namesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
+			rows = "(SELECT " + scan.NamesOf("r", historyRuns) + ", " + scan.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
 				part.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
 		}
-		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + locationSQL() + " FROM " + rows
+		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + scan.LocationSQL() + " FROM " + rows
 		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {
@@ -110,7 +110,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 }
 
 // historyChosen is the SQL of which runs count, ok or failed.
-var historyChosen = measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
+var historyChosen = scan.Measured + " AND status NOT IN ('" + strings.Join(notTried, "', '") + "') AND coalesce(side, 'head') = 'head'"
 
 // elsewhere tells whether a metric is that of samples, being another one than the primary one of some run.
 func elsewhere(ctx context.Context, r *scan.Reader, runs duck.Statement, metric string) (bool, error) {

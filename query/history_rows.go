@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -12,7 +13,7 @@ import (
 
 // historyColumns are the columns of a history, in the order of what row gives.
 func historyColumns() []answer.Column {
-	columns := answer.ColumnsNamed(slices.Concat([]string{"point_id"}, identityColumns(), []string{"machine", "metric", "unit", "better"})...)
+	columns := answer.ColumnsNamed(slices.Concat([]string{"point_id"}, facts.IdentityColumns(), []string{"machine", "metric", "unit", "better"})...)
 	return append(columns, []answer.Column{
 		{Name: "scale", Type: answer.TypeText},
 		{Name: "session_id", Type: answer.TypeText},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -175,7 +176,7 @@ func (l *line) markSpikes(locations []float64, low, high int) {
 // least is the smallest shift that counts.
 func (l *line) least() float64 {
 	if l.scale() == schema.ScaleRatio {
-		return math.Log1p(DefaultThreshold)
+		return math.Log1p(judge.DefaultThreshold)
 	}
 	return 0
 }
@@ -306,7 +307,7 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 		byRun[l.entries[0].first] = l
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
-	columns, err := scan.RunColumns(identityColumns())
+	columns, err := scan.RunColumns(facts.IdentityColumns())
 	if err != nil {
 		return err
 	}

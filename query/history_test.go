@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -128,14 +129,14 @@ func TestHistory(t *testing.T) {
 	if previous := h.Rows[change.Row-1]; change.BaseSession != previous[h.Index("session_id")] {
 		t.Errorf("the session before is %s", change.BaseSession)
 	}
-	want := []query.Difference{
-		{Kind: query.DiffersEnvironment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
-		{Kind: query.DiffersEnvironment, Name: "env.boost", Base: []string{"1"}},
-		{Kind: query.DiffersEnvironment, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
-		{Kind: query.DiffersEnvironment, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
-		{Kind: query.DiffersEnvironment, Name: "env.smt", Head: []string{"on"}},
+	want := []facts.Difference{
+		{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+		{Kind: facts.Environment, Name: "env.boost", Base: []string{"1"}},
+		{Kind: facts.Environment, Name: "env.governor", Base: []string{"performance"}, Head: []string{"powersave"}},
+		{Kind: facts.Environment, Name: "env.load.1m", Base: []string{"24"}, Head: []string{"25"}},
+		{Kind: facts.Environment, Name: "env.smt", Head: []string{"on"}},
 	}
-	if !slices.EqualFunc(change.Differs, want, func(a, b query.Difference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
+	if !slices.EqualFunc(change.Differs, want, func(a, b facts.Difference) bool { return fmt.Sprint(a) == fmt.Sprint(b) }) {
 		t.Errorf("differs %v, want %v", change.Differs, want)
 	}
 	logs := make([]float64, historySessions)

@@ -238,15 +238,3 @@ func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Tabl
 	}
 	return scan.ArrangeRows(&t, ids, l.columns)
 }
-
-// FactColumns are the columns of runs that say something of these kinds, in the order in which they matter. Columns of
-// maps are not among them.
-func FactColumns(kinds ...DifferenceKind) []string {
-	var names []string
-	for _, f := range comparedFacts {
-		if slices.Contains(kinds, f.kind) {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}

@@ -14,9 +14,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/query"
+	"github.com/spf13/cobra"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.

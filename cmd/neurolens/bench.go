@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/report"
@@ -14,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/spf13/cobra"
 )
 
 func newBenchCommand(a *app) *cobra.Command {

@@ -8,15 +8,15 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
+	"github.com/spf13/cobra"
 )
 
 // bisectFlags are the flags of bisect, besides those of bench that say which points are run, and how.
@@ -179,7 +179,7 @@ func (b *bisector) bisection() *bisection {
 // else the usual one.
 func (b *bisector) least(s *bisectSeries) float64 {
 	difference := s.scale == schema.ScaleDifference
-	t := query.Threshold{Value: query.DefaultThreshold}
+	t := query.Threshold{Value: judge.DefaultThreshold}
 	if difference {
 		t = query.Threshold{Absolute: true}
 	}

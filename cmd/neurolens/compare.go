@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/spf13/cobra"
 )
 
 type compareFlags struct {
@@ -186,7 +186,7 @@ func (w compareWriter) print(format string) error {
 }
 
 // volatileDifference tells differences that say nothing about a change, or that another says already.
-func volatileDifference(d query.Difference) bool {
+func volatileDifference(d facts.Difference) bool {
 	name, ok := strings.CutPrefix(d.Name, "env.")
 	return ok && (volatileFact(name) || name == foreign.FactSession || name == foreign.FactPath || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
 }

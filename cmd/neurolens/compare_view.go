@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -119,7 +120,7 @@ func (w compareWriter) alike() []string {
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
 func (w compareWriter) comparesPoints() bool {
-	return w.flags.matrix != "" || slices.ContainsFunc(w.c.Differs, func(d query.Difference) bool {
+	return w.flags.matrix != "" || slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool {
 		return slices.Contains(identityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
@@ -159,7 +160,7 @@ func (w compareWriter) constants(common bool) []string {
 	constants, _ := axesBut(w.c.Table, identityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
-			slices.ContainsFunc(w.c.Differs, func(d query.Difference) bool { return is(d.Name) })
+			slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool { return is(d.Name) })
 	})
 	return constants
 }
@@ -210,9 +211,9 @@ func (w compareWriter) side(name string, s query.CompareSide) string {
 func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
 // isApplied tells whether a difference is only that what was asked for was applied.
-func (w compareWriter) isApplied(d query.Difference) bool {
+func (w compareWriter) isApplied(d facts.Difference) bool {
 	asked, ok := strings.CutPrefix(d.Name, "applied.")
-	return ok && slices.ContainsFunc(w.c.Differs, func(other query.Difference) bool {
+	return ok && slices.ContainsFunc(w.c.Differs, func(other facts.Difference) bool {
 		return other.Name == asked && slices.Equal(other.Base, d.Base) && slices.Equal(other.Head, d.Head)
 	})
 }
@@ -269,7 +270,7 @@ func machinesText(names []string) string {
 }
 
 // differenceText says how a fact differs: name old → new, or the name alone where that would be long.
-func differenceText(d query.Difference) string {
+func differenceText(d facts.Difference) string {
 	name := strings.TrimPrefix(d.Name, "env.")
 	if d.Name == "git_commit" || len(d.Base) > 1 || len(d.Head) > 1 {
 		return name

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -262,7 +263,7 @@ func TestCompareAlike(t *testing.T) {
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		w.c.Differs = []query.Difference{{Name: "batch_size"}}
+		w.c.Differs = []facts.Difference{{Name: "batch_size"}}
 		if got := w.alike(); got != nil {
 			t.Errorf("%s: %q of sides that are other points", name, got)
 		}

@@ -3,12 +3,12 @@ package main
 import (
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/spf13/cobra"
 )
 
 type explainFlags struct {
@@ -86,14 +86,14 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 
 // silentDifference tells differences that say nothing of a change, or that columns say already. Settings are no such,
 // though they are facts of the runner.
-func silentDifference(d query.Difference) bool {
+func silentDifference(d facts.Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
 	return volatileDifference(d) && !runner.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
 }
 
 // unrelatedFact tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,
 // but for what a run says of itself.
-func unrelatedFact(d query.Difference) bool {
+func unrelatedFact(d facts.Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
 	return silentDifference(d) && !(ok && probe.IsVolatile(fact))
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -246,7 +246,7 @@ func TestUnrelatedFact(t *testing.T) {
 		"env.load.1m": false, "env.gpu.0.temperature": false, "env.thp": false, "tag.lane": false, "block_index": false, "env.runner.iterations": false,
 		"env.runner.stderr_tail": true, "env.timer.floor_ns": true, "host_id": true,
 	} {
-		if got := unrelatedFact(query.Difference{Name: name}); got != want {
+		if got := unrelatedFact(facts.Difference{Name: name}); got != want {
 			t.Errorf("%s: unrelated %v, want %v", name, got, want)
 		}
 	}
@@ -257,7 +257,7 @@ func TestSilentDifference(t *testing.T) {
 		"env.runner.iterations": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.gpu.0.temperature": true,
 		"env.git.tree": true, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false,
 	} {
-		if got := silentDifference(query.Difference{Name: name}); got != want {
+		if got := silentDifference(facts.Difference{Name: name}); got != want {
 			t.Errorf("%s: silent %v, want %v", name, got, want)
 		}
 	}

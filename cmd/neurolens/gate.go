@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/query"
+	"github.com/spf13/cobra"
 )
 
 // How a gate ends. The last line has said so already.

@@ -6,9 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/query"
+	"github.com/spf13/cobra"
 )
 
 // historyMemory is how many bytes the heap takes for a history, DuckDB aside, before garbage is collected all the same: it

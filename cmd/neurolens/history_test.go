@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 )
 
 // madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
@@ -47,9 +47,9 @@ func madeHistory(shifts ...float64) query.History {
 				row = append(row[:10], true, shift, shift-.01, any(nil), verdict)
 				s.Changes = append(s.Changes, query.Change{
 					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", BaseSession: "01ARZ3NDEKTSV4RRFFQ69G5FAW",
-					Differs: []query.Difference{
-						{Kind: query.DiffersEnvironment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
-						{Kind: query.DiffersEnvironment, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
+					Differs: []facts.Difference{
+						{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
+						{Kind: facts.Environment, Name: "env.load.1m", Base: []string{"0.1"}, Head: []string{"0.2"}},
 					},
 				})
 			}

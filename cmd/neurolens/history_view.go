@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -233,7 +233,7 @@ func commitRange(base, head string) string {
 }
 
 // differsText is what changed together with a level.
-func differsText(differs []query.Difference) string {
+func differsText(differs []facts.Difference) string {
 	var parts []string
 	for _, d := range differs {
 		if !volatileDifference(d) {

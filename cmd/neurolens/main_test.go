@@ -11,9 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/testscript"
-
 	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/rogpeppe/go-internal/testscript"
 )
 
 // programRole is the variable that makes the test binary the program.

@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/spf13/cobra"
-
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/spf13/cobra"
 )
 
 func newShowCommand(a *app) *cobra.Command {
@@ -75,7 +75,7 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 }
 
 // comparedFacts are the columns in which a run is compared with the one before.
-var comparedFacts = query.FactColumns(query.DiffersHardware, query.DiffersCode, query.DiffersEnvironment)
+var comparedFacts = facts.Columns(facts.Hardware, facts.Code, facts.Environment)
 
 // previousRun is the newest run of the same point, on the same machine, of a session before. The table is empty where there
 // is none.

@@ -12,6 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
+// DefaultThreshold is the dead zone of a ratio where nobody gives one: 2 %.
+const DefaultThreshold = .02
+
 // Pair is one metric of one point, on two sides. All numbers are natural logarithms of the metric, or the metric itself
 // where it is compared by its difference; finite.
 type Pair struct {

@@ -1,0 +1,101 @@
+// Package facts says in what runs differ, beside what was measured: the columns of hardware, code, configuration and
+// environment, and what makes a point.
+package facts
+
+import (
+	"slices"
+	"strings"
+)
+
+// Difference is a fact in which the sides of a comparison differ.
+type Difference struct {
+	Kind Kind
+	// Name is that of the column of runs, or env.NAME or applied.NAME.
+	Name string
+	// Base and Head are the values of each side in ascending order; none where it is not known.
+	Base, Head []string
+}
+
+// Kind says what a difference is about.
+type Kind string
+
+// The kinds, in the order in which they matter: a difference in hardware leaves no verdict about the code.
+const (
+	Hardware      Kind = "hardware"
+	Code          Kind = "code"
+	Configuration Kind = "configuration"
+	Environment   Kind = "environment"
+)
+
+// kinds are the kinds in their order.
+var kinds = []Kind{Hardware, Code, Configuration, Environment}
+
+// comparedFact is a column of runs that says something about a kind of difference.
+type comparedFact struct {
+	kind Kind
+	name string
+}
+
+// compared are the columns of runs, besides the maps, in which sides may differ.
+var compared = []comparedFact{
+	{Hardware, "machine"},
+	{Hardware, "host_id"},
+	{Hardware, "cpu_model"},
+	{Hardware, "cpu_count"},
+	{Hardware, "memory_bytes"},
+	{Hardware, "gpu_name"},
+	{Hardware, "gpu_count"},
+	{Code, "git_commit"},
+	{Code, "git_dirty"},
+	{Code, "model_sha256"},
+	{Code, "backend_version"},
+	{Configuration, "executor"},
+	{Environment, "hostname"},
+	{Environment, "os"},
+	{Environment, "os_kernel"},
+	{Environment, "driver_version"},
+	{Environment, "cuda_version"},
+	{Environment, "python_version"},
+}
+
+// Columns are the columns of runs that say something of these kinds, in the order in which they matter. Columns of
+// maps are not among them. No kind: of all kinds.
+func Columns(of ...Kind) []string {
+	var names []string
+	for _, f := range compared {
+		if len(of) == 0 || slices.Contains(of, f.kind) {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// Rank orders differences: by kind, columns in their order before what is in maps.
+func Rank(d Difference) int {
+	if slices.Contains(Identity, d.Name) {
+		return slices.Index(kinds, d.Kind) * (len(compared) + 1)
+	}
+	place := slices.IndexFunc(compared, func(f comparedFact) bool { return f.name == d.Name })
+	if place < 0 {
+		place = len(compared)
+	}
+	return slices.Index(kinds, d.Kind)*(len(compared)+1) + place
+}
+
+// KindOf is the kind of a difference in a fact.
+func KindOf(name string) Kind {
+	for _, f := range compared {
+		if f.name == name {
+			return f.kind
+		}
+	}
+	switch {
+	case strings.Contains(name, "sha256"), strings.HasPrefix(name, "env.git."), strings.HasPrefix(name, "env.python.installed."):
+		return Code
+	case strings.HasPrefix(name, "applied."), strings.HasPrefix(name, "env.runner."):
+		return Configuration
+	case strings.HasPrefix(name, "env.cpu."), strings.HasPrefix(name, "env.gpu."), strings.HasPrefix(name, "env.memory."):
+		return Hardware
+	}
+	return Environment
+}

@@ -1,0 +1,44 @@
+package facts
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Of are the facts of runs, by their ids: columns of runs, more of them, env.NAME and applied.NAME, as texts. The ids
+// ascend.
+func Of(ctx context.Context, r *scan.Reader, ids []schema.ULID, more ...string) (map[schema.ULID]map[string]string, error) {
+	columns, err := scan.RunColumns(slices.Concat([]string{"env", "applied"}, more, Columns()))
+	if err != nil {
+		return nil, err
+	}
+	t, err := r.Rows(ctx, ids, columns)
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[schema.ULID]map[string]string, len(ids))
+	for i, row := range t.Rows {
+		all[ids[i]] = map[string]string{}
+		for k, column := range t.Columns {
+			Add(all[ids[i]], column.Name, row[k])
+		}
+	}
+	return all, nil
+}
+
+// Add adds the value of a column, or the entries of a map.
+func Add(all map[string]string, name string, value any) {
+	switch value := value.(type) {
+	case nil:
+	case map[string]any:
+		for key, entry := range value {
+			Add(all, name+"."+key, entry)
+		}
+	default:
+		all[name] = fmt.Sprint(value)
+	}
+}
