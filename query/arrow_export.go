@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/internal/arrowio"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -34,27 +35,27 @@ func (x *exporter) arrowTo(ctx context.Context, table, path string) (rows int64,
 	slices.SortFunc(ids, scan.CompareIDs)
 	for most := 64; len(ids) > 0; {
 		n, before := min(most, len(ids)), *out
-		err := out.query(ctx, x.Conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
+		err := out.Query(ctx, x.Conn, x.of(ids[:n]).arrowStatement(table, ids[:n]))
 		switch {
-		case duck.OutOfMemory(err) && n > 1 && out.rows == before.rows:
+		case duck.OutOfMemory(err) && n > 1 && out.Rows == before.Rows:
 			most = max(n/4, 1)
 			continue
 		case err != nil:
 			return 0, err
 		}
 		ids = ids[n:]
-		most = nextRuns(n, out.bytes-before.bytes)
+		most = nextRuns(n, out.Bytes-before.Bytes)
 	}
-	if err := out.close(); err != nil {
+	if err := out.Close(); err != nil {
 		return 0, err
 	}
-	return out.rows, buffer.Flush()
+	return out.Rows, buffer.Flush()
 }
 
 // nextRuns is how many runs to read after n of them that held some bytes.
 func nextRuns(n int, bytes int64) int {
-	if bytes > arrowBatchBytes {
-		return max(int(int64(n)*arrowBatchBytes/bytes), 1)
+	if bytes > arrowio.BatchBytes {
+		return max(int(int64(n)*arrowio.BatchBytes/bytes), 1)
 	}
 	return min(2*n, scan.PageRows)
 }
@@ -75,16 +76,16 @@ func (x *exporter) arrowStatement(table string, ids []schema.ULID) duck.Statemen
 }
 
 // arrowWriter begins a stream or a file of a table.
-func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowWriter, error) {
-	_, fields, err := arrowColumns(x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
+func (x *exporter) arrowWriter(table string, w io.Writer) (*arrowio.Writer, error) {
+	_, fields, err := arrowio.Columns(x.Conn, x.of(nil).arrowStatement(table, nil).SQL)
 	if err != nil {
 		return nil, err
 	}
-	fields = withUnits(fields, nil)
+	fields = arrowio.WithUnits(fields, nil)
 	if x.req.Dest == "-" {
-		return newArrowStream(w, fields), nil
+		return arrowio.NewStream(w, fields), nil
 	}
-	out, err := newArrowFile(w, fields)
+	out, err := arrowio.NewFile(w, fields)
 	if err != nil {
 		return nil, fmt.Errorf("export: %w", err)
 	}

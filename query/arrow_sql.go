@@ -12,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/internal/arrowio"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -92,7 +93,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	if err != nil {
 		return err
 	}
-	casts, fields, err := arrowColumns(a.conn, "SELECT * FROM "+view)
+	casts, fields, err := arrowio.Columns(a.conn, "SELECT * FROM "+view)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (a *arrowAnswer) store(ctx context.Context, text string, passed passed) err
 	for i, f := range fields {
 		columns[i] = fmt.Sprintf("%s::%s AS c%d", duck.Identifier(f.Name), casts[i], i)
 	}
-	a.fields = withUnits(fields, passed.renamed)
+	a.fields = arrowio.WithUnits(fields, passed.renamed)
 	_, err = a.conn.Exec(ctx, fmt.Sprintf("COPY (SELECT %s FROM %s) TO %s (FORMAT parquet, COMPRESSION lz4, ROW_GROUP_SIZE %d, USE_TMP_FILE false)",
 		strings.Join(columns, ", "), view, duck.Literal(a.path), rowGroupOf(fields)))
 	return err
@@ -134,18 +135,18 @@ func (a *arrowAnswer) stream(ctx context.Context, w io.Writer) error {
 	}
 	text := "SELECT " + strings.Join(columns, ", ") + " FROM read_parquet(" + scan.TextList(scan.Patterns([]string{a.path})) +
 		", file_row_number = true) WHERE file_row_number >= $1::BIGINT AND file_row_number < $2::BIGINT"
-	out := newArrowStream(w, a.fields)
+	out := arrowio.NewStream(w, a.fields)
 	begin := int64(0)
 	for _, rows := range groups {
-		if err := out.query(ctx, a.conn, duck.Statement{SQL: text, Args: []any{begin, begin + rows}}); err != nil {
+		if err := out.Query(ctx, a.conn, duck.Statement{SQL: text, Args: []any{begin, begin + rows}}); err != nil {
 			return err
 		}
 		begin += rows
 	}
-	if out.rows != begin {
-		return &duck.Error{Message: fmt.Sprintf("%d rows of %d in the temporary file", out.rows, begin), Kind: duckdb.ErrorTypeIO}
+	if out.Rows != begin {
+		return &duck.Error{Message: fmt.Sprintf("%d rows of %d in the temporary file", out.Rows, begin), Kind: duckdb.ErrorTypeIO}
 	}
-	return out.close()
+	return out.Close()
 }
 
 // rowGroups are the numbers of rows of the file's row groups, in order.
