@@ -12,6 +12,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -38,8 +40,8 @@ func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
 func TestExportArrow(t *testing.T) {
 	t.Parallel()
 	store := mixedStore(t)
-	db := open(t, store)
-	all, err := db.SQL(context.Background(), "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
+	db := querytest.Open(t, store)
+	all, err := sql.Select(context.Background(), db, "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestExportArrow(t *testing.T) {
 		where := map[string]string{"": "true", "suite=nightly": "suite = 'nightly'", "benchmark=nothing": "false"}[filter]
 		for table, order := range map[string]string{"runs": "run_id", "samples": "run_id, metric", "samples_long": "run_id, metric, i", "ops": "run_id, op"} {
 			got := exportArrow(t, db, table, filter)
-			want, err := db.SQL(context.Background(), "SELECT * FROM "+table+" SEMI JOIN (FROM runs WHERE "+where+") USING (run_id) ORDER BY "+order)
+			want, err := sql.Select(context.Background(), db, "SELECT * FROM "+table+" SEMI JOIN (FROM runs WHERE "+where+") USING (run_id) ORDER BY "+order)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +84,7 @@ func TestExportArrow(t *testing.T) {
 // TestExportArrowFiles: in a directory each table is an Arrow file.
 func TestExportArrowFiles(t *testing.T) {
 	t.Parallel()
-	db := open(t, mixedStore(t))
+	db := querytest.Open(t, mixedStore(t))
 	dest := filepath.Join(t.TempDir(), "out")
 	done, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatArrow})
 	if err != nil {
@@ -123,7 +125,7 @@ func TestExportArrowLargeRuns(t *testing.T) {
 	}
 	runs := make([]schema.Run, many)
 	for i := range runs {
-		runs[i] = newRun(i, 100, func(r *schema.Run) {
+		runs[i] = querytest.NewRun(i, 100, func(r *schema.Run) {
 			ticks := make([]int64, 50_000)
 			for j := range ticks {
 				ticks[j] = int64(i*len(ticks) + j)
@@ -132,7 +134,7 @@ func TestExportArrowLargeRuns(t *testing.T) {
 			r.Primary = "latency"
 		})
 	}
-	db := open(t, newStore(t, runs...))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	var stream bytes.Buffer
 	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatArrow, Table: "samples", Stdout: &stream}); err != nil {
 		t.Fatal(err)

@@ -18,6 +18,8 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 // arrowTable is a stream that was read to its end.
@@ -103,7 +105,7 @@ func arrowValue(t testing.TB, values arrow.Array, i int) any {
 func mixedStore(t testing.TB) string {
 	t.Helper()
 	sweep := runtest.NewSweep(1, 20)
-	store := newStore(t, runtest.Full(), runtest.Small())
+	store := querytest.NewStore(t, runtest.Full(), runtest.Small())
 	s, err := ingest.Open(store, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -119,14 +121,14 @@ func mixedStore(t testing.TB) string {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	appendRuns(t, store, runtest.Full())
+	querytest.Append(t, store, runtest.Full())
 	return store
 }
 
 // TestSQLArrow: a stream has the values that SQL gives, of the types of the columns.
 func TestSQLArrow(t *testing.T) {
 	t.Parallel()
-	db := open(t, mixedStore(t))
+	db := querytest.Open(t, mixedStore(t))
 	for _, text := range []string{
 		"FROM runs ORDER BY run_id DESC; -- all", "FROM samples ORDER BY ALL", "FROM samples_long ORDER BY ALL", "FROM ops ORDER BY ALL",
 		"SELECT run_id, p50 FROM runs WHERE false",
@@ -135,12 +137,12 @@ func TestSQLArrow(t *testing.T) {
 			MAP {'k': [1, 2]} AS "map", [1, 2]::INTEGER[2] AS "array", 'x'::ENUM ('x', 'y') AS "enum" FROM runs`,
 		"SELECT 1 AS a, 2 AS a",
 	} {
-		want, err := db.SQL(context.Background(), text)
+		want, err := sql.Select(context.Background(), db, text)
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
 		var stream bytes.Buffer
-		if err := db.SQLArrow(context.Background(), text, &stream); err != nil {
+		if err := sql.SelectArrow(context.Background(), db, text, &stream); err != nil {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
@@ -188,9 +190,9 @@ func equalValues(a, b any) bool {
 // TestSQLArrowSchema: names are unique, and the stored unit of a column is with it.
 func TestSQLArrowSchema(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	var stream bytes.Buffer
-	if err := db.SQLArrow(context.Background(), "SELECT measure_ns, p50 AS measure, p50 AS setup_ns, started_at, run_id AS a, 2 AS a, uuid() AS u, INTERVAL 1 DAY AS v, 'x'::BLOB AS b FROM runs", &stream); err != nil {
+	if err := sql.SelectArrow(context.Background(), db, "SELECT measure_ns, p50 AS measure, p50 AS setup_ns, started_at, run_id AS a, 2 AS a, uuid() AS u, INTERVAL 1 DAY AS v, 'x'::BLOB AS b FROM runs", &stream); err != nil {
 		t.Fatal(err)
 	}
 	got, err := readArrow(t, &stream)
@@ -211,7 +213,7 @@ func TestSQLArrowSchema(t *testing.T) {
 // TestSQLArrowRefusals: what is refused is one line and writes nothing.
 func TestSQLArrowRefusals(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	for text, says := range map[string]string{
 		"SELECT 18446744073709551615::UBIGINT AS wide": "out of range",
 		"SELECT row(1, 2) AS pair":                     "column pair",
@@ -223,7 +225,7 @@ func TestSQLArrowRefusals(t *testing.T) {
 		"FROM annotations.answer":                      "answer",
 	} {
 		var stream bytes.Buffer
-		wantInput(t, db.SQLArrow(context.Background(), text, &stream), says)
+		querytest.WantInput(t, sql.SelectArrow(context.Background(), db, text, &stream), says)
 		if stream.Len() > 0 {
 			t.Errorf("%s: %d bytes were written", text, stream.Len())
 		}
@@ -251,10 +253,10 @@ func (w *stoppingWriter) Write(p []byte) (int, error) {
 // result.
 func TestSQLArrowStopped(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	const text = "SELECT i, repeat('x', 1000) AS text, [i] AS list FROM range(30_000) t(i)"
 	var whole bytes.Buffer
-	if err := db.SQLArrow(context.Background(), text, &whole); err != nil {
+	if err := sql.SelectArrow(context.Background(), db, text, &whole); err != nil {
 		t.Fatal(err)
 	}
 	length := whole.Len()
@@ -270,14 +272,14 @@ func TestSQLArrowStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	w := &stoppingWriter{after: length / 2, stop: cancel}
-	if err := db.SQLArrow(ctx, text, w); !errors.Is(err, context.Canceled) {
+	if err := sql.SelectArrow(ctx, db, text, w); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v, want that it is cancelled", err)
 	}
 	if got, err := readArrow(t, &w.Buffer); err == nil || len(got.rows) == 0 {
 		t.Errorf("half a stream of %d rows is read without an error", len(got.rows))
 	}
 	failed := errors.New("no more")
-	if err := db.SQLArrow(context.Background(), text, failingWriter{failed}); !errors.Is(err, failed) || errors.Is(err, query.ErrInput) {
+	if err := sql.SelectArrow(context.Background(), db, text, failingWriter{failed}); !errors.Is(err, failed) || errors.Is(err, query.ErrInput) {
 		t.Errorf("got error %v, want the one of the writer", err)
 	}
 }

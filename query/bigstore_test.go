@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -30,10 +31,10 @@ type synthetic struct {
 // sealedRun is the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
 func sealedRun(s synthetic, n int) schema.Run {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
-	at := start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
+	at := querytest.Start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
 	r := schema.Run{
 		RunID:     schema.ULIDFrom(at, [10]byte{0: byte(random.Uint32()), 1: byte(random.Uint32()), 7: byte(n >> 16), 8: byte(n >> 8), 9: byte(n)}).String(),
-		SessionID: schema.ULIDFrom(start.Add(-365*24*time.Hour).Add(time.Duration(n/s.perFile*s.perFile)*30*time.Second), [10]byte{9: 1}).String(),
+		SessionID: schema.ULIDFrom(querytest.Start.Add(-365*24*time.Hour).Add(time.Duration(n/s.perFile*s.perFile)*30*time.Second), [10]byte{9: 1}).String(),
 		Purpose:   schema.PurposeMeasure, Source: schema.SourceNeuroLens, Suite: "quickstart", Benchmark: "tiny_linear", Variant: "plain",
 		Executor: schema.ExecutorBuiltin, Backend: "builtin", BackendVersion: "1.2.3", Model: "builtin:tiny_linear",
 		Precision: []string{"fp32", "bf16"}[n%2], BatchSize: new(int64(1 << (n % 5))), SeqLen: new(int64(64)),
@@ -182,9 +183,9 @@ func addEvents(tb testing.TB, dir string, s synthetic) {
 		if i%2 == 0 {
 			n = s.runs - 1 - i*(s.runs/10/s.events)
 		}
-		last = schema.ULIDFrom(start, [10]byte{8: byte(i >> 8), 9: byte(i)})
+		last = schema.ULIDFrom(querytest.Start, [10]byte{8: byte(i >> 8), 9: byte(i)})
 		e := schema.Event{
-			EventID: last.String(), At: start,
+			EventID: last.String(), At: querytest.Start,
 			Kind: []schema.EventKind{schema.EventTag, schema.EventNote, schema.EventTag, schema.EventRemove, schema.EventTag}[i%5],
 			Runs: []string{sealedRun(synthetic{perFile: s.perFile, samples: 1}, n).RunID}, Key: "kept", Value: "yes",
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -18,8 +19,8 @@ func TestCompareApart(t *testing.T) {
 	t.Parallel()
 	afternoon := func(k int, at time.Duration) func(*schema.Run) {
 		return func(r *schema.Run) {
-			first := start.Add(time.Duration(k) * 24 * time.Hour)
-			r.StartedAt = start.Add(at + r.StartedAt.Sub(first))
+			first := querytest.Start.Add(time.Duration(k) * 24 * time.Hour)
+			r.StartedAt = querytest.Start.Add(at + r.StartedAt.Sub(first))
 		}
 	}
 	for _, c := range []struct {

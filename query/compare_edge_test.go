@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,7 +18,7 @@ func TestCompareNoSession(t *testing.T) {
 		return of(1, func(r *schema.Run) { r.Side, r.SessionID = side, session })
 	}
 	for _, c := range []struct{ what, base, head string }{
-		{"none at all", "", ""}, {"one side alone", "", sessionID(1)}, {"the other", sessionID(1), ""},
+		{"none at all", "", ""}, {"one side alone", "", querytest.SessionID(1)}, {"the other", querytest.SessionID(1), ""},
 	} {
 		runs := slices.Concat(runsOf(&n, 1, in("base", c.base), wobble(1000)...), runsOf(&n, 1, in("head", c.head), wobble(1500)...))
 		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "benchmark=tiny_linear"})
@@ -25,8 +26,8 @@ func TestCompareNoSession(t *testing.T) {
 			t.Errorf("%s: %s", c.what, v)
 		}
 	}
-	mixed := slices.Concat(runsOf(&n, 1, in("base", ""), wobble(1000)...), runsOf(&n, 1, in("base", sessionID(1)), wobble(1000)...),
-		runsOf(&n, 1, in("head", sessionID(1)), wobble(1500)...))
+	mixed := slices.Concat(runsOf(&n, 1, in("base", ""), wobble(1000)...), runsOf(&n, 1, in("base", querytest.SessionID(1)), wobble(1000)...),
+		runsOf(&n, 1, in("head", querytest.SessionID(1)), wobble(1500)...))
 	if got := mustCompare(t, sealedRuns(t, mixed), query.CompareRequest{Base: "benchmark=tiny_linear"}); cellOf(got, 0, "verdict") != "inconclusive" {
 		t.Errorf("partly of a session: %s", cellOf(got, 0, "verdict"))
 	}
@@ -61,8 +62,8 @@ func TestCompareAxis(t *testing.T) {
 		runsOf(&n, 1, of(1, func(r *schema.Run) { r.Suite = "b" }), wobble(1000)...)))
 	for _, axis := range []string{"suite", "tag.who", "session", "run", "env.governor", "status", "p50"} {
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: "session=last", Axis: axis, Reference: "a"})
-		wantInput(t, err, "is no axis")
+		querytest.WantInput(t, err, "is no axis")
 	}
 	_, err := db.Compare(context.Background(), query.CompareRequest{Base: "session=last", Axis: "tile", Reference: "null"})
-	wantInput(t, err, "")
+	querytest.WantInput(t, err, "")
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -213,7 +214,7 @@ func TestCompareThresholds(t *testing.T) {
 	for metric, says := range map[string]string{"latency": "is in B, and it is measured in ns", "latancy": "which no point has; did you mean latency?"} {
 		threshold := query.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: "session=last", Thresholds: map[string]query.Threshold{metric: threshold}})
-		wantInput(t, err, says)
+		querytest.WantInput(t, err, says)
 	}
 }
 

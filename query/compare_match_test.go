@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -74,7 +75,7 @@ func TestCompareMatches(t *testing.T) {
 		{"baseline=nonesuch", "bs=2", "there is no baseline"},
 	} {
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: c.base, Head: c.head})
-		wantInput(t, err, c.says)
+		querytest.WantInput(t, err, c.says)
 	}
 }
 
@@ -198,7 +199,7 @@ func TestCompareDiffers(t *testing.T) {
 	for _, c := range []struct{ filter, says string }{{"commit=a", ""}, {"commit=A", ""}, {"commit=x", "matches no run"}, {"commit~a", "git_commit takes a regular expression"}} {
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: c.filter, Head: "commit=b"})
 		if c.says != "" {
-			wantInput(t, err, c.says)
+			querytest.WantInput(t, err, c.says)
 		} else if err != nil {
 			t.Errorf("%s: %v", c.filter, err)
 		}
@@ -223,7 +224,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 			}, wobble(1000)...)...)
 		}
 	}
-	c := mustCompare(t, open(t, newStore(t, runs...)), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
+	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
 	c.Differs = slices.DeleteFunc(c.Differs, func(d facts.Difference) bool { return d.Name == "machine" })
 	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
 		t.Errorf("what differs: %+v", c.Differs)
@@ -241,7 +242,7 @@ func TestCompareNotNumbers(t *testing.T) {
 	for _, dim := range []string{"1", "4", "x"} {
 		runs = append(runs, runsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
 	}
-	c := mustCompare(t, open(t, newStore(t, runs...)), query.CompareRequest{Base: "dim<2", Head: "dim>=2"})
+	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.CompareRequest{Base: "dim<2", Head: "dim>=2"})
 	if want := map[string]int{"dim": len(wobble(1000))}; !maps.Equal(c.NotNumbers, want) {
 		t.Errorf("not numbers: %v, want %v", c.NotNumbers, want)
 	}

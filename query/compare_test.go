@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -21,9 +22,9 @@ func runsOf(n *int, session int, edit func(*schema.Run), locations ...float64) [
 	var runs []schema.Run
 	for i, location := range locations {
 		*n++
-		runs = append(runs, newRun(*n, 0, func(r *schema.Run) {
-			r.SessionID, r.BatchSize, r.Params = sessionID(session), new(int64(1)), nil
-			r.StartedAt = start.Add(time.Duration(session)*24*time.Hour + time.Duration(i)*10*time.Second + time.Duration(*n)*time.Millisecond)
+		runs = append(runs, querytest.NewRun(*n, 0, func(r *schema.Run) {
+			r.SessionID, r.BatchSize, r.Params = querytest.SessionID(session), new(int64(1)), nil
+			r.StartedAt = querytest.Start.Add(time.Duration(session)*24*time.Hour + time.Duration(i)*10*time.Second + time.Duration(*n)*time.Millisecond)
 			r.RepeatIndex, r.BlockIndex = new(int64(i)), new(int64(i))
 			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", location, .995*location, 1.005*location)}, "latency"
 			if edit != nil {
@@ -105,7 +106,7 @@ func twoSides() []schema.Run {
 
 func TestCompareTwoSides(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, twoSides()...))
+	db := querytest.Open(t, querytest.NewStore(t, twoSides()...))
 	c := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
 	for row, want := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged} {
 		if got := cellOf(c, row, "verdict"); got != string(want) {
@@ -133,14 +134,14 @@ func TestCompareTwoSides(t *testing.T) {
 		t.Errorf("by batch size: %v, %v", by.Rows, err)
 	}
 	_, err = c.By([]string{"nonsense"})
-	wantInput(t, err, "no point has it")
+	querytest.WantInput(t, err, "no point has it")
 }
 
 // TestCompareAgain: whatever a row says can be had from its lists again.
 func TestCompareAgain(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
-	for _, req := range []query.CompareRequest{{Base: "session=" + sessionID(1)}, {Base: "session=" + sessionID(20), Head: "session=" + sessionID(21)}} {
+	db := querytest.Open(t, querytest.NewStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
+	for _, req := range []query.CompareRequest{{Base: "session=" + querytest.SessionID(1)}, {Base: "session=" + querytest.SessionID(20), Head: "session=" + querytest.SessionID(21)}} {
 		c := mustCompare(t, db, req)
 		for row := range c.Rows {
 			base, head, blocks := realsOf(c, row, "base_locations"), realsOf(c, row, "head_locations"), realsOf(c, row, "block_differences")
@@ -317,7 +318,7 @@ func TestCompareAsMany(t *testing.T) {
 	runs = append(runs, runsOf(&n, 21, func(r *schema.Run) {
 		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
 	}, 1)...)
-	db := open(t, newStore(t, runs...))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	req := query.CompareRequest{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: query.Verdicts, Inputs: true}
 	few := mustCompare(t, db, req)
 	many, err := db.CompareAsMany(context.Background(), req)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,27 +15,27 @@ func TestDone(t *testing.T) {
 	t.Parallel()
 	in := func(session, resumes int, edit func(*schema.Run)) func(*schema.Run) {
 		return func(r *schema.Run) {
-			r.Suite, r.SessionID = `a "suite" \ of ours`, sessionID(session)
+			r.Suite, r.SessionID = `a "suite" \ of ours`, querytest.SessionID(session)
 			if resumes > 0 {
-				r.Resumes = sessionID(resumes)
+				r.Resumes = querytest.SessionID(resumes)
 			}
 			if edit != nil {
 				edit(r)
 			}
 		}
 	}
-	db := open(t, newStore(t,
-		newRun(0, 100, in(1, 0, nil)),
-		newRun(1, 200, in(2, 0, func(r *schema.Run) {
+	db := querytest.Open(t, querytest.NewStore(t,
+		querytest.NewRun(0, 100, in(1, 0, nil)),
+		querytest.NewRun(1, 200, in(2, 0, func(r *schema.Run) {
 			r.Env.GitCommit, r.Env.DriverVersion, r.Env.PythonVersion = "abc", "570", "3.11"
 			r.ModelSHA256, r.BackendVersion = "f00", "1.2"
 		})),
-		newRun(2, 0, in(2, 0, func(r *schema.Run) { r.Status, r.Stage, r.ErrorKind = schema.StatusOOM, schema.StageMeasure, "oom" })),
-		newRun(3, 300, in(3, 2, nil)),
-		newRun(4, 1, in(4, 0, func(r *schema.Run) { r.Side = "head" })),
-		newRun(5, 1, in(5, 0, func(r *schema.Run) { r.Env.Machine = "lab4" })),
-		newRun(6, 1, in(6, 0, func(r *schema.Run) { r.Suite = "other" })),
-		newRun(7, 1, in(7, 0, func(r *schema.Run) { r.Source = "hyperfine" })),
+		querytest.NewRun(2, 0, in(2, 0, func(r *schema.Run) { r.Status, r.Stage, r.ErrorKind = schema.StatusOOM, schema.StageMeasure, "oom" })),
+		querytest.NewRun(3, 300, in(3, 2, nil)),
+		querytest.NewRun(4, 1, in(4, 0, func(r *schema.Run) { r.Side = "head" })),
+		querytest.NewRun(5, 1, in(5, 0, func(r *schema.Run) { r.Env.Machine = "lab4" })),
+		querytest.NewRun(6, 1, in(6, 0, func(r *schema.Run) { r.Suite = "other" })),
+		querytest.NewRun(7, 1, in(7, 0, func(r *schema.Run) { r.Source = "hyperfine" })),
 	))
 	runs, err := db.Done(context.Background(), `a "suite" \ of ours`, "lab3")
 	if err != nil {
@@ -55,7 +56,7 @@ func TestDone(t *testing.T) {
 	if m := r.Metric(r.Primary); m == nil || m.Summary.LogMedian == nil {
 		t.Errorf("no location: %+v", r.Metrics)
 	}
-	if runs[1].Metrics != nil || runs[1].ErrorKind != "oom" || runs[0].Resumes != sessionID(2) || runs[0].StartedAt != start.Add(3e9) {
+	if runs[1].Metrics != nil || runs[1].ErrorKind != "oom" || runs[0].Resumes != querytest.SessionID(2) || runs[0].StartedAt != querytest.Start.Add(3e9) {
 		t.Errorf("%+v", runs[:2])
 	}
 	if none, err := db.Done(context.Background(), "nothing", "lab3"); err != nil || len(none) != 0 {
@@ -70,17 +71,17 @@ func TestDoneOfManySessions(t *testing.T) {
 	var runs []schema.Run
 	for i := range 50 {
 		session := i / 2 % 25 // 0 to 24, two runs each
-		runs = append(runs, newRun(i, 1, func(r *schema.Run) {
-			r.Suite, r.SessionID = "many", sessionID(session+1)
+		runs = append(runs, querytest.NewRun(i, 1, func(r *schema.Run) {
+			r.Suite, r.SessionID = "many", querytest.SessionID(session+1)
 			if session == 10 {
-				r.Resumes = sessionID(3)
+				r.Resumes = querytest.SessionID(3)
 			}
 			if session == 2 {
-				r.Resumes = sessionID(1)
+				r.Resumes = querytest.SessionID(1)
 			}
 		}))
 	}
-	done, err := open(t, newStore(t, runs...)).Done(context.Background(), "many", "lab3")
+	done, err := querytest.Open(t, querytest.NewStore(t, runs...)).Done(context.Background(), "many", "lab3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,18 +102,18 @@ func TestSessionPoints(t *testing.T) {
 	t.Parallel()
 	in := func(session int, status schema.Status) func(*schema.Run) {
 		return func(r *schema.Run) {
-			r.SessionID, r.Status, r.BatchSize, r.Params = sessionID(session), status, new(int64(1)), nil
+			r.SessionID, r.Status, r.BatchSize, r.Params = querytest.SessionID(session), status, new(int64(1)), nil
 			if status != schema.StatusOK {
 				r.Stage, r.ErrorKind, r.Error = schema.StageMeasure, "raise", "it failed"
 			}
 		}
 	}
 	runs := []schema.Run{
-		newRun(0, 100, in(1, schema.StatusOK)), newRun(1, 900, in(1, schema.StatusError)), newRun(2, 900, in(1, schema.StatusOK)),
-		newRun(3, 300, in(2, schema.StatusOK)), newRun(4, 900, in(3, schema.StatusOK)),
+		querytest.NewRun(0, 100, in(1, schema.StatusOK)), querytest.NewRun(1, 900, in(1, schema.StatusError)), querytest.NewRun(2, 900, in(1, schema.StatusOK)),
+		querytest.NewRun(3, 300, in(2, schema.StatusOK)), querytest.NewRun(4, 900, in(3, schema.StatusOK)),
 	}
-	db := open(t, newStore(t, runs...))
-	all, err := db.Points(context.Background(), "session="+sessionID(2))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	all, err := db.Points(context.Background(), "session="+querytest.SessionID(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestSessionPoints(t *testing.T) {
 		"with one that it is": {[]string{runs[0].RunID}, "[2 2 "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := db.SessionPoints(context.Background(), sessionID(2), c.counted)
+			got, err := db.SessionPoints(context.Background(), querytest.SessionID(2), c.counted)
 			if err != nil || len(got.Rows) != 1 {
 				t.Fatalf("%d rows, %v", len(got.Rows), err)
 			}

@@ -10,6 +10,3 @@ var (
 	// cause is wrapped too.
 	ErrStore = fault.ErrStore
 )
-
-// ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
-var ErrMemory = fault.Input("query: it needs more memory than its limit")

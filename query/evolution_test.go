@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,8 +30,8 @@ func foreignFile(t *testing.T, dir, zone, columns, ids string, run schema.ULID) 
 func TestOtherVersions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	runs := manyRuns(3)
-	dir := newStore(t)
+	runs := querytest.ManyRuns(3)
+	dir := querytest.NewStore(t)
 	seal(t, dir, runs[0])
 	id := func(i int) schema.ULID {
 		run, err := schema.ParseULID(runs[i].RunID)
@@ -48,7 +50,7 @@ func TestOtherVersions(t *testing.T) {
 			"artifacts: {__duckdb_field_id: 45, element: {__duckdb_field_id: 92, bytes: 96, kind: 93, colour: 4714}}", id(2))
 	foreignFile(t, dir, schema.SamplesDir, "[1.5] AS reals, 'latency' AS metric, true AS brand_new, 'ns' AS unit",
 		"reals: {__duckdb_field_id: 9, element: 31}, metric: 2, brand_new: 4711, unit: 3", id(2))
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	l, err := db.List(ctx, query.ListRequest{Columns: []string{"p50", "status", "params", "artifacts"}})
 	artifact := map[string]any{"kind": "report", "path": nil, "sha256": nil, "bytes": int64(5)}
 	want := fmt.Sprint([][]any{
@@ -64,7 +66,7 @@ func TestOtherVersions(t *testing.T) {
 			t.Errorf("%s: %d, %v", filter, l.Total, err)
 		}
 	}
-	r, err := db.SQL(ctx, `SELECT run_id, "values" FROM samples ORDER BY run_id`)
+	r, err := sql.Select(ctx, db, `SELECT run_id, "values" FROM samples ORDER BY run_id`)
 	if err != nil || fmt.Sprint(r.Rows) != fmt.Sprintf("[[%s [100000 100010 100020 101000 100005]] [%s [7 8]] [%s [1.5]]]", runs[0].RunID, runs[1].RunID, runs[2].RunID) {
 		t.Errorf("got %v, %v", r.Rows, err)
 	}

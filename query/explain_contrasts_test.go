@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -24,7 +25,7 @@ func contrastedRuns(cores bool) []schema.Run {
 	var runs []schema.Run
 	for block := range contrastBlocks {
 		for _, side := range []string{"base", "head"} {
-			runs = append(runs, newRun(len(runs), 0, func(r *schema.Run) {
+			runs = append(runs, querytest.NewRun(len(runs), 0, func(r *schema.Run) {
 				r.Side, r.BatchSize, r.Params, r.BlockIndex = side, new(int64(1)), nil, new(int64(block))
 				took := 1e5 * math.Exp(.01*random.NormFloat64())
 				r.Env.OSKernel = "6.8"
@@ -54,7 +55,7 @@ func explainContrasts(t *testing.T, req query.ExplainRequest, stores ...string) 
 	t.Helper()
 	req.Base, req.Head = "side=base", "side=head"
 	req.Unrelated = func(d facts.Difference) bool { return d.Name == "env.own" }
-	x, err := open(t, stores...).Explain(context.Background(), req)
+	x, err := querytest.Open(t, stores...).Explain(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func explainContrasts(t *testing.T, req query.ExplainRequest, stores ...string) 
 // way is in its row, what is as frequent on both sides is not ranked, and what was looked at has a row.
 func TestExplainContrast(t *testing.T) {
 	t.Parallel()
-	dir := newStore(t, contrastedRuns(false)...)
+	dir := querytest.NewStore(t, contrastedRuns(false)...)
 	x := explainContrasts(t, query.ExplainRequest{}, dir)
 	first := x.Rows[1]
 	at := func(name string) any { return first[x.Index(name)] }
@@ -95,7 +96,7 @@ func TestExplainContrast(t *testing.T) {
 		t.Errorf("got %v", names)
 	}
 	// The name is a filter of these runs.
-	listed, err := open(t, dir).List(context.Background(), query.ListRequest{Filter: at("name").(string)})
+	listed, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Filter: at("name").(string)})
 	if err != nil || len(listed.Rows) != 7 {
 		t.Errorf("%d runs match %v, %v", len(listed.Rows), at("name"), err)
 	}
@@ -104,7 +105,7 @@ func TestExplainContrast(t *testing.T) {
 // TestExplainContrastThreshold: what explains a part of a difference that is far below the threshold explains nothing.
 func TestExplainContrastThreshold(t *testing.T) {
 	t.Parallel()
-	dir := newStore(t, contrastedRuns(false)...)
+	dir := querytest.NewStore(t, contrastedRuns(false)...)
 	for threshold, want := range map[float64]any{.02: "explains", 20: "noise"} {
 		x := explainContrasts(t, query.ExplainRequest{CompareRequest: query.CompareRequest{Thresholds: map[string]query.Threshold{"": {Value: threshold}}}}, dir)
 		at := slices.IndexFunc(x.Rows, func(row []any) bool { return row[x.Index("name")] == "os_kernel=6.9" })
@@ -131,7 +132,7 @@ func TestExplainContrastNoise(t *testing.T) {
 			runs = append(runs, r)
 		}
 	}
-	x := explainContrasts(t, query.ExplainRequest{}, newStore(t, runs...))
+	x := explainContrasts(t, query.ExplainRequest{}, querytest.NewStore(t, runs...))
 	for _, row := range x.Rows {
 		if row[x.Index("kind")] != "contrast" || !strings.HasPrefix(row[x.Index("name")].(string), "env.core") {
 			continue
@@ -148,7 +149,7 @@ func TestExplainContrastNoise(t *testing.T) {
 // the lower ones are the slow ones.
 func TestExplainContrastMetric(t *testing.T) {
 	t.Parallel()
-	dir := newStore(t)
+	dir := querytest.NewStore(t)
 	seal(t, dir, contrastedRuns(false)...)
 	x := explainContrasts(t, query.ExplainRequest{CompareRequest: query.CompareRequest{Metrics: []string{"accuracy"}}}, dir)
 	first := x.Rows[1]

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -19,7 +20,7 @@ func noisyRuns(seed uint64) []schema.Run {
 	var runs []schema.Run
 	for block := range explainBlocks {
 		for i, side := range []string{"base", "head"} {
-			runs = append(runs, newRun(len(runs), 0, func(r *schema.Run) {
+			runs = append(runs, querytest.NewRun(len(runs), 0, func(r *schema.Run) {
 				r.Side, r.BatchSize, r.Params, r.BlockIndex = side, new(int64(1)), nil, new(int64(block))
 				took := func() *int64 { return new(int64(1e7 * noise())) }
 				r.Stages = schema.Stages{Setup: took(), Warmup: took(), Validate: took(), Teardown: took()}
@@ -48,9 +49,9 @@ func TestExplainNoise(t *testing.T) {
 	}
 	with, contrasts := 0, 0
 	for seed := range seeds {
-		dir := newStore(t)
+		dir := querytest.NewStore(t)
 		seal(t, dir, noisyRuns(uint64(seed))...)
-		x := explain(t, open(t, dir), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
+		x := explain(t, querytest.Open(t, dir), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
 		if explained(x) != "regressed 1" || x.Tested != 24 || x.Facts+x.FewRuns != 9 { // the block is one
 			t.Fatalf("%s is explained, by %d metrics and stages and %d facts", explained(x), x.Tested, x.Facts)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -71,7 +72,7 @@ func explainedRuns(ratios latencies) []schema.Run {
 }
 
 func explainedRun(n int, side string, bs int64, edit func(*schema.Run)) schema.Run {
-	return newRun(n, 0, func(r *schema.Run) {
+	return querytest.NewRun(n, 0, func(r *schema.Run) {
 		r.Side, r.BatchSize, r.Params, r.Benchmark = side, new(bs), map[string]string{"dim": `a "b" c`}, "mat mul"
 		r.Env.GitCommit = strings.Repeat("a", 40)
 		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(n)}
@@ -137,8 +138,8 @@ func lines(x query.Explanation) string {
 
 func TestExplain(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})...))
-	x := explain(t, db, query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "session=" + sessionID(1)}})
+	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})...))
+	x := explain(t, db, query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "session=" + querytest.SessionID(1)}})
 	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
 		t.Fatalf("%d rows of %d points, %d and %d profiled runs", len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles)
 	}
@@ -210,7 +211,7 @@ func TestExplainChoice(t *testing.T) {
 					runs = append(runs, r)
 				}
 			}
-			db := open(t, newStore(t, runs...))
+			db := querytest.Open(t, querytest.NewStore(t, runs...))
 			req := query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}}
 			x := explain(t, db, req)
 			if got := explained(x); got != c.want {
@@ -234,8 +235,8 @@ func TestExplainSidesOfSessions(t *testing.T) {
 	for session := range 2 {
 		for range 6 {
 			for _, side := range []string{"base", "head"} {
-				runs = append(runs, newRun(len(runs), 1000, func(r *schema.Run) {
-					r.SessionID, r.Side, r.BatchSize, r.Params = sessionID(session+1), side, new(int64(1)), nil
+				runs = append(runs, querytest.NewRun(len(runs), 1000, func(r *schema.Run) {
+					r.SessionID, r.Side, r.BatchSize, r.Params = querytest.SessionID(session+1), side, new(int64(1)), nil
 					r.Stages.Setup = new(int64(2e6))
 					if side == "base" {
 						r.Stages.Setup = new(int64(1e6))
@@ -248,8 +249,8 @@ func TestExplainSidesOfSessions(t *testing.T) {
 			}
 		}
 	}
-	db := open(t, newStore(t, runs...))
-	last, before := "session="+sessionID(2), "session="+sessionID(1)
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	last, before := "session="+querytest.SessionID(2), "session="+querytest.SessionID(1)
 	x := explain(t, db, query.ExplainRequest{CompareRequest: query.CompareRequest{Base: before, Head: last}})
 	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
 	if got := strings.ReplaceAll(lines(x), x.Rows[0][x.Index("name")].(string), "POINT"); got != want {
@@ -267,7 +268,7 @@ func TestExplainNothing(t *testing.T) {
 	for i := range runs {
 		runs[i].Env.GitCommit, runs[i].Env.Facts["governor"], runs[i].Applied = "", "performance", nil
 	}
-	db := open(t, newStore(t, runs...))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for metric, want := range map[string]string{"": "latency", "clock_sm": "clock_sm"} {
 		req := query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "bs=1"}}
 		if metric != "" {
@@ -287,14 +288,14 @@ func TestExplainNothing(t *testing.T) {
 
 func TestExplainErrors(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, explainedRuns(latencies{1: 1, 2: 1, 4: 1})...))
+	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(latencies{1: 1, 2: 1, 4: 1})...))
 	for says, req := range map[string]query.CompareRequest{
 		"want one metric and no axis": {Base: "bs=1", Metrics: []string{"latency", "cpu_user"}},
 		"explain: want one metric":    {Base: "bs=1", Axis: "variant", Reference: "a"},
 		"compare: bs=3 has no":        {Base: "bs=3"},
 	} {
 		_, err := db.Explain(context.Background(), query.ExplainRequest{CompareRequest: req})
-		wantInput(t, err, says)
+		querytest.WantInput(t, err, says)
 	}
 }
 
@@ -302,7 +303,7 @@ func TestExplainErrors(t *testing.T) {
 func TestExplainUnbounded(t *testing.T) {
 	t.Parallel()
 	runs := slices.DeleteFunc(explainedRuns(latencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
-	x := explain(t, open(t, newStore(t, runs...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base bs=2", Head: "side=head bs=2"}})
+	x := explain(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base bs=2", Head: "side=head bs=2"}})
 	seen := map[any]bool{}
 	for _, row := range x.Rows {
 		kind, low, high := row[x.Index("kind")], row[x.Index("low")], row[x.Index("high")]
@@ -325,7 +326,7 @@ func TestExplainRemoved(t *testing.T) {
 		return *r.BatchSize == 2 && (r.Purpose == schema.PurposeProfile || *r.BlockIndex == 7) || *r.BatchSize == 4
 	}
 	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
-	want := explain(t, open(t, newStore(t, kept...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
+	want := explain(t, querytest.Open(t, querytest.NewStore(t, kept...)), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
 	if len(want.Comparison.Points) != 2 || want.HeadProfiles != 0 || !strings.Contains(lines(want), "throttled 0 of 7 -> 7 of 7") {
 		t.Fatalf("%d points, %d profiled runs\n%s", len(want.Comparison.Points), want.HeadProfiles, lines(want))
 	}
@@ -333,7 +334,7 @@ func TestExplainRemoved(t *testing.T) {
 	for _, side := range []string{"base", "head"} {
 		said = append(said, ingest.Annotation{Kind: schema.EventTag, Key: "lane", Value: side, Runs: idsWhere(kept, func(r *schema.Run) bool { return r.Side == side })})
 	}
-	live, sealed := newStore(t, runs...), newStore(t)
+	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
 	seal(t, sealed, runs...)
 	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
 		if name == "live" && !long() {
@@ -341,7 +342,7 @@ func TestExplainRemoved(t *testing.T) {
 		}
 		annotated(t, stores[len(stores)-1], said...)
 		for _, key := range []string{"side", "tag.lane"} {
-			x := explain(t, open(t, stores...), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: key + "=base", Head: key + "=head"}})
+			x := explain(t, querytest.Open(t, stores...), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: key + "=base", Head: key + "=head"}})
 			if got, want := lines(x), lines(want); got != want || len(x.Comparison.Points) != 2 || x.HeadProfiles != 0 {
 				t.Errorf("%s, by %s: got\n%s\nwant\n%s", name, key, got, want)
 			}

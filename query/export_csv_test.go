@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -20,12 +21,12 @@ func TestExportFormulas(t *testing.T) {
 		"=1+1": "'=1+1", "@SUM(1)": "'@SUM(1)", "+a": "'+a", "-a": "'-a", "\t=1": "'\t=1", "-1.5e3": "-1.5e3", "+7": "+7", "a=b": "a=b",
 	}
 	texts := slices.Sorted(maps.Keys(cells))
-	runs := manyRuns(len(texts))
+	runs := querytest.ManyRuns(len(texts))
 	for i, text := range texts {
 		runs[i].Variant = text
 		runs[i].PointID = schema.PointID(&runs[i])
 	}
-	db := open(t, newStore(t, runs...))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, raw := range []bool{false, true} {
 		var out bytes.Buffer
 		_, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: &out, CSVRaw: raw})

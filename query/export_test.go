@@ -3,7 +3,7 @@ package query_test
 import (
 	"bytes"
 	"context"
-	"database/sql"
+	stdsql "database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -18,13 +18,15 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // elsewhere asks a DuckDB that knows nothing of stores.
 func elsewhere(t *testing.T, text string) string {
 	t.Helper()
-	db, err := sql.Open("duckdb", "")
+	db, err := stdsql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +44,7 @@ func elsewhere(t *testing.T, text string) string {
 
 func TestExportDirectory(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, append(manyRuns(4), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(4), everything())...))
 	ctx := context.Background()
 	for _, format := range []query.Format{query.FormatParquet, query.FormatCSV, query.FormatJSONL} {
 		dest := t.TempDir() + "/new/dir"
@@ -64,7 +66,7 @@ func TestExportDirectory(t *testing.T) {
 			t.Errorf("%s: got %s", format, got)
 		}
 		_, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format})
-		wantInput(t, err, "runs."+string(format)+" is there already")
+		querytest.WantInput(t, err, "runs."+string(format)+" is there already")
 		done, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
 		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
 			t.Errorf("%s: %v, %v", format, done, err)
@@ -79,7 +81,7 @@ func TestExportDirectory(t *testing.T) {
 func startSum() string {
 	sum := int64(0)
 	for _, n := range []int64{0, 1, 2, 3, 300} {
-		sum += start.UnixMicro() + n*1_000_000
+		sum += querytest.Start.UnixMicro() + n*1_000_000
 	}
 	return fmt.Sprint(sum)
 }
@@ -87,14 +89,14 @@ func startSum() string {
 // TestExportParquet: what comes back is what the views have, types and all.
 func TestExportParquet(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, append(manyRuns(2), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(2), everything())...))
 	ctx := context.Background()
 	dest := t.TempDir()
 	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
 		if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
 			t.Fatal(err)
 		}
-		r, err := db.SQL(ctx, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
+		r, err := sql.Select(ctx, db, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,11 +109,11 @@ func TestExportParquet(t *testing.T) {
 
 func TestExportStdout(t *testing.T) {
 	t.Parallel()
-	odd := newRun(0, 0, func(r *schema.Run) {
+	odd := querytest.NewRun(0, 0, func(r *schema.Run) {
 		r.Error, r.Suite, r.Tags = "a,\"b\"\nc", "", map[string]string{"k": `v"w`}
 		r.Metrics = []schema.Metric{{Name: "loss", Unit: "ratio", Reals: []float64{1.5, math.NaN(), math.Inf(-1)}}}
 	})
-	db := open(t, newStore(t, odd))
+	db := querytest.Open(t, querytest.NewStore(t, odd))
 	ctx := context.Background()
 	export := func(format query.Format, table string) string {
 		var out bytes.Buffer
@@ -157,7 +159,7 @@ func TestExportStdout(t *testing.T) {
 // TestExportOrder: rows are in the order of the runs, and of the metrics and samples in them.
 func TestExportOrder(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, append(manyRuns(9), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), everything())...))
 	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
 		dest := t.TempDir()
 		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
@@ -172,8 +174,8 @@ func TestExportOrder(t *testing.T) {
 
 func TestExportRefusals(t *testing.T) {
 	t.Parallel()
-	store := newStore(t, manyRuns(1)...)
-	db := open(t, store)
+	store := querytest.NewStore(t, querytest.ManyRuns(1)...)
+	db := querytest.Open(t, store)
 	link := t.TempDir() + "/link"
 	if err := os.Symlink(store+"/live", link); err != nil {
 		t.Fatal(err)
@@ -193,7 +195,7 @@ func TestExportRefusals(t *testing.T) {
 		{query.ExportRequest{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
 	} {
 		_, err := db.Export(context.Background(), c.req)
-		wantInput(t, err, c.want)
+		querytest.WantInput(t, err, c.want)
 	}
 	if after := snapshot(t, store); after != before {
 		t.Error("the store was changed")
@@ -203,7 +205,7 @@ func TestExportRefusals(t *testing.T) {
 // TestExportDestinations: a destination that cannot be is the asker's to mend; one that may not be written is not a slip.
 func TestExportDestinations(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(1)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
 	base := t.TempDir()
 	plain, locked := base+"/plain", base+"/locked"
 	if err := errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o755)); err != nil {
@@ -226,13 +228,13 @@ func TestExportDestinations(t *testing.T) {
 			}
 			continue
 		}
-		wantInput(t, err, message)
+		querytest.WantInput(t, err, message)
 	}
 }
 
 // TestExportOddDestination: a destination is a path and nothing more.
 func TestExportOddDestination(t *testing.T) {
-	db := open(t, newStore(t, manyRuns(2)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(2)...))
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	for _, dest := range []string{"~", "~/x", "file:/x", "s3:/x", "a*{b}?[c]", "it's", `back\slash`} {
@@ -249,7 +251,7 @@ func TestExportOddDestination(t *testing.T) {
 func TestExportAllOrNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	store, broken := newStore(t, manyRuns(1)...), newStore(t, fullRun(2))
+	store, broken := querytest.NewStore(t, querytest.ManyRuns(1)...), querytest.NewStore(t, fullRun(2))
 	breakSamples(t, liveFiles(t, broken)[0])
 	for name, c := range map[string]struct {
 		store  string
@@ -263,14 +265,14 @@ func TestExportAllOrNothing(t *testing.T) {
 		"unreadable samples":           {broken, func(string) error { return nil }, schema.ErrDamaged},
 	} {
 		dest := t.TempDir()
-		if _, err := open(t, store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+		if _, err := querytest.Open(t, store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.before(dest); err != nil {
 			t.Fatal(err)
 		}
 		names, runs := entries(t, dest), elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
-		_, err := open(t, c.store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
+		_, err := querytest.Open(t, c.store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
@@ -321,7 +323,7 @@ func TestExportWholeManyFiles(t *testing.T) {
 	dir := t.TempDir() + "/store"
 	s := synthetic{runs: 600, perFile: 12, samples: 20}
 	sealedStore(t, dir, s)
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	export := func(table string) int {
 		var out bytes.Buffer
 		before := bytesRead(t)

@@ -11,20 +11,22 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // questions are questions of all kinds about the runs of a store.
 func questions(t *testing.T, dir string) map[string]error {
 	t.Helper()
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	_, list := db.List(ctx, query.ListRequest{})
 	_, newest := db.List(ctx, query.ListRequest{Limit: 2})
 	_, filtered := db.List(ctx, query.ListRequest{Filter: "status=ok"})
-	_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
+	_, selected := sql.Select(ctx, db, "SELECT count(*) FROM runs")
 	_, census := db.Census(ctx)
-	return map[string]error{"list": list, "newest": newest, "filter": filtered, "sql": sql, "census": census}
+	return map[string]error{"list": list, "newest": newest, "filter": filtered, "sql": selected, "census": census}
 }
 
 // checkRefused fails where a question is answered, or its error does not name the file, or is of another kind.
@@ -54,8 +56,8 @@ func TestFooters(t *testing.T) {
 	for _, rows := range []int{3, 5} {
 		t.Run(fmt.Sprintf("a sealed file of 4 runs is named after %d", rows), func(t *testing.T) {
 			t.Parallel()
-			dir := newStore(t)
-			f := seal(t, dir, manyRuns(4)...)
+			dir := querytest.NewStore(t)
+			f := seal(t, dir, querytest.ManyRuns(4)...)
 			other := f
 			other.Rows = rows
 			for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
@@ -68,21 +70,21 @@ func TestFooters(t *testing.T) {
 	}
 	t.Run("a sealed file of a later format", func(t *testing.T) {
 		t.Parallel()
-		dir := newStore(t)
-		f := seal(t, dir, manyRuns(4)...)
+		dir := querytest.NewStore(t)
+		f := seal(t, dir, querytest.ManyRuns(4)...)
 		change(t, filepath.Join(dir, f.Path(schema.RunsDir)), laterFormat)
 		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrFormat)
 	})
 	t.Run("a live file of a later format", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, manyRuns(2)...)
+		dir := liveStore(t, querytest.ManyRuns(2)...)
 		path := liveFiles(t, dir)[0]
 		change(t, path, laterFormat)
 		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
 	})
 	t.Run("a live file of a later format that says much behind it", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, manyRuns(2)...)
+		dir := liveStore(t, querytest.ManyRuns(2)...)
 		path := liveFiles(t, dir)[0]
 		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '2', 'more': '"+strings.Repeat("x", 1<<11)+"'})")
 		if err := os.Rename(path+".new", path); err != nil {
@@ -92,14 +94,14 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("a live file without a row", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, manyRuns(2)...)
+		dir := liveStore(t, querytest.ManyRuns(2)...)
 		path := liveFiles(t, dir)[0]
 		elsewhere(t, "COPY (SELECT ''::VARCHAR AS run_id WHERE false) TO '"+path+"' (FORMAT parquet, FIELD_IDS {run_id: 1}, KV_METADATA {'neurolens.format': '1'})")
 		checkRefused(t, dir, filepath.Base(path), schema.ErrDamaged)
 	})
 	t.Run("a live file is that of another run", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, manyRuns(2)...)
+		dir := liveStore(t, querytest.ManyRuns(2)...)
 		files := liveFiles(t, dir)
 		change(t, files[0], func([]byte) []byte {
 			content, err := os.ReadFile(files[1])
@@ -112,7 +114,7 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("a directory in the place of a live file", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, manyRuns(2)...)
+		dir := liveStore(t, querytest.ManyRuns(2)...)
 		path := liveFiles(t, dir)[0]
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o777)); err != nil {
 			t.Fatal(err)
@@ -121,8 +123,8 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("columns without field ids", func(t *testing.T) {
 		t.Parallel()
-		dir := newStore(t)
-		f := seal(t, dir, manyRuns(4)...)
+		dir := querytest.NewStore(t)
+		f := seal(t, dir, querytest.ManyRuns(4)...)
 		path := filepath.Join(dir, f.Path(schema.RunsDir))
 		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '1'})")
 		if err := os.Rename(path+".new", path); err != nil {
@@ -132,8 +134,8 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("a column of another type", func(t *testing.T) {
 		t.Parallel()
-		dir := newStore(t)
-		f := seal(t, dir, manyRuns(4)...)
+		dir := querytest.NewStore(t)
+		f := seal(t, dir, querytest.ManyRuns(4)...)
 		path := filepath.Join(dir, f.Path(schema.RunsDir))
 		elsewhere(t, "COPY (SELECT 'x' AS run_id, 'high' AS p50 FROM range(4)) TO '"+path+
 			"' (FORMAT parquet, FIELD_IDS {run_id: 1, p50: 75}, KV_METADATA {'neurolens.format': '1'})")

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 )
 
 func TestGroupsSort(t *testing.T) {
@@ -62,18 +63,18 @@ func TestGroupsErrors(t *testing.T) {
 		{query.GroupRequest{By: []string{"dim"}, Sort: []string{"p99"}}, `sort: "p99" is no column`},
 	} {
 		_, err := db.Groups(ctx, c.req)
-		wantInput(t, err, c.says)
+		querytest.WantInput(t, err, c.says)
 	}
 	// Nothing matches, or there is nothing.
-	for what, db := range map[string]*query.DB{"no match": db, "no runs": open(t, newStore(t))} {
-		for _, req := range []query.GroupRequest{{Filter: "batch_size=77", By: []string{"dim"}}, {Filter: "batch_size=77", Best: true}, {Since: start.Add(time.Hour), By: []string{"dim"}}} {
+	for what, db := range map[string]*query.DB{"no match": db, "no runs": querytest.Open(t, querytest.NewStore(t))} {
+		for _, req := range []query.GroupRequest{{Filter: "batch_size=77", By: []string{"dim"}}, {Filter: "batch_size=77", Best: true}, {Since: querytest.Start.Add(time.Hour), By: []string{"dim"}}} {
 			g, err := db.Groups(ctx, req)
 			if err != nil || len(g.Rows) != 0 || g.Total != 0 || g.Runs != 0 {
 				t.Errorf("%s, %+v: %v, %v", what, req, g, err)
 			}
 		}
 	}
-	g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Since: start.Add(9 * time.Second), Until: start.Add(11 * time.Second)})
+	g, _ := groups(t, db, query.GroupRequest{By: []string{"precision"}, Since: querytest.Start.Add(9 * time.Second), Until: querytest.Start.Add(11 * time.Second)})
 	if g.Runs != 2 || g.Total != 2 {
 		t.Errorf("between two times: %d runs, %d groups", g.Runs, g.Total)
 	}
@@ -81,7 +82,7 @@ func TestGroupsErrors(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	odd := open(t, newStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "big", nil)))
+	odd := querytest.Open(t, querytest.NewStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "big", nil)))
 	if g, _ := groups(t, odd, query.GroupRequest{Filter: "dim>=32", By: []string{"dim"}}); g.Runs != 1 || g.NotNumbers["dim"] != 1 {
 		t.Errorf("%d runs match, no numbers: %v", g.Runs, g.NotNumbers)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -43,7 +44,7 @@ func wantLines(t testing.TB, what string, got []string, want ...string) {
 
 // groupRun is a run of a precision and dim whose samples are all of one value.
 func groupRun(n int, value int64, precision, dim string, edit func(*schema.Run)) schema.Run {
-	return newRun(n, value, func(r *schema.Run) {
+	return querytest.NewRun(n, value, func(r *schema.Run) {
 		r.Precision, r.Params, r.BatchSize = precision, map[string]string{"dim": dim}, new(int64(1))
 		m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{value, value, value + 8}}
 		m.Summary = stat.Summarize(m.Values())
@@ -72,7 +73,7 @@ func rate(better schema.Better) func(*schema.Run) {
 
 // groupStore has three points in fp32, two in fp64, one of them failed, and one in bf16 that is unsupported.
 func groupStore(t testing.TB) *query.DB {
-	return open(t, newStore(
+	return querytest.Open(t, querytest.NewStore(
 		t,
 		groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "128", nil), groupRun(2, 900, "fp32", "1024", nil),
 		groupRun(3, 320, "fp32", "64", nil), groupRun(4, 500, "fp32", "128", nil), groupRun(5, 310, "fp32", "64", nil),
@@ -149,10 +150,10 @@ func TestGroupsBest(t *testing.T) {
 				}
 			}))
 		}
-		_, got = groups(t, open(t, newStore(t, runs...)), query.GroupRequest{Best: true}, "params")
+		_, got = groups(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.GroupRequest{Best: true}, "params")
 		wantLines(t, "of equal medians", got, "map[dim:"+steady+"]")
 	}
-	tie := open(t, newStore(t, groupRun(0, 100, "fp32", "1", nil), groupRun(1, 100, "fp32", "2", nil)))
+	tie := querytest.Open(t, querytest.NewStore(t, groupRun(0, 100, "fp32", "1", nil), groupRun(1, 100, "fp32", "2", nil)))
 	_, all := groups(t, tie, query.GroupRequest{By: []string{"point_id"}, Best: true}, "point_id")
 	_, got = groups(t, tie, query.GroupRequest{Best: true}, "point_id")
 	wantLines(t, "of equal points", got, slices.Min(all))
@@ -174,14 +175,14 @@ func TestGroupsDirection(t *testing.T) {
 		{"two metrics", rate(schema.BetterHigher), nil, "mixed <nil> <nil> <nil>", "mixed <nil>"},
 		{"a failed run has no metric", rate(schema.BetterHigher), ended(schema.StatusError), "<nil> map[dim:1] 7 higher", "<nil> 7"},
 	} {
-		db := open(t, newStore(t, groupRun(7, 700, "fp32", "1", c.first), groupRun(8, 800, "fp32", "2", c.second)))
+		db := querytest.Open(t, querytest.NewStore(t, groupRun(7, 700, "fp32", "1", c.first), groupRun(8, 800, "fp32", "2", c.second)))
 		_, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true}, "reason", "params", "median", "better")
 		wantLines(t, c.what, got, c.want)
 		_, got = groups(t, db, query.GroupRequest{By: []string{"precision"}}, "reason", "median")
 		wantLines(t, c.what+", all points", got, c.median)
 	}
 	// Two metrics of one point.
-	db := open(t, newStore(t, groupRun(7, 700, "fp32", "1", rate(schema.BetterHigher)), groupRun(8, 800, "fp32", "1", nil), groupRun(9, 900, "fp32", "2", nil)))
+	db := querytest.Open(t, querytest.NewStore(t, groupRun(7, 700, "fp32", "1", rate(schema.BetterHigher)), groupRun(8, 800, "fp32", "1", nil), groupRun(9, 900, "fp32", "2", nil)))
 	_, got := groups(t, db, query.GroupRequest{Best: true}, "reason", "median", "metric")
 	wantLines(t, "two metrics of a point", got, "mixed <nil> <nil>")
 	_, got = groups(t, db, query.GroupRequest{By: []string{"metric"}, Best: true}, "metric", "median", "params", "unit")
@@ -191,7 +192,7 @@ func TestGroupsDirection(t *testing.T) {
 // TestGroupsKeys: every kind of key of a filter groups; NULL is a group; machines and sides are never taken together.
 func TestGroupsKeys(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(
+	db := querytest.Open(t, querytest.NewStore(
 		t,
 		groupRun(0, 100, "fp32", "64", func(r *schema.Run) { r.Env.Machine = "lab1" }),
 		groupRun(1, 500, "fp32", "64", func(r *schema.Run) { r.Side, r.BatchSize = "head", nil }),
@@ -211,7 +212,7 @@ func TestGroupsKeys(t *testing.T) {
 		{[]string{"param.dim", "batch_size"}, "param.dim batch_size: 64 1, 64 <nil>, no number 1"},
 		{[]string{"median"}, "param.median: x, <nil>"},
 		{[]string{"mode"}, "mode: é'\", <nil>"},
-		{[]string{"session"}, "session_id: " + sessionID(1)},
+		{[]string{"session"}, "session_id: " + querytest.SessionID(1)},
 		{[]string{"side", "machine"}, "side machine: base lab3, head lab3, <nil> lab1, <nil> lab3"},
 		{[]string{"memory_bytes"}, "memory_bytes: 17179869184"},
 		{[]string{"status"}, "status: ok"},
@@ -262,7 +263,7 @@ func TestGroupsSame(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", filter, got, want)
 		}
 	}
-	some := open(t, newStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "64", func(r *schema.Run) {
+	some := querytest.Open(t, querytest.NewStore(t, groupRun(0, 1, "fp32", "64", nil), groupRun(1, 1, "fp32", "64", func(r *schema.Run) {
 		r.Params, r.SeqLen = map[string]string{"dim": "64", "tile": "8"}, nil
 	})))
 	g, got := groups(t, some, query.GroupRequest{By: []string{"tile"}}, "tile")
@@ -291,7 +292,7 @@ func TestGroupsSameMetric(t *testing.T) {
 		"another direction": {another("latency", "ns", schema.BetterHigher), "latency <nil>"},
 		"no direction":      {another("latency", "ns", ""), "latency <nil>"},
 	} {
-		g, _ := groups(t, open(t, newStore(t, first, c.other)), query.GroupRequest{By: []string{"precision"}, Limit: 1})
+		g, _ := groups(t, querytest.Open(t, querytest.NewStore(t, first, c.other)), query.GroupRequest{By: []string{"precision"}, Limit: 1})
 		row := g.Same.Rows[0]
 		if got := fmt.Sprint(row[g.Same.Index("metric")], " ", row[g.Same.Index("better")]); got != c.want || len(g.Rows) != 1 {
 			t.Errorf("%s: got %s of %d rows, want %s", what, got, len(g.Rows), c.want)

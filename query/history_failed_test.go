@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -44,7 +45,7 @@ func TestHistoryFailedSessions(t *testing.T) {
 	profiled := failedRun(18, 0, schema.StatusError, false)
 	profiled.Purpose = schema.PurposeProfile
 	runs = append(runs, base, elsewhere, profiled)
-	for name, db := range map[string]*query.DB{"live": open(t, newStore(t, runs...)), "sealed": sealedRuns(t, runs)} {
+	for name, db := range map[string]*query.DB{"live": querytest.Open(t, querytest.NewStore(t, runs...)), "sealed": sealedRuns(t, runs)} {
 		for metric, want := range map[string]int{"": 3, "latency": 3, "accuracy": 3} {
 			h := historyOf(t, db, query.HistoryRequest{Metric: metric})
 			if len(h.Series) != 2 || h.Series[0].Failed != want || h.Series[1].Failed != 0 {
@@ -57,7 +58,7 @@ func TestHistoryFailedSessions(t *testing.T) {
 				}
 			}
 		}
-		h := historyOf(t, db, query.HistoryRequest{Since: start.Add(10*24*time.Hour - time.Hour)})
+		h := historyOf(t, db, query.HistoryRequest{Since: querytest.Start.Add(10*24*time.Hour - time.Hour)})
 		if len(h.Series) != 0 || h.Gone != 1 {
 			t.Errorf("%s: %d series, %d are gone", name, len(h.Series), h.Gone)
 		}

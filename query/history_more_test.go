@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -59,8 +60,8 @@ func TestHistoryRemoved(t *testing.T) {
 	t.Parallel()
 	runs := historyRuns()
 	gone := func(r *schema.Run) bool {
-		day := r.StartedAt.Sub(start) / (24 * time.Hour)
-		return day == 7 || *r.BatchSize == 1 && (day == historyShift || day == 9 && r.StartedAt.Second()%2 == start.Second()%2)
+		day := r.StartedAt.Sub(querytest.Start) / (24 * time.Hour)
+		return day == 7 || *r.BatchSize == 1 && (day == historyShift || day == 9 && r.StartedAt.Second()%2 == querytest.Start.Second()%2)
 	}
 	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
 	removed := idsWhere(runs, gone)
@@ -71,22 +72,22 @@ func TestHistoryRemoved(t *testing.T) {
 		{Kind: schema.EventRemove, Runs: removed},
 		{Kind: schema.EventTag, Runs: idsWhere(kept, func(r *schema.Run) bool { return *r.BatchSize == 1 }), Key: "lane", Value: "fast"},
 	}
-	whole := historyOf(t, open(t, newStore(t, kept...)), query.HistoryRequest{})
-	fast := historyOf(t, open(t, newStore(t, kept...)), query.HistoryRequest{Filter: "batch_size=1"})
+	whole := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), query.HistoryRequest{})
+	fast := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), query.HistoryRequest{Filter: "batch_size=1"})
 	if whole.Sessions != historySessions-1 || len(fast.Series) != 1 || len(fast.Series[0].Changes) != 1 {
 		t.Fatalf("%d sessions, %+v", whole.Sessions, fast.Series)
 	}
-	live, sealed := newStore(t, runs...), newStore(t)
+	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
 	seal(t, sealed, runs...)
-	half := newStore(t)
+	half := querytest.NewStore(t)
 	seal(t, half, runs[:len(runs)/2]...)
-	appendRuns(t, half, runs[len(runs)/3:]...)
+	querytest.Append(t, half, runs[len(runs)/3:]...)
 	for name, stores := range map[string][]string{"live": {live}, "sealed": {sealed}, "some of each": {half}, "two stores": {half, sealed}} {
 		if name != "two stores" && !long() {
 			continue // these are the others at once
 		}
 		annotated(t, stores[len(stores)-1], said...)
-		db := open(t, stores...)
+		db := querytest.Open(t, stores...)
 		sameHistory(t, name, historyOf(t, db, query.HistoryRequest{}), whole)
 		sameHistory(t, name+", by a tag", historyOf(t, db, query.HistoryRequest{Filter: "tag.lane=fast"}), fast)
 		for _, metric := range []string{"", "accuracy"} {
@@ -170,7 +171,7 @@ func TestHistoryOfSessions(t *testing.T) {
 	}
 	runs = append(runs, historyRun(1, 0, 1e5), historyRun(1, 2, 4e5))
 	for _, metric := range []string{"", "latency"} {
-		h := historyOf(t, open(t, newStore(t, runs...)), query.HistoryRequest{Metric: metric})
+		h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.HistoryRequest{Metric: metric})
 		if len(h.Rows) != 3 || h.Known != 1 || h.Useless != 1 || h.Sessions != 2 {
 			t.Fatalf("%d rows, %d series, %d useless, %d sessions", len(h.Rows), h.Known, h.Useless, h.Sessions)
 		}
@@ -182,7 +183,7 @@ func TestHistoryOfSessions(t *testing.T) {
 		}{{2, 3, 90_000, 0}, {8, 2, math.Sqrt(10_000 * 70_000), 1}, {24 * 60 * 60, 2, 200_000, 1}} {
 			row := h.Rows[i]
 			at := func(name string) any { return row[h.Index(name)] }
-			started := start.Add(time.Duration(want.started) * time.Second).Truncate(time.Microsecond)
+			started := querytest.Start.Add(time.Duration(want.started) * time.Second).Truncate(time.Microsecond)
 			if at("started_at") != started || at("runs") != want.runs || math.Abs(at("location").(float64)/want.location-1) > 1e-3 || at("git_commit") != fmt.Sprintf("%040x", want.commit) {
 				t.Errorf("row %d: %v, %v runs, %v of %v; want %+v", i, at("started_at"), at("runs"), at("location"), at("git_commit"), want)
 			}

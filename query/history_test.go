@@ -13,6 +13,8 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -49,9 +51,9 @@ func historyRuns() []schema.Run {
 
 // historyRun is the run n of session k.
 func historyRun(k, n int, level float64) schema.Run {
-	return newRun(100*k+n, 0, func(r *schema.Run) {
-		r.StartedAt = start.Add(time.Duration(24*k)*time.Hour + time.Duration(n)*time.Second)
-		r.SessionID = schema.ULIDFrom(start.Add(time.Duration(24*k)*time.Hour), [10]byte{9: byte(k)}).String()
+	return querytest.NewRun(100*k+n, 0, func(r *schema.Run) {
+		r.StartedAt = querytest.Start.Add(time.Duration(24*k)*time.Hour + time.Duration(n)*time.Second)
+		r.SessionID = schema.ULIDFrom(querytest.Start.Add(time.Duration(24*k)*time.Hour), [10]byte{9: byte(k)}).String()
 		r.BatchSize, r.Params = new(int64(1+n%2)), nil
 		r.Env.GitCommit = fmt.Sprintf("%040x", k)
 		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(k), "gpu.0.vbios": "1"}
@@ -83,7 +85,7 @@ func historyRun(k, n int, level float64) schema.Run {
 // sealedRuns makes a store of runs that are all sealed, which many are read faster from.
 func sealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	t.Helper()
-	dir := newStore(t)
+	dir := querytest.NewStore(t)
 	s, err := ingest.Open(dir, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +100,7 @@ func sealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return open(t, dir)
+	return querytest.Open(t, dir)
 }
 
 func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.History {
@@ -112,7 +114,7 @@ func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.Histo
 
 func TestHistory(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, historyRuns()...))
+	db := querytest.Open(t, querytest.NewStore(t, historyRuns()...))
 	h := historyOf(t, db, query.HistoryRequest{})
 	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
 		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.Useless)
@@ -162,12 +164,12 @@ func TestHistory(t *testing.T) {
 	}
 	// The location again, in SQL, and of a session with a base and one with a failed run.
 	for _, row := range []int{0, 3, 4, 5, historyShift} {
-		sql, err := db.SQL(context.Background(), `SELECT exp(median(log_median)), count(*) FROM runs WHERE batch_size = 1 AND status = 'ok' AND purpose = 'measure'
+		table, err := sql.Select(context.Background(), db, `SELECT exp(median(log_median)), count(*) FROM runs WHERE batch_size = 1 AND status = 'ok' AND purpose = 'measure'
 			AND coalesce(side, '') <> 'base' AND session_id = '`+get(row, "session_id").(string)+`'`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := get(row, "location").(float64), sql.Rows[0][0].(float64); math.Abs(got-want) > 1e-9*want || get(row, "runs") != sql.Rows[0][1] || get(row, "runs") != int64(2) {
+		if got, want := get(row, "location").(float64), table.Rows[0][0].(float64); math.Abs(got-want) > 1e-9*want || get(row, "runs") != table.Rows[0][1] || get(row, "runs") != int64(2) {
 			t.Errorf("row %d: %g of %v runs, want %g", row, got, get(row, "runs"), want)
 		}
 	}
@@ -210,7 +212,7 @@ func TestHistoryLastingFacts(t *testing.T) {
 func TestHistorySince(t *testing.T) {
 	t.Parallel()
 	db := sealedRuns(t, historyRuns())
-	at := func(k int) time.Time { return start.Add(time.Duration(24*k) * time.Hour) }
+	at := func(k int) time.Time { return querytest.Start.Add(time.Duration(24*k) * time.Hour) }
 	h := historyOf(t, db, query.HistoryRequest{Since: at(historyShift - 1)})
 	if len(h.Rows) != 2*(historySessions-historyShift+1) || len(h.Series) != 2 || h.Series[0].Sessions != historySessions || h.Series[0].Changes[0].Row != 1 {
 		t.Errorf("%d rows, %+v", len(h.Rows), h.Series)
@@ -276,9 +278,9 @@ func TestHistoryMethods(t *testing.T) {
 		t.Error("none was found")
 	}
 	_, err := db.History(context.Background(), query.HistoryRequest{Method: "mean"})
-	wantInput(t, err, `there is no method "mean": want sbs or otava`)
+	querytest.WantInput(t, err, `there is no method "mean": want sbs or otava`)
 	_, err = db.History(context.Background(), query.HistoryRequest{Filter: "bach_size=1"})
-	wantInput(t, err, "did you mean batch_size?")
+	querytest.WantInput(t, err, "did you mean batch_size?")
 }
 
 // TestHistoryOfManySeries: among many series in which nothing changed, hardly any has a change point.
@@ -313,7 +315,7 @@ func TestHistoryOfManySeries(t *testing.T) {
 
 func TestHistoryOfNothing(t *testing.T) {
 	t.Parallel()
-	h := historyOf(t, open(t, newStore(t)), query.HistoryRequest{Filter: "whatever=1"})
+	h := historyOf(t, querytest.Open(t, querytest.NewStore(t)), query.HistoryRequest{Filter: "whatever=1"})
 	if len(h.Rows) != 0 || len(h.Series) != 0 || len(h.Columns) == 0 {
 		t.Errorf("%+v", h)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -41,7 +42,7 @@ func TestHistoryUnsettled(t *testing.T) {
 	if len(h.Series) != 0 || h.Unsettled != 1 {
 		t.Errorf("%d unsettled, %+v", h.Unsettled, h.Series)
 	}
-	h = historyOf(t, db, query.HistoryRequest{Regressions: true, Since: start.Add(11 * 24 * time.Hour)})
+	h = historyOf(t, db, query.HistoryRequest{Regressions: true, Since: querytest.Start.Add(11 * 24 * time.Hour)})
 	if h.Unsettled != 0 {
 		t.Errorf("a step before what was asked for counts: %d", h.Unsettled)
 	}

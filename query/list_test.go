@@ -10,12 +10,14 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
 func TestListNewestFirst(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(7)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(7)...))
 	l, err := db.List(context.Background(), query.ListRequest{Limit: 3, Columns: []string{"repeat_index", "started_at", "p50", "unit", "params", "variant"}})
 	if err != nil {
 		t.Fatal(err)
@@ -23,7 +25,7 @@ func TestListNewestFirst(t *testing.T) {
 	if l.Total != 7 || len(l.Rows) != 3 {
 		t.Fatalf("%d rows of %d, want 3 of 7", len(l.Rows), l.Total)
 	}
-	want := []any{int64(6), start.Add(6 * time.Second), 100_070.0, "ns", map[string]any{"dim": "64"}, nil}
+	want := []any{int64(6), querytest.Start.Add(6 * time.Second), 100_070.0, "ns", map[string]any{"dim": "64"}, nil}
 	if got := fmt.Sprintf("%#v", l.Rows[0]); got != fmt.Sprintf("%#v", want) {
 		t.Errorf("got %s\nwant %#v", got, want)
 	}
@@ -42,13 +44,13 @@ func TestListNewestFirst(t *testing.T) {
 
 func TestListOrderAndBounds(t *testing.T) {
 	t.Parallel()
-	runs := manyRuns(10) // batch_size 1 2 4 8 16 1 2 4 8 16, dim 64 128 256 ...
-	runs = append(runs, newRun(10, 0, func(r *schema.Run) {
+	runs := querytest.ManyRuns(10) // batch_size 1 2 4 8 16 1 2 4 8 16, dim 64 128 256 ...
+	runs = append(runs, querytest.NewRun(10, 0, func(r *schema.Run) {
 		r.Status, r.BatchSize, r.StartedAt, r.TimeSource = schema.StatusTimeout, nil, time.Time{}, ""
-		r.Params, r.SessionID = nil, sessionID(0)
+		r.Params, r.SessionID = nil, querytest.SessionID(0)
 	}))
-	db := open(t, newStore(t, runs...))
-	at := func(n int) time.Time { return start.Add(time.Duration(n) * time.Second) }
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	at := func(n int) time.Time { return querytest.Start.Add(time.Duration(n) * time.Second) }
 	for _, c := range []struct {
 		req  query.ListRequest
 		want []int
@@ -70,7 +72,7 @@ func TestListOrderAndBounds(t *testing.T) {
 		{query.ListRequest{Filter: "machine=lab3 tag.who=me env.governor~^perf bs=8"}, []int{8, 3}},
 		{query.ListRequest{Filter: "dim=64.0 bs>=2"}, []int{9, 6, 3}},
 	} {
-		if got := ids(t, db, c.req); !slices.Equal(got, c.want) {
+		if got := querytest.IDs(t, db, c.req); !slices.Equal(got, c.want) {
 			t.Errorf("%+v: got %v, want %v", c.req, got, c.want)
 		}
 	}
@@ -79,12 +81,12 @@ func TestListOrderAndBounds(t *testing.T) {
 func TestListSessionsAndRuns(t *testing.T) {
 	t.Parallel()
 	// The newest session made the oldest runs: an import.
-	runs := manyRuns(6)
+	runs := querytest.ManyRuns(6)
 	for i := range runs {
-		runs[i].SessionID = sessionID(3 - i/2)
+		runs[i].SessionID = querytest.SessionID(3 - i/2)
 	}
-	runs = append(runs, newRun(6, 1, func(r *schema.Run) { r.SessionID = "" }))
-	db := open(t, newStore(t, runs...))
+	runs = append(runs, querytest.NewRun(6, 1, func(r *schema.Run) { r.SessionID = "" }))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, c := range []struct {
 		filter string
 		want   []int
@@ -95,31 +97,31 @@ func TestListSessionsAndRuns(t *testing.T) {
 		{"session=last,last~1", []int{3, 2, 1, 0}},
 		{"session!=last", []int{6, 5, 4, 3, 2}},
 		{"session=null", []int{6}},
-		{"session=" + sessionID(2), []int{3, 2}},
-		{"session=" + sessionID(2)[18:], []int{3, 2}},
-		{"session_id=" + sessionID(2), []int{3, 2}},
+		{"session=" + querytest.SessionID(2), []int{3, 2}},
+		{"session=" + querytest.SessionID(2)[18:], []int{3, 2}},
+		{"session_id=" + querytest.SessionID(2), []int{3, 2}},
 		{"run=" + runs[4].RunID, []int{4}},
 		{"run=" + runs[4].RunID[20:] + "," + runs[1].RunID, []int{4, 1}},
 		{"run=zzzzzz", nil},
 		{"session=zzzzzz", nil},
 	} {
-		if got := ids(t, db, query.ListRequest{Filter: c.filter}); !slices.Equal(got, c.want) {
+		if got := querytest.IDs(t, db, query.ListRequest{Filter: c.filter}); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.filter, got, c.want)
 		}
 	}
 	// Within bounds that leave the last session out, last is still the last of all.
-	if got := ids(t, db, query.ListRequest{Filter: "session=last", Since: start.Add(2 * time.Second)}); got != nil {
+	if got := querytest.IDs(t, db, query.ListRequest{Filter: "session=last", Since: querytest.Start.Add(2 * time.Second)}); got != nil {
 		t.Errorf("got %v, want none", got)
 	}
 	_, err := db.List(context.Background(), query.ListRequest{Filter: "run=0"})
-	wantInput(t, err, "filter: run=0  (offset 4): 0 begins or ends the ids of 7 runs: ")
+	querytest.WantInput(t, err, "filter: run=0  (offset 4): 0 begins or ends the ids of 7 runs: ")
 	_, err = db.List(context.Background(), query.ListRequest{Filter: "session=01"})
-	wantInput(t, err, "begins or ends the ids of 3 sessions: ")
+	querytest.WantInput(t, err, "begins or ends the ids of 3 sessions: ")
 }
 
 func TestListUnknownNames(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	ctx := context.Background()
 	for _, c := range []struct {
 		req  query.ListRequest
@@ -136,12 +138,12 @@ func TestListUnknownNames(t *testing.T) {
 		{query.ListRequest{Filter: "status~(?<x>ok){1001}"}, `filter: `},
 	} {
 		_, err := db.List(ctx, c.req)
-		wantInput(t, err, c.want)
+		querytest.WantInput(t, err, c.want)
 	}
 	for _, filter := range []string{"dim=4711", "param.xyzzy=1", "status=nope", "not xyzzy=1 status=error"} {
 		l, err := db.List(ctx, query.ListRequest{Filter: filter})
 		if filter == "not xyzzy=1 status=error" {
-			wantInput(t, err, "xyzzy")
+			querytest.WantInput(t, err, "xyzzy")
 			continue
 		}
 		if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
@@ -152,12 +154,12 @@ func TestListUnknownNames(t *testing.T) {
 
 func TestCustomUnit(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, newRun(0, 0, func(r *schema.Run) {
+	db := querytest.Open(t, querytest.NewStore(t, querytest.NewRun(0, 0, func(r *schema.Run) {
 		r.Metrics = []schema.Metric{{Name: "tokens", Unit: "tok/J", Reals: []float64{5}, Summary: schema.Summary{P50: new(5.0)}}}
 		r.Primary = "tokens"
 	})))
 	for filter, want := range map[string][]int{"p50>=5tok/J": {0}, "p50<5tok/J": nil, "p50>=5ns": nil} {
-		if got := ids(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
+		if got := querytest.IDs(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", filter, got, want)
 		}
 	}
@@ -166,11 +168,11 @@ func TestCustomUnit(t *testing.T) {
 // TestWideIntegers: a column of integers is compared with all digits.
 func TestWideIntegers(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, newRun(0, 1000, func(r *schema.Run) { r.SeqLen = new(int64(1<<53 + 1)) })))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.NewRun(0, 1000, func(r *schema.Run) { r.SeqLen = new(int64(1<<53 + 1)) })))
 	for filter, want := range map[string][]int{
 		"seq=9007199254740993": {0}, "seq=9007199254740992": nil, "seq>9007199254740992": {0}, "seq<1e300": {0}, "seq>99999999999999999999": nil,
 	} {
-		if got := ids(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
+		if got := querytest.IDs(t, db, query.ListRequest{Filter: filter}); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", filter, got, want)
 		}
 	}
@@ -178,14 +180,14 @@ func TestWideIntegers(t *testing.T) {
 
 func TestEmptyStore(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t))
+	db := querytest.Open(t, querytest.NewStore(t))
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}})
 	if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
 		t.Errorf("List: %d runs, %d columns, %v", l.Total, len(l.Columns), err)
 	}
 	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 5, "ops": 10} {
-		r, err := db.SQL(ctx, "SELECT * FROM "+table)
+		r, err := sql.Select(ctx, db, "SELECT * FROM "+table)
 		if err != nil || len(r.Rows) != 0 || len(r.Columns) != want {
 			t.Errorf("%s: %d rows, %d columns, %v; want %d columns", table, len(r.Rows), len(r.Columns), err, want)
 		}
@@ -197,7 +199,7 @@ func TestEmptyStore(t *testing.T) {
 
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := db.List(ctx, query.ListRequest{Filter: "status=ok"}); !errors.Is(err, context.Canceled) {
@@ -205,7 +207,7 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	_, err := db.SQL(ctx, "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE hash(a.range, b.range) = 1")
+	_, err := sql.Select(ctx, db, "SELECT count(*) FROM range(10000000) a, range(10000000) b WHERE hash(a.range, b.range) = 1")
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("SQL: %v", err)
 	}

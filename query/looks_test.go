@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -63,8 +64,8 @@ func (s settling) session(random *rand.Rand) (runs []schema.Run, decided map[str
 
 func settlingRun(n, point, repeat int, side string, location float64, facts map[string]string) schema.Run {
 	return schema.Run{
-		SessionID: sessionID(1), PointID: fmt.Sprintf("%032x", point), Side: side, Purpose: schema.PurposeMeasure, Status: schema.StatusOK,
-		RepeatIndex: new(int64(repeat)), BlockIndex: new(int64(repeat*100 + point)), StartedAt: start.Add(time.Duration(n) * time.Second),
+		SessionID: querytest.SessionID(1), PointID: fmt.Sprintf("%032x", point), Side: side, Purpose: schema.PurposeMeasure, Status: schema.StatusOK,
+		RepeatIndex: new(int64(repeat)), BlockIndex: new(int64(repeat*100 + point)), StartedAt: querytest.Start.Add(time.Duration(n) * time.Second),
 		Primary: "latency", Metrics: []schema.Metric{{
 			Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration,
 			Summary: schema.Summary{N: new(int64(1)), P50: &location, LogMedian: new(math.Log(location))},
@@ -114,7 +115,7 @@ func stored(runs []schema.Run) []schema.Run {
 	all := make([]schema.Run, len(runs))
 	for i := range runs {
 		of := &runs[i]
-		all[i] = newRun(i, 0, func(r *schema.Run) {
+		all[i] = querytest.NewRun(i, 0, func(r *schema.Run) {
 			r.SessionID, r.Side, r.RepeatIndex, r.BlockIndex, r.StartedAt = of.SessionID, of.Side, of.RepeatIndex, of.BlockIndex, of.StartedAt
 			r.Params, r.BatchSize, r.Env.Facts = map[string]string{"point": of.PointID}, nil, of.Env.Facts
 			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", *of.Metrics[0].Summary.P50)}, "latency"
@@ -267,13 +268,13 @@ func TestSettledPooled(t *testing.T) {
 		}
 	}
 	db := sealedRuns(t, runs)
-	first, second := "session_id="+sessionID(1), "session_id="+sessionID(2)
+	first, second := "session_id="+querytest.SessionID(1), "session_id="+querytest.SessionID(2)
 	for _, c := range []struct{ base, head, looks, flags string }{
 		{first, "", "1", "[]"},
 		{second, "", "5", "[planned_looks]"},
-		{first + "," + sessionID(2), "", "30", "[planned_looks]"},
-		{second + "," + sessionID(3), "", "30", "[planned_looks]"},
-		{first + "," + sessionID(2) + "," + sessionID(3), "", "60", "[planned_looks]"},
+		{first + "," + querytest.SessionID(2), "", "30", "[planned_looks]"},
+		{second + "," + querytest.SessionID(3), "", "30", "[planned_looks]"},
+		{first + "," + querytest.SessionID(2) + "," + querytest.SessionID(3), "", "60", "[planned_looks]"},
 		{first + " side=head", second + " side=head", "1", "[]"},
 	} {
 		got := mustCompare(t, db, query.CompareRequest{Base: c.base, Head: c.head})

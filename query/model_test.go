@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -34,7 +35,7 @@ func modelRuns(random *rand.Rand, n int) []schema.Run {
 	runs := make([]schema.Run, n)
 	maybe := func() bool { return random.IntN(4) > 0 }
 	for i := range runs {
-		runs[i] = newRun(i, int64(100_000*(1+random.IntN(4))), func(r *schema.Run) {
+		runs[i] = querytest.NewRun(i, int64(100_000*(1+random.IntN(4))), func(r *schema.Run) {
 			r.BatchSize, r.SeqLen, r.Suite, r.Params, r.Tags = nil, nil, "", nil, nil
 			if maybe() {
 				r.BatchSize = new(int64(random.IntN(4)))
@@ -142,7 +143,7 @@ func leaf(random *rand.Rand) predicate {
 		word := pick(random, []string{"drift", "throttled", "none"})
 		return predicate{"warnings=" + word, func(r *schema.Run) bool { return slices.Contains(r.Warnings, word) }}
 	case 6:
-		op, at := pick(random, orders), start.Add(time.Duration(random.IntN(60))*time.Second)
+		op, at := pick(random, orders), querytest.Start.Add(time.Duration(random.IntN(60))*time.Second)
 		return predicate{"started_at" + op + at.Format(time.RFC3339Nano), func(r *schema.Run) bool { return compared(op, r.StartedAt.Compare(at)) }}
 	case 7:
 		word := pick(random, []string{"true", "false"})
@@ -243,7 +244,7 @@ func TestFilterModel(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	runs := modelRuns(random, 40)
-	db := open(t, newStore(t, runs...))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	tries := 40
 	if long() {
 		tries = 100
@@ -262,10 +263,10 @@ func TestFilterModel(t *testing.T) {
 		if len(want) == 0 {
 			nothing++
 		}
-		if got := ids(t, db, query.ListRequest{Filter: p.text}); !slices.Equal(got, want) {
+		if got := querytest.IDs(t, db, query.ListRequest{Filter: p.text}); !slices.Equal(got, want) {
 			t.Fatalf("%s\n got %v\nwant %v", p.text, got, want)
 		}
-		if got := ids(t, db, query.ListRequest{Filter: "not (" + p.text + ")"}); !slices.Equal(got, rest) {
+		if got := querytest.IDs(t, db, query.ListRequest{Filter: "not (" + p.text + ")"}); !slices.Equal(got, rest) {
 			t.Fatalf("not (%s)\n got %v\nwant %v", p.text, got, rest)
 		}
 	}
@@ -281,12 +282,12 @@ func TestNotNumbers(t *testing.T) {
 	dims := []string{"64", "x", "1e3", "nan", "12ms", " 7"}
 	var runs []schema.Run
 	for i, dim := range dims {
-		runs = append(runs, newRun(i, 1000, func(r *schema.Run) {
+		runs = append(runs, querytest.NewRun(i, 1000, func(r *schema.Run) {
 			r.Params, r.Variant = map[string]string{"dim": dim, "tile": dims[len(dims)-1-i]}, []string{"a", "b"}[i%2]
 		}))
 	}
-	runs = append(runs, newRun(len(dims), 1000, func(r *schema.Run) { r.Params = nil }))
-	db := open(t, newStore(t, runs...))
+	runs = append(runs, querytest.NewRun(len(dims), 1000, func(r *schema.Run) { r.Params = nil }))
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, c := range []struct {
 		req   query.ListRequest
 		total int

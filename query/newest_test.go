@@ -11,14 +11,16 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // TestNewestRemoved: where the newest runs are removed, more of a store of many files is looked at.
 func TestNewestRemoved(t *testing.T) {
 	t.Parallel()
-	runs := manyRuns(120)
-	dir := newStore(t)
+	runs := querytest.ManyRuns(120)
+	dir := querytest.NewStore(t)
 	for few := range slices.Chunk(runs, 3) {
 		seal(t, dir, few...)
 	}
@@ -37,7 +39,7 @@ func TestNewestRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for limit, want := range map[int][]int{1: {110}, 5: {110, 109, 108, 107, 106}, 9: {110, 109, 108, 107, 106, 105, 104, 103, 102}} {
-		l, err := open(t, dir).List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"repeat_index"}})
+		l, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"repeat_index"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -55,13 +57,13 @@ func TestNewestRemoved(t *testing.T) {
 // can hold the newest runs.
 func TestNewestTwice(t *testing.T) {
 	t.Parallel()
-	runs := manyRuns(40)
-	dir := newStore(t)
+	runs := querytest.ManyRuns(40)
+	dir := querytest.NewStore(t)
 	for some := range slices.Chunk(runs, 10) {
 		seal(t, dir, some...)
 	}
-	appendRuns(t, dir, runs[3], runs[39])
-	db := open(t, dir)
+	querytest.Append(t, dir, runs[3], runs[39])
+	db := querytest.Open(t, dir)
 	for _, limit := range []int{1, 5, 30, 100} {
 		l, err := db.List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"run_id"}})
 		if err != nil {
@@ -82,8 +84,8 @@ func TestPagesNewest(t *testing.T) {
 	}
 	dir := t.TempDir() + "/store"
 	sealedStore(t, dir, synthetic{runs: many, perFile: 3_000, samples: 1, packs: 2, events: 10})
-	appendRuns(t, dir, newRun(1, 1000, func(r *schema.Run) { r.Params["dim"] = "wide" }), newRun(2, 1000, nil))
-	db := open(t, dir)
+	querytest.Append(t, dir, querytest.NewRun(1, 1000, func(r *schema.Run) { r.Params["dim"] = "wide" }), querytest.NewRun(2, 1000, nil))
+	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	const old, both = "git_commit=30", "git_commit=30,33" // of the oldest thousand runs, and of a thousand that are later
 	for _, c := range []struct {
@@ -112,7 +114,7 @@ func TestPagesNewest(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", c.filter, err)
 		}
-		same, err := db.SQL(ctx, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit))
+		same, err := sql.Select(ctx, db, fmt.Sprintf("SELECT run_id, count(*) OVER () FROM runs WHERE %s ORDER BY run_id DESC LIMIT %d", c.where, c.limit))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 // TestPages: a long listing comes in pages that together have every run once and in order, whatever the order is.
@@ -16,7 +18,7 @@ func TestPages(t *testing.T) {
 	dir := t.TempDir() + "/store"
 	s := synthetic{runs: 27_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
 	sealedStore(t, dir, s)
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	for _, c := range []struct {
 		req  query.ListRequest
@@ -27,7 +29,7 @@ func TestPages(t *testing.T) {
 		{query.ListRequest{Sort: []string{"bs", "-p99"}}, "SELECT run_id FROM runs ORDER BY batch_size, p99 DESC, run_id DESC"},
 		{query.ListRequest{Sort: []string{"p99"}, Limit: 9_000}, "SELECT run_id FROM runs ORDER BY p99, run_id DESC LIMIT 9000"},
 	} {
-		want, err := db.SQL(ctx, c.same)
+		want, err := sql.Select(ctx, db, c.same)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -16,7 +18,7 @@ import (
 func TestPoints(t *testing.T) {
 	t.Parallel()
 	point := func(n int, base int64, batch int64, edit func(*schema.Run)) schema.Run {
-		return newRun(n, base, func(r *schema.Run) {
+		return querytest.NewRun(n, base, func(r *schema.Run) {
 			r.BatchSize, r.Params = new(batch), nil
 			if edit != nil {
 				edit(r)
@@ -29,7 +31,7 @@ func TestPoints(t *testing.T) {
 			r.Warnings = []string{"noisy", "drift"}
 		}
 	}
-	db := open(t, newStore(
+	db := querytest.Open(t, querytest.NewStore(
 		t,
 		point(0, 1000, 16, func(r *schema.Run) { r.Warnings = []string{"drift"} }),
 		point(1, 5000, 2, nil), point(2, 3000, 16, nil), point(3, 9000, 16, nil), point(4, 4000, 16, nil),
@@ -37,7 +39,7 @@ func TestPoints(t *testing.T) {
 		point(6, 0, 16, failed(schema.StatusTimeout, "took more than 15 s")),
 		point(7, 0, 4, failed(schema.StatusUnsupported, "not here")),
 		point(8, 1, 2, func(r *schema.Run) { r.Purpose = schema.PurposeProfile }),
-		point(9, 1, 2, func(r *schema.Run) { r.SessionID = sessionID(0) }),
+		point(9, 1, 2, func(r *schema.Run) { r.SessionID = querytest.SessionID(0) }),
 	))
 	ctx := context.Background()
 	p, err := db.Points(ctx, "session=last")
@@ -85,7 +87,7 @@ func TestPoints(t *testing.T) {
 		}
 	}
 	// The numbers, again as documented, and again in Go.
-	sql, err := db.SQL(ctx, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
+	table, err := sql.Select(ctx, db, `SELECT median(p50) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 		FROM runs WHERE point_id = '`+get(0, "point_id")+`' AND purpose = 'measure' AND status = 'ok'`)
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +95,8 @@ func TestPoints(t *testing.T) {
 	want := []float64{overRuns(func(s schema.Summary) float64 { return *s.P50 }), overRuns(func(s schema.Summary) float64 { return *s.P99 }), overRuns(func(s schema.Summary) float64 { return 1.4826 * *s.MAD / *s.P50 })}
 	for i, name := range []string{"median", "p99", "spread"} {
 		got := p.Rows[0][p.Index(name)].(float64)
-		if got != sql.Rows[0][i].(float64) || math.Abs(got-want[i]) > 1e-12*got {
-			t.Errorf("%s: got %v, by SQL %v, want %v", name, got, sql.Rows[0][i], want[i])
+		if got != table.Rows[0][i].(float64) || math.Abs(got-want[i]) > 1e-12*got {
+			t.Errorf("%s: got %v, by SQL %v, want %v", name, got, table.Rows[0][i], want[i])
 		}
 	}
 }
@@ -118,11 +120,11 @@ func TestPointsFailures(t *testing.T) {
 		{schema.StatusError, schema.StageSetup, "b"},
 		{schema.StatusTimeout, "", "z"},
 	} {
-		runs = append(runs, newRun(i, 0, func(r *schema.Run) {
+		runs = append(runs, querytest.NewRun(i, 0, func(r *schema.Run) {
 			r.BatchSize, r.Params, r.Status, r.Stage, r.Error = nil, nil, f.status, f.stage, f.text
 		}))
 	}
-	p, err := open(t, newStore(t, runs...)).Points(context.Background(), "")
+	p, err := querytest.Open(t, querytest.NewStore(t, runs...)).Points(context.Background(), "")
 	if err != nil || len(p.Rows) != 1 {
 		t.Fatalf("%d points, %v", len(p.Rows), err)
 	}
@@ -151,7 +153,7 @@ func overRuns(number func(schema.Summary) float64) float64 {
 func TestPointsOfDifferentUnits(t *testing.T) {
 	t.Parallel()
 	same := func(r *schema.Run) { r.BatchSize, r.Params = nil, nil }
-	db := open(t, newStore(t, newRun(0, 1000, same), newRun(1, 0, func(r *schema.Run) {
+	db := querytest.Open(t, querytest.NewStore(t, querytest.NewRun(0, 1000, same), querytest.NewRun(1, 0, func(r *schema.Run) {
 		same(r)
 		m := schema.Metric{Name: "throughput", Unit: "1/s", Reals: []float64{1, 2}}
 		m.Summary = stat.Summarize(m.Reals)
@@ -170,8 +172,8 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	t.Parallel()
-	runs := append(manyRuns(3), everything())
-	db := open(t, newStore(t, runs...))
+	runs := append(querytest.ManyRuns(3), everything())
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	ctx := context.Background()
 	id := runs[3].RunID
 	for _, text := range []string{id, id[18:], strings.ToLower(id[:12])} {
@@ -192,9 +194,9 @@ func TestShow(t *testing.T) {
 		}
 	}
 	_, err := db.Show(ctx, "01M")
-	wantInput(t, err, "run: 01M begins or ends the ids of 4 runs: 01M")
+	querytest.WantInput(t, err, "run: 01M begins or ends the ids of 4 runs: 01M")
 	for _, text := range []string{"", "XXXX", "'; --", query.ErrInput.Error()} {
 		_, err = db.Show(ctx, text)
-		wantInput(t, err, "run: no run has the id")
+		querytest.WantInput(t, err, "run: no run has the id")
 	}
 }

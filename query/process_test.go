@@ -2,7 +2,7 @@ package query_test
 
 import (
 	"context"
-	"database/sql"
+	stdsql "database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -20,6 +20,8 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -36,7 +38,7 @@ var lsColumns = []string{
 // roles are the whole processes, given a store. Those of List want as many rows as their limit.
 var roles = map[string]func(store string) error{
 	"bare DuckDB": func(string) error {
-		db, err := sql.Open("duckdb", "")
+		db, err := stdsql.Open("duckdb", "")
 		if err != nil {
 			return err
 		}
@@ -54,11 +56,11 @@ var roles = map[string]func(store string) error{
 	"session=last":     list(query.ListRequest{Limit: 20, Filter: "session=last"}),
 	"filter, sorted":   list(query.ListRequest{Limit: 20, Filter: "batch_size>=2", Sort: []string{"-p99"}}),
 	"SQL group by": asked(func(ctx context.Context, db *query.DB) error {
-		_, err := db.SQL(ctx, "SELECT batch_size, median(p50) FROM runs GROUP BY ALL ORDER BY ALL")
+		_, err := sql.Select(ctx, db, "SELECT batch_size, median(p50) FROM runs GROUP BY ALL ORDER BY ALL")
 		return err
 	}),
 	"SQL quantiles": asked(func(ctx context.Context, db *query.DB) error {
-		_, err := db.SQL(ctx, "SELECT count(*), sum(q[1]), sum(q[2]) FROM (SELECT list_quantile_cont(ticks, [0.5, 0.99]) AS q FROM samples)")
+		_, err := sql.Select(ctx, db, "SELECT count(*), sum(q[1]), sum(q[2]) FROM (SELECT list_quantile_cont(ticks, [0.5, 0.99]) AS q FROM samples)")
 		return err
 	}),
 	"all columns":       pages(query.ListRequest{}),
@@ -141,8 +143,8 @@ func TestMain(m *testing.M) {
 // fullRun is a run with most columns set and 1,000 samples, as a real one has.
 func fullRun(n int) schema.Run {
 	random := rand.New(rand.NewPCG(1, uint64(n)))
-	return newRun(n, 0, func(r *schema.Run) {
-		r.Suite, r.Variant, r.BackendVersion, r.SessionID = "quickstart", "plain", "1.2.3", sessionID(n/250)
+	return querytest.NewRun(n, 0, func(r *schema.Run) {
+		r.Suite, r.Variant, r.BackendVersion, r.SessionID = "quickstart", "plain", "1.2.3", querytest.SessionID(n/250)
 		r.Applied = map[string]string{"threads": "2", "seed": "1"}
 		r.Work = schema.Work{Bytes: new(int64(1 << 20)), Flops: new(1e9), Items: new(32.0)}
 		r.Stages = schema.Stages{Setup: new(int64(5e6)), Warmup: new(int64(9e6)), Measure: new(int64(9e8)), Teardown: new(int64(1e5))}
@@ -175,7 +177,7 @@ func BenchmarkProcess(b *testing.B) {
 	for i := range runs {
 		runs[i] = fullRun(i)
 	}
-	store := newStore(b, runs...)
+	store := querytest.NewStore(b, runs...)
 	compareWith(b, store, "newest 20", "column filter", "unit filter", "session=last", "filter, sorted", "SQL group by")
 }
 

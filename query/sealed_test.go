@@ -16,6 +16,8 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -23,9 +25,9 @@ import (
 // liveStore makes a store of runs that are in files of their own: so few at once are not sealed.
 func liveStore(t testing.TB, runs ...schema.Run) string {
 	t.Helper()
-	dir := newStore(t)
+	dir := querytest.NewStore(t)
 	for few := range slices.Chunk(runs, 7) {
-		appendRuns(t, dir, few...)
+		querytest.Append(t, dir, few...)
 	}
 	if len(liveFiles(t, dir)) != len(runs) {
 		t.Fatal("some are sealed")
@@ -104,8 +106,8 @@ func pack(t testing.TB, dir string, files []schema.SealedFile, runs ...schema.Ru
 func variousRuns() []schema.Run {
 	runs := make([]schema.Run, 60)
 	for i := range runs {
-		runs[i] = newRun(i, int64(1000*(i+1)), func(r *schema.Run) {
-			r.SessionID = sessionID(i / 16)
+		runs[i] = querytest.NewRun(i, int64(1000*(i+1)), func(r *schema.Run) {
+			r.SessionID = querytest.SessionID(i / 16)
 			r.Env.GitCommit = fmt.Sprintf("%040x", i/16)
 			switch i % 10 {
 			case 3:
@@ -126,7 +128,7 @@ func variousRuns() []schema.Run {
 // everyAnswer asks everything and prints the answers.
 func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 	t.Helper()
-	db := open(t, stores...)
+	db := querytest.Open(t, stores...)
 	ctx := context.Background()
 	var all strings.Builder
 	say := func(what string, answer any, err error) {
@@ -139,8 +141,8 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 		{},
 		{Limit: 5},
 		{Limit: 100},
-		{Since: start.Add(20 * time.Second)},
-		{Since: start.Add(20 * time.Second), Until: start.Add(40 * time.Second), Limit: 7},
+		{Since: querytest.Start.Add(20 * time.Second)},
+		{Since: querytest.Start.Add(20 * time.Second), Until: querytest.Start.Add(40 * time.Second), Limit: 7},
 		{Filter: "bs>=4 session=last~1"},
 		{Filter: "bs>=4", Limit: 3},
 		{Filter: "dim>64", Sort: []string{"-p50", "bs"}, Limit: 9},
@@ -162,7 +164,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 		"SELECT * FROM runs ORDER BY run_id", "SELECT * FROM samples ORDER BY run_id, metric", "SELECT * FROM ops ORDER BY ALL",
 		"SELECT * FROM samples_long ORDER BY ALL", "SELECT count(*) FROM runs WHERE tags['kept'] = 'yes'",
 	} {
-		r, err := db.SQL(ctx, text)
+		r, err := sql.Select(ctx, db, text)
 		say(text, r, err)
 	}
 	for _, filter := range []string{"", "bs>=4 tag.who=me"} {
@@ -193,7 +195,7 @@ func TestEveryZone(t *testing.T) {
 		}
 		stores := map[string]func() []string{
 			"sealed": func() []string {
-				dir := newStore(t)
+				dir := querytest.NewStore(t)
 				seal(t, dir, runs...)
 				return []string{dir}
 			},
@@ -215,7 +217,7 @@ func TestEveryZone(t *testing.T) {
 				return []string{dir}
 			},
 			"packed": func() []string {
-				dir := newStore(t)
+				dir := querytest.NewStore(t)
 				var files []schema.SealedFile
 				for few := range slices.Chunk(runs[:50], 2) {
 					files = append(files, seal(t, dir, few...))
@@ -232,7 +234,7 @@ func TestEveryZone(t *testing.T) {
 				return []string{a, b}
 			},
 			"copies": func() []string {
-				a := newStore(t)
+				a := querytest.NewStore(t)
 				seal(t, a, runs[:30]...)
 				b := filepath.Join(t.TempDir(), "copy")
 				if err := os.CopyFS(b, os.DirFS(a)); err != nil {
@@ -307,7 +309,7 @@ func annotate(t testing.TB, dir string, runs []schema.Run) {
 		{Kind: schema.EventBless, Key: "good", Runs: []string{id(6), id(12), id(50)}},
 		{Kind: schema.EventNote, Value: "seen again", Runs: []string{id(4)}},
 	} {
-		at := start.Add(time.Duration(i) * time.Hour)
+		at := querytest.Start.Add(time.Duration(i) * time.Hour)
 		e.EventID, e.At = schema.ULIDFrom(at, [10]byte{9: byte(i)}).String(), at
 		content, err := e.Encode()
 		if err != nil {
@@ -328,11 +330,11 @@ func annotate(t testing.TB, dir string, runs []schema.Run) {
 func TestAnnotated(t *testing.T) {
 	t.Parallel()
 	runs := variousRuns()
-	dir := newStore(t)
+	dir := querytest.NewStore(t)
 	seal(t, dir, runs[:30]...)
 	seal(t, dir, runs[30:]...)
 	annotate(t, dir, runs)
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Limit: 2, Columns: []string{"run_id", "tags"}})
 	if err != nil || l.Total != 58 || fmt.Sprint(l.Rows) != fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID) {
@@ -348,13 +350,13 @@ func TestAnnotated(t *testing.T) {
 		t.Errorf("baseline: %v, %v", l.Rows, err)
 	}
 	_, err = db.List(ctx, query.ListRequest{Filter: "baseline=goood"})
-	wantInput(t, err, `there is no baseline "goood"; did you mean good?`)
+	querytest.WantInput(t, err, `there is no baseline "goood"; did you mean good?`)
 	d, err := db.Show(ctx, runs[4].RunID)
 	if err != nil || len(d.Notes) != 2 || d.Notes[0].Text != "seen" || d.Notes[1].Text != "seen again" {
 		t.Errorf("notes %v, %v", d.Notes, err)
 	}
 	_, err = db.Show(ctx, runs[12].RunID)
-	wantInput(t, err, "was removed; restore brings it back")
+	querytest.WantInput(t, err, "was removed; restore brings it back")
 	// A derived file that is damaged is passed over; an event that is damaged is named.
 	packs, err := filepath.Glob(dir + "/packs/events-*")
 	if err != nil || len(packs) != 1 {
@@ -390,18 +392,18 @@ func TestDamagedSealed(t *testing.T) {
 			return path, os.Truncate(filepath.Join(dir, path), 0)
 		},
 	} {
-		dir := newStore(t)
+		dir := querytest.NewStore(t)
 		seal(t, dir, runs[:30]...)
 		bad, err := damage(t, dir, seal(t, dir, runs[30:]...))
 		if err != nil {
 			t.Fatal(err)
 		}
-		db := open(t, dir)
+		db := querytest.Open(t, dir)
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
 		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
 		_, points := db.Points(ctx, "")
-		_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
-		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": sql} {
+		_, selected := sql.Select(ctx, db, "SELECT count(*) FROM runs")
+		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": selected} {
 			if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), bad) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %s: got %v", name, question, err)
 			}
@@ -413,31 +415,31 @@ func TestDamagedSealed(t *testing.T) {
 func TestSamplesGone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	failed := newRun(3, 0, func(r *schema.Run) { r.Status = schema.StatusError })
-	dir := newStore(t)
+	failed := querytest.NewRun(3, 0, func(r *schema.Run) { r.Status = schema.StatusError })
+	dir := querytest.NewStore(t)
 	f := seal(t, dir, failed)
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics.Rows) != 0 {
+	if d, err := querytest.Open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics.Rows) != 0 {
 		t.Errorf("%v, %v", d.Metrics.Rows, err)
 	}
-	good := newRun(4, 1000, nil)
+	good := querytest.NewRun(4, 1000, nil)
 	f = seal(t, dir, good)
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	_, show := db.Show(ctx, good.RunID)
-	_, sql := db.SQL(ctx, "SELECT count(*) FROM samples_long")
+	_, selected := sql.Select(ctx, db, "SELECT count(*) FROM samples_long")
 	_, export := db.Export(ctx, query.ExportRequest{Dest: t.TempDir(), Format: query.FormatCSV})
-	for question, err := range map[string]error{"show": show, "sql": sql, "export": export} {
+	for question, err := range map[string]error{"show": show, "sql": selected, "export": export} {
 		if !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), f.Path(schema.SamplesDir)) {
 			t.Errorf("%s: got %v", question, err)
 		}
 	}
 	// What does not speak of samples does not look for them.
-	if r, err := db.SQL(ctx, "SELECT count(*) FROM runs"); err != nil || fmt.Sprint(r.Rows) != "[[2]]" {
+	if r, err := sql.Select(ctx, db, "SELECT count(*) FROM runs"); err != nil || fmt.Sprint(r.Rows) != "[[2]]" {
 		t.Errorf("%v, %v", r.Rows, err)
 	}
 }
@@ -446,14 +448,14 @@ func TestSamplesGone(t *testing.T) {
 func TestPackGone(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	runs := manyRuns(200)
-	dir := newStore(t)
+	runs := querytest.ManyRuns(200)
+	dir := querytest.NewStore(t)
 	var files []schema.SealedFile
 	for few := range slices.Chunk(runs, 2) {
 		files = append(files, seal(t, dir, few...))
 	}
 	path := filepath.Join(dir, pack(t, dir, files, runs...).Path(schema.PacksDir))
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	count := func() {
 		t.Helper()
 		if l, err := db.List(ctx, query.ListRequest{Filter: "status=ok", Limit: 1}); err != nil || l.Total != 200 {
@@ -509,12 +511,12 @@ func TestLargeRun(t *testing.T) {
 	for i := range ticks {
 		ticks[i] = int64(i)
 	}
-	run := newRun(1, 0, func(r *schema.Run) {
+	run := querytest.NewRun(1, 0, func(r *schema.Run) {
 		r.Metrics, r.Primary = []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: ticks}}, "latency"
 	})
-	dir := newStore(t)
+	dir := querytest.NewStore(t)
 	seal(t, dir, run)
-	d, err := open(t, dir).Show(context.Background(), run.RunID)
+	d, err := querytest.Open(t, dir).Show(context.Background(), run.RunID)
 	if err != nil {
 		t.Fatal(err)
 	}

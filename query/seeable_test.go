@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,7 +32,7 @@ func TestForesee(t *testing.T) {
 		if err != nil {
 			t.Fatal(suite, err)
 		}
-		if suite == "s" && (f.Session != sessionID(2) || f.Machine == "") {
+		if suite == "s" && (f.Session != querytest.SessionID(2) || f.Machine == "") {
 			t.Errorf("%+v, want session 2", f)
 		}
 		return f.Seeable(blocks, looks)

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,14 +16,14 @@ import (
 func TestPartIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, table := range []*schema.Table{schema.Samples, schema.Ops} {
-		dir := newStore(t)
+		dir := querytest.NewStore(t)
 		name := filepath.Join(dir, seal(t, dir, fullRun(1), everything()).Path(schema.TableZones[table]))
 		good := filepath.Join(t.TempDir(), "good.parquet")
 		if err := errors.Join(os.Rename(name, good), os.Symlink(good, name)); err != nil {
 			t.Fatal(err)
 		}
 		text := "SELECT count(*) FROM " + table.Name
-		if answer, err := open(t, dir).SQL(context.Background(), text); !errors.Is(err, schema.ErrDamaged) {
+		if answer, err := sql.Select(context.Background(), querytest.Open(t, dir), text); !errors.Is(err, schema.ErrDamaged) {
 			t.Errorf("%s: %v, %v", text, answer.Rows, err)
 		}
 	}

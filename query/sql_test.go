@@ -14,12 +14,14 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 func TestSQL(t *testing.T) {
 	t.Parallel()
-	runs := append(manyRuns(5), everything())
-	db := open(t, newStore(t, runs...))
+	runs := append(querytest.ManyRuns(5), everything())
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, c := range []struct{ text, want string }{
 		{"SELECT batch_size, count(*) AS n, median(p50) FROM runs WHERE suite = 'quick start' GROUP BY ALL ORDER BY ALL", "[[1 1 100010] [2 1 100020] [4 1 100030] [8 1 100040] [16 1 100050]]"},
 		{"SELECT i, value FROM samples_long WHERE run_id = '" + runs[0].RunID + "' ORDER BY i", "[[0 100000] [1 100010] [2 100020] [3 101000] [4 100005]]"},
@@ -36,7 +38,7 @@ func TestSQL(t *testing.T) {
 		{"/* a */ SELECT 1 -- b\n;", "[[1]]"},
 		{"DESCRIBE SELECT run_id FROM runs", "[[run_id VARCHAR YES <nil> <nil> <nil>]]"},
 	} {
-		r, err := db.SQL(context.Background(), c.text)
+		r, err := sql.Select(context.Background(), db, c.text)
 		if err != nil || fmt.Sprint(r.Rows) != c.want {
 			t.Errorf("%s\n got %v, %v\nwant %s", c.text, r.Rows, err, c.want)
 		}
@@ -46,7 +48,7 @@ func TestSQL(t *testing.T) {
 // TestSQLTypes: every type of DuckDB becomes one of ours.
 func TestSQLTypes(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t))
+	db := querytest.Open(t, querytest.NewStore(t))
 	for _, c := range []struct {
 		expression string
 		kind       answer.Type
@@ -84,9 +86,9 @@ func TestSQLTypes(t *testing.T) {
 		{"DATE '2026-11-21'", answer.TypeText, "2026-11-21"},
 		{"TIME '06:45:12.5'", answer.TypeText, "06:45:12.5"},
 		{"TIMETZ '06:45:12+02'", answer.TypeText, "06:45:12+02:00"},
-		{"TIMESTAMP '2026-11-21 06:45:12.345678'", answer.TypeTime, start},
-		{"TIMESTAMPTZ '2026-11-21 08:45:12.345678+02'", answer.TypeTime, start},
-		{"TIMESTAMP_MS '2026-11-21 06:45:12'", answer.TypeTime, start.Truncate(time.Second)},
+		{"TIMESTAMP '2026-11-21 06:45:12.345678'", answer.TypeTime, querytest.Start},
+		{"TIMESTAMPTZ '2026-11-21 08:45:12.345678+02'", answer.TypeTime, querytest.Start},
+		{"TIMESTAMP_MS '2026-11-21 06:45:12'", answer.TypeTime, querytest.Start.Truncate(time.Second)},
 		{"INTERVAL '14 months 3 days 1.5 seconds'", answer.TypeText, "14 months 3 days 1.5s"},
 		{"INTERVAL 0 SECOND", answer.TypeText, "0s"},
 		{"[1, NULL, 3]", answer.TypeList, []any{int64(1), nil, int64(3)}},
@@ -98,7 +100,7 @@ func TestSQLTypes(t *testing.T) {
 		{`'{"a": [1, null]}'::JSON`, answer.TypeText, `{"a":[1,null]}`},
 		{"union_value(n := 5)", answer.TypeText, "5"},
 	} {
-		r, err := db.SQL(context.Background(), "SELECT "+c.expression)
+		r, err := sql.Select(context.Background(), db, "SELECT "+c.expression)
 		if err != nil {
 			t.Errorf("%s: %v", c.expression, err)
 			continue
@@ -115,8 +117,8 @@ func TestSQLTypes(t *testing.T) {
 // TestSQLMisfits: a column of which one value does not fit its type is text, the other values too.
 func TestSQLMisfits(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t))
-	r, err := db.SQL(t.Context(), `SELECT * FROM (VALUES (TIMESTAMP '2026-11-21 06:45:12', 0.5::DECIMAL(38,2), 1::HUGEINT), (NULL, NULL, NULL),
+	db := querytest.Open(t, querytest.NewStore(t))
+	r, err := sql.Select(t.Context(), db, `SELECT * FROM (VALUES (TIMESTAMP '2026-11-21 06:45:12', 0.5::DECIMAL(38,2), 1::HUGEINT), (NULL, NULL, NULL),
 		('infinity', 123456789012345678901234567890.12, 170141183460469231731687303715884105727)) t(a, b, c)`)
 	want := "[[2026-11-21T06:45:12Z 0.5 1] [<nil> <nil> <nil>] [infinity 123456789012345678901234567890.12 170141183460469231731687303715884105727]]"
 	if err != nil || fmt.Sprint(r.Rows) != want {
@@ -127,7 +129,7 @@ func TestSQLMisfits(t *testing.T) {
 // TestSQLUnits: a column of the views has its unit as long as it is that column.
 func TestSQLUnits(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(1)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...))
 	for _, c := range []struct{ text, want string }{
 		{"SELECT p50, unit, measure_ns FROM runs", "of the row||ns"},
 		{"SELECT r.p50, unit, memory_bytes FROM runs r", "of the row||B"},
@@ -143,7 +145,7 @@ func TestSQLUnits(t *testing.T) {
 		{"SELECT * EXCLUDE (run_id, metric) FROM samples_long", "||of the row"},
 		{"SELECT start_ns, duration_ns FROM ops", "ns|ns"},
 	} {
-		r, err := db.SQL(context.Background(), c.text)
+		r, err := sql.Select(context.Background(), db, c.text)
 		if err != nil {
 			t.Errorf("%s: %v", c.text, err)
 			continue
@@ -160,7 +162,7 @@ func TestSQLUnits(t *testing.T) {
 
 // TestGate: what is not one SELECT over the views is refused in one line, with nothing read, made or changed.
 func TestGate(t *testing.T) {
-	store := newStore(t, manyRuns(3)...)
+	store := querytest.NewStore(t, querytest.ManyRuns(3)...)
 	live := liveFiles(t, store)[0]
 	here := t.TempDir()
 	t.Chdir(here)
@@ -169,7 +171,7 @@ func TestGate(t *testing.T) {
 		t.Fatal(err)
 	}
 	parquet := t.TempDir()
-	db := open(t, store)
+	db := querytest.Open(t, store)
 	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: parquet, Format: query.FormatParquet}); err != nil {
 		t.Fatal(err)
 	}
@@ -227,12 +229,12 @@ func TestGate(t *testing.T) {
 		{"SELECT error('boom')", "query: boom"},
 		{"SELECT * FROM range(1) WHERE nope(1)", "query: "},
 	} {
-		_, err := db.SQL(context.Background(), c.text)
+		_, err := sql.Select(context.Background(), db, c.text)
 		if err == nil || len(err.Error()) > 600 {
 			t.Errorf("%.80q: got %.700v", c.text, err)
 			continue
 		}
-		wantInput(t, err, c.want)
+		querytest.WantInput(t, err, c.want)
 	}
 	if after := snapshot(t, store) + snapshot(t, here); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
@@ -240,7 +242,7 @@ func TestGate(t *testing.T) {
 }
 
 func TestMemoryLimit(t *testing.T) {
-	store := newStore(t)
+	store := querytest.NewStore(t)
 	spill := t.TempDir()
 	t.Setenv("TMPDIR", spill)
 	db, err := query.Open(context.Background(), []string{store}, query.Options{MemoryLimit: 30 << 20})
@@ -248,13 +250,13 @@ func TestMemoryLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A sort that does not fit in memory spills outside the store, and leaves nothing.
-	r, err := db.SQL(context.Background(), "SELECT max(x) FROM (SELECT x, row_number() OVER (ORDER BY hash(x)) AS n FROM range(3000000) t(x))")
+	r, err := sql.Select(context.Background(), db, "SELECT max(x) FROM (SELECT x, row_number() OVER (ORDER BY hash(x)) AS n FROM range(3000000) t(x))")
 	if err != nil || fmt.Sprint(r.Rows) != "[[2999999]]" {
 		t.Errorf("got %v, %v", r.Rows, err)
 	}
 	// What cannot be spilled ends with one line.
-	_, err = db.SQL(context.Background(), "SELECT max(len(l)) FROM (SELECT list(x) AS l FROM range(20000000) t(x))")
-	if !errors.Is(err, query.ErrMemory) || !errors.Is(err, query.ErrInput) {
+	_, err = sql.Select(context.Background(), db, "SELECT max(len(l)) FROM (SELECT list(x) AS l FROM range(20000000) t(x))")
+	if !errors.Is(err, sql.ErrMemory) || !errors.Is(err, query.ErrInput) {
 		t.Errorf("got %v", err)
 	}
 	if err := db.Close(); err != nil {
@@ -271,12 +273,12 @@ func TestSQLTooLarge(t *testing.T) {
 		t.Skip("left out: NEUROLENS_LONG is not set")
 	}
 	t.Parallel()
-	db := open(t, newStore(t))
+	db := querytest.Open(t, querytest.NewStore(t))
 	for _, text := range []string{
 		"SELECT * FROM range(10000001)",
 		"SELECT range, range FROM range(5000001)",
 	} {
-		_, err := db.SQL(t.Context(), text)
+		_, err := sql.Select(t.Context(), db, text)
 		if !errors.Is(err, query.ErrInput) || !strings.Contains(err.Error(), "more than 10000000 values") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -287,7 +289,7 @@ func TestSQLTooLarge(t *testing.T) {
 // else there is has them all.
 func TestSQLThreads(t *testing.T) {
 	t.Parallel()
-	db := open(t, newStore(t, manyRuns(3)...))
+	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(3)...))
 	all := int64(runtime.GOMAXPROCS(0))
 	for text, want := range map[string]int64{
 		"count(*) OVER () FROM runs":                                       1,
@@ -297,7 +299,7 @@ func TestSQLThreads(t *testing.T) {
 		"count(*) OVER (PARTITION BY git_commit) FROM runs":                all,
 		"count(*), 'OVER ()' FROM runs":                                    all,
 	} {
-		got, err := db.SQL(t.Context(), "SELECT current_setting('threads'), "+text)
+		got, err := sql.Select(t.Context(), db, "SELECT current_setting('threads'), "+text)
 		if err != nil {
 			t.Fatal(err)
 		}

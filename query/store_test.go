@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -47,11 +49,11 @@ func snapshot(t testing.TB, dir string) string {
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	other := newStore(t)
+	other := querytest.NewStore(t)
 	if err := os.WriteFile(other+"/neurolens.json", []byte(`{"format":7}`), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	torn := newStore(t)
+	torn := querytest.NewStore(t)
 	if err := os.WriteFile(torn+"/neurolens.json", []byte(`{"for`), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -66,31 +68,31 @@ func TestOpenErrors(t *testing.T) {
 		{torn + "/neurolens.json", syscall.ENOTDIR},
 		{"a\x00b", syscall.EINVAL},
 	} {
-		_, err := query.Open(ctx, []string{newStore(t), c.dir}, query.Options{})
+		_, err := query.Open(ctx, []string{querytest.NewStore(t), c.dir}, query.Options{})
 		if !errors.Is(err, c.want) || !errors.Is(err, query.ErrStore) || !strings.HasPrefix(err.Error(), "store "+strings.ReplaceAll(c.dir, "\x00", "�")+": ") {
 			t.Errorf("%q: got %v, want %v", c.dir, err, c.want)
 		}
 	}
 	_, err := query.Open(ctx, nil, query.Options{})
-	wantInput(t, err, "no store")
-	_, err = query.Open(ctx, []string{newStore(t), ""}, query.Options{})
-	wantInput(t, err, "the name of a store is empty")
+	querytest.WantInput(t, err, "no store")
+	_, err = query.Open(ctx, []string{querytest.NewStore(t), ""}, query.Options{})
+	querytest.WantInput(t, err, "the name of a store is empty")
 }
 
 // TestSeveralStores: two stores answer as one, and what both hold counts once.
 func TestSeveralStores(t *testing.T) {
 	t.Parallel()
-	runs := manyRuns(6)
-	a, b := newStore(t, runs[0], runs[2], runs[4], runs[5]), newStore(t, runs[1], runs[2], runs[3])
-	db := open(t, a, b)
+	runs := querytest.ManyRuns(6)
+	a, b := querytest.NewStore(t, runs[0], runs[2], runs[4], runs[5]), querytest.NewStore(t, runs[1], runs[2], runs[3])
+	db := querytest.Open(t, a, b)
 	ctx := context.Background()
-	if got, want := ids(t, db, query.ListRequest{}), []int{5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
+	if got, want := querytest.IDs(t, db, query.ListRequest{}), []int{5, 4, 3, 2, 1, 0}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := ids(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1}; !slices.Equal(got, want) {
+	if got, want := querytest.IDs(t, db, query.ListRequest{Filter: "repeat_index>=1 repeat_index<=3"}), []int{3, 2, 1}; !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	r, err := db.SQL(ctx, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs")
+	r, err := sql.Select(ctx, db, "SELECT count(*), (SELECT count(*) FROM samples) FROM runs")
 	if err != nil || fmt.Sprint(r.Rows) != "[[6 6]]" {
 		t.Errorf("got %v, %v", r.Rows, err)
 	}
@@ -111,7 +113,7 @@ func TestOddPaths(t *testing.T) {
 	} {
 		base := t.TempDir()
 		dir, link := filepath.Join(base, name), filepath.Join(base, "link")
-		store := newStore(t, manyRuns(3)...)
+		store := querytest.NewStore(t, querytest.ManyRuns(3)...)
 		if err := errors.Join(os.CopyFS(filepath.Join(base, beside), os.DirFS(store)), os.Rename(store, dir), os.Symlink(dir, link)); err != nil {
 			t.Fatal(err)
 		}
@@ -119,15 +121,15 @@ func TestOddPaths(t *testing.T) {
 			if path == link && name != "st*ore" && !long() {
 				continue
 			}
-			db := open(t, path)
+			db := querytest.Open(t, path)
 			ctx := context.Background()
-			if got := ids(t, db, query.ListRequest{}); !slices.Equal(got, []int{2, 1, 0}) {
+			if got := querytest.IDs(t, db, query.ListRequest{}); !slices.Equal(got, []int{2, 1, 0}) {
 				t.Errorf("%s: got %v", path, got)
 			}
-			if got := ids(t, db, query.ListRequest{Filter: "bs>=2 status=ok"}); !slices.Equal(got, []int{2, 1}) {
+			if got := querytest.IDs(t, db, query.ListRequest{Filter: "bs>=2 status=ok"}); !slices.Equal(got, []int{2, 1}) {
 				t.Errorf("%s: got %v", path, got)
 			}
-			r, err := db.SQL(ctx, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM samples_long)")
+			r, err := sql.Select(ctx, db, "SELECT (SELECT count(*) FROM runs), (SELECT count(*) FROM samples_long)")
 			if err != nil || fmt.Sprint(r.Rows) != "[[3 15]]" {
 				t.Errorf("%s: %v, %v", path, r.Rows, err)
 			}
@@ -143,7 +145,7 @@ func TestOddPaths(t *testing.T) {
 func TestRefusedPath(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), `a\b*`)
-	if err := os.Rename(newStore(t, manyRuns(1)...), dir); err != nil {
+	if err := os.Rename(querytest.NewStore(t, querytest.ManyRuns(1)...), dir); err != nil {
 		t.Fatal(err)
 	}
 	_, err := query.Open(context.Background(), []string{dir}, query.Options{})
@@ -155,7 +157,7 @@ func TestRefusedPath(t *testing.T) {
 // TestReadOnly asks every question of a store that may not be written, from a directory and with a home that may not
 // either, and finds all three as they were.
 func TestReadOnly(t *testing.T) {
-	store := newStore(t, manyRuns(5)...)
+	store := querytest.NewStore(t, querytest.ManyRuns(5)...)
 	here, home, dest := t.TempDir(), t.TempDir(), t.TempDir()
 	t.Chdir(here)
 	t.Setenv("HOME", home)
@@ -164,7 +166,7 @@ func TestReadOnly(t *testing.T) {
 	}
 	protect(t, store)
 	before := snapshot(t, store) + snapshot(t, here) + snapshot(t, home)
-	db := open(t, store)
+	db := querytest.Open(t, store)
 	ask(t, db, dest)
 	if after := snapshot(t, store) + snapshot(t, here) + snapshot(t, home); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
@@ -200,7 +202,7 @@ func ask(t *testing.T, db *query.DB, dest string) {
 	if _, err := db.Points(ctx, "bs>=2"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.SQL(ctx, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
+	if _, err := sql.Select(ctx, db, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
@@ -224,7 +226,7 @@ func liveFiles(t testing.TB, store string) []string {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	foreign := t.TempDir() + "/other.parquet"
-	if _, err := open(t, newStore(t, manyRuns(1)...)).Export(context.Background(), query.ExportRequest{Dest: filepath.Dir(foreign), Format: query.FormatParquet}); err != nil {
+	if _, err := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...)).Export(context.Background(), query.ExportRequest{Dest: filepath.Dir(foreign), Format: query.FormatParquet}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Dir(foreign)+"/samples.parquet", foreign); err != nil {
@@ -245,20 +247,20 @@ func TestDamaged(t *testing.T) {
 		},
 	}
 	for name, damage := range damages {
-		store := newStore(t, manyRuns(3)...)
+		store := querytest.NewStore(t, querytest.ManyRuns(3)...)
 		files := liveFiles(t, store)
 		bad := files[len(files)-1]
 		if err := damage(bad); err != nil {
 			t.Fatal(err)
 		}
-		db := open(t, store)
+		db := querytest.Open(t, store)
 		ctx := context.Background()
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
 		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
 		_, points := db.Points(ctx, "")
-		_, sql := db.SQL(ctx, "SELECT count(*) FROM runs")
-		_, samples := db.SQL(ctx, "SELECT count(*) FROM samples_long")
-		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": sql, "samples": samples} {
+		_, selected := sql.Select(ctx, db, "SELECT count(*) FROM runs")
+		_, samples := sql.Select(ctx, db, "SELECT count(*) FROM samples_long")
+		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": selected, "samples": samples} {
 			if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), filepath.Base(bad)) || strings.Contains(err.Error(), "\n") {
 				t.Errorf("%s, %s: got %v", name, question, err)
 			}
@@ -284,8 +286,8 @@ func copyFile(from, to string) error {
 // TestVanished: a run that goes away between the listing and the reading is no error.
 func TestVanished(t *testing.T) {
 	t.Parallel()
-	store := liveStore(t, manyRuns(40)...)
-	db := open(t, store)
+	store := liveStore(t, querytest.ManyRuns(40)...)
+	db := querytest.Open(t, store)
 	files := liveFiles(t, store)
 	done := make(chan error)
 	go func() {
@@ -315,7 +317,7 @@ func TestVanished(t *testing.T) {
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	run := everything()
-	db := open(t, newStore(t, run))
+	db := querytest.Open(t, querytest.NewStore(t, run))
 	ctx := context.Background()
 	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
 		var columns, counts []string
@@ -324,7 +326,7 @@ func TestEveryColumn(t *testing.T) {
 				columns, counts = append(columns, c.Name), append(counts, "count("+c.Name+")")
 			}
 		}
-		r, err := db.SQL(ctx, "SELECT "+strings.Join(counts, ", ")+" FROM "+table.Name)
+		r, err := sql.Select(ctx, db, "SELECT "+strings.Join(counts, ", ")+" FROM "+table.Name)
 		if err != nil {
 			t.Fatalf("%s: %v", table.Name, err)
 		}
@@ -363,7 +365,7 @@ func plainText(v any) string {
 // everything is a run with every column.
 func everything() schema.Run {
 	r := fullRun(300)
-	r.Side, r.Resumes, r.ModelSHA256 = "head", sessionID(9), strings.Repeat("ab", 32)
+	r.Side, r.Resumes, r.ModelSHA256 = "head", querytest.SessionID(9), strings.Repeat("ab", 32)
 	r.Stages.Build, r.Stages.Validate, r.Stages.Profile = new(int64(1)), new(int64(2)), new(int64(3))
 	r.Stage, r.ErrorKind, r.Error, r.ExitCode, r.Signal = "measure", "kind", "it's \"odd\"\nvery", new(int64(0)), "SIGSEGV"
 	r.Warnings = []string{"drift", "throttled"}

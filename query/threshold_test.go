@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 )
 
 func TestThresholdOf(t *testing.T) {
@@ -33,6 +34,6 @@ func TestThresholdOf(t *testing.T) {
 		"2 parsec": `unit "parsec" is not known`,
 	} {
 		_, err := query.ThresholdOf(text)
-		wantInput(t, err, says)
+		querytest.WantInput(t, err, says)
 	}
 }

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // untimedRun is a run without a start, of a file, whose id says nothing of its place there.
 func untimedRun(n int, session, file string) schema.Run {
-	return newRun(n, int64(100_000+n), func(r *schema.Run) {
+	return querytest.NewRun(n, int64(100_000+n), func(r *schema.Run) {
 		at := uint64(n+1) * 0x9e3779b97f4a7c15
 		r.RunID = schema.ULIDFrom(time.Time{}, [10]byte{byte(at >> 56), byte(at >> 48), byte(at >> 40), byte(at >> 32), byte(at >> 24)}).String()
 		r.StartedAt, r.TimeSource = time.Time{}, ""
@@ -37,16 +38,16 @@ func TestUntimed(t *testing.T) {
 	}
 	last := &untimed[len(untimed)-1]
 	last.PositionIndex = nil
-	timed := manyRuns(3)
-	dir := newStore(t)
+	timed := querytest.ManyRuns(3)
+	dir := querytest.NewStore(t)
 	seal(t, dir, append(slices.Clone(untimed[:2500]), timed[0])...)
 	seal(t, dir, untimed[2503:]...)
-	appendRuns(t, dir, append(slices.Clone(untimed[2500:2503]), timed[1:]...)...)
+	querytest.Append(t, dir, append(slices.Clone(untimed[2500:2503]), timed[1:]...)...)
 	var want []string
 	for _, r := range slices.Concat([]schema.Run{timed[2], timed[1], timed[0]}, untimed) {
 		want = append(want, r.RunID)
 	}
-	db := open(t, dir)
+	db := querytest.Open(t, dir)
 	for _, filter := range []string{"", "status=ok", "precision=fp32,bf16"} {
 		for _, limit := range []int{0, 1, 3, 5, 2600, 4500, 6000} {
 			var got []string

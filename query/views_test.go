@@ -2,7 +2,7 @@ package query_test
 
 import (
 	"context"
-	"database/sql"
+	stdsql "database/sql"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +10,8 @@ import (
 
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,7 +30,7 @@ var viewQueries = []string{
 // rowsOfSQL are the values of the only column.
 func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
 	t.Helper()
-	table, err := db.SQL(context.Background(), text)
+	table, err := sql.Select(context.Background(), db, text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,11 +45,11 @@ func rowsOfSQL(t testing.TB, db *query.DB, text string) []string {
 // rowsOfViews loads the text of Views into a DuckDB and asks that.
 func rowsOfViews(t testing.TB, dir, text string) []string {
 	t.Helper()
-	views, err := query.Views(dir)
+	views, err := sql.Views(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := sql.Open("duckdb", "")
+	db, err := stdsql.Open("duckdb", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +65,7 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 	defer rows.Close()
 	var all []string
 	for rows.Next() {
-		var value sql.NullString
+		var value stdsql.NullString
 		if err := rows.Scan(&value); err != nil {
 			t.Fatal(err)
 		}
@@ -76,8 +78,8 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 func TestViews(t *testing.T) {
 	t.Parallel()
 	runs := variousRuns()
-	stores := map[string]string{"empty": newStore(t), "live": liveStore(t, runs...), "a [b] * it's": ""}
-	sealed := newStore(t)
+	stores := map[string]string{"empty": querytest.NewStore(t), "live": liveStore(t, runs...), "a [b] * it's": ""}
+	sealed := querytest.NewStore(t)
 	seal(t, sealed, runs[:40]...)
 	seal(t, sealed, runs[40:]...)
 	stores["sealed"] = sealed
@@ -95,7 +97,7 @@ func TestViews(t *testing.T) {
 			continue // the odd one has both
 		}
 		t.Run(name, func(t *testing.T) {
-			db := open(t, dir)
+			db := querytest.Open(t, dir)
 			for _, text := range viewQueries {
 				got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, db, text)
 				if !slices.Equal(got, want) {
@@ -119,7 +121,7 @@ func TestViewsOrphans(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, text := range viewQueries {
-		if got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, open(t, dir), text); !slices.Equal(got, want) {
+		if got, want := rowsOfViews(t, dir, text), rowsOfSQL(t, querytest.Open(t, dir), text); !slices.Equal(got, want) {
 			t.Errorf("%s\n got %.2000q\nwant %.2000q", text, got, want)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/query/scratch"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 // question is a text of SQL for the process that answers it.
@@ -75,7 +76,7 @@ func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	crash, crashed := errors.AsType[*guard.Crash](err)
 	switch {
 	case errors.Is(err, guard.ErrMemory), done.Memory:
-		return query.ErrMemory
+		return sql.ErrMemory
 	case crashed && crash.Signal == "SIGKILL":
 		return errors.New("query: the process that answers was killed, as the system does when memory runs out")
 	case crashed && crash.Signal != "":
@@ -113,7 +114,7 @@ func answerPart(ctx context.Context, argument []byte) any {
 	case errors.Is(err, syscall.EPIPE):
 		return answered{Code: exitPipe}
 	}
-	return answered{exitCode(err), err.Error(), errors.Is(err, query.ErrMemory)}
+	return answered{exitCode(err), err.Error(), errors.Is(err, sql.ErrMemory)}
 }
 
 // answer answers a question on stdout.
@@ -124,9 +125,9 @@ func (a *app) answer(ctx context.Context, q question) error {
 	}
 	// It is not closed: the process ends, and what it leaves in the directory is the parent's to remove.
 	if q.Format == string(query.FormatArrow) {
-		return db.SQLArrow(ctx, q.SQL, a.stdout)
+		return sql.SelectArrow(ctx, db, q.SQL, a.stdout)
 	}
-	t, err := db.SQL(ctx, q.SQL)
+	t, err := sql.Select(ctx, db, q.SQL)
 	if err != nil {
 		return err
 	}

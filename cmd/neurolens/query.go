@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/spf13/cobra"
 )
@@ -45,7 +46,7 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 	err = a.inPart(cmd.Context(), question{
 		Stores: a.readStores(), SQL: text, Format: format, Terminal: a.terminal, Width: a.width, CSVRaw: a.csvRaw,
 	}, limit)
-	if errors.Is(err, query.ErrMemory) {
+	if errors.Is(err, sql.ErrMemory) {
 		return fmt.Errorf("%w of %s; --memory-limit raises it", err, memory)
 	}
 	return err

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 // testPython is the interpreter of the tests, with a framework that they measure.
@@ -133,7 +134,7 @@ func (p *process) run(t testing.TB) {
 }
 
 // rows asks the store of a directory; a row is [a b].
-func rows(t testing.TB, dir, sql string) string {
+func rows(t testing.TB, dir, text string) string {
 	t.Helper()
 	ctx := context.Background()
 	db, err := query.Open(ctx, []string{filepath.Join(dir, "runs_store")}, query.Options{})
@@ -141,7 +142,7 @@ func rows(t testing.TB, dir, sql string) string {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	table, err := db.SQL(ctx, sql)
+	table, err := sql.Select(ctx, db, text)
 	if err != nil {
 		t.Fatal(err)
 	}

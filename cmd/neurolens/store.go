@@ -6,8 +6,8 @@ import (
 	"io"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/spf13/cobra"
 )
@@ -65,7 +65,7 @@ func runStoreViews(a *app) error {
 	if err != nil {
 		return err
 	}
-	text, err := query.Views(dir)
+	text, err := sql.Views(dir)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/sql"
 )
 
 // tortureSweep measures a script that leaves a daemon behind in every iteration: double-forked, in a session of its
@@ -235,11 +236,11 @@ func checkStore(t *testing.T, dir string, acknowledged map[string]bool, lost int
 		t.Fatal(err)
 	}
 	defer db.Close()
-	runs, err := db.SQL(ctx, "SELECT run_id, status FROM runs")
+	runs, err := sql.Select(ctx, db, "SELECT run_id, status FROM runs")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.SQL(ctx, "SELECT count(*), sum(value) FROM samples_long"); err != nil {
+	if _, err := sql.Select(ctx, db, "SELECT count(*), sum(value) FROM samples_long"); err != nil {
 		t.Fatal(err)
 	}
 	statuses := map[string]int{}

@@ -1,4 +1,4 @@
-package query
+package sql
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
@@ -20,7 +21,7 @@ func FuzzGate(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	ctx, c := context.Background(), connected(f)
+	ctx, c := context.Background(), querytest.Connect(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		_, err := gate(ctx, c, text)
 		if err != nil {
@@ -37,29 +38,10 @@ func FuzzGate(f *testing.F) {
 	})
 }
 
-// connected is a connection of an engine that nothing else uses.
-func connected(t testing.TB) *duck.Conn {
-	t.Helper()
-	e, err := duck.Open(0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := e.Connect(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := errors.Join(c.Close(), e.Close()); err != nil {
-			t.Error(err)
-		}
-	})
-	return c
-}
-
 // TestGateKnowsWhatSteers: every function of a table that this DuckDB has for changing itself is refused.
 func TestGateKnowsWhatSteers(t *testing.T) {
 	t.Parallel()
-	c := connected(t)
+	c := querytest.Connect(t)
 	all, err := c.Table(t.Context(), duck.Statement{SQL: `SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'table'
 		AND regexp_matches(function_name, 'able_|checkpoint|truncate|^set|^reset|write|execute|^query$') AND NOT regexp_matches(function_name, '_table_')`})
 	if err != nil || len(all.Rows) < 8 {
@@ -75,7 +57,7 @@ func TestGateKnowsWhatSteers(t *testing.T) {
 // TestSandboxIsLocked: behind the gate stands the engine's own lock.
 func TestSandboxIsLocked(t *testing.T) {
 	t.Parallel()
-	c := connected(t)
+	c := querytest.Connect(t)
 	for _, s := range sandbox(&scan.Sources{}, passed{}) {
 		if _, err := c.Exec(t.Context(), s); err != nil {
 			t.Fatal(err)
@@ -84,20 +66,6 @@ func TestSandboxIsLocked(t *testing.T) {
 	for _, s := range []string{"SET threads = 1", "SET lock_configuration = false", "SET enable_external_access = true"} {
 		if _, err := c.Exec(t.Context(), s); err == nil {
 			t.Errorf("%s works", s)
-		}
-	}
-}
-
-// TestOneLine: of an error of DuckDB what it says stays, not what it adds.
-func TestOneLine(t *testing.T) {
-	t.Parallel()
-	for message, want := range map[string]string{
-		"Binder Error: Referenced column \"a\" not found\n\nLINE 1: SELECT a\n               ^":       `referenced column "a" not found`,
-		"INTERNAL Error: Attempted to access index 0 within vector of size 0\n\nStack Trace:\n\n/a/b": "attempted to access index 0 within vector of size 0",
-		"Binder Error: No function matches.\n\tCandidate functions:\n\tabs(INTEGER)":                  "no function matches",
-	} {
-		if got := duck.OneLine(message); got != want {
-			t.Errorf("%q: %q, want %q", message, got, want)
 		}
 	}
 }

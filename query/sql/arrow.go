@@ -1,4 +1,4 @@
-package query
+package sql
 
 import (
 	"context"
@@ -12,27 +12,28 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/arrowio"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
-// SQLArrow answers like SQL, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
+// SelectArrow answers like Select, and writes the result as an Arrow IPC stream, of any length: it goes through a temporary
 // file. Integers are int64, reals float64, times timestamp[us, UTC], dates date32, lists, maps and structs themselves,
 // everything else text; the metadata of a field has its stored unit. An integer of more than 64 bits is an ErrInput.
 //
 // Nothing is written before the answer is complete. Where writing it fails, the stream ends in a way that readers refuse.
-func (db *DB) SQLArrow(ctx context.Context, text string, w io.Writer) (err error) {
-	dir, err := os.MkdirTemp(db.stores.TempDir, "neurolens-query-")
+func SelectArrow(ctx context.Context, db *query.DB, text string, w io.Writer) (err error) {
+	dir, err := os.MkdirTemp(db.Stores().TempDir, "neurolens-query-")
 	if err != nil {
 		return fmt.Errorf("query: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var a *arrowAnswer
-	err = db.stores.Elsewhere(ctx, func(s *scan.Sources) error {
+	err = db.Stores().Elsewhere(ctx, func(s *scan.Sources) error {
 		var err error
-		a, err = db.arrowAnswer(ctx, s, text, filepath.Join(dir, "answer.parquet"))
+		a, err = newArrowAnswer(ctx, db, s, text, filepath.Join(dir, "answer.parquet"))
 		return err
 	})
 	if err != nil {
@@ -63,12 +64,12 @@ func (a *arrowAnswer) close() error {
 	return errors.Join(a.conn.Close(), a.engine.Close())
 }
 
-// arrowAnswer answers a text in an engine of its own, which is the answer's to close.
-func (db *DB) arrowAnswer(ctx context.Context, s *scan.Sources, text, path string) (a *arrowAnswer, err error) {
+// newArrowAnswer answers a text in an engine of its own, which is the answer's to close.
+func newArrowAnswer(ctx context.Context, db *query.DB, s *scan.Sources, text, path string) (a *arrowAnswer, err error) {
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) { // of an attempt before
 		return nil, fmt.Errorf("query: %w", err)
 	}
-	e, err := duck.Open(db.stores.MemoryLimit, db.stores.TempDir)
+	e, err := duck.Open(db.Stores().MemoryLimit, db.Stores().TempDir)
 	if err != nil {
 		return nil, err
 	}

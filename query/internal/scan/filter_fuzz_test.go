@@ -1,4 +1,4 @@
-package query
+package scan_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/internal/scan"
 )
 
@@ -26,7 +27,7 @@ func FuzzFilter(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	ctx, c := context.Background(), connected(f)
+	ctx, c := context.Background(), querytest.Connect(f)
 	f.Fuzz(func(t *testing.T, text string) {
 		cond, err := filter.Compile(text, func(_, value string) ([]string, error) { return []string{value}, nil })
 		if err != nil {

@@ -1,4 +1,9 @@
-package query
+// Package sql answers SQL that users write, over the views runs, samples, samples_long and ops of stores, and gives the
+// same views to other DuckDBs.
+//
+// A text passes a gate (gate.go), which lets one SELECT through, and then runs in an engine of its own that is locked in:
+// it opens the files of the stores alone and can change nothing (sandbox).
+package sql
 
 import (
 	"context"
@@ -8,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -19,16 +25,19 @@ import (
 // twice.
 const maxValues = 10_000_000
 
-// SQL answers one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id,
+// ErrMemory is an ErrInput: a text of SQL needs more memory than Options allow.
+var ErrMemory = fault.Input("query: it needs more memory than its limit")
+
+// Select answers one SELECT over the views runs, samples (with `values`, the samples in the unit), samples_long (run_id,
 // metric, unit, i from 0, value) and ops; num(x) is the number that a text is written as. The time zone is UTC.
 //
 // The text reaches nothing outside the files of the stores and changes nothing: it has to pass as one SELECT, and runs
 // in a DuckDB of its own that may open these files alone and whose settings are locked. A text that does not pass, or
 // that fails as it runs, is an ErrInput of one line.
-func (db *DB) SQL(ctx context.Context, text string) (answer.Table, error) {
+func Select(ctx context.Context, db *query.DB, text string) (answer.Table, error) {
 	var t answer.Table
-	err := db.stores.Elsewhere(ctx, func(s *scan.Sources) error {
-		e, release, err := db.stores.OwnEngine()
+	err := db.Stores().Elsewhere(ctx, func(s *scan.Sources) error {
+		e, release, err := db.Stores().OwnEngine()
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,5 @@
-package query_test
+// Package querytest makes runs and stores for the tests of queries.
+package querytest
 
 import (
 	"context"
@@ -10,22 +11,23 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// start is when the first run of the tests started.
-var start = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
+// Start is when the first run of the tests starts.
+var Start = time.Date(2026, 11, 21, 6, 45, 12, 345678000, time.UTC)
 
-// newRun makes a run whose latency samples are around base ns. n makes its id and start: one second apart.
-func newRun(n int, base int64, edit func(*schema.Run)) schema.Run {
+// NewRun makes a run whose latency samples are around base ns. n makes its id and start: one second apart.
+func NewRun(n int, base int64, edit func(*schema.Run)) schema.Run {
 	r := schema.Run{
-		SessionID: sessionID(1), Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
+		SessionID: SessionID(1), Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens,
 		Suite: "quick start", Benchmark: "tiny_linear", Executor: schema.ExecutorBuiltin, Backend: "builtin", Model: "builtin:tiny_linear",
 		Precision: "fp32", BatchSize: new(int64(1 << (n % 5))), SeqLen: new(int64(64)),
 		Params:    map[string]string{"dim": fmt.Sprint(64 << (n % 3))},
 		Tags:      map[string]string{"who": "me"},
-		StartedAt: start.Add(time.Duration(n) * time.Second), TimeSource: schema.TimeClock,
+		StartedAt: Start.Add(time.Duration(n) * time.Second), TimeSource: schema.TimeClock,
 		Stages: schema.Stages{Measure: new(int64(1_000_000))},
 		Status: schema.StatusOK, RepeatIndex: new(int64(n)),
 		Env: schema.Env{Machine: "lab3", CPUCount: new(int64(2)), MemoryBytes: new(int64(16 << 30)), Facts: map[string]string{"governor": "performance"}},
@@ -46,22 +48,24 @@ func newRun(n int, base int64, edit func(*schema.Run)) schema.Run {
 	return r
 }
 
-func sessionID(n int) string {
-	return schema.ULIDFrom(start.Add(time.Duration(n)*time.Hour), [10]byte{9: byte(n)}).String()
+// SessionID is the id of a session, by its number.
+func SessionID(n int) string {
+	return schema.ULIDFrom(Start.Add(time.Duration(n)*time.Hour), [10]byte{9: byte(n)}).String()
 }
 
-// newStore makes a store of runs.
-func newStore(t testing.TB, runs ...schema.Run) string {
+// NewStore makes a store of runs.
+func NewStore(t testing.TB, runs ...schema.Run) string {
 	t.Helper()
 	dir := t.TempDir() + "/runs_store"
 	if err := ingest.Init(dir); err != nil {
 		t.Fatal(err)
 	}
-	appendRuns(t, dir, runs...)
+	Append(t, dir, runs...)
 	return dir
 }
 
-func appendRuns(t testing.TB, dir string, runs ...schema.Run) {
+// Append adds runs to a store.
+func Append(t testing.TB, dir string, runs ...schema.Run) {
 	t.Helper()
 	s, err := ingest.Open(dir, "test")
 	if err != nil {
@@ -77,16 +81,17 @@ func appendRuns(t testing.TB, dir string, runs ...schema.Run) {
 	}
 }
 
-// manyRuns are n runs, no two of the same second.
-func manyRuns(n int) []schema.Run {
+// ManyRuns are n runs, no two of the same second.
+func ManyRuns(n int) []schema.Run {
 	runs := make([]schema.Run, n)
 	for i := range runs {
-		runs[i] = newRun(i, int64(100_000+i*10), nil)
+		runs[i] = NewRun(i, int64(100_000+i*10), nil)
 	}
 	return runs
 }
 
-func open(t testing.TB, stores ...string) *query.DB {
+// Open opens stores until the test ends.
+func Open(t testing.TB, stores ...string) *query.DB {
 	t.Helper()
 	db, err := query.Open(context.Background(), stores, query.Options{})
 	if err != nil {
@@ -100,8 +105,8 @@ func open(t testing.TB, stores ...string) *query.DB {
 	return db
 }
 
-// ids are the repeat_index values of a listing: the n of newRun.
-func ids(t testing.TB, db *query.DB, req query.ListRequest) []int {
+// ids are the repeat_index values of a listing: the n of NewRun.
+func IDs(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	t.Helper()
 	req.Columns = []string{"repeat_index"}
 	l, err := db.List(context.Background(), req)
@@ -115,8 +120,8 @@ func ids(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	return all
 }
 
-// wantInput checks that an error is the asker's, of one line, and says something.
-func wantInput(t testing.TB, err error, says string) {
+// WantInput checks that an error is the asker's, of one line, and says something.
+func WantInput(t testing.TB, err error, says string) {
 	t.Helper()
 	switch {
 	case !errors.Is(err, query.ErrInput):
@@ -126,4 +131,23 @@ func wantInput(t testing.TB, err error, says string) {
 	case !strings.Contains(err.Error(), says):
 		t.Errorf("error %q does not say %q", err, says)
 	}
+}
+
+// Connect opens a connection of an engine that nothing else uses, until the test ends.
+func Connect(t testing.TB) *duck.Conn {
+	t.Helper()
+	e, err := duck.Open(0, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := e.Connect(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(c.Close(), e.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
 }
