@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -21,7 +22,7 @@ import (
 func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
 	t.Helper()
 	var stream bytes.Buffer
-	done, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatArrow, Table: table, Filter: filter, Stdout: &stream})
+	done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Table: table, Filter: filter, Stdout: &stream})
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
@@ -86,7 +87,7 @@ func TestExportArrowFiles(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, mixedStore(t))
 	dest := filepath.Join(t.TempDir(), "out")
-	done, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatArrow})
+	done, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Arrow})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +137,7 @@ func TestExportArrowLargeRuns(t *testing.T) {
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	var stream bytes.Buffer
-	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatArrow, Table: "samples", Stdout: &stream}); err != nil {
+	if _, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Table: "samples", Stdout: &stream}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := ipc.NewReader(&stream)

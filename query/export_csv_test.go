@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,7 +29,7 @@ func TestExportFormulas(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, raw := range []bool{false, true} {
 		var out bytes.Buffer
-		_, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: &out, CSVRaw: raw})
+		_, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.CSV, Stdout: &out, CSVRaw: raw})
 		if err != nil {
 			t.Fatal(err)
 		}

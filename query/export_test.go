@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -46,9 +47,9 @@ func TestExportDirectory(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(4), everything())...))
 	ctx := context.Background()
-	for _, format := range []query.Format{query.FormatParquet, query.FormatCSV, query.FormatJSONL} {
+	for _, format := range []export.Format{export.Parquet, export.CSV, export.JSONL} {
 		dest := t.TempDir() + "/new/dir"
-		done, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: format})
+		done, err := export.Write(ctx, db, export.Request{Dest: dest, Format: format})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,14 +61,14 @@ func TestExportDirectory(t *testing.T) {
 		if hidden, _ := filepath.Glob(dest + "/.*"); err != nil || len(names) != 3 || len(hidden) != 0 {
 			t.Errorf("%s: left %v %v, %v", format, names, hidden, err)
 		}
-		read := map[query.Format]string{query.FormatParquet: "read_parquet", query.FormatCSV: "read_csv", query.FormatJSONL: "read_json"}[format]
+		read := map[export.Format]string{export.Parquet: "read_parquet", export.CSV: "read_csv", export.JSONL: "read_json"}[format]
 		from := fmt.Sprintf(" FROM %s('%s/runs.%s')", read, dest, format)
 		if got := elsewhere(t, "SELECT concat_ws('|', count(*), count(p50), sum(epoch_us(started_at)), max(error))"+from); got != "5|5|"+startSum()+"|it's \"odd\"\nvery" {
 			t.Errorf("%s: got %s", format, got)
 		}
-		_, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format})
+		_, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format})
 		querytest.WantInput(t, err, "runs."+string(format)+" is there already")
-		done, err = db.Export(ctx, query.ExportRequest{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
+		done, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format, Filter: "status=error", Overwrite: true})
 		if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 0 {
 			t.Errorf("%s: %v, %v", format, done, err)
 		}
@@ -93,7 +94,7 @@ func TestExportParquet(t *testing.T) {
 	ctx := context.Background()
 	dest := t.TempDir()
 	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
-		if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
+		if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet, Table: table}); err != nil {
 			t.Fatal(err)
 		}
 		r, err := sql.Select(ctx, db, "SELECT count(*), md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR)) FROM "+table+" AS x")
@@ -115,15 +116,15 @@ func TestExportStdout(t *testing.T) {
 	})
 	db := querytest.Open(t, querytest.NewStore(t, odd))
 	ctx := context.Background()
-	export := func(format query.Format, table string) string {
+	write := func(format export.Format, table string) string {
 		var out bytes.Buffer
-		done, err := db.Export(ctx, query.ExportRequest{Dest: "-", Format: format, Table: table, Stdout: &out})
+		done, err := export.Write(ctx, db, export.Request{Dest: "-", Format: format, Table: table, Stdout: &out})
 		if err != nil || len(done.Files) != 1 || done.Files[0].Path != "-" {
 			t.Fatalf("%v, %v", done, err)
 		}
 		return out.String()
 	}
-	records, err := csv.NewReader(strings.NewReader(export(query.FormatCSV, ""))).ReadAll()
+	records, err := csv.NewReader(strings.NewReader(write(export.CSV, ""))).ReadAll()
 	if err != nil || len(records) != 2 {
 		t.Fatalf("%v, %v", records, err)
 	}
@@ -135,7 +136,7 @@ func TestExportStdout(t *testing.T) {
 		}
 	}
 	var row map[string]any
-	if err := json.Unmarshal([]byte(export(query.FormatJSONL, "runs")), &row); err != nil {
+	if err := json.Unmarshal([]byte(write(export.JSONL, "runs")), &row); err != nil {
 		t.Fatal(err)
 	}
 	for column, want := range map[string]any{
@@ -145,13 +146,13 @@ func TestExportStdout(t *testing.T) {
 			t.Errorf("jsonl, %s: got %v, want %v", column, row[column], want)
 		}
 	}
-	if err := json.Unmarshal([]byte(export(query.FormatJSONL, "samples")), &row); err != nil || fmt.Sprint(row["values"]) != "[1.5 <nil> <nil>]" {
+	if err := json.Unmarshal([]byte(write(export.JSONL, "samples")), &row); err != nil || fmt.Sprint(row["values"]) != "[1.5 <nil> <nil>]" {
 		t.Errorf("got %v, %v", row["values"], err)
 	}
-	if got := export(query.FormatCSV, "samples_long"); !strings.HasSuffix(got, ",0,1.5\n"+odd.RunID+",loss,ratio,1,nan\n"+odd.RunID+",loss,ratio,2,-inf\n") {
+	if got := write(export.CSV, "samples_long"); !strings.HasSuffix(got, ",0,1.5\n"+odd.RunID+",loss,ratio,1,nan\n"+odd.RunID+",loss,ratio,2,-inf\n") {
 		t.Errorf("got %s", got)
 	}
-	if got := export(query.FormatParquet, "ops"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {
+	if got := write(export.Parquet, "ops"); !strings.HasPrefix(got, "PAR1") || !strings.HasSuffix(got, "PAR1") {
 		t.Errorf("not a Parquet file: %.20q", got)
 	}
 }
@@ -162,7 +163,7 @@ func TestExportOrder(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), everything())...))
 	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
 		dest := t.TempDir()
-		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatParquet, Table: table}); err != nil {
+		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Table: table}); err != nil {
 			t.Fatal(err)
 		}
 		text := "SELECT list(" + order + ") = list_sort(list(" + order + ")) FROM '" + dest + "/" + table + ".parquet'"
@@ -182,19 +183,19 @@ func TestExportRefusals(t *testing.T) {
 	}
 	before := snapshot(t, store)
 	for _, c := range []struct {
-		req  query.ExportRequest
+		req  export.Request
 		want string
 	}{
-		{query.ExportRequest{Dest: store, Format: "csv"}, "is inside the store"},
-		{query.ExportRequest{Dest: store + "/new/x", Format: "csv"}, "is inside the store"},
-		{query.ExportRequest{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
-		{query.ExportRequest{Dest: link + "/x", Format: "csv"}, "is inside the store"},
-		{query.ExportRequest{Format: "csv"}, "a destination is missing"},
-		{query.ExportRequest{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
-		{query.ExportRequest{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
-		{query.ExportRequest{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
+		{export.Request{Dest: store, Format: "csv"}, "is inside the store"},
+		{export.Request{Dest: store + "/new/x", Format: "csv"}, "is inside the store"},
+		{export.Request{Dest: store + "/../" + filepath.Base(store) + "/x", Format: "csv"}, "is inside the store"},
+		{export.Request{Dest: link + "/x", Format: "csv"}, "is inside the store"},
+		{export.Request{Format: "csv"}, "a destination is missing"},
+		{export.Request{Dest: "-", Format: "xml"}, `format "xml": want parquet, arrow, csv or jsonl`},
+		{export.Request{Dest: "-", Format: "csv", Table: "nope"}, `table "nope": want one of runs samples samples_long ops`},
+		{export.Request{Dest: "-", Format: "csv", Filter: "x"}, "filter: "},
 	} {
-		_, err := db.Export(context.Background(), c.req)
+		_, err := export.Write(context.Background(), db, c.req)
 		querytest.WantInput(t, err, c.want)
 	}
 	if after := snapshot(t, store); after != before {
@@ -220,7 +221,7 @@ func TestExportDestinations(t *testing.T) {
 		dests[locked], dests[locked+"/x"] = "permission denied", "permission denied"
 	}
 	for dest, want := range dests {
-		_, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatCSV, Overwrite: true})
+		_, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.CSV, Overwrite: true})
 		message := "export: " + strings.NewReplacer("\n", "�", "\x00", "�").Replace(dest) + ": " + want
 		if want == "permission denied" {
 			if err == nil || err.Error() != message || errors.Is(err, query.ErrInput) {
@@ -238,7 +239,7 @@ func TestExportOddDestination(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("HOME", t.TempDir())
 	for _, dest := range []string{"~", "~/x", "file:/x", "s3:/x", "a*{b}?[c]", "it's", `back\slash`} {
-		if _, err := db.Export(context.Background(), query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet}); err != nil {
 			t.Errorf("%s: %v", dest, err)
 		}
 		if names := entries(t, dest); !slices.Contains(names, "runs.parquet") || !slices.Contains(names, "samples.parquet") {
@@ -265,14 +266,14 @@ func TestExportAllOrNothing(t *testing.T) {
 		"unreadable samples":           {broken, func(string) error { return nil }, schema.ErrDamaged},
 	} {
 		dest := t.TempDir()
-		if _, err := querytest.Open(t, store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+		if _, err := export.Write(ctx, querytest.Open(t, store), export.Request{Dest: dest, Format: export.Parquet}); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.before(dest); err != nil {
 			t.Fatal(err)
 		}
 		names, runs := entries(t, dest), elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
-		_, err := querytest.Open(t, c.store).Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
+		_, err := export.Write(ctx, querytest.Open(t, c.store), export.Request{Dest: dest, Format: export.Parquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
@@ -324,17 +325,17 @@ func TestExportWholeManyFiles(t *testing.T) {
 	s := synthetic{runs: 600, perFile: 12, samples: 20}
 	sealedStore(t, dir, s)
 	db := querytest.Open(t, dir)
-	export := func(table string) int {
+	write := func(table string) int {
 		var out bytes.Buffer
 		before := bytesRead(t)
-		done, err := db.Export(context.Background(), query.ExportRequest{Dest: "-", Format: query.FormatJSONL, Table: table, Stdout: &out})
+		done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.JSONL, Table: table, Stdout: &out})
 		if err != nil || table != "ops" && done.Files[0].Rows != int64(s.runs) {
 			t.Fatalf("%s: %+v, %v", table, done, err)
 		}
 		return bytesRead(t) - before
 	}
-	tables := export("runs") + export("samples") + export("ops")
-	whole := export(query.TableWhole)
+	tables := write("runs") + write("samples") + write("ops")
+	whole := write(export.Whole)
 	t.Logf("bytes read for the tables %d, for whole runs %d", tables, whole)
 	if whole > 8*tables {
 		t.Errorf("%d bytes were read for whole runs, %d for their tables", whole, tables)

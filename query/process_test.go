@@ -20,6 +20,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -84,7 +85,7 @@ var roles = map[string]func(store string) error{
 		if err != nil {
 			return err
 		}
-		_, err = db.Export(ctx, query.ExportRequest{Dest: dir, Format: query.FormatParquet})
+		_, err = export.Write(ctx, db, export.Request{Dest: dir, Format: export.Parquet})
 		return errors.Join(err, os.RemoveAll(dir))
 	}),
 }

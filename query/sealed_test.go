@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -170,7 +171,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 	for _, filter := range []string{"", "bs>=4 tag.who=me"} {
 		for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
 			var out bytes.Buffer
-			_, err := db.Export(ctx, query.ExportRequest{Dest: "-", Stdout: &out, Format: query.FormatJSONL, Table: table, Filter: filter})
+			_, err := export.Write(ctx, db, export.Request{Dest: "-", Stdout: &out, Format: export.JSONL, Table: table, Filter: filter})
 			say("export "+table+" "+filter, out.String(), err)
 		}
 	}
@@ -432,8 +433,8 @@ func TestSamplesGone(t *testing.T) {
 	db := querytest.Open(t, dir)
 	_, show := db.Show(ctx, good.RunID)
 	_, selected := sql.Select(ctx, db, "SELECT count(*) FROM samples_long")
-	_, export := db.Export(ctx, query.ExportRequest{Dest: t.TempDir(), Format: query.FormatCSV})
-	for question, err := range map[string]error{"show": show, "sql": selected, "export": export} {
+	_, written := export.Write(ctx, db, export.Request{Dest: t.TempDir(), Format: export.CSV})
+	for question, err := range map[string]error{"show": show, "sql": selected, "export": written} {
 		if !errors.Is(err, schema.ErrDamaged) || !strings.Contains(err.Error(), f.Path(schema.SamplesDir)) {
 			t.Errorf("%s: got %v", question, err)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 )
@@ -172,7 +173,7 @@ func TestGate(t *testing.T) {
 	}
 	parquet := t.TempDir()
 	db := querytest.Open(t, store)
-	if _, err := db.Export(context.Background(), query.ExportRequest{Dest: parquet, Format: query.FormatParquet}); err != nil {
+	if _, err := export.Write(context.Background(), db, export.Request{Dest: parquet, Format: export.Parquet}); err != nil {
 		t.Fatal(err)
 	}
 	before := snapshot(t, store) + snapshot(t, here)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -133,7 +134,7 @@ func TestOddPaths(t *testing.T) {
 			if err != nil || fmt.Sprint(r.Rows) != "[[3 15]]" {
 				t.Errorf("%s: %v, %v", path, r.Rows, err)
 			}
-			done, err := db.Export(ctx, query.ExportRequest{Dest: filepath.Join(t.TempDir(), name), Format: query.FormatParquet})
+			done, err := export.Write(ctx, db, export.Request{Dest: filepath.Join(t.TempDir(), name), Format: export.Parquet})
 			if err != nil || len(done.Files) != 2 || done.Files[0].Rows != 3 || done.Files[1].Rows != 3 {
 				t.Errorf("%s: %v, %v", path, done, err)
 			}
@@ -205,10 +206,10 @@ func ask(t *testing.T, db *query.DB, dest string) {
 	if _, err := sql.Select(ctx, db, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Export(ctx, query.ExportRequest{Dest: dest, Format: query.FormatParquet}); err != nil {
+	if _, err := export.Write(ctx, db, export.Request{Dest: dest, Format: export.Parquet}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Export(ctx, query.ExportRequest{Dest: "-", Format: query.FormatCSV, Stdout: new(bytes.Buffer)}); err != nil {
+	if _, err := export.Write(ctx, db, export.Request{Dest: "-", Format: export.CSV, Stdout: new(bytes.Buffer)}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -226,7 +227,7 @@ func liveFiles(t testing.TB, store string) []string {
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	foreign := t.TempDir() + "/other.parquet"
-	if _, err := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...)).Export(context.Background(), query.ExportRequest{Dest: filepath.Dir(foreign), Format: query.FormatParquet}); err != nil {
+	if _, err := export.Write(context.Background(), querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(1)...)), export.Request{Dest: filepath.Dir(foreign), Format: export.Parquet}); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(filepath.Dir(foreign)+"/samples.parquet", foreign); err != nil {

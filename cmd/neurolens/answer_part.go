@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/query/scratch"
 	"github.com/neurolens/neurolens/query/sql"
@@ -124,7 +125,7 @@ func (a *app) answer(ctx context.Context, q question) error {
 		return err
 	}
 	// It is not closed: the process ends, and what it leaves in the directory is the parent's to remove.
-	if q.Format == string(query.FormatArrow) {
+	if q.Format == string(export.Arrow) {
 		return sql.SelectArrow(ctx, db, q.SQL, a.stdout)
 	}
 	t, err := sql.Select(ctx, db, q.SQL)

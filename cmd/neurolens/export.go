@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/scratch"
 	"github.com/spf13/cobra"
 )
@@ -14,7 +14,7 @@ import (
 type exportOptions struct {
 	dest      string
 	filter    string
-	format    query.Format
+	format    export.Format
 	table     string
 	overwrite bool
 }
@@ -57,22 +57,22 @@ In csv a text that begins as a formula does gets an apostrophe before it, unless
 }
 
 // exportFormat is the file format asked for with --format; NEUROLENS_FORMAT is about what is printed.
-func exportFormat(a *app) (query.Format, error) {
-	format := query.Format(a.format)
+func exportFormat(a *app) (export.Format, error) {
+	format := export.Format(a.format)
 	if a.json {
 		return "", usageErrorf("export: --json is one document; want --format jsonl")
 	}
 	switch format {
 	case "":
-		return query.FormatParquet, nil
-	case query.FormatParquet, query.FormatArrow, query.FormatCSV, query.FormatJSONL:
+		return export.Parquet, nil
+	case export.Parquet, export.Arrow, export.CSV, export.JSONL:
 		return format, nil
 	}
 	return "", usageErrorf("export: --format %q: want parquet, arrow, csv or jsonl", a.format)
 }
 
 func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
-	if o.dest == "-" && (o.format == query.FormatParquet || o.format == query.FormatArrow) && a.terminal {
+	if o.dest == "-" && (o.format == export.Parquet || o.format == export.Arrow) && a.terminal {
 		return usageErrorf("export: %s does not belong on a terminal: give a directory, or redirect the output", o.format)
 	}
 	_ = scratch.Sweep() // what it cannot remove is for the next one
@@ -81,7 +81,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 		return err
 	}
 	defer db.Close()
-	done, err := db.Export(cmd.Context(), query.ExportRequest{
+	done, err := export.Write(cmd.Context(), db, export.Request{
 		Dest: o.dest, Format: o.format, Table: o.table, Filter: o.filter, Overwrite: o.overwrite, Stdout: a.exportStream(o.format), CSVRaw: a.csvRaw,
 	})
 	if err != nil {
@@ -105,8 +105,8 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 }
 
 // exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
-func (a *app) exportStream(format query.Format) io.Writer {
-	if format == query.FormatJSONL || format == query.FormatCSV && a.terminal {
+func (a *app) exportStream(format export.Format) io.Writer {
+	if format == export.JSONL || format == export.CSV && a.terminal {
 		return &escaper{to: a.stdout}
 	}
 	return a.stdout

@@ -13,6 +13,7 @@ import (
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -79,7 +80,7 @@ func wholeRuns(t *testing.T, dir string, runs []schema.Run) string {
 	}
 	defer db.Close()
 	var out bytes.Buffer
-	if _, err := db.Export(t.Context(), query.ExportRequest{Dest: "-", Format: query.FormatJSONL, Stdout: &out}); err != nil {
+	if _, err := export.Write(t.Context(), db, export.Request{Dest: "-", Format: export.JSONL, Stdout: &out}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()

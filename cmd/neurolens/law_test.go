@@ -38,7 +38,7 @@ var law = []struct {
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
-	{"query", []string{"schema", "query/answer", "query/facts", "query/judge", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query", []string{"schema", "query/answer", "query/facts", "query/judge", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/judge", []string{"schema"}, nil},
 	{"query/filter", []string{"schema", "query/internal/duck", "query/internal/fault"}, nil},
 	{"query/answer", []string{"schema"}, nil},
@@ -46,6 +46,9 @@ var law = []struct {
 	{"query/internal/fault", nil, nil},
 	{"query/internal/scan", []string{"query/answer", "query/filter", "query/internal/duck", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/facts", []string{"query/internal", "schema"}, nil},
+	{"query/internal/arrowio", []string{"query/answer", "query/internal/duck", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/sql", []string{"query", "schema"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/export", []string{"query", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
 	{"query/guard", []string{"query/scratch"}, nil},
 	{"query/scratch", nil, nil},
 	{"query/report", []string{"schema"}, nil},

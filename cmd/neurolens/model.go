@@ -11,8 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/spf13/cobra"
@@ -80,7 +80,7 @@ func runModelGen(a *app, o modelOptions) error {
 	}
 	if err := writeNew(o.out, model, o.force); err != nil {
 		err = fmt.Errorf("model gen: writing %s: %w", o.out, err)
-		if query.NotTheName(err) {
+		if export.NotTheName(err) {
 			return err
 		}
 		return usageError{err}

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/spf13/cobra"
@@ -54,7 +54,7 @@ func runQuery(a *app, cmd *cobra.Command, text, memory string) error {
 
 // answerFormat is the format asked for, of which Arrow is only one here.
 func (a *app) answerFormat() (string, error) {
-	if a.format != string(query.FormatArrow) {
+	if a.format != string(export.Arrow) {
 		return a.outputFormat()
 	}
 	if a.terminal {

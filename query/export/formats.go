@@ -1,4 +1,4 @@
-package query
+package export
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		err = r.ChangeAll(ctx)
 	case "samples", "samples_long":
 		err = r.CheckSamples(ctx)
-	case TableWhole:
+	case Whole:
 		if err = r.ChangeAll(ctx); err == nil {
 			err = r.CheckSamples(ctx)
 		}
@@ -33,7 +33,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		return 0, err
 	}
 	n, err := x.writeTo(ctx, table, path)
-	if err == nil && (table == "runs" || table == TableWhole) && x.runs >= 0 && n != int64(x.runs) {
+	if err == nil && (table == "runs" || table == Whole) && x.runs >= 0 && n != int64(x.runs) {
 		err = &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", n, x.runs), Kind: duckdb.ErrorTypeIO}
 	}
 	return n, err
@@ -41,7 +41,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 
 func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, error) {
 	switch {
-	case x.req.Format == FormatArrow:
+	case x.req.Format == Arrow:
 		return x.arrowTo(ctx, table, path)
 	case len(x.ids) > atOnce:
 		return x.inParts(ctx, table, path)
@@ -51,7 +51,7 @@ func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, erro
 
 // copyAtOnce writes a table to a path in one statement. It counts the rows.
 func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) (int64, error) {
-	if table == TableWhole {
+	if table == Whole {
 		if err := x.gather(ctx); err != nil {
 			return 0, err
 		}
@@ -64,7 +64,7 @@ const atOnce = 1000
 
 // copySQL is the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
-	if table == TableWhole {
+	if table == Whole {
 		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + duck.Literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]
@@ -76,9 +76,9 @@ var tableOrder = map[string]string{
 }
 
 var copyOptions = map[Format]string{
-	FormatParquet: "FORMAT parquet, COMPRESSION zstd",
-	FormatCSV:     "FORMAT csv, HEADER true",
-	FormatJSONL:   "FORMAT json",
+	Parquet: "FORMAT parquet, COMPRESSION zstd",
+	CSV:     "FORMAT csv, HEADER true",
+	JSONL:   "FORMAT json",
 }
 
 // tableSQL is the text of one of the tables exportable, of the chosen runs.
@@ -96,14 +96,14 @@ func (x *exporter) tableSQL(table string) string {
 }
 
 // written dresses the values of a table for a text format.
-func written(table, text string, req ExportRequest) string {
-	if req.Format == FormatParquet {
+func written(table, text string, req Request) string {
+	if req.Format == Parquet {
 		return text
 	}
 	var replaced []string
 	for _, c := range viewColumns(table) {
 		expression := dressed(c, req.Format)
-		if c.Kind == schema.KindString && req.Format == FormatCSV && !req.CSVRaw {
+		if c.Kind == schema.KindString && req.Format == CSV && !req.CSVRaw {
 			expression = noFormula(duck.Identifier(c.Name))
 		}
 		if expression != "" {
@@ -148,7 +148,7 @@ func dressed(c *schema.Column, format Format) string {
 	switch {
 	case c.Kind == schema.KindTime:
 		return "strftime(" + x + " AT TIME ZONE 'UTC', '%Y-%m-%dT%H:%M:%S.%fZ')"
-	case c.Kind == schema.KindReal && format == FormatJSONL:
+	case c.Kind == schema.KindReal && format == JSONL:
 		return "CASE WHEN isfinite(" + x + ") THEN " + x + " END"
 	case c.Kind == schema.KindList && c.Children[0].Kind == schema.KindReal:
 		x = "list_transform(" + x + ", lambda v: CASE WHEN isfinite(v) THEN v END)"
@@ -157,7 +157,7 @@ func dressed(c *schema.Column, format Format) string {
 	case c.Kind != schema.KindList && c.Kind != schema.KindMap:
 		return ""
 	}
-	if format == FormatCSV {
+	if format == CSV {
 		x = "to_json(" + x + ")"
 	}
 	return x

@@ -1,4 +1,4 @@
-package query
+package export
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // toDirectory writes every table into a directory of its own inside the destination, and moves them to their names when
 // all are complete and nothing is in the way.
-func (x *exporter) toDirectory(ctx context.Context) (done []ExportedFile, err error) {
+func (x *exporter) toDirectory(ctx context.Context) (done []File, err error) {
 	tables := []string{x.req.Table}
 	if x.req.Table == "" {
 		tables = []string{"runs", "samples", "ops"}
@@ -31,9 +31,9 @@ func (x *exporter) toDirectory(ctx context.Context) (done []ExportedFile, err er
 		return nil, destError(x.req.Dest, err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	files := make([]ExportedFile, len(tables))
+	files := make([]File, len(tables))
 	for i, table := range tables {
-		files[i] = ExportedFile{Path: x.path(table), Table: table}
+		files[i] = File{Path: x.path(table), Table: table}
 		if files[i].Rows, err = x.copyTo(ctx, table, filepath.Join(dir, table)); err != nil {
 			return nil, err
 		}

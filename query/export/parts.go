@@ -1,4 +1,4 @@
-package query
+package export
 
 import (
 	"context"
@@ -74,7 +74,7 @@ func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
 	some.among = " SEMI JOIN part USING (run_id)"
 	path := p.dir + "/" + strconv.Itoa(len(p.written))
 	options := copyOptions[p.req.Format]
-	if p.req.Format == FormatCSV && len(p.written) > 0 {
+	if p.req.Format == CSV && len(p.written) > 0 {
 		options = "FORMAT csv, HEADER false"
 	}
 	rows, err := some.copyAtOnce(ctx, p.table, path, options)
@@ -87,7 +87,7 @@ func (p *parts) add(ctx context.Context, ids []schema.ULID) (int64, error) {
 	}
 	p.written = append(p.written, path)
 	p.rows, p.largest = p.rows+rows, max(p.largest, rows)
-	if p.req.Format == FormatParquet {
+	if p.req.Format == Parquet {
 		return info.Size(), nil
 	}
 	return info.Size(), p.append(path)
@@ -113,7 +113,7 @@ func (p *parts) append(part string) (err error) {
 
 // join makes one file of the parts in Parquet, a row group of each.
 func (p *parts) join(ctx context.Context) (err error) {
-	if p.req.Format != FormatParquet {
+	if p.req.Format != Parquet {
 		return nil
 	}
 	// One thread, as each keeps a row group of all columns.
@@ -126,6 +126,6 @@ func (p *parts) join(ctx context.Context) (err error) {
 	}()
 	group := max(p.largest/2048, 1) * 2048 // the size of DuckDB's vectors
 	_, err = p.Conn.Exec(ctx, fmt.Sprintf("COPY (SELECT * FROM read_parquet(%s)) TO %s (%s, ROW_GROUP_SIZE %d)",
-		scan.TextList(scan.Patterns(p.written)), duck.Literal(p.path), copyOptions[FormatParquet], group))
+		scan.TextList(scan.Patterns(p.written)), duck.Literal(p.path), copyOptions[Parquet], group))
 	return err
 }

@@ -1,4 +1,5 @@
-package query
+// Package export writes tables of a store as files: Parquet, Arrow, CSV, JSON Lines.
+package export
 
 import (
 	"context"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -19,18 +21,18 @@ import (
 // Format is a file format of an export.
 type Format string
 
-// The formats; the extension of a file's name is the same word. Arrow is a stream on Stdout and a file in a directory. In CSV and JSON Lines times are RFC 3339. In CSV lists
-// and maps are JSON, and NULL is an empty field, an empty text "". JSON has no number for NaN and the infinities: there
-// they are null.
+// The formats; the extension of a file's name is the same word. Arrow is a stream on Stdout and a file in a directory.
+// In CSV and JSON Lines times are RFC 3339. In CSV lists and maps are JSON, and NULL is an empty field, an empty text "".
+// JSON has no number for NaN and the infinities: there they are null.
 const (
-	FormatParquet Format = "parquet"
-	FormatArrow   Format = "arrow"
-	FormatCSV     Format = "csv"
-	FormatJSONL   Format = "jsonl"
+	Parquet Format = "parquet"
+	Arrow   Format = "arrow"
+	CSV     Format = "csv"
+	JSONL   Format = "jsonl"
 )
 
-// ExportRequest says what Export writes where.
-type ExportRequest struct {
+// Request says what Write writes where.
+type Request struct {
 	Dest      string    // a directory, made where there is none; "-" is Stdout
 	Format    Format    // of all files
 	Table     string    // runs, samples, samples_long, ops or whole; empty: runs to Stdout, whole in JSON Lines; runs, samples and, where there are any, ops to a directory
@@ -40,36 +42,36 @@ type ExportRequest struct {
 	CSVRaw    bool      // texts that a spreadsheet takes for formulas stay as they are; else they get an apostrophe before them
 }
 
-// Exported is what Export wrote.
-type Exported struct {
-	Files      []ExportedFile
+// Result is what Write wrote.
+type Result struct {
+	Files      []File
 	NotNumbers map[string]int // as in Listing
 }
 
-// ExportedFile is one file, or what went to Stdout (Path is "-").
-type ExportedFile struct {
+// File is one file, or what went to Stdout (Path is "-").
+type File struct {
 	Path  string
 	Table string
 	Rows  int64
 }
 
-// Export writes tables, ordered by run, as files <table>.<format>. All are written in a directory .export-* inside the
+// Write writes tables, ordered by run, as files <table>.<format>. All are written in a directory .export-* inside the
 // destination first and renamed when the last is complete: until then an error leaves what was there. What stops it between
 // two of the renames, a kill or a refusal of the file system, leaves files that are each complete, but some of this export
 // beside some of an earlier one; the same export with Overwrite mends that. A killed process leaves .export-* too, which
 // may be removed. A destination that is inside a store, or that the file system refuses, is an ErrInput.
-func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
-	if err := db.checkExport(req); err != nil {
-		return Exported{}, err
+func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
+	if err := check(db, req); err != nil {
+		return Result{}, err
 	}
-	var done Exported
-	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
-		x := &exporter{Reader: r, temp: db.stores.TempDir, src: r.Src, runs: -1, req: req}
+	var done Result
+	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
+		x := &exporter{Reader: r, temp: db.Stores().TempDir, src: r.Src, runs: -1, req: req}
 		var err error
 		switch {
 		case strings.TrimSpace(req.Filter) != "":
 			done.NotNumbers, err = x.choose(ctx)
-		case req.Format == FormatArrow || r.Src.Runs() > atOnce:
+		case req.Format == Arrow || r.Src.Runs() > atOnce:
 			err = x.chooseAll(ctx)
 		}
 		if err != nil {
@@ -79,25 +81,25 @@ func (db *DB) Export(ctx context.Context, req ExportRequest) (Exported, error) {
 		return err
 	})
 	if err != nil {
-		return Exported{}, err
+		return Result{}, err
 	}
 	return done, nil
 }
 
 // exportable are the tables by name.
-var exportable = []string{"runs", "samples", "samples_long", "ops", TableWhole}
+var exportable = []string{"runs", "samples", "samples_long", "ops", Whole}
 
-func (db *DB) checkExport(req ExportRequest) error {
+func check(db *query.DB, req Request) error {
 	switch req.Format {
-	case FormatParquet, FormatArrow, FormatCSV, FormatJSONL:
+	case Parquet, Arrow, CSV, JSONL:
 	default:
 		return fault.Input("export: format %q: want parquet, arrow, csv or jsonl", req.Format)
 	}
 	if req.Table != "" && !slices.Contains(exportable, req.Table) {
 		return fault.Input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
 	}
-	if req.Table == TableWhole && req.Format != FormatJSONL {
-		return fault.Input("export: table %s is written as jsonl only", TableWhole)
+	if req.Table == Whole && req.Format != JSONL {
+		return fault.Input("export: table %s is written as jsonl only", Whole)
 	}
 	if req.Dest == "-" {
 		return nil
@@ -109,7 +111,7 @@ func (db *DB) checkExport(req ExportRequest) error {
 	if err != nil {
 		return destError(req.Dest, err)
 	}
-	if store := db.stores.Holds(dest); store != "" {
+	if store := db.Stores().Holds(dest); store != "" {
 		return fault.Input("export: %s is inside the store %s", req.Dest, store)
 	}
 	return nil
@@ -137,7 +139,7 @@ type exporter struct {
 	where string        // SQL that holds for the chosen runs; empty: nothing is known
 	ids   []schema.ULID // of the chosen runs
 	runs  int           // how many are chosen; -1: all, which are not in ids
-	req   ExportRequest
+	req   Request
 	temp  string // the directory for temporary files
 }
 
@@ -166,20 +168,20 @@ func (x *exporter) chooseAll(ctx context.Context) error {
 	return err
 }
 
-func (x *exporter) export(ctx context.Context) ([]ExportedFile, error) {
+func (x *exporter) export(ctx context.Context) ([]File, error) {
 	if x.req.Dest == "-" {
 		f, err := x.toStdout(ctx)
-		return []ExportedFile{f}, err
+		return []File{f}, err
 	}
 	return x.toDirectory(ctx)
 }
 
 // toStdout writes a table to a temporary file first, so that a failure half way leaves no half of it on Stdout.
-func (x *exporter) toStdout(ctx context.Context) (f ExportedFile, err error) {
+func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
 	table := x.req.Table
 	switch {
-	case table == "" && x.req.Format == FormatJSONL:
-		table = TableWhole
+	case table == "" && x.req.Format == JSONL:
+		table = Whole
 	case table == "":
 		table = "runs"
 	}
@@ -189,7 +191,7 @@ func (x *exporter) toStdout(ctx context.Context) (f ExportedFile, err error) {
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	temporary := filepath.Join(dir, table)
-	f = ExportedFile{Path: "-", Table: table}
+	f = File{Path: "-", Table: table}
 	if f.Rows, err = x.copyTo(ctx, table, temporary); err != nil {
 		return f, err
 	}

@@ -1,4 +1,4 @@
-package query
+package export
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// TableWhole is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
+// Whole is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
 // It is written as JSON Lines only. There NaN and the infinities are the texts "NaN", "Infinity" and "-Infinity": nothing
 // is lost.
-const TableWhole = "whole"
+const Whole = "whole"
 
 // gather makes the tables whole_runs, whole_samples and whole_ops of the chosen runs, one after the other: one statement
 // that reads all three takes several times the memory.
@@ -51,7 +51,7 @@ func exact(columns []*schema.Column) string {
 func exactValue(c *schema.Column, x string) string {
 	switch {
 	case c.Kind == schema.KindTime:
-		return dressed(c, FormatJSONL)
+		return dressed(c, JSONL)
 	case c.Kind == schema.KindReal:
 		return exactReal(x)
 	case c.Kind == schema.KindList && c.Children[0].Kind == schema.KindReal:
