@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,13 +15,13 @@ func TestMeansAlone(t *testing.T) {
 	t.Parallel()
 	n := 0
 	mean := func(variant string, ns float64) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Variant, r.Warnings = variant, []string{"mean"}
 			r.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Summary: schema.Summary{Mean: &ns}}}
 		})
 	}
-	runs := append(runsOf(&n, 1, mean("a", 1000), 1), runsOf(&n, 1, mean("b", 1500), 1)...)
-	db := sealedRuns(t, runs)
+	runs := append(querytest.RunsOf(&n, 1, mean("a", 1000), 1), querytest.RunsOf(&n, 1, mean("b", 1500), 1)...)
+	db := querytest.SealedRuns(t, runs)
 	got := mustCompare(t, db, query.CompareRequest{Base: "variant=a", Head: "variant=b"})
 	if change := realOf(t, got, 0, "change"); math.Abs(change-.5) > 1e-9 {
 		t.Errorf("change %g, want 0.5", change)

@@ -37,11 +37,11 @@ func TestCompareApart(t *testing.T) {
 		n := 0
 		var runs []schema.Run
 		for k := range 8 {
-			runs = append(runs, runsOf(&n, 1+k, afternoon(1+k, time.Duration(k)*10*time.Minute), wobble(1000*(1+.002*float64(k%3-1)))...)...)
+			runs = append(runs, querytest.RunsOf(&n, 1+k, afternoon(1+k, time.Duration(k)*10*time.Minute), wobble(1000*(1+.002*float64(k%3-1)))...)...)
 		}
-		runs = append(runs, runsOf(&n, 20, afternoon(20, c.base), wobble(1002)...)...)
-		runs = append(runs, runsOf(&n, 21, afternoon(21, c.head), wobble(1300)...)...)
-		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
+		runs = append(runs, querytest.RunsOf(&n, 20, afternoon(20, c.base), wobble(1002)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 21, afternoon(21, c.head), wobble(1300)...)...)
+		got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last"})
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || got.Points[0].History != c.history {
 			t.Errorf("%s: %s with a history of %d, want %s with %d", c.what, v, got.Points[0].History, c.verdict, c.history)
 		}
@@ -54,10 +54,10 @@ func TestCompareApartPoints(t *testing.T) {
 	n := 0
 	var runs []schema.Run
 	add := func(session int, batch int64, commit string, level float64) {
-		runs = append(runs, runsOf(&n, session, func(r *schema.Run) { r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(batch), nil, commit }, wobble(level)...)...)
+		runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) { r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(batch), nil, commit }, wobble(level)...)...)
 	}
 	for k := range 7 { // of an afternoon
-		runs = append(runs, runsOf(&n, 1+k, func(r *schema.Run) {
+		runs = append(runs, querytest.RunsOf(&n, 1+k, func(r *schema.Run) {
 			r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(int64(16)), nil, "c"
 			r.StartedAt = r.StartedAt.Add(-time.Duration(k) * (24*time.Hour - 10*time.Minute))
 		}, wobble(1000)...)...)
@@ -68,7 +68,7 @@ func TestCompareApartPoints(t *testing.T) {
 	}
 	add(20, 16, "a", 1000)
 	add(40, 16, "b", 1150)
-	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "commit=a", Head: "commit=b"})
+	got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "commit=a", Head: "commit=b"})
 	for row := range got.Rows {
 		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(judge.Inconclusive) {
 			t.Errorf("%s with a history of %d", v, got.Points[row].History)
@@ -82,7 +82,7 @@ func TestCompareApartAxis(t *testing.T) {
 	n := 0
 	var runs []schema.Run
 	add := func(session int, at time.Duration, variant, commit string, level float64) {
-		runs = append(runs, runsOf(&n, session, func(r *schema.Run) {
+		runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
 			r.Variant, r.Env.GitCommit, r.BlockIndex = variant, commit, nil
 			r.StartedAt = r.StartedAt.Add(at - time.Duration(session)*24*time.Hour)
 		}, wobble(level)...)...)
@@ -93,7 +93,7 @@ func TestCompareApartAxis(t *testing.T) {
 	add(20, 240*time.Hour, "a", "x", 1000)
 	add(21, 241*time.Hour+30*time.Minute, "near", "x", 1300)
 	add(22, 960*time.Hour, "far", "x", 1300)
-	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "commit=x", Axis: "variant", Reference: "a"})
+	got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "commit=x", Axis: "variant", Reference: "a"})
 	verdicts := map[string]string{}
 	for row := range got.Rows {
 		verdicts[cellOf(got, row, "variant")] = cellOf(got, row, "verdict")
@@ -110,12 +110,12 @@ func TestCompareUnknownSession(t *testing.T) {
 	n := 0
 	var runs []schema.Run
 	for k := range 10 {
-		runs = append(runs, runsOf(&n, 1+k, func(r *schema.Run) { r.Env.GitCommit = "a" }, wobble(1000)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 1+k, func(r *schema.Run) { r.Env.GitCommit = "a" }, wobble(1000)...)...)
 	}
-	runs = append(runs, runsOf(&n, 30, func(r *schema.Run) {
+	runs = append(runs, querytest.RunsOf(&n, 30, func(r *schema.Run) {
 		r.SessionID, r.StartedAt, r.TimeSource, r.Env.GitCommit = "", time.Time{}, "", "b"
 	}, wobble(1200)...)...)
-	db := sealedRuns(t, runs)
+	db := querytest.SealedRuns(t, runs)
 	for base, head := range map[string]string{"commit=b": "session=last", "session=last": "commit=b"} {
 		got := mustCompare(t, db, query.CompareRequest{Base: base, Head: head})
 		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(judge.Inconclusive) || r != judge.Sessions {
@@ -128,7 +128,7 @@ func TestCompareUnknownSession(t *testing.T) {
 func TestCompareLongAfter(t *testing.T) {
 	t.Parallel()
 	at := func(side string, begin time.Duration, block bool) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side, r.StartedAt = side, r.StartedAt.Add(begin)
 			if block {
 				r.BlockIndex = r.RepeatIndex
@@ -150,7 +150,7 @@ func TestCompareLongAfter(t *testing.T) {
 		{"some hours, but one", 0, 8 * time.Hour, false, judge.Inconclusive, judge.Sessions},
 	} {
 		n := 0
-		runs := slices.Concat(runsOf(&n, 1, at("base", c.base, c.blocks), wobble(1000)...), runsOf(&n, 1, at("head", c.head, c.blocks), wobble(1300)...))
+		runs := slices.Concat(querytest.RunsOf(&n, 1, at("base", c.base, c.blocks), wobble(1000)...), querytest.RunsOf(&n, 1, at("head", c.head, c.blocks), wobble(1300)...))
 		if strings.HasSuffix(c.what, "but one") { // of each side, among the others, and of one it is not known when
 			last := len(runs) - 1
 			runs[0].StartedAt, runs[last].StartedAt = time.Time{}, runs[1].StartedAt.Add(time.Minute)
@@ -159,7 +159,7 @@ func TestCompareLongAfter(t *testing.T) {
 				runs[i].RunID = schema.ULIDFrom(runs[i].StartedAt, [10]byte{byte(i)}).String()
 			}
 		}
-		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
+		got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
 		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
 			t.Errorf("%s: %s %s, want %s %s", c.what, v, r, c.verdict, c.reason)
 		}

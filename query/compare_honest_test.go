@@ -26,10 +26,10 @@ func TestCompareNewerSide(t *testing.T) {
 	t.Parallel()
 	n := 0
 	side := func(name, commit string) func(*schema.Run) {
-		return of(1, func(r *schema.Run) { r.Side, r.Env.GitCommit = name, commit })
+		return querytest.Of(1, func(r *schema.Run) { r.Side, r.Env.GitCommit = name, commit })
 	}
-	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, nil, wobble(1000)...),
-		runsOf(&n, 2, side("base", "aa"), wobble(1000)...), runsOf(&n, 2, side("head", "bb"), wobble(1500)...)))
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, nil, wobble(1000)...),
+		querytest.RunsOf(&n, 2, side("base", "aa"), wobble(1000)...), querytest.RunsOf(&n, 2, side("head", "bb"), wobble(1500)...)))
 	for _, c := range []struct {
 		base, head string
 		change     float64
@@ -52,15 +52,15 @@ func TestCompareUnbalanced(t *testing.T) {
 	n := 0
 	slow := wobble(1050)
 	runs := func(side string, first, second int) []schema.Run {
-		edit := of(1, func(r *schema.Run) { r.Variant = side })
-		return slices.Concat(runsOf(&n, 1, edit, wobble(1000)[:first]...), runsOf(&n, 2, edit, slow[:second]...))
+		edit := querytest.Of(1, func(r *schema.Run) { r.Variant = side })
+		return slices.Concat(querytest.RunsOf(&n, 1, edit, wobble(1000)[:first]...), querytest.RunsOf(&n, 2, edit, slow[:second]...))
 	}
 	req := query.CompareRequest{Base: "variant=a", Head: "variant=b"}
-	skewed := mustCompare(t, sealedRuns(t, slices.Concat(runs("a", 7, 1), runs("b", 1, 7))), req)
+	skewed := mustCompare(t, querytest.SealedRuns(t, slices.Concat(runs("a", 7, 1), runs("b", 1, 7))), req)
 	if got := skewed.Points[0]; got.Verdict != judge.Inconclusive || got.Reason != judge.Sessions {
 		t.Errorf("7+1 against 1+7 runs: %s %s", got.Verdict, got.Reason)
 	}
-	even := mustCompare(t, sealedRuns(t, slices.Concat(runs("a", 6, 6), runs("b", 6, 6))), req)
+	even := mustCompare(t, querytest.SealedRuns(t, slices.Concat(runs("a", 6, 6), runs("b", 6, 6))), req)
 	if got := even.Points[0]; got.Verdict == judge.Regressed || got.Reason == judge.Sessions {
 		t.Errorf("6+6 against 6+6 runs: %s %s", got.Verdict, got.Reason)
 	}
@@ -71,16 +71,16 @@ func TestCompareTick(t *testing.T) {
 	t.Parallel()
 	n := 0
 	ticking := func(side string, ticks int64, accuracy float64) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side, r.Warnings = side, []string{"quantised"}
 			r.Metrics = []schema.Metric{
 				{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "c", Level: schema.LevelIteration, Tick: 1e6, Ticks: []int64{ticks, ticks, ticks}},
-				realMetric("accuracy", "ratio", accuracy, accuracy, accuracy),
+				querytest.RealMetric("accuracy", "ratio", accuracy, accuracy, accuracy),
 			}
 		})
 	}
 	five := []float64{1, 2, 3, 4, 5}
-	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, ticking("base", 20, .95), five...), runsOf(&n, 1, ticking("head", 21, .10), five...)))
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, ticking("base", 20, .95), five...), querytest.RunsOf(&n, 1, ticking("head", 21, .10), five...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"latency", "accuracy"}})
 	if latency, accuracy := got.Points[0], got.Points[1]; latency.Verdict != judge.Inconclusive || latency.MoreRuns != 0 || accuracy.Verdict != judge.Regressed {
 		t.Errorf("20 -> 21 ticks is %s, accuracy 0.95 -> 0.10 is %s", latency.Verdict, accuracy.Verdict)
@@ -95,16 +95,16 @@ func TestCompareMetricOfOneSide(t *testing.T) {
 	t.Parallel()
 	n := 0
 	with := func(side string, batch int64, has bool) func(*schema.Run) {
-		return of(batch, func(r *schema.Run) {
+		return querytest.Of(batch, func(r *schema.Run) {
 			r.Side = side
 			if has {
-				r.Metrics = append(r.Metrics, realMetric("throughput", "1/s", 10, 11, 12))
+				r.Metrics = append(r.Metrics, querytest.RealMetric("throughput", "1/s", 10, 11, 12))
 			}
 		})
 	}
-	db := sealedRuns(t, slices.Concat(
-		runsOf(&n, 1, with("base", 1, true), wobble(1000)...), runsOf(&n, 1, with("head", 1, false), wobble(1000)...),
-		runsOf(&n, 1, with("base", 2, false), wobble(1000)...), runsOf(&n, 1, with("head", 2, false), wobble(1000)...)))
+	db := querytest.SealedRuns(t, slices.Concat(
+		querytest.RunsOf(&n, 1, with("base", 1, true), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", 1, false), wobble(1000)...),
+		querytest.RunsOf(&n, 1, with("base", 2, false), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", 2, false), wobble(1000)...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last", Metrics: []string{"throughput"}})
 	if only(t, got); got.Points[0].Verdict != query.Missing || got.Gate().Regressions != 1 {
 		t.Errorf("%s, gate %+v", got.Points[0].Verdict, got.Gate())
@@ -119,11 +119,11 @@ func TestCompareMatrixMissing(t *testing.T) {
 	for _, variant := range []string{"baseline", "fused", "tiled"} {
 		for _, batch := range []int64{1, 2} {
 			if variant != "tiled" || batch != 2 {
-				runs = append(runs, runsOf(&n, 1, of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(1000)...)...)
+				runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(1000)...)...)
 			}
 		}
 	}
-	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "baseline"})
+	got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "baseline"})
 	found := false
 	for row := range got.Rows {
 		found = found || cellOf(got, row, "variant")+cellOf(got, row, "batch_size")+cellOf(got, row, "verdict") == "tiled2missing"
@@ -137,7 +137,7 @@ func TestCompareMatrixMissing(t *testing.T) {
 func TestCompareFailures(t *testing.T) {
 	t.Parallel()
 	ended := func(side string, status schema.Status) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side = side
 			if status != schema.StatusOK {
 				r.Status, r.Stage, r.Error, r.Metrics, r.Primary = status, schema.StageMeasure, "it broke", nil, ""
@@ -157,9 +157,9 @@ func TestCompareFailures(t *testing.T) {
 		{6, 3, schema.StatusCancelled, 0, 0},
 	} {
 		n := 0
-		head := slices.Concat(runsOf(&n, 1, ended("base", schema.StatusOK), wobble(1000)[:6]...), runsOf(&n, 1, ended("head", schema.StatusOK), wobble(1000)[:c.ok]...),
-			runsOf(&n, 1, ended("head", c.status), make([]float64, c.crashed)...))
-		got := mustCompare(t, sealedRuns(t, head), query.CompareRequest{Base: "session=last"})
+		head := slices.Concat(querytest.RunsOf(&n, 1, ended("base", schema.StatusOK), wobble(1000)[:6]...), querytest.RunsOf(&n, 1, ended("head", schema.StatusOK), wobble(1000)[:c.ok]...),
+			querytest.RunsOf(&n, 1, ended("head", c.status), make([]float64, c.crashed)...))
+		got := mustCompare(t, querytest.SealedRuns(t, head), query.CompareRequest{Base: "session=last"})
 		g := got.Gate()
 		if c.ok == 1 { // too few runs besides
 			g.Unsettled = 0
@@ -184,14 +184,14 @@ func TestCompareUnknown(t *testing.T) {
 	t.Parallel()
 	n := 0
 	at := func(side, machine string) func(*schema.Run) {
-		return of(1, func(r *schema.Run) { r.Side, r.Env.Machine = side, machine })
+		return querytest.Of(1, func(r *schema.Run) { r.Side, r.Env.Machine = side, machine })
 	}
 	crash := func(r *schema.Run) {
 		r.Side, r.BatchSize, r.Env.Machine, r.Status, r.Stage, r.Metrics, r.Primary = "head", new(int64(1)), "lab3", schema.StatusCrashed, schema.StageMeasure, nil, ""
 	}
-	runs := slices.Concat(runsOf(&n, 1, at("base", ""), wobble(1000)...), runsOf(&n, 1, at("base", "lab3"), wobble(1000)...),
-		runsOf(&n, 1, at("head", ""), wobble(1000)...), runsOf(&n, 1, at("head", "lab3"), wobble(1000)...), runsOf(&n, 1, crash, 1))
-	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
+	runs := slices.Concat(querytest.RunsOf(&n, 1, at("base", ""), wobble(1000)...), querytest.RunsOf(&n, 1, at("base", "lab3"), wobble(1000)...),
+		querytest.RunsOf(&n, 1, at("head", ""), wobble(1000)...), querytest.RunsOf(&n, 1, at("head", "lab3"), wobble(1000)...), querytest.RunsOf(&n, 1, crash, 1))
+	got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
 	if len(got.Rows) != 2 {
 		t.Fatalf("%d rows, want one for each machine", len(got.Rows))
 	}
@@ -210,7 +210,7 @@ func TestCompareUnknown(t *testing.T) {
 func TestCompareThresholds(t *testing.T) {
 	t.Parallel()
 	n := 0
-	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, on("base", 1), wobble(1000)...), runsOf(&n, 1, on("head", 1), wobble(1000)...)))
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, querytest.On("base", 1), wobble(1000)...), querytest.RunsOf(&n, 1, querytest.On("head", 1), wobble(1000)...)))
 	for metric, says := range map[string]string{"latency": "is in B, and it is measured in ns", "latancy": "which no point has; did you mean latency?"} {
 		threshold := query.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
 		_, err := db.Compare(context.Background(), query.CompareRequest{Base: "session=last", Thresholds: map[string]query.Threshold{metric: threshold}})
@@ -235,13 +235,13 @@ func TestCompareUnnamedStep(t *testing.T) {
 	} {
 		n := 0
 		reading := func(side string, ticks int64) func(*schema.Run) {
-			return of(1, func(r *schema.Run) {
+			return querytest.Of(1, func(r *schema.Run) {
 				r.Side = side
 				r.Metrics = []schema.Metric{{Name: "latency", Unit: c.unit, Better: schema.BetterLower, Clock: "c", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{ticks, ticks, ticks}}}
 			})
 		}
 		six := []float64{1, 2, 3, 4, 5, 6}
-		db := sealedRuns(t, slices.Concat(runsOf(&n, 1, reading("base", c.base), six...), runsOf(&n, 1, reading("head", c.head), six...)))
+		db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, reading("base", c.base), six...), querytest.RunsOf(&n, 1, reading("head", c.head), six...)))
 		got := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
 		flags, _ := got.Rows[0][got.Index("flags")].([]any)
 		if p := got.Points[0]; p.Verdict != c.want || slices.Contains(flags, any("quantised")) != (c.base%10 == 0 && c.unit == "ns") {

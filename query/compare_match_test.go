@@ -15,31 +15,23 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// of gives an edit of runs: fields that stand for a point.
-func of(batch int64, edit func(*schema.Run)) func(*schema.Run) {
-	return func(r *schema.Run) {
-		r.BatchSize, r.BlockIndex = new(batch), nil
-		edit(r)
-	}
-}
-
 func TestCompareMatches(t *testing.T) {
 	t.Parallel()
 	n := 0
 	var runs []schema.Run
 	add := func(level float64, edit func(*schema.Run)) {
-		runs = append(runs, runsOf(&n, 1, edit, wobble(level)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, edit, wobble(level)...)...)
 	}
 	for i, batch := range []int64{1, 2} {
 		for k, backend := range []string{"cpu", "torch", "triton"} {
-			add(1000*(1+float64(k))*(1+float64(i)), of(batch, func(r *schema.Run) { r.Backend = backend }))
+			add(1000*(1+float64(k))*(1+float64(i)), querytest.Of(batch, func(r *schema.Run) { r.Backend = backend }))
 		}
 		// A parameter that only one side has, and a model that goes with it.
-		add(900, of(batch, func(r *schema.Run) { r.Backend, r.Model, r.Params = "cuda", "other", map[string]string{"tile": "4"} }))
+		add(900, querytest.Of(batch, func(r *schema.Run) { r.Backend, r.Model, r.Params = "cuda", "other", map[string]string{"tile": "4"} }))
 	}
-	add(700, of(8, func(r *schema.Run) { r.Backend = "cpu" }))
-	add(800, of(1, func(r *schema.Run) { r.Backend, r.Env.Machine = "cpu", "lab4" }))
-	db := sealedRuns(t, runs)
+	add(700, querytest.Of(8, func(r *schema.Run) { r.Backend = "cpu" }))
+	add(800, querytest.Of(1, func(r *schema.Run) { r.Backend, r.Env.Machine = "cpu", "lab4" }))
+	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
 		base, head string
 		want       []string // batch size, machine, verdict of each point
@@ -86,10 +78,10 @@ func TestCompareMatrix(t *testing.T) {
 	for _, variant := range []string{"baseline", "fused", "tiled"} {
 		for _, batch := range []int64{1, 2} {
 			level := map[string]float64{"baseline": 1000, "fused": 500, "tiled": 1000}[variant] * float64(batch)
-			runs = append(runs, runsOf(&n, 1, of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(level)...)...)
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(level)...)...)
 		}
 	}
-	got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "baseline"})
+	got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "baseline"})
 	var lines []string
 	for row := range got.Rows {
 		lines = append(lines, cellOf(got, row, "variant")+" "+cellOf(got, row, "batch_size")+" "+cellOf(got, row, "verdict"))
@@ -104,15 +96,15 @@ func TestCompareMetrics(t *testing.T) {
 	t.Parallel()
 	n := 0
 	with := func(side string, rmse, memory float64) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side = side
-			r.Metrics = append(r.Metrics, realMetric("rmse", "", rmse, rmse, rmse), realMetric("peak_memory", "B", memory))
+			r.Metrics = append(r.Metrics, querytest.RealMetric("rmse", "", rmse, rmse, rmse), querytest.RealMetric("peak_memory", "B", memory))
 		})
 	}
-	runs := slices.Concat(runsOf(&n, 1, with("base", 0, 4096), wobble(1000)...), runsOf(&n, 1, with("head", .002, 8192), wobble(1000)...))
+	runs := slices.Concat(querytest.RunsOf(&n, 1, with("base", 0, 4096), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", .002, 8192), wobble(1000)...))
 	// A run without the metric is no value of it.
-	runs = append(runs, runsOf(&n, 1, on("head", 1), 1001)...)
-	db := sealedRuns(t, runs)
+	runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", 1), 1001)...)
+	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
 		thresholds map[string]query.Threshold
 		metric     string
@@ -160,11 +152,11 @@ func TestCompareSweepThresholds(t *testing.T) {
 	t.Parallel()
 	n := 0
 	with := func(side, threshold string) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side, r.Env.Facts = side, map[string]string{query.ThresholdFact + "latency": threshold}
 		})
 	}
-	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, with("base", "1%"), wobble(1000)...), runsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
 	if got := mustCompare(t, db, query.CompareRequest{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
 		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
 	}
@@ -180,13 +172,13 @@ func TestCompareDiffers(t *testing.T) {
 	t.Parallel()
 	n := 0
 	commit := func(side, commit, numpy string) func(*schema.Run) {
-		return of(1, func(r *schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
 			r.Side, r.Env.GitCommit = side, commit
 			r.Env.Facts = map[string]string{"python.numpy": numpy, "same": "x"}
 			r.Applied = map[string]string{"threads": numpy}
 		})
 	}
-	db := sealedRuns(t, slices.Concat(runsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), runsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), querytest.RunsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
 	got := mustCompare(t, db, query.CompareRequest{Base: "session=last"})
 	want := []facts.Difference{
 		{Kind: facts.Code, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
@@ -216,7 +208,7 @@ func TestCompareDiffersInAnyRun(t *testing.T) {
 	var runs []schema.Run
 	for session, order := range [][]int64{{1, 2, 3}, {2, 1, 3}} {
 		for _, size := range order {
-			runs = append(runs, runsOf(&n, session, func(r *schema.Run) {
+			runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
 				r.BatchSize, r.Applied = new(size), map[string]string{"batch_size": fmt.Sprint(size)}
 				if session == 1 && size == 3 && *r.RepeatIndex == 4 {
 					r.Env.DriverVersion, r.Env.Machine = "575", ""
@@ -240,7 +232,7 @@ func TestCompareNotNumbers(t *testing.T) {
 	n := 0
 	var runs []schema.Run
 	for _, dim := range []string{"1", "4", "x"} {
-		runs = append(runs, runsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
 	}
 	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.CompareRequest{Base: "dim<2", Head: "dim>=2"})
 	if want := map[string]int{"dim": len(wobble(1000))}; !maps.Equal(c.NotNumbers, want) {
@@ -257,12 +249,12 @@ func TestCompareMatrixInStep(t *testing.T) {
 	variants := []struct{ variant, backend string }{{"PyTorch", "torch"}, {"Fused", "cuda"}, {"Tile", "triton"}}
 	for i, v := range variants {
 		for _, batch := range []int64{1, 2} {
-			runs = append(runs, runsOf(&n, 1, of(batch, func(r *schema.Run) { r.Variant, r.Backend = v.variant, v.backend }),
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant, r.Backend = v.variant, v.backend }),
 				wobble(1000*float64(i+1)*float64(batch))...)...)
 		}
 	}
 	request := query.CompareRequest{Base: "session=last", Axis: "variant", Reference: "PyTorch"}
-	got := mustCompare(t, sealedRuns(t, runs), request)
+	got := mustCompare(t, querytest.SealedRuns(t, runs), request)
 	var lines []string
 	for row := range got.Rows {
 		lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "variant"), cellOf(got, row, "batch_size"), cellOf(got, row, "verdict")))
@@ -271,8 +263,8 @@ func TestCompareMatrixInStep(t *testing.T) {
 	if want := []string{"Fused 1 regressed", "Fused 2 regressed", "Tile 1 regressed", "Tile 2 regressed"}; !slices.Equal(lines, want) {
 		t.Errorf("got %v, want %v", lines, want)
 	}
-	runs = append(runs, runsOf(&n, 1, of(1, func(r *schema.Run) { r.Variant, r.Backend = "Tile", "cuda" }), wobble(900)...)...)
-	if _, err := sealedRuns(t, runs).Compare(context.Background(), request); err == nil {
+	runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Variant, r.Backend = "Tile", "cuda" }), wobble(900)...)...)
+	if _, err := querytest.SealedRuns(t, runs).Compare(context.Background(), request); err == nil {
 		t.Error("a variant with two backends matches")
 	}
 }

@@ -6,14 +6,15 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // ofProcesses makes the samples of a run processes: seven of them around each location.
 func ofProcesses(side string, batch int64) func(*schema.Run) {
-	return of(batch, func(r *schema.Run) {
-		m := realMetric("latency", "ns", wobble(r.Metrics[0].Reals[0])...)
+	return querytest.Of(batch, func(r *schema.Run) {
+		m := querytest.RealMetric("latency", "ns", wobble(r.Metrics[0].Reals[0])...)
 		m.Level = schema.LevelProcess
 		r.Side, r.Metrics = side, []schema.Metric{m}
 	})
@@ -26,17 +27,17 @@ func TestMoreRepeatsSettleMore(t *testing.T) {
 	n := 0
 	var runs []schema.Run
 	repeats := []int{1, 3, 4, 5, 6, 10}
-	if long() {
+	if querytest.Long() {
 		repeats = []int{1, 2, 3, 4, 5, 6, 7, 10, 20}
 	}
 	for _, times := range repeats {
 		for i := range times {
 			wave := 1 + .004*float64(i%3-1)
-			runs = append(runs, runsOf(&n, 1, ofProcesses("base", int64(times)), 1000*wave)...)
-			runs = append(runs, runsOf(&n, 1, ofProcesses("head", int64(times)), 1500*(2-wave))...)
+			runs = append(runs, querytest.RunsOf(&n, 1, ofProcesses("base", int64(times)), 1000*wave)...)
+			runs = append(runs, querytest.RunsOf(&n, 1, ofProcesses("head", int64(times)), 1500*(2-wave))...)
 		}
 	}
-	db := sealedRuns(t, runs)
+	db := querytest.SealedRuns(t, runs)
 	for _, rules := range []judge.Rules{{}, {Gate: true}} {
 		settled := false
 		for _, times := range repeats {
@@ -69,10 +70,10 @@ func TestCompareProcesses(t *testing.T) {
 		n := 0
 		var runs []schema.Run
 		for k := range c.past {
-			runs = append(runs, runsOf(&n, 1+k, ofProcesses("", 1), 1000*(1+.002*float64(k%3-1)))...)
+			runs = append(runs, querytest.RunsOf(&n, 1+k, ofProcesses("", 1), 1000*(1+.002*float64(k%3-1)))...)
 		}
-		runs = append(runs, runsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
-		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last", Rules: judge.Rules{Gate: true}})
+		runs = append(runs, querytest.RunsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
+		got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last~1", Head: "session=last", Rules: judge.Rules{Gate: true}})
 		flags, _ := got.Rows[0][got.Index("flags")].([]any)
 		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, any(query.FlagOneBlock)) {
 			t.Errorf("%d earlier sessions: %s of %s runs, flags %v", c.past, v, cellOf(got, 0, "head_runs"), flags)

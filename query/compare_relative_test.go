@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -23,7 +24,7 @@ func nightsOf(points, controls, from int) (runs []schema.Run) {
 			if session == 9 && k+1 == 3 {
 				level *= 1.06
 			}
-			runs = append(runs, runsOf(&n, session, func(r *schema.Run) {
+			runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
 				r.BatchSize = new(int64(k + 1))
 				if k < controls {
 					r.Env.Facts = map[string]string{"runner.control": "true"}
@@ -54,7 +55,7 @@ func TestCompareRelative(t *testing.T) {
 	} {
 		req := req
 		req.Absolute = c.absolute
-		got := mustCompare(t, sealedRuns(t, nightsOf(c.points, c.controls, c.from)), req)
+		got := mustCompare(t, querytest.SealedRuns(t, nightsOf(c.points, c.controls, c.from)), req)
 		judged := 0
 		for i, p := range got.Points {
 			if p.Verdict == judge.Regressed {

@@ -16,38 +16,6 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// runsOf makes a run of each location of a point: n counts on from it, samples are within 1 % of the location. The first
-// runs of all points of a session come first, then the second ones.
-func runsOf(n *int, session int, edit func(*schema.Run), locations ...float64) []schema.Run {
-	var runs []schema.Run
-	for i, location := range locations {
-		*n++
-		runs = append(runs, querytest.NewRun(*n, 0, func(r *schema.Run) {
-			r.SessionID, r.BatchSize, r.Params = querytest.SessionID(session), new(int64(1)), nil
-			r.StartedAt = querytest.Start.Add(time.Duration(session)*24*time.Hour + time.Duration(i)*10*time.Second + time.Duration(*n)*time.Millisecond)
-			r.RepeatIndex, r.BlockIndex = new(int64(i)), new(int64(i))
-			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", location, .995*location, 1.005*location)}, "latency"
-			if edit != nil {
-				edit(r)
-			}
-		}))
-	}
-	return runs
-}
-
-func realMetric(name, unit string, values ...float64) schema.Metric {
-	m := schema.Metric{Name: name, Unit: unit, Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Reals: values}
-	if k, ok := schema.KindOfMetric(name); ok {
-		m.Better = k.Better
-	}
-	m.Summary = stat.Summarize(values)
-	return m
-}
-
-func on(side string, batch int64) func(*schema.Run) {
-	return func(r *schema.Run) { r.Side, r.BatchSize = side, new(batch) }
-}
-
 func mustCompare(t testing.TB, db *query.DB, req query.CompareRequest) query.Comparison {
 	t.Helper()
 	req.Inputs = true
@@ -96,10 +64,10 @@ func twoSides() []schema.Run {
 	var n int
 	var runs []schema.Run
 	for i, head := range []float64{1.1, .9, 1} {
-		runs = append(runs, runsOf(&n, 1, on("base", int64(1<<i)), wobble(1000)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("base", int64(1<<i)), wobble(1000)...)...)
 		others := wobble(1000 * head)
 		slices.Reverse(others)
-		runs = append(runs, runsOf(&n, 1, on("head", int64(1<<i)), others...)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", int64(1<<i)), others...)...)
 	}
 	return runs
 }
@@ -189,10 +157,10 @@ func sessionsOf(past int, factor float64) []schema.Run {
 	n := 1000
 	var runs []schema.Run
 	for k := range past {
-		runs = append(runs, runsOf(&n, 10+k, nil, wobble(1000*(1+.002*float64(k%3-1)))...)...)
+		runs = append(runs, querytest.RunsOf(&n, 10+k, nil, wobble(1000*(1+.002*float64(k%3-1)))...)...)
 	}
-	runs = append(runs, runsOf(&n, 20, nil, wobble(1002)...)...)
-	return append(runs, runsOf(&n, 21, nil, wobble(1000*factor)...)...)
+	runs = append(runs, querytest.RunsOf(&n, 20, nil, wobble(1002)...)...)
+	return append(runs, querytest.RunsOf(&n, 21, nil, wobble(1000*factor)...)...)
 }
 
 func TestCompareSessions(t *testing.T) {
@@ -211,7 +179,7 @@ func TestCompareSessions(t *testing.T) {
 		{8, 1.0, judge.Unchanged, ""},
 		{8, 1.021, judge.Inconclusive, judge.Noise},
 	} {
-		got := mustCompare(t, sealedRuns(t, sessionsOf(c.past, c.factor)), req)
+		got := mustCompare(t, querytest.SealedRuns(t, sessionsOf(c.past, c.factor)), req)
 		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
 			t.Errorf("%d earlier sessions, factor %g: %s %s, want %s %s (history %d)", c.past, c.factor, v, r, c.verdict, c.reason, got.Points[0].History)
 		}
@@ -219,8 +187,8 @@ func TestCompareSessions(t *testing.T) {
 	// The head's own session is no part of what sessions differ by, nor is another machine's.
 	runs := sessionsOf(8, 1.3)
 	n := 5000
-	runs = append(runs, runsOf(&n, 19, func(r *schema.Run) { r.Env.Machine = "other" }, wobble(9000)...)...)
-	got := mustCompare(t, sealedRuns(t, runs), req)
+	runs = append(runs, querytest.RunsOf(&n, 19, func(r *schema.Run) { r.Env.Machine = "other" }, wobble(9000)...)...)
+	got := mustCompare(t, querytest.SealedRuns(t, runs), req)
 	if history := realsOf(got, 0, "history"); len(history) != 9 || slices.Max(history) > math.Log(1100) {
 		t.Errorf("history %v", history)
 	}
@@ -230,7 +198,9 @@ func TestCompareSessions(t *testing.T) {
 func TestCompareSense(t *testing.T) {
 	t.Parallel()
 	values := func(metric string, all ...float64) func(*schema.Run) {
-		return func(r *schema.Run) { r.Metrics, r.Primary = []schema.Metric{realMetric(metric, "ns", all...)}, metric }
+		return func(r *schema.Run) {
+			r.Metrics, r.Primary = []schema.Metric{querytest.RealMetric(metric, "ns", all...)}, metric
+		}
 	}
 	ended := func(status schema.Status) func(*schema.Run) {
 		return func(r *schema.Run) { r.Status, r.Stage, r.Metrics, r.Primary = status, schema.StageMeasure, nil, "" }
@@ -288,9 +258,9 @@ func TestCompareSense(t *testing.T) {
 			}
 		}
 		// A second point makes sure that there is something on both sides.
-		runs := slices.Concat(runsOf(&n, 1, edit("base", c.editBase), c.base...), runsOf(&n, 1, edit("head", c.edited), c.head...),
-			runsOf(&n, 1, on("base", 64), five...), runsOf(&n, 1, on("head", 64), five...))
-		got := mustCompare(t, sealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
+		runs := slices.Concat(querytest.RunsOf(&n, 1, edit("base", c.editBase), c.base...), querytest.RunsOf(&n, 1, edit("head", c.edited), c.head...),
+			querytest.RunsOf(&n, 1, querytest.On("base", 64), five...), querytest.RunsOf(&n, 1, querytest.On("head", 64), five...))
+		got := mustCompare(t, querytest.SealedRuns(t, runs), query.CompareRequest{Base: "session=last"})
 		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("batch_size")] == int64(1) })
 		if row < 0 || len(got.Rows) != 2 {
 			t.Errorf("%s: no row of it in %v", c.what, got.Rows)
@@ -312,10 +282,10 @@ func TestCompareAsMany(t *testing.T) {
 	runs := sessionsOf(8, 1.3)
 	for k := range 30 {
 		edit := func(r *schema.Run) { r.BatchSize = new(int64(2 + k)) }
-		runs = append(runs, runsOf(&n, 20, edit, wobble(1000)...)...)
-		runs = append(runs, runsOf(&n, 21, edit, wobble(1000+float64(k))...)...)
+		runs = append(runs, querytest.RunsOf(&n, 20, edit, wobble(1000)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 21, edit, wobble(1000+float64(k))...)...)
 	}
-	runs = append(runs, runsOf(&n, 21, func(r *schema.Run) {
+	runs = append(runs, querytest.RunsOf(&n, 21, func(r *schema.Run) {
 		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
 	}, 1)...)
 	db := querytest.Open(t, querytest.NewStore(t, runs...))

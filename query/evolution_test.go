@@ -22,7 +22,7 @@ func foreignFile(t *testing.T, dir, zone, columns, ids string, run schema.ULID) 
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		t.Fatal(err)
 	}
-	elsewhere(t, fmt.Sprintf("COPY (SELECT '%s' AS run_id, %s) TO '%s' (FORMAT parquet, FIELD_IDS {run_id: 1, %s})", run, columns, path, ids))
+	querytest.DuckDB(t, fmt.Sprintf("COPY (SELECT '%s' AS run_id, %s) TO '%s' (FORMAT parquet, FIELD_IDS {run_id: 1, %s})", run, columns, path, ids))
 }
 
 // TestOtherVersions: sealed files that lack columns, have columns that are not known here, or have them in another
@@ -32,7 +32,7 @@ func TestOtherVersions(t *testing.T) {
 	ctx := context.Background()
 	runs := querytest.ManyRuns(3)
 	dir := querytest.NewStore(t)
-	seal(t, dir, runs[0])
+	querytest.Seal(t, dir, runs[0])
 	id := func(i int) schema.ULID {
 		run, err := schema.ParseULID(runs[i].RunID)
 		if err != nil {

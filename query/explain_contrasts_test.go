@@ -44,7 +44,7 @@ func contrastedRuns(cores bool) []schema.Run {
 						took *= 1.1
 					}
 				}
-				r.Metrics, r.Primary = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, took), metricOf("accuracy", "ratio", schema.BetterHigher, took/1e6)}, "latency"
+				r.Metrics, r.Primary = []schema.Metric{querytest.MetricOf("latency", "ns", schema.BetterLower, took), querytest.MetricOf("accuracy", "ratio", schema.BetterHigher, took/1e6)}, "latency"
 			}))
 		}
 	}
@@ -128,7 +128,7 @@ func TestExplainContrastNoise(t *testing.T) {
 				r.Metrics[0].Reals[k] /= 1.2
 			}
 			r.Env.OSKernel, r.Env.Facts["thp"] = "6.8", "never"
-			r.Metrics[0] = metricOf("latency", "ns", schema.BetterLower, r.Metrics[0].Reals[0])
+			r.Metrics[0] = querytest.MetricOf("latency", "ns", schema.BetterLower, r.Metrics[0].Reals[0])
 			runs = append(runs, r)
 		}
 	}
@@ -150,7 +150,7 @@ func TestExplainContrastNoise(t *testing.T) {
 func TestExplainContrastMetric(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t)
-	seal(t, dir, contrastedRuns(false)...)
+	querytest.Seal(t, dir, contrastedRuns(false)...)
 	x := explainContrasts(t, query.ExplainRequest{CompareRequest: query.CompareRequest{Metrics: []string{"accuracy"}}}, dir)
 	first := x.Rows[1]
 	if first[x.Index("name")] != "os_kernel=6.8" || first[x.Index("scale")] != "difference" || first[x.Index("unit")] != "ratio" {

@@ -24,9 +24,9 @@ func noisyRuns(seed uint64) []schema.Run {
 				r.Side, r.BatchSize, r.Params, r.BlockIndex = side, new(int64(1)), nil, new(int64(block))
 				took := func() *int64 { return new(int64(1e7 * noise())) }
 				r.Stages = schema.Stages{Setup: took(), Warmup: took(), Validate: took(), Teardown: took()}
-				r.Metrics = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, 1e5*float64(1+i)*(1+.01*noise()))}
+				r.Metrics = []schema.Metric{querytest.MetricOf("latency", "ns", schema.BetterLower, 1e5*float64(1+i)*(1+.01*noise()))}
 				for k := range 20 {
-					r.Metrics = append(r.Metrics, metricOf(fmt.Sprintf("other_%d", k), "B", schema.BetterLower, 1e6*noise()))
+					r.Metrics = append(r.Metrics, querytest.MetricOf(fmt.Sprintf("other_%d", k), "B", schema.BetterLower, 1e6*noise()))
 				}
 				r.Primary = "latency"
 				for k := range 4 {
@@ -44,13 +44,13 @@ func noisyRuns(seed uint64) []schema.Run {
 func TestExplainNoise(t *testing.T) {
 	t.Parallel()
 	seeds, most := 2, 1
-	if long() {
+	if querytest.Long() {
 		seeds, most = 100, 12 // 5 of them by chance
 	}
 	with, contrasts := 0, 0
 	for seed := range seeds {
 		dir := querytest.NewStore(t)
-		seal(t, dir, noisyRuns(uint64(seed))...)
+		querytest.Seal(t, dir, noisyRuns(uint64(seed))...)
 		x := explain(t, querytest.Open(t, dir), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: "side=base", Head: "side=head"}})
 		if explained(x) != "regressed 1" || x.Tested != 24 || x.Facts+x.FewRuns != 9 { // the block is one
 			t.Fatalf("%s is explained, by %d metrics and stages and %d facts", explained(x), x.Tested, x.Facts)

@@ -13,7 +13,6 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // explainBlocks is how many runs a side has of each point.
@@ -47,8 +46,8 @@ func explainedRuns(ratios latencies) []schema.Run {
 					}
 					r.Stages.Setup = new(setup)
 					r.Metrics = []schema.Metric{
-						metricOf("latency", "ns", schema.BetterLower, latency), metricOf("clock_sm", "MHz", schema.BetterHigher, clock),
-						metricOf("cpu_user", "ns", schema.BetterLower, cpu), metricOf("temperature", "Cel", schema.BetterLower, 60),
+						querytest.MetricOf("latency", "ns", schema.BetterLower, latency), querytest.MetricOf("clock_sm", "MHz", schema.BetterHigher, clock),
+						querytest.MetricOf("cpu_user", "ns", schema.BetterLower, cpu), querytest.MetricOf("temperature", "Cel", schema.BetterLower, 60),
 					}
 					r.Primary = "latency"
 				}))
@@ -65,7 +64,7 @@ func explainedRuns(ratios latencies) []schema.Run {
 			for k := range r.Ops {
 				r.Ops[k].Index = int64(k)
 			}
-			r.Metrics, r.Primary = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, 1)}, "latency"
+			r.Metrics, r.Primary = []schema.Metric{querytest.MetricOf("latency", "ns", schema.BetterLower, 1)}, "latency"
 		}))
 	}
 	return runs
@@ -82,12 +81,6 @@ func explainedRun(n int, side string, bs int64, edit func(*schema.Run)) schema.R
 		}
 		edit(r)
 	})
-}
-
-func metricOf(name, unit string, better schema.Better, level float64) schema.Metric {
-	m := schema.Metric{Name: name, Unit: unit, Better: better, Clock: "monotonic", Level: schema.LevelIteration, Reals: []float64{level, level * 1.001, level * .999}}
-	m.Summary = stat.Summarize(m.Values())
-	return m
 }
 
 func opOf(name, kind string, took int64) schema.Op {
@@ -201,7 +194,7 @@ func TestExplainChoice(t *testing.T) {
 		"failed":                     {latencies{1: 1, 2: .8, 4: 1}, timeout, "failed 4", "failed 4", "1 status timeout in measure 0 of 8 -> 8 of 8"},
 		"unsupported":                {latencies{1: 1, 2: 1, 4: 1}, unsupported, "unsupported 4", "none", "1 status unsupported 0 of 8 -> 8 of 8"},
 	} {
-		if c.line == "" && name != "worse before better" && !long() {
+		if c.line == "" && name != "worse before better" && !querytest.Long() {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -330,17 +323,17 @@ func TestExplainRemoved(t *testing.T) {
 	if len(want.Comparison.Points) != 2 || want.HeadProfiles != 0 || !strings.Contains(lines(want), "throttled 0 of 7 -> 7 of 7") {
 		t.Fatalf("%d points, %d profiled runs\n%s", len(want.Comparison.Points), want.HeadProfiles, lines(want))
 	}
-	said := []ingest.Annotation{{Kind: schema.EventRemove, Runs: idsWhere(runs, gone)}}
+	said := []ingest.Annotation{{Kind: schema.EventRemove, Runs: querytest.IDsWhere(runs, gone)}}
 	for _, side := range []string{"base", "head"} {
-		said = append(said, ingest.Annotation{Kind: schema.EventTag, Key: "lane", Value: side, Runs: idsWhere(kept, func(r *schema.Run) bool { return r.Side == side })})
+		said = append(said, ingest.Annotation{Kind: schema.EventTag, Key: "lane", Value: side, Runs: querytest.IDsWhere(kept, func(r *schema.Run) bool { return r.Side == side })})
 	}
 	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
-	seal(t, sealed, runs...)
+	querytest.Seal(t, sealed, runs...)
 	for name, stores := range map[string][]string{"live": {live}, "two stores": {live, sealed}} {
-		if name == "live" && !long() {
+		if name == "live" && !querytest.Long() {
 			continue
 		}
-		annotated(t, stores[len(stores)-1], said...)
+		querytest.Annotate(t, stores[len(stores)-1], said...)
 		for _, key := range []string{"side", "tag.lane"} {
 			x := explain(t, querytest.Open(t, stores...), query.ExplainRequest{CompareRequest: query.CompareRequest{Base: key + "=base", Head: key + "=head"}})
 			if got, want := lines(x), lines(want); got != want || len(x.Comparison.Points) != 2 || x.HeadProfiles != 0 {

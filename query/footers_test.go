@@ -57,7 +57,7 @@ func TestFooters(t *testing.T) {
 		t.Run(fmt.Sprintf("a sealed file of 4 runs is named after %d", rows), func(t *testing.T) {
 			t.Parallel()
 			dir := querytest.NewStore(t)
-			f := seal(t, dir, querytest.ManyRuns(4)...)
+			f := querytest.Seal(t, dir, querytest.ManyRuns(4)...)
 			other := f
 			other.Rows = rows
 			for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
@@ -71,22 +71,22 @@ func TestFooters(t *testing.T) {
 	t.Run("a sealed file of a later format", func(t *testing.T) {
 		t.Parallel()
 		dir := querytest.NewStore(t)
-		f := seal(t, dir, querytest.ManyRuns(4)...)
+		f := querytest.Seal(t, dir, querytest.ManyRuns(4)...)
 		change(t, filepath.Join(dir, f.Path(schema.RunsDir)), laterFormat)
 		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrFormat)
 	})
 	t.Run("a live file of a later format", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, querytest.ManyRuns(2)...)
-		path := liveFiles(t, dir)[0]
+		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
+		path := querytest.LiveFiles(t, dir)[0]
 		change(t, path, laterFormat)
 		checkRefused(t, dir, filepath.Base(path), schema.ErrFormat)
 	})
 	t.Run("a live file of a later format that says much behind it", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, querytest.ManyRuns(2)...)
-		path := liveFiles(t, dir)[0]
-		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '2', 'more': '"+strings.Repeat("x", 1<<11)+"'})")
+		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
+		path := querytest.LiveFiles(t, dir)[0]
+		querytest.DuckDB(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '2', 'more': '"+strings.Repeat("x", 1<<11)+"'})")
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
@@ -94,15 +94,15 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("a live file without a row", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, querytest.ManyRuns(2)...)
-		path := liveFiles(t, dir)[0]
-		elsewhere(t, "COPY (SELECT ''::VARCHAR AS run_id WHERE false) TO '"+path+"' (FORMAT parquet, FIELD_IDS {run_id: 1}, KV_METADATA {'neurolens.format': '1'})")
+		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
+		path := querytest.LiveFiles(t, dir)[0]
+		querytest.DuckDB(t, "COPY (SELECT ''::VARCHAR AS run_id WHERE false) TO '"+path+"' (FORMAT parquet, FIELD_IDS {run_id: 1}, KV_METADATA {'neurolens.format': '1'})")
 		checkRefused(t, dir, filepath.Base(path), schema.ErrDamaged)
 	})
 	t.Run("a live file is that of another run", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, querytest.ManyRuns(2)...)
-		files := liveFiles(t, dir)
+		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
+		files := querytest.LiveFiles(t, dir)
 		change(t, files[0], func([]byte) []byte {
 			content, err := os.ReadFile(files[1])
 			if err != nil {
@@ -114,8 +114,8 @@ func TestFooters(t *testing.T) {
 	})
 	t.Run("a directory in the place of a live file", func(t *testing.T) {
 		t.Parallel()
-		dir := liveStore(t, querytest.ManyRuns(2)...)
-		path := liveFiles(t, dir)[0]
+		dir := querytest.LiveStore(t, querytest.ManyRuns(2)...)
+		path := querytest.LiveFiles(t, dir)[0]
 		if err := errors.Join(os.Remove(path), os.Mkdir(path, 0o777)); err != nil {
 			t.Fatal(err)
 		}
@@ -124,9 +124,9 @@ func TestFooters(t *testing.T) {
 	t.Run("columns without field ids", func(t *testing.T) {
 		t.Parallel()
 		dir := querytest.NewStore(t)
-		f := seal(t, dir, querytest.ManyRuns(4)...)
+		f := querytest.Seal(t, dir, querytest.ManyRuns(4)...)
 		path := filepath.Join(dir, f.Path(schema.RunsDir))
-		elsewhere(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '1'})")
+		querytest.DuckDB(t, "COPY (FROM '"+path+"') TO '"+path+".new' (FORMAT parquet, KV_METADATA {'neurolens.format': '1'})")
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
@@ -135,9 +135,9 @@ func TestFooters(t *testing.T) {
 	t.Run("a column of another type", func(t *testing.T) {
 		t.Parallel()
 		dir := querytest.NewStore(t)
-		f := seal(t, dir, querytest.ManyRuns(4)...)
+		f := querytest.Seal(t, dir, querytest.ManyRuns(4)...)
 		path := filepath.Join(dir, f.Path(schema.RunsDir))
-		elsewhere(t, "COPY (SELECT 'x' AS run_id, 'high' AS p50 FROM range(4)) TO '"+path+
+		querytest.DuckDB(t, "COPY (SELECT 'x' AS run_id, 'high' AS p50 FROM range(4)) TO '"+path+
 			"' (FORMAT parquet, FIELD_IDS {run_id: 1, p50: 75}, KV_METADATA {'neurolens.format': '1'})")
 		checkRefused(t, dir, f.Path(schema.RunsDir), schema.ErrDamaged)
 	})

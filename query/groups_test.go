@@ -55,13 +55,6 @@ func groupRun(n int, value int64, precision, dim string, edit func(*schema.Run))
 	})
 }
 
-// ended makes a run one that ended otherwise.
-func ended(status schema.Status) func(*schema.Run) {
-	return func(r *schema.Run) {
-		r.Status, r.Stage, r.Metrics, r.Primary = status, schema.StageMeasure, nil, ""
-	}
-}
-
 // rate makes a run's metric one of another direction.
 func rate(better schema.Better) func(*schema.Run) {
 	return func(r *schema.Run) {
@@ -77,9 +70,9 @@ func groupStore(t testing.TB) *query.DB {
 		t,
 		groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "128", nil), groupRun(2, 900, "fp32", "1024", nil),
 		groupRun(3, 320, "fp32", "64", nil), groupRun(4, 500, "fp32", "128", nil), groupRun(5, 310, "fp32", "64", nil),
-		groupRun(6, 0, "fp32", "128", ended(schema.StatusTimeout)),
-		groupRun(7, 700, "fp64", "64", nil), groupRun(8, 0, "fp64", "128", ended(schema.StatusOOM)), groupRun(9, 0, "fp64", "128", ended(schema.StatusOOM)),
-		groupRun(10, 0, "bf16", "64", ended(schema.StatusUnsupported)),
+		groupRun(6, 0, "fp32", "128", querytest.Ended(schema.StatusTimeout)),
+		groupRun(7, 700, "fp64", "64", nil), groupRun(8, 0, "fp64", "128", querytest.Ended(schema.StatusOOM)), groupRun(9, 0, "fp64", "128", querytest.Ended(schema.StatusOOM)),
+		groupRun(10, 0, "bf16", "64", querytest.Ended(schema.StatusUnsupported)),
 		groupRun(11, 1, "fp64", "64", func(r *schema.Run) { r.Purpose = schema.PurposeProfile }),
 	))
 }
@@ -173,7 +166,7 @@ func TestGroupsDirection(t *testing.T) {
 		{"one direction is not known", rate(schema.BetterLower), rate(""), "no_direction <nil> <nil> <nil>", "<nil> 7.5"},
 		{"both directions", rate(schema.BetterLower), rate(schema.BetterHigher), "no_direction <nil> <nil> <nil>", "<nil> 7.5"},
 		{"two metrics", rate(schema.BetterHigher), nil, "mixed <nil> <nil> <nil>", "mixed <nil>"},
-		{"a failed run has no metric", rate(schema.BetterHigher), ended(schema.StatusError), "<nil> map[dim:1] 7 higher", "<nil> 7"},
+		{"a failed run has no metric", rate(schema.BetterHigher), querytest.Ended(schema.StatusError), "<nil> map[dim:1] 7 higher", "<nil> 7"},
 	} {
 		db := querytest.Open(t, querytest.NewStore(t, groupRun(7, 700, "fp32", "1", c.first), groupRun(8, 800, "fp32", "2", c.second)))
 		_, got := groups(t, db, query.GroupRequest{By: []string{"precision"}, Best: true}, "reason", "params", "median", "better")
@@ -287,7 +280,7 @@ func TestGroupsSameMetric(t *testing.T) {
 		want  string
 	}{
 		"alike":             {another("latency", "ns", schema.BetterLower), "latency lower"},
-		"failed":            {groupRun(1, 1, "fp32", "64", ended(schema.StatusTimeout)), "latency lower"},
+		"failed":            {groupRun(1, 1, "fp32", "64", querytest.Ended(schema.StatusTimeout)), "latency lower"},
 		"another metric":    {another("throughput", "1/s", schema.BetterHigher), "<nil> <nil>"},
 		"another direction": {another("latency", "ns", schema.BetterHigher), "latency <nil>"},
 		"no direction":      {another("latency", "ns", ""), "latency <nil>"},

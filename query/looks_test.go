@@ -80,7 +80,7 @@ func TestSettledSessions(t *testing.T) {
 	t.Parallel()
 	for _, points := range []int{1, 12} {
 		n := map[int]int{1: 300, 12: 8}[points]
-		if long() {
+		if querytest.Long() {
 			n = 2000
 		}
 		for _, sd := range []float64{.05, .1} {
@@ -118,7 +118,7 @@ func stored(runs []schema.Run) []schema.Run {
 		all[i] = querytest.NewRun(i, 0, func(r *schema.Run) {
 			r.SessionID, r.Side, r.RepeatIndex, r.BlockIndex, r.StartedAt = of.SessionID, of.Side, of.RepeatIndex, of.BlockIndex, of.StartedAt
 			r.Params, r.BatchSize, r.Env.Facts = map[string]string{"point": of.PointID}, nil, of.Env.Facts
-			r.Metrics, r.Primary = []schema.Metric{realMetric("latency", "ns", *of.Metrics[0].Summary.P50)}, "latency"
+			r.Metrics, r.Primary = []schema.Metric{querytest.RealMetric("latency", "ns", *of.Metrics[0].Summary.P50)}, "latency"
 		})
 	}
 	return all
@@ -139,7 +139,7 @@ func mixed(seed int) (runs []schema.Run, decided map[string]query.Decided, block
 func TestSettledStands(t *testing.T) {
 	t.Parallel()
 	sessions := 10
-	if long() {
+	if querytest.Long() {
 		sessions = 500
 	}
 	for seed := range sessions {
@@ -156,7 +156,7 @@ func TestSettledStands(t *testing.T) {
 func TestSettledStored(t *testing.T) {
 	t.Parallel()
 	runs, decided, blocks := mixed(takenBack)
-	db := sealedRuns(t, stored(runs))
+	db := querytest.SealedRuns(t, stored(runs))
 	for _, rules := range []judge.Rules{{Gate: true}, {}} {
 		c := mustCompare(t, db, query.CompareRequest{Base: "session=last", Rules: rules})
 		if len(c.Rows) != len(decided) {
@@ -209,7 +209,7 @@ func settledRow(t *testing.T, s settling, n int) (settled, found, blocks float64
 // It is the table of VALIDATION.md.
 func TestSettledTable(t *testing.T) {
 	t.Parallel()
-	if !long() {
+	if !querytest.Long() {
 		t.Skip("NEUROLENS_LONG is not set")
 	}
 	text, err := os.ReadFile("judge/VALIDATION.md")
@@ -259,7 +259,7 @@ func TestSettledPooled(t *testing.T) {
 	for session := 1; session <= 3; session++ {
 		for i, name := range []string{"base", "head"} {
 			n := 1000*session + 100*i
-			for _, r := range runsOf(&n, session, on(name, 1), wobble(1000)...) {
+			for _, r := range querytest.RunsOf(&n, session, querytest.On(name, 1), wobble(1000)...) {
 				if session > 1 {
 					r.Env.Facts = map[string]string{schema.FactLooks: fiveLooksFact}
 				}
@@ -267,7 +267,7 @@ func TestSettledPooled(t *testing.T) {
 			}
 		}
 	}
-	db := sealedRuns(t, runs)
+	db := querytest.SealedRuns(t, runs)
 	first, second := "session_id="+querytest.SessionID(1), "session_id="+querytest.SessionID(2)
 	for _, c := range []struct{ base, head, looks, flags string }{
 		{first, "", "1", "[]"},

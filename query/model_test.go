@@ -246,7 +246,7 @@ func TestFilterModel(t *testing.T) {
 	runs := modelRuns(random, 40)
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	tries := 40
-	if long() {
+	if querytest.Long() {
 		tries = 100
 	}
 	nothing := 0

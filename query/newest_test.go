@@ -22,7 +22,7 @@ func TestNewestRemoved(t *testing.T) {
 	runs := querytest.ManyRuns(120)
 	dir := querytest.NewStore(t)
 	for few := range slices.Chunk(runs, 3) {
-		seal(t, dir, few...)
+		querytest.Seal(t, dir, few...)
 	}
 	var removed []string
 	for _, r := range runs[len(runs)-9:] {
@@ -60,7 +60,7 @@ func TestNewestTwice(t *testing.T) {
 	runs := querytest.ManyRuns(40)
 	dir := querytest.NewStore(t)
 	for some := range slices.Chunk(runs, 10) {
-		seal(t, dir, some...)
+		querytest.Seal(t, dir, some...)
 	}
 	querytest.Append(t, dir, runs[3], runs[39])
 	db := querytest.Open(t, dir)
@@ -79,11 +79,11 @@ func TestNewestTwice(t *testing.T) {
 func TestPagesNewest(t *testing.T) {
 	t.Parallel()
 	many := 12_000
-	if long() {
+	if querytest.Long() {
 		many = 54_000
 	}
 	dir := t.TempDir() + "/store"
-	sealedStore(t, dir, synthetic{runs: many, perFile: 3_000, samples: 1, packs: 2, events: 10})
+	querytest.SyntheticStore(t, dir, querytest.Synthetic{Runs: many, PerFile: 3_000, Samples: 1, Packs: 2, Events: 10})
 	querytest.Append(t, dir, querytest.NewRun(1, 1000, func(r *schema.Run) { r.Params["dim"] = "wide" }), querytest.NewRun(2, 1000, nil))
 	db := querytest.Open(t, dir)
 	ctx := context.Background()

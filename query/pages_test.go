@@ -16,8 +16,8 @@ import (
 func TestPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/store"
-	s := synthetic{runs: 27_000, perFile: 3_000, samples: 2, packs: 2, events: 10}
-	sealedStore(t, dir, s)
+	s := querytest.Synthetic{Runs: 27_000, PerFile: 3_000, Samples: 2, Packs: 2, Events: 10}
+	querytest.SyntheticStore(t, dir, s)
 	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	for _, c := range []struct {

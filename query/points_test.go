@@ -172,7 +172,7 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 
 func TestShow(t *testing.T) {
 	t.Parallel()
-	runs := append(querytest.ManyRuns(3), everything())
+	runs := append(querytest.ManyRuns(3), querytest.Everything())
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	ctx := context.Background()
 	id := runs[3].RunID

@@ -24,7 +24,6 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // roleVariable makes the test binary one of roles, a whole process to be timed, and nothing else.
@@ -126,9 +125,6 @@ func pages(req query.ListRequest) func(string) error {
 	})
 }
 
-// long tells whether tests do all that they can, which takes minutes, or a small part of it.
-func long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
-
 func TestMain(m *testing.M) {
 	role, store, ok := strings.Cut(os.Getenv(roleVariable), "@")
 	if !ok {
@@ -141,34 +137,6 @@ func TestMain(m *testing.M) {
 	os.Exit(0)
 }
 
-// fullRun is a run with most columns set and 1,000 samples, as a real one has.
-func fullRun(n int) schema.Run {
-	random := rand.New(rand.NewPCG(1, uint64(n)))
-	return querytest.NewRun(n, 0, func(r *schema.Run) {
-		r.Suite, r.Variant, r.BackendVersion, r.SessionID = "quickstart", "plain", "1.2.3", querytest.SessionID(n/250)
-		r.Applied = map[string]string{"threads": "2", "seed": "1"}
-		r.Work = schema.Work{Bytes: new(int64(1 << 20)), Flops: new(1e9), Items: new(32.0)}
-		r.Stages = schema.Stages{Setup: new(int64(5e6)), Warmup: new(int64(9e6)), Measure: new(int64(9e8)), Teardown: new(int64(1e5))}
-		r.BlockIndex, r.PositionIndex = new(int64(n/4)), new(int64(n%4))
-		e := &r.Env
-		e.HostID, e.Hostname, e.OS, e.OSKernel, e.CPUModel = "0123456789abcdef", "lab3", "Debian 13", "6.12.1", "Some CPU @ 3.0 GHz"
-		e.PythonVersion, e.GitCommit, e.GitBranch, e.GitDirty = "3.13.1", strings.Repeat("9f3c", 10), "main", new(false)
-		for i := range 40 {
-			e.Facts[fmt.Sprintf("fact.number.%d", i)] = fmt.Sprint("value ", i)
-		}
-		e.Missing = map[string]string{"gpu.name": "absent", "cpu.governor": "permission"}
-		ticks := make([]int64, 1000)
-		for i := range ticks {
-			ticks[i] = 100_000 + random.Int64N(50_000)
-		}
-		m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: ticks}
-		m.Summary = stat.Summarize(m.Values())
-		memory := schema.Metric{Name: "peak_memory", Unit: "B", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{50 << 20}}
-		memory.Summary = stat.Summarize(memory.Values())
-		r.Metrics, r.Primary = []schema.Metric{m, memory}, "latency"
-	})
-}
-
 // BenchmarkProcess times whole processes over a store of 1,000 live runs, in turn with a process that only opens DuckDB
 // and selects 1, and reports the ratio of the medians:
 //
@@ -176,7 +144,7 @@ func fullRun(n int) schema.Run {
 func BenchmarkProcess(b *testing.B) {
 	runs := make([]schema.Run, 1000)
 	for i := range runs {
-		runs[i] = fullRun(i)
+		runs[i] = querytest.FullRun(i)
 	}
 	store := querytest.NewStore(b, runs...)
 	compareWith(b, store, "newest 20", "column filter", "unit filter", "session=last", "filter, sorted", "SQL group by")
@@ -230,7 +198,7 @@ const storeVariable = "NEUROLENS_BENCH_STORES"
 //	NEUROLENS_BENCH_STORES=/tmp/stores go test -run '^$' -bench Sealed/1008000 -benchtime 10x -timeout 1h ./query
 func BenchmarkSealed(b *testing.B) {
 	for _, runs := range []int{1_008, 10_080, 100_800, 1_008_000} {
-		s := synthetic{runs: runs, perFile: 24, samples: 20, packs: min(runs/100_000+1, 6), events: 1000}
+		s := querytest.Synthetic{Runs: runs, PerFile: 24, Samples: 20, Packs: min(runs/100_000+1, 6), Events: 1000}
 		b.Run(fmt.Sprint(runs), func(b *testing.B) {
 			compareWith(b, benchStore(b, s), "newest 20", "column filter", "parameter filter", "tag filter", "filter, sorted", "show by suffix")
 		})
@@ -239,19 +207,19 @@ func BenchmarkSealed(b *testing.B) {
 
 // BenchmarkWholeStore is about answers that read everything, and their memory.
 func BenchmarkWholeStore(b *testing.B) {
-	s := synthetic{runs: 1_008_000, perFile: 24, samples: 20, packs: 6, events: 1000}
+	s := querytest.Synthetic{Runs: 1_008_000, PerFile: 24, Samples: 20, Packs: 6, Events: 1000}
 	compareWith(b, benchStore(b, s), "points", "all columns", "all pages", "all filtered", "all pages, sorted", "SQL group by", "export")
 }
 
 // benchStore gives the store of that kind, made the first time.
-func benchStore(b *testing.B, s synthetic) string {
+func benchStore(b *testing.B, s querytest.Synthetic) string {
 	dir := os.Getenv(storeVariable)
 	if dir == "" {
 		dir = b.TempDir()
 	}
 	dir = filepath.Join(dir, strings.Trim(strings.ReplaceAll(fmt.Sprint(s), " ", "-"), "{}"))
 	if _, err := os.Stat(dir); err != nil {
-		sealedStore(b, dir+".part", s)
+		querytest.SyntheticStore(b, dir+".part", s)
 		if err := os.Rename(dir+".part", dir); err != nil {
 			b.Fatal(err)
 		}
@@ -264,12 +232,12 @@ func benchStore(b *testing.B, s synthetic) string {
 //
 //	NEUROLENS_BENCH_STORES=/tmp/stores go test -run '^$' -bench Quantiles -benchtime 5x -timeout 1h ./query
 func BenchmarkQuantiles(b *testing.B) {
-	s := synthetic{runs: 100_000, perFile: 10_000, samples: 1_000}
+	s := querytest.Synthetic{Runs: 100_000, PerFile: 10_000, Samples: 1_000}
 	store := benchStore(b, s)
 	const shared = 1000 // runs whose values stand for those of all: more than the caches hold, less than memory
 	values := make([][]float64, shared)
 	for n := range values {
-		for _, tick := range syntheticTicks(rand.New(rand.NewPCG(7, uint64(n))), s.samples) {
+		for _, tick := range querytest.SyntheticTicks(rand.New(rand.NewPCG(7, uint64(n))), s.Samples) {
 			values[n] = append(values[n], float64(tick))
 		}
 	}
@@ -278,11 +246,11 @@ func BenchmarkQuantiles(b *testing.B) {
 		_, whole := timed(b, "SQL quantiles", store)
 		_, start := timed(b, "bare DuckDB", store)
 		bySQL, bare = append(bySQL, whole), append(bare, start)
-		inGo = append(inGo, selectAll(values)*time.Duration(s.runs/shared))
+		inGo = append(inGo, selectAll(values)*time.Duration(s.Runs/shared))
 	}
 	ratio := median(inGo).Seconds() / (median(bySQL) - median(bare)).Seconds()
 	b.ReportMetric(ratio, "quickselect/SQL")
-	b.Logf("%d samples: SQL %.2f s, quickselect %.2f s, %.2f x as fast", s.runs*s.samples, median(bySQL).Seconds(), median(inGo).Seconds(), ratio)
+	b.Logf("%d samples: SQL %.2f s, quickselect %.2f s, %.2f x as fast", s.Runs*s.Samples, median(bySQL).Seconds(), median(inGo).Seconds(), ratio)
 }
 
 // selectAll times the median and p99 of each list on all cores.

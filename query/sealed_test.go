@@ -20,111 +20,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
-
-// liveStore makes a store of runs that are in files of their own: so few at once are not sealed.
-func liveStore(t testing.TB, runs ...schema.Run) string {
-	t.Helper()
-	dir := querytest.NewStore(t)
-	for few := range slices.Chunk(runs, 7) {
-		querytest.Append(t, dir, few...)
-	}
-	if len(liveFiles(t, dir)) != len(runs) {
-		t.Fatal("some are sealed")
-	}
-	return dir
-}
-
-// seal seals runs into one file of a store.
-func seal(t testing.TB, dir string, runs ...schema.Run) schema.SealedFile {
-	t.Helper()
-	rows := slices.SortedFunc(slices.Values(runs), func(a, b schema.Run) int { return strings.Compare(a.RunID, b.RunID) })
-	var ids []schema.ULID
-	for _, r := range rows {
-		id, err := schema.ParseULID(r.RunID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ids = append(ids, id)
-	}
-	name := schema.NewSealedFile(schema.NewClaim(time.Now(), ids), ids)
-	writeTable(t, filepath.Join(dir, name.Path(schema.RunsDir)), schema.Runs, nil, func(r *schema.Run) [][]any {
-		return [][]any{schema.RunRow(r, schema.DigestOf(r))}
-	}, rows)
-	writeTable(t, filepath.Join(dir, name.Path(schema.SamplesDir)), schema.Samples, nil, func(r *schema.Run) (all [][]any) {
-		metrics := slices.SortedFunc(slices.Values(r.Metrics), func(a, b schema.Metric) int { return strings.Compare(a.Name, b.Name) })
-		for _, m := range metrics {
-			all = append(all, append([]any{r.RunID}, schema.MetricRow(&m)...))
-		}
-		return all
-	}, rows)
-	if slices.ContainsFunc(runs, func(r schema.Run) bool { return len(r.Ops) > 0 }) {
-		writeTable(t, filepath.Join(dir, name.Path(schema.OpsDir)), schema.Ops, nil, func(r *schema.Run) (all [][]any) {
-			for _, o := range r.Ops {
-				all = append(all, append([]any{r.RunID}, schema.OpRow(&o)...))
-			}
-			return all
-		}, rows)
-	}
-	return name
-}
-
-func writeTable(t testing.TB, path string, of *schema.Table, covers []schema.ULID, rowsOf func(*schema.Run) [][]any, runs []schema.Run) {
-	t.Helper()
-	f, err := createTable(path, of, covers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range runs {
-		for _, row := range rowsOf(&r) {
-			err = errors.Join(err, f.Write(row))
-		}
-	}
-	if err = errors.Join(err, f.close()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// pack writes a pack of sealed files with their runs.
-func pack(t testing.TB, dir string, files []schema.SealedFile, runs ...schema.Run) schema.SealedFile {
-	t.Helper()
-	name := schema.SealedFile{ID: schema.NewULID(time.Now()), First: files[0].First, Rows: len(runs)}
-	var covers []schema.ULID
-	for _, f := range files {
-		name.First, name.Last = min(name.First, f.First), max(name.Last, f.Last)
-		covers = append(covers, f.ID)
-	}
-	slices.SortFunc(covers, func(a, b schema.ULID) int { return bytes.Compare(a[:], b[:]) })
-	rows := slices.SortedFunc(slices.Values(runs), func(a, b schema.Run) int { return strings.Compare(a.RunID, b.RunID) })
-	writeTable(t, filepath.Join(dir, name.Path(schema.PacksDir)), schema.Runs, covers, func(r *schema.Run) [][]any {
-		return [][]any{schema.RunRow(r, schema.DigestOf(r))}
-	}, rows)
-	return name
-}
-
-// variousRuns are 60 runs of 4 sessions, some without samples, some with two metrics and ops.
-func variousRuns() []schema.Run {
-	runs := make([]schema.Run, 60)
-	for i := range runs {
-		runs[i] = querytest.NewRun(i, int64(1000*(i+1)), func(r *schema.Run) {
-			r.SessionID = querytest.SessionID(i / 16)
-			r.Env.GitCommit = fmt.Sprintf("%040x", i/16)
-			switch i % 10 {
-			case 3:
-				r.Status, r.ErrorKind, r.Stage, r.Error = schema.StatusError, "kind", "measure", "it's odd"
-			case 7:
-				r.Ops = []schema.Op{{Index: 0, Name: "MatMul", Counters: map[string]float64{"dram": 1.5}}, {Index: 1, Kernels: []string{"k"}}}
-			}
-		})
-		if i%10 == 7 {
-			loss := schema.Metric{Name: "loss", Unit: "ratio", Reals: []float64{0.5, -1}, WarmupReals: []float64{9}}
-			loss.Summary = stat.Summarize(loss.Reals)
-			runs[i].Metrics = append(runs[i].Metrics, loss)
-		}
-	}
-	return runs
-}
 
 // everyAnswer asks everything and prints the answers.
 func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
@@ -150,7 +46,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 		{Sort: []string{"dim", "-bs"}},
 		{Filter: "tag.who=me tag.kept!=yes"},
 		{Filter: "tag.kept=yes or status!=ok"},
-		{Filter: "run=" + variousRuns()[3].RunID[20:]},
+		{Filter: "run=" + querytest.VariousRuns()[3].RunID[20:]},
 		{Filter: "baseline=good or repeat_index=3"},
 	} {
 		if !annotated && strings.Contains(req.Filter, "baseline") {
@@ -179,7 +75,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 	text, jsonErr := json.Marshal(done)
 	say("done", string(text), errors.Join(err, jsonErr))
 	for _, i := range []int{4, 17, 23} {
-		d, err := db.Show(ctx, variousRuns()[i].RunID)
+		d, err := db.Show(ctx, querytest.VariousRuns()[i].RunID)
 		say("show", d, err)
 	}
 	return all.String()
@@ -189,21 +85,21 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 // the same; with events and without. By default it takes two stores that share runs, with events.
 func TestEveryZone(t *testing.T) {
 	t.Parallel()
-	runs := variousRuns()
+	runs := querytest.VariousRuns()
 	for _, annotated := range []bool{false, true} {
-		if !annotated && !long() {
+		if !annotated && !querytest.Long() {
 			continue
 		}
 		stores := map[string]func() []string{
 			"sealed": func() []string {
 				dir := querytest.NewStore(t)
-				seal(t, dir, runs...)
+				querytest.Seal(t, dir, runs...)
 				return []string{dir}
 			},
 			"mixed": func() []string {
-				dir := liveStore(t, runs[40:]...)
-				seal(t, dir, runs[20:40]...)
-				seal(t, dir, runs[:20]...)
+				dir := querytest.LiveStore(t, runs[40:]...)
+				querytest.Seal(t, dir, runs[20:40]...)
+				querytest.Seal(t, dir, runs[:20]...)
 				return []string{dir}
 			},
 			"interleaved": func() []string {
@@ -211,9 +107,9 @@ func TestEveryZone(t *testing.T) {
 				for i, r := range runs {
 					parts[i%4] = append(parts[i%4], r)
 				}
-				dir := liveStore(t, parts[3]...)
+				dir := querytest.LiveStore(t, parts[3]...)
 				for _, part := range parts[:3] {
-					seal(t, dir, part...)
+					querytest.Seal(t, dir, part...)
 				}
 				return []string{dir}
 			},
@@ -221,31 +117,31 @@ func TestEveryZone(t *testing.T) {
 				dir := querytest.NewStore(t)
 				var files []schema.SealedFile
 				for few := range slices.Chunk(runs[:50], 2) {
-					files = append(files, seal(t, dir, few...))
+					files = append(files, querytest.Seal(t, dir, few...))
 				}
-				pack(t, dir, files[5:10], runs[10:20]...)
-				pack(t, dir, files[:20], runs[:40]...)
-				seal(t, dir, runs[50:]...)
+				querytest.Pack(t, dir, files[5:10], runs[10:20]...)
+				querytest.Pack(t, dir, files[:20], runs[:40]...)
+				querytest.Seal(t, dir, runs[50:]...)
 				return []string{dir}
 			},
 			"stores": func() []string {
-				a, b := liveStore(t, runs[30:45]...), liveStore(t, runs[40:]...)
-				seal(t, a, runs[:20]...)
-				seal(t, b, runs[10:35]...) // 10 to 19 are sealed twice, 30 to 34 live in the other
+				a, b := querytest.LiveStore(t, runs[30:45]...), querytest.LiveStore(t, runs[40:]...)
+				querytest.Seal(t, a, runs[:20]...)
+				querytest.Seal(t, b, runs[10:35]...) // 10 to 19 are sealed twice, 30 to 34 live in the other
 				return []string{a, b}
 			},
 			"copies": func() []string {
 				a := querytest.NewStore(t)
-				seal(t, a, runs[:30]...)
+				querytest.Seal(t, a, runs[:30]...)
 				b := filepath.Join(t.TempDir(), "copy")
 				if err := os.CopyFS(b, os.DirFS(a)); err != nil {
 					t.Fatal(err)
 				}
-				seal(t, b, runs[30:]...)
+				querytest.Seal(t, b, runs[30:]...)
 				return []string{a, b}
 			},
 			"by the writer": func() []string {
-				dir := liveStore(t, runs[:30]...)
+				dir := querytest.LiveStore(t, runs[:30]...)
 				s, err := ingest.Open(dir, "test")
 				if err != nil {
 					t.Fatal(err)
@@ -261,18 +157,18 @@ func TestEveryZone(t *testing.T) {
 				return []string{dir}
 			},
 		}
-		live := liveStore(t, runs...)
+		live := querytest.LiveStore(t, runs...)
 		if annotated {
-			annotate(t, live, runs)
+			querytest.SayMuch(t, live, runs)
 		}
 		want := everyAnswer(t, annotated, live)
 		for name, makeStores := range stores {
-			if !long() && name != "stores" {
+			if !querytest.Long() && name != "stores" {
 				continue
 			}
 			dirs := makeStores()
 			if annotated {
-				annotate(t, dirs[len(dirs)-1], runs)
+				querytest.SayMuch(t, dirs[len(dirs)-1], runs)
 			}
 			got := everyAnswer(t, annotated, dirs...)
 			if got != want {
@@ -296,45 +192,14 @@ func firstDifference(got, want string) string {
 	return "more lines"
 }
 
-// annotate writes events about runs, in files and in a pack: the newest run is removed.
-func annotate(t testing.TB, dir string, runs []schema.Run) {
-	t.Helper()
-	id := func(i int) string { return runs[i].RunID }
-	var packed []byte
-	for i, e := range []schema.Event{
-		{Kind: schema.EventTag, Key: "kept", Value: "yes", Runs: []string{id(1), id(2), id(30), id(59)}},
-		{Kind: schema.EventRemove, Runs: []string{id(59), id(30), id(12)}},
-		{Kind: schema.EventRestore, Runs: []string{id(30)}},
-		{Kind: schema.EventUntag, Key: "who", Runs: []string{id(2), id(44)}},
-		{Kind: schema.EventNote, Value: "seen", Runs: []string{id(4)}},
-		{Kind: schema.EventBless, Key: "good", Runs: []string{id(6), id(12), id(50)}},
-		{Kind: schema.EventNote, Value: "seen again", Runs: []string{id(4)}},
-	} {
-		at := querytest.Start.Add(time.Duration(i) * time.Hour)
-		e.EventID, e.At = schema.ULIDFrom(at, [10]byte{9: byte(i)}).String(), at
-		content, err := e.Encode()
-		if err != nil {
-			t.Fatal(err)
-		}
-		event, err := schema.ParseULID(e.EventID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		writeFile(t, filepath.Join(dir, schema.EventFile(event)), content)
-		if packed = append(packed, content...); i == 3 {
-			writeFile(t, filepath.Join(dir, schema.PackedEvents(event)), packed)
-		}
-	}
-}
-
 // TestAnnotated: what events say is what the answers show.
 func TestAnnotated(t *testing.T) {
 	t.Parallel()
-	runs := variousRuns()
+	runs := querytest.VariousRuns()
 	dir := querytest.NewStore(t)
-	seal(t, dir, runs[:30]...)
-	seal(t, dir, runs[30:]...)
-	annotate(t, dir, runs)
+	querytest.Seal(t, dir, runs[:30]...)
+	querytest.Seal(t, dir, runs[30:]...)
+	querytest.SayMuch(t, dir, runs)
 	db := querytest.Open(t, dir)
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Limit: 2, Columns: []string{"run_id", "tags"}})
@@ -363,7 +228,7 @@ func TestAnnotated(t *testing.T) {
 	if err != nil || len(packs) != 1 {
 		t.Fatal(packs, err)
 	}
-	writeFile(t, packs[0], []byte(`{"event_id":"`))
+	querytest.WriteFile(t, packs[0], []byte(`{"event_id":"`))
 	if l, err := db.List(ctx, query.ListRequest{Filter: "tag.kept=yes"}); err != nil || l.Total != 3 {
 		t.Errorf("%d runs, %v", l.Total, err)
 	}
@@ -371,7 +236,7 @@ func TestAnnotated(t *testing.T) {
 	if err != nil || len(events) != 7 {
 		t.Fatal(events, err)
 	}
-	writeFile(t, events[0], []byte(`{}`))
+	querytest.WriteFile(t, events[0], []byte(`{}`))
 	_, err = db.List(ctx, query.ListRequest{Limit: 1})
 	if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), "events/"+filepath.Base(events[0])) {
 		t.Errorf("got %v", err)
@@ -381,7 +246,7 @@ func TestAnnotated(t *testing.T) {
 // TestDamagedSealed: a sealed file that is torn or gone is named, whatever is asked; a pack that is, is done without.
 func TestDamagedSealed(t *testing.T) {
 	t.Parallel()
-	runs := variousRuns()
+	runs := querytest.VariousRuns()
 	ctx := context.Background()
 	for name, damage := range map[string]func(t *testing.T, dir string, f schema.SealedFile) (string, error){
 		"torn": func(t *testing.T, dir string, f schema.SealedFile) (string, error) {
@@ -394,8 +259,8 @@ func TestDamagedSealed(t *testing.T) {
 		},
 	} {
 		dir := querytest.NewStore(t)
-		seal(t, dir, runs[:30]...)
-		bad, err := damage(t, dir, seal(t, dir, runs[30:]...))
+		querytest.Seal(t, dir, runs[:30]...)
+		bad, err := damage(t, dir, querytest.Seal(t, dir, runs[30:]...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -418,7 +283,7 @@ func TestSamplesGone(t *testing.T) {
 	ctx := context.Background()
 	failed := querytest.NewRun(3, 0, func(r *schema.Run) { r.Status = schema.StatusError })
 	dir := querytest.NewStore(t)
-	f := seal(t, dir, failed)
+	f := querytest.Seal(t, dir, failed)
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
 		t.Fatal(err)
 	}
@@ -426,7 +291,7 @@ func TestSamplesGone(t *testing.T) {
 		t.Errorf("%v, %v", d.Metrics.Rows, err)
 	}
 	good := querytest.NewRun(4, 1000, nil)
-	f = seal(t, dir, good)
+	f = querytest.Seal(t, dir, good)
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
 		t.Fatal(err)
 	}
@@ -453,9 +318,9 @@ func TestPackGone(t *testing.T) {
 	dir := querytest.NewStore(t)
 	var files []schema.SealedFile
 	for few := range slices.Chunk(runs, 2) {
-		files = append(files, seal(t, dir, few...))
+		files = append(files, querytest.Seal(t, dir, few...))
 	}
-	path := filepath.Join(dir, pack(t, dir, files, runs...).Path(schema.PacksDir))
+	path := filepath.Join(dir, querytest.Pack(t, dir, files, runs...).Path(schema.PacksDir))
 	db := querytest.Open(t, dir)
 	count := func() {
 		t.Helper()
@@ -504,7 +369,7 @@ func TestPackGone(t *testing.T) {
 // TestLargeRun: what does not fit in the little memory that questions usually have is answered all the same.
 func TestLargeRun(t *testing.T) {
 	t.Parallel()
-	if !long() {
+	if !querytest.Long() {
 		t.Skip("it takes very many samples: NEUROLENS_LONG=1")
 	}
 	const n = 5_000_000
@@ -516,7 +381,7 @@ func TestLargeRun(t *testing.T) {
 		r.Metrics, r.Primary = []schema.Metric{{Name: "latency", Unit: "ns", Tick: 1, Ticks: ticks}}, "latency"
 	})
 	dir := querytest.NewStore(t)
-	seal(t, dir, run)
+	querytest.Seal(t, dir, run)
 	d, err := querytest.Open(t, dir).Show(context.Background(), run.RunID)
 	if err != nil {
 		t.Fatal(err)

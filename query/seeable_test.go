@@ -15,7 +15,7 @@ func TestForesee(t *testing.T) {
 	t.Parallel()
 	n := 0
 	side := func(session int, suite, name string, locations ...float64) []schema.Run {
-		return runsOf(&n, session, func(r *schema.Run) { r.Suite, r.Side = suite, name }, locations...)
+		return querytest.RunsOf(&n, session, func(r *schema.Run) { r.Suite, r.Side = suite, name }, locations...)
 	}
 	base := []float64{1000, 1010, 990, 1005, 995, 1000}
 	calm, noisy := []float64{1003, 1008, 994, 1001, 999, 1000}, []float64{1100, 900, 1200, 800, 1000, 1050}
@@ -26,7 +26,7 @@ func TestForesee(t *testing.T) {
 		side(4, "noisy", "base", base...), side(4, "noisy", "head", noisy...),
 		side(5, "alone", "head", base...),
 	)
-	db := sealedRuns(t, runs)
+	db := querytest.SealedRuns(t, runs)
 	seen := func(suite string, blocks, looks int) (float64, bool) {
 		f, err := db.Foresee(context.Background(), suite)
 		if err != nil {

@@ -17,7 +17,7 @@ func TestPartIsNoFile(t *testing.T) {
 	t.Parallel()
 	for _, table := range []*schema.Table{schema.Samples, schema.Ops} {
 		dir := querytest.NewStore(t)
-		name := filepath.Join(dir, seal(t, dir, fullRun(1), everything()).Path(schema.TableZones[table]))
+		name := filepath.Join(dir, querytest.Seal(t, dir, querytest.FullRun(1), querytest.Everything()).Path(schema.TableZones[table]))
 		good := filepath.Join(t.TempDir(), "good.parquet")
 		if err := errors.Join(os.Rename(name, good), os.Symlink(good, name)); err != nil {
 			t.Fatal(err)

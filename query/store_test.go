@@ -3,7 +3,6 @@ package query_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -20,32 +19,6 @@ import (
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// snapshot is everything that is in a directory: names, modes, times and contents.
-func snapshot(t testing.TB, dir string) string {
-	t.Helper()
-	var all strings.Builder
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(&all, path, info.Mode(), info.ModTime())
-		if d.Type().IsRegular() {
-			content, err := os.ReadFile(path)
-			fmt.Fprintf(&all, "%x\n", sha256.Sum256(content))
-			return err
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all.String()
-}
 
 func TestOpenErrors(t *testing.T) {
 	t.Parallel()
@@ -119,7 +92,7 @@ func TestOddPaths(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{dir, link} {
-			if path == link && name != "st*ore" && !long() {
+			if path == link && name != "st*ore" && !querytest.Long() {
 				continue
 			}
 			db := querytest.Open(t, path)
@@ -163,29 +136,14 @@ func TestReadOnly(t *testing.T) {
 	t.Chdir(here)
 	t.Setenv("HOME", home)
 	for _, dir := range []string{here, home} {
-		protect(t, dir)
+		querytest.Protect(t, dir)
 	}
-	protect(t, store)
-	before := snapshot(t, store) + snapshot(t, here) + snapshot(t, home)
+	querytest.Protect(t, store)
+	before := querytest.Snapshot(t, store) + querytest.Snapshot(t, here) + querytest.Snapshot(t, home)
 	db := querytest.Open(t, store)
 	ask(t, db, dest)
-	if after := snapshot(t, store) + snapshot(t, here) + snapshot(t, home); after != before {
+	if after := querytest.Snapshot(t, store) + querytest.Snapshot(t, here) + querytest.Snapshot(t, home); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
-	}
-}
-
-// protect takes the right to write from a directory until the test ends.
-func protect(t *testing.T, dir string) {
-	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() {
-			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
-			err = os.Chmod(path, 0o555)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 
@@ -214,15 +172,6 @@ func ask(t *testing.T, db *query.DB, dest string) {
 	}
 }
 
-func liveFiles(t testing.TB, store string) []string {
-	t.Helper()
-	files, err := filepath.Glob(store + "/live/*/*.parquet")
-	if err != nil || len(files) == 0 {
-		t.Fatal("no files", err)
-	}
-	return files
-}
-
 // TestDamaged: a file that is torn, foreign, changed, or not the run of its name is named, whatever is asked.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
@@ -249,7 +198,7 @@ func TestDamaged(t *testing.T) {
 	}
 	for name, damage := range damages {
 		store := querytest.NewStore(t, querytest.ManyRuns(3)...)
-		files := liveFiles(t, store)
+		files := querytest.LiveFiles(t, store)
 		bad := files[len(files)-1]
 		if err := damage(bad); err != nil {
 			t.Fatal(err)
@@ -272,7 +221,7 @@ func TestDamaged(t *testing.T) {
 // writeTwice puts the id of the run in a file there a second time.
 func writeTwice(t *testing.T, path string) error {
 	twice := path + ".twice"
-	elsewhere(t, "COPY (SELECT run_id FROM '"+path+"', range(2)) TO '"+twice+"' (FORMAT parquet, FIELD_IDS {run_id: 1})")
+	querytest.DuckDB(t, "COPY (SELECT run_id FROM '"+path+"', range(2)) TO '"+twice+"' (FORMAT parquet, FIELD_IDS {run_id: 1})")
 	return os.Rename(twice, path)
 }
 
@@ -287,9 +236,9 @@ func copyFile(from, to string) error {
 // TestVanished: a run that goes away between the listing and the reading is no error.
 func TestVanished(t *testing.T) {
 	t.Parallel()
-	store := liveStore(t, querytest.ManyRuns(40)...)
+	store := querytest.LiveStore(t, querytest.ManyRuns(40)...)
 	db := querytest.Open(t, store)
-	files := liveFiles(t, store)
+	files := querytest.LiveFiles(t, store)
 	done := make(chan error)
 	go func() {
 		for _, f := range files[:30] {
@@ -317,7 +266,7 @@ func TestVanished(t *testing.T) {
 // TestEveryColumn: each column of a run that has them all comes back, under its name without quotes, from the views.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
-	run := everything()
+	run := querytest.Everything()
 	db := querytest.Open(t, querytest.NewStore(t, run))
 	ctx := context.Background()
 	for _, table := range []*schema.Table{schema.Runs, schema.Samples, schema.Ops} {
@@ -361,22 +310,4 @@ func plainText(v any) string {
 	default:
 		return fmt.Sprint(v)
 	}
-}
-
-// everything is a run with every column.
-func everything() schema.Run {
-	r := fullRun(300)
-	r.Side, r.Resumes, r.ModelSHA256 = "head", querytest.SessionID(9), strings.Repeat("ab", 32)
-	r.Stages.Build, r.Stages.Validate, r.Stages.Profile = new(int64(1)), new(int64(2)), new(int64(3))
-	r.Stage, r.ErrorKind, r.Error, r.ExitCode, r.Signal = "measure", "kind", "it's \"odd\"\nvery", new(int64(0)), "SIGSEGV"
-	r.Warnings = []string{"drift", "throttled"}
-	r.Artifacts = []schema.Artifact{{Kind: "report", Path: "a/b", SHA256: "cd", Bytes: new(int64(5))}}
-	e := &r.Env
-	e.GPUName, e.GPUCount, e.DriverVersion, e.CUDAVersion = "NVIDIA H100", new(int64(8)), "570.86", "12.8"
-	m := &r.Metrics[0]
-	m.WarmupTicks, m.AtNS, m.IterationsPerSample = []int64{7}, m.Ticks, []int64{1}
-	r.Metrics = append(r.Metrics, schema.Metric{Name: "loss", Unit: "ratio", Reals: []float64{0.5, -1}, WarmupReals: []float64{9}})
-	r.Ops = []schema.Op{{Index: 0, Name: "MatMul", Type: "gemm", Device: "cuda:0", StartNS: new(int64(0)), DurationNS: new(int64(9)), Count: new(int64(2)), Kernels: []string{"k1"}, Counters: map[string]float64{"dram": 1.5}}}
-	r.PointID = schema.PointID(&r)
-	return r
 }

@@ -40,8 +40,8 @@ func TestUntimed(t *testing.T) {
 	last.PositionIndex = nil
 	timed := querytest.ManyRuns(3)
 	dir := querytest.NewStore(t)
-	seal(t, dir, append(slices.Clone(untimed[:2500]), timed[0])...)
-	seal(t, dir, untimed[2503:]...)
+	querytest.Seal(t, dir, append(slices.Clone(untimed[:2500]), timed[0])...)
+	querytest.Seal(t, dir, untimed[2503:]...)
 	querytest.Append(t, dir, append(slices.Clone(untimed[2500:2503]), timed[1:]...)...)
 	var want []string
 	for _, r := range slices.Concat([]schema.Run{timed[2], timed[1], timed[0]}, untimed) {

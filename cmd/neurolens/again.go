@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/spf13/cobra"
 )
 
 // repeatedOptions are the flags that say how a run is made, in the order in which they are typed again. Those of some

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/spf13/cobra"
 )
 
 // annotation is what a command says about the runs of a selection.

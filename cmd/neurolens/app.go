@@ -14,8 +14,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
-	"github.com/spf13/cobra"
 )
 
 // benchFlags are the flags of bench, but for those that go before keys of the sweep file: see defineKeys.

@@ -6,11 +6,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/spf13/cobra"
 )
 
 type compareFlags struct {

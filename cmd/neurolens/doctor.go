@@ -8,10 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/spf13/cobra"
 )
 
 func newDoctorCommand(a *app) *cobra.Command {

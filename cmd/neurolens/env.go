@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
-	"github.com/spf13/cobra"
 )
 
 func newEnvCommand(a *app) *cobra.Command {

@@ -3,12 +3,13 @@ package main
 import (
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
-	"github.com/spf13/cobra"
 )
 
 type explainFlags struct {

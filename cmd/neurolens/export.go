@@ -5,10 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/scratch"
-	"github.com/spf13/cobra"
 )
 
 type exportOptions struct {

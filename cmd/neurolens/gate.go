@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
 )
 
 // How a gate ends. The last line has said so already.

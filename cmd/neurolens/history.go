@@ -6,8 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 )
 
 // historyMemory is how many bytes the heap takes for a history, DuckDB aside, before garbage is collected all the same: it
@@ -62,7 +64,7 @@ a value or a failure in the newest sessions of all is not gated.`,
 	flags := cmd.Flags()
 	flags.StringVar(&f.metric, "metric", "", "the metric `NAME` (default: the primary one)")
 	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
-	flags.StringVar(&f.method, "method", string(query.HistorySBS), "find changes by `METHOD`: sbs or otava")
+	flags.StringVar(&f.method, "method", string(history.SBS), "find changes by `METHOD`: sbs or otava")
 	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")
 	flags.IntVar(&f.newest, "newest", newestSessions, "with --gate: the newest `K` sessions of each series, at least 3")
 	f.gate.register(cmd)
@@ -70,8 +72,8 @@ a value or a failure in the newest sessions of all is not gated.`,
 }
 
 func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error {
-	req := query.HistoryRequest{
-		Filter: strings.Join(args, " "), Metric: f.metric, Method: query.HistoryMethod(f.method), Regressions: f.regressions,
+	req := history.Request{
+		Filter: strings.Join(args, " "), Metric: f.metric, Method: history.Method(f.method), Regressions: f.regressions,
 	}
 	if err := f.gate.misplaced(args); err != nil {
 		return err
@@ -90,7 +92,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}
 		req.Outline = true
-		h, err := db.History(cmd.Context(), req)
+		h, err := history.Read(cmd.Context(), db, req)
 		if err != nil {
 			return err
 		}
@@ -107,7 +109,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 const leastNewest = 3
 
 // gateRequest adds to a request what a gate asks.
-func (f *historyFlags) gateRequest(req *query.HistoryRequest, newest bool) error {
+func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 	switch {
 	case f.gate == gateOff && newest:
 		return usageErrorf("--newest: it is of --gate")
@@ -115,15 +117,15 @@ func (f *historyFlags) gateRequest(req *query.HistoryRequest, newest bool) error
 		return nil
 	case f.newest < leastNewest:
 		return usageErrorf("--newest %d: want at least %d, as a change takes so many sessions", f.newest, leastNewest)
-	case req.Method == query.HistoryOtava:
-		return usageErrorf("--gate: --method otava does not bound what chance finds; want %s", query.HistorySBS)
+	case req.Method == history.Otava:
+		return usageErrorf("--gate: --method otava does not bound what chance finds; want %s", history.SBS)
 	}
 	req.Newest = f.newest
 	return nil
 }
 
 // gateOfHistory is a gate of the series that can be decided.
-func gateOfHistory(g query.HistoryGate) query.Gate {
+func gateOfHistory(g history.Gate) query.Gate {
 	return query.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short}
 }
 
@@ -143,7 +145,7 @@ func (w historyWriter) gateLine() string {
 	}
 	switch {
 	case g.Short == g.Series:
-		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", query.HistoryLeast))
+		parts = append(parts, fmt.Sprintf("nothing to decide: no series has %d sessions", history.Least))
 	case len(parts) == 0:
 		parts = append(parts, "no regression found in "+counted(g.Series-g.Short, "series"))
 	}
@@ -151,10 +153,10 @@ func (w historyWriter) gateLine() string {
 }
 
 // printHistory writes every row in a format for programs, page after page.
-func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryRequest, gate gateMode, format string) error {
+func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, gate gateMode, format string) error {
 	w := a.pages(format)
 	req.Pages = w.page
-	h, err := db.History(ctx, req)
+	h, err := history.Read(ctx, db, req)
 	if err != nil {
 		return err
 	}
@@ -169,8 +171,8 @@ func (a *app) printHistory(ctx context.Context, db *query.DB, req query.HistoryR
 // historyWriter shows a history to people.
 type historyWriter struct {
 	app *app
-	h   *query.History
-	req query.HistoryRequest
+	h   *history.History
+	req history.Request
 
 	gate gateMode
 }

@@ -7,24 +7,24 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // changeOrder is how verdicts are ordered: what got worse first.
-var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, query.Unsettled, judge.Improved, ""}
+var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, history.Unsettled, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
 func (w historyWriter) several() view {
 	series := slices.Clone(w.h.Series)
-	last := func(s query.Series) changedAt {
+	last := func(s history.Series) changedAt {
 		if changes := w.changes(s); len(changes) > 0 {
 			return changes[len(changes)-1]
 		}
 		return changedAt{}
 	}
-	slices.SortStableFunc(series, func(a, b query.Series) int {
+	slices.SortStableFunc(series, func(a, b history.Series) int {
 		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), w.worse(last(a), last(b)))
 	})
 	shown := series[:min(len(series), historyRows)]
@@ -59,7 +59,7 @@ func (w historyWriter) several() view {
 }
 
 // inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
-func (w historyWriter) inCommon(shown []query.Series) (lines []string, varying []axis) {
+func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying []axis) {
 	fields := append([]string{"metric"}, historyAxes...)
 	differs := w.differing(fields)
 	t := w.firstRows(shown)
@@ -94,7 +94,7 @@ func withoutLabel(constants []string) []string {
 }
 
 // firstRows are the first rows of series.
-func (w historyWriter) firstRows(series []query.Series) answer.Table {
+func (w historyWriter) firstRows(series []history.Series) answer.Table {
 	t := answer.Table{Columns: w.h.Columns}
 	for _, s := range series {
 		t.Rows = append(t.Rows, w.h.Rows[s.First])
@@ -103,7 +103,7 @@ func (w historyWriter) firstRows(series []query.Series) answer.Table {
 }
 
 // seriesCells are the cells of a series after what it is of.
-func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
+func (w historyWriter) seriesCells(s history.Series, c changedAt) []cell {
 	rows := w.h.Rows[s.First:s.End]
 	newest := rows[len(rows)-1]
 	cells := []cell{
@@ -115,7 +115,7 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 		return append(cells, cell{text: unknown}, cell{failedOfLate(s), s.Failed > 0}, cell{})
 	}
 	verdict := string(c.verdict)
-	if n := len(s.Changes); c.verdict == query.Unsettled && n > 1 {
+	if n := len(s.Changes); c.verdict == history.Unsettled && n > 1 {
 		verdict += ", " + string(w.changes(s)[n-2].verdict) + " before"
 	}
 	if s.Failed > 0 {
@@ -126,7 +126,7 @@ func (w historyWriter) seriesCells(s query.Series, c changedAt) []cell {
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
-func failedOfLate(s query.Series) string {
+func failedOfLate(s history.Series) string {
 	if s.Failed == 0 {
 		return ""
 	}
@@ -159,13 +159,13 @@ func (w historyWriter) counts() []string {
 	if n := counts[judge.Changed]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
 	}
-	if n := counts[query.Unsettled]; n > 0 {
+	if n := counts[history.Unsettled]; n > 0 {
 		parts = append(parts, fmt.Sprintf("%s unsettled", thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", thousands(counts[""])))
 	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", thousands(few), query.HistoryLeast, w.noun()))
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", thousands(few), history.Least, w.noun()))
 	}
 	failed := 0
 	for _, s := range w.h.Series {
@@ -177,10 +177,10 @@ func (w historyWriter) counts() []string {
 	if spiky := w.spiky(); spiky > 0 {
 		lines = append(lines, counted(spiky, "series")+" with a "+w.noun()+" far off its level and back, which is no change")
 	}
-	if counts[query.Unsettled] > 0 {
+	if counts[history.Unsettled] > 0 {
 		lines = append(lines, unsettledMeans)
 	}
-	if counts[""]+counts[query.Unsettled]+few < len(w.h.Series) && w.req.Method != query.HistoryOtava {
+	if counts[""]+counts[history.Unsettled]+few < len(w.h.Series) && w.req.Method != history.Otava {
 		lines = append(lines, w.promise())
 	}
 	return lines

@@ -10,14 +10,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/neurolens/neurolens/query"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/history"
 )
 
 // madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
-func madeHistory(shifts ...float64) query.History {
-	h := query.History{Known: len(shifts), Sessions: 12}
+func madeHistory(shifts ...float64) history.History {
+	h := history.History{Known: len(shifts), Sessions: 12}
 	for _, name := range []string{
 		"benchmark", "batch_size", "params", "machine", "metric", "unit", "scale", "session_id", "started_at", "location",
 		"change_point", "shift", "shift_low", "shift_high", "verdict",
@@ -26,7 +27,7 @@ func madeHistory(shifts ...float64) query.History {
 	}
 	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
 	for n, shift := range shifts {
-		s := query.Series{First: len(h.Rows), Sessions: 12}
+		s := history.Series{First: len(h.Rows), Sessions: 12}
 		for k := range 12 {
 			location := 4e6 + float64(k%2)*1e4
 			if k >= 6 {
@@ -45,7 +46,7 @@ func madeHistory(shifts ...float64) query.History {
 					verdict = "improved"
 				}
 				row = append(row[:10], true, shift, shift-.01, any(nil), verdict)
-				s.Changes = append(s.Changes, query.Change{
+				s.Changes = append(s.Changes, history.Change{
 					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", BaseSession: "01ARZ3NDEKTSV4RRFFQ69G5FAW",
 					Differs: []facts.Difference{
 						{Kind: facts.Environment, Name: "driver_version", Base: []string{"570.86"}, Head: []string{"575.51"}},
@@ -62,14 +63,14 @@ func madeHistory(shifts ...float64) query.History {
 }
 
 // failing is a history of which each series failed in 12 sessions after its last value.
-func failing(h query.History) query.History {
+func failing(h history.History) history.History {
 	for i := range h.Series {
 		h.Series[i].Failed = 12
 	}
 	return h
 }
 
-func historyText(h query.History, req query.HistoryRequest, width int, color bool) string {
+func historyText(h history.History, req history.Request, width int, color bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
 	var b bytes.Buffer
 	historyWriter{app: a, h: &h, req: req}.view().render(&b, width, color)
@@ -80,11 +81,11 @@ func TestHistoryView(t *testing.T) {
 	offset := time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local).Format("-07:00")
 	for _, c := range []struct {
 		name string
-		h    query.History
-		req  query.HistoryRequest
+		h    history.History
+		req  history.Request
 		want string
 	}{
-		{"one series", madeHistory(.118), query.HistoryRequest{}, `latency of matmul bs=1 tile=32 on lab3 · 12 sessions since 2026-09-01
+		{"one series", madeHistory(.118), history.Request{}, `latency of matmul bs=1 tile=32 on lab3 · 12 sessions since 2026-09-01
 
   4.00 ms  ▁▁▁▁▁▁██████  4.48 ms
 
@@ -98,7 +99,7 @@ also changed
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 `},
-		{"several", madeHistory(0, .05, -.3, 1.5), query.HistoryRequest{}, `latency · matmul · lab3 · tile=32
+		{"several", madeHistory(0, .05, -.3, 1.5), history.Request{}, `latency · matmul · lab3 · tile=32
 
 BS  SESSIONS  TREND            LAST   CHANGE  VERDICT    SINCE OFFSET
  8        12  ▁▁▁▁▁▁██████  10.0 ms    ×2.50  regressed  2026-09-07 12:00
@@ -112,8 +113,8 @@ at most 5 % of the series with a change are expected to have none
 
 next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 `},
-		{"nothing since", query.History{Known: 3}, query.HistoryRequest{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
-		{"nothing", query.History{}, query.HistoryRequest{}, "no run matches\n"},
+		{"nothing since", history.History{Known: 3}, history.Request{Regressions: true, Since: time.Date(2026, 9, 30, 8, 0, 0, 0, time.Local)}, "no regression since 2026-09-30 08:00 in 3 series\n"},
+		{"nothing", history.History{}, history.Request{}, "no run matches\n"},
 	} {
 		want := strings.ReplaceAll(strings.ReplaceAll(c.want, "OFFSET", offset), "FQ69G5", "Q69G5")
 		if got := historyText(c.h, c.req, 80, false); got != want {
@@ -125,13 +126,13 @@ next  neurolens compare session=FQ69G5FAW session=FQ69G5FAV
 // TestHistoryFits: no line is wider than the terminal, what got worse is red, and the point and verdict stay.
 func TestHistoryFits(t *testing.T) {
 	for name, c := range map[string]struct {
-		h   query.History
-		req query.HistoryRequest
+		h   history.History
+		req history.Request
 		red int
 	}{
-		"one": {madeHistory(.118), query.HistoryRequest{}, 1}, "several": {madeHistory(slices.Repeat([]float64{.2, -.1, 0}, 9)...), query.HistoryRequest{}, 9},
-		"regressions": {madeHistory(.118, .3), query.HistoryRequest{Regressions: true}, 2},
-		"failing":     {failing(madeHistory(.118, .3, 0)), query.HistoryRequest{}, 3},
+		"one": {madeHistory(.118), history.Request{}, 1}, "several": {madeHistory(slices.Repeat([]float64{.2, -.1, 0}, 9)...), history.Request{}, 9},
+		"regressions": {madeHistory(.118, .3), history.Request{Regressions: true}, 2},
+		"failing":     {failing(madeHistory(.118, .3, 0)), history.Request{}, 3},
 	} {
 		for width := 40; width <= 160; width += 5 {
 			text := historyText(c.h, c.req, width, true)
@@ -151,7 +152,7 @@ func TestHistoryFits(t *testing.T) {
 			}
 		}
 	}
-	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), query.HistoryRequest{}, 80, false); !strings.Contains(text, "… 7 more") {
+	if text := historyText(madeHistory(slices.Repeat([]float64{.2}, 27)...), history.Request{}, 80, false); !strings.Contains(text, "… 7 more") {
 		t.Errorf("what is not shown is not counted:\n%s", text)
 	}
 }
@@ -163,11 +164,11 @@ func TestHistoryHeading(t *testing.T) {
 	last := h.Rows[h.Series[historyRows].First]
 	last[h.Index("metric")], last[h.Index("params")] = "throughput", map[string]any{"tile": "64"}
 	want := "matmul · lab3\nall of the series below: latency · tile=32\n\n"
-	if text := historyText(h, query.HistoryRequest{}, 80, false); !strings.HasPrefix(text, want) {
+	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant %q", text, want)
 	}
 	h.Series = h.Series[:historyRows]
-	if text := historyText(h, query.HistoryRequest{}, 80, false); !strings.HasPrefix(text, "latency · matmul · lab3 · tile=32\n\n") {
+	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, "latency · matmul · lab3 · tile=32\n\n") {
 		t.Errorf("all are shown:\n%s", text)
 	}
 }
@@ -177,24 +178,24 @@ func TestHistoryHeading(t *testing.T) {
 func TestHistoryCounts(t *testing.T) {
 	byCommit := madeHistory(0)
 	byCommit.Series[0].ByCommit = true
-	if text := historyText(byCommit, query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 values, one value for each commit of a session\n") {
+	if text := historyText(byCommit, history.Request{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 values, one value for each commit of a session\n") {
 		t.Error(text)
 	}
-	if text := historyText(madeHistory(0), query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 sessions\n") {
+	if text := historyText(madeHistory(0), history.Request{}, 80, false); !strings.Contains(text, "\nno change of level found in 12 sessions\n") {
 		t.Errorf("got\n%s", text)
 	}
 	h := madeHistory(.2, 0, 0)
-	h.Series[2].Sessions = query.HistoryLeast - 1
+	h.Series[2].Sessions = history.Least - 1
 	twice := &h.Series[0]
 	later := h.Rows[twice.First+9]
 	later[h.Index("shift")], later[h.Index("verdict")] = -.09, "improved"
-	twice.Changes = append(twice.Changes, query.Change{Row: twice.First + 9})
+	twice.Changes = append(twice.Changes, history.Change{Row: twice.First + 9})
 	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, which"
-	if text := historyText(h, query.HistoryRequest{}, 200, false); !strings.Contains(text, want) {
+	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
 		t.Errorf("got\n%s\nwant %s", text, want)
 	}
 	want = "0 regressed, 1 improved, 2 with no change found\n"
-	if text := historyText(h, query.HistoryRequest{Method: query.HistoryOtava}, 200, false); !strings.Contains(text, want) {
+	if text := historyText(h, history.Request{Method: history.Otava}, 200, false); !strings.Contains(text, want) {
 		t.Errorf("Otava: got\n%s\nwant %s", text, want)
 	}
 }
@@ -203,7 +204,7 @@ func TestHistoryCounts(t *testing.T) {
 func TestHistoryFailing(t *testing.T) {
 	h := madeHistory(.2, 0, .3)
 	h.Series[0].Failed, h.Series[1].Failed, h.Gone = 1, 8, 2
-	text := historyText(h, query.HistoryRequest{}, 100, false)
+	text := historyText(h, history.Request{}, 100, false)
 	for _, want := range []string{"regressed, failing for 1 session ", "–  failing for 8 sessions", "\n2 series failing since the last value\n", "\n2 series with an earlier last value, failing since\n", "next  neurolens compare"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -212,21 +213,21 @@ func TestHistoryFailing(t *testing.T) {
 	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
 		t.Errorf("what fails is not first:\n%s", text)
 	}
-	if n := strings.Count(historyText(h, query.HistoryRequest{}, 100, true), red); n != 3 {
+	if n := strings.Count(historyText(h, history.Request{}, 100, true), red); n != 3 {
 		t.Errorf("%d are red", n)
 	}
 	one := madeHistory(0)
 	one.Series[0].Failed = 8
-	if text := historyText(one, query.HistoryRequest{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is of 2026-09-12\n") {
+	if text := historyText(one, history.Request{}, 80, false); !strings.Contains(text, "\nfailing for 8 sessions: the last value is of 2026-09-12\n") {
 		t.Errorf("got\n%s", text)
 	}
-	if text := historyText(query.History{Failed: 16}, query.HistoryRequest{}, 80, false); text != "16 runs failed, and none is ok\n" {
+	if text := historyText(history.History{Failed: 16}, history.Request{}, 80, false); text != "16 runs failed, and none is ok\n" {
 		t.Errorf("got %q", text)
 	}
 }
 
 // unsettled makes the change of a series one that may be chance.
-func unsettled(h query.History, series int) query.History {
+func unsettled(h history.History, series int) history.History {
 	row := h.Rows[h.Series[series].Changes[0].Row]
 	row[h.Index("verdict")], row[h.Index("change_point")] = "unsettled", false
 	h.Unsettled++
@@ -237,7 +238,7 @@ func unsettled(h query.History, series int) query.History {
 func TestHistoryUnsettled(t *testing.T) {
 	h := unsettled(madeHistory(.149, 0, .3, -.2), 0)
 	h.Series[1].Spikes = []int{h.Series[1].First + 3}
-	text := historyText(h, query.HistoryRequest{}, 120, false)
+	text := historyText(h, history.Request{}, 120, false)
 	for _, want := range []string{
 		" +14.9 %  unsettled  2026-09-07 12:00\n",
 		"\nby their last change: 1 regressed, 1 improved, 1 unsettled, 1 with no change found\n",
@@ -252,7 +253,7 @@ func TestHistoryUnsettled(t *testing.T) {
 		t.Errorf("what is unsettled comes first:\n%s", text)
 	}
 
-	text = historyText(unsettled(madeHistory(.149), 0), query.HistoryRequest{}, 120, false)
+	text = historyText(unsettled(madeHistory(.149), 0), history.Request{}, 120, false)
 	if want := "\nno change of level found in 12 sessions; unsettled +14.9 % since 2026-09-07: it can be seen but may be chance\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
@@ -260,20 +261,20 @@ func TestHistoryUnsettled(t *testing.T) {
 	spike := one.Rows[3]
 	spike[one.Index("shift")], spike[one.Index("verdict")] = .31, "spike"
 	one.Series[0].Spikes = []int{3, 3, 3, 3}
-	text = historyText(one, query.HistoryRequest{}, 200, false)
+	text = historyText(one, history.Request{}, 200, false)
 	if want := "\n4 sessions far off its level and back, which is no change: 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
-	text = historyText(query.History{Known: 3, Unsettled: 1}, query.HistoryRequest{Regressions: true}, 120, false)
+	text = historyText(history.History{Known: 3, Unsettled: 1}, history.Request{Regressions: true}, 120, false)
 	if want := "no regression in 3 series\n1 series unsettled, with a step that may be chance: history without --regressions shows them\n"; text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	h = madeHistory(.2)
 	last := h.Rows[h.Series[0].First+9]
 	last[h.Index("shift")], last[h.Index("verdict")] = .05, "unsettled"
-	h.Series[0].Changes = append(h.Series[0].Changes, query.Change{Row: 9})
+	h.Series[0].Changes = append(h.Series[0].Changes, history.Change{Row: 9})
 	h.Series = append(h.Series, h.Series[0])
-	if text := historyText(h, query.HistoryRequest{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {
+	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {
 		t.Errorf("the change before is not said:\n%s", text)
 	}
 }
@@ -282,18 +283,18 @@ func TestHistoryUnsettled(t *testing.T) {
 func TestHistoryGateLine(t *testing.T) {
 	for _, c := range []struct {
 		mode gateMode
-		gate query.HistoryGate
+		gate history.Gate
 		want string
 	}{
-		{gateStrict, query.HistoryGate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
-		{gateStrict, query.HistoryGate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
-		{gateStrict, query.HistoryGate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
-		{gateRegression, query.HistoryGate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
-		{gateStrict, query.HistoryGate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
-		{gateStrict, query.HistoryGate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
-		{gateStrict, query.HistoryGate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
+		{gateStrict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
+		{gateStrict, history.Gate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
+		{gateStrict, history.Gate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
+		{gateRegression, history.Gate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
+		{gateStrict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
+		{gateStrict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
+		{gateStrict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
 	} {
-		w := historyWriter{h: &query.History{Gate: c.gate}, req: query.HistoryRequest{Newest: 14}, gate: c.mode}
+		w := historyWriter{h: &history.History{Gate: c.gate}, req: history.Request{Newest: 14}, gate: c.mode}
 		if got, want := w.gateLine(), "gate: newest 14 sessions: "+c.want; got != want {
 			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
 		}

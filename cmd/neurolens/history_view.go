@@ -8,9 +8,10 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
-	"github.com/neurolens/neurolens/query"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -28,12 +29,12 @@ var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_si
 
 // changedAt is a change of a series, with what is said of it.
 type changedAt struct {
-	query.Change
+	history.Change
 	row     []any
 	verdict judge.Verdict
 }
 
-func (w historyWriter) changes(s query.Series) []changedAt {
+func (w historyWriter) changes(s history.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
 		row := w.h.Rows[c.Row]
@@ -43,7 +44,7 @@ func (w historyWriter) changes(s query.Series) []changedAt {
 }
 
 // one is the full form of a series: its line, and its changes.
-func (w historyWriter) one(s query.Series) view {
+func (w historyWriter) one(s history.Series) view {
 	rows := w.h.Rows[s.First:s.End]
 	first := began(at(w.h.Table, rows[0], "started_at"))
 	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
@@ -100,17 +101,17 @@ func (w historyWriter) alsoChanged(changes []changedAt) []string {
 }
 
 // outcome is the line that counts the changes of one series.
-func (w historyWriter) outcome(changes []changedAt, s query.Series) string {
+func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
 	values := count(len(s.Locations), w.noun()) + w.perCommit()
 	found, unsettled := len(changes), ""
-	if found > 0 && changes[found-1].verdict == query.Unsettled {
+	if found > 0 && changes[found-1].verdict == history.Unsettled {
 		last := changes[found-1].row
 		found--
 		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", w.shift(last, "shift"), began(at(w.h.Table, last, "started_at")))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), query.HistoryLeast) + unsettled
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
 	case found == 0:
 		return "no change of level found in " + values + unsettled
 	}
@@ -118,7 +119,7 @@ func (w historyWriter) outcome(changes []changedAt, s query.Series) string {
 }
 
 // spikes is a line about the sessions that are far off their level.
-func (w historyWriter) spikes(s query.Series) []string {
+func (w historyWriter) spikes(s history.Series) []string {
 	if len(s.Spikes) == 0 {
 		return nil
 	}
@@ -136,7 +137,7 @@ func (w historyWriter) spikes(s query.Series) []string {
 
 // noun is what series are of: sessions, or where one has several commits, values.
 func (w historyWriter) noun() string {
-	if slices.ContainsFunc(w.h.Series, func(s query.Series) bool { return s.ByCommit }) {
+	if slices.ContainsFunc(w.h.Series, func(s history.Series) bool { return s.ByCommit }) {
 		return "value"
 	}
 	return "session"
@@ -151,8 +152,8 @@ func (w historyWriter) perCommit() string {
 }
 
 // tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
-func (w historyWriter) tooShort(s query.Series) bool {
-	return s.Sessions < query.HistoryLeast && w.req.Method != query.HistoryOtava
+func (w historyWriter) tooShort(s history.Series) bool {
+	return s.Sessions < history.Least && w.req.Method != history.Otava
 }
 
 // name is what a series is of.

@@ -38,20 +38,13 @@ var law = []struct {
 	{"ingest/foreign", []string{"schema", "ingest/foreign"}, []string{
 		"golang.org/x/text", "go.yaml.in/yaml", "modernc.org/sqlite",
 	}},
-	{"query", []string{"schema", "query/answer", "query/facts", "query/judge", "query/filter", "query/internal"}, []string{"github.com/duckdb/duckdb-go"}},
-	{"query/judge", []string{"schema"}, nil},
-	{"query/filter", []string{"schema", "query/internal/duck", "query/internal/fault"}, nil},
+	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go"}}, // and upwards: see layers
 	{"query/answer", []string{"schema"}, nil},
-	{"query/internal/duck", []string{"query/answer", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
-	{"query/internal/fault", nil, nil},
-	{"query/internal/scan", []string{"query/answer", "query/filter", "query/internal/duck", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
-	{"query/facts", []string{"query/internal", "schema"}, nil},
-	{"query/internal/arrowio", []string{"query/answer", "query/internal/duck", "query/internal/fault", "schema"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
-	{"query/sql", []string{"query", "schema"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
-	{"query/export", []string{"query", "schema"}, []string{"github.com/duckdb/duckdb-go"}},
-	{"query/guard", []string{"query/scratch"}, nil},
-	{"query/scratch", nil, nil},
+	{"query/judge", []string{"schema"}, nil},
 	{"query/report", []string{"schema"}, nil},
+	{"query/internal/arrowio", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/sql", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
+	{"query/internal/querytest", []string{"schema", "query", "ingest"}, []string{"github.com/apache/arrow-go"}}, // for tests alone
 	{"runner", []string{"schema", "runner"}, []string{
 		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml",
 	}},
@@ -128,6 +121,64 @@ func allowed(name string, internal, external []string) bool {
 
 func under(name, prefix string) bool {
 	return name == prefix || strings.HasPrefix(name, prefix+"/")
+}
+
+// layers are the packages of queries: each imports those of layers before its own alone.
+var layers = [][]string{
+	{"query/answer", "query/internal/fault", "query/judge", "query/report", "query/scratch"},
+	{"query/guard", "query/internal/duck"},
+	{"query/filter", "query/internal/arrowio"},
+	{"query/internal/scan"},
+	{"query/facts"},
+	{"query"},
+	{"query/export", "query/history", "query/internal/querytest", "query/sql"},
+}
+
+// TestQueryLayers: nothing in query imports upwards.
+func TestQueryLayers(t *testing.T) {
+	place := map[string]int{}
+	for i, layer := range layers {
+		for _, pkg := range layer {
+			place[pkg] = i
+		}
+	}
+	root := filepath.Join("..", "..")
+	seen := map[string]bool{}
+	err := filepath.WalkDir(filepath.Join(root, "query"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(dir)
+		own, known := place[pkg]
+		if seen[pkg] = true; !known {
+			t.Errorf("%s: package %s is in no layer", path, pkg)
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range file.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value)
+			other, ours := strings.CutPrefix(name, module)
+			if at, is := place[other]; ours && is && at >= own {
+				t.Errorf("%s: package %s imports %s, which is not below it", path, pkg, other)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range place {
+		if !seen[pkg] {
+			t.Errorf("layers has %s, which does not exist", pkg)
+		}
+	}
 }
 
 // TestTopLevel: nothing stands at the top of the repository that the README does not explain, or has its reader make: that

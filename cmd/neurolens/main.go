@@ -14,9 +14,10 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/term"
+
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/runner"
-	"golang.org/x/term"
 )
 
 func main() {

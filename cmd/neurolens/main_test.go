@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/neurolens/neurolens/ingest/runtest"
 )
 
 // programRole is the variable that makes the test binary the program.

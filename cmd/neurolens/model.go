@@ -11,11 +11,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/spf13/cobra"
 )
 
 type modelOptions struct {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
+
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )

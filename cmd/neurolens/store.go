@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/spf13/cobra"
 )
 
 func newStoreCommand(a *app) *cobra.Command {

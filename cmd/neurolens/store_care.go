@@ -5,10 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/spf13/cobra"
 )
 
 func newStoreVerifyCommand(a *app) *cobra.Command {

@@ -1,4 +1,4 @@
-package query
+package history
 
 import (
 	"maps"
@@ -9,8 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// HistoryGate is what a history means for whoever must decide after each session.
-type HistoryGate struct {
+// Gate is what a history means for whoever must decide after each session.
+type Gate struct {
 	Series    int // that were gated: those with a value, or a failure, in the newest sessions of all
 	Short     int // of those: without enough sessions for a change, and neither regressed nor unsettled
 	Regressed int // with a change for the worse within their newest sessions, which was not undone since, or without a value since their runs fail
@@ -37,7 +37,7 @@ func (h *historian) decide() {
 			h.Gate.Regressed++
 		case l.unsettledOf(h.req.Newest):
 			h.Gate.Unsettled++
-		case len(l.entries) < HistoryLeast:
+		case len(l.entries) < Least:
 			h.Gate.Short++
 		}
 	}

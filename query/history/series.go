@@ -1,4 +1,4 @@
-package query
+package history
 
 import (
 	"context"
@@ -25,8 +25,8 @@ const (
 	historyLookAlpha = historyAlpha / 365
 )
 
-// HistoryLeast is how many sessions a series has at least for HistorySBS to find a change.
-const HistoryLeast = 8
+// Least is how many sessions a series has at least for SBS to find a change.
+const Least = 8
 
 // What a row of a history says that is no change: a step that can be seen but may be chance, and a session that is far off a
 // level which was there before it and after it.
@@ -54,8 +54,8 @@ func (m *mark) settled() bool { return m.verdict != Unsettled && m.verdict != Sp
 // historian makes a History.
 type historian struct {
 	History
-	req               HistoryRequest
-	window            int // see historyWindow
+	req               Request
+	window            int // see window
 	byKey             map[lineKey]*line
 	failed            map[pointOn][]failedIn
 	lines             []*line // those with a location, in the order of their first sessions
@@ -63,7 +63,7 @@ type historian struct {
 	sessions, commits interned
 }
 
-func newHistorian(req HistoryRequest, window int) *historian {
+func newHistorian(req Request, window int) *historian {
 	return &historian{
 		History: History{Table: answer.Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
@@ -96,7 +96,7 @@ func (l *line) locations() []float64 {
 
 // findChanges finds the change points of all series, and among many series those that count.
 func (h *historian) findChanges() {
-	if h.req.Method == HistoryOtava {
+	if h.req.Method == Otava {
 		for _, l := range h.lines {
 			l.series = trend{points: otavaPoints(l), adjusted: math.NaN()}
 			l.mark()
@@ -108,7 +108,7 @@ func (h *historian) findChanges() {
 	for i, l := range h.lines {
 		l.series.points = stat.ChangePoints(l.locations(), alpha, l.least())
 		chances[i] = 1
-		if len(l.entries) < HistoryLeast {
+		if len(l.entries) < Least {
 			chances[i] = math.NaN() // it could have none
 		}
 		for _, p := range l.series.points {

@@ -1,4 +1,4 @@
-package query_test
+package sql_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 func TestSQL(t *testing.T) {
 	t.Parallel()
-	runs := append(querytest.ManyRuns(5), everything())
+	runs := append(querytest.ManyRuns(5), querytest.Everything())
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for _, c := range []struct{ text, want string }{
 		{"SELECT batch_size, count(*) AS n, median(p50) FROM runs WHERE suite = 'quick start' GROUP BY ALL ORDER BY ALL", "[[1 1 100010] [2 1 100020] [4 1 100030] [8 1 100040] [16 1 100050]]"},
@@ -164,7 +164,7 @@ func TestSQLUnits(t *testing.T) {
 // TestGate: what is not one SELECT over the views is refused in one line, with nothing read, made or changed.
 func TestGate(t *testing.T) {
 	store := querytest.NewStore(t, querytest.ManyRuns(3)...)
-	live := liveFiles(t, store)[0]
+	live := querytest.LiveFiles(t, store)[0]
 	here := t.TempDir()
 	t.Chdir(here)
 	outside := t.TempDir() + "/secret.csv"
@@ -176,7 +176,7 @@ func TestGate(t *testing.T) {
 	if _, err := export.Write(context.Background(), db, export.Request{Dest: parquet, Format: export.Parquet}); err != nil {
 		t.Fatal(err)
 	}
-	before := snapshot(t, store) + snapshot(t, here)
+	before := querytest.Snapshot(t, store) + querytest.Snapshot(t, here)
 	const one = "query: only one SELECT is allowed here, "
 	for _, c := range []struct{ text, want string }{
 		{"COPY runs TO 'x.csv'", one + "this is COPY"},
@@ -237,7 +237,7 @@ func TestGate(t *testing.T) {
 		}
 		querytest.WantInput(t, err, c.want)
 	}
-	if after := snapshot(t, store) + snapshot(t, here); after != before {
+	if after := querytest.Snapshot(t, store) + querytest.Snapshot(t, here); after != before {
 		t.Errorf("something was changed:\n%s\nbefore:\n%s", after, before)
 	}
 }
@@ -270,7 +270,7 @@ func TestMemoryLimit(t *testing.T) {
 
 // TestSQLTooLarge: a result that is not for reading is refused in one line, before it fills the machine.
 func TestSQLTooLarge(t *testing.T) {
-	if !long() {
+	if !querytest.Long() {
 		t.Skip("left out: NEUROLENS_LONG is not set")
 	}
 	t.Parallel()

@@ -1,9 +1,11 @@
-package query
+// Package history says how metrics went over sessions, and where their levels changed.
+package history
 
 import (
 	"context"
 	"time"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -11,23 +13,23 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// HistoryMethod is a way to find change points.
-type HistoryMethod string
+// Method is a way to find change points.
+type Method string
 
 // The methods: that of stat.ChangePoints, and that of Apache Otava with its defaults.
 const (
-	HistorySBS   HistoryMethod = "sbs"
-	HistoryOtava HistoryMethod = "otava"
+	SBS   Method = "sbs"
+	Otava Method = "otava"
 )
 
-// HistoryRequest asks how a metric went over sessions.
-type HistoryRequest struct {
+// Request asks how a metric went over sessions.
+type Request struct {
 	Filter string // in the filter language; empty matches every run
 	Metric string // empty: the primary metric of each run
 	// Since leaves out of the answer the sessions that started before it. They count for the change points all the same: a
 	// level is told by what was before.
 	Since  time.Time
-	Method HistoryMethod // empty: HistorySBS
+	Method Method // empty: SBS
 	// Regressions leaves all out but the sessions with which a series got worse.
 	Regressions bool
 	// Newest is for a gate that looks at a series each night: how many of its newest sessions History.Gate is about. A series
@@ -58,9 +60,9 @@ type History struct {
 	Known      int            // series that there are, with rows or without
 	Sessions   int            // different ones in the table
 	Failed     int            // runs that match and failed
-	Unsettled  int            // series with a step since HistoryRequest.Since that can be seen but may be chance, with rows or without
-	Gate       HistoryGate    // where HistoryRequest.Newest is not 0
-	Gone       int            // series without rows, as their last value was before HistoryRequest.Since, that failed after it
+	Unsettled  int            // series with a step since Request.Since that can be seen but may be chance, with rows or without
+	Gate       Gate           // where Request.Newest is not 0
+	Gone       int            // series without rows, as their last value was before Request.Since, that failed after it
 	Useless    int            // ok runs that match but have no value of the metric
 	Unplaced   int            // ok runs that say neither when they began nor in which session: nobody knows their order
 	NotNumbers map[string]int // by key of the filter: values that an ordering could not use, being no numbers
@@ -69,7 +71,7 @@ type History struct {
 // Series is a point on a machine as to a metric.
 type Series struct {
 	First, End int      // its rows in the table, or among those of all pages
-	Sessions   int      // all of them, also those before HistoryRequest.Since; of each commit where one has several
+	Sessions   int      // all of them, also those before Request.Since; of each commit where one has several
 	ByCommit   bool     // a session has several commits, with a value each
 	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
 	Changes    []Change // in the table, ascending, those that are unsettled among them
@@ -92,7 +94,7 @@ type Change struct {
 	baseRun, headRun, lastRun schema.ULID // these runs
 }
 
-// History gives a metric over sessions and where its level changed.
+// Read gives a metric over sessions and where its level changed.
 //
 // The value of a session is the median over its ok runs of purpose measure of the location of a run: of Summary.LogMedian,
 // of p50 where the metric is compared by its difference. Sessions without such a run are missing, not filled in. Of a
@@ -105,19 +107,19 @@ type Change struct {
 //
 // A step after the last change of a series that would be one if its sessions were independent, in 6 sessions or more, is
 // unsettled: the series may only wander, or other series take the chance.
-func (db *DB) History(ctx context.Context, req HistoryRequest) (History, error) {
-	return db.history(ctx, req, historyWindow)
+func Read(ctx context.Context, db *query.DB, req Request) (History, error) {
+	return read(ctx, db, req, window)
 }
 
-func (db *DB) history(ctx context.Context, req HistoryRequest, window int) (History, error) {
+func read(ctx context.Context, db *query.DB, req Request, window int) (History, error) {
 	if req.Method == "" {
-		req.Method = HistorySBS
+		req.Method = SBS
 	}
-	if req.Method != HistorySBS && req.Method != HistoryOtava {
-		return History{}, fault.Input("history: there is no method %q: want %s or %s", fault.Brief(string(req.Method)), HistorySBS, HistoryOtava)
+	if req.Method != SBS && req.Method != Otava {
+		return History{}, fault.Input("history: there is no method %q: want %s or %s", fault.Brief(string(req.Method)), SBS, Otava)
 	}
 	var h *historian
-	err := db.stores.Ask(ctx, func(r *scan.Reader) error {
+	err := db.Stores().Ask(ctx, func(r *scan.Reader) error {
 		h = newHistorian(req, window)
 		return h.find(ctx, r)
 	})

@@ -1,4 +1,4 @@
-package query_test
+package querytest
 
 import (
 	"crypto/sha256"
@@ -13,28 +13,26 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/ingest/table"
-	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// synthetic says what a synthetic store is like.
-type synthetic struct {
-	runs    int // half a minute apart
-	perFile int // runs in a sealed file, which are a session
-	samples int // of each run
-	packs   int // packs that cover all files; 0: none
-	events  int // files of events; most of them are packed too if there are packs
+// Synthetic says what a Synthetic store is like.
+type Synthetic struct {
+	Runs    int // half a minute apart
+	PerFile int // runs in a sealed file, which are a session
+	Samples int // of each run
+	Packs   int // packs that cover all files; 0: none
+	Events  int // files of events; most of them are packed too if there are packs
 }
 
-// sealedRun is the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
-func sealedRun(s synthetic, n int) schema.Run {
+// SyntheticRun is the run n of a synthetic store: points of 5 batch sizes, 3 dims and 2 precisions.
+func SyntheticRun(s Synthetic, n int) schema.Run {
 	random := rand.New(rand.NewPCG(7, uint64(n)))
-	at := querytest.Start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
+	at := Start.Add(-365 * 24 * time.Hour).Add(time.Duration(n) * 30 * time.Second)
 	r := schema.Run{
 		RunID:     schema.ULIDFrom(at, [10]byte{0: byte(random.Uint32()), 1: byte(random.Uint32()), 7: byte(n >> 16), 8: byte(n >> 8), 9: byte(n)}).String(),
-		SessionID: schema.ULIDFrom(querytest.Start.Add(-365*24*time.Hour).Add(time.Duration(n/s.perFile*s.perFile)*30*time.Second), [10]byte{9: 1}).String(),
+		SessionID: schema.ULIDFrom(Start.Add(-365*24*time.Hour).Add(time.Duration(n/s.PerFile*s.PerFile)*30*time.Second), [10]byte{9: 1}).String(),
 		Purpose:   schema.PurposeMeasure, Source: schema.SourceNeuroLens, Suite: "quickstart", Benchmark: "tiny_linear", Variant: "plain",
 		Executor: schema.ExecutorBuiltin, Backend: "builtin", BackendVersion: "1.2.3", Model: "builtin:tiny_linear",
 		Precision: []string{"fp32", "bf16"}[n%2], BatchSize: new(int64(1 << (n % 5))), SeqLen: new(int64(64)),
@@ -47,16 +45,16 @@ func sealedRun(s synthetic, n int) schema.Run {
 			Facts: map[string]string{"governor": "performance", "turbo": "on", "kernel": "6.12.1", "libc": "2.41"},
 		},
 	}
-	m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: syntheticTicks(random, s.samples)}
+	m := schema.Metric{Name: "latency", Unit: "ns", Better: schema.BetterLower, Clock: "monotonic", Level: schema.LevelIteration, Tick: 1, Ticks: SyntheticTicks(random, s.Samples)}
 	m.Summary = stat.Summarize(m.Values())
 	r.Metrics, r.Primary = []schema.Metric{m}, "latency"
 	r.PointID = schema.PointID(&r)
 	return r
 }
 
-// syntheticTicks are latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
+// SyntheticTicks are latencies in ns as they are measured: medians of 0.13 to 54 ms, sigma 1 to 12 %, a slow drift, and
 // spikes in 0.5 % of them.
-func syntheticTicks(random *rand.Rand, n int) []int64 {
+func SyntheticTicks(random *rand.Rand, n int) []int64 {
 	median := 130_000 * math.Pow(415, random.Float64())
 	sigma := median * (0.01 + 0.11*random.Float64())
 	ticks := make([]int64, n)
@@ -70,17 +68,17 @@ func syntheticTicks(random *rand.Rand, n int) []int64 {
 	return ticks
 }
 
-// sealedStore makes a synthetic store in dir.
-func sealedStore(tb testing.TB, dir string, s synthetic) {
+// SyntheticStore makes a synthetic store in dir.
+func SyntheticStore(tb testing.TB, dir string, s Synthetic) {
 	tb.Helper()
 	if err := ingest.Init(dir); err != nil {
 		tb.Fatal(err)
 	}
-	names := make([]schema.SealedFile, s.runs/s.perFile)
+	names := make([]schema.SealedFile, s.Runs/s.PerFile)
 	for i := range names {
 		var ids []schema.ULID
-		for n := i * s.perFile; n < (i+1)*s.perFile; n++ {
-			id, err := schema.ParseULID(sealedRun(synthetic{perFile: s.perFile, samples: 1}, n).RunID)
+		for n := i * s.PerFile; n < (i+1)*s.PerFile; n++ {
+			id, err := schema.ParseULID(SyntheticRun(Synthetic{PerFile: s.PerFile, Samples: 1}, n).RunID)
 			if err != nil {
 				tb.Fatal(err)
 			}
@@ -89,8 +87,8 @@ func sealedStore(tb testing.TB, dir string, s synthetic) {
 		names[i] = schema.NewSealedFile(schema.ULIDFrom(ids[len(ids)-1].Time(), [10]byte{0: 0xff, 8: byte(i >> 8), 9: byte(i)}), ids)
 	}
 	perPack := len(names)
-	if s.packs > 0 {
-		perPack = (len(names) + s.packs - 1) / s.packs
+	if s.Packs > 0 {
+		perPack = (len(names) + s.Packs - 1) / s.Packs
 	}
 	for first := 0; first < len(names); first += perPack {
 		if err := sealPack(dir, s, names, first, min(first+perPack, len(names))); err != nil {
@@ -101,17 +99,17 @@ func sealedStore(tb testing.TB, dir string, s synthetic) {
 }
 
 // sealPack writes the files of names from first to last, and their pack.
-func sealPack(dir string, s synthetic, names []schema.SealedFile, first, last int) error {
-	var pack *tableFile
-	if s.packs > 0 {
-		name := schema.SealedFile{ID: names[last-1].ID, First: names[first].First, Last: names[last-1].Last, Rows: (last - first) * s.perFile}
+func sealPack(dir string, s Synthetic, names []schema.SealedFile, first, last int) error {
+	var pack *TableFile
+	if s.Packs > 0 {
+		name := schema.SealedFile{ID: names[last-1].ID, First: names[first].First, Last: names[last-1].Last, Rows: (last - first) * s.PerFile}
 		name.ID[15]++
 		covers := make([]schema.ULID, 0, last-first)
 		for _, f := range names[first:last] {
 			covers = append(covers, f.ID)
 		}
 		var err error
-		if pack, err = createTable(filepath.Join(dir, name.Path(schema.PacksDir)), schema.Runs, covers); err != nil {
+		if pack, err = CreateTable(filepath.Join(dir, name.Path(schema.PacksDir)), schema.Runs, covers); err != nil {
 			return err
 		}
 	}
@@ -123,21 +121,21 @@ func sealPack(dir string, s synthetic, names []schema.SealedFile, first, last in
 	if pack == nil {
 		return nil
 	}
-	return pack.close()
+	return pack.Finish()
 }
 
 // sealFile writes the sealed file i, and its runs into the pack too.
-func sealFile(dir string, s synthetic, name schema.SealedFile, i int, pack *tableFile) error {
-	runs, err := createTable(filepath.Join(dir, name.Path(schema.RunsDir)), schema.Runs, nil)
+func sealFile(dir string, s Synthetic, name schema.SealedFile, i int, pack *TableFile) error {
+	runs, err := CreateTable(filepath.Join(dir, name.Path(schema.RunsDir)), schema.Runs, nil)
 	if err != nil {
 		return err
 	}
-	samples, err := createTable(filepath.Join(dir, name.Path(schema.SamplesDir)), schema.Samples, nil)
+	samples, err := CreateTable(filepath.Join(dir, name.Path(schema.SamplesDir)), schema.Samples, nil)
 	if err != nil {
 		return err
 	}
-	for n := i * s.perFile; n < (i+1)*s.perFile; n++ {
-		r := sealedRun(s, n)
+	for n := i * s.PerFile; n < (i+1)*s.PerFile; n++ {
+		r := SyntheticRun(s, n)
 		digest := sha256.Sum256([]byte(r.RunID))
 		row := schema.RunRow(&r, hex.EncodeToString(digest[:16]))
 		if pack != nil {
@@ -151,43 +149,24 @@ func sealFile(dir string, s synthetic, name schema.SealedFile, i int, pack *tabl
 			return err
 		}
 	}
-	return errors.Join(runs.close(), samples.close())
+	return errors.Join(runs.Finish(), samples.Finish())
 }
-
-// tableFile is a sealed file that is being written.
-type tableFile struct {
-	*table.Writer
-	file *os.File
-}
-
-func createTable(path string, t *schema.Table, covers []schema.ULID) (*tableFile, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return nil, err
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	return &tableFile{table.NewWriter(f, t, "test", covers), f}, nil
-}
-
-func (t *tableFile) close() error { return errors.Join(t.Close(), t.file.Close()) }
 
 // addEvents writes events: of ten, five tag, two remove and three note, a run of the last tenth or any other one.
-func addEvents(tb testing.TB, dir string, s synthetic) {
+func addEvents(tb testing.TB, dir string, s Synthetic) {
 	tb.Helper()
 	var packed []byte
 	var last schema.ULID
-	for i := range s.events {
-		n := s.runs - 1 - i*(s.runs/s.events)
+	for i := range s.Events {
+		n := s.Runs - 1 - i*(s.Runs/s.Events)
 		if i%2 == 0 {
-			n = s.runs - 1 - i*(s.runs/10/s.events)
+			n = s.Runs - 1 - i*(s.Runs/10/s.Events)
 		}
-		last = schema.ULIDFrom(querytest.Start, [10]byte{8: byte(i >> 8), 9: byte(i)})
+		last = schema.ULIDFrom(Start, [10]byte{8: byte(i >> 8), 9: byte(i)})
 		e := schema.Event{
-			EventID: last.String(), At: querytest.Start,
+			EventID: last.String(), At: Start,
 			Kind: []schema.EventKind{schema.EventTag, schema.EventNote, schema.EventTag, schema.EventRemove, schema.EventTag}[i%5],
-			Runs: []string{sealedRun(synthetic{perFile: s.perFile, samples: 1}, n).RunID}, Key: "kept", Value: "yes",
+			Runs: []string{SyntheticRun(Synthetic{PerFile: s.PerFile, Samples: 1}, n).RunID}, Key: "kept", Value: "yes",
 		}
 		switch e.Kind {
 		case schema.EventNote:
@@ -199,17 +178,17 @@ func addEvents(tb testing.TB, dir string, s synthetic) {
 		if err != nil {
 			tb.Fatal(err)
 		}
-		writeFile(tb, filepath.Join(dir, schema.EventFile(last)), content)
-		if i < s.events-s.events/20 {
+		WriteFile(tb, filepath.Join(dir, schema.EventFile(last)), content)
+		if i < s.Events-s.Events/20 {
 			packed = append(packed, content...)
 		}
 	}
-	if s.packs > 0 && s.events > 0 {
-		writeFile(tb, filepath.Join(dir, schema.PackedEvents(last)), packed)
+	if s.Packs > 0 && s.Events > 0 {
+		WriteFile(tb, filepath.Join(dir, schema.PackedEvents(last)), packed)
 	}
 }
 
-func writeFile(tb testing.TB, path string, content []byte) {
+func WriteFile(tb testing.TB, path string, content []byte) {
 	tb.Helper()
 	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, content, 0o666)); err != nil {
 		tb.Fatal(err)

@@ -1,4 +1,4 @@
-package query_test
+package export_test
 
 import (
 	"bytes"
@@ -19,19 +19,19 @@ import (
 )
 
 // exportArrow exports a table as a stream.
-func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
+func exportArrow(t testing.TB, db *query.DB, table, filter string) querytest.ArrowTable {
 	t.Helper()
 	var stream bytes.Buffer
 	done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.Arrow, Table: table, Filter: filter, Stdout: &stream})
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
-	got, err := readArrow(t, &stream)
+	got, err := querytest.ReadArrow(t, &stream)
 	if err != nil {
 		t.Fatalf("%s: %v", table, err)
 	}
-	if len(done.Files) != 1 || done.Files[0].Rows != int64(len(got.rows)) {
-		t.Errorf("%s: %d rows, and export says %v", table, len(got.rows), done.Files)
+	if len(done.Files) != 1 || done.Files[0].Rows != int64(len(got.Rows)) {
+		t.Errorf("%s: %d rows, and export says %v", table, len(got.Rows), done.Files)
 	}
 	return got
 }
@@ -40,7 +40,7 @@ func exportArrow(t testing.TB, db *query.DB, table, filter string) arrowTable {
 // removed are not among them, and tags are as they were changed.
 func TestExportArrow(t *testing.T) {
 	t.Parallel()
-	store := mixedStore(t)
+	store := querytest.MixedStore(t)
 	db := querytest.Open(t, store)
 	all, err := sql.Select(context.Background(), db, "SELECT run_id FROM runs WHERE suite = 'nightly' ORDER BY run_id LIMIT 2")
 	if err != nil {
@@ -69,23 +69,23 @@ func TestExportArrow(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.EqualFunc(got.rows, want.Rows, func(a, b []any) bool { return slices.EqualFunc(a, b, equalValues) }) {
-				t.Errorf("%s %q: %d rows are not the %d of SQL", table, filter, len(got.rows), len(want.Rows))
+			if !slices.EqualFunc(got.Rows, want.Rows, func(a, b []any) bool { return slices.EqualFunc(a, b, querytest.EqualValues) }) {
+				t.Errorf("%s %q: %d rows are not the %d of SQL", table, filter, len(got.Rows), len(want.Rows))
 			}
-			if len(got.schema.Fields()) != len(want.Columns) {
-				t.Errorf("%s: %d columns, want %d", table, len(got.schema.Fields()), len(want.Columns))
+			if len(got.Schema.Fields()) != len(want.Columns) {
+				t.Errorf("%s: %d columns, want %d", table, len(got.Schema.Fields()), len(want.Columns))
 			}
 		}
 	}
-	if got := exportArrow(t, db, "runs", "tag.seen=yes"); len(got.rows) != 1 || got.rows[0][0] != tagged {
-		t.Errorf("the run tagged later is %v", got.rows)
+	if got := exportArrow(t, db, "runs", "tag.seen=yes"); len(got.Rows) != 1 || got.Rows[0][0] != tagged {
+		t.Errorf("the run tagged later is %v", got.Rows)
 	}
 }
 
 // TestExportArrowFiles: in a directory each table is an Arrow file.
 func TestExportArrowFiles(t *testing.T) {
 	t.Parallel()
-	db := querytest.Open(t, mixedStore(t))
+	db := querytest.Open(t, querytest.MixedStore(t))
 	dest := filepath.Join(t.TempDir(), "out")
 	done, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Arrow})
 	if err != nil {
@@ -121,7 +121,7 @@ func TestExportArrowFiles(t *testing.T) {
 func TestExportArrowLargeRuns(t *testing.T) {
 	t.Parallel()
 	many := 24
-	if long() {
+	if querytest.Long() {
 		many = 70
 	}
 	runs := make([]schema.Run, many)

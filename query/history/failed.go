@@ -1,4 +1,4 @@
-package query
+package history
 
 import (
 	"database/sql/driver"

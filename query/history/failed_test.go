@@ -1,4 +1,4 @@
-package query_test
+package history_test
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,9 +46,9 @@ func TestHistoryFailedSessions(t *testing.T) {
 	profiled := failedRun(18, 0, schema.StatusError, false)
 	profiled.Purpose = schema.PurposeProfile
 	runs = append(runs, base, elsewhere, profiled)
-	for name, db := range map[string]*query.DB{"live": querytest.Open(t, querytest.NewStore(t, runs...)), "sealed": sealedRuns(t, runs)} {
+	for name, db := range map[string]*query.DB{"live": querytest.Open(t, querytest.NewStore(t, runs...)), "sealed": querytest.SealedRuns(t, runs)} {
 		for metric, want := range map[string]int{"": 3, "latency": 3, "accuracy": 3} {
-			h := historyOf(t, db, query.HistoryRequest{Metric: metric})
+			h := historyOf(t, db, history.Request{Metric: metric})
 			if len(h.Series) != 2 || h.Series[0].Failed != want || h.Series[1].Failed != 0 {
 				t.Fatalf("%s, %q: %+v", name, metric, h.Series)
 			}
@@ -58,11 +59,11 @@ func TestHistoryFailedSessions(t *testing.T) {
 				}
 			}
 		}
-		h := historyOf(t, db, query.HistoryRequest{Since: querytest.Start.Add(10*24*time.Hour - time.Hour)})
+		h := historyOf(t, db, history.Request{Since: querytest.Start.Add(10*24*time.Hour - time.Hour)})
 		if len(h.Series) != 0 || h.Gone != 1 {
 			t.Errorf("%s: %d series, %d are gone", name, len(h.Series), h.Gone)
 		}
-		if h = historyOf(t, db, query.HistoryRequest{Filter: "status=timeout"}); len(h.Rows) != 0 || h.Failed != 1 {
+		if h = historyOf(t, db, history.Request{Filter: "status=timeout"}); len(h.Rows) != 0 || h.Failed != 1 {
 			t.Errorf("%s: %d rows, %d failed", name, len(h.Rows), h.Failed)
 		}
 	}
@@ -81,7 +82,7 @@ func TestHistoryUnplaced(t *testing.T) {
 		r.RunID = schema.ULIDFrom(r.StartedAt, [10]byte{byte(k)}).String()
 		runs = append(runs, r)
 	}
-	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
 	if len(h.Rows) != 12 || h.Unplaced != 5 || h.Useless != 0 {
 		t.Errorf("%d rows, %d unplaced, %d useless", len(h.Rows), h.Unplaced, h.Useless)
 	}
@@ -102,7 +103,7 @@ func TestHistoryByCommit(t *testing.T) {
 				runs = append(runs, r)
 			}
 		}
-		h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+		h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
 		want := 6
 		if several {
 			want = 12

@@ -1,4 +1,4 @@
-package query_test
+package sql_test
 
 import (
 	"context"
@@ -77,15 +77,15 @@ func rowsOfViews(t testing.TB, dir, text string) []string {
 // TestViews: the views that are printed for others give what SQL gives, wherever the runs lie.
 func TestViews(t *testing.T) {
 	t.Parallel()
-	runs := variousRuns()
-	stores := map[string]string{"empty": querytest.NewStore(t), "live": liveStore(t, runs...), "a [b] * it's": ""}
+	runs := querytest.VariousRuns()
+	stores := map[string]string{"empty": querytest.NewStore(t), "live": querytest.LiveStore(t, runs...), "a [b] * it's": ""}
 	sealed := querytest.NewStore(t)
-	seal(t, sealed, runs[:40]...)
-	seal(t, sealed, runs[40:]...)
+	querytest.Seal(t, sealed, runs[:40]...)
+	querytest.Seal(t, sealed, runs[40:]...)
 	stores["sealed"] = sealed
-	mixed := liveStore(t, runs[20:]...)
-	seal(t, mixed, runs[:30]...) // ten of them are live too
-	annotate(t, mixed, runs)
+	mixed := querytest.LiveStore(t, runs[20:]...)
+	querytest.Seal(t, mixed, runs[:30]...) // ten of them are live too
+	querytest.SayMuch(t, mixed, runs)
 	stores["mixed"] = mixed
 	odd := filepath.Join(t.TempDir(), "a [b] * it's")
 	if err := os.CopyFS(odd, os.DirFS(mixed)); err != nil {
@@ -93,7 +93,7 @@ func TestViews(t *testing.T) {
 	}
 	stores["a [b] * it's"] = odd
 	for name, dir := range stores {
-		if (name == "live" || name == "sealed" || name == "mixed") && !long() {
+		if (name == "live" || name == "sealed" || name == "mixed") && !querytest.Long() {
 			continue // the odd one has both
 		}
 		t.Run(name, func(t *testing.T) {
@@ -114,9 +114,9 @@ func TestViews(t *testing.T) {
 // TestViewsOrphans: samples whose runs are not in a sealed file of the same name do not count.
 func TestViewsOrphans(t *testing.T) {
 	t.Parallel()
-	runs := variousRuns()
-	dir := liveStore(t, runs[:5]...)
-	f := seal(t, dir, runs[:5]...)
+	runs := querytest.VariousRuns()
+	dir := querytest.LiveStore(t, runs[:5]...)
+	f := querytest.Seal(t, dir, runs[:5]...)
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))); err != nil {
 		t.Fatal(err)
 	}

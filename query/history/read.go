@@ -1,4 +1,4 @@
-package query
+package history
 
 import (
 	"cmp"
@@ -67,8 +67,8 @@ var (
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
-// historyWindow is about how many runs are read at a time: DuckDB keeps a whole result.
-const historyWindow = 25_000
+// window is about how many runs are read at a time: DuckDB keeps a whole result.
+const window = 25_000
 
 // read reads the location of each ok run of each series, and which runs failed, and counts all of these. The failed ones are
 // read with the others, as where none failed that costs no more than the status, which is read anyway.

@@ -1,4 +1,4 @@
-package query_test
+package history_test
 
 import (
 	"context"
@@ -10,41 +10,14 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// annotated says something about runs of a store.
-func annotated(t *testing.T, dir string, said ...ingest.Annotation) {
-	t.Helper()
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, a := range said {
-		if _, err := s.Annotate(a); err != nil {
-			t.Error(err)
-		}
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// idsWhere are the ids of runs.
-func idsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) {
-	for i := range runs {
-		if holds(&runs[i]) {
-			all = append(all, runs[i].RunID)
-		}
-	}
-	return all
-}
-
 // sameHistory compares all that is said but the rows' places.
-func sameHistory(t *testing.T, name string, got, want query.History) {
+func sameHistory(t *testing.T, name string, got, want history.History) {
 	t.Helper()
 	if fmt.Sprint(got.Columns, got.Series, got.Known, got.Sessions, got.Useless) != fmt.Sprint(want.Columns, want.Series, want.Known, want.Sessions, want.Useless) {
 		t.Errorf("%s: got %+v, want %+v", name, got.Series, want.Series)
@@ -64,38 +37,38 @@ func TestHistoryRemoved(t *testing.T) {
 		return day == 7 || *r.BatchSize == 1 && (day == historyShift || day == 9 && r.StartedAt.Second()%2 == querytest.Start.Second()%2)
 	}
 	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
-	removed := idsWhere(runs, gone)
+	removed := querytest.IDsWhere(runs, gone)
 	if len(removed) < 6 || len(removed) > 10 {
 		t.Fatalf("%d runs are to be removed", len(removed))
 	}
 	said := []ingest.Annotation{
 		{Kind: schema.EventRemove, Runs: removed},
-		{Kind: schema.EventTag, Runs: idsWhere(kept, func(r *schema.Run) bool { return *r.BatchSize == 1 }), Key: "lane", Value: "fast"},
+		{Kind: schema.EventTag, Runs: querytest.IDsWhere(kept, func(r *schema.Run) bool { return *r.BatchSize == 1 }), Key: "lane", Value: "fast"},
 	}
-	whole := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), query.HistoryRequest{})
-	fast := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), query.HistoryRequest{Filter: "batch_size=1"})
+	whole := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), history.Request{})
+	fast := historyOf(t, querytest.Open(t, querytest.NewStore(t, kept...)), history.Request{Filter: "batch_size=1"})
 	if whole.Sessions != historySessions-1 || len(fast.Series) != 1 || len(fast.Series[0].Changes) != 1 {
 		t.Fatalf("%d sessions, %+v", whole.Sessions, fast.Series)
 	}
 	live, sealed := querytest.NewStore(t, runs...), querytest.NewStore(t)
-	seal(t, sealed, runs...)
+	querytest.Seal(t, sealed, runs...)
 	half := querytest.NewStore(t)
-	seal(t, half, runs[:len(runs)/2]...)
+	querytest.Seal(t, half, runs[:len(runs)/2]...)
 	querytest.Append(t, half, runs[len(runs)/3:]...)
 	for name, stores := range map[string][]string{"live": {live}, "sealed": {sealed}, "some of each": {half}, "two stores": {half, sealed}} {
-		if name != "two stores" && !long() {
+		if name != "two stores" && !querytest.Long() {
 			continue // these are the others at once
 		}
-		annotated(t, stores[len(stores)-1], said...)
+		querytest.Annotate(t, stores[len(stores)-1], said...)
 		db := querytest.Open(t, stores...)
-		sameHistory(t, name, historyOf(t, db, query.HistoryRequest{}), whole)
-		sameHistory(t, name+", by a tag", historyOf(t, db, query.HistoryRequest{Filter: "tag.lane=fast"}), fast)
+		sameHistory(t, name, historyOf(t, db, history.Request{}), whole)
+		sameHistory(t, name+", by a tag", historyOf(t, db, history.Request{Filter: "tag.lane=fast"}), fast)
 		for _, metric := range []string{"", "accuracy"} {
-			parts, err := db.HistoryInParts(context.Background(), query.HistoryRequest{Filter: "bs=1 or bs=2", Metric: metric}, 7)
+			parts, err := history.ReadInParts(context.Background(), db, history.Request{Filter: "bs=1 or bs=2", Metric: metric}, 7)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameHistory(t, name+", in parts", parts, historyOf(t, db, query.HistoryRequest{Metric: metric}))
+			sameHistory(t, name+", in parts", parts, historyOf(t, db, history.Request{Metric: metric}))
 		}
 	}
 }
@@ -112,11 +85,11 @@ func TestHistoryPages(t *testing.T) {
 			runs = append(runs, r)
 		}
 	}
-	db := sealedRuns(t, runs)
-	whole := historyOf(t, db, query.HistoryRequest{})
+	db := querytest.SealedRuns(t, runs)
+	whole := historyOf(t, db, history.Request{})
 	var pages []int
-	paged := query.History{}
-	h := historyOf(t, db, query.HistoryRequest{Pages: func(page answer.Table) error {
+	paged := history.History{}
+	h := historyOf(t, db, history.Request{Pages: func(page answer.Table) error {
 		pages = append(pages, len(page.Rows))
 		paged.Rows = append(paged.Rows, page.Rows...)
 		return nil
@@ -127,7 +100,7 @@ func TestHistoryPages(t *testing.T) {
 	h.Rows = paged.Rows
 	sameHistory(t, "pages", h, whole)
 
-	outline := historyOf(t, db, query.HistoryRequest{Outline: true})
+	outline := historyOf(t, db, history.Request{Outline: true})
 	if len(outline.Rows) != 6 || len(outline.Series) != 2 {
 		t.Fatalf("%d rows, %+v", len(outline.Rows), outline.Series)
 	}
@@ -147,7 +120,7 @@ func TestHistoryPages(t *testing.T) {
 		}
 	}
 	full := errors.New("the disk is full")
-	if _, err := db.History(context.Background(), query.HistoryRequest{Pages: func(answer.Table) error { return full }}); !errors.Is(err, full) {
+	if _, err := history.Read(context.Background(), db, history.Request{Pages: func(answer.Table) error { return full }}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -167,11 +140,11 @@ func TestHistoryOfSessions(t *testing.T) {
 		runs = append(runs, r)
 	}
 	for i := range runs[1:] {
-		runs[i+1].Metrics = []schema.Metric{metricOf("latency", "ns", schema.BetterLower, *runs[i+1].Metrics[0].Summary.P50)}
+		runs[i+1].Metrics = []schema.Metric{querytest.MetricOf("latency", "ns", schema.BetterLower, *runs[i+1].Metrics[0].Summary.P50)}
 	}
 	runs = append(runs, historyRun(1, 0, 1e5), historyRun(1, 2, 4e5))
 	for _, metric := range []string{"", "latency"} {
-		h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), query.HistoryRequest{Metric: metric})
+		h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), history.Request{Metric: metric})
 		if len(h.Rows) != 3 || h.Known != 1 || h.Useless != 1 || h.Sessions != 2 {
 			t.Fatalf("%d rows, %d series, %d useless, %d sessions", len(h.Rows), h.Known, h.Useless, h.Sessions)
 		}

@@ -1,9 +1,8 @@
-package query_test
+package export_test
 
 import (
 	"bytes"
 	"context"
-	stdsql "database/sql"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -24,28 +23,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// elsewhere asks a DuckDB that knows nothing of stores.
-func elsewhere(t *testing.T, text string) string {
-	t.Helper()
-	db, err := stdsql.Open("duckdb", "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	if _, err := db.Exec("SET TimeZone = 'UTC'"); err != nil {
-		t.Fatal(err)
-	}
-	var answer any
-	if err := db.QueryRow(text).Scan(&answer); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return fmt.Sprint(answer)
-}
-
 func TestExportDirectory(t *testing.T) {
 	t.Parallel()
-	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(4), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(4), querytest.Everything())...))
 	ctx := context.Background()
 	for _, format := range []export.Format{export.Parquet, export.CSV, export.JSONL} {
 		dest := t.TempDir() + "/new/dir"
@@ -63,7 +43,7 @@ func TestExportDirectory(t *testing.T) {
 		}
 		read := map[export.Format]string{export.Parquet: "read_parquet", export.CSV: "read_csv", export.JSONL: "read_json"}[format]
 		from := fmt.Sprintf(" FROM %s('%s/runs.%s')", read, dest, format)
-		if got := elsewhere(t, "SELECT concat_ws('|', count(*), count(p50), sum(epoch_us(started_at)), max(error))"+from); got != "5|5|"+startSum()+"|it's \"odd\"\nvery" {
+		if got := querytest.DuckDB(t, "SELECT concat_ws('|', count(*), count(p50), sum(epoch_us(started_at)), max(error))"+from); got != "5|5|"+startSum()+"|it's \"odd\"\nvery" {
 			t.Errorf("%s: got %s", format, got)
 		}
 		_, err = export.Write(ctx, db, export.Request{Dest: dest, Format: format})
@@ -90,7 +70,7 @@ func startSum() string {
 // TestExportParquet: what comes back is what the views have, types and all.
 func TestExportParquet(t *testing.T) {
 	t.Parallel()
-	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(2), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(2), querytest.Everything())...))
 	ctx := context.Background()
 	dest := t.TempDir()
 	for _, table := range []string{"runs", "samples", "samples_long", "ops"} {
@@ -101,7 +81,7 @@ func TestExportParquet(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := elsewhere(t, "SELECT [count(*)::VARCHAR, md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR))] FROM '"+dest+"/"+table+".parquet' AS x")
+		got := querytest.DuckDB(t, "SELECT [count(*)::VARCHAR, md5(string_agg(x::VARCHAR ORDER BY x::VARCHAR))] FROM '"+dest+"/"+table+".parquet' AS x")
 		if want := fmt.Sprint(r.Rows[0]); got != want {
 			t.Errorf("%s: got %s, want %s", table, got, want)
 		}
@@ -160,14 +140,14 @@ func TestExportStdout(t *testing.T) {
 // TestExportOrder: rows are in the order of the runs, and of the metrics and samples in them.
 func TestExportOrder(t *testing.T) {
 	t.Parallel()
-	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), everything())...))
+	db := querytest.Open(t, querytest.NewStore(t, append(querytest.ManyRuns(9), querytest.Everything())...))
 	for table, order := range map[string]string{"runs": "run_id", "samples": "run_id || metric", "samples_long": "run_id || metric || lpad(i::VARCHAR, 6, '0')", "ops": "run_id || op"} {
 		dest := t.TempDir()
 		if _, err := export.Write(context.Background(), db, export.Request{Dest: dest, Format: export.Parquet, Table: table}); err != nil {
 			t.Fatal(err)
 		}
 		text := "SELECT list(" + order + ") = list_sort(list(" + order + ")) FROM '" + dest + "/" + table + ".parquet'"
-		if got := elsewhere(t, text); got != "true" {
+		if got := querytest.DuckDB(t, text); got != "true" {
 			t.Errorf("%s is not in order", table)
 		}
 	}
@@ -181,7 +161,7 @@ func TestExportRefusals(t *testing.T) {
 	if err := os.Symlink(store+"/live", link); err != nil {
 		t.Fatal(err)
 	}
-	before := snapshot(t, store)
+	before := querytest.Snapshot(t, store)
 	for _, c := range []struct {
 		req  export.Request
 		want string
@@ -198,7 +178,7 @@ func TestExportRefusals(t *testing.T) {
 		_, err := export.Write(context.Background(), db, c.req)
 		querytest.WantInput(t, err, c.want)
 	}
-	if after := snapshot(t, store); after != before {
+	if after := querytest.Snapshot(t, store); after != before {
 		t.Error("the store was changed")
 	}
 }
@@ -212,7 +192,7 @@ func TestExportDestinations(t *testing.T) {
 	if err := errors.Join(os.WriteFile(plain, nil, 0o666), os.Mkdir(locked, 0o755)); err != nil {
 		t.Fatal(err)
 	}
-	protect(t, locked)
+	querytest.Protect(t, locked)
 	dests := map[string]string{
 		plain: "not a directory", plain + "/x": "not a directory", plain + "/x/y": "not a directory", "/dev/null/x": "not a directory",
 		"/proc/foo": "no such file or directory", base + "/" + strings.Repeat("x", 300): "file name too long", base + "/new\nline\x00": "invalid argument",
@@ -252,8 +232,8 @@ func TestExportOddDestination(t *testing.T) {
 func TestExportAllOrNothing(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	store, broken := querytest.NewStore(t, querytest.ManyRuns(1)...), querytest.NewStore(t, fullRun(2))
-	breakSamples(t, liveFiles(t, broken)[0])
+	store, broken := querytest.NewStore(t, querytest.ManyRuns(1)...), querytest.NewStore(t, querytest.FullRun(2))
+	breakSamples(t, querytest.LiveFiles(t, broken)[0])
 	for name, c := range map[string]struct {
 		store  string
 		before func(dest string) error
@@ -272,7 +252,7 @@ func TestExportAllOrNothing(t *testing.T) {
 		if err := c.before(dest); err != nil {
 			t.Fatal(err)
 		}
-		names, runs := entries(t, dest), elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
+		names, runs := entries(t, dest), querytest.DuckDB(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')")
 		_, err := export.Write(ctx, querytest.Open(t, c.store), export.Request{Dest: dest, Format: export.Parquet, Overwrite: true, Filter: "batch_size>=2 or bs=1"})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
@@ -280,7 +260,7 @@ func TestExportAllOrNothing(t *testing.T) {
 		if after := entries(t, dest); !slices.Equal(after, names) {
 			t.Errorf("%s: left %q, want %q", name, after, names)
 		}
-		if elsewhere(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')") != runs {
+		if querytest.DuckDB(t, "SELECT md5(content) FROM read_blob('"+dest+"/runs.parquet')") != runs {
 			t.Errorf("%s: runs.parquet was replaced", name)
 		}
 	}
@@ -303,7 +283,7 @@ func entries(t *testing.T, dir string) []string {
 // breakSamples makes the samples of a run unreadable and leaves the rest of its file as it was.
 func breakSamples(t *testing.T, path string) {
 	t.Helper()
-	at := elsewhere(t, "SELECT min(data_page_offset) FROM parquet_metadata('"+path+"') WHERE path_in_schema LIKE 'samples%, ticks, %'")
+	at := querytest.DuckDB(t, "SELECT min(data_page_offset) FROM parquet_metadata('"+path+"') WHERE path_in_schema LIKE 'samples%, ticks, %'")
 	offset, err := strconv.ParseInt(at, 10, 64)
 	if err != nil {
 		t.Fatal(err)
@@ -322,14 +302,14 @@ func breakSamples(t *testing.T, path string) {
 // about as much is read as for their tables.
 func TestExportWholeManyFiles(t *testing.T) {
 	dir := t.TempDir() + "/store"
-	s := synthetic{runs: 600, perFile: 12, samples: 20}
-	sealedStore(t, dir, s)
+	s := querytest.Synthetic{Runs: 600, PerFile: 12, Samples: 20}
+	querytest.SyntheticStore(t, dir, s)
 	db := querytest.Open(t, dir)
 	write := func(table string) int {
 		var out bytes.Buffer
 		before := bytesRead(t)
 		done, err := export.Write(context.Background(), db, export.Request{Dest: "-", Format: export.JSONL, Table: table, Stdout: &out})
-		if err != nil || table != "ops" && done.Files[0].Rows != int64(s.runs) {
+		if err != nil || table != "ops" && done.Files[0].Rows != int64(s.Runs) {
 			t.Fatalf("%s: %+v, %v", table, done, err)
 		}
 		return bytesRead(t) - before

@@ -1,8 +1,7 @@
-package query_test
+package history_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -82,30 +81,9 @@ func historyRun(k, n int, level float64) schema.Run {
 	})
 }
 
-// sealedRuns makes a store of runs that are all sealed, which many are read faster from.
-func sealedRuns(t *testing.T, runs []schema.Run) *query.DB {
+func historyOf(t *testing.T, db *query.DB, req history.Request) history.History {
 	t.Helper()
-	dir := querytest.NewStore(t)
-	s, err := ingest.Open(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = s.AppendAll(func(yield func(schema.Run, error) bool) {
-		for _, r := range runs {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
-	if err := errors.Join(err, s.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return querytest.Open(t, dir)
-}
-
-func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.History {
-	t.Helper()
-	h, err := db.History(context.Background(), req)
+	h, err := history.Read(context.Background(), db, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +93,7 @@ func historyOf(t *testing.T, db *query.DB, req query.HistoryRequest) query.Histo
 func TestHistory(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, historyRuns()...))
-	h := historyOf(t, db, query.HistoryRequest{})
+	h := historyOf(t, db, history.Request{})
 	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
 		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.Useless)
 	}
@@ -194,7 +172,7 @@ func TestHistoryLastingFacts(t *testing.T) {
 		}
 		runs = append(runs, r)
 	}
-	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 2 {
 		t.Fatalf("%+v", h.Series)
 	}
@@ -211,17 +189,17 @@ func TestHistoryLastingFacts(t *testing.T) {
 // TestHistorySince: what is earlier is not shown, but a level is told by it.
 func TestHistorySince(t *testing.T) {
 	t.Parallel()
-	db := sealedRuns(t, historyRuns())
+	db := querytest.SealedRuns(t, historyRuns())
 	at := func(k int) time.Time { return querytest.Start.Add(time.Duration(24*k) * time.Hour) }
-	h := historyOf(t, db, query.HistoryRequest{Since: at(historyShift - 1)})
+	h := historyOf(t, db, history.Request{Since: at(historyShift - 1)})
 	if len(h.Rows) != 2*(historySessions-historyShift+1) || len(h.Series) != 2 || h.Series[0].Sessions != historySessions || h.Series[0].Changes[0].Row != 1 {
 		t.Errorf("%d rows, %+v", len(h.Rows), h.Series)
 	}
-	h = historyOf(t, db, query.HistoryRequest{Since: at(historyShift), Regressions: true})
+	h = historyOf(t, db, history.Request{Since: at(historyShift), Regressions: true})
 	if len(h.Rows) != 1 || len(h.Series) != 1 || h.Known != 2 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Base != fmt.Sprintf("%040x", historyShift-1) {
 		t.Errorf("%v, %+v", h.Rows, h.Series)
 	}
-	if h = historyOf(t, db, query.HistoryRequest{Since: at(historyShift + 1), Regressions: true}); len(h.Rows) != 0 || len(h.Series) != 0 {
+	if h = historyOf(t, db, history.Request{Since: at(historyShift + 1), Regressions: true}); len(h.Rows) != 0 || len(h.Series) != 0 {
 		t.Errorf("%v", h.Rows)
 	}
 }
@@ -229,8 +207,8 @@ func TestHistorySince(t *testing.T) {
 // TestHistoryOfAnotherMetric: one that is compared by its difference may be 0, and better when it is higher.
 func TestHistoryOfAnotherMetric(t *testing.T) {
 	t.Parallel()
-	db := sealedRuns(t, historyRuns())
-	h := historyOf(t, db, query.HistoryRequest{Filter: "batch_size=2", Metric: "accuracy"})
+	db := querytest.SealedRuns(t, historyRuns())
+	h := historyOf(t, db, history.Request{Filter: "batch_size=2", Metric: "accuracy"})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Row != 10 {
 		t.Fatalf("%+v", h.Series)
 	}
@@ -240,24 +218,24 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if h = historyOf(t, db, query.HistoryRequest{Filter: "batch_size=2", Metric: "accuracy", Regressions: true}); len(h.Rows) != 0 {
+	if h = historyOf(t, db, history.Request{Filter: "batch_size=2", Metric: "accuracy", Regressions: true}); len(h.Rows) != 0 {
 		t.Errorf("what improved is a regression: %v", h.Rows)
 	}
-	latency := historyOf(t, db, query.HistoryRequest{Metric: "latency"})
-	primary := historyOf(t, db, query.HistoryRequest{})
+	latency := historyOf(t, db, history.Request{Metric: "latency"})
+	primary := historyOf(t, db, history.Request{})
 	if fmt.Sprint(latency.Rows) != fmt.Sprint(primary.Rows) {
 		t.Error("the primary metric by name is another")
 	}
-	if h = historyOf(t, db, query.HistoryRequest{Metric: "nothing"}); len(h.Rows) != 0 || h.Useless != 4*historySessions {
+	if h = historyOf(t, db, history.Request{Metric: "nothing"}); len(h.Rows) != 0 || h.Useless != 4*historySessions {
 		t.Errorf("%d rows, %d useless", len(h.Rows), h.Useless)
 	}
 }
 
-// TestHistoryMethods: Otava's change points are those of the values in the unit.
-func TestHistoryMethods(t *testing.T) {
+// TestMethods: Otava's change points are those of the values in the unit.
+func TestMethods(t *testing.T) {
 	t.Parallel()
-	db := sealedRuns(t, historyRuns())
-	h := historyOf(t, db, query.HistoryRequest{Method: query.HistoryOtava})
+	db := querytest.SealedRuns(t, historyRuns())
+	h := historyOf(t, db, history.Request{Method: history.Otava})
 	for _, s := range h.Series {
 		var values []float64
 		var got []int
@@ -277,9 +255,9 @@ func TestHistoryMethods(t *testing.T) {
 	if len(h.Series[0].Changes) == 0 {
 		t.Error("none was found")
 	}
-	_, err := db.History(context.Background(), query.HistoryRequest{Method: "mean"})
+	_, err := history.Read(context.Background(), db, history.Request{Method: "mean"})
 	querytest.WantInput(t, err, `there is no method "mean": want sbs or otava`)
-	_, err = db.History(context.Background(), query.HistoryRequest{Filter: "bach_size=1"})
+	_, err = history.Read(context.Background(), db, history.Request{Filter: "bach_size=1"})
 	querytest.WantInput(t, err, "did you mean batch_size?")
 }
 
@@ -301,7 +279,7 @@ func TestHistoryOfManySeries(t *testing.T) {
 			runs = append(runs, r)
 		}
 	}
-	h := historyOf(t, sealedRuns(t, runs), query.HistoryRequest{})
+	h := historyOf(t, querytest.SealedRuns(t, runs), history.Request{})
 	changed := 0
 	for _, s := range h.Series {
 		if len(s.Changes) > 0 {
@@ -315,7 +293,7 @@ func TestHistoryOfManySeries(t *testing.T) {
 
 func TestHistoryOfNothing(t *testing.T) {
 	t.Parallel()
-	h := historyOf(t, querytest.Open(t, querytest.NewStore(t)), query.HistoryRequest{Filter: "whatever=1"})
+	h := historyOf(t, querytest.Open(t, querytest.NewStore(t)), history.Request{Filter: "whatever=1"})
 	if len(h.Rows) != 0 || len(h.Series) != 0 || len(h.Columns) == 0 {
 		t.Errorf("%+v", h)
 	}

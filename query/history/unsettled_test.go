@@ -1,4 +1,4 @@
-package query_test
+package history_test
 
 import (
 	"math"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -24,8 +24,8 @@ func levelled(levels ...float64) []schema.Run {
 func TestHistoryUnsettled(t *testing.T) {
 	t.Parallel()
 	// Such noise wanders, and the step is of two standard deviations.
-	db := sealedRuns(t, levelled(100, 103, 106, 104, 101, 103, 110, 113, 110, 112, 109, 107))
-	h := historyOf(t, db, query.HistoryRequest{})
+	db := querytest.SealedRuns(t, levelled(100, 103, 106, 104, 101, 103, 110, 113, 110, 112, 109, 107))
+	h := historyOf(t, db, history.Request{})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Unsettled != 1 {
 		t.Fatalf("%d unsettled, %+v", h.Unsettled, h.Series)
 	}
@@ -38,11 +38,11 @@ func TestHistoryUnsettled(t *testing.T) {
 	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.07) > .02 {
 		t.Errorf("shift is %v", row[h.Index("shift")])
 	}
-	h = historyOf(t, db, query.HistoryRequest{Regressions: true})
+	h = historyOf(t, db, history.Request{Regressions: true})
 	if len(h.Series) != 0 || h.Unsettled != 1 {
 		t.Errorf("%d unsettled, %+v", h.Unsettled, h.Series)
 	}
-	h = historyOf(t, db, query.HistoryRequest{Regressions: true, Since: querytest.Start.Add(11 * 24 * time.Hour)})
+	h = historyOf(t, db, history.Request{Regressions: true, Since: querytest.Start.Add(11 * 24 * time.Hour)})
 	if h.Unsettled != 0 {
 		t.Errorf("a step before what was asked for counts: %d", h.Unsettled)
 	}
@@ -61,7 +61,7 @@ func TestHistoryLargeSteps(t *testing.T) {
 		{[]float64{100, 101, 100, 203, 200, 203}, 3, "unsettled"},
 		{[]float64{100, 100, 100, 100, 100, 100, 100, 100}, 0, ""},
 	} {
-		h := historyOf(t, sealedRuns(t, levelled(c.levels...)), query.HistoryRequest{})
+		h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), history.Request{})
 		for row := range h.Rows {
 			want := any(nil)
 			if row == c.at && c.at > 0 {
@@ -78,7 +78,7 @@ func TestHistoryLargeSteps(t *testing.T) {
 func TestHistorySpike(t *testing.T) {
 	t.Parallel()
 	levels := []float64{100, 101, 100, 102, 140, 101, 100, 99, 101, 100, 102, 101}
-	h := historyOf(t, sealedRuns(t, levelled(levels...)), query.HistoryRequest{})
+	h := historyOf(t, querytest.SealedRuns(t, levelled(levels...)), history.Request{})
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 0 || len(h.Series[0].Spikes) != 1 || h.Series[0].Spikes[0] != 4 {
 		t.Fatalf("%+v", h.Series)
 	}
@@ -86,14 +86,14 @@ func TestHistorySpike(t *testing.T) {
 	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.39) > .02 || row[h.Index("verdict")] != "spike" || row[h.Index("change_point")] != false {
 		t.Errorf("%v", row)
 	}
-	outline := historyOf(t, sealedRuns(t, levelled(levels...)), query.HistoryRequest{Outline: true})
+	outline := historyOf(t, querytest.SealedRuns(t, levelled(levels...)), history.Request{Outline: true})
 	if s := outline.Series[0]; len(outline.Rows) != 3 || len(s.Spikes) != 1 || s.Spikes[0] != 1 {
 		t.Errorf("%+v", outline.Series)
 	}
 }
 
-// TestHistoryGate: what got worse in the newest sessions counts while it is so, beyond chance in a year of looks.
-func TestHistoryGate(t *testing.T) {
+// TestGate: what got worse in the newest sessions counts while it is so, beyond chance in a year of looks.
+func TestGate(t *testing.T) {
 	t.Parallel()
 	levels := func(all ...float64) (levels []float64) {
 		for i := 0; i < len(all); i += 2 {
@@ -107,20 +107,20 @@ func TestHistoryGate(t *testing.T) {
 		name   string
 		levels []float64
 		newest int
-		want   query.HistoryGate
+		want   history.Gate
 	}{
-		{"worse", levels(100, 30, 200, 5), 14, query.HistoryGate{Series: 1, Regressed: 1}},
-		{"worse before", levels(100, 30, 200, 15), 14, query.HistoryGate{Series: 1}},
-		{"in more sessions", levels(100, 30, 200, 15), 15, query.HistoryGate{Series: 1, Regressed: 1}},
-		{"undone", levels(100, 30, 200, 5, 100, 5), 14, query.HistoryGate{Series: 1}},
-		{"undone in part", levels(100, 30, 200, 5, 150, 5), 14, query.HistoryGate{Series: 1, Regressed: 1}},
-		{"better", levels(200, 30, 100, 5), 14, query.HistoryGate{Series: 1}},
-		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, query.HistoryGate{Series: 1, Unsettled: 1}},
-		{"better, and of few sessions", levels(112, 4, 100, 4), 14, query.HistoryGate{Series: 1}},
-		{"nothing", levels(100, 35), 14, query.HistoryGate{Series: 1}},
-		{"of too few sessions", levels(100, 5), 14, query.HistoryGate{Series: 1, Short: 1}},
+		{"worse", levels(100, 30, 200, 5), 14, history.Gate{Series: 1, Regressed: 1}},
+		{"worse before", levels(100, 30, 200, 15), 14, history.Gate{Series: 1}},
+		{"in more sessions", levels(100, 30, 200, 15), 15, history.Gate{Series: 1, Regressed: 1}},
+		{"undone", levels(100, 30, 200, 5, 100, 5), 14, history.Gate{Series: 1}},
+		{"undone in part", levels(100, 30, 200, 5, 150, 5), 14, history.Gate{Series: 1, Regressed: 1}},
+		{"better", levels(200, 30, 100, 5), 14, history.Gate{Series: 1}},
+		{"of few sessions, which may be one of many looks", levels(100, 4, 112, 4), 14, history.Gate{Series: 1, Unsettled: 1}},
+		{"better, and of few sessions", levels(112, 4, 100, 4), 14, history.Gate{Series: 1}},
+		{"nothing", levels(100, 35), 14, history.Gate{Series: 1}},
+		{"of too few sessions", levels(100, 5), 14, history.Gate{Series: 1, Short: 1}},
 	} {
-		h := historyOf(t, sealedRuns(t, levelled(c.levels...)), query.HistoryRequest{Newest: c.newest})
+		h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), history.Request{Newest: c.newest})
 		if h.Gate != c.want {
 			t.Errorf("%s: %+v, want %+v", c.name, h.Gate, c.want)
 		}
@@ -129,17 +129,17 @@ func TestHistoryGate(t *testing.T) {
 	for k := 30; k < 33; k++ {
 		failing = append(failing, failedRun(k, 0, schema.StatusError, false))
 	}
-	h := historyOf(t, sealedRuns(t, failing), query.HistoryRequest{Newest: 3})
-	if want := (query.HistoryGate{Series: 1, Regressed: 1, Failing: 1}); h.Gate != want {
+	h := historyOf(t, querytest.SealedRuns(t, failing), history.Request{Newest: 3})
+	if want := (history.Gate{Series: 1, Regressed: 1, Failing: 1}); h.Gate != want {
 		t.Errorf("failing: %+v, want %+v", h.Gate, want)
 	}
-	if h := historyOf(t, sealedRuns(t, failing), query.HistoryRequest{}); h.Gate != (query.HistoryGate{}) {
+	if h := historyOf(t, querytest.SealedRuns(t, failing), history.Request{}); h.Gate != (history.Gate{}) {
 		t.Errorf("no gate: %+v", h.Gate)
 	}
 }
 
-// TestHistoryGateOfMany: each series is gated on its own, whatever the number of others, and one that ended is not.
-func TestHistoryGateOfMany(t *testing.T) {
+// TestGateOfMany: each series is gated on its own, whatever the number of others, and one that ended is not.
+func TestGateOfMany(t *testing.T) {
 	t.Parallel()
 	var runs []schema.Run
 	add := func(point int, levels []float64) {
@@ -160,12 +160,12 @@ func TestHistoryGateOfMany(t *testing.T) {
 	}
 	add(20, worse)
 	add(21, worse[20:36]) // it got worse, and ended after 16 sessions
-	db := sealedRuns(t, runs)
-	if h := historyOf(t, db, query.HistoryRequest{Newest: 14, Filter: "batch_size=99"}); h.Gate != (query.HistoryGate{}) {
+	db := querytest.SealedRuns(t, runs)
+	if h := historyOf(t, db, history.Request{Newest: 14, Filter: "batch_size=99"}); h.Gate != (history.Gate{}) {
 		t.Errorf("nothing: %+v", h.Gate)
 	}
-	h := historyOf(t, db, query.HistoryRequest{Newest: 14})
-	if want := (query.HistoryGate{Series: 21, Regressed: 1}); h.Gate != want {
+	h := historyOf(t, db, history.Request{Newest: 14})
+	if want := (history.Gate{Series: 21, Regressed: 1}); h.Gate != want {
 		t.Errorf("%+v, want %+v", h.Gate, want)
 	}
 }

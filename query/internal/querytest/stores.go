@@ -1,0 +1,137 @@
+package querytest
+
+import (
+	"crypto/sha256"
+	stdsql "database/sql"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Annotate says something about runs of a store.
+func Annotate(t *testing.T, dir string, said ...ingest.Annotation) {
+	t.Helper()
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range said {
+		if _, err := s.Annotate(a); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// SayMuch writes events about runs, in files and in a pack: the newest run is removed.
+func SayMuch(t testing.TB, dir string, runs []schema.Run) {
+	t.Helper()
+	id := func(i int) string { return runs[i].RunID }
+	var packed []byte
+	for i, e := range []schema.Event{
+		{Kind: schema.EventTag, Key: "kept", Value: "yes", Runs: []string{id(1), id(2), id(30), id(59)}},
+		{Kind: schema.EventRemove, Runs: []string{id(59), id(30), id(12)}},
+		{Kind: schema.EventRestore, Runs: []string{id(30)}},
+		{Kind: schema.EventUntag, Key: "who", Runs: []string{id(2), id(44)}},
+		{Kind: schema.EventNote, Value: "seen", Runs: []string{id(4)}},
+		{Kind: schema.EventBless, Key: "good", Runs: []string{id(6), id(12), id(50)}},
+		{Kind: schema.EventNote, Value: "seen again", Runs: []string{id(4)}},
+	} {
+		at := Start.Add(time.Duration(i) * time.Hour)
+		e.EventID, e.At = schema.ULIDFrom(at, [10]byte{9: byte(i)}).String(), at
+		content, err := e.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		event, err := schema.ParseULID(e.EventID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		WriteFile(t, filepath.Join(dir, schema.EventFile(event)), content)
+		if packed = append(packed, content...); i == 3 {
+			WriteFile(t, filepath.Join(dir, schema.PackedEvents(event)), packed)
+		}
+	}
+}
+
+// IDsWhere are the ids of runs.
+func IDsWhere(runs []schema.Run, holds func(r *schema.Run) bool) (all []string) {
+	for i := range runs {
+		if holds(&runs[i]) {
+			all = append(all, runs[i].RunID)
+		}
+	}
+	return all
+}
+
+// Long tells whether tests do all that they can, which takes minutes, or a small part of it.
+func Long() bool { return os.Getenv("NEUROLENS_LONG") != "" }
+
+// DuckDB asks a DuckDB that knows nothing of stores.
+func DuckDB(t *testing.T, text string) string {
+	t.Helper()
+	db, err := stdsql.Open("duckdb", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	if _, err := db.Exec("SET TimeZone = 'UTC'"); err != nil {
+		t.Fatal(err)
+	}
+	var answer any
+	if err := db.QueryRow(text).Scan(&answer); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return fmt.Sprint(answer)
+}
+
+// Snapshot is everything that is in a directory: names, modes, times and contents.
+func Snapshot(t testing.TB, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&all, path, info.Mode(), info.ModTime())
+		if d.Type().IsRegular() {
+			content, err := os.ReadFile(path)
+			fmt.Fprintf(&all, "%x\n", sha256.Sum256(content))
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// Protect takes the right to write from a directory until the test ends.
+func Protect(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			t.Cleanup(func() { _ = os.Chmod(path, 0o755) })
+			err = os.Chmod(path, 0o555)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
