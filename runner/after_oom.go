@@ -33,8 +33,8 @@ func (o *outOfMemory) note(sub subject, status schema.Status) {
 // smaller is a point that ran out of memory, on the same side, and that sub is larger than; or nil.
 func (o *outOfMemory) smaller(sub subject) *sweep.Point {
 	for _, q := range o.failed {
-		if q.side == sub.side && o.larger(sub, q) {
-			return q.point
+		if q.Side == sub.Side && o.larger(sub, q) {
+			return q.Point
 		}
 	}
 	return nil
@@ -42,7 +42,7 @@ func (o *outOfMemory) smaller(sub subject) *sweep.Point {
 
 // larger tells that p differs from q, which ran out of memory, in sizes alone, each of which is larger or the same.
 func (o *outOfMemory) larger(p, q subject) bool {
-	grown, ok := increased(q.point, p.point)
+	grown, ok := increased(q.Point, p.Point)
 	return ok && len(grown) > 0 && !slices.ContainsFunc(grown, func(axis string) bool { return !o.isSize(axis, q) })
 }
 
@@ -53,7 +53,7 @@ func (o *outOfMemory) isSize(axis string, q subject) bool {
 		return true
 	}
 	for r := range o.ran {
-		if grown, ok := increased(r.point, q.point); r.side == q.side && ok && slices.Equal(grown, []string{axis}) {
+		if grown, ok := increased(r.Point, q.Point); r.Side == q.Side && ok && slices.Equal(grown, []string{axis}) {
 			return true
 		}
 	}

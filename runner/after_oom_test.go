@@ -31,19 +31,19 @@ func TestAfterOutOfMemory(t *testing.T) {
 	} {
 		var o outOfMemory
 		larger := parse(src)
-		o.note(subject{failed, base}, schema.StatusOOM)
-		o.note(subject{failed, base}, schema.StatusOOM) // its second repeat
-		o.note(subject{parse("grid: {bs: 4, n: 32}"), base}, schema.StatusOK)
-		o.note(subject{parse("grid: {bs: 8, n: 32}"), head}, schema.StatusOK)
-		o.note(subject{parse("grid: {bs: 8, n: 16}"), base}, schema.StatusTimeout)
-		if got := o.smaller(subject{larger, base}) == failed; got != want.alone {
+		o.note(subject{Point: failed, Side: base}, schema.StatusOOM)
+		o.note(subject{Point: failed, Side: base}, schema.StatusOOM) // its second repeat
+		o.note(subject{Point: parse("grid: {bs: 4, n: 32}"), Side: base}, schema.StatusOK)
+		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: head}, schema.StatusOK)
+		o.note(subject{Point: parse("grid: {bs: 8, n: 16}"), Side: base}, schema.StatusTimeout)
+		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.alone {
 			t.Errorf("%s is skipped: %v", src, got)
 		}
-		o.note(subject{parse("grid: {bs: 8, n: 32}"), base}, schema.StatusOK)
-		if got := o.smaller(subject{larger, base}) == failed; got != want.lessRan {
+		o.note(subject{Point: parse("grid: {bs: 8, n: 32}"), Side: base}, schema.StatusOK)
+		if got := o.smaller(subject{Point: larger, Side: base}) == failed; got != want.lessRan {
 			t.Errorf("%s is skipped where less of n ran: %v", src, got)
 		}
-		if o.smaller(subject{larger, head}) != nil {
+		if o.smaller(subject{Point: larger, Side: head}) != nil {
 			t.Errorf("%s is skipped on the other side", src)
 		}
 	}

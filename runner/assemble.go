@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -16,14 +17,14 @@ import (
 
 // assemble makes a run of a launch and its outcome.
 func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, volatile map[string]string) schema.Run {
-	t := s.target(ctx, subjectOf(l))
-	hideSecrets(&o, t.mask())
+	t := s.targets.Of(ctx, subjectOf(l))
+	hideSecrets(&o, t.Mask())
 	run := schema.Run{
 		RunID:     schema.NewULID(o.StartedAt).String(),
 		SessionID: s.result.Session, Resumes: s.result.Plan.Resumes,
-		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Side: s.sides[l.Side].name,
+		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Side: s.sides[l.Side].Name,
 		RepeatIndex: new(int64(l.Repeat)), BlockIndex: new(int64(l.Block)), PositionIndex: new(int64(l.Position)),
-		Suite: s.sweep.Suite, Tags: s.sweep.Tags, ModelSHA256: t.modelSHA256, BackendVersion: t.backendVersion,
+		Suite: s.sweep.Suite, Tags: s.sweep.Tags, ModelSHA256: t.ModelSHA256, BackendVersion: t.BackendVersion,
 		Applied: o.Applied, Work: o.Work,
 		StartedAt: o.StartedAt.Truncate(time.Microsecond), TimeSource: schema.TimeClock, Stages: o.Stages,
 		Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error, ExitCode: o.ExitCode, Signal: o.Signal,
@@ -31,7 +32,7 @@ func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, 
 		Env: s.runEnv(l, t, o, volatile),
 	}
 	l.Point.Fill(&run)
-	run.Stages.Build = t.built
+	run.Stages.Build = t.Built
 	if l.Profile != "" {
 		run.Purpose = schema.PurposeProfile
 	}
@@ -60,7 +61,7 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 const factThreshold = "runner.threshold."
 
 // runEnv is the session's manifest with what is of this run alone.
-func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map[string]string) schema.Env {
+func (s *session) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
 	env := s.env
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
 	s.sides[l.Side].describe(&env)
@@ -76,34 +77,15 @@ func (s *session) runEnv(l sweep.Launch, t *target, o task.Outcome, volatile map
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}
-	for _, facts := range []map[string]string{t.facts, volatile, o.Facts} {
+	for _, facts := range []map[string]string{t.Facts, volatile, o.Facts} {
 		maps.Copy(env.Facts, facts)
 	}
 	maps.Copy(env.Missing, o.Missing)
-	if t.python.Version != "" {
-		env.PythonVersion = t.python.Version
+	if t.Python.Version != "" {
+		env.PythonVersion = t.Python.Version
 	}
 	if o.StderrTail != "" {
 		env.Facts["runner.stderr_tail"] = o.StderrTail
 	}
 	return env
-}
-
-// checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
-// axis. What it measured is not what the point says, so samples and operators go.
-func checkApplied(p *sweep.Point, o *task.Outcome) {
-	if o.Status != schema.StatusOK || o.Applied == nil {
-		return
-	}
-	asked := configOf(p)
-	for _, key := range slices.Sorted(maps.Keys(asked)) {
-		applied, known := o.Applied[key]
-		if !known || applied == asked[key] {
-			continue
-		}
-		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
-		o.Error = key + " " + asked[key] + " was asked, " + applied + " was applied"
-		o.Metrics, o.Ops = nil, nil
-		return
-	}
 }

@@ -1,9 +1,9 @@
 // Package runner runs a sweep: every launch of every point in a process tree of its own, one after the other, and
 // hands each finished run to a function that keeps it. A run that failed is handed over like any other.
 //
-// The parts are packages of their own: sweep reads the file and orders the launches, task runs one launch under
-// supervision (PROTOCOL.md), builtin is the backend that needs nothing installed, probe reads the environment. What
-// is here joins them. Nothing here knows where runs are stored.
+// The parts are packages of their own: sweep reads the file and orders the launches, prepare finds out what a launch needs
+// and what it is of, task runs one launch under supervision (PROTOCOL.md), builtin is the backend that needs nothing
+// installed, probe reads the environment. What is here joins them. Nothing here knows where runs are stored.
 package runner
 
 import (

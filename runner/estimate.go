@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -42,7 +43,7 @@ func newEstimate(plan Plan) *estimate {
 	}
 	for _, p := range plan.Launches {
 		if p.Done != nil && p.Done.Status != schema.StatusSkipped { // which took no time
-			e.measure(subjectOf(p.Launch), duration(p.Done))
+			e.measure(subjectOf(p.Launch), time.Duration(p.Done.Stages.Launch()))
 		}
 	}
 	return e
@@ -53,7 +54,7 @@ func (s *session) learn(ctx context.Context, earlier []schema.Run) {
 	newest := map[string]*schema.Run{}
 	for i := range earlier {
 		r := &earlier[i]
-		key := r.PointID + r.Env.Facts[factConfig] + r.Env.Facts[factProfile]
+		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[factProfile]
 		if r.Status == schema.StatusOK && newest[key] == nil {
 			newest[key] = r
 		}
@@ -63,8 +64,8 @@ func (s *session) learn(ctx context.Context, earlier []schema.Run) {
 		if p.Done != nil || len(newest) == 0 || s.estimate.at(sub).count > 0 {
 			continue
 		}
-		if r := newest[p.Launch.Point.PointID+s.target(ctx, sub).facts[factConfig]+p.Launch.Profile]; r != nil {
-			s.estimate.measure(sub, duration(r))
+		if r := newest[p.Launch.Point.PointID+s.targets.Of(ctx, sub).Facts[prepare.FactConfig]+p.Launch.Profile]; r != nil {
+			s.estimate.measure(sub, time.Duration(r.Stages.Launch()))
 		}
 	}
 }
@@ -111,15 +112,4 @@ func (e *estimate) remaining() time.Duration {
 		return 0
 	}
 	return e.known + time.Duration(e.left)*(e.total/time.Duration(e.count))
-}
-
-// duration is how long a run took, builds apart.
-func duration(r *schema.Run) time.Duration {
-	var sum int64
-	for _, stage := range []*int64{r.Stages.Setup, r.Stages.Warmup, r.Stages.Measure, r.Stages.Validate, r.Stages.Teardown, r.Stages.Profile} {
-		if stage != nil {
-			sum += *stage
-		}
-	}
-	return time.Duration(sum)
 }

@@ -1,7 +1,9 @@
 package runner
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -27,7 +30,7 @@ func TestFileChangedInSession(t *testing.T) {
 		if err := os.Rename(path+".new", path); err != nil {
 			t.Fatal(err)
 		}
-		return hashOf([]byte(text))
+		return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 	}
 	first := write(path, "#!/bin/sh\ntrue\n")
 	other := filepath.Join(dir, "other.sh")
@@ -54,48 +57,9 @@ func TestFileChangedInSession(t *testing.T) {
 		if f == "b" && repeat >= 2 {
 			hash = second
 		}
-		got := r.Env.Facts[factCommand]
+		got := r.Env.Facts[prepare.FactCommand]
 		if r.Status != schema.StatusOK || (got == hash) != (f == "b" || repeat < 3) || slices.Contains(r.Warnings, WarnFileChanged) != changed {
 			t.Errorf("%s, repeat %d: %s (%s), hash %s; warnings %v, want one of the file: %v", f, repeat, r.Status, r.Error, got, r.Warnings, changed)
-		}
-	}
-}
-
-// TestSameFile: a file that is replaced, written or removed is another one; one that is read is not.
-func TestSameFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	h := &host{hashes: map[string]hash{}}
-	write := func(text string) func() error {
-		return func() error { return os.WriteFile(path, []byte(text), 0o600) }
-	}
-	for _, c := range []struct {
-		name    string
-		do      func() error
-		changed bool
-	}{
-		{"made", write("one"), true},
-		{"read", func() error { _, err := os.ReadFile(path); return err }, false},
-		{"longer", write("four"), true},
-		{"replaced", func() error {
-			info := infoOf(path)
-			if err := os.Rename(path, path+".old"); err != nil {
-				return err
-			}
-			if err := write("FOUR")(); err != nil {
-				return err
-			}
-			return os.Chtimes(path, info.ModTime(), info.ModTime())
-		}, true},
-		{"removed", func() error { return os.Remove(path) }, true},
-	} {
-		if _, err := h.sha256(path); (err == nil) != (infoOf(path) != nil) {
-			t.Fatal(err)
-		}
-		if err := c.do(); err != nil {
-			t.Fatal(err)
-		}
-		if changed := h.forgetChanged(); changed != c.changed {
-			t.Errorf("%s: changed %v", c.name, changed)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -132,7 +133,7 @@ func TestSettledAtOnce(t *testing.T) {
 func TestSettledIncomplete(t *testing.T) {
 	s := parse(t, "benchmark: [a, b]\ncommand: ['true', '{benchmark}']\n")
 	s.Looks = []int{6, 9}
-	x := &session{sweep: s, sides: []side{{name: "base"}, {name: "head"}}, estimate: &estimate{}}
+	x := &session{sweep: s, sides: []side{{Side: prepare.Side{Name: "base"}}, {Side: prepare.Side{Name: "head"}}}, estimate: &estimate{}}
 	x.options = Options{Observe: func(Event) {}, Open: func([]schema.Run) map[string]string { return map[string]string{} }}
 	for _, side := range []string{"base", "head"} {
 		x.compared = append(x.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})

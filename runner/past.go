@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -12,7 +13,7 @@ import (
 // rules say when a run of an earlier session counts as a launch.
 type rules struct {
 	identity func(sweep.Launch) map[string]string // what has to agree
-	points   string                               // see pointsHash
+	points   string                               // see prepare.Targets
 	rerun    Rerun
 	larger   bool // points skipped after an out-of-memory are to be launched after all
 }
@@ -33,7 +34,7 @@ func findPast(done []schema.Run, launches []sweep.Launch, r rules) *past {
 	for _, id := range order {
 		p := &past{rules: r, session: id, index: r.indexDone(chain(sessions, id))}
 		use := p.use(launches)
-		if use != useNone && sessions[id][0].Env.Facts[factPoints] == r.points {
+		if use != useNone && sessions[id][0].Env.Facts[prepare.FactPoints] == r.points {
 			use++
 		}
 		if use > most {
@@ -119,42 +120,6 @@ func (p *past) find(l sweep.Launch) (*schema.Run, []Change) {
 	return run, differences(identityOf(run), p.identity(l))
 }
 
-// factPoints is the fact by which sessions of the same points are known.
-const factPoints = "sweep.points_sha256"
-
-// pointsHash is a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
-// or without, it is the same sweep.
-func pointsHash(s *sweep.Sweep) string {
-	var ids []string
-	for i := range s.Points {
-		if !s.Points[i].Calibration {
-			ids = append(ids, s.Points[i].PointID)
-		}
-	}
-	slices.Sort(ids)
-	return hashOf([]byte(strings.Join(ids, "\n")))
-}
-
-// identityPrefix begins the facts of versions that are installed for an interpreter.
-const identityPrefix = "python.installed."
-
-// identityFacts are the facts that have to agree.
-var identityFacts = []string{"git.tree", "benchmark.sha256", factCommand, factBuild, factConfig}
-
-// factConfig is the fact with the hash of all settings of a launch. Those that are facts themselves begin with factSetting;
-// the key of the sweep file follows. factObject is what of the Python file runs.
-const (
-	factConfig  = "runner.config_sha256"
-	factSetting = "runner."
-	factObject  = "runner.object"
-)
-
-// IsSetting tells whether a fact is one of the settings of a launch.
-func IsSetting(fact string) bool {
-	key, is := strings.CutPrefix(fact, factSetting)
-	return fact == factObject || is && sweep.IsStored(key)
-}
-
 // identityOf is what two runs of one launch have to agree in, by the name that a difference is reported under:
 // machine, driver, versions, code and configuration.
 func identityOf(r *schema.Run) map[string]string {
@@ -165,11 +130,11 @@ func identityOf(r *schema.Run) map[string]string {
 	if r.Executor == schema.ExecutorBuiltin {
 		identity["backend_version"] = r.BackendVersion
 	}
-	for _, fact := range identityFacts {
+	for _, fact := range prepare.CodeFacts() {
 		identity[fact] = r.Env.Facts[fact]
 	}
 	for fact, value := range r.Env.Facts {
-		if strings.HasPrefix(fact, identityPrefix) || strings.HasPrefix(fact, factCommandFile) || IsSetting(fact) {
+		if strings.HasPrefix(fact, prepare.FactInstalled) || strings.HasPrefix(fact, prepare.FactCommandFile) || prepare.IsSetting(fact) {
 			identity[fact] = value
 		}
 	}
@@ -188,14 +153,14 @@ func differences(from, to map[string]string) []Change {
 	var all []Change
 	named := false
 	for _, key := range slices.Compact(keys) {
-		output := strings.HasPrefix(key, factCommandFile) && (from[key] == "" || to[key] == "")
+		output := strings.HasPrefix(key, prepare.FactCommandFile) && (from[key] == "" || to[key] == "")
 		if from[key] != to[key] && !output {
 			all = append(all, Change{What: key, From: from[key], To: to[key]})
-			named = named || IsSetting(key)
+			named = named || prepare.IsSetting(key)
 		}
 	}
 	if named {
-		all = slices.DeleteFunc(all, func(c Change) bool { return c.What == factConfig })
+		all = slices.DeleteFunc(all, func(c Change) bool { return c.What == prepare.FactConfig })
 	}
 	return all
 }

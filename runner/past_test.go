@@ -4,6 +4,7 @@ import (
 	"maps"
 	"testing"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -64,9 +65,9 @@ func TestPast(t *testing.T) {
 					l = launches[i]
 				}
 				done = append(done, doneRun(l, s.name, func(r *schema.Run) {
-					r.Resumes, r.Env.Facts[factPoints] = s.resumes, "these"
+					r.Resumes, r.Env.Facts[prepare.FactPoints] = s.resumes, "these"
 					if s.others {
-						r.Env.Facts[factPoints] = "others"
+						r.Env.Facts[prepare.FactPoints] = "others"
 					}
 					if s.older {
 						r.Env.GitCommit = "old"

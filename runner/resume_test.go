@@ -3,6 +3,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -239,8 +241,8 @@ func TestResumeAfterBuild(t *testing.T) {
 			if got := fmt.Sprintf("%d done, changed %v", plan.Done, changed); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
-			if facts := k.runs[1].Env.Facts; facts[factBuild] == "" || facts["git.tree"] == "" {
-				t.Errorf("built %q of %q", facts[factBuild], facts["git.tree"])
+			if facts := k.runs[1].Env.Facts; facts[prepare.FactBuild] == "" || facts["git.tree"] == "" {
+				t.Errorf("built %q of %q", facts[prepare.FactBuild], facts["git.tree"])
 			}
 		})
 	}
@@ -269,7 +271,7 @@ func TestResumeAfterAScriptChanged(t *testing.T) {
 	}
 	writeFiles(t, map[string]string{"b.sh": ": another"})
 	plan := k.bench(t, s, 0, func(o *Options) { o.DryRun = true }).Plan
-	if plan.Done != 0 || len(plan.Changes) != 1 || plan.Changes[0].What != factCommandFile+"b.sh" {
+	if plan.Done != 0 || len(plan.Changes) != 1 || plan.Changes[0].What != prepare.FactCommandFile+"b.sh" {
 		t.Errorf("%d done of another script, changes %v", plan.Done, plan.Changes)
 	}
 }
@@ -286,7 +288,7 @@ func TestResumeWithOutput(t *testing.T) {
 		}
 	}
 	for _, run := range k.runs {
-		if run.Env.Facts[factCommandFile+"out.txt"] != "" || run.Env.Facts[factCommandFile+"b.sh"] == "" || len(run.Warnings) > 0 && slices.Contains(run.Warnings, WarnFileChanged) {
+		if run.Env.Facts[prepare.FactCommandFile+"out.txt"] != "" || run.Env.Facts[prepare.FactCommandFile+"b.sh"] == "" || len(run.Warnings) > 0 && slices.Contains(run.Warnings, WarnFileChanged) {
 			t.Errorf("facts %v, warnings %v", run.Env.Facts, run.Warnings)
 		}
 	}
@@ -325,50 +327,13 @@ func TestProgramOfAPath(t *testing.T) {
 	writeFiles(t, map[string]string{program: "#!/bin/sh\n:\n"})
 	k := &shelf{}
 	k.bench(t, parse(t, "command: [\"true\"]\nenv: {PATH: "+dir+"}\nrepeats: 1\nwarmup: 0\niterations: 1\n"), 0, nil)
-	want, err := hashFile(program)
+	text, err := os.ReadFile(program)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := k.runs[0]; r.Env.Facts[factCommand] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
-		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts[factCommand], r.Env.Facts["command.path"], want)
-	}
-}
-
-// TestConfigHash: what the command line decided is another configuration than what a benchmark may decide.
-func TestConfigHash(t *testing.T) {
-	p := sweep.Point{Executor: schema.ExecutorPython, File: "b.py", Iterations: 20}
-	fixed := p
-	fixed.Fixed = []string{"iterations"}
-	if configHash(&target{point: &p}) == configHash(&target{point: &fixed}) {
-		t.Error("a benchmark may change its iterations, or not: the hash is the same")
-	}
-}
-
-// TestConfigHashIsFrozen: a session of an older version is gone on from, so the hashes of settings may never change.
-func TestConfigHashIsFrozen(t *testing.T) {
-	models := "backend: [onnxrt, builtin]\nmodel: builtin:tiny_linear\n"
-	for text, want := range map[string][]string{
-		models + "provider: A\nthreads: 4\ntiming: torch_timer\nmin_run_time: 1s\nseed: 3\nreproducible: true\n" +
-			"cold_start: true\nflush_l2: true\npython: /usr/bin/python3": {
-			"eb12f257ad9dec313a1796572dedd880db5a530c7dbe009a4d90a93afd828285",
-			"90ff20a42194da6722b53b9da5d529149cd1d6faf47d124a3b632ab6559610ff",
-		},
-		"file: b.py:Name\nseed: 4\nenv: {A: b}\ncwd: sub\nrel_error: 1%\ngrid: {k: [1.0], device: [cpu]}\n": {
-			"63cc528b9e253e57cad9784a3dd984d39b445ae92fa091a0ea0fd4e4b517934c",
-		},
-		"command: [echo, '{seed}', '{k}']\nseed: 8\ngrid: {k: [1]}\nbuild: [[make, a], [make, b]]\ncold_start: true\n": {
-			"006bf8306da575b6fc93b0e7f852c9cb9bd0d2b41e5a3f37156df3afb569cee9",
-		},
-		"command: [echo]\nwarmup: 2\ntimeout_multiplier: 2\nbudget: 4s\n": {
-			"200b87656c3c3b260a6435afaf8aadbb9f244929718622e0dc2b48cd60b10977",
-		},
-	} {
-		s := parse(t, text)
-		for i := range s.Points {
-			if got := configHash(&target{point: &s.Points[i]}); got != want[i] {
-				t.Errorf("point %d of\n%s\nhas the hash %s, want %s", i, text, got, want[i])
-			}
-		}
+	want := fmt.Sprintf("%x", sha256.Sum256(text))
+	if r := k.runs[0]; r.Env.Facts[prepare.FactCommand] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
+		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts[prepare.FactCommand], r.Env.Facts["command.path"], want)
 	}
 }
 

@@ -63,7 +63,7 @@ func (s *session) note(l sweep.Launch, r *schema.Run) {
 // error asked for. A point that never ran well needs none.
 func (s *session) imprecise(p *sweep.Point) bool {
 	for i := range s.sides {
-		locations := s.runs[subject{p, i}]
+		locations := s.runs[subject{Point: p, Side: i}]
 		if len(locations) == 0 {
 			continue
 		}

@@ -185,9 +185,9 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	}
 	return &session{
 		sweep: s, options: o, env: env, emit: emit, now: time.Now, began: now,
-		sides: make([]side, sides), hashes: make([]string, sides), repeat: s.Repeats,
+		sides: make([]side, sides), repeat: s.Repeats,
 		total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), past: &past{}, runs: map[subject][]float64{}, rules: ruleFacts(s),
-		host: newHost(s, o), estimate: &estimate{}, built: map[subject]built{}, commands: map[string]built{},
+		estimate: &estimate{},
 		result: Result{
 			Session: schema.NewULID(now).String(), Statuses: map[schema.Status]int{},
 		},

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -18,7 +19,7 @@ type session struct {
 	env     schema.Env
 	sides   []side   // one, or base and head
 	devices []string // that it measures, see device.Of
-	host    *host
+	targets *prepare.Targets
 	pool    *task.Pool
 	watch   *probe.Watcher
 	emit    func(schema.Run) error
@@ -33,9 +34,6 @@ type session struct {
 	finished int            // of all launches, those of earlier sessions included
 	total    int
 	estimate *estimate
-	built    map[subject]built // of points with a build
-	commands map[string]built  // by side, folder and words
-	hashes   []string          // of what builds have made, by side; see factBuild
 	oom      outOfMemory
 	runs     map[subject][]float64 // logarithmic medians of the runs of a point, where their number depends on them
 	rules    map[string]string     // see ruleFacts
@@ -43,17 +41,17 @@ type session struct {
 }
 
 // subject is a point on a side: what is launched again and again.
-type subject struct {
-	point *sweep.Point
-	side  int
-}
+type subject = prepare.Subject
 
-func subjectOf(l sweep.Launch) subject { return subject{l.Point, l.Side} }
+func subjectOf(l sweep.Launch) subject { return subject{Point: l.Point, Side: l.Side} }
 
 // run plans, builds and launches.
 func (s *session) run(ctx context.Context) error {
+	s.targets = prepare.New(prepare.Options{
+		Sweep: s.sweep, Sides: s.places(), Version: s.options.Version, Exclude: s.options.Exclude,
+	})
 	if !s.options.DryRun {
-		if err := s.buildSides(ctx); err != nil || ctx.Err() != nil {
+		if err := s.targets.Build(ctx, s.builder()); err != nil || ctx.Err() != nil {
 			return err
 		}
 	}
@@ -109,13 +107,14 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	if s.options.Rerun != RerunAll && len(s.sides) == 1 {
 		done = earlier
 	}
-	s.inheritBuild(done)
-	if err := s.checkThere(ctx, s.options.DryRun); err != nil {
-		return err
+	if len(done) > 0 {
+		s.targets.InheritBuild(done[0].Env.Facts[prepare.FactBuild])
+	}
+	if err := s.targets.CheckThere(ctx, s.options.DryRun); err != nil {
+		return &InputError{err}
 	}
 	s.past = findPast(done, launches, rules{
-		identity: func(l sweep.Launch) map[string]string { return s.identity(ctx, l) },
-		points:   s.host.points, rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
+		identity: s.identities(ctx), points: s.targets.Points(), rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
 	})
 	s.choose(launches)
 	s.total, s.finished = len(s.result.Plan.Launches), s.result.Plan.Done
@@ -157,20 +156,26 @@ func (s *session) choose(launches []sweep.Launch) {
 	s.result.Plan = plan
 }
 
-// identity is what has to agree with a run for it to count as a launch.
-func (s *session) identity(ctx context.Context, l sweep.Launch) map[string]string {
-	t := s.target(ctx, subjectOf(l))
-	if t.identity == nil {
-		prospect := s.assemble(ctx, l, task.Outcome{StartedAt: s.began}, nil)
-		t.identity = identityOf(&prospect)
+// identities gives what has to agree with a run for it to count as a launch, worked out once for each target.
+func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]string {
+	known := map[*prepare.Target]map[string]string{}
+	return func(l sweep.Launch) map[string]string {
+		t := s.targets.Of(ctx, subjectOf(l))
+		if known[t] == nil {
+			prospect := s.assemble(ctx, l, task.Outcome{StartedAt: s.began}, nil)
+			known[t] = identityOf(&prospect)
+		}
+		return known[t]
 	}
-	return t.identity
 }
 
-// inheritBuild takes it that what was built is what the newest session had, where building changed nothing.
-func (s *session) inheritBuild(done []schema.Run) {
-	if len(done) > 0 && s.hashes[0] == "" {
-		s.hashes[0] = done[0].Env.Facts[factBuild]
+// builder runs the commands of builds as launches are run.
+func (s *session) builder() prepare.Builder {
+	return prepare.Builder{
+		Run: func(ctx context.Context, spec task.Spec) (task.Outcome, error) { return s.pool.Run(ctx, spec, nil) },
+		Observe: func(of subject, command []string) {
+			s.options.Observe(s.event(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command}))
+		},
 	}
 }
 
@@ -220,41 +225,44 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	return nil
 }
 
+// WarnFileChanged is the word of warning of a run whose file, model or program changed in its session: before it,
+// so that runs of the same point measured something else, or while it ran. The run has the hash of what it began with.
+const WarnFileChanged = "file_changed"
+
 // launch gives the run of a launch: of a process tree, or of the reason why there was none.
 func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error) {
-	t := s.fresh(ctx, subjectOf(l))
+	t := s.targets.Fresh(ctx, subjectOf(l))
 	refused := s.refusal(l, t)
 	if refused != nil {
 		refused.StartedAt = s.now().UTC()
 		return s.assemble(ctx, l, *refused, nil), nil
 	}
 	before := s.watch.Read()
-	outcome, err := s.pool.Run(ctx, t.specOf(l), func(p task.Progress) {
+	outcome, err := s.pool.Run(ctx, t.SpecOf(l), func(p task.Progress) {
 		s.options.Observe(s.event(Event{Launch: l, Progress: &p}))
 	})
 	if err != nil {
 		return schema.Run{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
 	}
-	s.host.noteOutputs(t)
-	checkApplied(l.Point, &outcome)
-	s.place(l.Point, &outcome)
+	s.targets.NoteOutputs(t)
+	t.Check(&outcome)
 	run := s.assemble(ctx, l, outcome, probe.Between(before, s.watch.Read()))
-	if s.fresh(ctx, subjectOf(l)).changed {
+	if s.targets.Fresh(ctx, subjectOf(l)).Changed {
 		run.Warnings = append(run.Warnings, WarnFileChanged)
 	}
 	return run, nil
 }
 
 // refusal is the outcome of a launch that does not happen, or nil.
-func (s *session) refusal(l sweep.Launch, t *target) *task.Outcome {
+func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if s.late() {
 		return &task.Outcome{
 			Status: schema.StatusSkipped, ErrorKind: kindSuiteTimeout,
 			Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", s.sweep.Timeout),
 		}
 	}
-	if t.refused != nil {
-		outcome := *t.refused
+	if t.Refused != nil {
+		outcome := *t.Refused
 		return &outcome
 	}
 	if smaller := s.oom.smaller(subjectOf(l)); smaller != nil && !s.options.LargerAfterOOM {

@@ -1,16 +1,14 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
@@ -18,12 +16,9 @@ import (
 
 // side is the code that is measured: what the working directory holds, or one of the two that a session compares.
 type side struct {
-	name   string   // base or head; empty where there is one side
-	dir    string   // where relative paths begin; empty is the working directory
-	others []string // folders with other versions of the code, from which nothing may come
-	exempt []string // paths below those that are shared by both sides
-	code   worktree.Code
-	known  bool // the code is in a repository
+	prepare.Side
+	code  worktree.Code
+	known bool // the code is in a repository
 }
 
 // workingTree is the only side of a session.
@@ -67,7 +62,16 @@ func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 
 func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 	others, exempt := pair.Foreign(t.Side)
-	return side{name: t.Side, dir: t.Dir, others: others, exempt: exempt, code: t.Code, known: true}
+	return side{prepare.Side{Name: t.Side, Dir: t.Dir, Others: others, Exempt: exempt}, t.Code, true}
+}
+
+// places are where the code of each side lies.
+func (s *session) places() []prepare.Side {
+	var places []prepare.Side
+	for _, side := range s.sides {
+		places = append(places, side.Side)
+	}
+	return places
 }
 
 // checkSides refuses a sweep that would measure the same on both sides.
@@ -83,7 +87,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 				continue
 			}
 			for _, side := range s.sides {
-				uses = uses || exists(inDir(side.resolve(p.Dir), path))
+				uses = uses || side.Has(p.Dir, path)
 			}
 		}
 		uses = uses || len(p.Build) > 0
@@ -103,60 +107,6 @@ func pathsOf(p *sweep.Point) []string {
 		}
 	}
 	return paths
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// absent is why a point cannot be launched on this side alone: what it runs is not there. It is nil where it is, and
-// where it is on no side.
-func (s *session) absent(p *sweep.Point, on int) error {
-	if len(s.sides) == 1 {
-		return nil
-	}
-	for _, path := range needed(p) {
-		there := func(i int) bool { return exists(inDir(s.sides[i].resolve(p.Dir), path)) }
-		if !there(on) && there(1-on) {
-			return fmt.Errorf("%s is not on side %s", cmp.Or(path, p.Dir, "the working directory"), s.sides[on].name)
-		}
-	}
-	return nil
-}
-
-// needed are the texts of a point that are relative paths if there is something of that name, the empty one its
-// folder. A program without a slash is none: it is looked up in PATH.
-func needed(p *sweep.Point) []string {
-	paths := []string{p.File, p.ModelPath}
-	for i, word := range p.Command {
-		if i > 0 || strings.Contains(word, "/") {
-			paths = append(paths, word)
-		}
-	}
-	paths = slices.DeleteFunc(paths, func(path string) bool { return path == "" || filepath.IsAbs(path) })
-	if !filepath.IsAbs(p.Dir) {
-		paths = append(paths, "")
-	}
-	return paths
-}
-
-// resolve is a folder of a point, on this side.
-func (s side) resolve(dir string) string {
-	if s.dir == "" || filepath.IsAbs(dir) {
-		return dir
-	}
-	return filepath.Join(s.dir, dir)
-}
-
-// foreign is the folder of other code that a path lies in; empty if it lies in none.
-func (s side) foreign(path string) string {
-	for _, dir := range s.others {
-		if worktree.Within(path, dir) && !slices.ContainsFunc(s.exempt, func(e string) bool { return worktree.Within(path, e) }) {
-			return dir
-		}
-	}
-	return ""
 }
 
 // describe puts the code into the manifest of a run.
@@ -183,7 +133,7 @@ func compared(sides []side) []Side {
 	}
 	var all []Side
 	for _, s := range sides {
-		all = append(all, Side{Name: s.name, Commit: s.code.Commit, Dirty: s.code.Dirty})
+		all = append(all, Side{Name: s.Name, Commit: s.code.Commit, Dirty: s.code.Dirty})
 	}
 	return all
 }

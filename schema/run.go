@@ -76,6 +76,17 @@ type Stages struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile *int64
 }
 
+// Launch is how long all stages of a launch took together, in ns: all but the build, which may be of many runs.
+func (s Stages) Launch() int64 {
+	var sum int64
+	for _, stage := range []*int64{s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile} {
+		if stage != nil {
+			sum += *stage
+		}
+	}
+	return sum
+}
+
 // Artifact is a file that a run produced.
 type Artifact struct {
 	Kind   string

@@ -8,7 +8,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 )
 
@@ -89,7 +89,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 // though they are facts of the runner.
 func silentDifference(d facts.Difference) bool {
 	fact, ok := strings.CutPrefix(d.Name, "env.")
-	return volatileDifference(d) && !runner.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
+	return volatileDifference(d) && !prepare.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
 }
 
 // unrelatedFact tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,

@@ -45,9 +45,19 @@ var law = []struct {
 	{"query/internal/arrowio", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/sql", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/internal/querytest", []string{"schema", "query", "ingest"}, []string{"github.com/apache/arrow-go"}}, // for tests alone
-	{"runner", []string{"schema", "runner"}, []string{
-		"go.yaml.in/yaml", "golang.org/x/sys", "github.com/NVIDIA/go-nvml",
-	}},
+	{"runner", []string{"schema", "runner"}, nil},
+	{"runner/prepare", []string{
+		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/worktree",
+	}, nil},
+	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
+	{"runner/sweep", []string{"schema", "runner/builtin"}, []string{"go.yaml.in/yaml"}},
+	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
+	{"runner/bisect", []string{"runner/worktree"}, nil},
+	{"runner/task", []string{"schema"}, []string{"golang.org/x/sys"}},
+	{"runner/device", []string{"schema"}, []string{"golang.org/x/sys"}},
+	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
+	{"runner/builtin", []string{"schema"}, nil},
+	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
 	}},

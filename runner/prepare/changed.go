@@ -1,7 +1,6 @@
-package runner
+package prepare
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -10,9 +9,6 @@ import (
 	"slices"
 	"time"
 )
-
-// factBuild is the fact with the hash of what the commands of build: made.
-const factBuild = "build.sha256"
 
 // Bounds of what is looked at to see what a build has made.
 const (
@@ -114,30 +110,15 @@ func rootOf(dir string) string {
 	}
 }
 
-// buildSides builds, and keeps a hash of what that made.
-func (s *session) buildSides(ctx context.Context) error {
-	before := make([][]tree, len(s.sides))
-	for i := range s.sides {
-		before[i] = s.treesBefore(i)
-	}
-	if err := s.build(ctx); err != nil || ctx.Err() != nil {
-		return err
-	}
-	for i, trees := range before {
-		s.hashes[i] = builtHash(trees, s.options.Exclude)
-	}
-	return nil
-}
-
 // treesBefore are the trees in which the builds of a side run.
-func (s *session) treesBefore(on int) []tree {
+func (t *Targets) treesBefore(on int) []tree {
 	var trees []tree
-	for i := range s.sweep.Points {
-		p := &s.sweep.Points[i]
-		dir := s.sides[on].resolve(p.Dir)
-		known := func(t tree) bool { return t.root == rootOf(dir) }
+	for i := range t.Sweep.Points {
+		p := &t.Sweep.Points[i]
+		dir := t.Sides[on].resolve(p.Dir)
+		known := func(in tree) bool { return in.root == rootOf(dir) }
 		if len(p.Build) > 0 && !slices.ContainsFunc(trees, known) {
-			trees = append(trees, treeBefore(dir, s.options.Exclude))
+			trees = append(trees, treeBefore(dir, t.Exclude))
 		}
 	}
 	return trees

@@ -1,4 +1,4 @@
-package runner
+package prepare
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ func TestAbsent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s := &session{sides: []side{{name: "base", dir: base}, {name: "head", dir: head}}}
+	s := New(Options{Sweep: &sweep.Sweep{}, Sides: []Side{{Name: "base", Dir: base}, {Name: "head", Dir: head}}})
 	for name, c := range map[string]struct {
 		point sweep.Point
 		want  string // of base
@@ -50,7 +50,7 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("%s: head: %v", name, err)
 		}
 	}
-	s.sides[0].dir = filepath.Join(base, "gone")
+	s.Sides[0].Dir = filepath.Join(base, "gone")
 	if err := s.absent(&sweep.Point{Command: []string{"make"}}, 0); fmt.Sprint(err) != "the working directory is not on side base" {
 		t.Error(err)
 	}

@@ -1,4 +1,4 @@
-package runner
+package prepare
 
 import (
 	"context"
@@ -18,19 +18,19 @@ import (
 // maxMissing is how many things that are missing an error names.
 const maxMissing = 5
 
-// checkThere looks, before the first launch, whether all is there that points run: interpreters, modules, files, classes
-// and functions, models, programs. What is missing would fail at every launch. With notBuilt, points with a build are
-// left out: it may make what is missing.
-func (s *session) checkThere(ctx context.Context, notBuilt bool) error {
-	missing := missing{sides: make([]map[string]bool, len(s.sides)), asked: map[interpreterNeed][]asker{}}
-	for i := range s.sweep.Points {
-		p := &s.sweep.Points[i]
-		for on := range s.sides {
-			sub := subject{p, on}
-			if s.built[sub].err != nil || notBuilt && len(p.Build) > 0 {
+// CheckThere looks, before the first launch, whether all is there that points run: interpreters, modules, files, classes
+// and functions, models, programs. What is missing would fail at every launch, and is the error. With notBuilt, points with a
+// build are left out: it may make what is missing.
+func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
+	missing := missing{sides: make([]map[string]bool, len(t.Sides)), asked: map[interpreterNeed][]asker{}}
+	for i := range t.Sweep.Points {
+		p := &t.Sweep.Points[i]
+		for on := range t.Sides {
+			sub := Subject{p, on}
+			if t.builds.points[sub].err != nil || notBuilt && len(p.Build) > 0 {
 				continue
 			}
-			missing.look(s.target(ctx, sub), on, s.sweep.Name)
+			missing.look(t.Of(ctx, sub), on)
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -76,29 +76,29 @@ func (m *missing) add(side int, at location, text string) {
 }
 
 // look notes what is missing of a target, or has to be asked of its interpreter.
-func (m *missing) look(t *target, side int, file string) {
+func (m *missing) look(t *Target, side int) {
 	switch {
-	case t.refused != nil && t.refused.Status == schema.StatusError:
-		m.add(side, location{}, t.refused.Error)
-	case t.refused != nil:
-	case t.spec.Command != nil:
+	case t.Refused != nil && t.Refused.Status == schema.StatusError:
+		m.add(side, location{}, t.Refused.Error)
+	case t.Refused != nil:
+	case t.Spec.Command != nil:
 		if err := t.checkProgram(); err != nil {
-			m.add(side, location{file, t.point.CommandLine}, err.Error())
+			m.add(side, t.at(t.Point.CommandLine), err.Error())
 		}
-	case t.python.Path != "":
-		m.want(t, side, file)
+	case t.Python.Path != "":
+		m.want(t, side)
 	}
 }
 
 // want notes what a target needs of its interpreter.
-func (m *missing) want(t *target, side int, file string) {
-	environ := slices.Concat(os.Environ(), t.spec.Env)
-	key := interpreterNeed{t.python.Path, t.spec.Dir, t.point.Env["PYTHONPATH"]}
-	line := t.point.FileLine
+func (m *missing) want(t *Target, side int) {
+	environ := slices.Concat(os.Environ(), t.Spec.Env)
+	key := interpreterNeed{t.Python.Path, t.Spec.Dir, t.Point.Env["PYTHONPATH"]}
+	line := t.Point.FileLine
 	if line == 0 {
-		line = t.point.ModelLine
+		line = t.Point.ModelLine
 	}
-	a := asker{side, location{file, line}, t.settings.Need(), t.python, environ}
+	a := asker{side, t.at(line), t.settings.Need(), t.Python, environ}
 	same := func(b asker) bool { return a.need == b.need }
 	if m.asked[key] == nil {
 		m.order = append(m.order, key)
@@ -128,7 +128,7 @@ func (m *missing) ask(ctx context.Context) {
 	}
 }
 
-// err is an InputError that names what is missing; nil where nothing is.
+// err names what is missing; nil where nothing is.
 func (m *missing) err() error {
 	if len(m.texts) == 0 {
 		return nil
@@ -138,16 +138,16 @@ func (m *missing) err() error {
 	if more := len(m.texts) - len(shown); more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return &InputError{errors.New(text + "; nothing was started")}
+	return errors.New(text + "; nothing was started")
 }
 
 // checkProgram tells why the program of a command cannot be started.
-func (t *target) checkProgram() error {
-	name := t.spec.Command[0]
-	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.spec.Env))
+func (t *Target) checkProgram() error {
+	name := t.Spec.Command[0]
+	path, err := task.LookPath(name, slices.Concat(os.Environ(), t.Spec.Env))
 	switch {
 	case err == nil:
-		path = inDir(t.spec.Dir, path)
+		path = inDir(t.Spec.Dir, path)
 	case strings.ContainsAny(name, " \t"):
 		return fmt.Errorf("%s: no such program: write its arguments as a list, [%s]", name, strings.Join(strings.Fields(name), ", "))
 	case errors.Is(err, exec.ErrNotFound):

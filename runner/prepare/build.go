@@ -1,0 +1,132 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// kindBuild is the kind of error of a run whose build failed.
+const kindBuild = "build"
+
+// built is how a command of build: ended.
+type built struct {
+	took   int64 // ns
+	status schema.Status
+	err    error
+}
+
+// builds are those of a session.
+type builds struct {
+	points   map[Subject]built // of points with a build
+	commands map[string]built  // by side, folder and words
+	hashes   []string          // of what builds have made, by side; see FactBuild
+}
+
+func newBuilds(sides int) builds {
+	return builds{points: map[Subject]built{}, commands: map[string]built{}, hashes: make([]string, sides)}
+}
+
+// Builder runs the commands of builds.
+type Builder struct {
+	Run     func(context.Context, task.Spec) (task.Outcome, error)
+	Observe func(of Subject, command []string) // told each before it runs
+}
+
+// Build runs the commands of build: for every point, each distinct one once a side, before anything is planned: what
+// they make is part of what a resumed session compares. A point whose build failed is not launched. The error is of a
+// command that could not be run at all.
+func (t *Targets) Build(ctx context.Context, b Builder) error {
+	before := make([][]tree, len(t.Sides))
+	for i := range t.Sides {
+		before[i] = t.treesBefore(i)
+	}
+	for i := range t.Sweep.Points {
+		p := &t.Sweep.Points[i]
+		for side := range t.Sides {
+			if len(p.Build) == 0 {
+				continue
+			}
+			all, err := t.buildPoint(ctx, b, Subject{p, side})
+			if err != nil || ctx.Err() != nil {
+				return err
+			}
+			t.builds.points[Subject{p, side}] = all
+		}
+	}
+	for i, trees := range before {
+		t.builds.hashes[i] = builtHash(trees, t.Exclude)
+	}
+	return nil
+}
+
+// InheritBuild takes it that what was built is what an earlier session had, where building changed nothing.
+func (t *Targets) InheritBuild(hash string) {
+	if t.builds.hashes[0] == "" {
+		t.builds.hashes[0] = hash
+	}
+}
+
+// buildPoint runs the commands of one point until one fails.
+func (t *Targets) buildPoint(ctx context.Context, b Builder, sub Subject) (built, error) {
+	var all built
+	for _, command := range sub.Point.Build {
+		one, err := t.buildOne(ctx, b, sub, command)
+		if err != nil {
+			return built{}, err
+		}
+		all = built{all.took + one.took, one.status, one.err}
+		if one.err != nil {
+			break
+		}
+	}
+	return all, nil
+}
+
+// buildOne runs a command of build:, unless this session has run it already on that side.
+func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command []string) (built, error) {
+	p, side := sub.Point, t.Sides[sub.Side]
+	dir := side.resolve(p.Dir)
+	key := jsonList(slices.Concat([]string{side.Name, dir}, command))
+	if one, ok := t.builds.commands[key]; ok {
+		return one, nil
+	}
+	b.Observe(sub, command)
+	limit := p.Timeouts.Build
+	outcome, err := b.Run(ctx, task.Spec{
+		Executor: schema.ExecutorCommand, Command: command, Env: environOf(t.Sweep.BuildEnv), Dir: dir, Iterations: 1,
+		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
+	})
+	if err != nil {
+		return built{}, fmt.Errorf("building %s: %w", p.Benchmark, err)
+	}
+	one := built{took: outcome.Stages.Launch(), status: outcome.Status}
+	if outcome.Status != schema.StatusOK {
+		one.err = buildError(command, outcome, limit)
+	}
+	t.builds.commands[key] = one
+	return one, nil
+}
+
+// buildError says which command failed and how, with the last line of what it said.
+func buildError(command []string, o task.Outcome, limit time.Duration) error {
+	text := o.Error
+	switch {
+	case o.Status == schema.StatusTimeout:
+		text = fmt.Sprintf("took more than %s; raise timeouts.build", limit)
+	case o.ExitCode != nil && *o.ExitCode != 0:
+		text = fmt.Sprintf("exit status %d", *o.ExitCode)
+	}
+	mask := probe.NewMask(os.Environ())
+	if said := strings.TrimSpace(mask.Text(o.StderrTail)); said != "" {
+		text += ": " + said[strings.LastIndexByte(said, '\n')+1:]
+	}
+	return fmt.Errorf("build %s: %s", strings.Join(mask.Arguments(command), " "), text)
+}

@@ -1,0 +1,58 @@
+package prepare
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxCommandFiles bounds the words of a command that are looked at as files.
+const maxCommandFiles = 20
+
+// prepareCommand finds the program, in the PATH of the point, and hashes it and the files that the command names. What
+// cannot be found is left to the launch.
+func (h *Targets) prepareCommand(t *Target, side Side) {
+	path, err := task.LookPath(t.Point.Command[0], slices.Concat(os.Environ(), t.Spec.Env))
+	if err != nil {
+		return
+	}
+	path = inDir(t.Spec.Dir, path)
+	if owner := side.foreign(path); owner != "" {
+		t.refuse(schema.StatusUnsupported, "not_applied", location{},
+			fmt.Errorf("%s is in %s, not on the side under test", path, owner))
+	}
+	if text, err := h.sha256(path); err == nil {
+		t.Facts[FactCommand] = text
+	}
+	for _, word := range t.Point.Command[1:min(len(t.Point.Command), maxCommandFiles)] {
+		path := inDir(t.Spec.Dir, word)
+		if info := infoOf(path); info == nil || !info.Mode().IsRegular() || h.outputs[path] {
+			continue
+		}
+		if text, err := h.sha256(path); err == nil {
+			t.Facts[FactCommandFile+word] = text
+		}
+	}
+}
+
+// NoteOutputs finds the words of a command that name its output: files that its first launch in a session has changed.
+// They are no part of the code.
+func (h *Targets) NoteOutputs(t *Target) {
+	if t.launched {
+		return
+	}
+	t.launched = true
+	for fact := range t.Facts {
+		word, ok := strings.CutPrefix(fact, FactCommandFile)
+		path := inDir(t.Spec.Dir, word)
+		if ok && !sameFile(h.hashes[path].file, infoOf(path)) {
+			delete(t.Facts, fact)
+			delete(h.hashes, path)
+			h.outputs[path] = true
+		}
+	}
+}

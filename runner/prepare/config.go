@@ -1,0 +1,89 @@
+package prepare
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// configOf is a point as a worker is told of it: the axes with a column under their names, the others prefixed param.
+// What the point does not say is left out, and so are the labels that mean nothing to the builtin worker.
+func configOf(p *sweep.Point) map[string]string {
+	if p.Calibration {
+		return map[string]string{builtin.CalibrationKey: p.Variant}
+	}
+	config := map[string]string{}
+	texts := map[string]string{"benchmark": p.Benchmark, "model": p.Model, "precision": p.Precision}
+	if p.Executor != schema.ExecutorBuiltin {
+		texts["backend"], texts["variant"] = p.Backend, p.Variant
+	}
+	for key, text := range texts {
+		if text != "" {
+			config[key] = text
+		}
+	}
+	for key, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
+		if n != nil {
+			config[key] = strconv.FormatInt(*n, 10)
+		}
+	}
+	for name, text := range p.Params {
+		config["param."+name] = text
+	}
+	return config
+}
+
+// asked are the settings of a launch that are not part of what is measured.
+func asked(p *sweep.Point) map[string]string {
+	facts := map[string]string{}
+	for key, text := range p.Settings() {
+		facts[factSetting+key] = text
+	}
+	if p.Object != "" {
+		facts[factObject] = p.Object
+	}
+	return facts
+}
+
+// jsonList is a list of texts as canonical JSON.
+func jsonList(list []string) string {
+	words := make([]any, len(list))
+	for i, word := range list {
+		words[i] = word
+	}
+	text, err := schema.CanonicalJSON(words)
+	if err != nil {
+		return "" // texts always have one
+	}
+	return text
+}
+
+// configHash is the hash of everything that a launch is told, deadlines apart: a run that did not need a longer one
+// counts. Files stand in it by name; their hashes are facts of their own.
+func configHash(p *sweep.Point) string {
+	lines := []string{string(p.Executor), p.Python, strconv.Itoa(p.Threads), time.Duration(p.MinRunTime).String()}
+	for key, value := range asked(p) {
+		lines = append(lines, key+"="+value)
+	}
+	for key, value := range p.Env {
+		lines = append(lines, "env."+key+"="+value)
+	}
+	for i, command := range p.Build {
+		lines = append(lines, fmt.Sprintf("build.%d=%s", i, jsonList(command)))
+	}
+	if p.Executor == schema.ExecutorPython {
+		for axis, value := range p.Values {
+			lines = append(lines, "value."+axis+"="+value)
+		}
+	}
+	for _, setting := range p.Fixed {
+		lines = append(lines, "fixed="+setting)
+	}
+	slices.Sort(lines)
+	return hashOf([]byte(jsonList(lines)))
+}

@@ -1,0 +1,49 @@
+package prepare
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestConfigHash: what the command line decided is another configuration than what a benchmark may decide.
+func TestConfigHash(t *testing.T) {
+	p := sweep.Point{Executor: schema.ExecutorPython, File: "b.py", Iterations: 20}
+	fixed := p
+	fixed.Fixed = []string{"iterations"}
+	if configHash(&p) == configHash(&fixed) {
+		t.Error("a benchmark may change its iterations, or not: the hash is the same")
+	}
+}
+
+// TestConfigHashIsFrozen: a session of an older version is gone on from, so the hashes of settings may never change.
+func TestConfigHashIsFrozen(t *testing.T) {
+	models := "backend: [onnxrt, builtin]\nmodel: builtin:tiny_linear\n"
+	for text, want := range map[string][]string{
+		models + "provider: A\nthreads: 4\ntiming: torch_timer\nmin_run_time: 1s\nseed: 3\nreproducible: true\n" +
+			"cold_start: true\nflush_l2: true\npython: /usr/bin/python3": {
+			"eb12f257ad9dec313a1796572dedd880db5a530c7dbe009a4d90a93afd828285",
+			"90ff20a42194da6722b53b9da5d529149cd1d6faf47d124a3b632ab6559610ff",
+		},
+		"file: b.py:Name\nseed: 4\nenv: {A: b}\ncwd: sub\nrel_error: 1%\ngrid: {k: [1.0], device: [cpu]}\n": {
+			"63cc528b9e253e57cad9784a3dd984d39b445ae92fa091a0ea0fd4e4b517934c",
+		},
+		"command: [echo, '{seed}', '{k}']\nseed: 8\ngrid: {k: [1]}\nbuild: [[make, a], [make, b]]\ncold_start: true\n": {
+			"006bf8306da575b6fc93b0e7f852c9cb9bd0d2b41e5a3f37156df3afb569cee9",
+		},
+		"command: [echo]\nwarmup: 2\ntimeout_multiplier: 2\nbudget: 4s\n": {
+			"200b87656c3c3b260a6435afaf8aadbb9f244929718622e0dc2b48cd60b10977",
+		},
+	} {
+		s, err := sweep.Parse("test.yaml", []byte(text), sweep.Overrides{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range s.Points {
+			if got := configHash(&s.Points[i]); got != want[i] {
+				t.Errorf("point %d of\n%s\nhas the hash %s, want %s", i, text, got, want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,37 @@
+package prepare
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+)
+
+// The facts of a run that tell what it was of, for a later session that goes on from it.
+const (
+	FactPoints      = "sweep.points_sha256" // by which sessions of the same points are known
+	FactBuild       = "build.sha256"        // the hash of what the commands of build: made
+	FactCommand     = "command.sha256"      // the hash of the program of a command
+	FactCommandFile = "command.sha256."     // that of another word of it that is a file; the word follows
+	FactConfig      = "runner.config_sha256"
+	FactInstalled   = "python.installed." // the version of a package of an interpreter; its name follows
+
+	// FactCommandLine is the fact with the arguments of a command, less their secrets.
+	FactCommandLine = "runner.command"
+
+	factBenchmark = "benchmark.sha256"
+	factSetting   = "runner."       // a setting of a launch; the key of the sweep file follows
+	factObject    = "runner.object" // what of the Python file runs
+	// factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
+	factAxis = "runner.axis."
+)
+
+// CodeFacts are the facts that two runs of the same code and configuration agree in.
+func CodeFacts() []string {
+	return []string{"git.tree", factBenchmark, FactCommand, FactBuild, FactConfig}
+}
+
+// IsSetting tells whether a fact is one of the settings of a launch.
+func IsSetting(fact string) bool {
+	key, is := strings.CutPrefix(fact, factSetting)
+	return fact == factObject || is && sweep.IsStored(key)
+}

@@ -1,0 +1,60 @@
+package prepare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// factTraceback is the fact with the traceback of an exception.
+const factTraceback = "runner.traceback"
+
+// Check makes a run unsupported where what ran is not what was asked, and has what is wrong name its line of the sweep.
+func (t *Target) Check(o *task.Outcome) {
+	checkApplied(t.Spec.Config, o)
+	t.place(o)
+}
+
+// place names the line of the sweep file in what a Python worker said while it set up that is wrong with the model, the
+// file, or what was asked of them. What a benchmark raises names its own line.
+func (t *Target) place(o *task.Outcome) {
+	p := t.Point
+	line := p.ModelLine
+	if p.File != "" {
+		line = p.FileLine
+	}
+	if line == 0 || o.Stage != schema.StageSetup || p.Executor == schema.ExecutorBuiltin || p.Executor == schema.ExecutorCommand {
+		return
+	}
+	switch o.ErrorKind {
+	case "not_applied", "not_implemented":
+	case "setup", "import":
+		if p.File != "" && o.Facts[factTraceback] != "" {
+			return
+		}
+	default:
+		return
+	}
+	o.Error = fmt.Sprintf("%s:%d: %s", t.file, line, o.Error)
+}
+
+// checkApplied makes a run unsupported where what ran is not what was asked: a benchmark cannot silently change an
+// axis. What it measured is not what the point says, so samples and operators go.
+func checkApplied(asked map[string]string, o *task.Outcome) {
+	if o.Status != schema.StatusOK || o.Applied == nil {
+		return
+	}
+	for _, key := range slices.Sorted(maps.Keys(asked)) {
+		applied, known := o.Applied[key]
+		if !known || applied == asked[key] {
+			continue
+		}
+		o.Status, o.Stage, o.ErrorKind = schema.StatusUnsupported, schema.StageSetup, "not_applied"
+		o.Error = key + " " + asked[key] + " was asked, " + applied + " was applied"
+		o.Metrics, o.Ops = nil, nil
+		return
+	}
+}

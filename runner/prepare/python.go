@@ -1,0 +1,117 @@
+package prepare
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// preparePython finds the interpreter, and the file or model that it is to run.
+func (h *Targets) preparePython(ctx context.Context, t *Target, side Side) {
+	p := t.Point
+	var err error
+	if t.Python, err = h.interpreter(ctx, p.Python); err != nil {
+		t.refuse(schema.StatusError, "python", t.at(p.PythonLine), err)
+	}
+	for name, version := range t.Python.Packages {
+		t.Facts[FactInstalled+name] = version
+	}
+	if p.File != "" {
+		t.hash(h, factBenchmark, p.File, t.at(p.FileLine))
+	}
+	if p.Executor != schema.ExecutorPython {
+		h.prepareModel(t, t.at(p.ModelLine))
+	}
+	t.settings = settingsOf(p)
+	t.settings.Foreign, t.settings.Exempt = side.Others, side.Exempt
+	if t.model != nil {
+		t.settings.ModelFile = modelFile
+	}
+	if t.Refused != nil {
+		return
+	}
+	made, err := t.program(t.settings)
+	if err != nil {
+		t.refuse(schema.StatusError, "python", location{}, err)
+		return
+	}
+	t.Spec.Program, t.Spec.Env = made.Program, append(made.Env, t.Spec.Env...)
+}
+
+// program is the worker's part of a Spec, with the generated model among its files.
+func (t *Target) program(settings python.Settings) (task.Spec, error) {
+	made, err := t.Python.Spec(settings)
+	if err == nil && t.model != nil {
+		made.Program.Files[modelFile] = t.model
+	}
+	return made, err
+}
+
+// hash keeps the hash of a file that has to be there.
+func (t *Target) hash(h *Targets, fact, path string, at location) {
+	text, err := h.sha256(inDir(t.Spec.Dir, path))
+	if err != nil {
+		kind, _, _ := strings.Cut(fact, ".")
+		t.refuse(schema.StatusError, kind, at, fileError(path, err))
+		return
+	}
+	t.Facts[fact] = text
+}
+
+// prepareModel hashes the model's file, or makes the model.
+func (h *Targets) prepareModel(t *Target, at location) {
+	p := t.Point
+	if p.ModelPath != "" {
+		text, err := h.sha256(inDir(t.Spec.Dir, p.ModelPath))
+		if err != nil {
+			t.refuse(schema.StatusError, "model", at, fileError("model "+p.ModelPath, err))
+		}
+		t.ModelSHA256 = text
+		return
+	}
+	name, ok := strings.CutPrefix(p.Model, builtinPrefix)
+	if !ok || p.Executor == schema.ExecutorTorch {
+		return
+	}
+	precision := p.Precision
+	if precision == "" {
+		precision = "fp32"
+	}
+	model, err := onnx.Generate(name, precision)
+	if err != nil && !slices.Contains(onnx.Names(), name) {
+		t.refuse(schema.StatusError, "model", at, fmt.Errorf("model %s: %w", p.Model, err))
+		return
+	}
+	if err != nil {
+		t.refuse(schema.StatusUnsupported, "precision", at, err)
+		return
+	}
+	t.model, t.ModelSHA256 = model, hashOf(model)
+}
+
+// settingsOf is what a Python worker is told of a point.
+func settingsOf(p *sweep.Point) python.Settings {
+	settings := python.Settings{
+		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed,
+	}
+	if p.Executor == schema.ExecutorPython {
+		settings.Values = map[string]json.RawMessage{}
+		for axis, value := range p.Values {
+			settings.Values[axis] = json.RawMessage(value)
+		}
+	} else {
+		settings.Backend, settings.Model = string(p.Executor), p.ModelPath
+		if p.ModelPath == "" {
+			settings.Model = p.Model
+		}
+	}
+	return settings
+}

@@ -1,0 +1,183 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/builtin"
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Target is a point on a side with all that is known of it before it is launched.
+type Target struct {
+	Point          *sweep.Point
+	Spec           task.Spec
+	Facts          map[string]string  // stored with every run
+	Python         python.Interpreter // the zero value where there is none
+	ModelSHA256    string
+	BackendVersion string        // where it is known before a launch; a Python worker says it
+	Built          *int64        // what its builds took, in ns
+	Refused        *task.Outcome // why it cannot be launched
+	Changed        bool          // its files are not those that the session began with
+
+	settings python.Settings
+	model    []byte // a generated one
+	file     string // the sweep's name
+	launched bool
+}
+
+// modelFile is the name of a generated model in the run directory.
+const modelFile = "model.onnx"
+
+// builtinPrefix marks a model that NeuroLens makes itself.
+const builtinPrefix = "builtin:"
+
+// Of prepares a point on a side, once.
+func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
+	if target, ok := t.known[sub]; ok {
+		return target
+	}
+	p, side := sub.Point, t.Sides[sub.Side]
+	target := newTarget(t.Sweep.Name, p, side)
+	if b, ok := t.builds.points[sub]; ok {
+		target.Built = &b.took
+		if b.err != nil {
+			target.refuse(b.status, kindBuild, target.at(p.BuildLine), b.err)
+		}
+	}
+	if err := t.absent(p, sub.Side); err != nil {
+		target.refuse(schema.StatusSkipped, "not_on_side", location{}, err)
+	}
+	t.known[sub] = target
+	switch p.Executor {
+	case schema.ExecutorBuiltin:
+		target.BackendVersion = t.Version
+		if err := builtin.Check(target.Spec.Config); err != nil {
+			target.refuse(schema.StatusError, "model", target.at(p.ModelLine), err)
+		}
+	case schema.ExecutorCommand:
+		t.prepareCommand(target, side)
+	default:
+		t.preparePython(ctx, target, side)
+	}
+	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
+	if hash := t.builds.hashes[sub.Side]; len(p.Build) > 0 && hash != "" {
+		target.Facts[FactBuild] = hash
+	}
+	return target
+}
+
+// newTarget is what a sweep says of a point.
+func newTarget(file string, p *sweep.Point, side Side) *Target {
+	t := &Target{
+		Point: p, Facts: asked(p), file: file,
+		Spec: task.Spec{
+			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
+			Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
+		},
+	}
+	for axis, text := range p.Written {
+		t.Facts[factAxis+axis] = text
+	}
+	if p.Control {
+		t.Facts[schema.FactControl] = "true"
+	}
+	if p.Command != nil {
+		t.Facts[FactCommandLine] = jsonList(t.Mask().Arguments(p.Command))
+	}
+	if p.RelError > 0 {
+		t.Spec.Enough = enough(p.RelError)
+	}
+	return t
+}
+
+// at is a line of the sweep file.
+func (t *Target) at(line int) location { return location{t.file, line} }
+
+// environOf is what is added to the environment.
+func environOf(variables map[string]string) []string {
+	var env []string
+	for _, key := range slices.Sorted(maps.Keys(variables)) {
+		env = append(env, key+"="+variables[key])
+	}
+	return env
+}
+
+// enough tells that latencies give their location to a relative error.
+func enough(relError float64) func([]int64) bool {
+	return func(latencies []int64) bool {
+		values := make([]float64, len(latencies))
+		for i, v := range latencies {
+			values[i] = float64(v)
+		}
+		reached, ok := stat.BatchMeans(values)
+		return ok && reached <= relError
+	}
+}
+
+func deadlinesOf(t sweep.Timeouts) task.Deadlines {
+	return task.Deadlines{
+		Setup: t.Setup, Warmup: t.Warmup, Measure: t.Measure, Validate: t.Validate, Teardown: t.Teardown, Profile: t.Profile,
+	}
+}
+
+// SpecOf is the target for one launch.
+func (t *Target) SpecOf(l sweep.Launch) task.Spec {
+	spec := t.Spec
+	if t.Point.WarmupOnce && t.launched {
+		spec.Warmup, spec.TracePeak = 0, true
+	}
+	if l.Profile == "" {
+		return spec
+	}
+	spec.Profile, spec.Enough = true, nil
+	settings := t.settings
+	settings.Profile = l.Profile
+	if made, err := t.program(settings); err == nil { // it was made once already
+		spec.Program = made.Program
+	}
+	return spec
+}
+
+// refuse keeps the first reason why a target cannot be launched. It names the line of the sweep file, if that is known.
+func (t *Target) refuse(status schema.Status, kind string, at location, err error) {
+	if t.Refused != nil {
+		return
+	}
+	stage := schema.StageSetup
+	if kind == kindBuild {
+		stage = schema.StageBuild
+	}
+	text := err.Error()
+	if at.line > 0 {
+		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
+	}
+	t.Refused = &task.Outcome{Status: status, Stage: stage, ErrorKind: kind, Error: text}
+}
+
+// location is a line of a sweep file; 0 is not known.
+type location struct {
+	file string
+	line int
+}
+
+// fileError is an error of reading a file, without the words of the system call.
+func fileError(what string, err error) error {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return fmt.Errorf("%s: %w", what, err)
+}
+
+// Mask hides the secrets of what a launch is told and says.
+func (t *Target) Mask() probe.Mask { return probe.NewMask(slices.Concat(os.Environ(), t.Spec.Env)) }

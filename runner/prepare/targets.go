@@ -1,0 +1,118 @@
+package prepare
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/sweep"
+)
+
+// Options say what is prepared.
+type Options struct {
+	Sweep   *sweep.Sweep
+	Sides   []Side   // one, or base and head
+	Version string   // of NeuroLens
+	Exclude []string // paths that no build makes, though they may lie in the working tree
+}
+
+// Targets are the points of a session on its sides. They remember what was found out about this machine: each file is read
+// once as long as it stays the same, and each interpreter is asked once.
+type Targets struct {
+	Options
+	points       string // see pointsHash
+	known        map[Subject]*Target
+	stale        map[Subject]*Target // prepared before some file changed; see Fresh
+	hashes       map[string]hash
+	outputs      map[string]bool // files that commands write
+	interpreters map[string]interpreter
+	builds       builds
+}
+
+// Subject is a point on a side: what is launched again and again.
+type Subject struct {
+	Point *sweep.Point
+	Side  int
+}
+
+// hash is that of a file, and what the file was then.
+type hash struct {
+	text string
+	err  error
+	file fs.FileInfo // nil: there was none
+}
+
+type interpreter struct {
+	python.Interpreter
+	err error
+}
+
+// New prepares nothing yet.
+func New(o Options) *Targets {
+	return &Targets{
+		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
+		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
+	}
+}
+
+// Points is the hash by which sessions of the same points are known.
+func (t *Targets) Points() string { return t.points }
+
+// sha256 is the hash of a file in hex.
+func (t *Targets) sha256(path string) (string, error) {
+	known, ok := t.hashes[path]
+	if !ok {
+		known.file = infoOf(path) // before it is read: what changes while it is read has changed
+		known.text, known.err = hashFile(path)
+		t.hashes[path] = known
+	}
+	return known.text, known.err
+}
+
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	digest := sha256.New()
+	if _, err := io.Copy(digest, f); err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
+}
+
+// interpreter asks a Python interpreter what it is.
+func (t *Targets) interpreter(ctx context.Context, name string) (python.Interpreter, error) {
+	known, ok := t.interpreters[name]
+	if !ok {
+		known.Interpreter, known.err = python.Resolve(ctx, name, os.Environ())
+		t.interpreters[name] = known
+	}
+	return known.Interpreter, known.err
+}
+
+// hashOf is the hash of bytes in hex.
+func hashOf(b []byte) string {
+	digest := sha256.Sum256(b)
+	return hex.EncodeToString(digest[:])
+}
+
+// pointsHash is a hash of the points of a sweep, in whatever order they are. Those of calibrate are left out: with them
+// or without, it is the same sweep.
+func pointsHash(s *sweep.Sweep) string {
+	var ids []string
+	for i := range s.Points {
+		if !s.Points[i].Calibration {
+			ids = append(ids, s.Points[i].PointID)
+		}
+	}
+	slices.Sort(ids)
+	return hashOf([]byte(strings.Join(ids, "\n")))
+}
