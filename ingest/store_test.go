@@ -3,6 +3,7 @@ package ingest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,7 +13,10 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
 func TestInitTwice(t *testing.T) {
@@ -256,5 +260,24 @@ func TestOldTemps(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(tmp); err != nil || len(entries) != len(ages)-1 {
 		t.Errorf("%d files are left in tmp, want %d", len(entries), len(ages)-1)
+	}
+}
+
+// TestAppendCompleted: a run whose summaries were computed before it is appended is stored as any other.
+func TestAppendCompleted(t *testing.T) {
+	t.Parallel()
+	run := fullRun()
+	completed := run
+	completed.Metrics = slices.Clone(run.Metrics)
+	stat.Complete(&completed)
+	var stored []*table.Live
+	for _, r := range []schema.Run{run, completed} {
+		store, dir := newStore(t)
+		mustAppend(t, store, r)
+		files := must(disk.NewOS(dir))
+		stored = append(stored, must(runfile.ReadLiveFile(files, must(schema.List(files, schema.Scope{})).Live[0])))
+	}
+	if one, other := fmt.Sprint(*stored[0]), fmt.Sprint(*stored[1]); one != other { // with NaN, which equals nothing
+		t.Errorf("stored as %s and %s", one, other)
 	}
 }

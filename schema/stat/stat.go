@@ -126,12 +126,19 @@ func logMedian(sorted []float64) float64 {
 }
 
 // Complete fills in the summary of every metric that has samples. Summaries of metrics without samples, which only
-// imported runs have, stay as they are.
+// imported runs have, stay as they are. So does one that Complete made of the samples: who needs it first pays for it, and
+// the store, which asks again of every run, does not pay twice.
 func Complete(r *schema.Run) {
 	for i := range r.Metrics {
 		m := &r.Metrics[i]
-		if m.Ticks != nil || m.Reals != nil {
+		if (m.Ticks != nil || m.Reals != nil) && !isComplete(m) {
 			m.Summary = Summarize(m.Values())
 		}
 	}
+}
+
+// isComplete tells whether the summary of a metric is one of Summarize: nobody else gives it a version.
+func isComplete(m *schema.Metric) bool {
+	s := &m.Summary
+	return s.Version != nil && *s.Version == SummaryVersion && s.N != nil && *s.N == int64(max(len(m.Ticks), len(m.Reals)))
 }

@@ -136,6 +136,29 @@ func TestCompleteKeepsImportedAggregates(t *testing.T) {
 	}
 }
 
+// TestCompleteOnce: what Complete made is not made again, unless it is of other rules or of another number of samples.
+func TestCompleteOnce(t *testing.T) {
+	t.Parallel()
+	r := schema.Run{Metrics: []schema.Metric{{Name: "latency", Tick: 1, Ticks: []int64{1, 2, 3}}}}
+	m := &r.Metrics[0]
+	Complete(&r)
+	first := m.Summary
+	Complete(&r)
+	if m.Summary != first {
+		t.Error("a summary is computed again")
+	}
+	m.Ticks = append(m.Ticks, 4)
+	Complete(&r)
+	if *m.Summary.N != 4 || *m.Summary.Max != 4 {
+		t.Errorf("with a sample more: %+v", m.Summary)
+	}
+	m.Summary.Version, m.Summary.Max = new(int64(SummaryVersion-1)), new(9.0)
+	Complete(&r)
+	if *m.Summary.Version != SummaryVersion || *m.Summary.Max != 4 {
+		t.Errorf("of other rules: %+v", m.Summary)
+	}
+}
+
 func BenchmarkSummarize(b *testing.B) {
 	for _, n := range []int{100, 1_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
