@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/foreign/generic"
+	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -87,45 +88,38 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	return in.store(cmd.Context(), format)
 }
 
-// ingesting reads files.
+// ingesting is one call of the command.
 type ingesting struct {
 	*app
-	sources  []foreign.Source
-	formats  []foreign.Format
-	from     *foreign.Format // asked for; nil: recognised
-	added    foreign.Added
-	location *time.Location
+	options  imports.Options
 	dryRun   bool
-	reports  []fileReport
-	listed   map[string]bool // the sources, by their real paths; nil until that is asked
-	reader   *foreign.Reader
-	source   string // of the first run
+	reading  *imports.Reading
 	progress *ingestProgress
-
-	storeFailed error // while it was asked what it has
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
-	in := &ingesting{app: a, formats: foreignformats.All(), dryRun: f.dryRun}
+	in := &ingesting{app: a, options: imports.Options{Formats: foreignformats.All()}, dryRun: f.dryRun}
+	o := &in.options
 	var err error
-	if in.from, err = formatNamed(in.formats, f); err != nil {
+	if o.From, err = formatNamed(o.Formats, f); err != nil {
 		return nil, err
 	}
-	if in.location, err = zoneNamed(f.zone); err != nil {
+	if o.Location, err = zoneNamed(f.zone); err != nil {
 		return nil, err
 	}
-	if in.added, err = f.added(in.location); err != nil {
+	if o.Added, err = f.added(o.Location); err != nil {
 		return nil, err
 	}
-	if in.sources, err = foreign.Sources(paths, os.Stdin); err != nil {
+	sources, err := foreign.Sources(paths, os.Stdin)
+	if err != nil {
 		return nil, usageErrorf("ingest: %w", err)
 	}
-	in.sources = slices.DeleteFunc(in.sources, func(s foreign.Source) bool { return s.Store && in.writesInto(s.Name) })
-	if len(in.sources) == 0 {
+	sources = slices.DeleteFunc(sources, func(s foreign.Source) bool { return s.Store && in.writesInto(s.Name) })
+	if len(sources) == 0 {
 		return nil, usageErrorf("ingest: there is no file in these folders")
 	}
-	in.reader = foreign.NewReader(in.added, nil)
-	in.progress = newIngestProgress(a, in.sources)
+	in.progress = newIngestProgress(a, sources)
+	in.reading = imports.New(sources, *o, in.progress)
 	return in, nil
 }
 
@@ -257,9 +251,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	// Runs are made and let go by the thousand: collecting garbage as often as usual takes a third of the time.
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(ingestMemory)
-	in.reader = foreign.NewReader(in.added, importedRuns{store.Imported()})
-	done, err := store.AppendAll(in.runs(ctx))
-	done.Skipped += in.known()
+	done, err := in.reading.Into(ctx, store)
 	in.progress.end()
 	if closeErr := store.Close(); err == nil && closeErr != nil {
 		err = closeErr
@@ -267,7 +259,7 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = storeError{err}
 	}
-	t := reportsTable(in.reports)
+	t := reportsTable(in.reading.Reports)
 	printed := in.print(format, t, func() view { return in.reportView(done) })
 	if forPeople(format) { // others have it in their rows
 		in.explain()
@@ -282,21 +274,10 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	return errors.Join(in.outcome(), printed)
 }
 
-// outcome is the error of what was refused: of a file that was named and that nobody knows, of folders in which nothing
-// could be read, of records.
+// outcome is the error of what was asked for and is not there.
 func (in *ingesting) outcome() error {
-	read := 0
-	for _, r := range in.reports {
-		if r.state == fileRead {
-			read++
-		}
-	}
-	for i, r := range in.reports {
-		switch {
-		case r.state == filePartly, r.state == fileFailed,
-			(r.state == fileUnknown || r.state == fileStore) && (in.sources[i].Named || read == 0):
-			return errRunsFailed
-		}
+	if in.reading.Incomplete() {
+		return errRunsFailed
 	}
 	return nil
 }

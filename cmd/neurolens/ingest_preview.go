@@ -10,14 +10,13 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // preview prints the runs that would be stored as ls would print them, in the order of the files.
 func (in *ingesting) preview(ctx context.Context, format string) error {
 	list := query.Listing{Table: answer.Table{Columns: runsColumns()}}
 	pages := in.pages(format)
-	for run, err := range in.runs(ctx) {
+	for run, err := range in.reading.Preview(ctx) {
 		if err == nil && forPeople(format) {
 			list.Total++
 			if format == formatTable && len(list.Rows) == lsTableLimit {
@@ -56,8 +55,6 @@ const previewPage = 1000
 
 // previewRow is the row of runs of a run that is not stored.
 func previewRow(r schema.Run) []any {
-	r.Metrics, r.Ops = slices.Clone(r.Metrics), slices.Clone(r.Ops)
-	stat.Complete(&r)
 	row := schema.RunRow(&r, schema.DigestOf(&r))
 	for i, value := range row {
 		switch v := value.(type) {

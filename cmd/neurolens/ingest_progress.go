@@ -30,7 +30,7 @@ const (
 func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
 	p := &ingestProgress{app: a, drawn: a.now().Add(progressDelay - progressEvery)}
 	for _, s := range sources {
-		p.add(s)
+		p.Add(s)
 	}
 	if a.errTerminal && a.getenv("TERM") != "dumb" {
 		p.screen = &screen{w: a.stderr, size: a.errSize}
@@ -38,14 +38,14 @@ func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
 	return p
 }
 
-// add says that a source will be read.
-func (p *ingestProgress) add(s foreign.Source) {
+// Add says that a source will be read.
+func (p *ingestProgress) Add(s foreign.Source) {
 	p.sources = append(p.sources, s)
 	p.total += s.Bytes
 }
 
-// file says which source is read now.
-func (p *ingestProgress) file(i int) {
+// File says which source is read now.
+func (p *ingestProgress) File(i int) {
 	if p.input != nil {
 		p.before += p.sources[p.current].Bytes
 	}
@@ -53,11 +53,11 @@ func (p *ingestProgress) file(i int) {
 	p.draw()
 }
 
-// reading says how much of the source is read.
-func (p *ingestProgress) reading(input *foreign.Input) { p.input = input }
+// Reading says how much of the source is read.
+func (p *ingestProgress) Reading(input *foreign.Input) { p.input = input }
 
-// run counts a run.
-func (p *ingestProgress) run() {
+// Run counts a run.
+func (p *ingestProgress) Run() {
 	p.runs++
 	p.draw()
 }

@@ -7,10 +7,11 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-func reportsTable(reports []fileReport) answer.Table {
+func reportsTable(reports []imports.Report) answer.Table {
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "file", Type: answer.TypeText},
 		{Name: "state", Type: answer.TypeText},
@@ -29,17 +30,17 @@ func reportsTable(reports []fileReport) answer.Table {
 			left += n
 		}
 		t.Rows = append(t.Rows, []any{
-			r.Name, string(r.state), orNull(r.Format), orNull(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), orNull(r.reason()),
+			r.Name, string(r.State), orNull(r.Format), orNull(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), orNull(reasonOf(r)),
 		})
 	}
 	return t
 }
 
-// reason says in one line what was not stored of a file, and why.
-func (r fileReport) reason() string {
+// reasonOf says in one line what was not stored of a file, and why.
+func reasonOf(r imports.Report) string {
 	var parts []string
-	if r.why != "" {
-		parts = append(parts, r.why)
+	if r.Why != "" {
+		parts = append(parts, r.Why)
 	}
 	for _, refusal := range r.Refusals {
 		parts = append(parts, refusal.String())
@@ -69,9 +70,9 @@ func (in *ingesting) explain() {
 			fmt.Fprintln(in.stderr, "neurolens: ingest: "+oneLine(line))
 		}
 	}
-	for i, r := range in.reports {
-		if r.why != "" && (r.state == filePartly || r.state == fileFailed || r.state == fileUnknown && in.sources[i].Named) {
-			say(r.Name + ": " + r.why)
+	for _, r := range in.reading.Reports {
+		if r.Why != "" && (r.State == imports.Partly || r.State == imports.Failed || r.State == imports.Unknown && r.Named) {
+			say(r.Name + ": " + r.Why)
 		}
 		for _, refusal := range r.Refusals {
 			say(r.Name + ": " + refusal.String())
@@ -84,7 +85,7 @@ func (in *ingesting) explain() {
 	if said > most {
 		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", count(said-most, "more line"))
 	}
-	if slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.state == fileUnknown }) {
+	if slices.ContainsFunc(in.reading.Reports, func(r imports.Report) bool { return r.State == imports.Unknown }) {
 		fmt.Fprintln(in.stderr, "--list-formats names what is read; any table can be, with --from csv --map FILE")
 	}
 }
@@ -92,7 +93,7 @@ func (in *ingesting) explain() {
 // sayUnmatched says of how many files --param-from-path makes no parameters.
 func (in *ingesting) sayUnmatched() {
 	n, first := 0, ""
-	for _, r := range in.reports {
+	for _, r := range in.reading.Reports {
 		if r.NoParams && r.Runs > 0 {
 			if n++; n == 1 {
 				first = r.Name
@@ -121,7 +122,7 @@ func (in *ingesting) reportView(done ingest.Appended) view {
 	if folder != "" {
 		v.above = []string{"in " + folder}
 	}
-	several := slices.ContainsFunc(in.reports, func(r fileReport) bool { return r.Sessions > 1 })
+	several := slices.ContainsFunc(in.reading.Reports, func(r imports.Report) bool { return r.Sessions > 1 })
 	for _, l := range in.lines() {
 		sessions := "" // usually a file is one
 		if several {
@@ -140,25 +141,25 @@ func (in *ingesting) reportView(done ingest.Appended) view {
 	v = withoutEmptyColumns(v)
 	v.below = append(v.below, in.leftOut()...)
 	v.below = append(v.below, in.notes()...)
-	if names := in.passedOver(folder, fileUnknown); names != "" {
+	if names := in.passedOver(folder, imports.Unknown); names != "" {
 		v.below = append(v.below, "not recognised: "+names)
 	}
-	if names := in.passedOver(folder, fileStore); names != "" {
+	if names := in.passedOver(folder, imports.Store); names != "" {
 		v.below = append(v.below, "stores, not read (store merge copies what they have): "+names)
 	}
 	v.below = append(v.below, in.total(done))
 	if done.Added > 0 {
-		v.commands = []string{"", "next  neurolens ls source=" + in.source}
+		v.commands = []string{"", "next  neurolens ls source=" + in.reading.Source}
 	}
 	return v
 }
 
 // passedOver names the first that came to this in folders.
-func (in *ingesting) passedOver(folder string, state fileState) string {
+func (in *ingesting) passedOver(folder string, state imports.State) string {
 	const most = 5
 	var names []string
-	for i, r := range in.reports {
-		if r.state == state && !in.sources[i].Named {
+	for _, r := range in.reading.Reports {
+		if r.State == state && !r.Named {
 			names = append(names, strings.TrimPrefix(r.Name, folder))
 		}
 	}
@@ -184,11 +185,11 @@ func withoutEmptyColumns(v view) view {
 
 // folder is the one that all files are in, with its slash; empty where there is none, or one file.
 func (in *ingesting) folder() string {
-	if len(in.reports) < 2 {
+	if len(in.reading.Reports) < 2 {
 		return ""
 	}
-	common := in.reports[0].Name
-	for _, r := range in.reports {
+	common := in.reading.Reports[0].Name
+	for _, r := range in.reading.Reports {
 		for !strings.HasPrefix(r.Name, common) {
 			common = common[:strings.LastIndexByte(strings.TrimSuffix(common, "/"), '/')+1]
 		}
@@ -208,10 +209,10 @@ type reportLine struct {
 // lines are one a file where there are few, else one a format.
 func (in *ingesting) lines() []reportLine {
 	var all []reportLine
-	var shown []fileReport
-	for i, r := range in.reports {
+	var shown []imports.Report
+	for _, r := range in.reading.Reports {
 		// What stands in a folder beside results is counted below the table, and named by the formats for programs.
-		if r.state != fileSide && r.state != fileStore && (r.state != fileUnknown || in.sources[i].Named) {
+		if r.State != imports.Side && r.State != imports.Store && (r.State != imports.Unknown || r.Named) {
 			shown = append(shown, r)
 		}
 	}
@@ -246,20 +247,20 @@ func oneMore(name string) string {
 	return count(n+1, "file")
 }
 
-func lineOf(r fileReport) reportLine {
+func lineOf(r imports.Report) reportLine {
 	l := reportLine{name: r.Name, format: r.Format, version: r.Version, runs: r.Runs, sessions: r.Sessions, samples: r.Samples}
 	left := 0
 	for _, n := range r.LeftOut {
 		left += n
 	}
 	switch {
-	case r.state == fileUnknown:
+	case r.State == imports.Unknown:
 		l.format, l.rest, l.failed = unknown, "not recognised", true
-	case r.state == fileFailed:
+	case r.State == imports.Failed:
 		l.format, l.rest, l.failed = unknown, "not read", true
 	case r.Refused > 0:
 		l.rest, l.failed = thousands(r.Refused)+" refused", true
-	case r.state == filePartly:
+	case r.State == imports.Partly:
 		l.rest, l.failed = "ends early", true
 	case r.Known > 0:
 		l.rest = thousands(r.Known) + " there already"
@@ -272,7 +273,7 @@ func lineOf(r fileReport) reportLine {
 // leftOut explains once why things were left out.
 func (in *ingesting) leftOut() []string {
 	counts := foreign.Report{}
-	for _, r := range in.reports {
+	for _, r := range in.reading.Reports {
 		for why, n := range r.LeftOut {
 			if counts.LeftOut == nil {
 				counts.LeftOut = map[string]int{}
@@ -290,7 +291,7 @@ func (in *ingesting) leftOut() []string {
 // notes says once what runs of the files lack.
 func (in *ingesting) notes() []string {
 	all := foreign.Report{}
-	for _, r := range in.reports {
+	for _, r := range in.reading.Reports {
 		for what, n := range r.Notes {
 			if all.Notes == nil {
 				all.Notes = map[string]int{}
@@ -312,25 +313,25 @@ func noted(r *foreign.Report) []string {
 
 // total is the line that counts everything.
 func (in *ingesting) total(done ingest.Appended) string {
-	states := map[fileState]int{}
+	states := map[imports.State]int{}
 	samples, runs, refused := int64(0), 0, 0
-	for _, r := range in.reports {
-		states[r.state]++
+	for _, r := range in.reading.Reports {
+		states[r.State]++
 		runs += r.Runs
 		samples += r.Samples
 		refused += r.Refused
 	}
-	line := count(len(in.reports)-states[fileStore], "file")
+	line := count(len(in.reading.Reports)-states[imports.Store], "file")
 	for _, p := range []struct {
-		state fileState
+		state imports.State
 		words string
-	}{{fileSide, "beside others"}, {fileUnknown, "not recognised"}, {fileFailed, "not read"}} {
+	}{{imports.Side, "beside others"}, {imports.Unknown, "not recognised"}, {imports.Failed, "not read"}} {
 		if n := states[p.state]; n > 0 {
 			line += fmt.Sprintf(", %s %s", thousands(n), p.words)
 		}
 	}
 	if in.dryRun {
-		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs-in.known(), "run"))
+		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs-in.reading.Known(), "run"))
 	} else {
 		line += " · " + in.appendedText(done)
 	}
@@ -347,20 +348,12 @@ func (in *ingesting) total(done ingest.Appended) string {
 // sessions are how many runs of each were read.
 func (in *ingesting) sessions() map[string]int {
 	all := map[string]int{}
-	for _, r := range in.reports {
+	for _, r := range in.reading.Reports {
 		for id, n := range r.RunsOf {
 			all[id] += n
 		}
 	}
 	return all
-}
-
-// known counts the runs that were there already.
-func (in *ingesting) known() (n int) {
-	for _, r := range in.reports {
-		n += r.Known
-	}
-	return n
 }
 
 // sessionsText counts sessions, of which the runs are given; those of the empty one are of none that is known.
@@ -379,7 +372,7 @@ func sessionsText(runs map[string]int) string {
 // appendedText says what came of the runs of files.
 func (in *ingesting) appendedText(done ingest.Appended) string {
 	text := appendedText(done)
-	if in.known() > 0 && len(in.added.Tags) > 0 {
+	if in.reading.Known() > 0 && len(in.options.Added.Tags) > 0 {
 		text += " (with the tags that they have: neurolens tag adds others)"
 	}
 	return text

@@ -27,6 +27,7 @@ var law = []struct {
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest/internal", "ingest/table"}, nil},
 	{"ingest/check", []string{"schema", "ingest/internal", "ingest/table"}, nil},
+	{"ingest/imports", []string{"schema", "ingest", "ingest/foreign"}, nil},
 	{"ingest/table", []string{"schema"}, []string{"github.com/parquet-go/parquet-go"}},
 	{"ingest/runtest", []string{"schema"}, nil},
 	{"ingest/internal/disk", []string{"schema"}, nil},

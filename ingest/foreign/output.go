@@ -229,6 +229,11 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Primary == "" && len(r.Metrics) > 0 {
 		r.Primary = r.Metrics[0].Name
 	}
+	for i := range r.Metrics { // what a file says of samples that it has itself is not believed, but computed
+		if m := &r.Metrics[i]; m.Ticks != nil || m.Reals != nil {
+			m.Summary = schema.Summary{}
+		}
+	}
 	if r.RunID != "" { // it comes from a store: to change it would make it another run
 		r.PointID = schema.PointID(r)
 		return false, nil
