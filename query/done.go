@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -33,7 +34,7 @@ const (
 // of the point with a column but benchmark and variant, what was applied, and the median of the primary metric, also logarithmic.
 func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
 	newest, err := db.List(ctx, ListRequest{
-		Filter:  "source=" + schema.SourceNeuroLens + " side=null suite=" + quotedValue(suite) + " machine=" + quotedValue(machine),
+		Filter:  "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.Quote(suite) + " machine=" + filter.Quote(machine),
 		Columns: []string{"session_id"}, Limit: maxDoneRuns,
 	})
 	if err != nil {
@@ -76,11 +77,6 @@ func (db *DB) sessionRuns(ctx context.Context, sessions []string) ([]schema.Run,
 		return slices.Index(sessions, a.SessionID) - slices.Index(sessions, b.SessionID)
 	})
 	return runs, nil
-}
-
-// quotedValue is a text as a value of a filter.
-func quotedValue(text string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
 
 // doneRun makes a run of a row.

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/report"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
@@ -136,7 +136,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 // openPoints tells which points of a session with two sides are not settled, and why.
 func openPoints(runs []schema.Run) map[string]string {
 	open := map[string]string{}
-	for id, decided := range query.JudgeSession(runs) {
+	for id, decided := range compare.JudgeSession(runs) {
 		if decided.Open() {
 			open[id] = string(decided.Reason)
 		}
@@ -158,18 +158,18 @@ func (b *bench) done(machine string) ([]schema.Run, error) {
 }
 
 // foresee reads what the store tells of a session of two sides.
-func (b *bench) foresee() (query.Foresight, error) {
+func (b *bench) foresee() (compare.Foresight, error) {
 	if b.flags.against == "" {
-		return query.Foresight{}, nil
+		return compare.Foresight{}, nil
 	}
 	db, err := openForReading(b.cmd.Context(), []string{b.dir})
 	if errors.Is(err, schema.ErrNoStore) {
-		return query.Foresight{}, nil
+		return compare.Foresight{}, nil
 	}
 	if err != nil {
-		return query.Foresight{}, err
+		return compare.Foresight{}, err
 	}
-	known, err := db.Foresee(b.cmd.Context(), b.sweep.Suite)
+	known, err := compare.Foresee(b.cmd.Context(), db, b.sweep.Suite)
 	return known, errors.Join(err, db.Close())
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -87,7 +87,7 @@ cannot be measured.`,
 type bisector struct {
 	*bench
 	flags     bisectFlags
-	threshold *query.Threshold // nil: that of the sweep, or the usual one
+	threshold *compare.Threshold // nil: that of the sweep, or the usual one
 	history   worktree.History
 	log       *bisectLog
 	progress  *bisectProgress
@@ -103,7 +103,7 @@ func (b *bisector) read(args []string) (err error) {
 		return usageErrorf("--max-blocks: want at least %d, got %d", leastMaxBlocks, b.flags.maxBlocks)
 	}
 	if b.flags.threshold != "" {
-		threshold, err := query.ThresholdOf(b.flags.threshold)
+		threshold, err := compare.ThresholdOf(b.flags.threshold)
 		if err != nil {
 			return usageErrorf("--%w", err)
 		}
@@ -180,12 +180,12 @@ func (b *bisector) bisection() *bisection {
 // else the usual one.
 func (b *bisector) least(s *bisectSeries) float64 {
 	difference := s.scale == schema.ScaleDifference
-	t := query.Threshold{Value: judge.DefaultThreshold}
+	t := compare.Threshold{Value: judge.DefaultThreshold}
 	if difference {
-		t = query.Threshold{Absolute: true}
+		t = compare.Threshold{Absolute: true}
 	}
 	if text, ok := b.sweep.Thresholds[s.metric]; ok {
-		if given, err := query.ThresholdOf(text); err == nil {
+		if given, err := compare.ThresholdOf(text); err == nil {
 			t = given
 		}
 	}

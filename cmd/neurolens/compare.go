@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
@@ -70,11 +71,11 @@ the exit status is 1 for a regression, else 0.`,
 }
 
 // request turns flags and arguments into one request.
-func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
+func (f *compareFlags) request(args []string) (compare.Request, error) {
 	if err := f.gate.misplaced(args); err != nil {
-		return query.CompareRequest{}, err
+		return compare.Request{}, err
 	}
-	req := query.CompareRequest{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
+	req := compare.Request{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
 	if f.matrix != "" {
 		axis, value, found := strings.Cut(f.matrix, "=")
 		if !found || axis == "" || value == "" {
@@ -97,14 +98,14 @@ func (f *compareFlags) request(args []string) (query.CompareRequest, error) {
 }
 
 // thresholds reads --threshold: a share or an amount, of one metric or of all.
-func thresholds(texts []string) (map[string]query.Threshold, error) {
-	all := map[string]query.Threshold{}
+func thresholds(texts []string) (map[string]compare.Threshold, error) {
+	all := map[string]compare.Threshold{}
 	for _, text := range texts {
 		metric, amount, found := strings.Cut(text, "=")
 		if !found {
 			metric, amount = "", text
 		}
-		threshold, err := query.ThresholdOf(amount)
+		threshold, err := compare.ThresholdOf(amount)
 		switch {
 		case err != nil && metric == "":
 			return nil, usageErrorf("--threshold %q: want a share (5%%), or METRIC=AMOUNT", text)
@@ -133,7 +134,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
 		if forPeople(format) {
-			req.Worst = query.Verdicts
+			req.Worst = compare.Verdicts
 		}
 		if format == formatTable && !f.needsAll() {
 			req.Limit = compareRows
@@ -146,7 +147,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			}
 			return a.endGate(f.gate, c, format)
 		}
-		c, err := db.Compare(cmd.Context(), req)
+		c, err := compare.Compare(cmd.Context(), db, req)
 		if err != nil {
 			return err
 		}
@@ -160,10 +161,10 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 }
 
 // printCompared writes every point in a format for programs, page after page.
-func (a *app) printCompared(ctx context.Context, db *query.DB, req query.CompareRequest, format string) (*query.Comparison, error) {
+func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Request, format string) (*compare.Comparison, error) {
 	w := a.pages(format)
 	req.Pages, req.Inputs = w.page, true
-	c, err := db.Compare(ctx, req)
+	c, err := compare.Compare(ctx, db, req)
 	if err != nil {
 		return nil, err
 	}

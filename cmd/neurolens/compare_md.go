@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -70,7 +70,7 @@ func (w compareWriter) split(t answer.Table) (loud, rest [][]any) {
 	w.flags.all = true
 	for _, row := range w.shown(t) {
 		quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
-		if slices.Contains(quiet, judge.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, query.FlagFailures) {
+		if slices.Contains(quiet, judge.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, compare.FlagFailures) {
 			rest = append(rest, row)
 		} else {
 			loud = append(loud, row)

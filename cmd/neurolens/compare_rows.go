@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -92,7 +92,7 @@ func (w compareWriter) valuesOf(t answer.Table, name string) axis {
 
 // verdictText is a verdict as people read it: in capitals where it is bad.
 func verdictText(v judge.Verdict) (text string, bad bool) {
-	if slices.Contains([]judge.Verdict{judge.Regressed, query.Missing, query.Failed}, v) {
+	if slices.Contains([]judge.Verdict{judge.Regressed, compare.Missing, compare.Failed}, v) {
 		return strings.ToUpper(string(v)), true
 	}
 	return string(v), false
@@ -172,9 +172,9 @@ func wordOf(t answer.Table, row []any) string {
 	flags, _ := at(t, row, "flags").([]any)
 	switch {
 	case word != "":
-	case slices.Contains(flags, any(query.FlagFailures)):
-		word = query.FlagFailures
-	case len(flags) > 0 && flags[0] != any(query.FlagLooks) && textAt(t, row, "verdict") != string(judge.Unchanged):
+	case slices.Contains(flags, any(compare.FlagFailures)):
+		word = compare.FlagFailures
+	case len(flags) > 0 && flags[0] != any(compare.FlagLooks) && textAt(t, row, "verdict") != string(judge.Unchanged):
 		word = machineText(flags[0])
 	}
 	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 )
 
 // TestCompareSideNamesChanges: two sides of one commit are told apart where one of them has changes that no commit has.
@@ -17,7 +17,7 @@ func TestCompareSideNamesChanges(t *testing.T) {
 		// As bench says it.
 		12: "head  side=head  4bc7cc6 + uncommitted changes  12 runs",
 	} {
-		side := query.CompareSide{Filter: "side=head", Runs: 12, Dirty: dirty, Commits: []string{"4bc7cc6" + strings.Repeat("0", 33)}}
+		side := compare.Side{Filter: "side=head", Runs: 12, Dirty: dirty, Commits: []string{"4bc7cc6" + strings.Repeat("0", 33)}}
 		if got := w.side("head", side); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -78,13 +78,13 @@ var meanings = map[string]string{
 	string(judge.Units):       "different metrics or units",
 	string(judge.NotPositive): "zero or negative values have no ratio",
 	string(judge.NoValues):    "ok runs without a finite value are left out",
-	query.FlagOneBlock:        "there are fewer than 5 runs, so that their processes are compared",
-	query.FlagRunsModes:       "runs gather around two values: more iterations will not help",
-	query.FlagRunsDrift:       "runs got slower or faster in the order they ran; let it cool, interleave the sides",
-	query.FlagOrder:           "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
-	query.FlagControl:         "the sweep says that no change touches it: what it does, the machine does",
-	query.FlagFailures:        "a larger share of the runs of the head failed than of the base",
-	string(query.Skipped):     "planned, but not run",
+	compare.FlagOneBlock:      "there are fewer than 5 runs, so that their processes are compared",
+	compare.FlagRunsModes:     "runs gather around two values: more iterations will not help",
+	compare.FlagRunsDrift:     "runs got slower or faster in the order they ran; let it cool, interleave the sides",
+	compare.FlagOrder:         "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
+	compare.FlagControl:       "the sweep says that no change touches it: what it does, the machine does",
+	compare.FlagFailures:      "a larger share of the runs of the head failed than of the base",
+	string(compare.Skipped):   "planned, but not run",
 }
 
 // explained are lines about the words that rows have, where there is room for these.
@@ -127,7 +127,7 @@ func (w compareWriter) failures(rows [][]any) []string {
 	said := 0
 	for i, row := range rows {
 		text := textAt(t, row, "failure")
-		if text == "" || textAt(t, row, "verdict") != string(query.Failed) && !hasFlag(t, row, query.FlagFailures) {
+		if text == "" || textAt(t, row, "verdict") != string(compare.Failed) && !hasFlag(t, row, compare.FlagFailures) {
 			continue
 		}
 		if said++; said <= failuresShown {
@@ -144,7 +144,7 @@ func (w compareWriter) failures(rows [][]any) []string {
 }
 
 // nounOf is what is counted: a point, or what it gives in one of several metrics.
-func nounOf(c *query.Comparison) string {
+func nounOf(c *compare.Comparison) string {
 	if len(c.Metrics) > 1 {
 		return "result"
 	}
@@ -167,7 +167,7 @@ func (w compareWriter) counts() []string {
 	}
 	always := []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged, judge.Inconclusive}
 	var parts []string
-	for _, v := range append(slices.DeleteFunc(slices.Clone(query.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
+	for _, v := range append(slices.DeleteFunc(slices.Clone(compare.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
 		if counts[v] > 0 || slices.Contains(always, v) {
 			parts = append(parts, thousands(counts[v])+" "+string(v))
 		}
@@ -219,7 +219,7 @@ func called(verdict string) bool {
 // unsettled says why points are inconclusive, and what is likely to settle them.
 func (w compareWriter) unsettled() string {
 	reasons := map[judge.Reason]int{}
-	var open []query.ComparedPoint
+	var open []compare.Point
 	for _, p := range w.c.Points {
 		if p.Verdict == judge.Inconclusive && !p.Control {
 			reasons[p.Reason]++
@@ -240,7 +240,7 @@ func (w compareWriter) unsettled() string {
 
 // settleText says how many more runs a side open points need: those of few runs at least so many, before anybody can say
 // what would do; of the others, what would settle half of those that runs can settle.
-func settleText(open []query.ComparedPoint) string {
+func settleText(open []compare.Point) string {
 	few := 0
 	var more []int
 	for _, p := range open {
@@ -272,7 +272,7 @@ func settleText(open []query.ComparedPoint) string {
 // next is the command to type next, where something changed that is no control.
 func (w compareWriter) next() string {
 	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
-	i := slices.IndexFunc(w.c.Points, func(p query.ComparedPoint) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
+	i := slices.IndexFunc(w.c.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
 	if len(w.args) == 0 || w.flags.matrix != "" || i < 0 {
 		return ""
 	}

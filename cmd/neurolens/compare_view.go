@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -21,7 +21,7 @@ const compareRows = 20
 // compareWriter shows a comparison to people.
 type compareWriter struct {
 	app   *app
-	c     *query.Comparison
+	c     *compare.Comparison
 	flags compareFlags
 	args  []string
 }
@@ -179,7 +179,7 @@ func (w compareWriter) deadZone() string {
 }
 
 // side is one line about a side.
-func (w compareWriter) side(name string, s query.CompareSide) string {
+func (w compareWriter) side(name string, s compare.Side) string {
 	parts := []string{name, s.Filter}
 	switch len(s.Commits) {
 	case 0:
@@ -398,13 +398,13 @@ func oneOrMore(n int, noun string) string {
 
 // has tells whether some point has no verdict for a reason.
 func (w compareWriter) has(r judge.Reason) bool {
-	return slices.ContainsFunc(w.c.Points, func(p query.ComparedPoint) bool { return p.Reason == r })
+	return slices.ContainsFunc(w.c.Points, func(p compare.Point) bool { return p.Reason == r })
 }
 
 // shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
 func (w compareWriter) shown(t answer.Table) [][]any {
 	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
-		return textAt(t, row, "verdict") == string(judge.Unchanged) && !hasFlag(t, row, query.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
+		return textAt(t, row, "verdict") == string(judge.Unchanged) && !hasFlag(t, row, compare.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
 	})
 	if w.flags.all || len(loud) == 0 {
 		return t.Rows
@@ -442,7 +442,7 @@ func (w compareWriter) verdicts() map[judge.Verdict]int {
 // verdictCounts says how many there are of each verdict, the worst first.
 func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
-	for _, v := range query.Verdicts {
+	for _, v := range compare.Verdicts {
 		if n := counts[v]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), v))
 		}

@@ -9,15 +9,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // comparedText is the screen of two points, of three.
-func comparedText(better string, threshold query.Threshold, common ...string) string {
-	c := query.Comparison{Points: []query.ComparedPoint{{Verdict: query.Failed}}} // that has no metric
+func comparedText(better string, threshold compare.Threshold, common ...string) string {
+	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
 	for _, name := range []string{
 		"benchmark", "precision", "batch_size", "params", "metric", "unit", "better", "scale", "base", "head", "change", "verdict",
 	} {
@@ -27,11 +27,11 @@ func comparedText(better string, threshold query.Threshold, common ...string) st
 		c.Rows = append(c.Rows, []any{
 			"gemm", "fp16", int64(1 + i), map[string]any{"dim": "64"}, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(judge.Regressed),
 		})
-		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: judge.Regressed, Better: "lower"})
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower"})
 	}
-	c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: judge.Unchanged, Better: better})
+	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better})
 	c.Metrics, c.Common = []string{"latency"}, common
-	c.Thresholds = map[string]query.Threshold{"latency": threshold}
+	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
 	compareWriter{app: a, c: &c}.view(c.Table).render(&b, 80, false)
@@ -40,15 +40,15 @@ func comparedText(better string, threshold query.Threshold, common ...string) st
 
 // The heading is about all points, not about those that are shown.
 func TestCompareHeading(t *testing.T) {
-	two := query.Threshold{Value: .02}
+	two := compare.Threshold{Value: .02}
 	for _, x := range []struct {
 		text, heading, below string
 	}{
 		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 2.0 % is no change", ""},
 		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; less than 2.0 % is no change", "all of the points below: fp16 · dim=64"},
-		{comparedText("lower", query.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
-		{comparedText("", query.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
-		{comparedText("lower", query.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
+		{comparedText("lower", compare.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
+		{comparedText("", compare.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
+		{comparedText("lower", compare.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
 	} {
 		heading, _, _ := strings.Cut(x.text, "\nbase ")
 		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
@@ -62,7 +62,7 @@ func TestCompareHeading(t *testing.T) {
 
 // An axis whose values are compared is no constant, however it is called.
 func TestMatrixAxisIsNoConstant(t *testing.T) {
-	c := query.Comparison{Common: []string{"param.base", "param.p"}, Table: answer.Table{Columns: []answer.Column{{Name: "params"}}}}
+	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Table: answer.Table{Columns: []answer.Column{{Name: "params"}}}}
 	c.Rows = [][]any{{map[string]any{"base": "b", "p": "1"}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
 		w := compareWriter{c: &c, flags: compareFlags{matrix: axis}}
@@ -90,7 +90,7 @@ func TestAxesAreFilterKeys(t *testing.T) {
 
 // A table of metrics side by side has each point that is in any of them, and counts the rows that it does not show.
 func TestMatrixHasEveryPoint(t *testing.T) {
-	c := query.Comparison{Metrics: []string{"latency", "energy"}}
+	c := compare.Comparison{Metrics: []string{"latency", "energy"}}
 	for _, name := range []string{"base_point_id", "head_point_id", "machine", "metric", "unit", "scale", "params", "head", "change", "verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
@@ -114,24 +114,24 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 
 // A row says how many samples the runs had, and that runs of a point failed whatever its verdict is.
 func TestCompareCells(t *testing.T) {
-	var c query.Comparison
+	var c compare.Comparison
 	for _, name := range []string{"base_runs", "base_samples", "base_samples_max", "head_runs", "head_samples", "head_samples_max", "flags", "verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
-	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", query.FlagFailures}, string(judge.Unchanged)}
+	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", compare.FlagFailures}, string(judge.Unchanged)}
 	if got := runsText(c.Table, row); got != "5×5…500 3×50" {
 		t.Errorf("runs are %q", got)
 	}
-	if got := wordOf(c.Table, row); got != query.FlagFailures {
+	if got := wordOf(c.Table, row); got != compare.FlagFailures {
 		t.Errorf("the word is %q", got)
 	}
 }
 
 // What would settle points says of how many: those of too few runs have but a least number, and some have none.
 func TestSettleText(t *testing.T) {
-	noise := func(more int) query.ComparedPoint { return query.ComparedPoint{Reason: judge.Noise, MoreRuns: more} }
-	few := query.ComparedPoint{Reason: judge.FewRuns, MoreRuns: 2}
-	for want, open := range map[string][]query.ComparedPoint{
+	noise := func(more int) compare.Point { return compare.Point{Reason: judge.Noise, MoreRuns: more} }
+	few := compare.Point{Reason: judge.FewRuns, MoreRuns: 2}
+	for want, open := range map[string][]compare.Point{
 		"":                              {noise(0)},
 		"; at least 2 more runs a side": {few, few},
 		"; 12 more runs a side are likely to settle 2 of 4":                           {noise(900), noise(0), noise(12), noise(8)},
@@ -145,17 +145,17 @@ func TestSettleText(t *testing.T) {
 
 // Lines about all points say of how many they hold.
 func TestCompareLinesCount(t *testing.T) {
-	whole := func(method judge.Method, sd float64) query.ComparedPoint {
+	whole := func(method judge.Method, sd float64) compare.Point {
 		blocks := 0
 		if method == judge.MethodBlocks {
 			blocks = 6
 		}
-		return query.ComparedPoint{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: judge.Regressed}
+		return compare.Point{Blocks: blocks, Metric: "latency", Ratio: true, Change: .1, Method: method, SessionSD: sd, History: 8, Verdict: judge.Regressed}
 	}
 	none := math.NaN()
-	c := query.Comparison{Metrics: []string{"latency"}, Points: []query.ComparedPoint{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
-	c.Base = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
-	c.Head = query.CompareSide{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
+	c := compare.Comparison{Metrics: []string{"latency"}, Points: []compare.Point{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
+	c.Base = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
+	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
 	w := compareWriter{app: &app{stores: []string{"my store"}}, c: &c, args: []string{"a", "b c"}, flags: compareFlags{metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true}}
 	said := func(lines []string, want string) {
 		t.Helper()
@@ -175,7 +175,7 @@ func TestCompareLinesCount(t *testing.T) {
 	said(w.sessions(), "one session, interleaved: all runs of one side are compared with all of the other")
 
 	c.Head.Sessions = []string{"t"}
-	c.Points = []query.ComparedPoint{whole(judge.MethodRuns, .002), whole(judge.MethodRuns, none)}
+	c.Points = []compare.Point{whole(judge.MethodRuns, .002), whole(judge.MethodRuns, none)}
 	said(w.sessions(), "different sessions (1 of 2 points), 8 earlier ones known: sessions differ by ±0.2 %")
 	c.Points[1].Reason = judge.Sessions
 	said(w.sessions(), "different sessions, 8 earlier ones known of 1 of 2 points: sessions differ by ±0.2 %")
@@ -201,14 +201,14 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
-	said([]string{gateStrict.line(query.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
+	said([]string{gateStrict.line(compare.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
 }
 
 // What went wrong at some points is said, and of how many more it is not.
 func TestCompareFailures(t *testing.T) {
-	c := query.Comparison{Table: answer.Table{Columns: []answer.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
+	c := compare.Comparison{Table: answer.Table{Columns: []answer.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
 	for p := range failuresShown + 2 {
-		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "reason", string(query.Failed), nil})
+		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "reason", string(compare.Failed), nil})
 	}
 	got := strings.Join(compareWriter{c: &c}.failures(c.Rows), "|")
 	if want := "p=0  reason|p=1  reason|p=2  reason|… what went wrong at 2 more points is in --format json|"; got != want {
@@ -218,13 +218,13 @@ func TestCompareFailures(t *testing.T) {
 
 // A pull request's comment folds what has no change, and does not call it that where nobody knows.
 func TestMarkdownCountsWhatItFolds(t *testing.T) {
-	c := query.Comparison{Metrics: []string{"latency"}}
+	c := compare.Comparison{Metrics: []string{"latency"}}
 	for _, name := range []string{"params", "metric", "unit", "scale", "base", "head", "change", "verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	for p, verdict := range []judge.Verdict{judge.Inconclusive, judge.Unchanged, judge.Inconclusive} {
 		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "latency", "ns", "ratio", 1., 3., 2., string(verdict)})
-		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict})
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
 	}
 	var b bytes.Buffer
 	if err := (compareWriter{app: &app{stdout: &b}, c: &c}).markdown(c.Table); err != nil {
@@ -239,16 +239,16 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 func TestCompareAlike(t *testing.T) {
 	t.Parallel()
 	const apart, byTurns = 0, 6 // blocks
-	points := func(blocks int, changes ...float64) (all []query.ComparedPoint) {
+	points := func(blocks int, changes ...float64) (all []compare.Point) {
 		for _, change := range changes {
-			all = append(all, query.ComparedPoint{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: judge.Regressed})
+			all = append(all, compare.Point{Metric: "latency", Ratio: true, Change: change, Blocks: blocks, Verdict: judge.Regressed})
 		}
 		return all
 	}
 	alike := []float64{.17, .18, .19, .17, .18, .19, .18, .18}
 	few := append(slices.Clone(alike), -.01, .18)
 	for name, c := range map[string]struct {
-		points []query.ComparedPoint
+		points []compare.Point
 		want   string
 	}{
 		"all":              {points(apart, alike...), "all 8 points moved by about +19.7 %: the machine, not the code?"},
@@ -259,7 +259,7 @@ func TestCompareAlike(t *testing.T) {
 		"by other amounts": {points(apart, .02, .9, .1, .5, .02, .7, .03, .8), ""},
 		"both ways":        {points(apart, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
 	} {
-		w := compareWriter{app: &app{}, c: &query.Comparison{Metrics: []string{"latency"}, Points: c.points}}
+		w := compareWriter{app: &app{}, c: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -273,13 +273,13 @@ func TestCompareAlike(t *testing.T) {
 // What is said relative to what all points share stands beside the change, and says to what; nothing is said where nothing is
 // known.
 func TestCompareRelativeColumn(t *testing.T) {
-	c := query.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]query.Threshold{"latency": {Value: .02}}}
+	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]compare.Threshold{"latency": {Value: .02}}}
 	for _, name := range []string{"batch_size", "metric", "unit", "better", "scale", "base", "head", "change", "verdict", "relative_change", "relative_verdict"} {
 		c.Columns = append(c.Columns, answer.Column{Name: name})
 	}
 	add := func(size int64, verdict judge.Verdict, relative any, of judge.Verdict) {
 		c.Rows = append(c.Rows, []any{size, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(verdict), relative, string(of)})
-		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: verdict, Relative: of, Ratio: true, Change: .18})
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict, Relative: of, Ratio: true, Change: .18})
 	}
 	add(1, judge.Inconclusive, .06, judge.Regressed)
 	add(2, judge.Unchanged, -.05, judge.Improved) // is shown, though nothing is said of the change itself
@@ -295,7 +295,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	if text := screen(); strings.Contains(text, "RELATIVE") {
 		t.Errorf("relative to nothing:\n%s", text)
 	}
-	c.Shared = map[string]query.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
+	c.Shared = map[string]compare.Shared{"latency": {Change: .13, Points: 3, Controls: true}}
 	text := screen()
 	for _, want := range []string{
 		"RELATIVE is to what all share: +13.0 %, the middle of 3 controls\n",
@@ -322,7 +322,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 func TestCompareNextIsNoControl(t *testing.T) {
 	t.Parallel()
 	for _, control := range []bool{true, false} {
-		c := query.Comparison{Points: []query.ComparedPoint{{Verdict: judge.Regressed, Control: control}}}
+		c := compare.Comparison{Points: []compare.Point{{Verdict: judge.Regressed, Control: control}}}
 		w := compareWriter{app: &app{}, c: &c, args: []string{"side=base", "side=head"}}
 		if got := w.next(); control != (got == "") {
 			t.Errorf("control %v: %q", control, got)

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -61,9 +62,9 @@ status does not say whether anything changed.`,
 }
 
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
-	req := query.ExplainRequest{
-		CompareRequest: query.CompareRequest{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
-		Regressed:      f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
+	req := compare.ExplainRequest{
+		Request:   compare.Request{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
+		Regressed: f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
 	}
 	if len(args) == 2 {
 		req.Head = args[1]
@@ -76,7 +77,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		return err
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
-		x, err := db.Explain(cmd.Context(), req)
+		x, err := compare.Explain(cmd.Context(), db, req)
 		if err != nil {
 			return err
 		}

@@ -10,22 +10,22 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // madeExplanation is an explanation of the second of three points, with rows of rank, kind, name, base, head, change, low,
 // high, unit, scale, share and verdict.
-func madeExplanation(verdict judge.Verdict, rows ...[]any) query.Explanation {
-	var x query.Explanation
+func madeExplanation(verdict judge.Verdict, rows ...[]any) compare.Explanation {
+	var x compare.Explanation
 	c := &x.Comparison
-	c.Base = query.CompareSide{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
-	c.Head = query.CompareSide{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}
+	c.Base = compare.Side{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
+	c.Head = compare.Side{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}
 	c.Metrics = []string{"latency"}
 	for _, v := range []judge.Verdict{judge.Unchanged, verdict, judge.Unchanged} {
-		c.Points = append(c.Points, query.ComparedPoint{Metric: "latency", Verdict: v, Change: .147, Ratio: true, SessionSD: math.NaN()})
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: v, Change: .147, Ratio: true, SessionSD: math.NaN()})
 	}
 	point := []any{"matmul", int64(16), "lab3", "latency", "ns", "ratio", 4.02e6, 4.61e6, .147, .121, .172, string(verdict), nil}
 	for _, name := range []string{
@@ -47,7 +47,7 @@ func madeExplanation(verdict judge.Verdict, rows ...[]any) query.Explanation {
 	return x
 }
 
-func explanationText(x query.Explanation, all bool) string {
+func explanationText(x compare.Explanation, all bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
 	explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, all}.view().render(&b, 80, false)
@@ -223,14 +223,14 @@ func TestExplainViewWithout(t *testing.T) {
 		many = append(many, []any{int64(i + 1), "environment", fmt.Sprintf("env.f%d", i), "a", nil, nil, nil, nil, nil, nil, nil, nil})
 	}
 	for name, c := range map[string]struct {
-		x     query.Explanation
+		x     compare.Explanation
 		all   bool
 		want  string
 		lines int
 	}{
 		"nothing differs": {madeExplanation(judge.Improved), false, "of 3 points the one that improved most\n\nnothing else that is known differs\n", 9},
 		"nothing changed": {madeExplanation(judge.Unchanged), false, "compare calls none of 3 points changed; this is the largest difference\n", 9},
-		"missing":         {madeExplanation(query.Missing), false, "of 3 points the first that is missing\n", 9},
+		"missing":         {madeExplanation(compare.Missing), false, "of 3 points the first that is missing\n", 9},
 		"nothing worse":   {none, false, "nothing got worse: 3 points: 1 regressed", 2},
 		"many":            {madeExplanation(judge.Regressed, many...), false, "20  environment  f19      a     –\n\n… 5 more (--all)\n\n25 differences here", 33},
 		"all of many":     {madeExplanation(judge.Regressed, many...), true, "25  environment  f24      a     –\n\n25 differences here", 36},

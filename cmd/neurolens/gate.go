@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 )
 
 // How a gate ends. The last line has said so already.
@@ -54,7 +54,7 @@ func (m *gateMode) Set(text string) error {
 }
 
 // verdict is the error that a gate ends with, nil where it lets pass.
-func (m gateMode) verdict(g query.Gate) error {
+func (m gateMode) verdict(g compare.Gate) error {
 	switch {
 	case g.Regressions > 0:
 		return errRegression
@@ -65,7 +65,7 @@ func (m gateMode) verdict(g query.Gate) error {
 }
 
 // line is the last line of a gate of so many of a noun.
-func (m gateMode) line(g query.Gate, noun string) string {
+func (m gateMode) line(g compare.Gate, noun string) string {
 	parts := []string{}
 	if g.Regressions > 0 {
 		text := count(g.Regressions, "regression")
@@ -103,7 +103,7 @@ func (m gateMode) line(g query.Gate, noun string) string {
 
 // endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said
 // it; for programs it goes to standard error.
-func (a *app) endGate(m gateMode, c *query.Comparison, format string) error {
+func (a *app) endGate(m gateMode, c *compare.Comparison, format string) error {
 	if m == gateOff {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 )
 
@@ -125,8 +126,8 @@ func (f *historyFlags) gateRequest(req *history.Request, newest bool) error {
 }
 
 // gateOfHistory is a gate of the series that can be decided.
-func gateOfHistory(g history.Gate) query.Gate {
-	return query.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short}
+func gateOfHistory(g history.Gate) compare.Gate {
+	return compare.Gate{Regressions: g.Regressed, Lost: g.Failing, Unsettled: g.Unsettled, Points: g.Series - g.Short}
 }
 
 // gateLine is the last line of a gate.

@@ -1,0 +1,167 @@
+package compare_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestCompareApart: what two sessions differ by is told by others that are as far apart. Eight of one afternoon do not tell
+// what two days differ by; where both sides are of that afternoon they do.
+func TestCompareApart(t *testing.T) {
+	t.Parallel()
+	afternoon := func(k int, at time.Duration) func(*schema.Run) {
+		return func(r *schema.Run) {
+			first := querytest.Start.Add(time.Duration(k) * 24 * time.Hour)
+			r.StartedAt = querytest.Start.Add(at + r.StartedAt.Sub(first))
+		}
+	}
+	for _, c := range []struct {
+		what       string
+		base, head time.Duration // when the sides began
+		verdict    judge.Verdict
+		history    int
+	}{
+		{"another day", 2 * time.Hour, 72 * time.Hour, judge.Inconclusive, 1},
+		{"the same afternoon", 2 * time.Hour, 2*time.Hour + 10*time.Minute, judge.Regressed, 9},
+		{"two hours later", 2 * time.Hour, 4 * time.Hour, judge.Inconclusive, 2},          // of the first, and the base's
+		{"a bit closer", 2 * time.Hour, 2*time.Hour + 13*time.Minute, judge.Regressed, 9}, // no two sessions are equally far apart
+	} {
+		n := 0
+		var runs []schema.Run
+		for k := range 8 {
+			runs = append(runs, querytest.RunsOf(&n, 1+k, afternoon(1+k, time.Duration(k)*10*time.Minute), wobble(1000*(1+.002*float64(k%3-1)))...)...)
+		}
+		runs = append(runs, querytest.RunsOf(&n, 20, afternoon(20, c.base), wobble(1002)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 21, afternoon(21, c.head), wobble(1300)...)...)
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last~1", Head: "session=last"})
+		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || got.Points[0].History != c.history {
+			t.Errorf("%s: %s with a history of %d, want %s with %d", c.what, v, got.Points[0].History, c.verdict, c.history)
+		}
+	}
+}
+
+// TestCompareApartPoints: how far apart the sides of one point are does not matter to another.
+func TestCompareApartPoints(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	add := func(session int, batch int64, commit string, level float64) {
+		runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) { r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(batch), nil, commit }, wobble(level)...)...)
+	}
+	for k := range 7 { // of an afternoon
+		runs = append(runs, querytest.RunsOf(&n, 1+k, func(r *schema.Run) {
+			r.BatchSize, r.BlockIndex, r.Env.GitCommit = new(int64(16)), nil, "c"
+			r.StartedAt = r.StartedAt.Add(-time.Duration(k) * (24*time.Hour - 10*time.Minute))
+		}, wobble(1000)...)...)
+	}
+	for _, session := range []int{20, 40} {
+		add(session, 8, "a", 500)
+		add(session, 8, "b", 500)
+	}
+	add(20, 16, "a", 1000)
+	add(40, 16, "b", 1150)
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "commit=a", Head: "commit=b"})
+	for row := range got.Rows {
+		if v := cellOf(got, row, "verdict"); cellOf(got, row, "batch_size") == "16" && v != string(judge.Inconclusive) {
+			t.Errorf("%s with a history of %d", v, got.Points[row].History)
+		}
+	}
+}
+
+// TestCompareApartAxis: of the values that are compared with one reference each has earlier sessions of its own distance.
+func TestCompareApartAxis(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	add := func(session int, at time.Duration, variant, commit string, level float64) {
+		runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
+			r.Variant, r.Env.GitCommit, r.BlockIndex = variant, commit, nil
+			r.StartedAt = r.StartedAt.Add(at - time.Duration(session)*24*time.Hour)
+		}, wobble(level)...)...)
+	}
+	for k := range 7 {
+		add(1+k, time.Duration(k)*70*time.Minute, "a", "earlier", 1000*(1+.002*float64(k%3-1)))
+	}
+	add(20, 240*time.Hour, "a", "x", 1000)
+	add(21, 241*time.Hour+30*time.Minute, "near", "x", 1300)
+	add(22, 960*time.Hour, "far", "x", 1300)
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "commit=x", Axis: "variant", Reference: "a"})
+	verdicts := map[string]string{}
+	for row := range got.Rows {
+		verdicts[cellOf(got, row, "variant")] = cellOf(got, row, "verdict")
+	}
+	if want := map[string]string{"near": string(judge.Regressed), "far": string(judge.Inconclusive)}; !maps.Equal(verdicts, want) {
+		t.Errorf("got %v, want %v", verdicts, want)
+	}
+}
+
+// TestCompareUnknownSession: of runs that do not say in which session they ran, there is no verdict, whatever is known of
+// others.
+func TestCompareUnknownSession(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for k := range 10 {
+		runs = append(runs, querytest.RunsOf(&n, 1+k, func(r *schema.Run) { r.Env.GitCommit = "a" }, wobble(1000)...)...)
+	}
+	runs = append(runs, querytest.RunsOf(&n, 30, func(r *schema.Run) {
+		r.SessionID, r.StartedAt, r.TimeSource, r.Env.GitCommit = "", time.Time{}, "", "b"
+	}, wobble(1200)...)...)
+	db := querytest.SealedRuns(t, runs)
+	for base, head := range map[string]string{"commit=b": "session=last", "session=last": "commit=b"} {
+		got := mustCompare(t, db, compare.Request{Base: base, Head: head})
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(judge.Inconclusive) || r != judge.Sessions {
+			t.Errorf("%s: %s %s", base, v, r)
+		}
+	}
+}
+
+// TestCompareLongAfter: in one session, one side long after the other is like another session. In blocks it does not matter.
+func TestCompareLongAfter(t *testing.T) {
+	t.Parallel()
+	at := func(side string, begin time.Duration, block bool) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
+			r.Side, r.StartedAt = side, r.StartedAt.Add(begin)
+			if block {
+				r.BlockIndex = r.RepeatIndex
+			}
+		})
+	}
+	for _, c := range []struct {
+		what       string
+		base, head time.Duration
+		blocks     bool
+		verdict    judge.Verdict
+		reason     judge.Reason
+	}{
+		{"at once", 0, 0, false, judge.Regressed, ""},
+		{"20 minutes", 0, 20 * time.Minute, false, judge.Inconclusive, judge.Order},
+		{"40 minutes", 0, 40 * time.Minute, false, judge.Inconclusive, judge.Sessions},
+		{"the head first", 40 * time.Minute, 0, false, judge.Inconclusive, judge.Sessions},
+		{"in blocks", 0, 40 * time.Minute, true, judge.Regressed, ""},
+		{"some hours, but one", 0, 8 * time.Hour, false, judge.Inconclusive, judge.Sessions},
+	} {
+		n := 0
+		runs := slices.Concat(querytest.RunsOf(&n, 1, at("base", c.base, c.blocks), wobble(1000)...), querytest.RunsOf(&n, 1, at("head", c.head, c.blocks), wobble(1300)...))
+		if strings.HasSuffix(c.what, "but one") { // of each side, among the others, and of one it is not known when
+			last := len(runs) - 1
+			runs[0].StartedAt, runs[last].StartedAt = time.Time{}, runs[1].StartedAt.Add(time.Minute)
+			runs[0].TimeSource = ""
+			for _, i := range []int{0, last} {
+				runs[i].RunID = schema.ULIDFrom(runs[i].StartedAt, [10]byte{byte(i)}).String()
+			}
+		}
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
+			t.Errorf("%s: %s %s, want %s %s", c.what, v, r, c.verdict, c.reason)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// ComparedPoint is what counts are made of.
+type Point struct {
+	Metric    string
+	Better    string // of the metric: lower, higher, or empty where that is not known
+	Verdict   judge.Verdict
+	Reason    judge.Reason
+	Change    float64 // logarithm of the ratio, or the difference; NaN where there is none
+	Ratio     bool    // it is a ratio
+	Method    judge.Method
+	Blocks    int     // in which its sides took turns
+	SessionSD float64 // NaN where it is not known
+	History   int     // earlier sessions that are known of it; negative: fewer than it takes
+	Gap       int64   // in microseconds, by which these have to be apart; negative where it is not known
+	MoreRuns  int
+	Looks     int     // how often it was looked at, at most
+	Planned   bool    // that was planned
+	Spend     float64 // the share of the level that it may use: judge.Spend
+
+	Relative judge.Verdict // to what all points share; empty where that is not known
+
+	BaseOK   bool // the base has ok runs
+	Failures bool // a larger share of the head's runs failed than of the base's
+	Control  bool // the sweep says that no change touches it
+
+	// FailureChance is how likely so many failures of the head are by chance, if it fails no more often than the base.
+	FailureChance float64
+}
+
+// point is what counts are made of.
+func (p *pairing) point() Point {
+	o := p.outcome
+	c := Point{
+		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
+		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
+		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
+	}
+	if p.relative != nil {
+		c.Relative = p.relative.Verdict
+	}
+	if c.Failures {
+		c.FailureChance = p.failureChance()
+	}
+	return c
+}
+
+// change is the estimate, in the scale in which the point is compared; NaN where a side has no values.
+func (p *pairing) change() float64 {
+	if !p.whole() {
+		return math.NaN()
+	}
+	return p.outcome.Change.Value
+}
+
+// choose finds the points of a metric that become rows, in their order.
+func (m *comparing) choose(points []*pairing) []*pairing {
+	limit := m.req.Limit
+	if limit == 0 {
+		limit = len(points)
+	}
+	if m.req.Worst != nil {
+		return worstFirst(points, m.req.Worst, limit)
+	}
+	return least(points, limit, inOrder)
+}
+
+// least are the first of all in their order, at most so many; those that are equal stay as they are.
+func least[T any](all []T, limit int, order func(a, b T) int) []T {
+	const few = 100 // of which one is put into its place faster than all are sorted
+	if limit > few {
+		all = slices.Clone(all)
+		slices.SortStableFunc(all, order)
+		return all[:min(len(all), limit)]
+	}
+	var first []T
+	for _, v := range all {
+		if len(first) == limit {
+			if order(v, first[limit-1]) >= 0 {
+				continue
+			}
+			first = first[:limit-1]
+		}
+		at := len(first)
+		for at > 0 && order(v, first[at-1]) < 0 {
+			at--
+		}
+		first = slices.Insert(first, at, v)
+	}
+	return first
+}
+
+// common reads what the points are that become rows, and gives the fields in which all points are equal.
+func (m *comparing) common(ctx context.Context, families []family) ([]string, error) {
+	named := m.chosen
+	if m.few() {
+		named = nil
+		for _, f := range families {
+			named = append(named, f.points...)
+		}
+	}
+	if err := m.name(ctx, named); err != nil {
+		return nil, err
+	}
+	all := 0
+	for _, f := range families {
+		all += len(f.points)
+	}
+	if len(named) < all {
+		return m.commonStrata(), nil
+	}
+	return commonFields(named), nil
+}
+
+// commonFields are the fields in which all points are equal.
+func commonFields(points []*pairing) []string {
+	if len(points) == 0 {
+		return nil
+	}
+	of := &matcher{}
+	first := points[0].either()
+	fields := slices.Clone(facts.Identity)
+	for _, name := range slices.Sorted(maps.Keys(first.params)) {
+		fields = append(fields, filter.ParamPrefix+name)
+	}
+	return slices.DeleteFunc(fields, func(field string) bool {
+		return slices.ContainsFunc(points, func(p *pairing) bool { return !of.same(first, p.either(), field) })
+	})
+}
+
+// commonStrata are the fields of which the strata say that they are equal in all runs of both sides.
+func (m *comparing) commonStrata() []string {
+	var fields []string
+	all := slices.Concat(m.base.strata, m.head.strata)
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.benchmark != all[0].benchmark }) {
+		fields = append(fields, "benchmark")
+	}
+	if !slices.ContainsFunc(all, func(t stratum) bool { return t.backend != all[0].backend }) {
+		fields = append(fields, "backend")
+	}
+	return fields
+}
+
+// namedAtOnce is how many points are named by one query: what it gathers is in memory.
+const namedAtOnce = 16_384
+
+// name reads what points are, where that is not known yet.
+func (m *comparing) name(ctx context.Context, all []*pairing) error {
+	var unnamed groups
+	for _, p := range all {
+		if g := p.either(); g.identity == nil {
+			unnamed = append(unnamed, g)
+		}
+	}
+	slices.SortStableFunc(unnamed, func(a, b *group) int { return cmp.Compare(a.first, b.first) })
+	interned := newInterning()
+	for some := range slices.Chunk(unnamed, namedAtOnce) {
+		if err := m.nameSome(ctx, some, interned); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
+func (m *comparing) nameSome(ctx context.Context, some groups, interned *interning) error {
+	byID := map[string][]*group{}
+	for _, g := range some {
+		byID[g.pointID] = append(byID[g.pointID], g)
+	}
+	since, until := some[0].first, some[len(some)-1].first
+	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, facts.IdentityColumns()...))
+	if err != nil {
+		return err
+	}
+	src, during, args := m.Src, "", []any{slices.Collect(maps.Keys(byID))}
+	if since > 0 { // each says when
+		src = src.Within(scan.Bounds{Since: since / 1000, Until: until/1000 + 1})
+		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
+		args = append(args, since, until)
+	}
+	text := "SELECT point, " + facts.IdentitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
+		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
+	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		for _, g := range byID[duck.Text(row[0])] {
+			g.readIdentity(row[1:], interned)
+		}
+		return nil
+	})
+}
+
+// Verdicts are all that can be said of a point, in the order in which people want to read them: the worst first.
+var Verdicts = []judge.Verdict{
+	Missing, Failed, Unsupported, judge.Regressed, judge.Changed, judge.Improved, Fixed, Added,
+	judge.Estimate, judge.Inconclusive, judge.Unchanged,
+}
+
+// rankIn is how bad a verdict is: 0 the worst, one that is not named after all others.
+func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
+	if rank := slices.Index(verdicts, v); rank >= 0 {
+		return rank
+	}
+	return len(verdicts)
+}
+
+// worstFirst orders points by their verdicts, also those relative to what all points share, those that are not named after all others, the largest change of each
+// first, and gives at most so many of them.
+func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing {
+	type weighed struct {
+		*pairing
+		rank int
+		size float64
+	}
+	weights := make([]weighed, len(all))
+	for i, p := range all {
+		rank := rankIn(verdicts, p.verdict)
+		if p.relative != nil {
+			rank = min(rank, rankIn(verdicts, p.relative.Verdict))
+		}
+		weights[i] = weighed{p, rank, math.Abs(p.change())}
+	}
+	weights = least(weights, limit, func(a, b weighed) int {
+		return cmp.Or(a.rank-b.rank, cmp.Compare(b.size, a.size)) // no size is the least
+	})
+	worst := make([]*pairing, len(weights))
+	for i := range weights {
+		worst[i] = weights[i].pairing
+	}
+	return worst
+}

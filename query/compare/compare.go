@@ -1,0 +1,322 @@
+package compare
+
+import (
+	"context"
+	"slices"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
+// are compared.
+type Request struct {
+	// Base and Head are filters. Without a Head, Base selects both sides of sessions that have two (bench --against).
+	Base, Head string
+
+	// Axis and Reference, in place of Head, compare every value of an axis among the runs of Base with the one named.
+	Axis, Reference string
+
+	// Metrics are compared one by one; none: the primary metric of each point.
+	Metrics []string
+
+	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
+	// metric that is not among them has the one that the head's sweep gives it.
+	Thresholds map[string]Threshold
+
+	Rules judge.Rules
+
+	// Absolute leaves out what is said relative to what all points share.
+	Absolute bool
+
+	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
+	// largest change of a verdict comes first. Without it points are in the order in which they ran.
+	Limit int
+	Worst []judge.Verdict
+
+	// Inputs adds to each row what its numbers are made of, so that they can be computed again. That is half of it.
+	Inputs bool
+
+	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
+	// larger than all they are made of. Its error ends the comparison.
+	Pages func(answer.Table) error
+}
+
+// Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
+// an amount in its unit of one that is compared by its difference.
+type Threshold struct {
+	Value    float64
+	Absolute bool
+	Unit     string // the stored unit of an amount; empty: that of the metric
+}
+
+// Comparison is the answer: a row for each point and metric of both sides, what is said of all of them, and what the
+// sides are.
+//
+// Columns: the identity of the point (the head's, where it has the point), machine and params; base_point_id and
+// head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples and
+// samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
+// of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
+// (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head or, where a session went on
+// until it was settled (flag planned_looks), how often at most it was looked at, which p_adjusted and the confidence of low
+// and high allow for (judge.Spend); flags; failure, what went wrong in a run of the head; method, strict,
+// correction, the rules that were used, and rule, of which p is; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
+// relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL where that is not
+// known. With Inputs, what these are made of: base_locations, head_locations, block_differences and history (logarithms,
+// unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family. In a session that went on
+// until it was settled, points are judged as JudgeSession says: the family and what it lends are those of the look at which
+// the point had its last run.
+type Comparison struct {
+	answer.Table
+	Base, Head Side
+	Differs    []facts.Difference
+	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
+	Thresholds map[string]Threshold // of each of the metrics
+	Metrics    []string             // that were compared, as they were asked for, else ascending
+	Shared     map[string]Shared    // by metric; none where points were not judged relative to what they share
+	Points     []Point              // all of them, also those beyond the limit
+	NotNumbers map[string]int       // as in Listing
+}
+
+// Compare compares two selections.
+//
+// Points match where all identity fields and the machine are equal, but for fields in which each side is constant and
+// the sides differ. It is an ErrInput if a selection has no runs, if a run is on both sides, and if no point of one side
+// has a match on the other.
+func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
+	return compare(ctx, db, &comparing{req: req, many: manyCompared})
+}
+
+func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error) {
+	var c Comparison
+	m.given = m.req.Thresholds
+	var err error
+	if m.axis, err = axisOf(m.req.Axis); err != nil {
+		return c, err
+	}
+	raised := false
+	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
+		m.Reader, m.chosen = r, nil
+		if !raised { // the next time there is more
+			if err := m.Conn.Raise(ctx, compareMemory); err != nil {
+				return err
+			}
+			raised = true
+		}
+		var err error
+		c, err = m.compare(ctx)
+		return err
+	})
+	if err != nil {
+		return Comparison{}, err
+	}
+	return c, m.handOut(&c)
+}
+
+// correction names what p is adjusted by.
+func (m *comparing) correction() string {
+	if m.req.Rules.Gate {
+		return "holm"
+	}
+	return "benjamini_hochberg"
+}
+
+// comparePage is how many rows are handed out at a time.
+const comparePage = 1000
+
+// handOut makes the rows of the points that were chosen.
+func (m *comparing) handOut(c *Comparison) error {
+	for points := range slices.Chunk(m.chosen, comparePage) {
+		for _, p := range points {
+			row := p.row(m.correction())
+			if m.req.Inputs {
+				row = append(row, p.inputs()...)
+			}
+			c.Rows = append(c.Rows, row)
+		}
+		if m.req.Pages == nil {
+			continue
+		}
+		if err := m.req.Pages(c.Table); err != nil {
+			return err
+		}
+		c.Rows = nil
+		for _, p := range points {
+			p.letGo()
+		}
+	}
+	return nil
+}
+
+// columns are those of the rows.
+func (m *comparing) columns() []answer.Column {
+	if m.req.Inputs {
+		return append(compareColumns(), inputColumns()...)
+	}
+	return compareColumns()
+}
+
+// letGo forgets what a row was made of: of very many points it is most of the memory.
+func (p *pairing) letGo() {
+	*p.pair = judge.Pair{}
+	*p = pairing{}
+}
+
+// compareMemory is what DuckDB may use to group runs, in bytes.
+const compareMemory = 256 << 20
+
+// comparing is a comparison in the making.
+type comparing struct {
+	*scan.Reader
+	req        Request
+	given      map[string]Threshold // by the request, not by a sweep
+	many       int                  // see manyCompared
+	axis       string               // the field that the request's axis is
+	base, head *side
+	names      []facts.Difference // in what the points of the sides are called
+	plans      plannedLooks       // of the sessions that both sides have
+	chosen     []*pairing         // what becomes rows
+}
+
+func (m *comparing) compare(ctx context.Context) (Comparison, error) {
+	if err := m.sides(ctx); err != nil {
+		return Comparison{}, err
+	}
+	c := Comparison{Table: answer.Table{Columns: m.columns()}}
+	base, err := m.facts(ctx, m.base)
+	if err != nil {
+		return Comparison{}, err
+	}
+	head, err := m.facts(ctx, m.head)
+	if err != nil {
+		return Comparison{}, err
+	}
+	c.Base, c.Head = m.base.Side, m.head.Side
+	c.Differs = differences(base, head)
+	m.req.Thresholds = head.thresholds(m.given)
+	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
+		return Comparison{}, err
+	}
+	families, err := m.families(ctx)
+	if err != nil {
+		return Comparison{}, err
+	}
+	if err := m.nameControls(ctx, families, head); err != nil {
+		return Comparison{}, err
+	}
+	if err := m.judge(families); err != nil {
+		return Comparison{}, err
+	}
+	if !m.req.Absolute {
+		c.Shared = m.relative(families)
+	}
+	c.Thresholds = map[string]Threshold{}
+	for _, f := range families {
+		if f.metric != "" {
+			c.Metrics = append(c.Metrics, f.metric)
+			c.Thresholds[f.metric] = thresholdOf(m.req.Thresholds, f.metric)
+		}
+		c.Points = slices.Grow(c.Points, len(f.points))
+		for _, p := range f.points {
+			c.Points = append(c.Points, p.point())
+		}
+		m.chosen = append(m.chosen, m.choose(f.points)...)
+	}
+	if c.Common, err = m.common(ctx, families); err != nil {
+		return Comparison{}, err
+	}
+	if c.NotNumbers, err = m.notNumbers(ctx); err != nil {
+		return Comparison{}, err
+	}
+	c.Differs = append(c.Differs, slices.DeleteFunc(m.names, func(d facts.Difference) bool { return d.Name == "machine" })...)
+	slices.SortStableFunc(c.Differs, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
+	return c, nil
+}
+
+// metrics are those that are compared, each once. One that is the primary one of all runs is asked for as that, which is
+// in the rows of the runs.
+func (m *comparing) metrics() []string {
+	if len(m.req.Metrics) == 0 {
+		return []string{""}
+	}
+	var all []string
+	for _, metric := range m.req.Metrics {
+		other := func(k kindOfMetric) bool { return k.name != metric }
+		if !slices.ContainsFunc(m.base.kinds, other) && !slices.ContainsFunc(m.head.kinds, other) {
+			metric = ""
+		}
+		if !slices.Contains(all, metric) {
+			all = append(all, metric)
+		}
+	}
+	return all
+}
+
+// metric reads one metric of all points, the primary ones where it is empty.
+func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, error) {
+	matched, err := m.matched(ctx, metric)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range matched {
+		p.name = p.kind().name
+		p.relate(m.sidesApart())
+		p.plan(m.plans)
+	}
+	for _, p := range matched {
+		p.base.settle(len(m.plans) > 0)
+		p.head.settle(len(m.plans) > 0)
+	}
+	if err := m.processes(ctx, matched, metric); err != nil {
+		return nil, err
+	}
+	if err := m.ticks(ctx, matched, metric); err != nil {
+		return nil, err
+	}
+	return matched, m.histories(ctx, matched, metric)
+}
+
+// manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran, nor
+// what the points are that do not become rows.
+const manyCompared = 200_000
+
+// few tells whether there are fewer runs than that.
+func (m *comparing) few() bool { return m.base.Runs+m.head.Runs < m.many }
+
+// matched are the points of both sides.
+func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
+	everything := m.req.Limit == 0 || m.axis != "" || m.few()
+	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), repeats: len(m.plans) > 0, names: m.axis != ""}
+	for {
+		base, head, err := m.groups(ctx, a)
+		if err != nil {
+			return nil, err
+		}
+		common := m.axis == "" && inCommon(base, head)
+		if a.names || common {
+			if base, head = base.with(metric), head.with(metric); len(base)+len(head) == 0 {
+				return nil, fault.Input("compare: no run has the metric %q", fault.Brief(metric))
+			}
+			by := newMatcher(base, head, m.axis, common)
+			m.names = by.differs
+			return by.match(base, head)
+		}
+		a.names = true
+	}
+}
+
+// notNumbers counts what orderings of the filters could not use: of runs that either side would have, each once.
+func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
+	if len(m.base.sel.NotNumbers)+len(m.head.sel.NotNumbers) == 0 {
+		return nil, nil
+	}
+	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})
+	if err != nil {
+		return nil, err
+	}
+	return m.CountNotNumbers(ctx, sel)
+}

@@ -1,0 +1,328 @@
+package compare_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+func mustCompare(t testing.TB, db *query.DB, req compare.Request) compare.Comparison {
+	t.Helper()
+	req.Inputs = true
+	c, err := compare.Compare(context.Background(), db, req)
+	if err != nil {
+		t.Fatalf("%+v: %v", req, err)
+	}
+	return c
+}
+
+// cellOf is a value of a row of a comparison, as text.
+func cellOf(c compare.Comparison, row int, name string) string {
+	return fmt.Sprint(c.Rows[row][c.Index(name)])
+}
+
+func realOf(t testing.TB, c compare.Comparison, row int, name string) float64 {
+	t.Helper()
+	v, ok := c.Rows[row][c.Index(name)].(float64)
+	if !ok {
+		t.Fatalf("row %d: %s is %v", row, name, c.Rows[row][c.Index(name)])
+	}
+	return v
+}
+
+func realsOf(c compare.Comparison, row int, name string) []float64 {
+	list, _ := c.Rows[row][c.Index(name)].([]any)
+	var values []float64
+	for _, v := range list {
+		values = append(values, v.(float64))
+	}
+	return values
+}
+
+// wobble are seven runs around a location, which differ by up to a percent.
+func wobble(location float64) []float64 {
+	var all []float64
+	for _, f := range []float64{1, 1.004, .997, 1.002, .995, 1.008, .999} {
+		all = append(all, location*f)
+	}
+	return all
+}
+
+// twoSides is a session of both sides of three points, in blocks: the first is slower, the second faster, the third the
+// same.
+func twoSides() []schema.Run {
+	var n int
+	var runs []schema.Run
+	for i, head := range []float64{1.1, .9, 1} {
+		runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("base", int64(1<<i)), wobble(1000)...)...)
+		others := wobble(1000 * head)
+		slices.Reverse(others)
+		runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", int64(1<<i)), others...)...)
+	}
+	return runs
+}
+
+func TestCompareTwoSides(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, twoSides()...))
+	c := mustCompare(t, db, compare.Request{Base: "session=last"})
+	for row, want := range []judge.Verdict{judge.Regressed, judge.Improved, judge.Unchanged} {
+		if got := cellOf(c, row, "verdict"); got != string(want) {
+			t.Errorf("point %d is %s, want %s", row, got, want)
+		}
+	}
+	if got := cellOf(c, 0, "method"); got != string(judge.MethodBlocks) {
+		t.Errorf("method %s", got)
+	}
+	if change := realOf(t, c, 0, "change"); math.Abs(change-.1) > .002 {
+		t.Errorf("change %g, want 0.1", change)
+	}
+	if len(c.Differs) != 0 {
+		t.Errorf("what differs: %+v", c.Differs)
+	}
+	if g := c.Gate(); g.Regressions != 1 || g.Unsettled != 0 || g.Points != 3 || g.Looks != 1 {
+		t.Errorf("gate %+v", g)
+	}
+	mean, points := c.GeometricMean()
+	if want := math.Cbrt(1.1*.9) - 1; points != 3 || math.Abs(mean-want) > .002 {
+		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
+	}
+	by, err := c.By([]string{"bs"})
+	if err != nil || len(by.Rows) != 3 || by.Rows[0][0] != int64(1) || by.Rows[0][by.Index("regressed")] != int64(1) {
+		t.Errorf("by batch size: %v, %v", by.Rows, err)
+	}
+	_, err = c.By([]string{"nonsense"})
+	querytest.WantInput(t, err, "no point has it")
+}
+
+// TestCompareAgain: whatever a row says can be had from its lists again.
+func TestCompareAgain(t *testing.T) {
+	t.Parallel()
+	db := querytest.Open(t, querytest.NewStore(t, append(twoSides(), sessionsOf(8, 1)...)...))
+	for _, req := range []compare.Request{{Base: "session=" + querytest.SessionID(1)}, {Base: "session=" + querytest.SessionID(20), Head: "session=" + querytest.SessionID(21)}} {
+		c := mustCompare(t, db, req)
+		for row := range c.Rows {
+			base, head, blocks := realsOf(c, row, "base_locations"), realsOf(c, row, "head_locations"), realsOf(c, row, "block_differences")
+			change := stat.Shift(base, head, judge.Confidence)
+			test, _ := stat.Welch(base, head)
+			if len(blocks) > 0 {
+				change = stat.PairedShift(blocks, judge.Confidence)
+				test, _ = stat.OneSample(blocks)
+			}
+			p := test.P()
+			if history := realsOf(c, row, "history"); len(history) > 0 {
+				noise, _ := stat.SessionNoise(history)
+				among := stat.TTest{StdErr: math.Sqrt2 * noise.SD, DF: float64(len(history) - 1)}
+				half := among.Interval(judge.Confidence).High
+				change.Low, change.High = min(change.Low, change.Value-half), max(change.High, change.Value+half)
+				among.Difference, among.DF = test.Difference, 1+.4*float64(len(history))
+				p = max(p, among.P(), shareOf(noise.Differences, .9*math.Abs(change.Value)))
+			}
+			for name, want := range map[string]float64{
+				"change": math.Expm1(change.Value), "low": math.Expm1(change.Low), "high": math.Expm1(change.High), "p": p,
+				"base": math.Exp(stat.Quantile(slices.Sorted(slices.Values(base)), .5)),
+			} {
+				if got := realOf(t, c, row, name); math.Abs(got-want) > 1e-9*max(1, math.Abs(want)) {
+					t.Errorf("row %d: %s is %g, its lists give %g", row, name, got, want)
+				}
+			}
+		}
+	}
+}
+
+// shareOf is the share of values that are at least as large.
+func shareOf(values []float64, least float64) float64 {
+	n := 0
+	for _, v := range values {
+		if v >= least {
+			n++
+		}
+	}
+	return float64(n) / float64(len(values))
+}
+
+// sessionsOf are past sessions of one point and two more, 20 and 21: the last is slower by a factor. Sessions differ by
+// some permille.
+func sessionsOf(past int, factor float64) []schema.Run {
+	n := 1000
+	var runs []schema.Run
+	for k := range past {
+		runs = append(runs, querytest.RunsOf(&n, 10+k, nil, wobble(1000*(1+.002*float64(k%3-1)))...)...)
+	}
+	runs = append(runs, querytest.RunsOf(&n, 20, nil, wobble(1002)...)...)
+	return append(runs, querytest.RunsOf(&n, 21, nil, wobble(1000*factor)...)...)
+}
+
+func TestCompareSessions(t *testing.T) {
+	t.Parallel()
+	req := compare.Request{Base: "session=last~1", Head: "session=last"}
+	for _, c := range []struct {
+		past    int
+		factor  float64
+		verdict judge.Verdict
+		reason  judge.Reason
+	}{
+		{0, 1.3, judge.Inconclusive, judge.Sessions},
+		{3, 1.3, judge.Inconclusive, judge.Sessions}, // and the base's is the fourth
+		{8, 1.3, judge.Regressed, ""},
+		{8, .7, judge.Improved, ""},
+		{8, 1.0, judge.Unchanged, ""},
+		{8, 1.021, judge.Inconclusive, judge.Noise},
+	} {
+		got := mustCompare(t, querytest.SealedRuns(t, sessionsOf(c.past, c.factor)), req)
+		if v, r := cellOf(got, 0, "verdict"), got.Points[0].Reason; v != string(c.verdict) || r != c.reason {
+			t.Errorf("%d earlier sessions, factor %g: %s %s, want %s %s (history %d)", c.past, c.factor, v, r, c.verdict, c.reason, got.Points[0].History)
+		}
+	}
+	// The head's own session is no part of what sessions differ by, nor is another machine's.
+	runs := sessionsOf(8, 1.3)
+	n := 5000
+	runs = append(runs, querytest.RunsOf(&n, 19, func(r *schema.Run) { r.Env.Machine = "other" }, wobble(9000)...)...)
+	got := mustCompare(t, querytest.SealedRuns(t, runs), req)
+	if history := realsOf(got, 0, "history"); len(history) != 9 || slices.Max(history) > math.Log(1100) {
+		t.Errorf("history %v", history)
+	}
+}
+
+// TestCompareSense: whatever the values, there is a row, and no verdict that they cannot carry.
+func TestCompareSense(t *testing.T) {
+	t.Parallel()
+	values := func(metric string, all ...float64) func(*schema.Run) {
+		return func(r *schema.Run) {
+			r.Metrics, r.Primary = []schema.Metric{querytest.RealMetric(metric, "ns", all...)}, metric
+		}
+	}
+	ended := func(status schema.Status) func(*schema.Run) {
+		return func(r *schema.Run) { r.Status, r.Stage, r.Metrics, r.Primary = status, schema.StageMeasure, nil, "" }
+	}
+	edited := func(edit func(*schema.Metric)) func(*schema.Run) {
+		return func(r *schema.Run) { edit(&r.Metrics[0]) }
+	}
+	five := []float64{1000, 1004, 997, 1002, 995}
+	same := []float64{1003, 1003, 1003, 1003, 1003} // in no step that could be the clock's
+	for _, c := range []struct {
+		what             string
+		base, head       []float64
+		editBase, edited func(*schema.Run)
+		verdict          judge.Verdict
+		reason           judge.Reason
+		flag             string
+	}{
+		{what: "one run", base: five[:1], head: []float64{2000}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: compare.FlagFewRuns},
+		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: compare.FlagFewRuns},
+		{what: "all equal", base: same, head: same, verdict: judge.Unchanged},
+		{what: "all equal, but to each other", base: same, head: []float64{2003, 2003, 2003, 2003, 2003}, verdict: judge.Regressed},
+		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: judge.Inconclusive, reason: judge.Noise},
+		{
+			what: "one side after the other", base: five, head: []float64{1523, 1527, 1520, 1525, 1518}, edited: func(r *schema.Run) { r.StartedAt = r.StartedAt.Add(time.Minute) },
+			verdict: judge.Inconclusive, reason: judge.Order, flag: compare.FlagOrder,
+		},
+		{what: "zeros", base: five, head: five, edited: values("latency", 0, 0, 0), verdict: judge.Estimate, reason: judge.NotPositive},
+		{what: "negative", base: five, head: five, edited: values("latency", -5, -6), verdict: judge.Estimate, reason: judge.NotPositive},
+		{what: "not a number", base: five, head: five, edited: values("latency", 1, math.NaN()), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "infinity", base: five, head: five, edited: values("latency", 1, math.Inf(1)), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "no samples", base: five, head: five, edited: values("latency"), verdict: judge.Estimate, reason: judge.NoValues},
+		{what: "another unit", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Unit = "B" }), verdict: judge.Estimate, reason: judge.Units},
+		{what: "another metric", base: five, head: five, edited: values("wall", 1, 2, 3), verdict: judge.Estimate, reason: judge.Units},
+		{what: "another clock", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Clock = "cuda_event" }), verdict: judge.Estimate, reason: judge.Clocks},
+		{what: "another level", base: five, head: five, edited: edited(func(m *schema.Metric) { m.Level = schema.LevelProcess }), verdict: judge.Estimate, reason: judge.Levels},
+		{
+			what: "nobody knows which way is better", base: five, head: []float64{2000, 2001, 2002, 2003, 2004}, editBase: edited(func(m *schema.Metric) { m.Better = "" }),
+			edited: edited(func(m *schema.Metric) { m.Better = "" }), verdict: judge.Changed,
+		},
+		{what: "missing", base: five, verdict: compare.Missing},
+		{what: "added", head: five, verdict: compare.Added},
+		{what: "failed", base: five, head: five, edited: ended(schema.StatusCrashed), verdict: compare.Failed, flag: compare.FlagFailures},
+		{what: "unsupported", base: five, head: five, edited: ended(schema.StatusUnsupported), verdict: compare.Unsupported},
+		{what: "both unsupported", base: five, head: five, editBase: ended(schema.StatusUnsupported), edited: ended(schema.StatusUnsupported), verdict: compare.Unsupported},
+		{what: "fixed", base: five, head: five, editBase: ended(schema.StatusTimeout), verdict: compare.Fixed},
+		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: judge.Unchanged, flag: "drift"},
+	} {
+		n := 0
+		edit := func(side string, more func(*schema.Run)) func(*schema.Run) {
+			return func(r *schema.Run) {
+				r.Side, r.BlockIndex = side, nil
+				if more != nil {
+					more(r)
+				}
+			}
+		}
+		// A second point makes sure that there is something on both sides.
+		runs := slices.Concat(querytest.RunsOf(&n, 1, edit("base", c.editBase), c.base...), querytest.RunsOf(&n, 1, edit("head", c.edited), c.head...),
+			querytest.RunsOf(&n, 1, querytest.On("base", 64), five...), querytest.RunsOf(&n, 1, querytest.On("head", 64), five...))
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
+		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("batch_size")] == int64(1) })
+		if row < 0 || len(got.Rows) != 2 {
+			t.Errorf("%s: no row of it in %v", c.what, got.Rows)
+			continue
+		}
+		if v, r := cellOf(got, row, "verdict"), cellOf(got, row, "reason"); v != string(c.verdict) || r != string(c.reason) && (r != "<nil>" || c.reason != "") {
+			t.Errorf("%s: %s %s, want %s %s", c.what, v, r, c.verdict, c.reason)
+		}
+		if flags := cellOf(got, row, "flags"); c.flag != "" && !strings.Contains(flags, c.flag) {
+			t.Errorf("%s: flags %s, want %s", c.what, flags, c.flag)
+		}
+	}
+}
+
+// TestCompareAsMany: of very many runs less is read, and the answer is the same.
+func TestCompareAsMany(t *testing.T) {
+	t.Parallel()
+	n := 2000
+	runs := sessionsOf(8, 1.3)
+	for k := range 30 {
+		edit := func(r *schema.Run) { r.BatchSize = new(int64(2 + k)) }
+		runs = append(runs, querytest.RunsOf(&n, 20, edit, wobble(1000)...)...)
+		runs = append(runs, querytest.RunsOf(&n, 21, edit, wobble(1000+float64(k))...)...)
+	}
+	runs = append(runs, querytest.RunsOf(&n, 21, func(r *schema.Run) {
+		r.BatchSize, r.Status, r.Stage, r.Metrics, r.Primary = new(int64(2)), schema.StatusTimeout, schema.StageMeasure, nil, ""
+	}, 1)...)
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	req := compare.Request{Base: "session=last~1", Head: "session=last", Limit: 7, Worst: compare.Verdicts, Inputs: true}
+	few := mustCompare(t, db, req)
+	many, err := compare.CompareAsMany(context.Background(), db, req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(few.Rows) != 7 || len(many.Rows) != 7 || len(few.Points) != 31 || len(many.Points) != 31 {
+		t.Fatalf("%d and %d rows of %d and %d points", len(few.Rows), len(many.Rows), len(few.Points), len(many.Points))
+	}
+	// What all points have in common is not what the rows have, of which there may be but one.
+	req.Limit = 1
+	if one := mustCompare(t, db, req); !slices.Equal(one.Common, few.Common) || slices.Contains(one.Common, "batch_size") || !slices.Contains(one.Common, "precision") {
+		t.Errorf("in common: %q with one row, %q with 7", one.Common, few.Common)
+	}
+	if want := []string{"benchmark", "backend"}; !slices.Equal(many.Common, want) {
+		t.Errorf("known to be in common of many: %q, want %q", many.Common, want)
+	}
+	for row := range few.Rows {
+		for i, column := range few.Columns {
+			if strings.HasSuffix(column.Name, "_locations") { // in another order
+				continue
+			}
+			x, isReal := few.Rows[row][i].(float64)
+			if y, _ := many.Rows[row][i].(float64); isReal && math.Abs(x-y) < 1e-9*math.Abs(x) {
+				continue
+			}
+			if a, b := fmt.Sprint(few.Rows[row][i]), fmt.Sprint(many.Rows[row][i]); a != b {
+				t.Errorf("row %d: %s is %s of few runs and %s of many", row, column.Name, a, b)
+			}
+		}
+	}
+	_, err = compare.CompareAsMany(context.Background(), db, compare.Request{Base: "batch_size=1", Head: "batch_size=5", Limit: 3})
+	if err != nil {
+		t.Errorf("points that match by their fields: %v", err)
+	}
+}

@@ -1,0 +1,220 @@
+package compare
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// mostContrastRuns is how many runs of a side contrasts are looked for among: the newest ones.
+const mostContrastRuns = 1000
+
+// placeFacts are the columns of where in its session a run ran, which are facts of runs.
+var placeFacts = []string{"block_index", "position_index"}
+
+// hardwareMetrics are the metrics that say what the hardware did: they are facts of a run, while others are what came out.
+var hardwareMetrics = []string{metricClock, "temperature"}
+
+// startedRun is a run with when it started, in Unix microseconds; 0 where that is not known.
+type startedRun struct {
+	judge.ContrastRun
+	started int64
+}
+
+// contrasts looks for facts by which the runs of the sides differ from one another.
+func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
+	var read []startedRun
+	err := x.db.Stores().Ask(ctx, func(r *scan.Reader) error {
+		read = nil
+		for i, filter := range filters {
+			side, err := x.contrastRuns(ctx, r, filter)
+			if err != nil {
+				return err
+			}
+			for k := range side {
+				side[k].Head = i == 1
+			}
+			read = append(read, side...)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(read, func(a, b startedRun) int { return cmp.Compare(a.started, b.started) })
+	runs := make([]judge.ContrastRun, len(read))
+	for i, one := range read {
+		runs[i] = one.ContrastRun
+	}
+	scale := schema.Scale(x.text("scale"))
+	c := judge.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: x.text("better") == string(schema.BetterHigher)}
+	if zone, ok := x.Comparison.Rows[0][x.Comparison.Index("dead_zone")].(float64); ok {
+		c.DeadZone = zone
+		if scale == schema.ScaleRatio {
+			c.DeadZone = math.Log1p(zone)
+		}
+	}
+	found := judge.Contrasts(c)
+	x.Facts, x.FewRuns = found.Tested, found.TooFew
+	for _, one := range found.All {
+		x.contrast(one, scale)
+	}
+	return nil
+}
+
+// contrastNames are the facts that differ between some runs and are to be looked at, those that matter most first.
+func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for name := range r.Facts {
+			seen[name] = true
+		}
+	}
+	var all []facts.Difference
+	for _, name := range slices.Sorted(maps.Keys(seen)) {
+		d := facts.Difference{Kind: facts.KindOf(name), Name: name}
+		if x.req.Unrelated == nil || !x.req.Unrelated(d) {
+			all = append(all, d)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b facts.Difference) int { return facts.Rank(a) - facts.Rank(b) })
+	names := make([]string, len(all))
+	for i, d := range all {
+		names[i] = d.Name
+	}
+	return names
+}
+
+// contrastRuns reads the runs of a side of the point that have a location, with their facts.
+func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
+	m := &comparing{Reader: r}
+	s, err := m.selectSide(ctx, filter)
+	if err != nil {
+		return nil, err
+	}
+	a := asked{metric: x.text("metric")}
+	if len(s.kinds) == 1 && s.kinds[0].name == a.metric {
+		a.metric = ""
+	}
+	rows, args, err := m.groupRows(s, a)
+	if err != nil {
+		return nil, err
+	}
+	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
+	var ids []schema.ULID
+	var runs []startedRun
+	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
+		one := startedRun{judge.ContrastRun{Session: duck.Text(row[1]), Block: -1}, duck.Integer(row[3])}
+		if block, ok := row[2].(int64); ok {
+			one.Block = block
+		}
+		one.Location, _ = row[4].(float64)
+		runs = append(runs, one)
+		ids, err = scan.AppendID(ids, row[0])
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Reverse(runs)
+	slices.Reverse(ids)
+	return runs, contrastFacts(ctx, r, ids, runs, x.text("metric"))
+}
+
+// contrastFacts reads the facts of runs.
+func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs []startedRun, own string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	sorted := slices.SortedFunc(slices.Values(ids), scan.CompareIDs)
+	known, err := facts.Of(ctx, r, sorted, append([]string{"tags"}, placeFacts...)...)
+	if err != nil {
+		return err
+	}
+	for i, id := range ids {
+		runs[i].Facts = known[id]
+		for name, value := range maps.Clone(known[id]) {
+			if tag, ok := strings.CutPrefix(name, "tags."); ok {
+				delete(known[id], name)
+				known[id]["tag."+tag] = value
+			}
+		}
+	}
+	metrics := slices.DeleteFunc(slices.Clone(hardwareMetrics), func(name string) bool { return name == own })
+	text := "SELECT run_id, metric, p50 FROM " + r.Src.Of(sorted).Nested(schema.Samples, "") + scan.OfRuns + " WHERE metric IN (SELECT unnest($2::VARCHAR[]))"
+	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(sorted), metrics}}, func(row []driver.Value) error {
+		id, err := schema.ParseULID(duck.Text(row[0]))
+		if value, ok := row[2].(float64); ok && err == nil && known[id] != nil {
+			known[id][duck.Text(row[1])] = schema.CanonicalFloat(value)
+		}
+		return nil
+	})
+}
+
+// contrast adds a contrast.
+func (x *explaining) contrast(c judge.Contrast, scale schema.Scale) {
+	tier := unranked
+	if c.Verdict == judge.Explains || c.Verdict == judge.Opposes {
+		tier = tierContrast
+	}
+	var base, head any
+	if c.Within != "" {
+		base, head = countsText(c.Base), countsText(c.Head)
+	}
+	x.evidence = append(x.evidence, evidence{tier: tier, size: -c.Adjusted, row: []any{
+		string(EvidenceContrast), conditionText(c.Condition), base, head,
+		answer.Real(scale.Change(c.Effect.Value)), answer.Real(scale.Change(c.Effect.Low)), answer.Real(scale.Change(c.Effect.High)),
+		answer.Text(x.text("unit")), string(scale), answer.Real(c.Part), string(c.Verdict),
+	}, tested: contrastCells(c, x.Facts)})
+}
+
+// contrastCells are what only contrasts have, in the order of the columns from p on.
+func contrastCells(c judge.Contrast, facts int) []any {
+	alike := make([]any, 0, len(c.Alike))
+	for _, other := range c.Alike {
+		alike = append(alike, conditionText(other))
+	}
+	cells := []any{answer.Real(c.P), answer.Real(c.Adjusted), nil, nil, nil, nil, nil, nil, alike}
+	if c.Within == "" {
+		return cells
+	}
+	copy(cells[2:], []any{int64(facts), string(c.Within), int64(c.With), int64(c.Others)})
+	if c.WithSessions > 0 {
+		copy(cells[6:], []any{int64(c.WithSessions), int64(c.OtherSessions)})
+	}
+	return cells
+}
+
+// countsText says how many of how many.
+func countsText(n [2]int) string { return fmt.Sprintf("%d of %d", n[0], n[1]) }
+
+// bareWord matches a value that needs no quotes in a filter.
+var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@+-]+$`)
+
+// conditionText is a condition as a word of a filter.
+func conditionText(c judge.Condition) string {
+	switch {
+	case c.Operator == "":
+		return c.Fact
+	case c.Value == "":
+		return c.Fact + "=null"
+	case bareWord.MatchString(c.Value):
+		return c.Fact + c.Operator + c.Value
+	}
+	return c.Fact + c.Operator + filter.Quote(c.Value)
+}

@@ -1,0 +1,77 @@
+package compare
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// family is the points of one metric; it is empty where no run of a point is ok.
+type family struct {
+	metric string
+	points []*pairing
+}
+
+// families reads all points, by their metrics: in the order in which these were asked for, else ascending.
+func (m *comparing) families(ctx context.Context) ([]family, error) {
+	var all []family
+	for _, metric := range m.metrics() {
+		matched, err := m.metric(ctx, metric)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, byMetric(matched)...)
+	}
+	return all, nil
+}
+
+// byMetric are the families of points, in ascending order of their metrics.
+func byMetric(points []*pairing) []family {
+	own := map[string][]*pairing{}
+	for _, p := range points {
+		own[p.name] = append(own[p.name], p)
+	}
+	var all []family
+	for _, metric := range slices.Sorted(maps.Keys(own)) {
+		all = append(all, family{metric, own[metric]})
+	}
+	return all
+}
+
+// judge judges the points of each metric. It is an error if a threshold is of another unit than its metric, or of a metric
+// that no point has.
+func (m *comparing) judge(families []family) error {
+	if err := m.checkThresholds(families); err != nil {
+		return err
+	}
+	judgeLooks(families, m.req.Thresholds, m.req.Rules)
+	return nil
+}
+
+// checkThresholds refuses what would silently be no threshold at all.
+func (m *comparing) checkThresholds(families []family) error {
+	var names []string
+	for _, f := range families {
+		names = append(names, f.metric)
+		t := m.req.Thresholds[f.metric]
+		for _, p := range f.points {
+			if unit := p.kind().unit; t.Unit != "" && unit != "" && t.Unit != unit {
+				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
+			}
+		}
+	}
+	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
+		if metric == "" || slices.Contains(names, metric) {
+			continue
+		}
+		hint := ""
+		if near := schema.Nearest(metric, names); near != "" {
+			hint = "; did you mean " + near + "?"
+		}
+		return fault.Input("compare: there is a threshold for %s, which no point has%s", fault.Brief(metric), hint)
+	}
+	return nil
+}

@@ -1,0 +1,322 @@
+package compare
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Decided is what a look at a session says of a point.
+type Decided struct {
+	Verdict judge.Verdict
+	Reason  judge.Reason
+	Failing bool // a larger share of the head's runs failed than of the base's, which may be chance
+}
+
+// Open tells whether more runs may say more. A point that has failed, or whose sides cannot be compared whatever their
+// numbers, is as settled as one with a verdict.
+func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Failing }
+
+// JudgeSession says, by the ids of points, what is known of those of one session with two sides, from its runs so far.
+// It reads what Compare reads of the same runs when they are stored (of metrics the primary one, of which it needs the
+// summary alone), and comes to the same, with the rules and the correction of a gate: what is settled for a gate is settled
+// for everybody.
+//
+// The session was planned to be looked at K times (schema.FactLooks), and every look, planned beforehand, may use a K-th of the
+// level (judge.Spend). A point that is settled at a look has no more runs, and what was said of it stands: a point is
+// judged among all others as they were when it had its last run, then and in every later comparison. Whatever the rules
+// and the metric of that are, it is one of K that were planned, so that a session in which nothing changed says the
+// contrary in at most 5 % of cases (TestSettledSessions). Of what is said to have changed at most 5 % is expected to be false, as
+// with one look: what is called at one look is called at the end, so that the share of the false among all that are
+// called is at most the sum of those of the looks.
+func JudgeSession(runs []schema.Run) map[string]Decided {
+	points := sessionPoints(runs)
+	known := factValues{}
+	plans := plannedLooks{}
+	for i := range runs {
+		r := &runs[i]
+		if _, there := plans[r.SessionID]; !there {
+			plans[r.SessionID] = looksOf(r.Env.Facts[schema.FactLooks])
+		}
+		if r.Side == "head" {
+			for name, value := range r.Env.Facts {
+				known.add(map[string]string{"env." + name: value})
+			}
+		}
+	}
+	for _, p := range points {
+		p.name = p.kind().name
+		p.relate(unknown)
+		p.plan(plans)
+	}
+	judgeLooks(byMetric(points), known.thresholds(nil), judge.Rules{Gate: true})
+	all := make(map[string]Decided, len(points))
+	for _, p := range points {
+		c := p.point()
+		all[p.either().pointID] = Decided{p.verdict, p.reason, c.Failures && !c.lost(len(points))}
+	}
+	return all
+}
+
+// sessionPoints are the points of a session, as they are read from a store.
+func sessionPoints(runs []schema.Run) []*pairing {
+	found := map[string]*pairing{}
+	var all []*pairing
+	of := map[*group]*unread{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Purpose != schema.PurposeMeasure {
+			continue
+		}
+		p := found[r.PointID]
+		if p == nil {
+			p = &pairing{}
+			found[r.PointID], all = p, append(all, p)
+		}
+		side := &p.head
+		if r.Side == "base" {
+			side = &p.base
+		}
+		if *side == nil {
+			*side = &group{pointID: r.PointID, machine: r.Env.Machine, metric: &kindOfMetric{}}
+			of[*side] = &unread{}
+		}
+		of[*side].add(*side, r)
+	}
+	for g, u := range of {
+		g.order(u.started, u.sessions, u.blocks, u.repeats)
+		g.leaveOut()
+	}
+	return all
+}
+
+// unread are the runs of a group that are not in their order yet.
+type unread struct{ started, sessions, blocks, repeats []any }
+
+// add adds a run to a group.
+func (u *unread) add(g *group, r *schema.Run) {
+	if r.Status != schema.StatusOK {
+		note := g.note()
+		if note.failed == nil {
+			note.failed = map[string]any{}
+		}
+		n, _ := note.failed[string(r.Status)].(int64)
+		note.failed[string(r.Status)] = n + 1
+		return
+	}
+	m := r.Metric(r.Primary)
+	if m == nil {
+		m = &schema.Metric{}
+	}
+	kind := kindOfMetric{m.Name, m.Unit, string(m.Better), m.Clock, string(m.Level)}
+	if g.ok == 0 {
+		g.metric = &kind
+	}
+	if g.noted().differing == "" {
+		if what := g.metric.differing(kind); what != "" {
+			g.note().differing = what
+		}
+	}
+	if slices.Contains(r.Warnings, stat.WarnQuantised) {
+		g.note().tick = max(g.note().tick, m.Tick)
+	}
+	g.ok++
+	g.locations = append(g.locations, locationOfMetric(m))
+	u.started, u.sessions = append(u.started, r.StartedAt.UnixMicro()), append(u.sessions, r.SessionID)
+	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
+}
+
+// differing names the first of metric, unit, clock and level in which two differ; empty: none.
+func (k kindOfMetric) differing(other kindOfMetric) string {
+	switch {
+	case k.name != other.name:
+		return "metric"
+	case k.unit != other.unit:
+		return "unit"
+	case k.clock != other.clock:
+		return "clock"
+	case k.level != other.level:
+		return "level"
+	}
+	return ""
+}
+
+// locationOfMetric is what locationOf is in SQL.
+func locationOfMetric(m *schema.Metric) float64 {
+	middle := m.Summary.P50
+	if middle == nil {
+		middle = m.Summary.Mean
+	}
+	switch log := m.Summary.LogMedian; {
+	case schema.ScaleOf(m.Name) == schema.ScaleRatio && log != nil:
+		return *log
+	case middle == nil:
+		return math.NaN()
+	case schema.ScaleOf(m.Name) == schema.ScaleDifference:
+		return *middle
+	case *middle <= 0:
+		return math.Inf(-1)
+	default:
+		return math.Log(*middle)
+	}
+}
+
+// plannedLooks are the numbers of repeats after which sessions were to be looked at; of those that were not planned none.
+type plannedLooks map[string][]int
+
+// looksOf reads a schema.FactLooks; nil where it is none.
+func looksOf(text string) []int {
+	if text == "" {
+		return nil
+	}
+	var all []int
+	for word := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(word)
+		if err != nil || n <= 0 || len(all) > 0 && n <= all[len(all)-1] {
+			return nil
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// plannedLooks reads which looks the sessions that both sides have were planned to have; nil where there were none.
+func (m *comparing) plannedLooks(ctx context.Context, known factValues) (plannedLooks, error) {
+	if known["env."+schema.FactLooks] == nil {
+		return nil, nil
+	}
+	first := map[schema.ULID]string{} // a run of each session
+	seen := map[string]bool{}
+	for _, t := range m.head.strata {
+		id, err := schema.ParseULID(t.firstRun)
+		if _, both := slices.BinarySearch(m.base.Sessions, t.session); err == nil && both && t.session != "" && !seen[t.session] {
+			first[id], seen[t.session] = t.session, true
+		}
+	}
+	ids := make([]schema.ULID, 0, len(first))
+	for id := range first {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b schema.ULID) int { return strings.Compare(a.String(), b.String()) })
+	runs, err := facts.Of(ctx, m.Reader, ids)
+	if err != nil {
+		return nil, err
+	}
+	plans := plannedLooks{}
+	for id, run := range runs {
+		plans[first[id]] = looksOf(run["env."+schema.FactLooks])
+	}
+	return plans, nil
+}
+
+// plan finds how often the point was to be looked at, and at which look it has its last run. Of sessions that were put
+// together each was looked at so often, and each is one more look at those before it: as often as that of most looks, with
+// the share of a later look (judge.Spend). That each may have ended at any of its looks adds nothing (TestSettledSessions).
+func (p *pairing) plan(plans plannedLooks) {
+	if len(plans) == 0 || !p.whole() || !p.sameSessions() {
+		return
+	}
+	planned := 0
+	for _, session := range p.head.sessions {
+		if n := len(plans[session]); n > 0 {
+			planned = max(planned, n)
+		}
+	}
+	if n := len(p.head.sessions); n > 1 {
+		p.planned = planned * n * (n + 1)
+		return
+	}
+	if p.planned = planned; planned == 0 {
+		return
+	}
+	looks := plans[p.head.sessions[0]]
+	repeats := max(p.base.repeats(), p.head.repeats())
+	p.look = looks[len(looks)-1]
+	for _, n := range slices.Backward(looks) {
+		if n >= repeats {
+			p.look = n
+		}
+	}
+}
+
+// repeats is how many repeats there were until the last ok run.
+func (g *group) repeats() int {
+	last := int64(-1)
+	for _, n := range g.noted().repeats {
+		last = max(last, n)
+	}
+	return int(last) + 1
+}
+
+// judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
+// that were not planned to be looked at more than once among all as they are.
+func judgeLooks(families []family, thresholds map[string]Threshold, rules judge.Rules) {
+	var looks []int
+	for _, f := range families {
+		for _, p := range f.points {
+			looks = append(looks, p.look)
+		}
+	}
+	slices.Sort(looks)
+	for _, look := range slices.Compact(looks) {
+		pairs := make([][]judge.Pair, len(families))
+		for i, f := range families {
+			pairs[i] = make([]judge.Pair, len(f.points))
+			for k, p := range f.points {
+				pairs[i][k] = p.at(look).toJudge(thresholds)
+			}
+		}
+		for i, j := range judge.JudgeAll(pairs, rules) {
+			for k, p := range families[i].points {
+				if p.look == look {
+					p.judged(&pairs[i][k], &j.Outcomes[k], &j)
+				}
+			}
+		}
+	}
+}
+
+// judged takes in what was said of the point.
+func (p *pairing) judged(pair *judge.Pair, o *judge.Outcome, j *judge.Judgement) {
+	p.pair, p.outcome, p.judgement = pair, o, j
+	if p.verdict, p.reason = o.Verdict, o.Reason; !p.whole() {
+		p.verdict, p.reason = p.state()
+	}
+}
+
+// at is the point as it was at a look, after so many repeats; 0: as it is.
+func (p *pairing) at(look int) *pairing {
+	if look == 0 || p.look <= look {
+		return p
+	}
+	early := &pairing{base: p.base.upTo(look), head: p.head.upTo(look), name: p.name, planned: p.planned, look: look}
+	early.relate(p.apart)
+	return early
+}
+
+// upTo is the group of the runs of the first repeats.
+func (g *group) upTo(repeats int) *group {
+	of := g.noted().repeats
+	if len(of) != len(g.locations) {
+		return g
+	}
+	early, notes := *g, *g.notes
+	early.locations, early.started, early.places, notes.repeats = nil, nil, nil, nil
+	for i, n := range of {
+		if n >= int64(repeats) {
+			continue
+		}
+		early.locations, early.started = append(early.locations, g.locations[i]), append(early.started, g.started[i])
+		early.places, notes.repeats = append(early.places, g.places[i]), append(notes.repeats, n)
+	}
+	early.notes = &notes
+	return &early
+}

@@ -1,0 +1,12 @@
+package compare
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/query"
+)
+
+// CompareAsMany is Compare as it is done where there are very many runs.
+func CompareAsMany(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
+	return compare(ctx, db, &comparing{req: req, many: 0})
+}

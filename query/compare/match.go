@@ -1,0 +1,340 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// pairing is one metric of one point on both sides; nil where a side does not have it.
+type pairing struct {
+	base, head *group
+	name       string // of the metric
+	control    bool   // the sweep says that no change touches it
+
+	// How the runs of the sides relate: see relate.
+	blocks              []float64
+	ordered, confounded bool
+	apart               int64 // in microseconds, or unknown
+	history             []float64
+	known               int           // earlier sessions, those of history; unknown: fewer than it takes
+	past                []pastSession // of which history is made
+
+	// How often it was planned to be looked at while it was measured (0: it was not), and after how many repeats there was
+	// the look at which it had its last run (0: it is judged as it is): see plan.
+	planned, look int
+
+	pair      *judge.Pair
+	outcome   *judge.Outcome
+	relative  *judge.Outcome // to what all points share; nil: there is none
+	judgement *judge.Judgement
+	verdict   judge.Verdict
+	reason    judge.Reason
+}
+
+// either is a side that has the point: the head, if it has.
+func (p *pairing) either() *group {
+	if p.head != nil {
+		return p.head
+	}
+	return p.base
+}
+
+// inCommon tells whether some point is on both sides: then points match by their ids, and machines.
+func inCommon(base, head groups) bool {
+	i := 0
+	for _, g := range head {
+		for i < len(base) && base[i].pointID < g.pointID {
+			i++
+		}
+		if i < len(base) && base[i].pointID == g.pointID {
+			return true
+		}
+	}
+	return false
+}
+
+// match pairs the groups of two sides. It is an error if nothing matches.
+func (m *matcher) match(base, head groups) ([]*pairing, error) {
+	partner := base.inTurn()
+	if !m.byID || m.skip["machine"] {
+		found := make(map[string]*group, len(base))
+		for _, g := range base {
+			found[m.key(g)] = g
+		}
+		partner = func(g *group) *group { return found[m.key(g)] }
+	}
+	pairings := make([]pairing, len(head))
+	all := make([]*pairing, len(head), len(head)+len(base))
+	some := false
+	for i, g := range head {
+		pairings[i] = pairing{base: partner(g), head: g}
+		all[i] = &pairings[i]
+		if base := all[i].base; base != nil {
+			base.matched, some = true, true
+		}
+	}
+	if !some && len(base) > 0 && len(head) > 0 {
+		return nil, fault.Input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
+	}
+	if m.axis != "" {
+		return append(all, m.absent(base, head)...), nil
+	}
+	for _, g := range base {
+		if !g.matched {
+			all = append(all, &pairing{base: g})
+		}
+	}
+	return all, nil
+}
+
+// absent are the points of the base that some value of the axis does not have.
+func (m *matcher) absent(base, head groups) (all []*pairing) {
+	there := map[string]bool{}
+	values := map[string]any{}
+	for _, g := range head {
+		value := m.value(g, m.axis)
+		there[value+m.key(g)] = true
+		values[value] = m.onAxis(g)
+	}
+	for _, g := range base {
+		for _, value := range slices.Sorted(maps.Keys(values)) {
+			if !there[value+m.key(g)] {
+				all = append(all, &pairing{base: g, head: m.standIn(g, values[value])})
+			}
+		}
+	}
+	return all
+}
+
+// onAxis is the value of the axis.
+func (m *matcher) onAxis(g *group) any {
+	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
+		return g.params[name]
+	}
+	return g.identity[slices.Index(facts.Identity, m.axis)]
+}
+
+// standIn is the point that a group would be with another value of the axis.
+func (m *matcher) standIn(g *group, value any) *group {
+	absent := &group{machine: g.machine, metric: &kindOfMetric{}, absent: true, identity: slices.Clone(g.identity), params: maps.Clone(g.params)}
+	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
+		if absent.params == nil {
+			absent.params = map[string]any{}
+		}
+		absent.params[name] = value
+	} else {
+		absent.identity[slices.Index(facts.Identity, m.axis)] = value
+	}
+	return absent
+}
+
+// inOrder is the order in which points first ran, as far as it is known; then that of their ids.
+func inOrder(a, b *pairing) int {
+	x, y := a.either(), b.either()
+	if x.first != y.first {
+		return cmp.Compare(x.first, y.first)
+	}
+	if x.pointID != y.pointID {
+		return strings.Compare(x.pointID, y.pointID)
+	}
+	return strings.Compare(x.machine, y.machine)
+}
+
+// matcher knows which fields have to be equal: not those in which each side is constant and the sides differ, nor an axis
+// whose values are compared.
+type matcher struct {
+	axis    string   // the field whose values are compared, or empty
+	fields  []string // of identityFields, and parameters after them; the machine alone where points match by their ids
+	byID    bool     // the id of the point says all but the machine
+	skip    map[string]bool
+	differs []facts.Difference // in the fields that are constant on each side; the axis apart
+}
+
+// axisOf is the field that a key names, whose values are to be compared. It is an ErrInput if points do not differ in it.
+func axisOf(key string) (string, error) {
+	if key == "" {
+		return "", nil
+	}
+	f := filter.FieldOf(key)
+	switch {
+	case f.Entry != "" && f.Column.Name == "params":
+		return filter.ParamPrefix + f.Entry, nil
+	case f.Entry == "" && !filter.StandsForIDs(key) && slices.Contains(facts.Identity, f.Column.Name):
+		return f.Column.Name, nil
+	}
+	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(facts.Identity, ", "))
+}
+
+func newMatcher(base, head groups, axis string, byID bool) *matcher {
+	m := &matcher{skip: map[string]bool{}, byID: byID}
+	if m.byID {
+		m.fields = []string{"machine"}
+	} else {
+		names := map[string]bool{}
+		for _, side := range []groups{base, head} {
+			for _, g := range side {
+				for name := range g.params {
+					names[name] = true
+				}
+			}
+		}
+		m.fields = slices.Clone(facts.Identity)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			m.fields = append(m.fields, filter.ParamPrefix+name)
+		}
+	}
+	m.axis = axis
+	m.skip[axis] = true
+	m.skipInStep(base, head)
+	for _, field := range m.fields {
+		of, constant := m.constant(base, field)
+		as, also := m.constant(head, field)
+		if constant && also && of != as && !m.skip[field] {
+			m.skip[field] = true
+			m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: valuesIn(of), Head: valuesIn(as)})
+		}
+	}
+	return m
+}
+
+// skipInStep leaves out fields that differ in step with the axis, as the backend does where each variant has its own: each
+// value of the axis has one value of the field, and all of them are not the same.
+func (m *matcher) skipInStep(base, head groups) {
+	if m.axis == "" || m.byID {
+		return
+	}
+	all := slices.Concat(base, head)
+	for _, field := range m.fields {
+		of := map[string]string{} // by value of the axis
+		inStep := !slices.ContainsFunc(all, func(g *group) bool {
+			value, at := m.value(g, field), m.value(g, m.axis)
+			first, known := of[at]
+			of[at] = value
+			return known && first != value
+		})
+		values := slices.Compact(slices.Sorted(maps.Values(of)))
+		if m.skip[field] || field == "machine" || !inStep || len(values) < 2 {
+			continue
+		}
+		m.skip[field] = true
+		m.differs = append(m.differs, facts.Difference{Kind: facts.Configuration, Name: field, Base: m.texts(base, field), Head: m.texts(head, field)})
+	}
+}
+
+// texts are the values of a field on a side, without NULL.
+func (m *matcher) texts(side groups, field string) (texts []string) {
+	for _, value := range m.values(side, field) {
+		texts = append(texts, valuesIn(value)...)
+	}
+	return texts
+}
+
+// constant tells whether all groups have the same value of a field.
+func (m *matcher) constant(side groups, field string) (value string, ok bool) {
+	for i, g := range side {
+		if i > 0 && !m.same(g, side[0], field) {
+			return "", false
+		}
+	}
+	if len(side) > 0 {
+		value = m.value(side[0], field)
+	}
+	return value, true
+}
+
+// valuesIn are the values of a field, of the text that value gives: none where it is NULL.
+func valuesIn(value string) []string {
+	if text, ok := strings.CutPrefix(value, "="); ok {
+		return []string{text}
+	}
+	return nil
+}
+
+// value is the text of a field of a group; NULL is told from the empty text.
+func (m *matcher) value(g *group, field string) string {
+	v := m.fieldOf(g, field)
+	if v == nil {
+		return ""
+	}
+	return "=" + fmt.Sprint(v)
+}
+
+// same tells whether groups have the same value of a field.
+func (m *matcher) same(a, b *group, field string) bool {
+	if field == "machine" {
+		return a.machine == b.machine
+	}
+	return m.fieldOf(a, field) == m.fieldOf(b, field)
+}
+
+// fieldOf is a field of a group: a text, an integer or nil.
+func (m *matcher) fieldOf(g *group, field string) any {
+	if field == "machine" {
+		return answer.Text(g.machine)
+	}
+	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+		return g.params[name]
+	}
+	return g.identity[slices.Index(facts.Identity, field)]
+}
+
+// key is what has to be equal.
+func (m *matcher) key(g *group) string {
+	if m.byID { // on two machines
+		return g.pointID
+	}
+	var b strings.Builder
+	for _, field := range m.fields {
+		if !m.skip[field] {
+			b.WriteString(m.value(g, field))
+		}
+		b.WriteByte(0)
+	}
+	return b.String()
+}
+
+// apart says why nothing matches: the first field in which no value is on both sides.
+func (m *matcher) apart(base, head groups) string {
+	for _, field := range m.fields {
+		of, as := m.values(base, field), m.values(head, field)
+		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
+			return fmt.Sprintf("%s is %s on one and %s on the other", field, someOf(of), someOf(as))
+		}
+	}
+	return "the combinations of their fields differ"
+}
+
+// values are the different values of a field in ascending order.
+func (m *matcher) values(side groups, field string) []string {
+	seen := map[string]bool{}
+	for _, g := range side {
+		seen[m.value(g, field)] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
+
+// someOf names the first few of many values.
+func someOf(values []string) string {
+	const shown = 3
+	var names []string
+	for _, v := range values[:min(shown, len(values))] {
+		if v == "" {
+			v = "=not set"
+		}
+		names = append(names, v[1:])
+	}
+	text := strings.Join(names, ", ")
+	if len(values) > shown {
+		text += " ..."
+	}
+	return fault.Brief(text)
+}

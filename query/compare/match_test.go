@@ -1,0 +1,270 @@
+package compare_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestCompareMatches(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	add := func(level float64, edit func(*schema.Run)) {
+		runs = append(runs, querytest.RunsOf(&n, 1, edit, wobble(level)...)...)
+	}
+	for i, batch := range []int64{1, 2} {
+		for k, backend := range []string{"cpu", "torch", "triton"} {
+			add(1000*(1+float64(k))*(1+float64(i)), querytest.Of(batch, func(r *schema.Run) { r.Backend = backend }))
+		}
+		// A parameter that only one side has, and a model that goes with it.
+		add(900, querytest.Of(batch, func(r *schema.Run) { r.Backend, r.Model, r.Params = "cuda", "other", map[string]string{"tile": "4"} }))
+	}
+	add(700, querytest.Of(8, func(r *schema.Run) { r.Backend = "cpu" }))
+	add(800, querytest.Of(1, func(r *schema.Run) { r.Backend, r.Env.Machine = "cpu", "lab4" }))
+	db := querytest.SealedRuns(t, runs)
+	for _, c := range []struct {
+		base, head string
+		want       []string // batch size, machine, verdict of each point
+	}{
+		{"backend=cpu machine=lab3", "backend=torch", []string{"1 lab3 regressed", "2 lab3 regressed", "8 lab3 missing"}},
+		{"backend=torch", "backend=cpu machine=lab3", []string{"1 lab3 improved", "2 lab3 improved", "8 lab3 added"}},
+		{"backend=cpu machine=lab3", "backend=cuda", []string{"1 lab3 improved", "2 lab3 improved", "8 lab3 missing"}},
+		{"backend=cpu", "backend=torch", []string{"1 lab3 regressed", "2 lab3 regressed", "8 lab3 missing", "1 lab4 missing"}},
+		{"backend=cpu machine=lab3 bs=1", "backend=cpu machine=lab4", []string{"1 lab4 estimate"}},
+		{"backend=torch bs=1", "backend=torch bs=2", []string{"2 lab3 regressed"}},
+	} {
+		got := mustCompare(t, db, compare.Request{Base: c.base, Head: c.head})
+		var lines []string
+		for row := range got.Rows {
+			lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "batch_size"), cellOf(got, row, "machine"), cellOf(got, row, "verdict")))
+		}
+		slices.Sort(lines)
+		slices.Sort(c.want)
+		if !slices.Equal(lines, c.want) {
+			t.Errorf("%s against %s: %v, want %v", c.base, c.head, lines, c.want)
+		}
+	}
+	for _, c := range []struct{ base, head, says string }{
+		{"backend=cpu bs=1", "backend=torch,triton bs=1", "backend is cpu on one and torch, triton on the other"},
+		{"backend=cpu", "backend=cpu", "runs match both"},
+		{"backend=cpu", "bs=1", "runs match both"},
+		{"", "bs=1", "runs match both"},
+		{"backend=nonesuch", "bs=1", "backend=nonesuch matches no run (1 session in this store)"},
+		{"bs=1", "session=last~7", "session=last~7 matches no run"},
+		{"bs=1", "nonesuch=1", "no run has a parameter"},
+		{"session=last", "", "has no runs of two sides"},
+		{"bs=1 (", "bs=2", "bs=1 ("},
+		{"baseline=nonesuch", "bs=2", "there is no baseline"},
+	} {
+		_, err := compare.Compare(context.Background(), db, compare.Request{Base: c.base, Head: c.head})
+		querytest.WantInput(t, err, c.says)
+	}
+}
+
+func TestCompareMatrix(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for _, variant := range []string{"baseline", "fused", "tiled"} {
+		for _, batch := range []int64{1, 2} {
+			level := map[string]float64{"baseline": 1000, "fused": 500, "tiled": 1000}[variant] * float64(batch)
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(level)...)...)
+		}
+	}
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last", Axis: "variant", Reference: "baseline"})
+	var lines []string
+	for row := range got.Rows {
+		lines = append(lines, cellOf(got, row, "variant")+" "+cellOf(got, row, "batch_size")+" "+cellOf(got, row, "verdict"))
+	}
+	slices.Sort(lines)
+	if want := []string{"fused 1 improved", "fused 2 improved", "tiled 1 unchanged", "tiled 2 unchanged"}; !slices.Equal(lines, want) {
+		t.Errorf("%v, want %v", lines, want)
+	}
+}
+
+func TestCompareMetrics(t *testing.T) {
+	t.Parallel()
+	n := 0
+	with := func(side string, rmse, memory float64) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
+			r.Side = side
+			r.Metrics = append(r.Metrics, querytest.RealMetric("rmse", "", rmse, rmse, rmse), querytest.RealMetric("peak_memory", "B", memory))
+		})
+	}
+	runs := slices.Concat(querytest.RunsOf(&n, 1, with("base", 0, 4096), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", .002, 8192), wobble(1000)...))
+	// A run without the metric is no value of it.
+	runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", 1), 1001)...)
+	db := querytest.SealedRuns(t, runs)
+	for _, c := range []struct {
+		thresholds map[string]compare.Threshold
+		metric     string
+		verdict    judge.Verdict
+		change     float64
+		deadZone   float64
+	}{
+		{nil, "rmse", judge.Regressed, .002, 0},
+		{map[string]compare.Threshold{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
+		{map[string]compare.Threshold{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
+		{nil, "peak_memory", judge.Regressed, 1, .02},
+		{map[string]compare.Threshold{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 1, 256},
+		{map[string]compare.Threshold{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
+		{map[string]compare.Threshold{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
+	} {
+		got := mustCompare(t, db, compare.Request{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
+		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("metric")] == c.metric })
+		if row < 0 || len(got.Rows) != 2 {
+			t.Fatalf("%s: rows %v", c.metric, got.Rows)
+		}
+		if v := cellOf(got, row, "verdict"); v != string(c.verdict) {
+			t.Errorf("%s with %v: %s, want %s", c.metric, c.thresholds, v, c.verdict)
+		}
+		if v := realOf(t, got, row, "change"); math.Abs(v-c.change) > 1e-9 {
+			t.Errorf("%s: change %g, want %g", c.metric, v, c.change)
+		}
+		if v := realOf(t, got, row, "dead_zone"); math.Abs(v-c.deadZone) > 1e-9 {
+			t.Errorf("%s with %v: dead zone %g, want %g", c.metric, c.thresholds, v, c.deadZone)
+		}
+		counts := c.deadZone
+		if given, ok := c.thresholds[c.metric]; ok {
+			counts = given.Value
+		}
+		if got.Thresholds[c.metric].Value != counts {
+			t.Errorf("%s with %v: the threshold that counts is %v, want %g", c.metric, c.thresholds, got.Thresholds[c.metric], counts)
+		}
+		if runs := cellOf(got, row, "head_runs"); runs != "7" {
+			t.Errorf("%s: %s runs of the head have it, want 7", c.metric, runs)
+		}
+	}
+}
+
+// TestCompareSweepThresholds: what the head's sweep calls no difference is none, unless somebody says otherwise.
+func TestCompareSweepThresholds(t *testing.T) {
+	t.Parallel()
+	n := 0
+	with := func(side, threshold string) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
+			r.Side, r.Env.Facts = side, map[string]string{compare.ThresholdFact + "latency": threshold}
+		})
+	}
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))
+	if got := mustCompare(t, db, compare.Request{Base: "session=last"}); cellOf(got, 0, "verdict") != "unchanged" {
+		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+	}
+	for _, metric := range []string{"latency", ""} {
+		given := map[string]compare.Threshold{metric: {Value: .05}}
+		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
+			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
+		}
+	}
+}
+
+func TestCompareDiffers(t *testing.T) {
+	t.Parallel()
+	n := 0
+	commit := func(side, commit, numpy string) func(*schema.Run) {
+		return querytest.Of(1, func(r *schema.Run) {
+			r.Side, r.Env.GitCommit = side, commit
+			r.Env.Facts = map[string]string{"python.numpy": numpy, "same": "x"}
+			r.Applied = map[string]string{"threads": numpy}
+		})
+	}
+	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, commit("base", "ab", "2.4.5"), wobble(1000)...), querytest.RunsOf(&n, 1, commit("head", "b", "2.4.6"), wobble(1000)...)))
+	got := mustCompare(t, db, compare.Request{Base: "session=last"})
+	want := []facts.Difference{
+		{Kind: facts.Code, Name: "git_commit", Base: []string{"ab"}, Head: []string{"b"}},
+		{Kind: facts.Configuration, Name: "applied.threads", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+		{Kind: facts.Environment, Name: "env.python.numpy", Base: []string{"2.4.5"}, Head: []string{"2.4.6"}},
+	}
+	if fmt.Sprint(got.Differs) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got.Differs, want)
+	}
+	for _, c := range []struct{ filter, says string }{{"commit=a", ""}, {"commit=A", ""}, {"commit=x", "matches no run"}, {"commit~a", "git_commit takes a regular expression"}} {
+		_, err := compare.Compare(context.Background(), db, compare.Request{Base: c.filter, Head: "commit=b"})
+		if c.says != "" {
+			querytest.WantInput(t, err, c.says)
+		} else if err != nil {
+			t.Errorf("%s: %v", c.filter, err)
+		}
+	}
+	if !slices.Equal(got.Base.Commits, []string{"ab"}) || got.Head.Runs != 7 {
+		t.Errorf("base %+v, head %+v", got.Base, got.Head)
+	}
+}
+
+// Facts are those of all runs: not of the first of a session, whose point another session may run later.
+func TestCompareDiffersInAnyRun(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for session, order := range [][]int64{{1, 2, 3}, {2, 1, 3}} {
+		for _, size := range order {
+			runs = append(runs, querytest.RunsOf(&n, session, func(r *schema.Run) {
+				r.BatchSize, r.Applied = new(size), map[string]string{"batch_size": fmt.Sprint(size)}
+				if session == 1 && size == 3 && *r.RepeatIndex == 4 {
+					r.Env.DriverVersion, r.Env.Machine = "575", ""
+				}
+			}, wobble(1000)...)...)
+		}
+	}
+	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.Request{Base: "session=last~1", Head: "session=last"})
+	c.Differs = slices.DeleteFunc(c.Differs, func(d facts.Difference) bool { return d.Name == "machine" })
+	if len(c.Differs) != 1 || c.Differs[0].Name != "driver_version" || !slices.Contains(c.Differs[0].Head, "575") {
+		t.Errorf("what differs: %+v", c.Differs)
+	}
+	if c.Head.NoMachine != 1 || c.Base.NoMachine != 0 || c.Head.FactRuns != c.Head.Runs {
+		t.Errorf("head: %+v", c.Head)
+	}
+}
+
+// Values that are no numbers are counted once, whichever of the sides could have had their runs.
+func TestCompareNotNumbers(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for _, dim := range []string{"1", "4", "x"} {
+		runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) { r.Params = map[string]string{"dim": dim} }, wobble(1000)...)...)
+	}
+	c := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.Request{Base: "dim<2", Head: "dim>=2"})
+	if want := map[string]int{"dim": len(wobble(1000))}; !maps.Equal(c.NotNumbers, want) {
+		t.Errorf("not numbers: %v, want %v", c.NotNumbers, want)
+	}
+}
+
+// TestCompareMatrixInStep: where each variant has its own backend, the points of a matrix match all the same; where a
+// variant has two, they do not.
+func TestCompareMatrixInStep(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	variants := []struct{ variant, backend string }{{"PyTorch", "torch"}, {"Fused", "cuda"}, {"Tile", "triton"}}
+	for i, v := range variants {
+		for _, batch := range []int64{1, 2} {
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant, r.Backend = v.variant, v.backend }),
+				wobble(1000*float64(i+1)*float64(batch))...)...)
+		}
+	}
+	request := compare.Request{Base: "session=last", Axis: "variant", Reference: "PyTorch"}
+	got := mustCompare(t, querytest.SealedRuns(t, runs), request)
+	var lines []string
+	for row := range got.Rows {
+		lines = append(lines, fmt.Sprintf("%s %s %s", cellOf(got, row, "variant"), cellOf(got, row, "batch_size"), cellOf(got, row, "verdict")))
+	}
+	slices.Sort(lines)
+	if want := []string{"Fused 1 regressed", "Fused 2 regressed", "Tile 1 regressed", "Tile 2 regressed"}; !slices.Equal(lines, want) {
+		t.Errorf("got %v, want %v", lines, want)
+	}
+	runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(1, func(r *schema.Run) { r.Variant, r.Backend = "Tile", "cuda" }), wobble(900)...)...)
+	if _, err := compare.Compare(context.Background(), querytest.SealedRuns(t, runs), request); err == nil {
+		t.Error("a variant with two backends matches")
+	}
+}

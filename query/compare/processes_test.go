@@ -1,0 +1,85 @@
+package compare_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ofProcesses makes the samples of a run processes: seven of them around each location.
+func ofProcesses(side string, batch int64) func(*schema.Run) {
+	return querytest.Of(batch, func(r *schema.Run) {
+		m := querytest.RealMetric("latency", "ns", wobble(r.Metrics[0].Reals[0])...)
+		m.Level = schema.LevelProcess
+		r.Side, r.Metrics = side, []schema.Metric{m}
+	})
+}
+
+// TestMoreRepeatsSettleMore: of runs of processes in one session the run is the replicate, however few there are. More
+// repeats never take a verdict away, and the table says how many runs there were.
+func TestMoreRepeatsSettleMore(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	repeats := []int{1, 3, 4, 5, 6, 10}
+	if querytest.Long() {
+		repeats = []int{1, 2, 3, 4, 5, 6, 7, 10, 20}
+	}
+	for _, times := range repeats {
+		for i := range times {
+			wave := 1 + .004*float64(i%3-1)
+			runs = append(runs, querytest.RunsOf(&n, 1, ofProcesses("base", int64(times)), 1000*wave)...)
+			runs = append(runs, querytest.RunsOf(&n, 1, ofProcesses("head", int64(times)), 1500*(2-wave))...)
+		}
+	}
+	db := querytest.SealedRuns(t, runs)
+	for _, rules := range []judge.Rules{{}, {Gate: true}} {
+		settled := false
+		for _, times := range repeats {
+			request := compare.Request{Base: "session=last batch_size=" + strconv.Itoa(times), Rules: rules}
+			got := mustCompare(t, db, request)
+			verdict, ran := cellOf(got, 0, "verdict"), cellOf(got, 0, "head_runs")+" "+cellOf(got, 0, "head_samples")
+			if ran != strconv.Itoa(times)+" 7" {
+				t.Errorf("%d runs of 7 processes are said to be %s", times, ran)
+			}
+			if settled && verdict != "regressed" {
+				t.Errorf("gate %v: %s with %d repeats, though fewer settled it", rules.Gate, verdict, times)
+			}
+			settled = verdict == "regressed"
+		}
+		if !settled {
+			t.Errorf("gate %v: %d repeats do not settle it", rules.Gate, repeats[len(repeats)-1])
+		}
+	}
+}
+
+// TestCompareProcesses: between sessions processes are replicates where there are few runs, for what runs differ by is part
+// of what sessions differ by.
+func TestCompareProcesses(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		past    int
+		verdict judge.Verdict
+		reason  judge.Reason
+	}{{7, judge.Regressed, ""}, {1, judge.Inconclusive, judge.Sessions}} {
+		n := 0
+		var runs []schema.Run
+		for k := range c.past {
+			runs = append(runs, querytest.RunsOf(&n, 1+k, ofProcesses("", 1), 1000*(1+.002*float64(k%3-1)))...)
+		}
+		runs = append(runs, querytest.RunsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
+		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last~1", Head: "session=last", Rules: judge.Rules{Gate: true}})
+		flags, _ := got.Rows[0][got.Index("flags")].([]any)
+		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, any(compare.FlagOneBlock)) {
+			t.Errorf("%d earlier sessions: %s of %s runs, flags %v", c.past, v, cellOf(got, 0, "head_runs"), flags)
+		}
+		if got.Points[0].Reason != c.reason {
+			t.Errorf("%d earlier sessions: reason %q, want %q", c.past, got.Points[0].Reason, c.reason)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package compare
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Foresight is what the newest session with two sides of a suite tells of the next one: by how much blocks differ.
+type Foresight struct {
+	Machine string // on which it was
+	Session string
+	noises  []noise
+}
+
+// noise is what the blocks of a point differ by, and what is no change of it: logarithms.
+type noise struct {
+	differences []float64
+	deadZone    float64
+}
+
+// Foresee reads the newest session of a suite that has two sides. Where there is none it knows nothing.
+func Foresee(ctx context.Context, db *query.DB, suite string) (Foresight, error) {
+	newest, err := db.List(ctx, query.ListRequest{
+		Filter:  "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.Quote(suite),
+		Columns: []string{"session_id", "machine"}, Limit: 1,
+	})
+	if err != nil || len(newest.Rows) == 0 {
+		return Foresight{}, err
+	}
+	f := Foresight{Session: duck.Text(newest.Rows[0][0]), Machine: duck.Text(newest.Rows[0][1])}
+	c, err := Compare(ctx, db, Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
+	if errors.Is(err, fault.ErrInput) { // no point has both sides
+		return Foresight{}, nil
+	}
+	if err != nil {
+		return Foresight{}, err
+	}
+	differences, scale, threshold := c.Index("block_differences"), c.Index("scale"), c.Index("dead_zone")
+	for i, row := range c.Rows {
+		n := noise{}
+		for _, v := range duck.List(row[differences]) {
+			if d, ok := v.(float64); ok {
+				n.differences = append(n.differences, d)
+			}
+		}
+		zone, ok := row[threshold].(float64)
+		if ok && len(n.differences) > 1 && row[scale] == string(schema.ScaleRatio) && !c.Points[i].Control {
+			n.deadZone = math.Log1p(zone)
+			f.noises = append(f.noises, n)
+		}
+	}
+	return f, nil
+}
+
+// Seeable is the least change of the middle one of its points, as a ratio less 1, that a session of so many blocks is likely
+// to find, if blocks differ as they did: judge.Seeable. ok is false where nothing is known.
+func (f Foresight) Seeable(blocks, looks int) (change float64, ok bool) {
+	var all []float64
+	for _, n := range f.noises {
+		if change, ok := judge.Seeable(n.differences, n.deadZone, blocks, len(f.noises), looks); ok {
+			all = append(all, change)
+		}
+	}
+	if len(all) == 0 {
+		return 0, false
+	}
+	slices.Sort(all)
+	return math.Expm1(stat.Quantile(all, .5)), true
+}

@@ -1,0 +1,79 @@
+package compare
+
+import (
+	"context"
+	"database/sql/driver"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
+type stratum struct {
+	session, machine, commit string
+	benchmark, backend, side string
+	status                   string
+	metric                   kindOfMetric
+	runs, dirty, imported    int
+	firstRun                 string
+	since, until             int64 // Unix microseconds; 0 where not known
+	warned                   bool  // some run has a warning
+	noLog                    bool  // some run has no log_median
+}
+
+// strataColumns are the columns of runs by which stratify groups; metrics but the primary ones are looked at later.
+var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
+
+// stratify finds what the runs of a side are of.
+func (m *comparing) stratify(ctx context.Context, s *side) error {
+	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
+	if err != nil {
+		return err
+	}
+	text := "SELECT " + scan.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
+	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
+FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.Measured)) + " AS r GROUP BY ALL ORDER BY first_run"
+	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+		var t stratum
+		for i, field := range []*string{
+			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
+		} {
+			*field = duck.Text(row[i])
+		}
+		row = row[len(strataColumns):]
+		t.runs, t.firstRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Integer(row[2]), duck.Integer(row[3])
+		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(duck.Integer(row[6])), int(duck.Integer(row[7]))
+		s.add(t)
+		return nil
+	})
+	for _, list := range []*[]string{&s.Sessions, &s.Machines, &s.Commits} {
+		slices.Sort(*list)
+		*list = slices.DeleteFunc(slices.Compact(*list), func(text string) bool { return text == "" })
+	}
+	return err
+}
+
+// add counts a stratum in.
+func (s *side) add(t stratum) {
+	s.strata = append(s.strata, t)
+	s.Runs, s.Dirty, s.Imported = s.Runs+t.runs, s.Dirty+t.dirty, s.Imported+t.imported
+	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
+	if t.session == "" {
+		s.NoSession += t.runs
+	}
+	if t.machine == "" {
+		s.NoMachine += t.runs
+	}
+	if t.commit == "" {
+		s.NoCommit += t.runs
+	}
+	if t.since > 0 && (s.Since == 0 || t.since < s.Since) {
+		s.Since = t.since
+	}
+	s.Until = max(s.Until, t.until)
+	if t.status == string(schema.StatusOK) && !slices.Contains(s.kinds, t.metric) {
+		s.kinds = append(s.kinds, t.metric)
+	}
+}

@@ -1,0 +1,39 @@
+package compare_test
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+)
+
+func TestThresholdOf(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]compare.Threshold{
+		"5%":         {Value: .05},
+		"0.5 %":      {Value: .005},
+		"0%":         {},
+		"150%":       {Value: 1.5},
+		"0.001":      {Value: .001, Absolute: true},
+		"2 ms":       {Value: 2e6, Absolute: true, Unit: "ns"},
+		"2000000 ns": {Value: 2e6, Absolute: true, Unit: "ns"},
+		"64MiB":      {Value: 64 << 20, Absolute: true, Unit: "B"},
+	} {
+		if got, err := compare.ThresholdOf(text); err != nil || got != want {
+			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for text, says := range map[string]string{
+		"":         `threshold "": want a share (5%) or an amount (0.001, 2 ms)`,
+		"few":      `threshold "few": want`,
+		"-5%":      `threshold "-5%": want`,
+		"NaN":      `threshold "NaN": want`,
+		"1e999%":   `threshold "1e999%": want`,
+		"1e308GiB": `it is too large`,
+		"5% or so": `unit "% or so" is not known`,
+		"2 parsec": `unit "parsec" is not known`,
+	} {
+		_, err := compare.ThresholdOf(text)
+		querytest.WantInput(t, err, says)
+	}
+}
