@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -47,9 +48,9 @@ type Point struct {
 func (p *pairing) point() Point {
 	o := p.outcome
 	c := Point{
-		Metric: p.name, Better: p.kind().better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
+		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
-		BaseOK: p.base != nil && p.base.measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
+		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
 	}
 	if p.relative != nil {
 		c.Relative = p.relative.Verdict
@@ -135,7 +136,7 @@ func commonFields(points []*pairing) []string {
 	of := &matcher{}
 	first := points[0].either()
 	fields := slices.Clone(facts.Identity)
-	for _, name := range slices.Sorted(maps.Keys(first.params)) {
+	for _, name := range slices.Sorted(maps.Keys(first.Params)) {
 		fields = append(fields, filter.ParamPrefix+name)
 	}
 	return slices.DeleteFunc(fields, func(field string) bool {
@@ -146,11 +147,11 @@ func commonFields(points []*pairing) []string {
 // commonStrata are the fields of which the strata say that they are equal in all runs of both sides.
 func (m *comparing) commonStrata() []string {
 	var fields []string
-	all := slices.Concat(m.base.strata, m.head.strata)
-	if !slices.ContainsFunc(all, func(t stratum) bool { return t.benchmark != all[0].benchmark }) {
+	all := slices.Concat(m.base.Strata, m.head.Strata)
+	if !slices.ContainsFunc(all, func(t sides.Stratum) bool { return t.Benchmark != all[0].Benchmark }) {
 		fields = append(fields, "benchmark")
 	}
-	if !slices.ContainsFunc(all, func(t stratum) bool { return t.backend != all[0].backend }) {
+	if !slices.ContainsFunc(all, func(t sides.Stratum) bool { return t.Backend != all[0].Backend }) {
 		fields = append(fields, "backend")
 	}
 	return fields
@@ -161,14 +162,14 @@ const namedAtOnce = 16_384
 
 // name reads what points are, where that is not known yet.
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	var unnamed groups
+	var unnamed sides.Groups
 	for _, p := range all {
-		if g := p.either(); g.identity == nil {
+		if g := p.either(); g.Identity == nil {
 			unnamed = append(unnamed, g)
 		}
 	}
-	slices.SortStableFunc(unnamed, func(a, b *group) int { return cmp.Compare(a.first, b.first) })
-	interned := newInterning()
+	slices.SortStableFunc(unnamed, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
+	interned := sides.NewInterner()
 	for some := range slices.Chunk(unnamed, namedAtOnce) {
 		if err := m.nameSome(ctx, some, interned); err != nil {
 			return err
@@ -178,12 +179,12 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 }
 
 // nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
-func (m *comparing) nameSome(ctx context.Context, some groups, interned *interning) error {
-	byID := map[string][]*group{}
+func (m *comparing) nameSome(ctx context.Context, some sides.Groups, interned *sides.Interner) error {
+	byID := map[string][]*sides.Group{}
 	for _, g := range some {
-		byID[g.pointID] = append(byID[g.pointID], g)
+		byID[g.PointID] = append(byID[g.PointID], g)
 	}
-	since, until := some[0].first, some[len(some)-1].first
+	since, until := some[0].First, some[len(some)-1].First
 	columns, err := scan.RunColumns(append([]string{"point_id", "started_at"}, facts.IdentityColumns()...))
 	if err != nil {
 		return err
@@ -198,7 +199,7 @@ func (m *comparing) nameSome(ctx context.Context, some groups, interned *interni
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {
-			g.readIdentity(row[1:], interned)
+			g.ReadIdentity(row[1:], interned)
 		}
 		return nil
 	})

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -53,6 +54,9 @@ type Threshold struct {
 	Absolute bool
 	Unit     string // the stored unit of an amount; empty: that of the metric
 }
+
+// Side says what a side is.
+type Side = sides.Side
 
 // Comparison is the answer: a row for each point and metric of both sides, what is said of all of them, and what the
 // sides are.
@@ -176,7 +180,7 @@ type comparing struct {
 	given      map[string]Threshold // by the request, not by a sweep
 	many       int                  // see manyCompared
 	axis       string               // the field that the request's axis is
-	base, head *side
+	base, head *sides.Selected
 	names      []facts.Difference // in what the points of the sides are called
 	plans      plannedLooks       // of the sessions that both sides have
 	chosen     []*pairing         // what becomes rows
@@ -245,8 +249,8 @@ func (m *comparing) metrics() []string {
 	}
 	var all []string
 	for _, metric := range m.req.Metrics {
-		other := func(k kindOfMetric) bool { return k.name != metric }
-		if !slices.ContainsFunc(m.base.kinds, other) && !slices.ContainsFunc(m.head.kinds, other) {
+		other := func(k sides.Kind) bool { return k.Name != metric }
+		if !slices.ContainsFunc(m.base.Kinds, other) && !slices.ContainsFunc(m.head.Kinds, other) {
 			metric = ""
 		}
 		if !slices.Contains(all, metric) {
@@ -263,13 +267,13 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.name = p.kind().name
+		p.name = p.kind().Name
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
 	for _, p := range matched {
-		p.base.settle(len(m.plans) > 0)
-		p.head.settle(len(m.plans) > 0)
+		p.base.Settle(len(m.plans) > 0)
+		p.head.Settle(len(m.plans) > 0)
 	}
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
@@ -290,31 +294,31 @@ func (m *comparing) few() bool { return m.base.Runs+m.head.Runs < m.many }
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
 	everything := m.req.Limit == 0 || m.axis != "" || m.few()
-	a := asked{metric: metric, order: everything, blocks: m.sameSessions(), repeats: len(m.plans) > 0, names: m.axis != ""}
+	a := sides.Asked{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != ""}
 	for {
-		base, head, err := m.groups(ctx, a)
+		base, head, err := sides.Read(ctx, m.Reader, [2]*sides.Selected{m.base, m.head}, a)
 		if err != nil {
 			return nil, err
 		}
 		common := m.axis == "" && inCommon(base, head)
-		if a.names || common {
-			if base, head = base.with(metric), head.with(metric); len(base)+len(head) == 0 {
+		if a.Names || common {
+			if base, head = base.With(metric), head.With(metric); len(base)+len(head) == 0 {
 				return nil, fault.Input("compare: no run has the metric %q", fault.Brief(metric))
 			}
 			by := newMatcher(base, head, m.axis, common)
 			m.names = by.differs
 			return by.match(base, head)
 		}
-		a.names = true
+		a.Names = true
 	}
 }
 
 // notNumbers counts what orderings of the filters could not use: of runs that either side would have, each once.
 func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
-	if len(m.base.sel.NotNumbers)+len(m.head.sel.NotNumbers) == 0 {
+	if len(m.base.Sel.NotNumbers)+len(m.head.Sel.NotNumbers) == 0 {
 		return nil, nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + orAll(m.base.filter) + ") or (" + orAll(m.head.filter) + ")"})
+	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + sides.OrAll(m.base.Narrowed) + ") or (" + sides.OrAll(m.head.Narrowed) + ")"})
 	if err != nil {
 		return nil, err
 	}

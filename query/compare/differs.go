@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -75,15 +76,15 @@ func (f factValues) add(run map[string]string) {
 }
 
 // facts reads those of a side.
-func (m *comparing) facts(ctx context.Context, s *side) (factValues, error) {
+func (m *comparing) facts(ctx context.Context, s *sides.Selected) (factValues, error) {
 	found := factValues{}
 	if s.Runs <= mostFactRuns {
 		s.FactRuns = s.Runs
 		return found, m.allFacts(ctx, s, found)
 	}
 	var ids []schema.ULID
-	for _, t := range s.strata[max(len(s.strata)-mostStrata, 0):] {
-		id, err := schema.ParseULID(t.firstRun)
+	for _, t := range s.Strata[max(len(s.Strata)-mostStrata, 0):] {
+		id, err := schema.ParseULID(t.FirstRun)
 		if err != nil {
 			return nil, &duck.Error{Message: err.Error(), Kind: duckdb.ErrorTypeIO}
 		}
@@ -98,14 +99,14 @@ func (m *comparing) facts(ctx context.Context, s *side) (factValues, error) {
 }
 
 // allFacts adds those of every run of a side: DuckDB finds the different ones.
-func (m *comparing) allFacts(ctx context.Context, s *side, found factValues) error {
+func (m *comparing) allFacts(ctx context.Context, s *sides.Selected, found factValues) error {
 	names := facts.Columns()
 	columns, err := scan.RunColumns(append(names[:len(names):len(names)], "env", "applied", "purpose"))
 	if err != nil {
 		return err
 	}
-	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.Measured)) + " AS r"
-	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.NamesOf("r", names) + " FROM " + rows, Args: s.sel.Args}, func(row []driver.Value) error {
+	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured)) + " AS r"
+	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT " + scan.NamesOf("r", names) + " FROM " + rows, Args: s.Sel.Args}, func(row []driver.Value) error {
 		run := map[string]string{}
 		for i, v := range row {
 			facts.Add(run, names[i], duck.Plain(v))
@@ -120,7 +121,7 @@ func (m *comparing) allFacts(ctx context.Context, s *side, found factValues) err
 		return "SELECT '" + column + ".' || e.key AS name, e.value AS value FROM (SELECT unnest(map_entries(r." + column + ")) AS e FROM " + rows + ")"
 	}
 	text := "SELECT DISTINCT name, value FROM (" + entries("env") + " UNION ALL " + entries("applied") + ")"
-	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
+	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
 		found.add(map[string]string{duck.Text(row[0]): duck.Text(row[1])})
 		return nil
 	})

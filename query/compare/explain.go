@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -266,5 +267,5 @@ func (x *explaining) filterOf(s Side, name string) string {
 	if machine := x.text("machine"); slices.Contains(s.Machines, machine) {
 		words += " machine=" + filter.Quote(machine)
 	}
-	return both(s.filter, words)
+	return sides.Both(s.Narrowed, words)
 }

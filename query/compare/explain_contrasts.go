@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -102,15 +103,15 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 // contrastRuns reads the runs of a side of the point that have a location, with their facts.
 func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
 	m := &comparing{Reader: r}
-	s, err := m.selectSide(ctx, filter)
+	s, err := sides.Select(ctx, m.Reader, filter)
 	if err != nil {
 		return nil, err
 	}
-	a := asked{metric: x.text("metric")}
-	if len(s.kinds) == 1 && s.kinds[0].name == a.metric {
-		a.metric = ""
+	a := sides.Asked{Metric: x.text("metric")}
+	if len(s.Kinds) == 1 && s.Kinds[0].Name == a.Metric {
+		a.Metric = ""
 	}
-	rows, args, err := m.groupRows(s, a)
+	rows, args, err := s.Rows(a)
 	if err != nil {
 		return nil, err
 	}

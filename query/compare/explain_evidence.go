@@ -10,9 +10,9 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // point adds the row of the point itself.
@@ -141,20 +141,13 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		if changed(o.Verdict) {
 			tier = tierStage
 		}
-		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(middle(logs)))) }
+		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(sides.Middle(logs)))) }
 		x.addTested(tier, math.Abs(o.Change.Value), o.P, []any{
 			string(EvidenceStage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
 			answer.Real(schema.ScaleRatio.Change(o.Change.Value)), answer.Real(schema.ScaleRatio.Change(o.Change.Low)), answer.Real(schema.ScaleRatio.Change(o.Change.High)),
 			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
 		})
 	}
-}
-
-// middle is the median.
-func middle(values []float64) float64 {
-	sorted := slices.Clone(values)
-	slices.Sort(sorted)
-	return stat.Quantile(sorted, .5)
 }
 
 // ops adds the operators of profiled runs, where both sides have some.
@@ -173,10 +166,10 @@ func (x *explaining) ops(seen [2]sideOfPoint) {
 	for key := range all {
 		was, is := 0.0, 0.0
 		if len(base[key]) > 0 {
-			was = middle(base[key])
+			was = sides.Middle(base[key])
 		}
 		if len(head[key]) > 0 {
-			is = middle(head[key])
+			is = sides.Middle(head[key])
 		}
 		all[key] = is - was
 		total, took = total+is-was, took+was
@@ -211,7 +204,7 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 		if len(values) == 0 {
 			return nil
 		}
-		return schema.CanonicalFloat(middle(values))
+		return schema.CanonicalFloat(sides.Middle(values))
 	}
 	name := key.name
 	if key.kind != "" && key.kind != key.name {

@@ -58,7 +58,7 @@ func (m *comparing) checkThresholds(families []family) error {
 		names = append(names, f.metric)
 		t := m.req.Thresholds[f.metric]
 		for _, p := range f.points {
-			if unit := p.kind().unit; t.Unit != "" && unit != "" && t.Unit != unit {
+			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
 				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
 			}
 		}

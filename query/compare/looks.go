@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -53,7 +54,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 		}
 	}
 	for _, p := range points {
-		p.name = p.kind().name
+		p.name = p.kind().Name
 		p.relate(unknown)
 		p.plan(plans)
 	}
@@ -61,7 +62,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
 		c := p.point()
-		all[p.either().pointID] = Decided{p.verdict, p.reason, c.Failures && !c.lost(len(points))}
+		all[p.either().PointID] = Decided{p.verdict, p.reason, c.Failures && !c.lost(len(points))}
 	}
 	return all
 }
@@ -70,7 +71,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 func sessionPoints(runs []schema.Run) []*pairing {
 	found := map[string]*pairing{}
 	var all []*pairing
-	of := map[*group]*unread{}
+	of := map[*sides.Group]*unread{}
 	for i := range runs {
 		r := &runs[i]
 		if r.Purpose != schema.PurposeMeasure {
@@ -86,14 +87,14 @@ func sessionPoints(runs []schema.Run) []*pairing {
 			side = &p.base
 		}
 		if *side == nil {
-			*side = &group{pointID: r.PointID, machine: r.Env.Machine, metric: &kindOfMetric{}}
+			*side = &sides.Group{PointID: r.PointID, Machine: r.Env.Machine, Metric: &sides.Kind{}}
 			of[*side] = &unread{}
 		}
 		of[*side].add(*side, r)
 	}
 	for g, u := range of {
-		g.order(u.started, u.sessions, u.blocks, u.repeats)
-		g.leaveOut()
+		g.Order(u.started, u.sessions, u.blocks, u.repeats)
+		g.LeaveOut()
 	}
 	return all
 }
@@ -102,51 +103,36 @@ func sessionPoints(runs []schema.Run) []*pairing {
 type unread struct{ started, sessions, blocks, repeats []any }
 
 // add adds a run to a group.
-func (u *unread) add(g *group, r *schema.Run) {
+func (u *unread) add(g *sides.Group, r *schema.Run) {
 	if r.Status != schema.StatusOK {
-		note := g.note()
-		if note.failed == nil {
-			note.failed = map[string]any{}
+		note := g.Note()
+		if note.Failed == nil {
+			note.Failed = map[string]any{}
 		}
-		n, _ := note.failed[string(r.Status)].(int64)
-		note.failed[string(r.Status)] = n + 1
+		n, _ := note.Failed[string(r.Status)].(int64)
+		note.Failed[string(r.Status)] = n + 1
 		return
 	}
 	m := r.Metric(r.Primary)
 	if m == nil {
 		m = &schema.Metric{}
 	}
-	kind := kindOfMetric{m.Name, m.Unit, string(m.Better), m.Clock, string(m.Level)}
-	if g.ok == 0 {
-		g.metric = &kind
+	kind := sides.Kind{Name: m.Name, Unit: m.Unit, Better: string(m.Better), Clock: m.Clock, Level: string(m.Level)}
+	if g.OK == 0 {
+		g.Metric = &kind
 	}
-	if g.noted().differing == "" {
-		if what := g.metric.differing(kind); what != "" {
-			g.note().differing = what
+	if g.Noted().Differing == "" {
+		if what := g.Metric.Differing(kind); what != "" {
+			g.Note().Differing = what
 		}
 	}
 	if slices.Contains(r.Warnings, stat.WarnQuantised) {
-		g.note().tick = max(g.note().tick, m.Tick)
+		g.Note().Tick = max(g.Note().Tick, m.Tick)
 	}
-	g.ok++
-	g.locations = append(g.locations, locationOfMetric(m))
+	g.OK++
+	g.Locations = append(g.Locations, locationOfMetric(m))
 	u.started, u.sessions = append(u.started, r.StartedAt.UnixMicro()), append(u.sessions, r.SessionID)
 	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
-}
-
-// differing names the first of metric, unit, clock and level in which two differ; empty: none.
-func (k kindOfMetric) differing(other kindOfMetric) string {
-	switch {
-	case k.name != other.name:
-		return "metric"
-	case k.unit != other.unit:
-		return "unit"
-	case k.clock != other.clock:
-		return "clock"
-	case k.level != other.level:
-		return "level"
-	}
-	return ""
 }
 
 // locationOfMetric is what locationOf is in SQL.
@@ -195,10 +181,10 @@ func (m *comparing) plannedLooks(ctx context.Context, known factValues) (planned
 	}
 	first := map[schema.ULID]string{} // a run of each session
 	seen := map[string]bool{}
-	for _, t := range m.head.strata {
-		id, err := schema.ParseULID(t.firstRun)
-		if _, both := slices.BinarySearch(m.base.Sessions, t.session); err == nil && both && t.session != "" && !seen[t.session] {
-			first[id], seen[t.session] = t.session, true
+	for _, t := range m.head.Strata {
+		id, err := schema.ParseULID(t.FirstRun)
+		if _, both := slices.BinarySearch(m.base.Sessions, t.Session); err == nil && both && t.Session != "" && !seen[t.Session] {
+			first[id], seen[t.Session] = t.Session, true
 		}
 	}
 	ids := make([]schema.ULID, 0, len(first))
@@ -225,35 +211,26 @@ func (p *pairing) plan(plans plannedLooks) {
 		return
 	}
 	planned := 0
-	for _, session := range p.head.sessions {
+	for _, session := range p.head.Sessions {
 		if n := len(plans[session]); n > 0 {
 			planned = max(planned, n)
 		}
 	}
-	if n := len(p.head.sessions); n > 1 {
+	if n := len(p.head.Sessions); n > 1 {
 		p.planned = planned * n * (n + 1)
 		return
 	}
 	if p.planned = planned; planned == 0 {
 		return
 	}
-	looks := plans[p.head.sessions[0]]
-	repeats := max(p.base.repeats(), p.head.repeats())
+	looks := plans[p.head.Sessions[0]]
+	repeats := max(p.base.CountRepeats(), p.head.CountRepeats())
 	p.look = looks[len(looks)-1]
 	for _, n := range slices.Backward(looks) {
 		if n >= repeats {
 			p.look = n
 		}
 	}
-}
-
-// repeats is how many repeats there were until the last ok run.
-func (g *group) repeats() int {
-	last := int64(-1)
-	for _, n := range g.noted().repeats {
-		last = max(last, n)
-	}
-	return int(last) + 1
 }
 
 // judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
@@ -297,26 +274,7 @@ func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p
 	}
-	early := &pairing{base: p.base.upTo(look), head: p.head.upTo(look), name: p.name, planned: p.planned, look: look}
+	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, planned: p.planned, look: look}
 	early.relate(p.apart)
 	return early
-}
-
-// upTo is the group of the runs of the first repeats.
-func (g *group) upTo(repeats int) *group {
-	of := g.noted().repeats
-	if len(of) != len(g.locations) {
-		return g
-	}
-	early, notes := *g, *g.notes
-	early.locations, early.started, early.places, notes.repeats = nil, nil, nil, nil
-	for i, n := range of {
-		if n >= int64(repeats) {
-			continue
-		}
-		early.locations, early.started = append(early.locations, g.locations[i]), append(early.started, g.started[i])
-		early.places, notes.repeats = append(early.places, g.places[i]), append(notes.repeats, n)
-	}
-	early.notes = &notes
-	return &early
 }

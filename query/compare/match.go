@@ -11,12 +11,13 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // pairing is one metric of one point on both sides; nil where a side does not have it.
 type pairing struct {
-	base, head *group
+	base, head *sides.Group
 	name       string // of the metric
 	control    bool   // the sweep says that no change touches it
 
@@ -41,7 +42,7 @@ type pairing struct {
 }
 
 // either is a side that has the point: the head, if it has.
-func (p *pairing) either() *group {
+func (p *pairing) either() *sides.Group {
 	if p.head != nil {
 		return p.head
 	}
@@ -49,13 +50,13 @@ func (p *pairing) either() *group {
 }
 
 // inCommon tells whether some point is on both sides: then points match by their ids, and machines.
-func inCommon(base, head groups) bool {
+func inCommon(base, head sides.Groups) bool {
 	i := 0
 	for _, g := range head {
-		for i < len(base) && base[i].pointID < g.pointID {
+		for i < len(base) && base[i].PointID < g.PointID {
 			i++
 		}
-		if i < len(base) && base[i].pointID == g.pointID {
+		if i < len(base) && base[i].PointID == g.PointID {
 			return true
 		}
 	}
@@ -63,14 +64,14 @@ func inCommon(base, head groups) bool {
 }
 
 // match pairs the groups of two sides. It is an error if nothing matches.
-func (m *matcher) match(base, head groups) ([]*pairing, error) {
-	partner := base.inTurn()
+func (m *matcher) match(base, head sides.Groups) ([]*pairing, error) {
+	partner := base.InTurn()
 	if !m.byID || m.skip["machine"] {
-		found := make(map[string]*group, len(base))
+		found := make(map[string]*sides.Group, len(base))
 		for _, g := range base {
 			found[m.key(g)] = g
 		}
-		partner = func(g *group) *group { return found[m.key(g)] }
+		partner = func(g *sides.Group) *sides.Group { return found[m.key(g)] }
 	}
 	pairings := make([]pairing, len(head))
 	all := make([]*pairing, len(head), len(head)+len(base))
@@ -79,7 +80,7 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 		pairings[i] = pairing{base: partner(g), head: g}
 		all[i] = &pairings[i]
 		if base := all[i].base; base != nil {
-			base.matched, some = true, true
+			base.Matched, some = true, true
 		}
 	}
 	if !some && len(base) > 0 && len(head) > 0 {
@@ -89,7 +90,7 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 		return append(all, m.absent(base, head)...), nil
 	}
 	for _, g := range base {
-		if !g.matched {
+		if !g.Matched {
 			all = append(all, &pairing{base: g})
 		}
 	}
@@ -97,7 +98,7 @@ func (m *matcher) match(base, head groups) ([]*pairing, error) {
 }
 
 // absent are the points of the base that some value of the axis does not have.
-func (m *matcher) absent(base, head groups) (all []*pairing) {
+func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 	there := map[string]bool{}
 	values := map[string]any{}
 	for _, g := range head {
@@ -116,23 +117,23 @@ func (m *matcher) absent(base, head groups) (all []*pairing) {
 }
 
 // onAxis is the value of the axis.
-func (m *matcher) onAxis(g *group) any {
+func (m *matcher) onAxis(g *sides.Group) any {
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
-		return g.params[name]
+		return g.Params[name]
 	}
-	return g.identity[slices.Index(facts.Identity, m.axis)]
+	return g.Identity[slices.Index(facts.Identity, m.axis)]
 }
 
 // standIn is the point that a group would be with another value of the axis.
-func (m *matcher) standIn(g *group, value any) *group {
-	absent := &group{machine: g.machine, metric: &kindOfMetric{}, absent: true, identity: slices.Clone(g.identity), params: maps.Clone(g.params)}
+func (m *matcher) standIn(g *sides.Group, value any) *sides.Group {
+	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Identity: slices.Clone(g.Identity), Params: maps.Clone(g.Params)}
 	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
-		if absent.params == nil {
-			absent.params = map[string]any{}
+		if absent.Params == nil {
+			absent.Params = map[string]any{}
 		}
-		absent.params[name] = value
+		absent.Params[name] = value
 	} else {
-		absent.identity[slices.Index(facts.Identity, m.axis)] = value
+		absent.Identity[slices.Index(facts.Identity, m.axis)] = value
 	}
 	return absent
 }
@@ -140,13 +141,13 @@ func (m *matcher) standIn(g *group, value any) *group {
 // inOrder is the order in which points first ran, as far as it is known; then that of their ids.
 func inOrder(a, b *pairing) int {
 	x, y := a.either(), b.either()
-	if x.first != y.first {
-		return cmp.Compare(x.first, y.first)
+	if x.First != y.First {
+		return cmp.Compare(x.First, y.First)
 	}
-	if x.pointID != y.pointID {
-		return strings.Compare(x.pointID, y.pointID)
+	if x.PointID != y.PointID {
+		return strings.Compare(x.PointID, y.PointID)
 	}
-	return strings.Compare(x.machine, y.machine)
+	return strings.Compare(x.Machine, y.Machine)
 }
 
 // matcher knows which fields have to be equal: not those in which each side is constant and the sides differ, nor an axis
@@ -174,15 +175,15 @@ func axisOf(key string) (string, error) {
 	return "", fault.Input("compare: %s is no axis: points differ in %s and parameters", fault.Brief(key), strings.Join(facts.Identity, ", "))
 }
 
-func newMatcher(base, head groups, axis string, byID bool) *matcher {
+func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
 	m := &matcher{skip: map[string]bool{}, byID: byID}
 	if m.byID {
 		m.fields = []string{"machine"}
 	} else {
 		names := map[string]bool{}
-		for _, side := range []groups{base, head} {
+		for _, side := range []sides.Groups{base, head} {
 			for _, g := range side {
-				for name := range g.params {
+				for name := range g.Params {
 					names[name] = true
 				}
 			}
@@ -208,14 +209,14 @@ func newMatcher(base, head groups, axis string, byID bool) *matcher {
 
 // skipInStep leaves out fields that differ in step with the axis, as the backend does where each variant has its own: each
 // value of the axis has one value of the field, and all of them are not the same.
-func (m *matcher) skipInStep(base, head groups) {
+func (m *matcher) skipInStep(base, head sides.Groups) {
 	if m.axis == "" || m.byID {
 		return
 	}
 	all := slices.Concat(base, head)
 	for _, field := range m.fields {
 		of := map[string]string{} // by value of the axis
-		inStep := !slices.ContainsFunc(all, func(g *group) bool {
+		inStep := !slices.ContainsFunc(all, func(g *sides.Group) bool {
 			value, at := m.value(g, field), m.value(g, m.axis)
 			first, known := of[at]
 			of[at] = value
@@ -231,7 +232,7 @@ func (m *matcher) skipInStep(base, head groups) {
 }
 
 // texts are the values of a field on a side, without NULL.
-func (m *matcher) texts(side groups, field string) (texts []string) {
+func (m *matcher) texts(side sides.Groups, field string) (texts []string) {
 	for _, value := range m.values(side, field) {
 		texts = append(texts, valuesIn(value)...)
 	}
@@ -239,7 +240,7 @@ func (m *matcher) texts(side groups, field string) (texts []string) {
 }
 
 // constant tells whether all groups have the same value of a field.
-func (m *matcher) constant(side groups, field string) (value string, ok bool) {
+func (m *matcher) constant(side sides.Groups, field string) (value string, ok bool) {
 	for i, g := range side {
 		if i > 0 && !m.same(g, side[0], field) {
 			return "", false
@@ -260,7 +261,7 @@ func valuesIn(value string) []string {
 }
 
 // value is the text of a field of a group; NULL is told from the empty text.
-func (m *matcher) value(g *group, field string) string {
+func (m *matcher) value(g *sides.Group, field string) string {
 	v := m.fieldOf(g, field)
 	if v == nil {
 		return ""
@@ -269,28 +270,28 @@ func (m *matcher) value(g *group, field string) string {
 }
 
 // same tells whether groups have the same value of a field.
-func (m *matcher) same(a, b *group, field string) bool {
+func (m *matcher) same(a, b *sides.Group, field string) bool {
 	if field == "machine" {
-		return a.machine == b.machine
+		return a.Machine == b.Machine
 	}
 	return m.fieldOf(a, field) == m.fieldOf(b, field)
 }
 
 // fieldOf is a field of a group: a text, an integer or nil.
-func (m *matcher) fieldOf(g *group, field string) any {
+func (m *matcher) fieldOf(g *sides.Group, field string) any {
 	if field == "machine" {
-		return answer.Text(g.machine)
+		return answer.Text(g.Machine)
 	}
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
-		return g.params[name]
+		return g.Params[name]
 	}
-	return g.identity[slices.Index(facts.Identity, field)]
+	return g.Identity[slices.Index(facts.Identity, field)]
 }
 
 // key is what has to be equal.
-func (m *matcher) key(g *group) string {
+func (m *matcher) key(g *sides.Group) string {
 	if m.byID { // on two machines
-		return g.pointID
+		return g.PointID
 	}
 	var b strings.Builder
 	for _, field := range m.fields {
@@ -303,7 +304,7 @@ func (m *matcher) key(g *group) string {
 }
 
 // apart says why nothing matches: the first field in which no value is on both sides.
-func (m *matcher) apart(base, head groups) string {
+func (m *matcher) apart(base, head sides.Groups) string {
 	for _, field := range m.fields {
 		of, as := m.values(base, field), m.values(head, field)
 		if !m.skip[field] && !slices.ContainsFunc(of, func(v string) bool { return slices.Contains(as, v) }) {
@@ -314,7 +315,7 @@ func (m *matcher) apart(base, head groups) string {
 }
 
 // values are the different values of a field in ascending order.
-func (m *matcher) values(side groups, field string) []string {
+func (m *matcher) values(side sides.Groups, field string) []string {
 	seen := map[string]bool{}
 	for _, g := range side {
 		seen[m.value(g, field)] = true

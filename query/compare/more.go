@@ -4,11 +4,11 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -16,15 +16,15 @@ import (
 
 // processes replaces the runs of points by their samples, where each of these is a process: see judge.Processes.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
-	var sides [2][]*group
+	var of [2][]*sides.Group
 	for _, p := range matched {
-		if p.whole() && judge.Processes(min(len(p.base.locations), len(p.head.locations)), p.confounded) &&
-			p.base.metric.level == string(schema.LevelProcess) && p.head.metric.level == string(schema.LevelProcess) {
-			sides[0], sides[1] = append(sides[0], p.base), append(sides[1], p.head)
+		if p.whole() && judge.Processes(min(len(p.base.Locations), len(p.head.Locations)), p.confounded) &&
+			p.base.Metric.Level == string(schema.LevelProcess) && p.head.Metric.Level == string(schema.LevelProcess) {
+			of[0], of[1] = append(of[0], p.base), append(of[1], p.head)
 		}
 	}
-	for i, s := range []*side{m.base, m.head} {
-		if err := m.samplesOf(ctx, s, sides[i], metric); err != nil {
+	for i, s := range []*sides.Selected{m.base, m.head} {
+		if err := m.samplesOf(ctx, s, of[i], metric); err != nil {
 			return err
 		}
 	}
@@ -32,92 +32,72 @@ func (m *comparing) processes(ctx context.Context, matched []*pairing, metric st
 }
 
 // samplesOf makes each sample of groups a replicate.
-func (m *comparing) samplesOf(ctx context.Context, s *side, groups []*group, metric string) error {
+func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, groups []*sides.Group, metric string) error {
 	if len(groups) == 0 {
 		return nil
 	}
-	byKey := map[pointKey]*group{}
+	byKey := map[sides.PointKey]*sides.Group{}
 	var points []string
 	for _, g := range groups {
-		byKey[g.key()] = g
-		points = append(points, g.pointID)
-		g.note().oneBlock = len(g.locations)
-		g.note().repeats, g.locations, g.inOrder = nil, nil, false
+		byKey[g.Key()] = g
+		points = append(points, g.PointID)
+		g.Note().OneBlock = len(g.Locations)
+		g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false
 	}
 	from, args, err := m.withSamples(s, metric)
 	if err != nil {
 		return err
 	}
 	args = append(args, points)
-	text := fmt.Sprintf("SELECT point_id, "+knownMachine+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
+	text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
 	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		if g := byKey[pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
-			g.addSamples(duck.List(row[2]))
+		if g := byKey[sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}]; g != nil {
+			g.AddSamples(duck.List(row[2]))
 		}
 		return nil
 	})
 }
 
 // withSamples is the SQL of the ok runs of a side, with the samples of a metric, the primary one where it is empty.
-func (m *comparing) withSamples(s *side, metric string) (from string, args []any, err error) {
+func (m *comparing) withSamples(s *sides.Selected, metric string) (from string, args []any, err error) {
 	columns, err := scan.RunColumns([]string{"run_id", "point_id", "machine", "status", "warnings", "metric", "purpose"})
 	if err != nil {
 		return "", nil, err
 	}
-	args, of := slices.Clone(s.sel.Args), "r.metric"
+	args, of := slices.Clone(s.Sel.Args), "r.metric"
 	if metric != "" {
 		args = append(args, metric)
 		of = fmt.Sprintf("$%d::VARCHAR", len(args))
 	}
-	rows := s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.Measured+" AND status = 'ok'"))
+	rows := s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured+" AND status = 'ok'"))
 	return "(SELECT r.run_id, r.point_id, r.machine, r.warnings, s.* EXCLUDE (run_id) FROM " + rows + " AS r JOIN " +
-		s.sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
-}
-
-// addSamples adds the samples of a run as replicates.
-func (g *group) addSamples(values []any) {
-	k, _ := schema.KindOfMetric(g.metric.name)
-	for _, v := range values {
-		location, ok := v.(float64)
-		switch {
-		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
-			g.note().useless++
-			continue
-		case k.Scale == schema.ScaleDifference:
-		case location <= 0:
-			g.note().nonPositive++
-			continue
-		default:
-			location = math.Log(location)
-		}
-		g.locations = append(g.locations, location)
-	}
+		s.Sel.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + of + ")", args, nil
 }
 
 // ticks reads the step of the clock of points of which runs say that it is coarse. Metrics that are no integers of a tick
 // have none.
 func (m *comparing) ticks(ctx context.Context, matched []*pairing, metric string) error {
-	sides := [2]map[pointKey]*group{{}, {}}
+	of := [2]map[sides.PointKey]*sides.Group{{}, {}}
 	for _, p := range matched {
-		for i, g := range []*group{p.base, p.head} {
-			if p.whole() && slices.Contains(g.noted().warnings, stat.WarnQuantised) {
-				sides[i][g.key()] = g
+		for i, g := range []*sides.Group{p.base, p.head} {
+			if p.whole() && slices.Contains(g.Noted().Warnings, stat.WarnQuantised) {
+				of[i][g.Key()] = g
 			}
 		}
 	}
-	for i, s := range []*side{m.base, m.head} {
-		if len(sides[i]) == 0 {
+	for i, s := range []*sides.Selected{m.base, m.head} {
+		if len(of[i]) == 0 {
 			continue
 		}
 		from, args, err := m.withSamples(s, metric)
 		if err != nil {
 			return err
 		}
-		text := "SELECT point_id, " + knownMachine + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
+		text := "SELECT point_id, " + sides.MachineSQL + ", max(tick) FROM " + from + " WHERE list_contains(warnings, " + duck.Literal(stat.WarnQuantised) + ") GROUP BY ALL"
 		err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-			if g := sides[i][pointKey{duck.Text(row[0]), duck.Text(row[1])}]; g != nil {
-				g.note().tick, _ = row[2].(float64)
+			if g := of[i][sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}]; g != nil {
+				g.Note().Tick, _ = row[2].(float64)
 			}
 			return nil
 		})
@@ -146,10 +126,10 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		}
 		return nil // it saves reading what would not be enough
 	}
-	keys := map[pointKey]bool{}
+	keys := map[sides.PointKey]bool{}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			keys[p.base.key()], keys[p.head.key()] = true, true
+			keys[p.base.Key()], keys[p.head.Key()] = true, true
 		}
 	}
 	past, err := m.past(ctx, keys, metric)
@@ -158,10 +138,10 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 	}
 	for _, p := range matched {
 		if p.confounded && p.apart != unknown {
-			p.past = past[p.head.key()]
+			p.past = past[p.head.Key()]
 			p.history = p.apartEnough(p.past)
-			if p.base.key() != p.head.key() {
-				p.history = noisier(p.history, p.apartEnough(past[p.base.key()]))
+			if p.base.Key() != p.head.Key() {
+				p.history = noisier(p.history, p.apartEnough(past[p.base.Key()]))
 			}
 			p.known = len(p.history)
 		}
@@ -225,22 +205,22 @@ func (m *comparing) latest() int64 { return max(m.base.Since, m.head.Since) }
 
 // past are the sessions of points, the oldest first: all that began before the later side did, but the head's own. Of a
 // session with two sides the head counts, which is the code of its time.
-func (m *comparing) past(ctx context.Context, keys map[pointKey]bool, metric string) (map[pointKey][]pastSession, error) {
-	everything := &side{sel: scan.Selection{Src: m.Src}}
-	rows, args, err := m.groupRows(everything, asked{metric: metric})
+func (m *comparing) past(ctx context.Context, keys map[sides.PointKey]bool, metric string) (map[sides.PointKey][]pastSession, error) {
+	everything := &sides.Selected{Sel: scan.Selection{Src: m.Src}}
+	rows, args, err := everything.Rows(sides.Asked{Metric: metric})
 	if err != nil {
 		return nil, err
 	}
 	args = append(args, m.head.Machines, m.latest(), m.head.Sessions)
 	n := len(args)
-	text := fmt.Sprintf(`SELECT point_id, `+knownMachine+` AS m, session_id, median(location), epoch_us(min(started_at))
+	text := fmt.Sprintf(`SELECT point_id, `+sides.MachineSQL+` AS m, session_id, median(location), epoch_us(min(started_at))
 FROM (SELECT *, %s AS location FROM %s
 	WHERE coalesce(side, 'head') = 'head' AND status = 'ok' AND list_contains($%d::VARCHAR[], machine) AND epoch_us(started_at) < $%d::BIGINT)
 ANTI JOIN (SELECT unnest($%d::VARCHAR[]) AS session_id) USING (session_id)
 WHERE isfinite(location) GROUP BY point_id, m, session_id ORDER BY min(started_at)`, scan.LocationSQL(), rows, n-2, n-1, n)
-	past := map[pointKey][]pastSession{}
+	past := map[sides.PointKey][]pastSession{}
 	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		key := pointKey{duck.Text(row[0]), duck.Text(row[1])}
+		key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
 		if location, ok := row[3].(float64); ok && keys[key] {
 			past[key] = append(past[key], pastSession{duck.Text(row[2]), duck.Integer(row[4]), location})
 		}

@@ -1,24 +1,24 @@
 package compare
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // kind is what the values of a point are: those of the head, if it has ok runs.
-func (p *pairing) kind() kindOfMetric {
-	for _, g := range []*group{p.head, p.base} {
-		if g != nil && g.metric.name != "" {
-			return *g.metric
+func (p *pairing) kind() sides.Kind {
+	for _, g := range []*sides.Group{p.head, p.base} {
+		if g != nil && g.Metric.Name != "" {
+			return *g.Metric
 		}
 	}
-	return kindOfMetric{}
+	return sides.Kind{}
 }
 
 // byDifference tells whether the metric is compared by its difference.
@@ -28,7 +28,7 @@ func (p *pairing) byDifference() bool {
 
 // whole tells whether both sides have values.
 func (p *pairing) whole() bool {
-	return p.base != nil && p.head != nil && len(p.base.locations) > 0 && len(p.head.locations) > 0
+	return p.base != nil && p.head != nil && len(p.base.Locations) > 0 && len(p.head.Locations) > 0
 }
 
 // relate finds how the runs of a point on both sides relate: which ran next to one another, which side came first, and
@@ -38,17 +38,17 @@ func (p *pairing) relate(apart int64) {
 	if !p.whole() {
 		return
 	}
-	base, head := p.base.starts(), p.head.starts()
+	base, head := p.base.Starts(), p.head.Starts()
 	p.ordered = isOrdered(base, head)
 	if p.sameSessions() {
-		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.locations), len(p.head.locations))) {
+		if blocks := p.differences(); float64(len(blocks)) >= blockShare*float64(max(len(p.base.Locations), len(p.head.Locations))) {
 			p.blocks = blocks
 		}
 		p.confounded = len(p.blocks) == 0 && !(p.balanced() && nearby(base, head))
 	} else {
 		p.confounded = true
 	}
-	if p.apart = apart; p.base.started != nil && p.head.started != nil {
+	if p.apart = apart; p.base.Started != nil && p.head.Started != nil {
 		p.apart = p.sidesApart()
 	}
 }
@@ -67,8 +67,8 @@ func (m *comparing) sidesApart() int64 {
 // sidesApart is how far from one another, in microseconds, the middle runs of the sides of the point are. It is not known of
 // runs of which nobody knows when they ran, or in which session.
 func (p *pairing) sidesApart() int64 {
-	base, head := p.base.told(), p.head.told()
-	if len(base) == 0 || len(head) == 0 || slices.Contains(p.base.sessions, "") || slices.Contains(p.head.sessions, "") {
+	base, head := p.base.Told(), p.head.Told()
+	if len(base) == 0 || len(head) == 0 || slices.Contains(p.base.Sessions, "") || slices.Contains(p.head.Sessions, "") {
 		return unknown
 	}
 	return distance(base[len(base)/2], head[len(head)/2])
@@ -76,35 +76,20 @@ func (p *pairing) sidesApart() int64 {
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// settle forgets when and where the runs ran: how they relate is known, and there are very many. Where points are judged as
-// they were at earlier looks, it is kept.
-func (g *group) settle(keep bool) {
-	if g == nil || g.started == nil {
-		return
-	}
-	started := g.started
-	if keep {
-		started = slices.Clone(started)
-	} else {
-		g.started, g.places = nil, nil
-	}
-	g.inOrder = len(slices.Compact(started)) == len(g.locations)
-}
-
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
 func (p *pairing) toJudge(thresholds map[string]Threshold) judge.Pair {
 	if !p.whole() {
 		return judge.Pair{}
 	}
 	pair := judge.Pair{
-		Base: p.base.locations, Head: p.head.locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
+		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(),
 	}
 	if pair.Barred == judge.Units {
 		return judge.Pair{Barred: pair.Barred}
 	}
-	if p.base.metric.better == p.head.metric.better {
-		pair.BetterOf(schema.Better(p.head.metric.better))
+	if p.base.Metric.Better == p.head.Metric.Better {
+		pair.BetterOf(schema.Better(p.head.Metric.Better))
 	}
 	if !p.confounded { // of different sessions, more runs hardly change what is said
 		pair.Looks, pair.Planned = p.looks(), p.planned
@@ -123,21 +108,21 @@ const (
 
 // sameSessions tells whether the sides are of the same sessions, which are known.
 func (p *pairing) sameSessions() bool {
-	return slices.Equal(p.base.sessions, p.head.sessions) && len(p.base.sessions) > 0 && p.base.sessions[0] != ""
+	return slices.Equal(p.base.Sessions, p.head.Sessions) && len(p.base.Sessions) > 0 && p.base.Sessions[0] != ""
 }
 
 // balanced tells whether each session has about the same share of either side's runs.
 func (p *pairing) balanced() bool {
-	share := func(g *group, session string) float64 {
+	share := func(g *sides.Group, session string) float64 {
 		n := 0
-		for i := range g.locations {
-			if g.sessionOf(i) == session {
+		for i := range g.Locations {
+			if g.SessionOf(i) == session {
 				n++
 			}
 		}
-		return float64(n) / float64(len(g.locations))
+		return float64(n) / float64(len(g.Locations))
 	}
-	return !slices.ContainsFunc(p.base.sessions, func(id string) bool {
+	return !slices.ContainsFunc(p.base.Sessions, func(id string) bool {
 		return math.Abs(share(p.base, id)-share(p.head, id)) > sessionShare
 	})
 }
@@ -145,26 +130,6 @@ func (p *pairing) balanced() bool {
 // sidesGap is how far from one another the sides may run in a session, beside what the runs of a side are spread over. After
 // a longer time the machine may be in another state, as in another session: what a file calls one may be several.
 const sidesGap = 30 * time.Minute
-
-// told are the starts of the runs that tell theirs, ascending.
-func (g *group) told() []int64 {
-	first, _ := slices.BinarySearch(g.started, 1)
-	return g.started[first:]
-}
-
-// starts are when the runs of each session began, ascending in Unix microseconds; without those that do not tell.
-func (g *group) starts() map[string][]int64 {
-	all, told := map[string][]int64{}, g.told()
-	if len(g.sessions) == 1 {
-		all[g.sessions[0]] = told
-		return all
-	}
-	for i := len(g.started) - len(told); i < len(g.started); i++ {
-		session := g.sessionOf(i)
-		all[session] = append(all[session], g.started[i])
-	}
-	return all
-}
 
 // nearby tells whether in no session the sides ran far from one another. Of sides of one length, one right after the other,
 // the middles are that length apart, which is twice the distance between the quartiles of each.
@@ -202,26 +167,18 @@ func isOrdered(base, head map[string][]int64) bool {
 	return both > 0 && (before == both || after == both)
 }
 
-// sessionOf is the session of the run with location i; empty where it says none.
-func (g *group) sessionOf(i int) string {
-	if len(g.sessions) == 1 {
-		return g.sessions[0]
-	}
-	return g.places[i].session
-}
-
 // differences are those of the runs that ran in the same block of the same session, in the order of the head's.
 func (p *pairing) differences() []float64 {
-	base := make(map[place]float64, len(p.base.places))
-	for i, l := range p.base.places {
-		if l.block >= 0 {
-			base[l] = p.base.locations[i]
+	base := make(map[sides.Place]float64, len(p.base.Places))
+	for i, l := range p.base.Places {
+		if l.Block >= 0 {
+			base[l] = p.base.Locations[i]
 		}
 	}
 	var differences []float64
-	for i, l := range p.head.places {
+	for i, l := range p.head.Places {
 		if location, ok := base[l]; ok {
-			differences = append(differences, p.head.locations[i]-location)
+			differences = append(differences, p.head.Locations[i]-location)
 		}
 	}
 	return differences
@@ -231,18 +188,18 @@ func (p *pairing) differences() []float64 {
 func (p *pairing) barred() judge.Reason {
 	base, head := p.base, p.head
 	differ := func(what, a, b string) bool {
-		return a != b || base.noted().differing == what || head.noted().differing == what
+		return a != b || base.Noted().Differing == what || head.Noted().Differing == what
 	}
 	switch {
-	case differ("metric", base.metric.name, head.metric.name), differ("unit", base.metric.unit, head.metric.unit):
+	case differ("metric", base.Metric.Name, head.Metric.Name), differ("unit", base.Metric.Unit, head.Metric.Unit):
 		return judge.Units
-	case base.noted().nonPositive+head.noted().nonPositive > 0:
+	case base.Noted().NonPositive+head.Noted().NonPositive > 0:
 		return judge.NotPositive
-	case differ("clock", base.metric.clock, head.metric.clock):
+	case differ("clock", base.Metric.Clock, head.Metric.Clock):
 		return judge.Clocks
-	case differ("level", base.metric.level, head.metric.level):
+	case differ("level", base.Metric.Level, head.Metric.Level):
 		return judge.Levels
-	case base.machine != head.machine, base.machine == "":
+	case base.Machine != head.Machine, base.Machine == "":
 		return judge.Machines
 	}
 	return ""
@@ -256,9 +213,9 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 	case t.Absolute && byDifference:
 		return t.Value
 	case t.Absolute:
-		return math.Log1p(t.Value / math.Exp(p.base.level()))
+		return math.Log1p(t.Value / math.Exp(p.base.Level()))
 	case byDifference:
-		return t.Value * math.Abs(p.base.level())
+		return t.Value * math.Abs(p.base.Level())
 	}
 	return math.Log1p(t.Value)
 }
@@ -279,25 +236,17 @@ func thresholdOf(thresholds map[string]Threshold, metric string) Threshold {
 	return Threshold{Value: judge.DefaultThreshold}
 }
 
-// level is the location of the point: the median of those of its runs.
-func (g *group) level() float64 {
-	if slices.IsSorted(g.locations) {
-		return stat.Quantile(g.locations, .5)
-	}
-	return middle(g.locations)
-}
-
 // resolution is the step in which the metric was read, in the scale in which it is compared: that of the clock, where runs say
 // that it is coarse, or that which the values show; 0 where neither does.
 func (p *pairing) resolution() float64 {
-	tick := max(p.base.noted().tick, p.head.noted().tick)
+	tick := max(p.base.Noted().Tick, p.head.Noted().Tick)
 	if tick == 0 {
 		tick = p.stepShown()
 	}
 	if tick == 0 || p.byDifference() {
 		return tick
 	}
-	return math.Log1p(tick / math.Exp(min(p.base.level(), p.head.level())))
+	return math.Log1p(tick / math.Exp(min(p.base.Level(), p.head.Level())))
 }
 
 // coarse is the share of a value from which on the step in which it was read matters: as in stat.WarnQuantised.
@@ -310,15 +259,15 @@ const leastShown = 4
 // stepShown is the step in which times were read, in ns, as far as their own values show it and it matters; else 0. A clock
 // of a millisecond that nobody named reads 10 ms each time, and then 11.
 func (p *pairing) stepShown() float64 {
-	if p.byDifference() || p.kind().unit != "ns" || len(p.base.locations)+len(p.head.locations) < leastShown {
+	if p.byDifference() || p.kind().Unit != "ns" || len(p.base.Locations)+len(p.head.Locations) < leastShown {
 		return 0
 	}
-	first := []float64{math.Exp(p.base.locations[0]), math.Exp(p.head.locations[0])}
+	first := []float64{math.Exp(p.base.Locations[0]), math.Exp(p.head.Locations[0])}
 	if stat.DecimalStep(first) < coarse*slices.Min(first) { // as of nearly all
 		return 0
 	}
-	values := make([]float64, 0, len(p.base.locations)+len(p.head.locations))
-	for _, location := range slices.Concat(p.base.locations, p.head.locations) {
+	values := make([]float64, 0, len(p.base.Locations)+len(p.head.Locations))
+	for _, location := range slices.Concat(p.base.Locations, p.head.Locations) {
 		values = append(values, math.Exp(location))
 	}
 	if step := stat.DecimalStep(values); step >= coarse*slices.Min(values) {
@@ -330,17 +279,17 @@ func (p *pairing) stepShown() float64 {
 // state is what is said of a point that has no values on a side.
 func (p *pairing) state() (verdict judge.Verdict, reason judge.Reason) {
 	switch {
-	case p.head == nil, p.head.absent:
+	case p.head == nil, p.head.Absent:
 		return Missing, ""
 	case p.base == nil:
 		return Added, ""
-	case p.base.measured() && p.head.measured():
+	case p.base.Measured() && p.head.Measured():
 		return judge.Estimate, p.barredOrNone()
-	case p.head.skipped():
+	case p.head.Skipped():
 		return Unsupported, Skipped
-	case p.base.measured() && p.head.unsupported(), p.base.unsupported() && p.head.unsupported():
+	case p.base.Measured() && p.head.Unsupported(), p.base.Unsupported() && p.head.Unsupported():
 		return Unsupported, ""
-	case p.base.measured(), !p.head.measured():
+	case p.base.Measured(), !p.head.Measured():
 		return Failed, ""
 	}
 	return Fixed, ""
@@ -364,47 +313,3 @@ const (
 	Fixed       judge.Verdict = "fixed"       // no run of the base is ok, some of the head are
 	Unsupported judge.Verdict = "unsupported" // the head does not support it
 )
-
-// measured tells whether a run was ok, whether or not it has a finite value.
-func (g *group) measured() bool { return g.ok > 0 }
-
-// unsupported tells whether the runs did not fail, but are not possible.
-func (g *group) unsupported() bool {
-	for status := range g.noted().failed {
-		if schema.Status(status).Failed() {
-			return false
-		}
-	}
-	return g.ok == 0 && len(g.noted().failed) > 0
-}
-
-// skipped tells whether nothing was tried.
-func (g *group) skipped() bool {
-	failed := g.noted().failed
-	_, skipped := failed[string(schema.StatusSkipped)]
-	return g.ok == 0 && skipped && len(failed) == 1
-}
-
-// failures is the number of runs that failed by themselves: nobody cancelled them, no supervisor was lost.
-func (g *group) failures() (n int64) {
-	for status, count := range g.noted().failed {
-		s := schema.Status(status)
-		if s.Failed() && s != schema.StatusCancelled && s != schema.StatusLost {
-			k, _ := count.(int64)
-			n += k
-		}
-	}
-	return n
-}
-
-// statuses are the numbers of runs by how they ended.
-func (g *group) statuses() map[string]any {
-	all := maps.Clone(g.noted().failed)
-	if all == nil {
-		all = map[string]any{}
-	}
-	if g.ok > 0 {
-		all[string(schema.StatusOK)] = g.ok
-	}
-	return all
-}

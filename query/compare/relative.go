@@ -50,7 +50,7 @@ func (m *comparing) relative(families []family) map[string]Shared {
 func relatable(points []*pairing) (some []*pairing) {
 	for _, p := range points {
 		barred := p.reason != "" && p.reason != judge.Machines && p.verdict == judge.Estimate
-		if p.whole() && p.confounded && !p.byDifference() && p.base.pointID == p.head.pointID && !barred {
+		if p.whole() && p.confounded && !p.byDifference() && p.base.PointID == p.head.PointID && !barred {
 			some = append(some, p)
 		}
 	}
@@ -68,14 +68,14 @@ func (m *comparing) nameControls(ctx context.Context, families []family, head fa
 	if err != nil {
 		return err
 	}
-	rows := m.head.sel.Src.Scan(scan.WithColumns(columns, m.head.sel.Columns), m.head.sel.RestrictedTo(scan.Measured+" AND env['"+schema.FactControl+"'] = 'true'"))
-	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.sel.Args}, func(row []driver.Value) error {
+	rows := m.head.Sel.Src.Scan(scan.WithColumns(columns, m.head.Sel.Columns), m.head.Sel.RestrictedTo(scan.Measured+" AND env['"+schema.FactControl+"'] = 'true'"))
+	err = m.Conn.Query(ctx, duck.Statement{SQL: "SELECT DISTINCT point_id FROM " + rows, Args: m.head.Sel.Args}, func(row []driver.Value) error {
 		ids[duck.Text(row[0])] = true
 		return nil
 	})
 	for _, f := range families {
 		for _, p := range f.points {
-			p.control = p.head != nil && ids[p.head.pointID]
+			p.control = p.head != nil && ids[p.head.PointID]
 		}
 	}
 	return err
@@ -104,7 +104,7 @@ func (r *relating) factors() (shared Shared, ok bool) {
 		for k := range row {
 			row[k] = math.NaN()
 		}
-		row[0], row[1] = p.base.level(), p.head.level()
+		row[0], row[1] = p.base.Level(), p.head.Level()
 		for _, s := range p.past {
 			row[2+sessions[s.id]] = s.location
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -58,12 +59,12 @@ func (p *pairing) row(correction string) []any {
 	of, o := p.either(), p.outcome
 	scale := schema.ScaleOf(p.name)
 	row := make([]any, 0, rowCells)
-	row = append(row, of.identity...)
-	row = append(row, answer.Map(of.params), idOf(p.base), idOf(p.head),
-		answer.Text(p.name), answer.Text(p.kind().unit), answer.Text(p.kind().better), string(scale))
-	for _, g := range []*group{p.base, p.head} {
-		cells := g.cells(scale)
-		if g != nil && g.metric.unit != p.kind().unit {
+	row = append(row, of.Identity...)
+	row = append(row, answer.Map(of.Params), idOf(p.base), idOf(p.head),
+		answer.Text(p.name), answer.Text(p.kind().Unit), answer.Text(p.kind().Better), string(scale))
+	for _, g := range []*sides.Group{p.base, p.head} {
+		cells := sideCells(g, scale)
+		if g != nil && g.Metric.Unit != p.kind().Unit {
 			cells[4] = nil // it is in another unit than the row
 		}
 		row = append(row, cells...)
@@ -111,18 +112,18 @@ func (p *pairing) inputs() []any {
 	}
 }
 
-// cells are the columns of a side.
-func (g *group) cells(scale schema.Scale) []any {
-	if g == nil || g.absent {
+// sideCells are the columns of a side.
+func sideCells(g *sides.Group, scale schema.Scale) []any {
+	if g == nil || g.Absent {
 		return make([]any, 5)
 	}
-	runs := len(g.locations)
-	if n := g.noted().oneBlock; n > 0 {
+	runs := len(g.Locations)
+	if n := g.Noted().OneBlock; n > 0 {
 		runs = n
 	}
-	cells := []any{int64(runs), nil, nil, g.statuses(), nil}
-	if len(g.locations) > 0 {
-		cells[1], cells[2], cells[4] = g.least, g.most, answer.Real(scale.InUnit(g.level()))
+	cells := []any{int64(runs), nil, nil, g.Statuses(), nil}
+	if len(g.Locations) > 0 {
+		cells[1], cells[2], cells[4] = g.Least, g.Most, answer.Real(scale.InUnit(g.Level()))
 	}
 	return cells
 }
@@ -132,7 +133,7 @@ func (p *pairing) failure() any {
 	if p.head == nil {
 		return nil
 	}
-	return answer.Text(p.head.noted().failure)
+	return answer.Text(p.head.Noted().Failure)
 }
 
 // looks is how often it may have been looked at while it grew, which p allows for: as often as was planned, else at each
@@ -157,10 +158,10 @@ func (p *pairing) spend() float64 {
 
 // sessions is how many sessions the head's runs are of.
 func (p *pairing) sessions() int {
-	if p.head == nil || len(p.head.locations) == 0 {
+	if p.head == nil || len(p.head.Locations) == 0 {
 		return 0
 	}
-	return len(p.head.sessions)
+	return len(p.head.Sessions)
 }
 
 // Flags of a point, beside the words of warning of its runs.
@@ -185,26 +186,26 @@ func (p *pairing) flags() []any {
 			flags = append(flags, word)
 		}
 	}
-	sides := []*group{p.base, p.head}
-	any := func(holds func(g *group) bool) bool {
-		return slices.ContainsFunc(sides, func(g *group) bool { return g != nil && holds(g) })
+	both := []*sides.Group{p.base, p.head}
+	any := func(holds func(g *sides.Group) bool) bool {
+		return slices.ContainsFunc(both, func(g *sides.Group) bool { return g != nil && holds(g) })
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
-		add(FlagFewRuns, min(len(p.base.locations), len(p.head.locations)) < judge.FirmRuns)
-		add(FlagOneBlock, any(func(g *group) bool { return g.noted().oneBlock > 0 }))
+		add(FlagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
+		add(FlagOneBlock, any(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
-		add(FlagRunsDrift, p.base.inOrder && apart(pair.Base, stat.Drift) || p.head.inOrder && apart(pair.Head, stat.Drift))
+		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
-		add(stat.WarnQuantised, p.stepShown() > 0 && !any(func(g *group) bool { return slices.Contains(g.noted().warnings, stat.WarnQuantised) }))
+		add(stat.WarnQuantised, p.stepShown() > 0 && !any(func(g *sides.Group) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
-	add(FlagNoValues, any(func(g *group) bool { return g.noted().useless > 0 && len(g.locations) > 0 }))
+	add(FlagNoValues, any(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
 	var warnings []string
-	for _, g := range sides {
+	for _, g := range both {
 		if g != nil {
-			warnings = append(warnings, g.noted().warnings...)
+			warnings = append(warnings, g.Noted().Warnings...)
 		}
 	}
 	slices.Sort(warnings)
@@ -217,18 +218,18 @@ func (p *pairing) flags() []any {
 
 // moreFailures tells whether a larger share of the head's runs failed by themselves than of the base's.
 func (p *pairing) moreFailures() bool {
-	if p.base == nil || p.head == nil || !p.base.measured() {
+	if p.base == nil || p.head == nil || !p.base.Measured() {
 		return false
 	}
-	share := func(g *group) float64 { return float64(g.failures()) / float64(max(g.failures()+g.ok, 1)) }
+	share := func(g *sides.Group) float64 { return float64(g.Failures()) / float64(max(g.Failures()+g.OK, 1)) }
 	return share(p.head) > share(p.base)
 }
 
 // failureChance is how likely as many failures of the head, or more, are by chance, of all that failed on either side:
 // the exact test of Fisher (Journal of the Royal Statistical Society 98, 1935), one-sided.
 func (p *pairing) failureChance() float64 {
-	failed, base := p.head.failures(), p.base.failures()+p.base.ok
-	head, total := failed+p.head.ok, failed+p.base.failures()
+	failed, base := p.head.Failures(), p.base.Failures()+p.base.OK
+	head, total := failed+p.head.OK, failed+p.base.Failures()
 	chance := 0.0
 	for k := failed; k <= min(total, head); k++ {
 		chance += math.Exp(logChoose(head, k) + logChoose(base, total-k) - logChoose(head+base, total))
@@ -245,9 +246,9 @@ func logChoose(n, k int64) float64 {
 	return gamma(n) - gamma(k) - gamma(n-k)
 }
 
-func idOf(g *group) any {
+func idOf(g *sides.Group) any {
 	if g == nil {
 		return nil
 	}
-	return answer.Text(g.pointID)
+	return answer.Text(g.PointID)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -27,10 +28,10 @@ func (m *comparing) sides(ctx context.Context) error {
 	switch {
 	case m.req.Axis != "":
 		word := m.req.Axis + "=" + m.req.Reference
-		base, head = both(m.req.Base, word), both(m.req.Base, "not "+word)
+		base, head = sides.Both(m.req.Base, word), sides.Both(m.req.Base, "not "+word)
 		names = [2]string{word, "not " + word}
 	case strings.TrimSpace(m.req.Head) == "":
-		base, head = both(m.req.Base, "side=base"), both(m.req.Base, "side=head")
+		base, head = sides.Both(m.req.Base, "side=base"), sides.Both(m.req.Base, "side=head")
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
@@ -43,24 +44,12 @@ func (m *comparing) sides(ctx context.Context) error {
 	return m.apart(ctx)
 }
 
-// both is the filter of what matches two.
-func both(a, b string) string {
-	a = strings.TrimSpace(a)
-	switch {
-	case a == "":
-		return b
-	case strings.ContainsAny(a, " \t\n"):
-		return "(" + a + ") " + b
-	}
-	return a + " " + b
-}
-
 // apart refuses runs that are on both sides: what is compared with itself does not differ.
 func (m *comparing) apart(ctx context.Context) error {
-	if !m.sameSessions() && !(m.base.sessionless() && m.head.sessionless()) {
+	if !m.sameSessions() && !(m.base.Sessionless() && m.head.Sessionless()) {
 		return nil
 	}
-	sel, err := m.Selected(ctx, scan.Question{Filter: both(m.base.filter, "("+orAll(m.head.filter)+")")})
+	sel, err := m.Selected(ctx, scan.Question{Filter: sides.Both(m.base.Narrowed, "("+sides.OrAll(m.head.Narrowed)+")")})
 	if err != nil {
 		return err
 	}
@@ -75,70 +64,21 @@ func (m *comparing) apart(ctx context.Context) error {
 	return nil
 }
 
-// orAll is a filter that matches all in place of none.
-func orAll(filter string) string {
-	if strings.TrimSpace(filter) == "" {
-		return "not run_id=null"
-	}
-	return filter
-}
-
-// side is one side: its runs by session and machine, and how to find them.
-type side struct {
-	Side
-	sel    scan.Selection
-	strata []stratum
-	kinds  []kindOfMetric // of the ok runs
-}
-
-// sessionless tells whether some run says no session.
-func (s *side) sessionless() bool {
-	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.session == "" })
-}
-
-// onlyMachine is the machine of all runs, if it is one.
-func (s *side) onlyMachine() (machine string, ok bool) {
-	other := func(t stratum) bool { return t.machine != s.strata[0].machine }
-	return s.strata[0].machine, !slices.ContainsFunc(s.strata, other)
-}
-
-// has tells whether some run is of that side of its session.
-func (s *side) has(name string) bool {
-	return slices.ContainsFunc(s.strata, func(t stratum) bool { return t.side == name })
-}
-
-// CompareSide says what a side is.
-type Side struct {
-	Filter            string
-	Runs              int
-	Sessions          []string // ids, the oldest first
-	Machines, Commits []string // ascending
-	NoSession         int      // runs that do not say their session
-	NoMachine         int      // or their machine
-	NoCommit          int      // or their commit
-	Dirty             int      // runs of code with changes that no commit has
-	Imported          int      // runs that were read from files of other tools
-	FactRuns          int      // of so many the facts were read, in which sides may differ
-	Since, Until      int64    // starts of the first and the last run in Unix microseconds; 0 where not known
-
-	filter string // Filter, narrowed to the runs that are meant
-}
-
 // side finds the runs of a side.
-func (m *comparing) side(ctx context.Context, name, filter string) (*side, error) {
-	s, err := m.selectSide(ctx, filter)
+func (m *comparing) side(ctx context.Context, name, filter string) (*sides.Selected, error) {
+	s, err := sides.Select(ctx, m.Reader, filter)
 	if err != nil {
 		return nil, err
 	}
-	if named := slices.ContainsFunc(s.sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.has("base") && s.has("head") && !named {
+	if named := slices.ContainsFunc(s.Sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.Has("base") && s.Has("head") && !named {
 		// Both sides of a session together are neither: the newer one is meant.
-		if s, err = m.selectSide(ctx, both(filter, "not side=base")); err != nil {
+		if s, err = sides.Select(ctx, m.Reader, sides.Both(filter, "not side=base")); err != nil {
 			return nil, err
 		}
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if err := m.Check(ctx, s.sel.Unsure); err != nil {
+		if err := m.Check(ctx, s.Sel.Unsure); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "side=") {
@@ -147,16 +87,6 @@ func (m *comparing) side(ctx context.Context, name, filter string) (*side, error
 		return nil, fault.Input("compare: %s matches no run (%s)", nameOf(name, filter), m.sessionsKnown(ctx))
 	}
 	return s, nil
-}
-
-// selectSide compiles the filter of a side, and finds what its runs are of.
-func (m *comparing) selectSide(ctx context.Context, filter string) (*side, error) {
-	sel, err := m.Selected(ctx, scan.Question{Filter: filter})
-	if err != nil {
-		return nil, err
-	}
-	s := &side{Side: Side{filter: filter}, sel: sel}
-	return s, m.stratify(ctx, s)
 }
 
 // nameOf is what to call a selection in an error: what was typed.

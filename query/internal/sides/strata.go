@@ -1,4 +1,4 @@
-package compare
+package sides
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
-type stratum struct {
-	session, machine, commit string
-	benchmark, backend, side string
+// Stratum is the runs of one session on one machine, of one state of the code and one kind of result: as alike as runs get.
+type Stratum struct {
+	Session, machine, commit string
+	Benchmark, Backend, side string
 	status                   string
-	metric                   kindOfMetric
+	metric                   Kind
 	runs, dirty, imported    int
-	firstRun                 string
+	FirstRun                 string
 	since, until             int64 // Unix microseconds; 0 where not known
 	warned                   bool  // some run has a warning
 	noLog                    bool  // some run has no log_median
@@ -27,23 +27,23 @@ type stratum struct {
 var strataColumns = []string{"session_id", "machine", "git_commit", "benchmark", "backend", "side", "status", "metric", "unit", "better", "clock", "level"}
 
 // stratify finds what the runs of a side are of.
-func (m *comparing) stratify(ctx context.Context, s *side) error {
+func (s *Selected) stratify(ctx context.Context, r *scan.Reader) error {
 	columns, err := scan.RunColumns(append([]string{"run_id", "started_at", "warnings", "purpose", "log_median", "git_dirty", "source"}, strataColumns...))
 	if err != nil {
 		return err
 	}
 	text := "SELECT " + scan.NamesOf("r", strataColumns) + `, count(*), min(run_id) AS first_run, epoch_us(min(started_at)), epoch_us(max(started_at)),
 	coalesce(bool_or(len(warnings) > 0), false), bool_or(log_median IS NULL), count(*) FILTER (git_dirty), count(*) FILTER (source <> ` + duck.Literal(schema.SourceNeuroLens) + `)
-FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.RestrictedTo(scan.Measured)) + " AS r GROUP BY ALL ORDER BY first_run"
-	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.sel.Args}, func(row []driver.Value) error {
-		var t stratum
+FROM ` + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured)) + " AS r GROUP BY ALL ORDER BY first_run"
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
+		var t Stratum
 		for i, field := range []*string{
-			&t.session, &t.machine, &t.commit, &t.benchmark, &t.backend, &t.side, &t.status, &t.metric.name, &t.metric.unit, &t.metric.better, &t.metric.clock, &t.metric.level,
+			&t.Session, &t.machine, &t.commit, &t.Benchmark, &t.Backend, &t.side, &t.status, &t.metric.Name, &t.metric.Unit, &t.metric.Better, &t.metric.Clock, &t.metric.Level,
 		} {
 			*field = duck.Text(row[i])
 		}
 		row = row[len(strataColumns):]
-		t.runs, t.firstRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Integer(row[2]), duck.Integer(row[3])
+		t.runs, t.FirstRun, t.since, t.until = int(duck.Integer(row[0])), duck.Text(row[1]), duck.Integer(row[2]), duck.Integer(row[3])
 		t.warned, t.noLog, t.dirty, t.imported = row[4] == true, row[5] == true, int(duck.Integer(row[6])), int(duck.Integer(row[7]))
 		s.add(t)
 		return nil
@@ -56,11 +56,11 @@ FROM ` + s.sel.Src.Scan(scan.WithColumns(columns, s.sel.Columns), s.sel.Restrict
 }
 
 // add counts a stratum in.
-func (s *side) add(t stratum) {
-	s.strata = append(s.strata, t)
+func (s *Selected) add(t Stratum) {
+	s.Strata = append(s.Strata, t)
 	s.Runs, s.Dirty, s.Imported = s.Runs+t.runs, s.Dirty+t.dirty, s.Imported+t.imported
-	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.session), append(s.Machines, t.machine), append(s.Commits, t.commit)
-	if t.session == "" {
+	s.Sessions, s.Machines, s.Commits = append(s.Sessions, t.Session), append(s.Machines, t.machine), append(s.Commits, t.commit)
+	if t.Session == "" {
 		s.NoSession += t.runs
 	}
 	if t.machine == "" {
@@ -73,7 +73,7 @@ func (s *side) add(t stratum) {
 		s.Since = t.since
 	}
 	s.Until = max(s.Until, t.until)
-	if t.status == string(schema.StatusOK) && !slices.Contains(s.kinds, t.metric) {
-		s.kinds = append(s.kinds, t.metric)
+	if t.status == string(schema.StatusOK) && !slices.Contains(s.Kinds, t.metric) {
+		s.Kinds = append(s.Kinds, t.metric)
 	}
 }

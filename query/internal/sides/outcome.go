@@ -1,0 +1,89 @@
+package sides
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Measured tells whether a run was ok, whether or not it has a finite value.
+func (g *Group) Measured() bool { return g.OK > 0 }
+
+// Unsupported tells whether the runs did not fail, but are not possible.
+func (g *Group) Unsupported() bool {
+	for status := range g.Noted().Failed {
+		if schema.Status(status).Failed() {
+			return false
+		}
+	}
+	return g.OK == 0 && len(g.Noted().Failed) > 0
+}
+
+// Skipped tells whether nothing was tried.
+func (g *Group) Skipped() bool {
+	failed := g.Noted().Failed
+	_, skipped := failed[string(schema.StatusSkipped)]
+	return g.OK == 0 && skipped && len(failed) == 1
+}
+
+// Failures is the number of runs that failed by themselves: nobody cancelled them, no supervisor was lost.
+func (g *Group) Failures() (n int64) {
+	for status, count := range g.Noted().Failed {
+		s := schema.Status(status)
+		if s.Failed() && s != schema.StatusCancelled && s != schema.StatusLost {
+			k, _ := count.(int64)
+			n += k
+		}
+	}
+	return n
+}
+
+// Statuses are the numbers of runs by how they ended.
+func (g *Group) Statuses() map[string]any {
+	all := maps.Clone(g.Noted().Failed)
+	if all == nil {
+		all = map[string]any{}
+	}
+	if g.OK > 0 {
+		all[string(schema.StatusOK)] = g.OK
+	}
+	return all
+}
+
+// Level is the location of the point: the median of those of its runs.
+func (g *Group) Level() float64 {
+	if slices.IsSorted(g.Locations) {
+		return stat.Quantile(g.Locations, .5)
+	}
+	return Middle(g.Locations)
+}
+
+// Middle is the median.
+func Middle(values []float64) float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return stat.Quantile(sorted, .5)
+}
+
+// AddSamples adds the samples of a run as replicates.
+func (g *Group) AddSamples(values []any) {
+	k, _ := schema.KindOfMetric(g.Metric.Name)
+	for _, v := range values {
+		location, ok := v.(float64)
+		switch {
+		case !ok || math.IsNaN(location) || math.IsInf(location, 0):
+			g.Note().Useless++
+			continue
+		case k.Scale == schema.ScaleDifference:
+		case location <= 0:
+			g.Note().NonPositive++
+			continue
+		default:
+			location = math.Log(location)
+		}
+		g.Locations = append(g.Locations, location)
+	}
+}

@@ -1,0 +1,256 @@
+package sides
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// read reads a row of what was asked.
+func (g *Group) read(row []driver.Value, a Asked, interned *Interner) {
+	g.Least, g.Most, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
+	list := duck.List(row[3])
+	row = row[4:]
+	g.OK = int64(len(list))
+	g.Locations = make([]float64, len(list))
+	for i, v := range list {
+		location, ok := v.(float64)
+		if !ok {
+			location = math.NaN()
+		}
+		g.Locations[i] = location
+	}
+	next := func(asked bool) (list []any) {
+		if asked {
+			list, row = duck.List(row[0]), row[1:]
+		}
+		return list
+	}
+	started, sessions, blocks, repeats := next(a.Order), next(a.sessions), next(a.Blocks), next(a.Repeats)
+	if a.Order {
+		g.Order(started, sessions, blocks, repeats)
+	} else {
+		slices.Sort(g.Locations)
+	}
+	g.LeaveOut()
+	if a.kinds {
+		g.readKind(row)
+		row = row[9:]
+	}
+	if a.Names {
+		g.ReadIdentity(row, interned)
+	}
+}
+
+// Interner keeps one of equal texts and one of equal sets of parameters: what points are called is mostly the same.
+type Interner struct {
+	texts  map[string]any
+	params map[string]map[string]any
+	key    []byte // of params, for one look
+}
+
+// NewInterner has nothing yet.
+func NewInterner() *Interner {
+	return &Interner{texts: map[string]any{}, params: map[string]map[string]any{}}
+}
+
+// value is a value of the driver as one of a Table.
+func (in *Interner) value(v driver.Value) any {
+	text, ok := v.(string)
+	if !ok {
+		return duck.Plain(v)
+	}
+	if in.texts[text] == nil {
+		in.texts[text] = text
+	}
+	return in.texts[text]
+}
+
+func (in *Interner) text(v driver.Value) string { return duck.Text(in.value(v)) }
+
+// parameters are those of a point, which nobody may change.
+func (in *Interner) parameters(v driver.Value) map[string]any {
+	m, ok := v.(duckdb.OrderedMap)
+	if !ok {
+		return nil
+	}
+	in.key = in.key[:0]
+	for _, part := range slices.Concat(m.Keys(), m.Values()) {
+		in.key = strconv.AppendQuote(in.key, duck.Text(part))
+	}
+	params, ok := in.params[string(in.key)]
+	if !ok {
+		params = duck.PlainMap(m)
+		in.params[string(in.key)] = params
+	}
+	return params
+}
+
+// LeaveOut takes out the runs that have no location.
+func (g *Group) LeaveOut() {
+	kept := 0
+	for i, location := range g.Locations {
+		switch {
+		case math.IsNaN(location):
+			g.Note().Useless++
+			continue
+		case math.IsInf(location, 0):
+			g.Note().Useless++
+			g.Note().NonPositive++
+			continue
+		}
+		g.Locations[kept] = location
+		if g.Started != nil {
+			g.Started[kept] = g.Started[i]
+		}
+		if g.Places != nil {
+			g.Places[kept] = g.Places[i]
+		}
+		if repeats := g.Noted().Repeats; repeats != nil {
+			repeats[kept] = repeats[i]
+		}
+		kept++
+	}
+	g.Locations = g.Locations[:kept]
+	if g.Started != nil {
+		g.Started = g.Started[:kept]
+	}
+	if g.Places != nil {
+		g.Places = g.Places[:kept]
+	}
+	if repeats := g.Noted().Repeats; repeats != nil {
+		g.notes.Repeats = repeats[:kept]
+	}
+}
+
+// readKind reads the least and the most of what has to be the same for all runs.
+func (g *Group) readKind(row []driver.Value) {
+	g.Metric = &Kind{Better: duck.Text(row[8])}
+	fields := []*string{&g.Metric.Name, &g.Metric.Unit, &g.Metric.Clock, &g.Metric.Level}
+	for i, what := range []string{"metric", "unit", "clock", "level"} {
+		*fields[i] = duck.Text(row[2*i])
+		if row[2*i] != row[2*i+1] && g.Noted().Differing == "" {
+			g.Note().Differing = what
+		}
+	}
+}
+
+// ReadIdentity reads the identity fields but the machine, and the parameters.
+func (g *Group) ReadIdentity(row []driver.Value, interned *Interner) {
+	n := len(facts.Identity) - 1
+	g.Identity = make([]any, 0, len(facts.Identity))
+	for _, v := range row[:n] {
+		g.Identity = append(g.Identity, interned.value(v))
+	}
+	g.Identity = append(g.Identity, answer.Text(g.Machine))
+	g.Params = interned.parameters(row[n])
+}
+
+// Order puts the locations in the order in which the runs ran. Sessions, blocks and repeats are nil where they are not asked
+// for.
+func (g *Group) Order(started, sessions, blocks, repeats []any) {
+	type run struct {
+		started  int64
+		location float64
+		Place
+		repeat int64
+	}
+	runs := make([]run, len(g.Locations))
+	for i := range runs {
+		runs[i] = run{duck.Integer(started[i]), g.Locations[i], Place{Block: -1}, 0}
+		if sessions != nil {
+			runs[i].session = duck.Text(sessions[i])
+			g.Sessions = append(g.Sessions, runs[i].session)
+		}
+		if blocks != nil {
+			if block, ok := blocks[i].(int64); ok {
+				runs[i].Block = block
+			}
+		}
+		if repeats != nil {
+			runs[i].repeat = duck.Integer(repeats[i])
+		}
+	}
+	slices.Sort(g.Sessions)
+	g.Sessions = slices.Compact(g.Sessions)
+	slices.SortFunc(runs, func(a, b run) int {
+		return cmp.Or(cmp.Compare(a.started, b.started), cmp.Compare(a.session, b.session), cmp.Compare(a.Block, b.Block), cmp.Compare(a.location, b.location))
+	})
+	g.Started = make([]int64, len(runs))
+	if sessions != nil || blocks != nil {
+		g.Places = make([]Place, len(runs))
+	}
+	if repeats != nil {
+		g.Note().Repeats = make([]int64, len(runs))
+	}
+	for i, r := range runs {
+		g.Locations[i], g.Started[i] = r.location, r.started
+		if g.Places != nil {
+			g.Places[i] = r.Place
+		}
+		if repeats != nil {
+			g.notes.Repeats[i] = r.repeat
+		}
+	}
+}
+
+// remarks adds how runs that are not ok ended, points of which none is ok, and the warnings.
+func remarks(ctx context.Context, r *scan.Reader, of *gathered) (Groups, error) {
+	s, rows, found := of.side, of.runs, of.found
+	var more Groups
+	if slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.status != string(schema.StatusOK) }) {
+		text := "SELECT point_id, " + MachineSQL + " AS m, status, count(*), mode(error), " + facts.IdentitySQL() + " FROM " + rows.SQL +
+			" WHERE status <> 'ok' GROUP BY point_id, m, status ORDER BY point_id NULLS FIRST, m, status"
+		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
+			g := found.of(duck.Text(row[0]), duck.Text(row[1]))
+			if g == nil {
+				g = more.of(duck.Text(row[0]), duck.Text(row[1]))
+			}
+			if g == nil {
+				g = &Group{PointID: duck.Text(row[0]), Machine: duck.Text(row[1]), Metric: &Kind{}}
+				more = append(more, g)
+			}
+			note := g.Note()
+			if note.Failed == nil {
+				note.Failed = map[string]any{}
+			}
+			note.Failed[duck.Text(row[2])] = row[3]
+			if note.Failure == "" {
+				note.Failure = duck.Text(row[4])
+			}
+			if g.Identity == nil {
+				g.ReadIdentity(row[5:], NewInterner())
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(more) > 0 {
+		found = append(found, more...)
+		slices.SortFunc(found, compareGroups)
+	}
+	if !slices.ContainsFunc(s.Strata, func(t Stratum) bool { return t.warned }) {
+		return found, nil
+	}
+	text := "SELECT DISTINCT point_id, " + MachineSQL + " AS m, unnest(warnings) AS warning FROM " + rows.SQL + " WHERE len(warnings) > 0 ORDER BY warning"
+	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: rows.Args}, func(row []driver.Value) error {
+		if g := found.of(duck.Text(row[0]), duck.Text(row[1])); g != nil {
+			note := g.Note()
+			note.Warnings = append(note.Warnings, duck.Text(row[2]))
+		}
+		return nil
+	})
+	return found, err
+}
