@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -62,7 +63,7 @@ status does not say whether anything changed.`,
 }
 
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
-	req := compare.ExplainRequest{
+	req := explain.Request{
 		Request:   compare.Request{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
 		Regressed: f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
 	}
@@ -77,7 +78,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		return err
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
-		x, err := compare.Explain(cmd.Context(), db, req)
+		x, err := explain.Explain(cmd.Context(), db, req)
 		if err != nil {
 			return err
 		}

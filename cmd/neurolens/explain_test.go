@@ -12,14 +12,15 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // madeExplanation is an explanation of the second of three points, with rows of rank, kind, name, base, head, change, low,
 // high, unit, scale, share and verdict.
-func madeExplanation(verdict judge.Verdict, rows ...[]any) compare.Explanation {
-	var x compare.Explanation
+func madeExplanation(verdict judge.Verdict, rows ...[]any) explain.Explanation {
+	var x explain.Explanation
 	c := &x.Comparison
 	c.Base = compare.Side{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
 	c.Head = compare.Side{Filter: "session=last", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("4be77a1", 5)}}
@@ -47,7 +48,7 @@ func madeExplanation(verdict judge.Verdict, rows ...[]any) compare.Explanation {
 	return x
 }
 
-func explanationText(x compare.Explanation, all bool) string {
+func explanationText(x explain.Explanation, all bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
 	explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, all}.view().render(&b, 80, false)
@@ -223,7 +224,7 @@ func TestExplainViewWithout(t *testing.T) {
 		many = append(many, []any{int64(i + 1), "environment", fmt.Sprintf("env.f%d", i), "a", nil, nil, nil, nil, nil, nil, nil, nil})
 	}
 	for name, c := range map[string]struct {
-		x     compare.Explanation
+		x     explain.Explanation
 		all   bool
 		want  string
 		lines int

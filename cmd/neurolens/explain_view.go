@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -22,7 +22,7 @@ const explainText = 16
 // explainWriter shows an explanation to people.
 type explainWriter struct {
 	compareWriter
-	x   *compare.Explanation
+	x   *explain.Explanation
 	all bool
 }
 
@@ -34,7 +34,7 @@ func (w explainWriter) view() view {
 	v := view{above: w.above()}
 	var quiet, contrasts [][]any
 	for _, row := range w.x.Rows[1:] {
-		if textAt(w.x.Table, row, "kind") == string(compare.EvidenceContrast) {
+		if textAt(w.x.Table, row, "kind") == string(explain.Contrast) {
 			contrasts = append(contrasts, row)
 			if at(w.x.Table, row, "rank") == nil {
 				continue
@@ -153,7 +153,7 @@ func (w explainWriter) cells(row []any) []cell {
 		switch {
 		case text == "":
 			return cell{text: unknown}
-		case unit == "runs", textAt(t, row, "kind") == string(compare.EvidenceContrast):
+		case unit == "runs", textAt(t, row, "kind") == string(explain.Contrast):
 			return cell{text: text + " runs"}
 		case textAt(t, row, "scale") != "" && err == nil:
 			return cell{text: quantity(number, unit)}
@@ -213,7 +213,7 @@ func (w explainWriter) quiet(rows [][]any) []string {
 	for _, row := range rows {
 		name := textAt(w.x.Table, row, "name")
 		switch {
-		case textAt(w.x.Table, row, "kind") == string(compare.EvidenceOp):
+		case textAt(w.x.Table, row, "kind") == string(explain.Op):
 			ops++
 		case textAt(w.x.Table, row, "verdict") == string(judge.Unchanged):
 			same = append(same, name)

@@ -141,8 +141,10 @@ var layers = [][]string{
 	{"query/filter", "query/internal/arrowio"},
 	{"query/internal/scan"},
 	{"query/facts"},
+	{"query/internal/sides"},
 	{"query"},
-	{"query/export", "query/history", "query/internal/querytest", "query/sql"},
+	{"query/compare", "query/export", "query/history", "query/internal/querytest", "query/sql"},
+	{"query/explain"},
 }
 
 // TestQueryLayers: nothing in query imports upwards.

@@ -16,7 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// ComparedPoint is what counts are made of.
+// Point is what counts are made of.
 type Point struct {
 	Metric    string
 	Better    string // of the metric: lower, higher, or empty where that is not known
@@ -36,6 +36,8 @@ type Point struct {
 
 	Relative judge.Verdict // to what all points share; empty where that is not known
 
+	Confounded bool // its sides are of different sessions, or as if they were
+
 	BaseOK   bool // the base has ok runs
 	Failures bool // a larger share of the head's runs failed than of the base's
 	Control  bool // the sweep says that no change touches it
@@ -50,7 +52,7 @@ func (p *pairing) point() Point {
 	c := Point{
 		Metric: p.name, Better: p.kind().Better, Verdict: p.verdict, Reason: p.reason, Change: p.change(), Ratio: !p.byDifference(), Method: o.Method, Blocks: len(p.blocks),
 		SessionSD: o.SessionSD, History: p.known, Gap: p.gap(), MoreRuns: o.MoreRuns, Looks: p.looks(), Planned: p.planned > 0, Spend: p.spend(),
-		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control,
+		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 	}
 	if p.relative != nil {
 		c.Relative = p.relative.Verdict
@@ -219,25 +221,54 @@ func rankIn(verdicts []judge.Verdict, v judge.Verdict) int {
 	return len(verdicts)
 }
 
-// worstFirst orders points by their verdicts, also those relative to what all points share, those that are not named after all others, the largest change of each
+// weight is how much a point matters.
+type weight struct {
+	rank int // of its verdict, or of that relative to what all points share: 0 the worst
+	size float64
+}
+
+func weightOf(verdicts []judge.Verdict, own, relative judge.Verdict, change float64) weight {
+	rank := rankIn(verdicts, own)
+	if relative != "" {
+		rank = min(rank, rankIn(verdicts, relative))
+	}
+	return weight{rank, math.Abs(change)}
+}
+
+// compare orders the worst first; no size is the least.
+func (w weight) compare(other weight) int {
+	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size))
+}
+
+// Worst is the place of the point that matters most in an order of verdicts, among points that there are. Of those that
+// are not named, and of equal ones, it is that of the largest change.
+func Worst(points []Point, verdicts []judge.Verdict) int {
+	worst := 0
+	weigh := func(p Point) weight { return weightOf(verdicts, p.Verdict, p.Relative, p.Change) }
+	for i, p := range points {
+		if weigh(p).compare(weigh(points[worst])) < 0 {
+			worst = i
+		}
+	}
+	return worst
+}
+
+// worstFirst orders points by their verdicts, those that are not named after all others, the largest change of each
 // first, and gives at most so many of them.
 func worstFirst(all []*pairing, verdicts []judge.Verdict, limit int) []*pairing {
 	type weighed struct {
 		*pairing
-		rank int
-		size float64
+		weight
 	}
 	weights := make([]weighed, len(all))
 	for i, p := range all {
-		rank := rankIn(verdicts, p.verdict)
+		relative := judge.Verdict("")
 		if p.relative != nil {
-			rank = min(rank, rankIn(verdicts, p.relative.Verdict))
+			relative = p.relative.Verdict
 		}
-		weights[i] = weighed{p, rank, math.Abs(p.change())}
+		weights[i] = weighed{p, weightOf(verdicts, p.verdict, relative, p.change())}
 	}
-	weights = least(weights, limit, func(a, b weighed) int {
-		return cmp.Or(a.rank-b.rank, cmp.Compare(b.size, a.size)) // no size is the least
-	})
+	weights = least(weights, limit, func(a, b weighed) int { return a.weight.compare(b.weight) })
 	worst := make([]*pairing, len(weights))
 	for i := range weights {
 		worst[i] = weights[i].pairing

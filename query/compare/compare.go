@@ -1,3 +1,9 @@
+// Package compare says in what two sides differ, point by point, and what is known of the sides.
+//
+// A comparison goes this way: the sides are selected and their runs gathered by point (internal/sides); points are matched
+// (match.go); how their runs relate is found out (pair.go: did they take turns, are they of different sessions); package
+// judge decides (families.go, and looks.go where a session was looked at more than once); what all points share is taken
+// out (relative.go); the points that were asked for become rows (choose.go, row.go).
 package compare
 
 import (
@@ -13,7 +19,7 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// CompareRequest asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
+// Request asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
 // are compared.
 type Request struct {
 	// Base and Head are filters. Without a Head, Base selects both sides of sessions that have two (bench --against).
@@ -83,6 +89,7 @@ type Comparison struct {
 	Metrics    []string             // that were compared, as they were asked for, else ascending
 	Shared     map[string]Shared    // by metric; none where points were not judged relative to what they share
 	Points     []Point              // all of them, also those beyond the limit
+	Chosen     []Point              // those of the rows, in their order
 	NotNumbers map[string]int       // as in Listing
 }
 
@@ -222,13 +229,16 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	for _, f := range families {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
-			c.Thresholds[f.metric] = thresholdOf(m.req.Thresholds, f.metric)
+			c.Thresholds[f.metric] = ThresholdFor(m.req.Thresholds, f.metric)
 		}
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
 			c.Points = append(c.Points, p.point())
 		}
 		m.chosen = append(m.chosen, m.choose(f.points)...)
+	}
+	for _, p := range m.chosen {
+		c.Chosen = append(c.Chosen, p.point())
 	}
 	if c.Common, err = m.common(ctx, families); err != nil {
 		return Comparison{}, err

@@ -208,7 +208,7 @@ func (p *pairing) barred() judge.Reason {
 // deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
 // difference has none unless it is given.
 func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
-	t := thresholdOf(thresholds, p.name)
+	t := ThresholdFor(thresholds, p.name)
 	switch byDifference := p.byDifference(); {
 	case t.Absolute && byDifference:
 		return t.Value
@@ -220,9 +220,9 @@ func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
 	return math.Log1p(t.Value)
 }
 
-// thresholdOf is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
+// ThresholdFor is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
 // metrics for which none is given.
-func thresholdOf(thresholds map[string]Threshold, metric string) Threshold {
+func ThresholdFor(thresholds map[string]Threshold, metric string) Threshold {
 	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
 	if t, ok := thresholds[metric]; ok {
 		return t

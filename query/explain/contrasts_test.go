@@ -1,4 +1,4 @@
-package compare_test
+package explain_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
@@ -52,11 +53,11 @@ func contrastedRuns(cores bool) []schema.Run {
 	return runs
 }
 
-func explainContrasts(t *testing.T, req compare.ExplainRequest, stores ...string) compare.Explanation {
+func explainContrasts(t *testing.T, req explain.Request, stores ...string) explain.Explanation {
 	t.Helper()
 	req.Base, req.Head = "side=base", "side=head"
 	req.Unrelated = func(d facts.Difference) bool { return d.Name == "env.own" }
-	x, err := compare.Explain(context.Background(), querytest.Open(t, stores...), req)
+	x, err := explain.Explain(context.Background(), querytest.Open(t, stores...), req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func explainContrasts(t *testing.T, req compare.ExplainRequest, stores ...string
 func TestExplainContrast(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
-	x := explainContrasts(t, compare.ExplainRequest{}, dir)
+	x := explainContrasts(t, explain.Request{}, dir)
 	first := x.Rows[1]
 	at := func(name string) any { return first[x.Index(name)] }
 	want := "1 contrast os_kernel=6.9 0 of 14 7 of 14 ns ratio explains 4 head 7 7 <nil> <nil> [env.thp=always]"
@@ -108,7 +109,7 @@ func TestExplainContrastThreshold(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
 	for threshold, want := range map[float64]any{.02: "explains", 20: "noise"} {
-		x := explainContrasts(t, compare.ExplainRequest{Request: compare.Request{Thresholds: map[string]compare.Threshold{"": {Value: threshold}}}}, dir)
+		x := explainContrasts(t, explain.Request{Request: compare.Request{Thresholds: map[string]compare.Threshold{"": {Value: threshold}}}}, dir)
 		at := slices.IndexFunc(x.Rows, func(row []any) bool { return row[x.Index("name")] == "os_kernel=6.9" })
 		if at < 0 || x.Rows[at][x.Index("verdict")] != want {
 			t.Errorf("threshold %g: row %d of %v, want %s", threshold, at, x.Rows, want)
@@ -133,7 +134,7 @@ func TestExplainContrastNoise(t *testing.T) {
 			runs = append(runs, r)
 		}
 	}
-	x := explainContrasts(t, compare.ExplainRequest{}, querytest.NewStore(t, runs...))
+	x := explainContrasts(t, explain.Request{}, querytest.NewStore(t, runs...))
 	for _, row := range x.Rows {
 		if row[x.Index("kind")] != "contrast" || !strings.HasPrefix(row[x.Index("name")].(string), "env.core") {
 			continue
@@ -152,7 +153,7 @@ func TestExplainContrastMetric(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t)
 	querytest.Seal(t, dir, contrastedRuns(false)...)
-	x := explainContrasts(t, compare.ExplainRequest{Request: compare.Request{Metrics: []string{"accuracy"}}}, dir)
+	x := explainContrasts(t, explain.Request{Request: compare.Request{Metrics: []string{"accuracy"}}}, dir)
 	first := x.Rows[1]
 	if first[x.Index("name")] != "os_kernel=6.8" || first[x.Index("scale")] != "difference" || first[x.Index("unit")] != "ratio" {
 		t.Errorf("got %v", first)

@@ -1,4 +1,4 @@
-package compare
+package explain
 
 import (
 	"cmp"
@@ -102,8 +102,7 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 
 // contrastRuns reads the runs of a side of the point that have a location, with their facts.
 func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter string) ([]startedRun, error) {
-	m := &comparing{Reader: r}
-	s, err := sides.Select(ctx, m.Reader, filter)
+	s, err := sides.Select(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +118,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
-	err = m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
 		one := startedRun{judge.ContrastRun{Session: duck.Text(row[1]), Block: -1}, duck.Integer(row[3])}
 		if block, ok := row[2].(int64); ok {
 			one.Block = block
@@ -178,7 +177,7 @@ func (x *explaining) contrast(c judge.Contrast, scale schema.Scale) {
 		base, head = countsText(c.Base), countsText(c.Head)
 	}
 	x.evidence = append(x.evidence, evidence{tier: tier, size: -c.Adjusted, row: []any{
-		string(EvidenceContrast), conditionText(c.Condition), base, head,
+		string(Contrast), conditionText(c.Condition), base, head,
 		answer.Real(scale.Change(c.Effect.Value)), answer.Real(scale.Change(c.Effect.Low)), answer.Real(scale.Change(c.Effect.High)),
 		answer.Text(x.text("unit")), string(scale), answer.Real(c.Part), string(c.Verdict),
 	}, tested: contrastCells(c, x.Facts)})

@@ -1,4 +1,4 @@
-package compare_test
+package explain_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -51,7 +52,7 @@ func TestExplainNoise(t *testing.T) {
 	for seed := range seeds {
 		dir := querytest.NewStore(t)
 		querytest.Seal(t, dir, noisyRuns(uint64(seed))...)
-		x := explain(t, querytest.Open(t, dir), compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}})
+		x := mustExplain(t, querytest.Open(t, dir), explain.Request{Request: compare.Request{Base: "side=base", Head: "side=head"}})
 		if explained(x) != "regressed 1" || x.Tested != 24 || x.Facts+x.FewRuns != 9 { // the block is one
 			t.Fatalf("%s is explained, by %d metrics and stages and %d facts", explained(x), x.Tested, x.Facts)
 		}

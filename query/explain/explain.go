@@ -1,4 +1,5 @@
-package compare
+// Package explain says what else differs where two sides of a comparison differ most.
+package explain
 
 import (
 	"cmp"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -17,10 +19,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// ExplainRequest asks what else differs where a point differs.
-type ExplainRequest struct {
-	// CompareRequest says what is compared: with one metric at most, and without an axis. Limit, Worst and Pages are not used.
-	Request
+// Request asks what else differs where a point differs.
+type Request struct {
+	// Request says what is compared: with one metric at most, and without an axis. Limit, Worst and Pages are not used.
+	compare.Request
 
 	// Regressed asks for a point that got worse, and for none where no point did.
 	Regressed bool
@@ -51,7 +53,7 @@ type Explanation struct {
 
 	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
 	// explain.
-	Comparison Comparison
+	Comparison compare.Comparison
 
 	// Tested is how many metrics and stages were tested, and so those that their verdicts are corrected for.
 	Tested int
@@ -64,20 +66,20 @@ type Explanation struct {
 	BaseProfiles, HeadProfiles int
 }
 
-// EvidenceKind says what a line of an explanation is about, where that is no DifferenceKind.
-type EvidenceKind string
+// Kind says what a line of an explanation is about, where that is no kind of fact.
+type Kind string
 
 // The kinds of evidence, beside those of facts.
 const (
-	EvidencePoint   EvidenceKind = "point"   // what is explained
-	EvidenceStatus  EvidenceKind = "status"  // runs that did not end well
-	EvidenceOp      EvidenceKind = "op"      // an operator of profiled runs
-	EvidenceWarning EvidenceKind = "warning" // a word of warning that runs of one side alone have
-	EvidenceMetric  EvidenceKind = "metric"  // another metric of the same runs
-	EvidenceStage   EvidenceKind = "stage"   // the duration of a stage of the same runs
+	Point   Kind = "point"   // what is explained
+	Status  Kind = "status"  // runs that did not end well
+	Op      Kind = "op"      // an operator of profiled runs
+	Warning Kind = "warning" // a word of warning that runs of one side alone have
+	Metric  Kind = "metric"  // another metric of the same runs
+	Stage   Kind = "stage"   // the duration of a stage of the same runs
 
-	// EvidenceContrast is a fact that slow runs of a side have and its fast ones have not, or the other way round.
-	EvidenceContrast EvidenceKind = "contrast"
+	// Contrast is a fact that slow runs of a side have and its fast ones have not, or the other way round.
+	Contrast Kind = "contrast"
 )
 
 // Explain finds the point that differs most and what else differs there. The worst point is that which regressed most;
@@ -88,7 +90,7 @@ const (
 // its p, adjusted by Benjamini and Hochberg over all metrics and stages that are looked at, is below 0.05: at most 5 % of
 // those that are called changed are expected to be false. An op counts that differs by at least 2 % of what all ops of
 // the base take. Errors are those of Compare.
-func Explain(ctx context.Context, db *query.DB, req ExplainRequest) (Explanation, error) {
+func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error) {
 	if len(req.Metrics) > 1 || req.Axis != "" {
 		return Explanation{}, fault.Input("explain: want one metric and no axis")
 	}
@@ -139,7 +141,7 @@ func explainColumns() []answer.Column {
 type explaining struct {
 	Explanation
 	db         *query.DB
-	req        ExplainRequest
+	req        Request
 	confounded bool // the sides of the point are of different sessions, or as if they were
 	evidence   []evidence
 }
@@ -221,8 +223,8 @@ func (x *explaining) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.counts(tierStatus, EvidenceStatus, seen, false)
-	x.counts(tierWarning, EvidenceWarning, seen, true)
+	x.counts(tierStatus, Status, seen, false)
+	x.counts(tierWarning, Warning, seen, true)
 	x.ops(seen)
 	if base == "" || head == "" {
 		x.facts(x.Comparison.Differs)
@@ -236,7 +238,7 @@ func (x *explaining) look(ctx context.Context) error {
 	req.Base, req.Head = base, head
 	own := x.text("metric")
 	req.Metrics = slices.DeleteFunc(common(seen[0].metrics, seen[1].metrics), func(name string) bool { return name == own })
-	c, err := Compare(ctx, x.db, req)
+	c, err := compare.Compare(ctx, x.db, req)
 	if err != nil {
 		return err
 	}
@@ -258,7 +260,7 @@ func (x *explaining) text(column string) string {
 }
 
 // filterOf is the filter of the runs of the point on a side; empty where the side does not have it.
-func (x *explaining) filterOf(s Side, name string) string {
+func (x *explaining) filterOf(s compare.Side, name string) string {
 	point := x.text(name + "_point_id")
 	if point == "" {
 		return ""

@@ -1,4 +1,4 @@
-package compare_test
+package explain_test
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
@@ -88,11 +89,11 @@ func opOf(name, kind string, took int64) schema.Op {
 	return schema.Op{Name: name, Type: kind, DurationNS: new(took), Count: new(int64(1))}
 }
 
-func explain(t *testing.T, db *query.DB, req compare.ExplainRequest) compare.Explanation {
+func mustExplain(t *testing.T, db *query.DB, req explain.Request) explain.Explanation {
 	t.Helper()
 	req.Silent = func(d facts.Difference) bool { return d.Name == "env.load.1m" }
 	req.Unrelated = req.Silent
-	x, err := compare.Explain(context.Background(), db, req)
+	x, err := explain.Explain(context.Background(), db, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +101,7 @@ func explain(t *testing.T, db *query.DB, req compare.ExplainRequest) compare.Exp
 }
 
 // explained is the verdict and the batch size of the point that is explained.
-func explained(x compare.Explanation) string {
+func explained(x explain.Explanation) string {
 	if len(x.Comparison.Rows) == 0 {
 		return "none"
 	}
@@ -110,7 +111,7 @@ func explained(x compare.Explanation) string {
 }
 
 // lines are the rows of an explanation, in short, but those of contrasts that are not ranked.
-func lines(x compare.Explanation) string {
+func lines(x explain.Explanation) string {
 	var all strings.Builder
 	for _, row := range x.Rows {
 		at := func(name string) any { return row[x.Index(name)] }
@@ -133,7 +134,7 @@ func lines(x compare.Explanation) string {
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, explainedRuns(latencies{1: 1, 2: 1.2, 4: 1.05})...))
-	x := explain(t, db, compare.ExplainRequest{Request: compare.Request{Base: "session=" + querytest.SessionID(1)}})
+	x := mustExplain(t, db, explain.Request{Request: compare.Request{Base: "session=" + querytest.SessionID(1)}})
 	if len(x.Comparison.Rows) != 1 || len(x.Comparison.Points) != 3 || x.BaseProfiles != 1 || x.HeadProfiles != 1 {
 		t.Fatalf("%d rows of %d points, %d and %d profiled runs", len(x.Comparison.Rows), len(x.Comparison.Points), x.BaseProfiles, x.HeadProfiles)
 	}
@@ -206,8 +207,8 @@ func TestExplainChoice(t *testing.T) {
 				}
 			}
 			db := querytest.Open(t, querytest.NewStore(t, runs...))
-			req := compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}}
-			x := explain(t, db, req)
+			req := explain.Request{Request: compare.Request{Base: "side=base", Head: "side=head"}}
+			x := mustExplain(t, db, req)
 			if got := explained(x); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
@@ -215,7 +216,7 @@ func TestExplainChoice(t *testing.T) {
 				t.Errorf("got\n%s\nwant %s", got, c.line)
 			}
 			req.Regressed = true
-			if got := explained(explain(t, db, req)); got != c.worse {
+			if got := explained(mustExplain(t, db, req)); got != c.worse {
 				t.Errorf("of those that got worse: got %s, want %s", got, c.worse)
 			}
 		})
@@ -245,7 +246,7 @@ func TestExplainSidesOfSessions(t *testing.T) {
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	last, before := "session="+querytest.SessionID(2), "session="+querytest.SessionID(1)
-	x := explain(t, db, compare.ExplainRequest{Request: compare.Request{Base: before, Head: last}})
+	x := mustExplain(t, db, explain.Request{Request: compare.Request{Base: before, Head: last}})
 	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
 	if got := strings.ReplaceAll(lines(x), x.Rows[0][x.Index("name")].(string), "POINT"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -264,11 +265,11 @@ func TestExplainNothing(t *testing.T) {
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
 	for metric, want := range map[string]string{"": "latency", "clock_sm": "clock_sm"} {
-		req := compare.ExplainRequest{Request: compare.Request{Base: "bs=1"}}
+		req := explain.Request{Request: compare.Request{Base: "bs=1"}}
 		if metric != "" {
 			req.Metrics = []string{metric}
 		}
-		x := explain(t, db, req)
+		x := mustExplain(t, db, req)
 		if got := x.Comparison.Rows[0][x.Comparison.Index("metric")]; got != want || strings.Count(lines(x), "\n") != 5 {
 			t.Errorf("%v is explained by\n%s", got, lines(x))
 		}
@@ -288,7 +289,7 @@ func TestExplainErrors(t *testing.T) {
 		"explain: want one metric":    {Base: "bs=1", Axis: "variant", Reference: "a"},
 		"compare: bs=3 has no":        {Base: "bs=3"},
 	} {
-		_, err := compare.Explain(context.Background(), db, compare.ExplainRequest{Request: req})
+		_, err := explain.Explain(context.Background(), db, explain.Request{Request: req})
 		querytest.WantInput(t, err, says)
 	}
 }
@@ -297,7 +298,7 @@ func TestExplainErrors(t *testing.T) {
 func TestExplainUnbounded(t *testing.T) {
 	t.Parallel()
 	runs := slices.DeleteFunc(explainedRuns(latencies{1: 1, 2: 1.2, 4: 1}), func(r schema.Run) bool { return r.BlockIndex != nil && *r.BlockIndex > 0 })
-	x := explain(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.ExplainRequest{Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"}})
+	x := mustExplain(t, querytest.Open(t, querytest.NewStore(t, runs...)), explain.Request{Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"}})
 	seen := map[any]bool{}
 	for _, row := range x.Rows {
 		kind, low, high := row[x.Index("kind")], row[x.Index("low")], row[x.Index("high")]
@@ -320,7 +321,7 @@ func TestExplainRemoved(t *testing.T) {
 		return *r.BatchSize == 2 && (r.Purpose == schema.PurposeProfile || *r.BlockIndex == 7) || *r.BatchSize == 4
 	}
 	kept := slices.DeleteFunc(slices.Clone(runs), func(r schema.Run) bool { return gone(&r) })
-	want := explain(t, querytest.Open(t, querytest.NewStore(t, kept...)), compare.ExplainRequest{Request: compare.Request{Base: "side=base", Head: "side=head"}})
+	want := mustExplain(t, querytest.Open(t, querytest.NewStore(t, kept...)), explain.Request{Request: compare.Request{Base: "side=base", Head: "side=head"}})
 	if len(want.Comparison.Points) != 2 || want.HeadProfiles != 0 || !strings.Contains(lines(want), "throttled 0 of 7 -> 7 of 7") {
 		t.Fatalf("%d points, %d profiled runs\n%s", len(want.Comparison.Points), want.HeadProfiles, lines(want))
 	}
@@ -336,7 +337,7 @@ func TestExplainRemoved(t *testing.T) {
 		}
 		querytest.Annotate(t, stores[len(stores)-1], said...)
 		for _, key := range []string{"side", "tag.lane"} {
-			x := explain(t, querytest.Open(t, stores...), compare.ExplainRequest{Request: compare.Request{Base: key + "=base", Head: key + "=head"}})
+			x := mustExplain(t, querytest.Open(t, stores...), explain.Request{Request: compare.Request{Base: key + "=base", Head: key + "=head"}})
 			if got, want := lines(x), lines(want); got != want || len(x.Comparison.Points) != 2 || x.HeadProfiles != 0 {
 				t.Errorf("%s, by %s: got\n%s\nwant\n%s", name, key, got, want)
 			}

@@ -1,4 +1,4 @@
-package compare
+package explain
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/sides"
@@ -24,7 +25,7 @@ func (x *explaining) point() {
 		id = at("base_point_id")
 	}
 	x.Rows = append(x.Rows, x.row(int64(0), []any{
-		string(EvidencePoint), id, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
+		string(Point), id, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
 		at("unit"), at("scale"), nil, at("verdict"),
 	}, []any{at("p"), at("p_adjusted")}))
 }
@@ -51,7 +52,7 @@ func (x *explaining) addTested(tier int, size float64, p any, row []any) {
 }
 
 // metrics adds other metrics of the same runs.
-func (x *explaining) metrics(c Comparison) {
+func (x *explaining) metrics(c compare.Comparison) {
 	for _, row := range c.Rows {
 		at := func(name string) any { return row[c.Index(name)] }
 		verdict, name := judge.Verdict(duck.Text(at("verdict"))), duck.Text(at("metric"))
@@ -71,7 +72,7 @@ func (x *explaining) metrics(c Comparison) {
 			size = math.Abs(change / base)
 		}
 		x.addTested(tier, size, at("p"), []any{
-			string(EvidenceMetric), name, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
+			string(Metric), name, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
 			at("unit"), at("scale"), nil, string(verdict),
 		})
 	}
@@ -94,9 +95,9 @@ func numberText(v any) any {
 }
 
 // counts adds of what differs in how many runs of each side have it; where alone is set, only what one side alone has.
-func (x *explaining) counts(tier int, kind EvidenceKind, seen [2]sideOfPoint, alone bool) {
+func (x *explaining) counts(tier int, kind Kind, seen [2]sideOfPoint, alone bool) {
 	of := func(s *sideOfPoint) map[string]int {
-		if kind == EvidenceStatus {
+		if kind == Status {
 			return s.statuses
 		}
 		return s.warnings
@@ -127,7 +128,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 	for _, stage := range explainedStages {
 		p := judge.Pair{
 			Base: seen[0].stages[string(stage)], Head: seen[1].stages[string(stage)],
-			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(thresholdOf(x.req.Thresholds, string(stage)).Value),
+			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(compare.ThresholdFor(x.req.Thresholds, string(stage)).Value),
 		}
 		if !slices.Equal(x.Comparison.Base.Machines, x.Comparison.Head.Machines) {
 			p.Barred = judge.Machines
@@ -143,7 +144,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		}
 		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(sides.Middle(logs)))) }
 		x.addTested(tier, math.Abs(o.Change.Value), o.P, []any{
-			string(EvidenceStage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
+			string(Stage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
 			answer.Real(schema.ScaleRatio.Change(o.Change.Value)), answer.Real(schema.ScaleRatio.Change(o.Change.Low)), answer.Real(schema.ScaleRatio.Change(o.Change.High)),
 			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
 		})
@@ -211,6 +212,6 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 		name += " (" + key.kind + ")"
 	}
 	x.add(tier, math.Abs(d.op), []any{
-		string(EvidenceOp), name, level(values[0]), level(values[1]), answer.Real(d.op), nil, nil, "ns", string(schema.ScaleDifference), share, nil,
+		string(Op), name, level(values[0]), level(values[1]), answer.Real(d.op), nil, nil, "ns", string(schema.ScaleDifference), share, nil,
 	})
 }

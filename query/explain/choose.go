@@ -1,0 +1,35 @@
+package explain
+
+import (
+	"context"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// interest is the order in which points are worth explaining; others are not, if there are any of these.
+var interest = []judge.Verdict{
+	judge.Regressed, compare.Failed, judge.Changed, judge.Improved, compare.Unsupported, compare.Missing, compare.Fixed,
+}
+
+// gotWorse are the verdicts of points that got worse.
+var gotWorse = interest[:2]
+
+// choose finds the point that is to be explained, and keeps its row.
+func (x *explaining) choose(ctx context.Context) error {
+	req := x.req.Request
+	req.Limit, req.Worst, req.Pages = 1, interest, nil
+	var err error
+	if x.Comparison, err = compare.Compare(ctx, x.db, req); err != nil {
+		return err
+	}
+	worst := compare.Worst(x.Comparison.Chosen, interest) // one of each metric was chosen
+	row, point := x.Comparison.Rows[worst], x.Comparison.Chosen[worst]
+	x.Comparison.Rows, x.Comparison.Chosen = nil, nil
+	x.confounded = point.Confounded
+	if !x.req.Regressed || slices.Contains(gotWorse, point.Verdict) {
+		x.Comparison.Rows, x.Comparison.Chosen = [][]any{row}, []compare.Point{point}
+	}
+	return nil
+}
