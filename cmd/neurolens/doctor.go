@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -34,24 +33,14 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	env := probe.Read(cmd.Context(), probe.Options{
-		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
-	})
+	env := a.thisMachine(cmd.Context())
 	advice := probe.Advise(env)
 	t := answer.Table{}
 	for _, name := range []string{"check", "state", "value", "missing", "why", "remedy"} {
 		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	for _, d := range advice {
-		row := []any{d.Check, d.State}
-		for _, text := range []string{d.Value, d.Missing, d.Why, d.Remedy} {
-			if text == "" {
-				row = append(row, nil)
-			} else {
-				row = append(row, text)
-			}
-		}
-		t.Rows = append(t.Rows, row)
+		t.Rows = append(t.Rows, []any{d.Check, d.State, orNull(d.Value), orNull(d.Missing), orNull(d.Why), orNull(d.Remedy)})
 	}
 	return a.print(format, t, func() view { return adviceView(env, advice, a.width) })
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"os"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema"
 )
 
 func newEnvCommand(a *app) *cobra.Command {
@@ -33,9 +35,7 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	if err != nil {
 		return err
 	}
-	env := probe.Read(cmd.Context(), probe.Options{
-		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
-	})
+	env := a.thisMachine(cmd.Context())
 	if redact {
 		env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
 	}
@@ -53,6 +53,13 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 		t.Rows = append(t.Rows, all[name])
 	}
 	return a.print(format, t, func() view { return factsView(t) })
+}
+
+// thisMachine reads the environment of this machine as bench stores it.
+func (a *app) thisMachine(ctx context.Context) schema.Env {
+	return probe.Read(ctx, probe.Options{
+		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
+	})
 }
 
 // factsView shows what is known as name and value, and what is not in one line a reason.

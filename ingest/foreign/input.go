@@ -265,7 +265,7 @@ func (in *Input) Side(name string) ([]byte, error) {
 func Below(name string) (string, error) {
 	clean := path.Clean(strings.ReplaceAll(name, `\`, "/"))
 	if !fs.ValidPath(clean) {
-		return "", fmt.Errorf("%q leads out of the folder", brief(name))
+		return "", fmt.Errorf("%q leads out of the folder", Brief(name))
 	}
 	return clean, nil
 }

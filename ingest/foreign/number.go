@@ -31,12 +31,12 @@ func (n *Number) UnmarshalJSON(text []byte) error {
 		}
 		word := strings.TrimSpace(s)
 		if _, err := strconv.ParseFloat(word, 64); err != nil && word != "" && !isRange(err) {
-			return fmt.Errorf("%q is not a number", brief(word))
+			return fmt.Errorf("%q is not a number", Brief(word))
 		}
 		*n = Number(word)
 		return nil
 	}
-	return fmt.Errorf("%s is not a number", brief(string(text)))
+	return fmt.Errorf("%s is not a number", Brief(string(text)))
 }
 
 // Int64 is the number where it is an integer of 64 bits, else nil.
@@ -81,13 +81,18 @@ func isRange(err error) bool {
 	return ok && e.Err == strconv.ErrRange
 }
 
-// brief is a text that may be long, for an error.
-func brief(s string) string {
+// Brief is a text of a file that may be long, for an error.
+func Brief(text string) string {
 	const most = 60
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
+	return clipped(strings.ToValidUTF8(text, ""), most)
+}
+
+// clipped is the beginning of a text that is longer than so many bytes.
+func clipped(text string, most int) string {
+	if len(text) > most {
+		return strings.ToValidUTF8(text[:most], "") + "…"
 	}
-	return s
+	return text
 }
 
 // scale turns numbers of a unit into its stored unit: by moving the decimal point, else by a factor.
@@ -113,7 +118,7 @@ func (s scale) value(digits []byte) (float64, error) {
 	}
 	v, err := strconv.ParseFloat(string(text), 64)
 	if err != nil && !isRange(err) {
-		return 0, fmt.Errorf("%q is not a number", brief(string(digits)))
+		return 0, fmt.Errorf("%q is not a number", Brief(string(digits)))
 	}
 	return v * s.factor, nil
 }

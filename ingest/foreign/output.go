@@ -73,13 +73,6 @@ func (r *Report) Unnamed() int {
 // longestWhy is how much is said of a refusal.
 const longestWhy = 300
 
-func shortened(why string) string {
-	if len(why) > longestWhy {
-		return strings.ToValidUTF8(why[:longestWhy], "") + "…"
-	}
-	return why
-}
-
 // mostRefusals is how many reasons a report names.
 const mostRefusals = 20
 
@@ -147,7 +140,7 @@ func (o *Output) LeaveTo(name, why string, n int) {
 // returned by the reader instead.
 func (o *Output) Refuse(where string, err error) {
 	o.Report.Refused++
-	why := shortened(err.Error())
+	why := clipped(err.Error(), longestWhy)
 	if i := slices.IndexFunc(o.Report.Refusals, func(r Refusal) bool { return r.Why == why }); i >= 0 {
 		o.Report.Refusals[i].More++
 	} else if len(o.Report.Refusals) < mostRefusals {
@@ -223,9 +216,7 @@ func (o *Output) complete(r *schema.Run) (there bool, err error) {
 	if r.Status == "" {
 		r.Status = schema.StatusOK
 	}
-	if len(r.Error) > longestError {
-		r.Error = strings.ToValidUTF8(r.Error[:longestError], "") + "…"
-	}
+	r.Error = clipped(r.Error, longestError)
 	if r.Primary == "" && len(r.Metrics) > 0 {
 		r.Primary = r.Metrics[0].Name
 	}

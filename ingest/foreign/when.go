@@ -31,7 +31,7 @@ func (in *Input) Time(text string, layouts ...string) (time.Time, schema.TimeSou
 			return at, schema.TimeNaive, nil
 		}
 	}
-	return time.Time{}, "", fmt.Errorf("%q is not a time", brief(text))
+	return time.Time{}, "", fmt.Errorf("%q is not a time", Brief(text))
 }
 
 // saysZone tells whether times of a layout have a zone.

@@ -1,7 +1,6 @@
 package serving
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -38,26 +37,11 @@ var analyzerAxes = map[string]string{
 }
 
 func readModelAnalyzer(in *foreign.Input, out *foreign.Output) error {
-	c := in.CSV()
-	var names []string
-	for record, err := range c.Records() {
-		switch {
-		case err != nil:
-			return err
-		case record[0] == "Model": // several tables may follow one another
-			names = append(names[:0], record...)
-			continue
-		}
-		where := fmt.Sprintf("line %d", c.Line())
-		if len(record) != len(names) {
-			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
-			continue
-		}
-		if err := analyzerRow(out, where, names, record); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tables{
+		heading: func(_, record []string) bool { return record[0] == "Model" },
+		fits:    func(names, record []string) bool { return len(record) == len(names) },
+		row:     analyzerRow,
+	}.read(in, out)
 }
 
 // analyzerRow yields the run of a row.

@@ -35,26 +35,13 @@ var perfTimes = map[string]string{
 }
 
 func readPerfCSV(in *foreign.Input, out *foreign.Output) error {
-	c := in.CSV()
-	var names []string
-	for record, err := range c.Records() {
-		switch {
-		case err != nil:
-			return err
-		case names == nil || record[0] == "Concurrency" || record[0] == "Request Rate": // again where one was appended
-			names = append(names[:0], record...)
-			continue
-		}
-		where := fmt.Sprintf("line %d", c.Line())
-		if len(record) < 2 || len(record) > len(names)+1 {
-			out.Refuse(where, fmt.Errorf("%d fields for %d columns", len(record), len(names)))
-			continue
-		}
-		if err := perfRow(out, where, names, record); err != nil {
-			return err
-		}
-	}
-	return nil
+	return tables{
+		heading: func(names, record []string) bool {
+			return names == nil || record[0] == "Concurrency" || record[0] == "Request Rate"
+		},
+		fits: func(names, record []string) bool { return len(record) >= 2 && len(record) <= len(names)+1 },
+		row:  perfRow,
+	}.read(in, out)
 }
 
 // perfRow yields the run of a row.

@@ -148,11 +148,11 @@ func nanoseconds(text []byte) (int64, error) {
 	}
 	var n foreign.Number
 	if len(text) == 0 || n.UnmarshalJSON(text) != nil {
-		return 0, fmt.Errorf("a time of %q", cut(text))
+		return 0, fmt.Errorf("a time of %q", foreign.Brief(string(text)))
 	}
 	ns := n.Finite("us")
 	if ns == nil || math.Abs(*ns) >= longest {
-		return 0, fmt.Errorf("a time of %q", cut(text))
+		return 0, fmt.Errorf("a time of %q", foreign.Brief(string(text)))
 	}
 	return int64(math.Round(*ns)), nil
 }
@@ -189,11 +189,16 @@ func decimal(text []byte) (n int64, ok bool) {
 	return n, n < longest
 }
 
-// cut is a text that may be long, for an error.
-func cut(text []byte) string {
-	const most = 60
-	if len(text) > most {
-		return string(bytes.ToValidUTF8(text[:most], nil)) + "…"
+// span is when what an event tells of began, and how long it took.
+func (e *event) span() (start, took int64, err error) {
+	if start, err = nanoseconds(e.ts); err != nil {
+		return 0, 0, err
 	}
-	return string(bytes.ToValidUTF8(text, nil))
+	if took, err = nanoseconds(e.dur); err != nil {
+		return 0, 0, err
+	}
+	if took < 0 {
+		return 0, 0, fmt.Errorf("a duration of %q", foreign.Brief(string(e.dur)))
+	}
+	return start, took, nil
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/neurolens/neurolens/ingest/foreign"
 	regexp "github.com/neurolens/neurolens/ingest/foreign/lazyregexp"
 )
 
@@ -135,9 +136,9 @@ func shown(value any) string {
 	case nil:
 		return "NULL"
 	case []byte:
-		return strconv.Quote(cut(v))
+		return strconv.Quote(foreign.Brief(string(v)))
 	case string:
-		return strconv.Quote(cut([]byte(v)))
+		return strconv.Quote(foreign.Brief(v))
 	}
 	return fmt.Sprint(value)
 }

@@ -84,16 +84,9 @@ func (s *ortSession) take(e *event) error {
 	if string(e.phase) != `"X"` {
 		return nil
 	}
-	start, err := nanoseconds(e.ts)
+	start, took, err := e.span()
 	if err != nil {
 		return err
-	}
-	took, err := nanoseconds(e.dur)
-	if err != nil {
-		return err
-	}
-	if took < 0 {
-		return fmt.Errorf("a duration of %q", cut(e.dur))
 	}
 	s.began = min(s.began, start)
 	if string(e.category) == `"Session"` {

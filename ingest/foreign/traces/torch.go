@@ -104,16 +104,9 @@ func (k *kineto) take(text []byte) error {
 		k.python++
 		return nil
 	}
-	start, err := nanoseconds(e.ts)
+	start, took, err := e.span()
 	if err != nil {
 		return err
-	}
-	took, err := nanoseconds(e.dur)
-	if err != nil {
-		return err
-	}
-	if took < 0 {
-		return fmt.Errorf("a duration of %q", cut(e.dur))
 	}
 	k.nothing, k.began = false, min(k.began, start)
 	if bytes.HasPrefix(e.name, []byte(`"ProfilerStep#`)) {
