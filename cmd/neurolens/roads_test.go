@@ -1,21 +1,25 @@
 package main
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/generic"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/jsontext"
 )
 
-// FuzzRoads: a value is the same text, and its point the same point, whichever way it comes: in a sweep file, by -P, in JSON of an imported file, and in a filter.
+// FuzzRoads: a value is the same text, and its point the same point, whichever way it comes: in a sweep file, by -P, in JSON of an
+// imported file, in JSON lines, in a table with a mapping, and in a filter. TestRoadsPython is of the way through a benchmark.
 func FuzzRoads(f *testing.F) {
 	for seed := range uint64(300) {
 		f.Add(seed)
@@ -38,7 +42,61 @@ func FuzzRoads(f *testing.F) {
 			t.Errorf("%s: point %s in a sweep, %s of a run", value, point.PointID, id)
 		}
 		asked(t, value, text)
+		checkImports(t, value, point)
 	})
+}
+
+// checkImports holds that a value is the same text, and its point the same point, in JSON lines and in a table. A table has
+// no types: text that is a number there is one, in JSON lines too, white space around a cell is none of it, and an empty cell is
+// no value.
+func checkImports(t *testing.T, value string, point *sweep.Point) {
+	t.Helper()
+	text := point.Params["x"]
+	cell, line := value, text
+	switch value[0] {
+	case '"':
+		cell, line = text, foreign.Canonical(text)
+	case '[', '{':
+		cell = text // it is taken as it stands
+	}
+	mapped, err := generic.Mapped(generic.CSV, []byte("benchmark: b\nfields: {x: params}\nmetrics: {m: {metric: latency, unit: ns}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	if err := csv.NewWriter(&table).WriteAll([][]string{{"x", "m"}, {cell, "1"}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, road := range []struct {
+		name, want string
+		run        schema.Run
+	}{
+		{"JSON lines", line, imported(t, generic.Formats()[0], `{"benchmark": "b", "status": "ok", "params": {"x": `+value+`}}`)},
+		{"a table", strings.TrimSpace(line), imported(t, mapped, table.String())},
+	} {
+		got, given := road.run.Params["x"]
+		if got != road.want || !given && text != "" {
+			t.Errorf("%s is %q in a sweep, and %q in %s, want %q", value, text, got, road.name, road.want)
+		}
+		if id := schema.PointID(&road.run); (id == point.PointID) != (road.want == text && given) {
+			t.Errorf("%s: point %s in a sweep, %s in %s", value, point.PointID, id, road.name)
+		}
+	}
+}
+
+// imported is the only run of a text.
+func imported(t *testing.T, format foreign.Format, text string) schema.Run {
+	t.Helper()
+	in, err := foreign.FromReader(strings.NewReader(text), "roads", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs []schema.Run
+	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool { runs = append(runs, r); return true })
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%s: %v, %d runs, %+v", text, err, len(runs), report)
+	}
+	return runs[0]
 }
 
 // jsonValue is a JSON text: a number, a text, a truth value, or a list or map of them.
@@ -48,6 +106,8 @@ func jsonValue(random *rand.Rand, depth int) string {
 		return fmt.Sprint(random.Int64N(1<<20) - 1<<19)
 	case kind == 2: // what a double does not hold
 		return fmt.Sprint(int64(1)<<53 + random.Int64N(math.MaxInt64-1<<53))
+	case kind == 3 && random.IntN(2) == 0: // what has several spellings
+		return []string{"1.0", "-0.0", "1e3", "5E-1", "1e21", "1e-7"}[random.IntN(6)]
 	case kind == 3:
 		return strings.TrimSuffix(fmt.Sprintf("%g", math.Exp(40*random.Float64()-20)), "+")
 	case kind == 4:
@@ -63,8 +123,9 @@ func jsonValue(random *rand.Rand, depth int) string {
 		return "[" + strings.Join(list, ", ") + "]"
 	default:
 		var entries []string
-		for i := range random.IntN(3) {
-			entries = append(entries, fmt.Sprintf("%q: %s", string(rune('z'-i)), jsonValue(random, depth-1)))
+		names := []string{"z", "\U0001f600", "\ue000", "a"} // sorted by UTF-16, the last but one comes last
+		for _, name := range names[random.IntN(len(names)):] {
+			entries = append(entries, fmt.Sprintf("%q: %s", name, jsonValue(random, depth-1)))
 		}
 		return "{" + strings.Join(entries, ", ") + "}"
 	}

@@ -111,9 +111,14 @@ def json_of(value):
         parts = [json_of(item) for item in value]
         return None if None in parts else "[%s]" % ",".join(parts)
     if isinstance(value, dict):
-        parts = [(json.dumps(str(key), ensure_ascii=False), json_of(value[key])) for key in sorted(value, key=str)]
+        parts = [(json.dumps(str(key), ensure_ascii=False), json_of(value[key])) for key in sorted(value, key=utf_16)]
         return None if any(text is None for _, text in parts) else "{%s}" % ",".join("%s:%s" % part for part in parts)
     return None
+
+
+def utf_16(key):
+    """What RFC 8785 sorts the keys of a map by: not the order of Python, where they have characters beyond 16 bits."""
+    return str(key).encode("utf-16-be", "surrogatepass")
 
 
 def json_of_float(value):
