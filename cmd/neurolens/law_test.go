@@ -235,22 +235,3 @@ func TestStoreLaw(t *testing.T) {
 		}
 	}
 }
-
-// TestPeersApart: what NeuroLens is compared with is required by the module benchmarks alone. One of them is 9 MB of C.
-func TestPeersApart(t *testing.T) {
-	required := func(file ...string) string {
-		text, err := os.ReadFile(filepath.Join(append([]string{"..", ".."}, file...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
-	for _, peer := range []string{"github.com/mattn/go-sqlite3 ", "golang.org/x/perf "} {
-		if !strings.Contains(required("benchmarks", "go.mod"), peer) {
-			t.Errorf("benchmarks/go.mod does not require %s", peer)
-		}
-		if strings.Contains(required("go.mod"), peer) {
-			t.Errorf("go.mod requires %s", peer)
-		}
-	}
-}
