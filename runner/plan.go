@@ -161,3 +161,17 @@ func sortedChanges(counts map[Change]int) []Change {
 	})
 	return all
 }
+
+// left are the launches that no earlier session has done, in order: those that measure, and the passes of profilers.
+func (p *Plan) left() (measured, passes []sweep.Launch) {
+	for _, l := range p.Launches {
+		switch {
+		case l.Done != nil:
+		case l.Launch.Profile == "":
+			measured = append(measured, l.Launch)
+		default:
+			passes = append(passes, l.Launch)
+		}
+	}
+	return measured, passes
+}

@@ -28,10 +28,9 @@ type session struct {
 	first   time.Time        // of the first launch; the sweep's Timeout counts from here
 	result  Result
 
-	past     *past          // what earlier sessions have done
-	launches []sweep.Launch // of this session, in order, those of earlier sessions left out
-	repeat   int            // the first one that is not planned: it depends on the runs until then
-	finished int            // of all launches, those of earlier sessions included
+	past     *past // what earlier sessions have done
+	repeat   int   // the first one that is not planned: it depends on the runs until then
+	finished int   // of all launches, those of earlier sessions included
 	total    int
 	estimate *estimate
 	oom      outOfMemory
@@ -62,14 +61,7 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	s.first = s.now()
-	var measured, passes []sweep.Launch
-	for _, l := range s.launches {
-		if l.Profile == "" {
-			measured = append(measured, l)
-		} else {
-			passes = append(passes, l)
-		}
-	}
+	measured, passes := s.result.Plan.left()
 	if err := s.launchAll(ctx, measured); err != nil {
 		return err
 	}
@@ -122,11 +114,9 @@ func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
 	s.learn(ctx, earlier)
 	s.result.Plan.Expected = s.estimate.remaining()
 	for _, p := range s.result.Plan.Launches {
-		if p.Done == nil {
-			s.launches = append(s.launches, p.Launch)
-			continue
+		if p.Done != nil {
+			s.oom.note(subjectOf(p.Launch), p.Done.Status)
 		}
-		s.oom.note(subjectOf(p.Launch), p.Done.Status)
 	}
 	s.result.Plan.Sides = compared(s.sides)
 	s.options.Observe(s.event(Event{Plan: &s.result.Plan}))
