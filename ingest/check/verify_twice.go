@@ -9,7 +9,6 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -139,98 +138,6 @@ func (v *verifier) stillCounts(name string) bool {
 	}
 	f, err := layout.PlannedFile(*s.Live.Claim, plan)
 	return err != nil || !disk.IsThere(v.files, f.Path(schema.RunsDir))
-}
-
-// checkPack compares the rows of a pack with those of the files that it covers, by the sums of their hashes.
-func (v *verifier) checkPack(pack schema.SealedFile) error {
-	name := pack.Path(schema.PacksDir)
-	if err := runfile.CheckHash(v.files, name); err != nil {
-		return err
-	}
-	covers, err := schema.PackCovers(v.files, pack)
-	if err != nil {
-		return runfile.InFile(name, err)
-	}
-	var want rowsSum
-	comparable := true
-	for _, id := range covers {
-		c := v.sealed[id]
-		if c == nil {
-			v.add(Finding{Severity: SeverityNotice, Path: name, Problem: fmt.Sprintf("it holds rows of a sealed file %s that is not there, so it is not used", id)})
-			return nil
-		}
-		comparable = comparable && c.whole
-		want.addAll(c.sum)
-	}
-	rows, err := v.readPack(name)
-	if err != nil {
-		return err
-	}
-	if err := checkName(pack, rows.sum.rows, rows.first, rows.last); err != nil {
-		return runfile.InFile(name, err)
-	}
-	if v.lessTwice(&want, covers, rows.twice); comparable && rows.sum != want {
-		return runfile.Damagedf(name, "its %d rows are not the %d of the files that it covers", rows.sum.rows, want.rows)
-	}
-	return nil
-}
-
-// packContent is what a pack holds.
-type packContent struct {
-	sum         rowsSum
-	first, last schema.ULID
-	twice       map[schema.ULID][16]byte // hashes of the rows of runs that several sealed files have
-}
-
-// readPack reads the rows of a pack.
-func (v *verifier) readPack(name string) (p packContent, err error) {
-	rows, err := runfile.OpenRows(v.files, name, schema.Runs)
-	if err != nil {
-		return p, err
-	}
-	defer rows.Close()
-	p.twice = map[schema.ULID][16]byte{}
-	for rows.Row != nil {
-		digest, _ := rows.Row[runfile.DigestPlace].(string)
-		run, err := newFoundRun(rows.RunID(), digest, rows.Row)
-		if err != nil {
-			return p, runfile.InFile(name, err)
-		}
-		if p.sum.rows == 0 {
-			p.first = run.id
-		}
-		p.last = run.id
-		p.sum.add(run.row)
-		if _, ok := slices.BinarySearchFunc(v.runs.twice, run.id, compareFound); ok {
-			p.twice[run.id] = run.row
-		}
-		if err := rows.Advance(); err != nil {
-			return p, err
-		}
-	}
-	return p, nil
-}
-
-func compareFound(r foundRun, id schema.ULID) int { return r.id.Compare(id) }
-
-// lessTwice takes from the sum of the rows of files what a pack leaves out: of a run that several of them have, all
-// rows but the one that it took.
-func (v *verifier) lessTwice(sum *rowsSum, covers []schema.ULID, taken map[schema.ULID][16]byte) {
-	for same := range sameRuns(v.runs.twice) {
-		var rows [][16]byte
-		for _, r := range same {
-			s := layout.Classify(v.runs.files[r.file])
-			if _, ok := slices.BinarySearchFunc(covers, s.Sealed.ID, schema.ULID.Compare); ok && s.Kind == layout.KindSealed {
-				rows = append(rows, r.row)
-			}
-		}
-		row, ok := taken[same[0].id]
-		if at := slices.Index(rows, row); ok && at >= 0 {
-			for _, other := range slices.Delete(rows, at, at+1) {
-				sum.remove(other)
-			}
-		}
-	}
 }
 
 // sameRuns gives the stretches of runs with one id.

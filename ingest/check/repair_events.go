@@ -1,0 +1,56 @@
+package check
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// restoreEvents writes the events again that packs have and that are not in their own files any more.
+func (r *repairer) restoreEvents() error {
+	entries, err := fs.ReadDir(r.files, schema.PacksDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		name := path.Join(schema.PacksDir, e.Name())
+		if layout.Classify(name).Kind != layout.KindPackedEvents || r.moved[name] || !e.Type().IsRegular() {
+			continue
+		}
+		err := schema.ReadPackedEvents(r.files, name, func(line []byte) error { return r.restoreEvent(name, line) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *repairer) restoreEvent(pack string, line []byte) error {
+	e, err := schema.DecodeEvent(line)
+	if err != nil {
+		return nil // the pack itself was set aside for it
+	}
+	id, err := schema.ParseULID(e.EventID)
+	name := schema.EventFile(id)
+	if err != nil || !r.moved[name] && disk.IsThere(r.files, name) {
+		return nil
+	}
+	if !r.dryRun {
+		if err := disk.MakeDirs(r.files, schema.EventsDir); err != nil {
+			return err
+		}
+		if err := disk.Publish(r.files, name, line); err != nil && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := disk.SyncDir(r.files, schema.EventsDir); err != nil {
+			return err
+		}
+	}
+	r.moved[name] = false
+	r.did(Repair{Action: ActionRestore, Path: name, Reason: "from " + pack})
+	return nil
+}

@@ -1,0 +1,149 @@
+package check
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// runsCheck is what Verify found in one file of runs, sealed or live.
+type runsCheck struct {
+	err     error // of the content of a file, or another
+	remedy  remedy
+	sealed  *sealedCheck // nil for a live file
+	live    schema.LiveFile
+	counted bool // its runs are not in another file as well that counts instead
+	runs    []foundRun
+	sum     rowsSum
+	loss    Loss     // what goes when the file is repaired
+	lacking int      // runs of which events say that they have lost rows, and they have
+	back    []string // likewise, and they have not
+}
+
+func (c *runsCheck) first() int64 {
+	if c.sealed != nil {
+		return c.sealed.file.First
+	}
+	return c.live.Run.Time().UnixMilli()
+}
+
+func (c *runsCheck) path() string {
+	if c.sealed != nil {
+		return c.sealed.file.Path(schema.RunsDir)
+	}
+	return c.live.Path()
+}
+
+// salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
+func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
+	c.runs, c.sum, c.lacking, c.back = nil, rowsSum{}, 0, nil
+	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
+		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
+		if err == nil {
+			c.runs = append(c.runs, run)
+		}
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, schema.ErrDamaged) {
+			c.err = err
+		}
+		return
+	}
+	if damages := s.Damages(); len(damages) > 0 { // in the file that is hit, of which the strict reader may name another
+		c.err = damages[0]
+	}
+	if kept, err := claimKeeps(f, c.sealed.file); err == nil && !kept {
+		c.loss = s.Loss
+	}
+}
+
+// readSealed reads the runs of a sealed file and compares them with its name.
+func (c *runsCheck) readSealed(f fs.FS, lost runfile.Lost) error {
+	if by := c.sealed.superseded; by != nil {
+		return runfile.Damagedf(c.path(), "a repair of it did not come to its end: %s has taken its place", by.Path(schema.RunsDir))
+	}
+	r := runfile.ReadSealed(f, c.sealed.file)
+	r.Lost = lost
+	defer r.Close()
+	for {
+		live, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err == nil {
+			err = c.addRun(live)
+		}
+		if err != nil {
+			return runfile.InFile(c.path(), err)
+		}
+		switch {
+		case r.Lacks:
+			c.lacking++
+		case lost[live.RunID] != nil:
+			c.back = append(c.back, live.RunID)
+		}
+	}
+	var first, last schema.ULID
+	if n := len(c.runs); n > 0 {
+		first, last = c.runs[0].id, c.runs[n-1].id
+	}
+	return runfile.InFile(c.path(), checkName(c.sealed.file, len(c.runs), first, last))
+}
+
+// checkName compares the name of a file with the runs in it: their number, the first and the last.
+func checkName(f schema.SealedFile, rows int, first, last schema.ULID) error {
+	if rows == 0 {
+		return fmt.Errorf("%w: it holds no run", schema.ErrDamaged)
+	}
+	if rows != f.Rows || first.Time().UnixMilli() != f.First || last.Time().UnixMilli() != f.Last {
+		return fmt.Errorf("%w: it holds %d runs from %s to %s, and its name says otherwise", schema.ErrDamaged, rows, first, last)
+	}
+	if f.ID.Time().Before(last.Time()) {
+		return fmt.Errorf("%w: it holds run %s, later than the time in its name", schema.ErrDamaged, last)
+	}
+	return nil
+}
+
+// addRun checks what a run says of itself, and notes it.
+func (c *runsCheck) addRun(live *table.Live) error {
+	if err := runfile.CheckRow(live); err != nil {
+		return err
+	}
+	run, err := newFoundRun(live.RunID, live.Digest, live.Run)
+	if err != nil {
+		return err
+	}
+	c.runs = append(c.runs, run)
+	c.sum.add(run.row)
+	return nil
+}
+
+// foundRun is a run of a store: what tells whether it is the same as another.
+type foundRun struct {
+	id     schema.ULID
+	digest [16]byte
+	row    [16]byte // of the hash of its row of runs
+	file   int32    // where it is, for a runSweep
+}
+
+func newFoundRun(id, digest string, row []any) (foundRun, error) {
+	var r foundRun
+	var err error
+	if r.id, err = schema.ParseULID(id); err != nil {
+		return r, fmt.Errorf("%w: %w", schema.ErrDamaged, err)
+	}
+	b, err := hex.DecodeString(digest)
+	if err != nil || copy(r.digest[:], b) != len(b) {
+		return r, fmt.Errorf("%w: run %s has the digest %q", schema.ErrDamaged, id, digest)
+	}
+	sum := schema.RowHash(row)
+	copy(r.row[:], sum[:])
+	return r, nil
+}

@@ -1,0 +1,135 @@
+package runfile
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"io/fs"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// salvagePart is one file of the sealed file.
+type salvagePart struct {
+	path   string
+	table  *schema.Table
+	absent bool
+	damage error // why rows may be gone; nil where the file matches its hash
+	file   io.Closer
+	rows   rowSource // nil where there are none
+	row    []any     // the next one; nil at the end
+}
+
+// rowSource gives rows in order, and io.EOF after the last.
+type rowSource interface {
+	Read() ([]any, error)
+	Close() error
+}
+
+// openPart opens the file of a table, however damaged.
+func openPart(f fs.FS, name string, t *schema.Table) (*salvagePart, error) {
+	p := &salvagePart{path: name, table: t}
+	err := CheckHash(f, name)
+	if err == nil {
+		var opened *table.File
+		if opened, p.file, err = OpenTable(f, name, t); err == nil {
+			if err := opened.Newer(); err != nil {
+				return nil, errors.Join(InFile(name, err), p.file.Close())
+			}
+			p.rows = opened.Reader()
+			return p, nil
+		}
+	}
+	if t != schema.Runs && errors.Is(err, fs.ErrNotExist) {
+		p.absent = true
+		return p, nil
+	}
+	if at, ok := errors.AsType[*fs.PathError](err); !errors.Is(err, schema.ErrDamaged) || ok && at.Path != name { // a directory that is none
+		return nil, InFile(name, err)
+	}
+	p.damage = InFile(name, err)
+	file, content, size, err := disk.OpenAt(f, name)
+	if errors.Is(err, schema.ErrDamaged) { // no plain file
+		return p, nil
+	}
+	if err != nil {
+		return nil, InFile(name, err)
+	}
+	rows, err := table.OpenSalvage(content, size, t)
+	if err != nil {
+		err = cmp.Or(err, file.Close())
+		if errors.Is(err, schema.ErrDamaged) {
+			return p, nil
+		}
+		return nil, InFile(name, err)
+	}
+	p.file, p.rows = file, rows
+	return p, nil
+}
+
+// advance goes to the next row that stands after the one before it; nothing comes from a row that is out of order.
+func (p *salvagePart) advance() error {
+	for p.rows != nil {
+		row, err := p.rows.Read()
+		switch {
+		case errors.Is(err, io.EOF):
+			p.row = nil
+			return p.close()
+		case errors.Is(err, schema.ErrDamaged):
+			p.damage, p.row = cmp.Or(p.damage, InFile(p.path, err)), nil
+			return p.close()
+		case err != nil:
+			return InFile(p.path, err)
+		case p.follows(row):
+			p.row = row
+			return nil
+		}
+		p.damage = cmp.Or(p.damage, Damagedf(p.path, "the row of run %q is not in order", row[RunIDPlace]))
+	}
+	return nil
+}
+
+// follows tells whether a row stands after the last one in the order of the format.
+func (p *salvagePart) follows(row []any) bool {
+	id, _ := row[RunIDPlace].(string)
+	if _, err := schema.ParseULID(id); err != nil {
+		return false
+	}
+	if p.row == nil {
+		return true
+	}
+	before, _ := p.row[RunIDPlace].(string)
+	return before < id || before == id && p.table != schema.Runs && lessKey(p.row[1], row[1])
+}
+
+func (p *salvagePart) runID() string {
+	if p.row == nil {
+		return ""
+	}
+	id, _ := p.row[RunIDPlace].(string)
+	return id
+}
+
+// of takes the rows of a run, and passes over those of runs before it.
+func (p *salvagePart) of(run string) (rows [][]any, err error) {
+	for p.row != nil && p.runID() <= run {
+		if p.runID() == run {
+			rows = append(rows, p.row)
+		}
+		if err := p.advance(); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func (p *salvagePart) close() error {
+	if p.rows == nil {
+		return nil
+	}
+	err := errors.Join(p.rows.Close(), p.file.Close())
+	p.rows = nil
+	return err
+}
