@@ -50,6 +50,9 @@ func TestSettledSession(t *testing.T) {
 		Open: func(runs []schema.Run) map[string]string {
 			for i := range runs {
 				r := &runs[i]
+				if r.Status != schema.StatusOK {
+					t.Fatalf("a run of %s is %s: %s", r.Benchmark, r.Status, r.Error)
+				}
 				value := 1e6 * measured(r)
 				r.Metrics[0].Summary.P50, r.Metrics[0].Summary.LogMedian = &value, new(math.Log(value))
 				r.Warnings = nil
