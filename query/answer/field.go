@@ -1,0 +1,63 @@
+package answer
+
+import (
+	"math"
+	"strconv"
+)
+
+// Field is a column of an answer whose rows are of a type, and how a row gives its value.
+//
+// The fields of an answer are its one list of columns: its tables, its files and the tables of columns in the docs are made
+// of them.
+type Field[Row any] struct {
+	Column
+	Meaning string             // what a value says, in a sentence without its end
+	Of      func(row *Row) any // a value of the column's type; nil is NULL
+}
+
+// Columns are the columns of fields.
+func Columns[Row any](fields []Field[Row]) []Column {
+	columns := make([]Column, len(fields))
+	for i, f := range fields {
+		columns[i] = f.Column
+	}
+	return columns
+}
+
+// TableOf is a table of rows, with a column for each field.
+func TableOf[Row any](fields []Field[Row], rows []Row) Table {
+	t := Table{Columns: Columns(fields), Rows: make([][]any, len(rows))}
+	for i := range rows {
+		cells := make([]any, len(fields))
+		for k, f := range fields {
+			cells[k] = f.Of(&rows[i])
+		}
+		t.Rows[i] = cells
+	}
+	return t
+}
+
+// computedDigits are the significant digits of a number that was computed: what is beyond them is how logarithms are
+// rounded, and differs between machines.
+const computedDigits = 12
+
+// Computed is a cell of a number that was computed from measured ones, which is given with 12 significant digits; NULL for
+// one that is not finite.
+func Computed(v float64) any {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	short, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', computedDigits, 64), 64)
+	if err != nil {
+		return v
+	}
+	return short
+}
+
+// Value is a cell; NULL for nil.
+func Value[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return *v
+}

@@ -1,0 +1,46 @@
+package answer_test
+
+import (
+	"math"
+	"reflect"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// TestComputed: how logarithms are rounded is not said, and what is no number is missing.
+func TestComputed(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[float64]any{
+		168686609.55999994: 168686609.56, -1.0000000000000002: -1., 0: 0., 5e-324: 5e-324, math.MaxFloat64: 1.79769313486e308,
+		math.Inf(1): nil, math.Inf(-1): nil,
+	} {
+		if got := answer.Computed(v); got != want {
+			t.Errorf("%g: %v, want %v", v, got, want)
+		}
+	}
+	if got := answer.Computed(math.NaN()); got != nil {
+		t.Errorf("NaN: %v", got)
+	}
+}
+
+// TestTableOf: a table has the columns of the fields in their order, and a missing value is NULL.
+func TestTableOf(t *testing.T) {
+	t.Parallel()
+	type row struct {
+		name string
+		runs *int64
+	}
+	fields := []answer.Field[row]{
+		{Column: answer.Column{Name: "name", Type: answer.TypeText}, Of: func(r *row) any { return answer.Text(r.name) }},
+		{Column: answer.Column{Name: "runs", Type: answer.TypeInteger}, Of: func(r *row) any { return answer.Value(r.runs) }},
+	}
+	got := answer.TableOf(fields, []row{{"a", new(int64(2))}, {"", nil}})
+	want := answer.Table{
+		Columns: []answer.Column{{Name: "name", Type: answer.TypeText}, {Name: "runs", Type: answer.TypeInteger}},
+		Rows:    [][]any{{"a", int64(2)}, {nil, nil}},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
