@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
@@ -152,7 +153,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(c.NotNumbers)
-		w := compareWriter{a, &c, f, args}
+		w := compareWriter{app: a, c: &c, flags: f, args: args}
 		if err := w.print(format); err != nil {
 			return err
 		}
@@ -162,8 +163,9 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 
 // printCompared writes every point in a format for programs, page after page.
 func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Request, format string) (*compare.Comparison, error) {
-	w := a.pages(format)
-	req.Pages, req.Inputs = w.page, true
+	w, fields := a.pages(format), compare.Fields(true)
+	req.Inputs = true
+	req.Pages = func(rows []compare.Row) error { return w.page(answer.TableOf(fields, rows)) }
 	c, err := compare.Compare(ctx, db, req)
 	if err != nil {
 		return nil, err
@@ -172,19 +174,19 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 	return &c, w.end()
 }
 
-// print writes a comparison in a format.
+// print writes a comparison in a format; the points themselves to people alone.
 func (w compareWriter) print(format string) error {
-	t := w.c.Table
 	if len(w.flags.by) > 0 {
-		var err error
-		if t, err = w.c.By(w.flags.by); err != nil {
+		groups, err := w.c.By(w.flags.by)
+		if err != nil {
 			return err
 		}
+		w.grouped = answer.TableOf(compare.GroupFields(w.flags.by), groups)
 	}
 	if format == formatMD {
-		return w.markdown(t)
+		return w.markdown()
 	}
-	return w.app.print(format, t, func() view { return w.view(t) })
+	return w.app.print(format, w.grouped, w.view)
 }
 
 // volatileDifference tells differences that say nothing about a change, or that another says already.

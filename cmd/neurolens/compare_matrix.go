@@ -3,24 +3,24 @@ package main
 import (
 	"strings"
 
-	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/compare"
 )
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
 // the verdict. hidden is how many rows are not shown.
-func (w compareWriter) matrix(t answer.Table) (columns []viewColumn, rows [][]cell, hidden int) {
-	byMetric := map[string]map[string][]any{}
-	var first [][]any // of each pair, in whichever metric it is
+func (w compareWriter) matrix() (columns []viewColumn, rows [][]cell, hidden int) {
+	byMetric := map[string]map[string]*compare.Row{}
+	var first []int // the place of each pair, in whichever metric it is
 	seen := map[string]bool{}
-	for _, row := range t.Rows {
-		metric, pair := textAt(t, row, "metric"), pairOf(t, row)
-		if byMetric[metric] == nil {
-			byMetric[metric] = map[string][]any{}
+	for i := range w.c.Rows {
+		r := &w.c.Rows[i]
+		if byMetric[r.Metric] == nil {
+			byMetric[r.Metric] = map[string]*compare.Row{}
 		}
-		byMetric[metric][pair] = row
+		pair := pairOf(r)
+		byMetric[r.Metric][pair] = r
 		if !seen[pair] {
-			first = append(first, row)
+			first = append(first, i)
 		}
 		seen[pair] = true
 	}
@@ -28,7 +28,7 @@ func (w compareWriter) matrix(t answer.Table) (columns []viewColumn, rows [][]ce
 		hidden = max(len(first)-compareRows, 0)
 		first = first[:len(first)-hidden]
 	}
-	varying := w.axes(answer.Table{Columns: t.Columns, Rows: first})
+	varying := w.axes(first)
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
 	}
@@ -37,27 +37,25 @@ func (w compareWriter) matrix(t answer.Table) (columns []viewColumn, rows [][]ce
 			viewColumn{header: "VERDICT", drop: len(w.c.Metrics) - i})
 	}
 	rows = make([][]cell, len(first))
-	for i, row := range first {
+	for i, place := range first {
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
 		}
 		for _, metric := range w.c.Metrics {
-			rows[i] = append(rows[i], w.changeCells(t, byMetric[metric][pairOf(t, row)])...)
+			rows[i] = append(rows[i], changeCells(byMetric[metric][pairOf(&w.c.Rows[place])])...)
 		}
 	}
 	return columns, rows, hidden
 }
 
 // pairOf names what is compared in a row, whatever the metric.
-func pairOf(t answer.Table, row []any) string {
-	return textAt(t, row, "base_point_id") + " " + textAt(t, row, "head_point_id") + " " + textAt(t, row, "machine")
-}
+func pairOf(r *compare.Row) string { return r.BaseID + " " + r.HeadID + " " + r.Identity.Machine }
 
 // changeCells are the value of a metric, its change and the verdict; unknown where there is no such row.
-func (w compareWriter) changeCells(t answer.Table, row []any) []cell {
-	if row == nil {
+func changeCells(r *compare.Row) []cell {
+	if r == nil {
 		return []cell{{text: unknown}, {text: unknown}, {text: unknown}}
 	}
-	text, bad := verdictText(judge.Verdict(textAt(t, row, "verdict")))
-	return []cell{{text: quantity(at(t, row, "head"), textAt(t, row, "unit"))}, {text: differenceOf(t, row, "change", signed)}, {text, bad}}
+	text, bad := verdictText(r.Verdict)
+	return []cell{{text: valueText(r.Head, r.Unit)}, {text: pointChange(r)}, {text, bad}}
 }

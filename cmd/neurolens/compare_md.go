@@ -5,45 +5,44 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
-func (w compareWriter) markdown(t answer.Table) error {
+func (w compareWriter) markdown() error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", markdownText(w.verdictLine()))
 	switch {
 	case len(w.flags.by) > 0:
-		columns, rows := w.groups(t)
+		columns, rows := w.groups()
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
 	case w.flags.sideBySide():
 		w.flags.all = true
-		columns, rows, _ := w.matrix(t)
+		columns, rows, _ := w.matrix()
 		view{columns: columns, rows: rows}.renderMarkdown(&b)
 	default:
-		loud, rest := w.split(t)
-		w.table(&b, t, loud)
+		loud, rest := w.split()
+		w.table(&b, loud)
 		if len(rest) > 0 {
 			counts := map[judge.Verdict]int{}
-			for _, row := range rest {
-				counts[judge.Verdict(textAt(t, row, "verdict"))]++
+			for _, place := range rest {
+				counts[w.c.Rows[place].Verdict]++
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", count(len(rest), w.noun()), verdictCounts(counts))
-			w.table(&b, t, rest)
+			w.table(&b, rest)
 			b.WriteString("</details>\n\n")
 		}
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
-	lines := slices.Concat(w.head(), w.failures(w.c.Rows))
+	lines := slices.Concat(w.head(), w.failures(w.everything()))
 	if w.flags.gate != gateOff {
 		lines = append(lines, w.counts()...)
 	} else {
 		lines = append(lines, w.counts()[1:]...)
 	}
 	if len(w.flags.by) == 0 {
-		lines = append(lines, w.explained(view{}, t.Rows)...)
+		lines = append(lines, w.explained(view{}, w.everything())...)
 	}
 	for _, line := range lines {
 		if line != "" {
@@ -65,25 +64,29 @@ func (w compareWriter) verdictLine() string {
 	return w.counts()[0]
 }
 
-// split parts the rows that somebody has to read from the others, the worst first.
-func (w compareWriter) split(t answer.Table) (loud, rest [][]any) {
+// everything are the places of all rows.
+func (w compareWriter) everything() []int {
 	w.flags.all = true
-	for _, row := range w.shown(t) {
-		quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
-		if slices.Contains(quiet, judge.Verdict(textAt(t, row, "verdict"))) && !hasFlag(t, row, compare.FlagFailures) {
-			rest = append(rest, row)
+	return w.shown()
+}
+
+// split parts the rows that somebody has to read from the others, the worst first.
+func (w compareWriter) split() (loud, rest []int) {
+	quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
+	for _, place := range w.everything() {
+		if r := &w.c.Rows[place]; slices.Contains(quiet, r.Verdict) && !slices.Contains(r.Flags, compare.FlagFailures) {
+			rest = append(rest, place)
 		} else {
-			loud = append(loud, row)
+			loud = append(loud, place)
 		}
 	}
 	return loud, rest
 }
 
-func (w compareWriter) table(b *bytes.Buffer, t answer.Table, rows [][]any) {
-	if len(rows) == 0 {
+func (w compareWriter) table(b *bytes.Buffer, places []int) {
+	if len(places) == 0 {
 		return
 	}
-	t.Rows = rows
-	columns, cells := w.points(t, w.pointAxes(t))
+	columns, cells := w.points(places, w.pointAxes(places))
 	view{columns: columns, rows: cells}.renderMarkdown(b)
 }

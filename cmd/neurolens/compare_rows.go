@@ -2,18 +2,20 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// points is the table of points, which differ in axes.
-func (w compareWriter) points(t answer.Table, varying []axis) ([]viewColumn, [][]cell) {
+// points is the table of some rows, by their places, which differ in axes.
+func (w compareWriter) points(places []int, varying []axis) ([]viewColumn, [][]cell) {
 	var columns []viewColumn
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
@@ -27,12 +29,12 @@ func (w compareWriter) points(t answer.Table, varying []axis) ([]viewColumn, [][
 	columns = append(columns,
 		viewColumn{header: w.confidence(), right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
 		viewColumn{header: "RUNS × N", right: true, drop: 3}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
-	rows := make([][]cell, len(t.Rows))
-	for i, row := range t.Rows {
+	rows := make([][]cell, len(places))
+	for i, place := range places {
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
 		}
-		rows[i] = append(rows[i], w.cells(t, row, relative)...)
+		rows[i] = append(rows[i], pointCells(&w.c.Rows[place], relative)...)
 	}
 	return columns, rows
 }
@@ -41,53 +43,67 @@ func (w compareWriter) points(t answer.Table, varying []axis) ([]viewColumn, [][
 func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
 
 // relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
-func relativeCell(t answer.Table, row []any) cell {
-	change, ok := at(t, row, "relative_change").(float64)
-	if !ok {
+func relativeCell(r *compare.Relative) cell {
+	if r == nil || !finite(r.Change) {
 		return cell{text: unknown}
 	}
-	text, bad := verdictText(judge.Verdict(textAt(t, row, "relative_verdict")))
-	if v := judge.Verdict(text); v == judge.Inconclusive || v == judge.Estimate {
-		if reason := textAt(t, row, "relative_reason"); reason != "" && reason != string(judge.Noise) {
-			return cell{text: signed(change) + " " + reason}
+	text, bad := verdictText(r.Verdict)
+	if r.Verdict == judge.Inconclusive || r.Verdict == judge.Estimate {
+		if r.Reason != "" && r.Reason != judge.Noise {
+			return cell{text: signed(r.Change) + " " + string(r.Reason)}
 		}
-		return cell{text: signed(change)}
+		return cell{text: signed(r.Change)}
 	}
-	return cell{signed(change) + " " + text, bad}
+	return cell{signed(r.Change) + " " + text, bad}
 }
 
 // pointAxes are axes, and the metric where there are several.
-func (w compareWriter) pointAxes(t answer.Table) []axis {
-	varying := w.axes(t)
+func (w compareWriter) pointAxes(places []int) []axis {
+	varying := w.axes(places)
 	if len(w.c.Metrics) > 1 {
-		varying = append(varying, axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") }))
+		varying = append(varying, w.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
 	}
 	return varying
 }
 
 // axes are those in which the rows of a comparison differ, of some of them.
-func (w compareWriter) axes(some answer.Table) []axis {
-	_, varying := axes(w.c.Table, append(slices.Clone(identityColumns), "machine"))
-	varying = rowsOf(varying, w.c.Table, some)
+func (w compareWriter) axes(places []int) []axis {
+	_, varying := axes(identities(w.c.Rows), append(slices.Clone(identityColumns), "machine"))
+	varying = valuesAt(varying, places)
 	if name, _, _ := strings.Cut(w.flags.matrix, "="); name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x axis) bool { return x.name == column || "param."+x.name == column }) {
-			varying = append([]axis{w.valuesOf(some, column)}, varying...)
+			varying = append([]axis{w.valuesOf(places, column)}, varying...)
 		}
 	}
 	return varying
 }
 
-// valuesOf is a column, or a parameter, as an axis.
-func (w compareWriter) valuesOf(t answer.Table, name string) axis {
-	parameter := strings.TrimPrefix(name, "param.")
-	if slices.Contains(identityColumns, name) || name == "machine" {
-		return axisOf(t, name, func(row []any) any { return at(t, row, name) })
-	}
-	return axisOf(t, filter.ParameterKey(parameter), func(row []any) any {
-		params, _ := at(t, row, "params").(map[string]any)
-		return params[parameter]
+// identities are the columns of rows in which listings look for axes.
+func identities(rows []compare.Row) answer.Table {
+	fields := facts.PointFields(func(r *compare.Row) *facts.Point { return &r.Identity }, append(slices.Clone(facts.Identity), "params")...)
+	fields = append(fields, answer.Field[compare.Row]{
+		Column: answer.Column{Name: "metric", Type: answer.TypeText}, Of: func(r *compare.Row) any { return answer.Text(r.Metric) },
 	})
+	return answer.TableOf(fields, rows)
+}
+
+// valuesOf is a column, or a parameter, as an axis.
+func (w compareWriter) valuesOf(places []int, name string) axis {
+	if slices.Contains(identityColumns, name) || name == "machine" {
+		return w.axisOf(places, name, func(r *compare.Row) any { return r.Identity.Value(name) })
+	}
+	parameter := strings.TrimPrefix(name, "param.")
+	return w.axisOf(places, filter.ParameterKey(parameter), func(r *compare.Row) any { return r.Identity.Parameter(parameter) })
+}
+
+// axisOf are values of some rows as an axis.
+func (w compareWriter) axisOf(places []int, name string, value func(r *compare.Row) any) axis {
+	x := axis{name: name}
+	for _, place := range places {
+		x.values = append(x.values, axisText(value(&w.c.Rows[place])))
+	}
+	return x
 }
 
 // verdictText is a verdict as people read it: in capitals where it is bad.
@@ -99,66 +115,83 @@ func verdictText(v judge.Verdict) (text string, bad bool) {
 }
 
 // differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
-func differenceOf(t answer.Table, row []any, name string, ratio func(float64) string) string {
-	v, ok := at(t, row, name).(float64)
+func differenceOf(r *compare.Row, v float64, ratio func(float64) string) string {
 	switch {
-	case !ok:
+	case !finite(v):
 		return unknown
-	case textAt(t, row, "scale") == string(schema.ScaleRatio):
+	case r.Scale == schema.ScaleRatio:
 		return ratio(v)
 	}
-	return signedQuantity(v, textAt(t, row, "unit"))
+	return signedQuantity(v, r.Unit)
 }
 
-// cells are those of a point beside its axes.
-func (w compareWriter) cells(t answer.Table, row []any, relative bool) []cell {
-	unit := textAt(t, row, "unit")
-	text, bad := verdictText(judge.Verdict(textAt(t, row, "verdict")))
-	interval := unknown
-	if at(t, row, "low") != nil {
-		interval = differenceOf(t, row, "low", bare) + " " + differenceOf(t, row, "high", bare)
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// pointChange is by how much the sides differ.
+func pointChange(r *compare.Row) string {
+	if r.Estimates == nil {
+		return unknown
 	}
-	noise := unknown
-	if v, ok := at(t, row, "noise").(float64); ok {
-		noise = quantity(v, unit)
-		if textAt(t, row, "scale") == string(schema.ScaleRatio) {
-			noise = share(v)
-		}
+	return differenceOf(r, r.Estimates.Change, signed)
+}
+
+// intervalText is the interval of a change.
+func intervalText(r *compare.Row) string {
+	if r.Estimates == nil || !finite(r.Estimates.Low) {
+		return unknown
 	}
-	cells := []cell{
-		{text: quantity(at(t, row, "base"), unit)},
-		{text: quantity(at(t, row, "head"), unit)},
-		{text: differenceOf(t, row, "change", signed)},
+	return differenceOf(r, r.Estimates.Low, bare) + " " + differenceOf(r, r.Estimates.High, bare)
+}
+
+// noiseText is what the runs of a side differ by.
+func noiseText(r *compare.Row) string {
+	switch e := r.Estimates; {
+	case e == nil || !finite(e.Noise):
+		return unknown
+	case r.Scale == schema.ScaleRatio:
+		return share(e.Noise)
+	default:
+		return quantity(e.Noise, r.Unit)
 	}
+}
+
+// valueText is the value of a side.
+func valueText(m *compare.Measured, unit string) string {
+	if m == nil || m.Value == nil {
+		return unknown
+	}
+	return quantity(answer.Computed(*m.Value), unit)
+}
+
+// pointCells are those of a point beside its axes.
+func pointCells(r *compare.Row, relative bool) []cell {
+	text, bad := verdictText(r.Verdict)
+	cells := []cell{{text: valueText(r.Base, r.Unit)}, {text: valueText(r.Head, r.Unit)}, {text: pointChange(r)}}
 	if relative {
-		cells = append(cells, relativeCell(t, row))
+		cells = append(cells, relativeCell(r.Relative))
+	}
+	chanceOf := unknown
+	if r.Estimates != nil {
+		chanceOf = chance(r.Estimates.Adjusted)
 	}
 	return append(cells,
-		cell{text: interval},
-		cell{text: chance(at(t, row, "p_adjusted"))},
-		cell{text: noise},
-		cell{text: runsText(t, row)},
-		cell{text, bad},
-		cell{text: wordOf(t, row)})
+		cell{text: intervalText(r)}, cell{text: chanceOf}, cell{text: noiseText(r)}, cell{text: runsText(r)}, cell{text, bad}, cell{text: wordOf(r)})
 }
 
 // runsText says how often each side was measured.
-func runsText(t answer.Table, row []any) string {
-	side := func(name string) string {
-		runs, ok := at(t, row, name+"_runs").(int64)
-		samples, has := at(t, row, name+"_samples").(int64)
-		most, _ := at(t, row, name+"_samples_max").(int64)
+func runsText(r *compare.Row) string {
+	side := func(m *compare.Measured) string {
 		switch {
-		case !ok:
+		case m == nil:
 			return unknown
-		case !has:
-			return thousands(int(runs))
-		case most > samples:
-			return fmt.Sprintf("%s×%s…%s", thousands(int(runs)), thousands(int(samples)), thousands(int(most)))
+		case m.Samples == nil:
+			return thousands(int(m.Runs))
+		case *m.SamplesMax > *m.Samples:
+			return fmt.Sprintf("%s×%s…%s", thousands(int(m.Runs)), thousands(int(*m.Samples)), thousands(int(*m.SamplesMax)))
 		}
-		return fmt.Sprintf("%s×%s", thousands(int(runs)), thousands(int(samples)))
+		return fmt.Sprintf("%s×%s", thousands(int(m.Runs)), thousands(int(*m.Samples)))
 	}
-	base, head := side("base"), side("head")
+	base, head := side(r.Base), side(r.Head)
 	if base == head {
 		return base
 	}
@@ -167,33 +200,28 @@ func runsText(t answer.Table, row []any) string {
 
 // wordOf is the reason of a point or, where it has none, that its runs failed or, where somebody has to think about it, its
 // first flag: a row has room for one word.
-func wordOf(t answer.Table, row []any) string {
-	word := textAt(t, row, "reason")
-	flags, _ := at(t, row, "flags").([]any)
+func wordOf(r *compare.Row) string {
+	word := string(r.Reason)
 	switch {
 	case word != "":
-	case slices.Contains(flags, any(compare.FlagFailures)):
+	case slices.Contains(r.Flags, compare.FlagFailures):
 		word = compare.FlagFailures
-	case len(flags) > 0 && flags[0] != any(compare.FlagLooks) && textAt(t, row, "verdict") != string(judge.Unchanged):
-		word = machineText(flags[0])
+	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Verdict != judge.Unchanged:
+		word = r.Flags[0]
 	}
-	if more, ok := at(t, row, "more_runs").(int64); ok && word != "" {
-		word += fmt.Sprintf(" (+%s)", thousands(int(more)))
+	if r.MoreRuns > 0 && word != "" {
+		word += fmt.Sprintf(" (+%s)", thousands(r.MoreRuns))
 	}
 	return word
 }
 
-// rowsOf are axes of some rows of a table, in their order.
-func rowsOf(varying []axis, all, some answer.Table) []axis {
-	places := make(map[*any]int, len(all.Rows))
-	for i, row := range all.Rows {
-		places[&row[0]] = i
-	}
+// valuesAt are axes of some rows, by their places.
+func valuesAt(varying []axis, places []int) []axis {
 	chosen := make([]axis, len(varying))
 	for k, x := range varying {
 		chosen[k].name = x.name
-		for _, row := range some.Rows {
-			chosen[k].values = append(chosen[k].values, x.values[places[&row[0]]])
+		for _, place := range places {
+			chosen[k].values = append(chosen[k].values, x.values[place])
 		}
 	}
 	return chosen

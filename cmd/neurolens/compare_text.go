@@ -56,10 +56,9 @@ func signedQuantity(v float64, unit string) string {
 }
 
 // chance prints a p.
-func chance(v any) string {
-	p, ok := v.(float64)
+func chance(p float64) string {
 	switch {
-	case !ok:
+	case !finite(p):
 		return unknown
 	case p < .001:
 		return "<.001"
@@ -88,13 +87,13 @@ var meanings = map[string]string{
 }
 
 // explained are lines about the words that rows have, where there is room for these.
-func (w compareWriter) explained(v view, rows [][]any) []string {
+func (w compareWriter) explained(v view, places []int) []string {
 	if shown, _, _ := v.fit(w.app.width); len(v.columns) > 0 && !slices.Contains(shown, len(v.columns)-1) && w.app.width > 0 {
 		return nil
 	}
 	var words []string
-	for _, row := range rows {
-		word, _, _ := strings.Cut(wordOf(w.c.Table, row), " ")
+	for _, place := range places {
+		word, _, _ := strings.Cut(wordOf(&w.c.Rows[place]), " ")
 		words = append(words, word)
 	}
 	slices.Sort(words)
@@ -119,15 +118,15 @@ func (w compareWriter) explained(v view, rows [][]any) []string {
 const failuresShown = 3
 
 // failures say what went wrong in runs of the head.
-func (w compareWriter) failures(rows [][]any) []string {
+func (w compareWriter) failures(places []int) []string {
 	var lines []string
-	t := w.c.Table
-	_, varying := axes(t, identityColumns)
-	names := pointNames(rowsOf(varying, t, answer.Table{Columns: t.Columns, Rows: rows}), len(rows))
+	_, varying := axes(identities(w.c.Rows), identityColumns)
+	names := pointNames(valuesAt(varying, places), len(places))
 	said := 0
-	for i, row := range rows {
-		text := textAt(t, row, "failure")
-		if text == "" || textAt(t, row, "verdict") != string(compare.Failed) && !hasFlag(t, row, compare.FlagFailures) {
+	for i, place := range places {
+		r := &w.c.Rows[place]
+		text := r.Failure
+		if text == "" || r.Verdict != compare.Failed && !slices.Contains(r.Flags, compare.FlagFailures) {
 			continue
 		}
 		if said++; said <= failuresShown {
@@ -201,8 +200,8 @@ func (w compareWriter) counts() []string {
 func (w compareWriter) relativeCounts() string {
 	counts, some := map[judge.Verdict]int{}, false
 	for _, p := range w.c.Points {
-		counts[p.Relative]++
-		some = some || p.Relative != ""
+		counts[p.RelativeVerdict]++
+		some = some || p.RelativeVerdict != ""
 	}
 	if !some {
 		return ""
@@ -211,8 +210,7 @@ func (w compareWriter) relativeCounts() string {
 }
 
 // called tells whether a verdict is one of a change.
-func called(verdict string) bool {
-	v := judge.Verdict(verdict)
+func called(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
 }
 
@@ -296,7 +294,8 @@ func (w compareWriter) next() string {
 }
 
 // groups is the table of groups of points.
-func (w compareWriter) groups(t answer.Table) ([]viewColumn, [][]cell) {
+func (w compareWriter) groups() ([]viewColumn, [][]cell) {
+	t := w.grouped
 	var columns []viewColumn
 	var keep []int
 	for i, c := range t.Columns {

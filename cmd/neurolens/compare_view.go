@@ -24,26 +24,27 @@ type compareWriter struct {
 	c     *compare.Comparison
 	flags compareFlags
 	args  []string
+
+	grouped answer.Table // the groups of points, with --by
 }
 
 // view is the comparison as a table: worst first, what did not change counted.
-func (w compareWriter) view(t answer.Table) view {
+func (w compareWriter) view() view {
 	v := view{above: w.head()}
 	var narrow func() ([]viewColumn, [][]cell)
 	switch {
 	case len(w.flags.by) > 0:
-		v.columns, v.rows = w.groups(t)
+		v.columns, v.rows = w.groups()
 	case w.flags.sideBySide():
 		var hidden int
-		if v.columns, v.rows, hidden = w.matrix(t); hidden > 0 {
+		if v.columns, v.rows, hidden = w.matrix(); hidden > 0 {
 			v.below = append(v.below, fmt.Sprintf("… and %s more (--all)", thousands(hidden)), "")
 		}
 	default:
-		rows := w.shown(t)
-		some := answer.Table{Columns: t.Columns, Rows: rows}
-		varying := w.pointAxes(some)
-		v.columns, v.rows = w.points(some, varying)
-		narrow = func() ([]viewColumn, [][]cell) { return w.points(some, mergedAxes(varying)) }
+		rows := w.shown()
+		varying := w.pointAxes(rows)
+		v.columns, v.rows = w.points(rows, varying)
+		narrow = func() ([]viewColumn, [][]cell) { return w.points(rows, mergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
 			v.above = append(v.above, "all of the points below: "+strings.Join(shared, " · "))
 		}
@@ -157,7 +158,7 @@ func (w compareWriter) better() string {
 // may.
 func (w compareWriter) constants(common bool) []string {
 	axis, _, _ := strings.Cut(w.flags.matrix, "=")
-	constants, _ := axesBut(w.c.Table, identityColumns, func(name string) bool {
+	constants, _ := axesBut(identities(w.c.Rows), identityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
 			slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool { return is(d.Name) })
@@ -172,7 +173,7 @@ func (w compareWriter) deadZone() string {
 	case threshold.Value == 0:
 		return ""
 	case threshold.Absolute:
-		return strings.TrimPrefix(signedQuantity(threshold.Value, textAt(w.c.Table, w.c.Rows[0], "unit")), "+")
+		return strings.TrimPrefix(signedQuantity(threshold.Value, w.c.Rows[0].Unit), "+")
 	default:
 		return share(threshold.Value)
 	}
@@ -401,27 +402,27 @@ func (w compareWriter) has(r judge.Reason) bool {
 	return slices.ContainsFunc(w.c.Points, func(p compare.Point) bool { return p.Reason == r })
 }
 
-// shown are the rows that a table has: unchanged ones only with --all, or where there is nothing else.
-func (w compareWriter) shown(t answer.Table) [][]any {
-	loud := slices.DeleteFunc(slices.Clone(t.Rows), func(row []any) bool {
-		return textAt(t, row, "verdict") == string(judge.Unchanged) && !hasFlag(t, row, compare.FlagFailures) && !called(textAt(t, row, "relative_verdict"))
-	})
+// shown are the places of the rows that a table has: unchanged ones only with --all, or where there is nothing else.
+func (w compareWriter) shown() []int {
+	var all, loud []int
+	for i := range w.c.Rows {
+		r := &w.c.Rows[i]
+		all = append(all, i)
+		if r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict) {
+			loud = append(loud, i)
+		}
+	}
 	if w.flags.all || len(loud) == 0 {
-		return t.Rows
+		return all
 	}
 	return loud
 }
 
-func hasFlag(t answer.Table, row []any, flag string) bool {
-	flags, _ := at(t, row, "flags").([]any)
-	return slices.Contains(flags, any(flag))
-}
-
 // hidden counts the points that are not shown.
-func (w compareWriter) hidden(rows [][]any) string {
+func (w compareWriter) hidden(places []int) string {
 	counts := w.verdicts()
-	for _, row := range rows {
-		counts[judge.Verdict(textAt(w.c.Table, row, "verdict"))]--
+	for _, place := range places {
+		counts[w.c.Rows[place].Verdict]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {

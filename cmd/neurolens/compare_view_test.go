@@ -13,20 +13,26 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
+
+// slower is a row whose head takes 1.2 ms in place of 1.
+func slower(metric string, verdict judge.Verdict) compare.Row {
+	unknown := math.NaN()
+	return compare.Row{
+		Point: compare.Point{Metric: metric, Verdict: verdict, Better: "lower"}, Unit: "ns", Scale: schema.ScaleRatio,
+		Base: &compare.Measured{Value: new(1e6)}, Head: &compare.Measured{Value: new(1.2e6)},
+		Estimates: &compare.Estimates{Change: .2, Low: unknown, High: unknown, Noise: unknown, DeadZone: unknown, P: unknown, Adjusted: unknown},
+	}
+}
 
 // comparedText is the screen of two points, of three.
 func comparedText(better string, threshold compare.Threshold, common ...string) string {
 	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
-	for _, name := range []string{
-		"benchmark", "precision", "batch_size", "params", "metric", "unit", "better", "scale", "base", "head", "change", "verdict",
-	} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
-	}
 	for i := range 2 {
-		c.Rows = append(c.Rows, []any{
-			"gemm", "fp16", int64(1 + i), map[string]any{"dim": "64"}, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(judge.Regressed),
-		})
+		row := slower("latency", judge.Regressed)
+		row.Identity = facts.Point{Benchmark: "gemm", Precision: "fp16", BatchSize: new(int64(1 + i)), Params: map[string]string{"dim": "64"}}
+		c.Rows = append(c.Rows, row)
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Regressed, Better: "lower"})
 	}
 	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better})
@@ -34,7 +40,7 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
-	compareWriter{app: a, c: &c}.view(c.Table).render(&b, 80, false)
+	compareWriter{app: a, c: &c}.view().render(&b, 80, false)
 	return b.String()
 }
 
@@ -62,8 +68,7 @@ func TestCompareHeading(t *testing.T) {
 
 // An axis whose values are compared is no constant, however it is called.
 func TestMatrixAxisIsNoConstant(t *testing.T) {
-	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Table: answer.Table{Columns: []answer.Column{{Name: "params"}}}}
-	c.Rows = [][]any{{map[string]any{"base": "b", "p": "1"}}}
+	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: facts.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
 		w := compareWriter{c: &c, flags: compareFlags{matrix: axis}}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
@@ -91,38 +96,37 @@ func TestAxesAreFilterKeys(t *testing.T) {
 // A table of metrics side by side has each point that is in any of them, and counts the rows that it does not show.
 func TestMatrixHasEveryPoint(t *testing.T) {
 	c := compare.Comparison{Metrics: []string{"latency", "energy"}}
-	for _, name := range []string{"base_point_id", "head_point_id", "machine", "metric", "unit", "scale", "params", "head", "change", "verdict"} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
-	}
 	for _, metric := range c.Metrics {
 		for p := range 25 {
 			if id := strconv.Itoa(p); metric == "energy" || p < 19 {
-				c.Rows = append(c.Rows, []any{id, id, "lab3", metric, "ns", "ratio", map[string]any{"p": id}, 1., .1, string(judge.Regressed)})
+				row := slower(metric, judge.Regressed)
+				row.BaseID, row.HeadID, row.Identity = id, id, facts.Point{Machine: "lab3", Params: map[string]string{"p": id}}
+				c.Rows = append(c.Rows, row)
 			}
 		}
 	}
 	w := compareWriter{app: &app{}, c: &c, flags: compareFlags{matrix: "variant=a", metrics: c.Metrics}}
-	_, rows, hidden := w.matrix(c.Table)
+	_, rows, hidden := w.matrix()
 	if len(rows) != compareRows || hidden != 5 || rows[19][2].text != unknown || rows[19][5].text == unknown {
 		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
 	w.flags.all = true
-	if _, rows, hidden = w.matrix(c.Table); len(rows) != 25 || hidden != 0 {
+	if _, rows, hidden = w.matrix(); len(rows) != 25 || hidden != 0 {
 		t.Errorf("%d rows of all, %d hidden", len(rows), hidden)
 	}
 }
 
 // A row says how many samples the runs had, and that runs of a point failed whatever its verdict is.
 func TestCompareCells(t *testing.T) {
-	var c compare.Comparison
-	for _, name := range []string{"base_runs", "base_samples", "base_samples_max", "head_runs", "head_samples", "head_samples_max", "flags", "verdict"} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
+	row := compare.Row{
+		Point: compare.Point{Verdict: judge.Unchanged}, Flags: []string{"drift", compare.FlagFailures},
+		Base: &compare.Measured{Runs: 5, Samples: new(int64(5)), SamplesMax: new(int64(500))},
+		Head: &compare.Measured{Runs: 3, Samples: new(int64(50)), SamplesMax: new(int64(50))},
 	}
-	row := []any{int64(5), int64(5), int64(500), int64(3), int64(50), int64(50), []any{"drift", compare.FlagFailures}, string(judge.Unchanged)}
-	if got := runsText(c.Table, row); got != "5×5…500 3×50" {
+	if got := runsText(&row); got != "5×5…500 3×50" {
 		t.Errorf("runs are %q", got)
 	}
-	if got := wordOf(c.Table, row); got != compare.FlagFailures {
+	if got := wordOf(&row); got != compare.FlagFailures {
 		t.Errorf("the word is %q", got)
 	}
 }
@@ -206,11 +210,14 @@ func TestCompareLinesCount(t *testing.T) {
 
 // What went wrong at some points is said, and of how many more it is not.
 func TestCompareFailures(t *testing.T) {
-	c := compare.Comparison{Table: answer.Table{Columns: []answer.Column{{Name: "params"}, {Name: "failure"}, {Name: "verdict"}, {Name: "flags"}}}}
+	var c compare.Comparison
 	for p := range failuresShown + 2 {
-		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "reason", string(compare.Failed), nil})
+		c.Rows = append(c.Rows, compare.Row{
+			Point: compare.Point{Verdict: compare.Failed}, Identity: facts.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
+		})
 	}
-	got := strings.Join(compareWriter{c: &c}.failures(c.Rows), "|")
+	w := compareWriter{c: &c}
+	got := strings.Join(w.failures(w.everything()), "|")
 	if want := "p=0  reason|p=1  reason|p=2  reason|… what went wrong at 2 more points is in --format json|"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -219,15 +226,14 @@ func TestCompareFailures(t *testing.T) {
 // A pull request's comment folds what has no change, and does not call it that where nobody knows.
 func TestMarkdownCountsWhatItFolds(t *testing.T) {
 	c := compare.Comparison{Metrics: []string{"latency"}}
-	for _, name := range []string{"params", "metric", "unit", "scale", "base", "head", "change", "verdict"} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
-	}
 	for p, verdict := range []judge.Verdict{judge.Inconclusive, judge.Unchanged, judge.Inconclusive} {
-		c.Rows = append(c.Rows, []any{map[string]any{"p": strconv.Itoa(p)}, "latency", "ns", "ratio", 1., 3., 2., string(verdict)})
+		row := slower("latency", verdict)
+		row.Identity.Params = map[string]string{"p": strconv.Itoa(p)}
+		c.Rows = append(c.Rows, row)
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
 	}
 	var b bytes.Buffer
-	if err := (compareWriter{app: &app{stdout: &b}, c: &c}).markdown(c.Table); err != nil {
+	if err := (compareWriter{app: &app{stdout: &b}, c: &c}).markdown(); err != nil {
 		t.Fatal(err)
 	}
 	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
@@ -274,22 +280,23 @@ func TestCompareAlike(t *testing.T) {
 // known.
 func TestCompareRelativeColumn(t *testing.T) {
 	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]compare.Threshold{"latency": {Value: .02}}}
-	for _, name := range []string{"batch_size", "metric", "unit", "better", "scale", "base", "head", "change", "verdict", "relative_change", "relative_verdict"} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
+	add := func(size int64, verdict judge.Verdict, relative *compare.Relative) {
+		row := slower("latency", verdict)
+		if row.Identity.BatchSize, row.Relative = &size, relative; relative != nil {
+			row.RelativeVerdict = relative.Verdict
+		}
+		c.Rows = append(c.Rows, row)
+		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict, RelativeVerdict: row.RelativeVerdict, Ratio: true, Change: .18})
 	}
-	add := func(size int64, verdict judge.Verdict, relative any, of judge.Verdict) {
-		c.Rows = append(c.Rows, []any{size, "latency", "ns", "lower", "ratio", 1e6, 1.2e6, .2, string(verdict), relative, string(of)})
-		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict, Relative: of, Ratio: true, Change: .18})
-	}
-	add(1, judge.Inconclusive, .06, judge.Regressed)
-	add(2, judge.Unchanged, -.05, judge.Improved) // is shown, though nothing is said of the change itself
-	add(3, judge.Inconclusive, .001, judge.Inconclusive)
-	add(4, judge.Unchanged, .0, judge.Unchanged)
-	add(5, judge.Inconclusive, nil, "")
+	add(1, judge.Inconclusive, &compare.Relative{Change: .06, Verdict: judge.Regressed})
+	add(2, judge.Unchanged, &compare.Relative{Change: -.05, Verdict: judge.Improved}) // is shown, though nothing is said of the change itself
+	add(3, judge.Inconclusive, &compare.Relative{Change: .001, Verdict: judge.Inconclusive})
+	add(4, judge.Unchanged, &compare.Relative{Change: .0, Verdict: judge.Unchanged})
+	add(5, judge.Inconclusive, nil)
 	screen := func() string {
 		a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 		var b bytes.Buffer
-		compareWriter{app: a, c: &c}.view(c.Table).render(&b, 80, false)
+		compareWriter{app: a, c: &c}.view().render(&b, 80, false)
 		return b.String()
 	}
 	if text := screen(); strings.Contains(text, "RELATIVE") {

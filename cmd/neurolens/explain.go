@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
@@ -83,7 +84,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 			return err
 		}
 		w := explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, f.all}
-		return a.print(format, x.Table, w.view)
+		return a.print(format, answer.TableOf(explain.Fields(), x.Rows), w.view)
 	})
 }
 

@@ -2,20 +2,22 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // contrasts are lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
 // runs from fast ones, and how many were looked at.
-func (w explainWriter) contrasts(rows [][]any) []string {
+func (w explainWriter) contrasts(rows []explain.Row) []string {
 	var lines []string
 	for _, row := range rows {
-		switch v := judge.ContrastVerdict(textAt(w.x.Table, row, "verdict")); v {
+		switch judge.ContrastVerdict(row.Verdict) {
 		case judge.Explains, judge.Opposes, judge.Noisy:
-			lines = append(lines, w.contrast(row, v), "")
+			lines = append(lines, w.contrast(&row), "")
 		}
 	}
 	if looked := w.looked(len(lines) > 0); looked != "" {
@@ -52,17 +54,25 @@ func differing(facts int) string {
 }
 
 // contrast is a sentence about a contrast.
-func (w explainWriter) contrast(row []any, v judge.ContrastVerdict) string {
-	t := w.x.Table
-	within := "within " + textAt(t, row, "within")
-	both := textAt(t, row, "within") == string(judge.WithinSides)
+func (w explainWriter) contrast(row *explain.Row) string {
+	of := row.Contrast
+	within := "within " + string(of.Within)
+	both := of.Within == judge.WithinSides
 	if both {
 		within += " sides"
 	}
+	runs, others := count(of.Runs, "run"), thousands(of.Others)
+	if of.Sessions > 0 { // these are what is compared
+		runs += " of " + count(of.Sessions, "session")
+		others = count(of.Others, "run") + " of the " + thousands(of.OtherSessions)
+	}
+	adjusted := math.NaN()
+	if row.Adjusted != nil {
+		adjusted = *row.Adjusted
+	}
 	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s looked at",
-		within, w.contrastCount(row, "runs", "sessions"), factName(textAt(t, row, "name")), w.alike(row), w.factor(row),
-		w.contrastCount(row, "others", "other_sessions"), chance(at(t, row, "p_adjusted")), count(w.x.Facts, "fact"))
-	switch {
+		within, runs, factName(row.Name), alike(row), w.factor(row), others, chance(adjusted), count(w.x.Facts, "fact"))
+	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
 		return text + "; this works against the difference"
 	case v == judge.Noisy && both:
@@ -73,46 +83,26 @@ func (w explainWriter) contrast(row []any, v judge.ContrastVerdict) string {
 	return text
 }
 
-// contrastCount is how many runs there are, and of how many sessions, where these are what is compared.
-func (w explainWriter) contrastCount(row []any, runs, sessions string) string {
-	number, _ := at(w.x.Table, row, runs).(int64)
-	text := thousands(int(number))
-	if runs == "runs" {
-		text = count(int(number), "run")
-	}
-	if of, ok := at(w.x.Table, row, sessions).(int64); ok {
-		text += " of " + count(int(of), "session")
-		if runs != "runs" {
-			text = count(int(number), "run") + " of the " + thousands(int(of))
-		}
-	}
-	return text
-}
-
 // factor says by how much what a contrast names differs from the rest.
-func (w explainWriter) factor(row []any) string {
-	metric := textAt(w.x.Comparison.Table, w.c.Rows[0], "metric")
-	value := func(column string) (string, bool) {
-		v, ok := at(w.x.Table, row, column).(float64)
-		if textAt(w.x.Table, row, "scale") == string(schema.ScaleRatio) {
-			return fmt.Sprintf("%.2f", 1+v), ok
-		}
-		return signedQuantity(v, textAt(w.x.Table, row, "unit")), ok
-	}
-	change, known := value("change")
-	if !known {
+func (w explainWriter) factor(row *explain.Row) string {
+	metric, e := w.c.Rows[0].Metric, row.Estimate
+	if !finite(e.Change) {
 		return "differ in " + metric + " from"
 	}
-	low, bounded := value("low")
-	high, above := value("high")
-	interval := ""
-	if bounded && above {
-		interval = " (" + low + " " + high + ")"
+	value := func(v float64) string {
+		if row.Scale == schema.ScaleRatio {
+			return fmt.Sprintf("%.2f", 1+v)
+		}
+		return signedQuantity(v, row.Unit)
+	}
+	change, interval := value(e.Change), ""
+	if finite(e.Low) && finite(e.High) {
+		interval = " (" + value(e.Low) + " " + value(e.High) + ")"
 	}
 	switch {
-	case textAt(w.x.Table, row, "scale") != string(schema.ScaleRatio):
+	case row.Scale != schema.ScaleRatio:
 		return "differ in " + metric + " by " + change + interval + " from"
-	case textAt(w.x.Table, row, "unit") == "ns":
+	case row.Unit == "ns":
 		return "took " + change + "×" + interval + " as long as"
 	}
 	return "had " + change + "×" + interval + " the " + metric + " of"
@@ -122,17 +112,15 @@ func (w explainWriter) factor(row []any) string {
 const mostAlike = 3
 
 // alike says which other facts may be meant as well.
-func (w explainWriter) alike(row []any) string {
-	list, _ := at(w.x.Table, row, "alike").([]any)
-	if len(list) == 0 {
+func alike(row *explain.Row) string {
+	if len(row.Alike) == 0 {
 		return ""
 	}
 	var names []string
-	for _, other := range list[:min(len(list), mostAlike)] {
-		name, _ := other.(string)
-		names = append(names, cut(factName(name), explainText+explainText))
+	for _, other := range row.Alike[:min(len(row.Alike), mostAlike)] {
+		names = append(names, cut(factName(other), explainText+explainText))
 	}
-	if more := len(list) - mostAlike; more > 0 {
+	if more := len(row.Alike) - mostAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	return " (with " + strings.Join(names, ", ") + ")"

@@ -10,16 +10,37 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
-// madeExplanation is an explanation of the second of three points, with rows of rank, kind, name, base, head, change, low,
-// high, unit, scale, share and verdict.
-func madeExplanation(verdict judge.Verdict, rows ...[]any) explain.Explanation {
+// line is a row of rank, kind, name, base, head, change, low, high, unit, scale, share and verdict.
+func line(cells ...any) explain.Row {
+	text := func(i int) string { s, _ := cells[i].(string); return s }
+	number := func(i int) float64 {
+		if v, ok := cells[i].(float64); ok {
+			return v
+		}
+		return math.NaN()
+	}
+	row := explain.Row{Kind: text(1), Name: text(2), Base: text(3), Head: text(4), Unit: text(8), Scale: schema.Scale(text(9)), Verdict: text(11)}
+	if rank, ok := cells[0].(int); ok {
+		row.Rank = new(int64(rank))
+	}
+	if cells[5] != nil {
+		row.Estimate = &explain.Estimate{Change: number(5), Low: number(6), High: number(7)}
+	}
+	if cells[10] != nil {
+		row.Share = new(number(10))
+	}
+	return row
+}
+
+// madeExplanation is an explanation of the second of three points, with more rows.
+func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explanation {
 	var x explain.Explanation
 	c := &x.Comparison
 	c.Base = compare.Side{Filter: "session=last~1", Runs: 15, Sessions: []string{"A"}, Commits: []string{strings.Repeat("9f3c1d2", 5)}}
@@ -28,23 +49,13 @@ func madeExplanation(verdict judge.Verdict, rows ...[]any) explain.Explanation {
 	for _, v := range []judge.Verdict{judge.Unchanged, verdict, judge.Unchanged} {
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: v, Change: .147, Ratio: true, SessionSD: math.NaN()})
 	}
-	point := []any{"matmul", int64(16), "lab3", "latency", "ns", "ratio", 4.02e6, 4.61e6, .147, .121, .172, string(verdict), nil}
-	for _, name := range []string{
-		"benchmark", "batch_size", "machine", "metric", "unit", "scale", "base", "head", "change", "low", "high", "verdict", "flags",
-	} {
-		c.Columns = append(c.Columns, answer.Column{Name: name})
-	}
-	c.Rows = [][]any{point}
-	for _, name := range []string{
-		"rank", "kind", "name", "base", "head", "change", "low", "high", "unit", "scale", "share", "verdict",
-		"p", "p_adjusted", "tested", "within", "runs", "others", "sessions", "other_sessions", "alike",
-	} {
-		x.Columns = append(x.Columns, answer.Column{Name: name})
-	}
-	for i, row := range rows {
-		rows[i] = append(row, make([]any, len(x.Columns)-len(row))...)
-	}
-	x.Rows = append([][]any{{int64(0), "point", "062a", "4020000", "4610000", .147, .121, .172, "ns", "ratio", nil, string(verdict)}}, rows...)
+	c.Rows = []compare.Row{{
+		Point:    compare.Point{Metric: "latency", Verdict: verdict},
+		Identity: facts.Point{Benchmark: "matmul", BatchSize: new(int64(16)), Machine: "lab3"}, Unit: "ns", Scale: schema.ScaleRatio,
+		Base: &compare.Measured{Value: new(4.02e6)}, Head: &compare.Measured{Value: new(4.61e6)},
+		Estimates: &compare.Estimates{Change: .147, Low: .121, High: .172, Noise: math.NaN(), Adjusted: math.NaN()},
+	}}
+	x.Rows = append([]explain.Row{line(0, "point", "062a", "4020000", "4610000", .147, .121, .172, "ns", "ratio", nil, string(verdict))}, rows...)
 	return x
 }
 
@@ -57,16 +68,16 @@ func explanationText(x explain.Explanation, all bool) string {
 
 func TestExplainView(t *testing.T) {
 	x := madeExplanation(judge.Regressed,
-		[]any{int64(1), "metric", "clock_sm", "1980", "1683", -.15, -.152, -.148, "MHz", "ratio", nil, "regressed"},
-		[]any{int64(2), "op", "MatMul_0 (MatMul)", "700000", "1200000", 5e5, nil, nil, "ns", "difference", .847, nil},
-		[]any{int64(3), "code", "git_commit", strings.Repeat("9f3c1d2abc", 4), strings.Repeat("4be77a1abc", 4), nil, nil, nil, nil, nil, nil, nil},
-		[]any{int64(4), "configuration", "applied.threads", nil, "2", nil, nil, nil, nil, nil, nil, nil},
-		[]any{int64(5), "environment", "env.sched.the_name_of_something", strings.Repeat("long ", 30), "x, y", nil, nil, nil, nil, nil, nil, nil},
-		[]any{int64(6), "warning", "throttled", "0 of 5", "5 of 5", nil, nil, nil, "runs", nil, nil, nil},
-		[]any{int64(7), "metric", "temperature", "60", "71.5", 11.5, 11., 12., "Cel", "difference", nil, "regressed"},
-		[]any{nil, "op", "Add", "200", "201", 1., nil, nil, "ns", "difference", .01, nil},
-		[]any{nil, "metric", "cpu_user", "200", "201", .005, -.01, .01, "ns", "ratio", nil, "unchanged"},
-		[]any{nil, "stage", "setup", "200", "300", .5, -.01, nil, "ns", "ratio", nil, "inconclusive"},
+		line(1, "metric", "clock_sm", "1980", "1683", -.15, -.152, -.148, "MHz", "ratio", nil, "regressed"),
+		line(2, "op", "MatMul_0 (MatMul)", "700000", "1200000", 5e5, nil, nil, "ns", "difference", .847, nil),
+		line(3, "code", "git_commit", strings.Repeat("9f3c1d2abc", 4), strings.Repeat("4be77a1abc", 4), nil, nil, nil, nil, nil, nil, nil),
+		line(4, "configuration", "applied.threads", nil, "2", nil, nil, nil, nil, nil, nil, nil),
+		line(5, "environment", "env.sched.the_name_of_something", strings.Repeat("long ", 30), "x, y", nil, nil, nil, nil, nil, nil, nil),
+		line(6, "warning", "throttled", "0 of 5", "5 of 5", nil, nil, nil, "runs", nil, nil, nil),
+		line(7, "metric", "temperature", "60", "71.5", 11.5, 11., 12., "Cel", "difference", nil, "regressed"),
+		line(nil, "op", "Add", "200", "201", 1., nil, nil, "ns", "difference", .01, nil),
+		line(nil, "metric", "cpu_user", "200", "201", .005, -.01, .01, "ns", "ratio", nil, "unchanged"),
+		line(nil, "stage", "setup", "200", "300", .5, -.01, nil, "ns", "ratio", nil, "inconclusive"),
 	)
 	x.Tested = 4
 	want := `base  session=last~1  9f3c1d2  15 runs
@@ -107,27 +118,27 @@ next  git log --oneline 9f3c1d2..4be77a1
 	}
 }
 
-// madeContrast is a row of a contrast.
-func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...any) []any {
-	row := []any{
-		rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict), .0003, .0104, int64(23),
-		string(within), int64(4), int64(6), nil, nil,
-		[]any{},
+// madeContrast is a row of a contrast; sessions are those of its name, and others.
+func madeContrast(rank any, name string, verdict judge.ContrastVerdict, within judge.Within, sessions ...int) explain.Row {
+	row := line(rank, "contrast", name, "0 of 10", "4 of 10", .21, .17, .26, "ns", "ratio", .96, string(verdict))
+	row.P, row.Adjusted, row.Tested, row.Alike = new(.0003), new(.0104), 23, []string{}
+	row.Contrast = &explain.Of{Within: within, Runs: 4, Others: 6}
+	if len(sessions) == 2 {
+		row.Contrast.Sessions, row.Contrast.OtherSessions = sessions[0], sessions[1]
 	}
-	copy(row[18:], sessions)
 	return row
 }
 
 // TestExplainViewContrasts: contrasts are rows and sentences, noise is a sentence, and what was looked at is counted.
 func TestExplainViewContrasts(t *testing.T) {
-	alike := madeContrast(int64(1), "env.thp=always", judge.Explains, judge.WithinHead)
-	alike[20] = []any{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
-	unbounded := madeContrast(int64(3), "tag.lane=a", judge.Explains, judge.WithinBase)
-	unbounded[5], unbounded[6], unbounded[7] = nil, nil, nil
+	alike := madeContrast(1, "env.thp=always", judge.Explains, judge.WithinHead)
+	alike.Alike = []string{"os_kernel=6.9", "env.a", "env.b", "env.c", "env.d"}
+	unbounded := madeContrast(3, "tag.lane=a", judge.Explains, judge.WithinBase)
+	unbounded.Estimate = &explain.Estimate{Change: math.NaN(), Low: math.NaN(), High: math.NaN()}
 	none := madeContrast(nil, "env.load.1m>=3", judge.ContrastNotSettled, judge.WithinBase)
 	x := madeExplanation(judge.Regressed,
 		alike,
-		madeContrast(int64(2), "env.numa=1", judge.Opposes, judge.WithinHead, int64(3), int64(5)),
+		madeContrast(2, "env.numa=1", judge.Opposes, judge.WithinHead, 3, 5),
 		unbounded,
 		madeContrast(nil, "env.core=1", judge.Noisy, judge.WithinSides),
 		madeContrast(nil, "block_index<5", judge.Noisy, judge.WithinBase),
@@ -174,10 +185,10 @@ sessions to tell
 // TestExplainViewContrastUnits: what is no time is not said to take long, and what is compared by its difference has a unit.
 func TestExplainViewContrastUnits(t *testing.T) {
 	for unit, want := range map[string]string{"1/s": "had 1.21× (1.17 1.26) the latency of the 6 others", "Cel": "differ in latency by +0.21 Cel (+0.17 Cel +0.26 Cel) from the 6 others"} {
-		row := madeContrast(int64(1), "a=b", judge.Explains, judge.WithinHead)
-		row[8] = unit
+		row := madeContrast(1, "a=b", judge.Explains, judge.WithinHead)
+		row.Unit = unit
 		if unit == "Cel" {
-			row[9] = "difference"
+			row.Scale = schema.ScaleDifference
 		}
 		x := madeExplanation(judge.Regressed, row)
 		x.Facts = 1
@@ -208,8 +219,7 @@ func TestExplainViewContrastless(t *testing.T) {
 // TestExplainViewMachines: a point of different machines is headed by neither.
 func TestExplainViewMachines(t *testing.T) {
 	x := madeExplanation(judge.Estimate)
-	x.Comparison.Columns = append(x.Comparison.Columns, answer.Column{Name: "reason"})
-	x.Comparison.Rows[0] = append(x.Comparison.Rows[0], string(judge.Machines))
+	x.Comparison.Rows[0].Reason = judge.Machines
 	if got := explanationText(x, false); !strings.Contains(got, "\n\nmatmul · bs=16 · latency\n") {
 		t.Error(got)
 	}
@@ -219,9 +229,9 @@ func TestExplainViewMachines(t *testing.T) {
 func TestExplainViewWithout(t *testing.T) {
 	none := madeExplanation(judge.Regressed)
 	none.Comparison.Rows = nil
-	var many [][]any
+	var many []explain.Row
 	for i := range 25 {
-		many = append(many, []any{int64(i + 1), "environment", fmt.Sprintf("env.f%d", i), "a", nil, nil, nil, nil, nil, nil, nil, nil})
+		many = append(many, line(i+1, "environment", fmt.Sprintf("env.f%d", i), "a", nil, nil, nil, nil, nil, nil, nil, nil))
 	}
 	for name, c := range map[string]struct {
 		x     explain.Explanation

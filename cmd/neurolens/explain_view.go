@@ -32,19 +32,18 @@ func (w explainWriter) view() view {
 		return view{below: []string{"nothing got worse: " + w.counts()[0]}}
 	}
 	v := view{above: w.above()}
-	var quiet, contrasts [][]any
+	var quiet, contrasts []explain.Row
 	for _, row := range w.x.Rows[1:] {
-		if textAt(w.x.Table, row, "kind") == string(explain.Contrast) {
+		contrast := row.Kind == string(explain.Contrast)
+		if contrast {
 			contrasts = append(contrasts, row)
-			if at(w.x.Table, row, "rank") == nil {
-				continue
-			}
 		}
-		if at(w.x.Table, row, "rank") == nil {
+		switch {
+		case row.Rank != nil:
+			v.rows = append(v.rows, evidenceCells(&row))
+		case !contrast:
 			quiet = append(quiet, row)
-			continue
 		}
-		v.rows = append(v.rows, w.cells(row))
 	}
 	ranked := len(v.rows)
 	if ranked == 0 {
@@ -105,17 +104,17 @@ func (w explainWriter) above() []string {
 	c := w.c
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
 	lines = append(lines, w.counts()[0], "")
-	point, row := answer.Table{Columns: c.Columns, Rows: c.Rows}, c.Rows[0]
+	row := &c.Rows[0]
 	columns := append(slices.Clone(identityColumns), "machine", "metric")
-	if textAt(point, row, "reason") == string(judge.Machines) { // the row has the head's
+	if row.Reason == judge.Machines { // the row has the head's
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
 	}
-	constants, _ := axes(point, columns)
+	constants, _ := axes(identities(c.Rows[:1]), columns)
 	for i, text := range constants {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}
 	lines = append(lines, heading(constants)...)
-	cells := w.compareWriter.cells(point, row, false)
+	cells := pointCells(row, false)
 	base, head, change, interval, verdict, words := cells[0].text, cells[1].text, cells[2].text, cells[3].text, cells[7].text, cells[8].text
 	line := base + " → " + head
 	if change != unknown {
@@ -131,7 +130,7 @@ func (w explainWriter) above() []string {
 // chosen says why it is this point.
 func (w explainWriter) chosen() string {
 	points := w.c.Points
-	switch v := judge.Verdict(textAt(w.c.Table, w.c.Rows[0], "verdict")); {
+	switch v := w.c.Rows[0].Verdict; {
 	case len(points) == 1:
 		return "the only point"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
@@ -143,53 +142,47 @@ func (w explainWriter) chosen() string {
 	}
 }
 
-// cells are those of a line of evidence.
-func (w explainWriter) cells(row []any) []cell {
-	t := w.x.Table
-	name, unit := textAt(t, row, "name"), textAt(t, row, "unit")
-	value := func(column string) cell {
-		text := textAt(t, row, column)
+// evidenceCells are those of a line of evidence.
+func evidenceCells(row *explain.Row) []cell {
+	value := func(text string) cell {
 		number, err := strconv.ParseFloat(text, 64)
 		switch {
 		case text == "":
 			return cell{text: unknown}
-		case unit == "runs", textAt(t, row, "kind") == string(explain.Contrast):
+		case row.Unit == "runs", row.Kind == string(explain.Contrast):
 			return cell{text: text + " runs"}
-		case textAt(t, row, "scale") != "" && err == nil:
-			return cell{text: quantity(number, unit)}
+		case row.Scale != "" && err == nil:
+			return cell{text: quantity(number, row.Unit)}
 		}
 		return cell{text: cut(shortHashes(text), explainText)}
 	}
-	interval := ""
-	if at(t, row, "low") != nil && at(t, row, "high") != nil {
-		interval = strings.TrimSuffix(w.change(row, "low"), " %") + " " + strings.TrimSuffix(w.change(row, "high"), " %")
+	change, interval, part := evidenceChange(row), "", ""
+	if e := row.Estimate; e != nil && finite(e.Low) && finite(e.High) {
+		interval = strings.TrimSuffix(evidenceDifference(row, e.Low), " %") + " " + strings.TrimSuffix(evidenceDifference(row, e.High), " %")
 	}
-	part := ""
-	if v, ok := at(t, row, "share").(float64); ok {
-		part = fmt.Sprintf("%.0f %%", 100*v)
+	if row.Share != nil && finite(*row.Share) {
+		part = fmt.Sprintf("%.0f %%", 100**row.Share)
 	}
 	return []cell{
-		{text: machineText(at(t, row, "rank"))},
-		{text: textAt(t, row, "kind")},
-		{text: factName(name)},
-		value("base"),
-		value("head"),
-		{text: w.change(row, "change")},
-		{text: interval},
-		{text: part},
+		{text: machineText(answer.Integer(row.Rank))}, {text: row.Kind}, {text: factName(row.Name)}, value(row.Base), value(row.Head),
+		{text: change}, {text: interval}, {text: part},
 	}
 }
 
-// change is a difference as people read it; empty for what has none.
-func (w explainWriter) change(row []any, column string) string {
-	v, ok := at(w.x.Table, row, column).(float64)
-	switch {
-	case !ok:
+// evidenceChange is a change as people read it; empty for what has none.
+func evidenceChange(row *explain.Row) string {
+	if row.Estimate == nil || !finite(row.Estimate.Change) {
 		return ""
-	case textAt(w.x.Table, row, "scale") == string(schema.ScaleRatio):
+	}
+	return evidenceDifference(row, row.Estimate.Change)
+}
+
+// evidenceDifference is a change, or an end of its interval.
+func evidenceDifference(row *explain.Row, v float64) string {
+	if row.Scale == schema.ScaleRatio {
 		return signed(v)
 	}
-	return signedQuantity(v, textAt(w.x.Table, row, "unit"))
+	return signedQuantity(v, row.Unit)
 }
 
 // hash is a text that nobody reads to its end.
@@ -207,19 +200,18 @@ func shortHashes(text string) string {
 }
 
 // quiet are lines about what was looked at and is no difference.
-func (w explainWriter) quiet(rows [][]any) []string {
+func (w explainWriter) quiet(rows []explain.Row) []string {
 	var same, unsettled []string
 	ops := 0
 	for _, row := range rows {
-		name := textAt(w.x.Table, row, "name")
 		switch {
-		case textAt(w.x.Table, row, "kind") == string(explain.Op):
+		case row.Kind == string(explain.Op):
 			ops++
-		case textAt(w.x.Table, row, "verdict") == string(judge.Unchanged):
-			same = append(same, name)
+		case row.Verdict == string(judge.Unchanged):
+			same = append(same, row.Name)
 		default:
-			text := name
-			if change := w.change(row, "change"); change != "" {
+			text := row.Name
+			if change := evidenceChange(&row); change != "" {
 				text += " " + change
 			}
 			unsettled = append(unsettled, text)
@@ -247,9 +239,8 @@ func (w explainWriter) quiet(rows [][]any) []string {
 // log is the command that lists the commits between the sides; empty where there are none to list.
 func (w explainWriter) log() string {
 	for _, row := range w.x.Rows {
-		base, head := textAt(w.x.Table, row, "base"), textAt(w.x.Table, row, "head")
-		if textAt(w.x.Table, row, "name") == "git_commit" && base != "" && head != "" && !strings.Contains(base+head, ", ") {
-			return "git log --oneline " + shortCommit(base) + ".." + shortCommit(head)
+		if row.Name == "git_commit" && row.Base != "" && row.Head != "" && !strings.Contains(row.Base+row.Head, ", ") {
+			return "git log --oneline " + shortCommit(row.Base) + ".." + shortCommit(row.Head)
 		}
 	}
 	return ""

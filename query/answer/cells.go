@@ -53,3 +53,27 @@ func Map(m map[string]any) any {
 	}
 	return m
 }
+
+// Texts are a cell; NULL for nil.
+func Texts(m map[string]string) any {
+	if m == nil {
+		return nil
+	}
+	cell := make(map[string]any, len(m))
+	for key, value := range m {
+		cell[key] = value
+	}
+	return cell
+}
+
+// List is a cell; NULL for nil.
+func List(texts []string) any {
+	if texts == nil {
+		return nil
+	}
+	list := make([]any, len(texts))
+	for i, text := range texts {
+		list[i] = text
+	}
+	return list
+}

@@ -15,78 +15,88 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// By gives a row for each group of points with equal values of keys (identity columns, machine, metric, parameters), of
-// each metric on its own: the keys, metric, points, how many of them there are of each verdict, and geometric_mean, that
-// of the ratios less 1 of the points that both sides have; NULL where the metric is compared by its difference. Rows are
-// in the order of the keys. It is an ErrInput if a key is none of a point.
-func (c *Comparison) By(keys []string) (answer.Table, error) {
-	places := make([]func(row []any) any, len(keys))
-	var t answer.Table
-	for i, key := range keys {
-		place, column, err := c.valueOf(key)
-		if err != nil {
-			return answer.Table{}, err
-		}
-		places[i] = place
-		t.Columns = append(t.Columns, column)
-	}
-	t.Columns = append(t.Columns, answer.Column{Name: "metric", Type: answer.TypeText}, answer.Column{Name: "points", Type: answer.TypeInteger})
-	for _, v := range countedVerdicts {
-		t.Columns = append(t.Columns, answer.Column{Name: string(v), Type: answer.TypeInteger})
-	}
-	t.Columns = append(t.Columns, answer.Column{Name: "other", Type: answer.TypeInteger}, answer.Column{Name: "geometric_mean", Type: answer.TypeReal})
-	groups := map[string][][]any{}
-	var order []string
-	metric := c.Index("metric")
-	for _, row := range c.Rows {
-		values := make([]any, 0, len(keys)+1)
-		for _, place := range places {
-			values = append(values, place(row))
-		}
-		values = append(values, row[metric])
-		name := fmt.Sprintf("%#v", values)
-		if groups[name] == nil {
-			order = append(order, name)
-			groups[name] = append(groups[name], values)
-		}
-		groups[name] = append(groups[name], row)
-	}
-	for _, name := range order {
-		t.Rows = append(t.Rows, append(slices.Clone(groups[name][0]), c.tally(groups[name][1:])...))
-	}
-	slices.SortStableFunc(t.Rows, func(a, b []any) int { return compareRows(a[:len(keys)], b[:len(keys)]) })
-	return t, nil
+// Group is what points with equal values of some keys have in common, of one metric.
+type Group struct {
+	Keys          []any // values of the keys, as cells
+	Metric        string
+	Points        int
+	Verdicts      map[judge.Verdict]int
+	GeometricMean float64 // of the ratios less 1 of the points that both sides have; NaN where there is none
 }
 
-// countedVerdicts are those that By counts each on its own.
+// countedVerdicts are those that have a column of their own in groups.
 var countedVerdicts = []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed, judge.Unchanged, judge.Inconclusive}
 
-// tally counts the verdicts of rows.
-func (c *Comparison) tally(rows [][]any) []any {
-	counts := map[judge.Verdict]int64{}
-	for _, row := range rows {
-		text, _ := row[c.Index("verdict")].(string)
-		counts[judge.Verdict(text)]++
+// GroupFields are the columns of groups by keys.
+func GroupFields(keys []string) []answer.Field[Group] {
+	column := func(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
+		return answer.Field[Group]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 	}
-	values := []any{int64(len(rows))}
-	other := int64(len(rows))
+	var fields []answer.Field[Group]
+	for i, key := range keys {
+		fields = append(fields, answer.Field[Group]{
+			Column: keyColumn(key), Meaning: "equal in all points of the group", Of: func(g *Group) any { return g.Keys[i] },
+		})
+	}
+	fields = append(fields,
+		column("metric", answer.TypeText, "what is compared", func(g *Group) any { return answer.Text(g.Metric) }),
+		column("points", answer.TypeInteger, "how many points it has", func(g *Group) any { return int64(g.Points) }))
 	for _, v := range countedVerdicts {
-		values = append(values, counts[v])
-		other -= counts[v]
+		fields = append(fields, column(string(v), answer.TypeInteger, "points with this verdict", func(g *Group) any { return int64(g.Verdicts[v]) }))
 	}
-	return append(values, other, c.meanOf(rows))
+	return append(fields,
+		column("other", answer.TypeInteger, "points with another verdict, or none", func(g *Group) any { return int64(g.others()) }),
+		column("geometric_mean", answer.TypeReal, "of the ratios less 1; NULL where points are compared by their difference", func(g *Group) any { return answer.Computed(g.GeometricMean) }))
 }
 
-// meanOf is the geometric mean of the changes of rows.
-func (c *Comparison) meanOf(rows [][]any) any {
-	change, scale := c.Index("change"), c.Index("scale")
-	var changes []float64
-	for _, row := range rows {
-		if v, ok := row[change].(float64); ok && row[scale] == string(schema.ScaleRatio) {
-			changes = append(changes, math.Log1p(v))
+// others are the points whose verdict has no column of its own.
+func (g *Group) others() int {
+	n := g.Points
+	for _, v := range countedVerdicts {
+		n -= g.Verdicts[v]
+	}
+	return n
+}
+
+// By gives groups of points with equal values of keys (identity columns, machine, metric, parameters), of each metric on
+// its own, in the order of the keys. It is an ErrInput if a key is none of a point.
+func (c *Comparison) By(keys []string) ([]Group, error) {
+	values := make([]func(r *Row) any, len(keys))
+	for i, key := range keys {
+		value, err := c.valueOf(key)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = value
+	}
+	places := map[string]int{}
+	var groups []Group
+	logs := map[string][]float64{} // of ratios
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		own := make([]any, len(keys))
+		for k, value := range values {
+			own[k] = value(row)
+		}
+		name := fmt.Sprintf("%#v", append(slices.Clone(own), row.Metric))
+		at, known := places[name]
+		if !known {
+			at = len(groups)
+			places[name] = at
+			groups = append(groups, Group{Keys: own, Metric: row.Metric, Verdicts: map[judge.Verdict]int{}})
+		}
+		g := &groups[at]
+		g.Points++
+		g.Verdicts[row.Verdict]++
+		if e := row.Estimates; row.Ratio && e != nil && !math.IsInf(e.Change, 0) {
+			logs[name] = append(logs[name], math.Log1p(e.Change))
 		}
 	}
-	return answer.Real(geometricMean(changes))
+	for name, at := range places {
+		groups[at].GeometricMean = geometricMean(logs[name])
+	}
+	slices.SortStableFunc(groups, func(a, b Group) int { return slices.CompareFunc(a.Keys, b.Keys, compareValues) })
+	return groups, nil
 }
 
 // GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have and that are no
@@ -147,33 +157,34 @@ func geometricMean(logs []float64) float64 {
 	return math.Expm1(sum / float64(len(logs)))
 }
 
-// valueOf finds a key's value in a row: a column of what a point is, or a parameter.
-func (c *Comparison) valueOf(key string) (func(row []any) any, answer.Column, error) {
-	f := filter.FieldOf(key)
-	if f.Entry == "" && (slices.Contains(facts.Identity, f.Column.Name) || f.Column.Name == "metric") {
-		i := c.Index(f.Column.Name)
-		return func(row []any) any { return row[i] }, c.Columns[i], nil
+// keyColumn is the column of a key of groups.
+func keyColumn(key string) answer.Column {
+	if f := filter.FieldOf(key); f.Entry == "" {
+		return answer.ColumnsNamed(f.Column.Name)[0]
 	}
-	params := c.Index("params")
-	known := f.Column.Name == "params" && f.Entry != "" && slices.ContainsFunc(c.Rows, func(row []any) bool {
-		m, _ := row[params].(map[string]any)
-		_, ok := m[f.Entry]
+	return answer.Column{Name: key, Type: answer.TypeText}
+}
+
+// valueOf finds a key's value in a row: a column of what a point is, or a parameter.
+func (c *Comparison) valueOf(key string) (func(r *Row) any, error) {
+	f := filter.FieldOf(key)
+	switch {
+	case f.Entry == "" && f.Column.Name == "metric":
+		return func(r *Row) any { return answer.Text(r.Metric) }, nil
+	case f.Entry == "" && slices.Contains(facts.Identity, f.Column.Name):
+		return func(r *Row) any { return r.Identity.Value(f.Column.Name) }, nil
+	}
+	known := f.Column.Name == "params" && f.Entry != "" && slices.ContainsFunc(c.Rows, func(r Row) bool {
+		_, ok := r.Identity.Params[f.Entry]
 		return ok
 	})
 	if !known {
-		return nil, answer.Column{}, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
+		return nil, fault.Input("compare: --by %s: no point has it", fault.Brief(key))
 	}
-	return func(row []any) any {
-		m, _ := row[params].(map[string]any)
-		return m[f.Entry]
-	}, answer.Column{Name: key, Type: answer.TypeText}, nil
+	return func(r *Row) any { return r.Identity.Parameter(f.Entry) }, nil
 }
 
-// compareRows orders values: NULL last, numbers by their value, also where they are text.
-func compareRows(a, b []any) int {
-	return slices.CompareFunc(a, b, compareValues)
-}
-
+// compareValues orders values: NULL last, numbers by their value, also where they are text.
 func compareValues(a, b any) int {
 	if a == nil || b == nil {
 		switch {

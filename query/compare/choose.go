@@ -34,7 +34,7 @@ type Point struct {
 	Planned   bool    // that was planned
 	Spend     float64 // the share of the level that it may use: judge.Spend
 
-	Relative judge.Verdict // to what all points share; empty where that is not known
+	RelativeVerdict judge.Verdict // to what all points share; empty where that is not known
 
 	Confounded bool // its sides are of different sessions, or as if they were
 
@@ -55,7 +55,7 @@ func (p *pairing) point() Point {
 		BaseOK: p.base != nil && p.base.Measured(), Failures: p.moreFailures(), FailureChance: 1, Control: p.control, Confounded: p.confounded,
 	}
 	if p.relative != nil {
-		c.Relative = p.relative.Verdict
+		c.RelativeVerdict = p.relative.Verdict
 	}
 	if c.Failures {
 		c.FailureChance = p.failureChance()
@@ -240,14 +240,14 @@ func (w weight) compare(other weight) int {
 	return cmp.Or(w.rank-other.rank, cmp.Compare(other.size, w.size))
 }
 
-// Worst is the place of the point that matters most in an order of verdicts, among points that there are. Of those that
-// are not named, and of equal ones, it is that of the largest change.
-func Worst(points []Point, verdicts []judge.Verdict) int {
-	worst := 0
-	weigh := func(p Point) weight { return weightOf(verdicts, p.Verdict, p.Relative, p.Change) }
-	for i, p := range points {
-		if weigh(p).compare(weigh(points[worst])) < 0 {
-			worst = i
+// WorstOf is the row of the point that matters most in an order of verdicts. Of those that are not named, and of equal ones,
+// it is that of the largest change; nil where there is no row.
+func WorstOf(rows []Row, verdicts []judge.Verdict) *Row {
+	var worst *Row
+	weigh := func(r *Row) weight { return weightOf(verdicts, r.Verdict, r.RelativeVerdict, r.Point.Change) }
+	for i := range rows {
+		if worst == nil || weigh(&rows[i]).compare(weigh(worst)) < 0 {
+			worst = &rows[i]
 		}
 	}
 	return worst

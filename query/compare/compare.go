@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -48,9 +47,9 @@ type Request struct {
 	// Inputs adds to each row what its numbers are made of, so that they can be computed again. That is half of it.
 	Inputs bool
 
-	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Table: of very many points they are
+	// Pages takes the rows, at most 1,000 at a time, in place of the Comparison's Rows: of very many points they are
 	// larger than all they are made of. Its error ends the comparison.
-	Pages func(answer.Table) error
+	Pages func([]Row) error
 }
 
 // Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
@@ -67,21 +66,10 @@ type Side = sides.Side
 // Comparison is the answer: a row for each point and metric of both sides, what is said of all of them, and what the
 // sides are.
 //
-// Columns: the identity of the point (the head's, where it has the point), machine and params; base_point_id and
-// head_point_id; metric, unit, better, scale; for each side runs, the ok ones with a value of the metric, samples and
-// samples_max, the least and the most n_samples of a run, statuses, a map of status to number of runs, and the location
-// of the side; change, low, high: of the ratio less 1, or of the difference; noise and dead_zone likewise; p, p_adjusted
-// (over all points, and over looks); verdict, reason, more_runs; looks, the sessions of the head or, where a session went on
-// until it was settled (flag planned_looks), how often at most it was looked at, which p_adjusted and the confidence of low
-// and high allow for (judge.Spend); flags; failure, what went wrong in a run of the head; method, strict,
-// correction, the rules that were used, and rule, of which p is; relative_change, relative_low, relative_high, relative_p_adjusted, relative_verdict,
-// relative_reason and relative_more_runs: the same relative to what all points share (see Shared), NULL where that is not
-// known. With Inputs, what these are made of: base_locations, head_locations, block_differences and history (logarithms,
-// unless the scale is difference), variance, df, session_sd, prior_variance, prior_df, family. In a session that went on
-// until it was settled, points are judged as JudgeSession says: the family and what it lends are those of the look at which
-// the point had its last run.
+// In a session that went on until it was settled, points are judged as JudgeSession says: the family and what it lends are
+// those of the look at which the point had its last run.
 type Comparison struct {
-	answer.Table
+	Rows       []Row
 	Base, Head Side
 	Differs    []facts.Difference
 	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
@@ -89,7 +77,6 @@ type Comparison struct {
 	Metrics    []string             // that were compared, as they were asked for, else ascending
 	Shared     map[string]Shared    // by metric; none where points were not judged relative to what they share
 	Points     []Point              // all of them, also those beyond the limit
-	Chosen     []Point              // those of the rows, in their order
 	NotNumbers map[string]int       // as in Listing
 }
 
@@ -145,30 +132,22 @@ func (m *comparing) handOut(c *Comparison) error {
 		for _, p := range points {
 			row := p.row(m.correction())
 			if m.req.Inputs {
-				row = append(row, p.inputs()...)
+				row.Inputs = p.inputs()
 			}
 			c.Rows = append(c.Rows, row)
 		}
 		if m.req.Pages == nil {
 			continue
 		}
-		if err := m.req.Pages(c.Table); err != nil {
+		if err := m.req.Pages(c.Rows); err != nil {
 			return err
 		}
-		c.Rows = nil
+		c.Rows = c.Rows[:0]
 		for _, p := range points {
 			p.letGo()
 		}
 	}
 	return nil
-}
-
-// columns are those of the rows.
-func (m *comparing) columns() []answer.Column {
-	if m.req.Inputs {
-		return append(compareColumns(), inputColumns()...)
-	}
-	return compareColumns()
 }
 
 // letGo forgets what a row was made of: of very many points it is most of the memory.
@@ -197,7 +176,7 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if err := m.sides(ctx); err != nil {
 		return Comparison{}, err
 	}
-	c := Comparison{Table: answer.Table{Columns: m.columns()}}
+	var c Comparison
 	base, err := m.facts(ctx, m.base)
 	if err != nil {
 		return Comparison{}, err
@@ -236,9 +215,6 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 			c.Points = append(c.Points, p.point())
 		}
 		m.chosen = append(m.chosen, m.choose(f.points)...)
-	}
-	for _, p := range m.chosen {
-		c.Chosen = append(c.Chosen, p.point())
 	}
 	if c.Common, err = m.common(ctx, families); err != nil {
 		return Comparison{}, err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
@@ -27,22 +28,29 @@ func mustCompare(t testing.TB, db *query.DB, req compare.Request) compare.Compar
 	return c
 }
 
-// cellOf is a value of a row of a comparison, as text.
+// fieldOf is a value of a row of a comparison.
+func fieldOf(c compare.Comparison, row int, name string) any {
+	fields := compare.Fields(true)
+	i := slices.IndexFunc(fields, func(f answer.Field[compare.Row]) bool { return f.Name == name })
+	return fields[i].Of(&c.Rows[row])
+}
+
+// cellOf is fieldOf as text.
 func cellOf(c compare.Comparison, row int, name string) string {
-	return fmt.Sprint(c.Rows[row][c.Index(name)])
+	return fmt.Sprint(fieldOf(c, row, name))
 }
 
 func realOf(t testing.TB, c compare.Comparison, row int, name string) float64 {
 	t.Helper()
-	v, ok := c.Rows[row][c.Index(name)].(float64)
+	v, ok := fieldOf(c, row, name).(float64)
 	if !ok {
-		t.Fatalf("row %d: %s is %v", row, name, c.Rows[row][c.Index(name)])
+		t.Fatalf("row %d: %s is %v", row, name, fieldOf(c, row, name))
 	}
 	return v
 }
 
 func realsOf(c compare.Comparison, row int, name string) []float64 {
-	list, _ := c.Rows[row][c.Index(name)].([]any)
+	list, _ := fieldOf(c, row, name).([]any)
 	var values []float64
 	for _, v := range list {
 		values = append(values, v.(float64))
@@ -99,8 +107,8 @@ func TestCompareTwoSides(t *testing.T) {
 		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
 	}
 	by, err := c.By([]string{"bs"})
-	if err != nil || len(by.Rows) != 3 || by.Rows[0][0] != int64(1) || by.Rows[0][by.Index("regressed")] != int64(1) {
-		t.Errorf("by batch size: %v, %v", by.Rows, err)
+	if err != nil || len(by) != 3 || by[0].Keys[0] != int64(1) || by[0].Verdicts[judge.Regressed] != 1 || by[0].Points != 1 {
+		t.Errorf("by batch size: %v, %v", by, err)
 	}
 	_, err = c.By([]string{"nonsense"})
 	querytest.WantInput(t, err, "no point has it")
@@ -262,7 +270,7 @@ func TestCompareSense(t *testing.T) {
 		runs := slices.Concat(querytest.RunsOf(&n, 1, edit("base", c.editBase), c.base...), querytest.RunsOf(&n, 1, edit("head", c.edited), c.head...),
 			querytest.RunsOf(&n, 1, querytest.On("base", 64), five...), querytest.RunsOf(&n, 1, querytest.On("head", 64), five...))
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
-		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("batch_size")] == int64(1) })
+		row := slices.IndexFunc(got.Rows, func(r compare.Row) bool { return *r.Identity.BatchSize == 1 })
 		if row < 0 || len(got.Rows) != 2 {
 			t.Errorf("%s: no row of it in %v", c.what, got.Rows)
 			continue
@@ -308,16 +316,16 @@ func TestCompareAsMany(t *testing.T) {
 		t.Errorf("known to be in common of many: %q, want %q", many.Common, want)
 	}
 	for row := range few.Rows {
-		for i, column := range few.Columns {
-			if strings.HasSuffix(column.Name, "_locations") { // in another order
+		for _, f := range compare.Fields(true) {
+			if strings.HasSuffix(f.Name, "_locations") { // in another order
 				continue
 			}
-			x, isReal := few.Rows[row][i].(float64)
-			if y, _ := many.Rows[row][i].(float64); isReal && math.Abs(x-y) < 1e-9*math.Abs(x) {
+			x, isReal := f.Of(&few.Rows[row]).(float64)
+			if y, _ := f.Of(&many.Rows[row]).(float64); isReal && math.Abs(x-y) < 1e-9*math.Abs(x) {
 				continue
 			}
-			if a, b := fmt.Sprint(few.Rows[row][i]), fmt.Sprint(many.Rows[row][i]); a != b {
-				t.Errorf("row %d: %s is %s of few runs and %s of many", row, column.Name, a, b)
+			if a, b := fmt.Sprint(f.Of(&few.Rows[row])), fmt.Sprint(f.Of(&many.Rows[row])); a != b {
+				t.Errorf("row %d: %s is %s of few runs and %s of many", row, f.Name, a, b)
 			}
 		}
 	}

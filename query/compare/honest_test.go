@@ -12,13 +12,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// only is the only row of a comparison.
-func only(t testing.TB, c compare.Comparison) []any {
+// only makes sure that a comparison has one row.
+func only(t testing.TB, c compare.Comparison) {
 	t.Helper()
 	if len(c.Rows) != 1 {
 		t.Fatalf("%d rows, want 1: %v", len(c.Rows), c.Rows)
 	}
-	return c.Rows[0]
 }
 
 // TestCompareNewerSide: a session of two sides stands for the newer one, unless a filter names a side or has one alone.
@@ -197,7 +196,7 @@ func TestCompareUnknown(t *testing.T) {
 	}
 	for row := range got.Rows {
 		want := "estimate"
-		if got.Rows[row][got.Index("machine")] != nil {
+		if got.Rows[row].Identity.Machine != "" {
 			want = "unchanged"
 		}
 		if v := cellOf(got, row, "verdict"); v != want && v != "inconclusive" || want == "estimate" && v != want {
@@ -243,8 +242,8 @@ func TestCompareUnnamedStep(t *testing.T) {
 		six := []float64{1, 2, 3, 4, 5, 6}
 		db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, reading("base", c.base), six...), querytest.RunsOf(&n, 1, reading("head", c.head), six...)))
 		got := mustCompare(t, db, compare.Request{Base: "session=last"})
-		flags, _ := got.Rows[0][got.Index("flags")].([]any)
-		if p := got.Points[0]; p.Verdict != c.want || slices.Contains(flags, any("quantised")) != (c.base%10 == 0 && c.unit == "ns") {
+		flags := got.Rows[0].Flags
+		if p := got.Points[0]; p.Verdict != c.want || slices.Contains(flags, "quantised") != (c.base%10 == 0 && c.unit == "ns") {
 			t.Errorf("%d to %d %s: %s, flags %v, want %s", c.base, c.head, c.unit, p.Verdict, flags, c.want)
 		}
 	}

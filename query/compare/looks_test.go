@@ -164,8 +164,7 @@ func TestSettledStored(t *testing.T) {
 		}
 		settled := map[int]int{}
 		for row := range c.Rows {
-			params, _ := c.Rows[row][c.Index("params")].(map[string]any)
-			id, _ := params["point"].(string)
+			id := c.Rows[row].Identity.Params["point"]
 			was := decided[id]
 			if got := cellOf(c, row, "verdict"); (rules.Gate || !was.Open()) && got != string(was.Verdict) {
 				t.Errorf("%+v, point %s after %d blocks: %s at the end, %s when it was decided", rules, id, blocks[id], got, was.Verdict)

@@ -121,7 +121,7 @@ func TestCompareMetrics(t *testing.T) {
 		{map[string]compare.Threshold{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
 	} {
 		got := mustCompare(t, db, compare.Request{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
-		row := slices.IndexFunc(got.Rows, func(row []any) bool { return row[got.Index("metric")] == c.metric })
+		row := slices.IndexFunc(got.Rows, func(r compare.Row) bool { return r.Metric == c.metric })
 		if row < 0 || len(got.Rows) != 2 {
 			t.Fatalf("%s: rows %v", c.metric, got.Rows)
 		}

@@ -74,8 +74,8 @@ func TestCompareProcesses(t *testing.T) {
 		}
 		runs = append(runs, querytest.RunsOf(&n, 1+c.past, ofProcesses("", 1), 1500)...)
 		got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last~1", Head: "session=last", Rules: judge.Rules{Gate: true}})
-		flags, _ := got.Rows[0][got.Index("flags")].([]any)
-		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, any(compare.FlagOneBlock)) {
+		flags := got.Rows[0].Flags
+		if v := cellOf(got, 0, "verdict"); v != string(c.verdict) || cellOf(got, 0, "head_runs") != "1" || !slices.Contains(flags, compare.FlagOneBlock) {
 			t.Errorf("%d earlier sessions: %s of %s runs, flags %v", c.past, v, cellOf(got, 0, "head_runs"), flags)
 		}
 		if got.Points[0].Reason != c.reason {

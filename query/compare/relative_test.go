@@ -61,7 +61,7 @@ func TestCompareRelative(t *testing.T) {
 			if p.Verdict == judge.Regressed {
 				t.Errorf("%+v: point %d is said to be slower by itself", c, i)
 			}
-			if p.Relative != "" {
+			if p.RelativeVerdict != "" {
 				judged++
 			}
 		}
@@ -81,12 +81,11 @@ func TestCompareRelative(t *testing.T) {
 		if math.Abs(shared.Change-.154) > .01 {
 			t.Errorf("%+v: shared %+v, want 1.2/1.04 less 1", c, shared)
 		}
-		called := slices.DeleteFunc(slices.Clone(got.Rows), func(row []any) bool {
-			v := row[got.Index("relative_verdict")]
-			return v == nil || v == string(judge.Unchanged) || v == string(judge.Inconclusive)
+		called := slices.DeleteFunc(slices.Clone(got.Rows), func(r compare.Row) bool {
+			return r.Relative == nil || r.Relative.Verdict == judge.Unchanged || r.Relative.Verdict == judge.Inconclusive
 		})
-		if len(called) != 1 || called[0][got.Index("batch_size")] != int64(3) || called[0][got.Index("relative_verdict")] != string(judge.Regressed) ||
-			got.Rows[0][got.Index("batch_size")] != int64(3) {
+		if len(called) != 1 || *called[0].Identity.BatchSize != 3 || called[0].Relative.Verdict != judge.Regressed ||
+			*got.Rows[0].Identity.BatchSize != 3 {
 			t.Errorf("%+v: %d rows are called relative to the others, the first is %v", c, len(called), got.Rows[0])
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -12,128 +11,124 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// compareColumns are the columns of a comparison, in the order of what row gives.
-func compareColumns() []answer.Column {
-	columns := answer.ColumnsNamed(slices.Concat(facts.Identity, []string{"params"})...)
-	columns = append(columns, answer.Column{Name: "base_point_id", Type: answer.TypeText}, answer.Column{Name: "head_point_id", Type: answer.TypeText})
-	columns = append(columns, answer.ColumnsNamed("metric", "unit", "better")...)
-	columns = append(columns, answer.Column{Name: "scale", Type: answer.TypeText})
-	for _, side := range []string{"base", "head"} {
-		columns = append(columns,
-			answer.Column{Name: side + "_runs", Type: answer.TypeInteger}, answer.Column{Name: side + "_samples", Type: answer.TypeInteger}, answer.Column{Name: side + "_samples_max", Type: answer.TypeInteger},
-			answer.Column{Name: side + "_statuses", Type: answer.TypeMap}, answer.Column{Name: side, Type: answer.TypeReal, Unit: schema.UnitOfRow})
-	}
-	for _, name := range []string{"change", "low", "high", "noise", "dead_zone", "p", "p_adjusted"} {
-		columns = append(columns, answer.Column{Name: name, Type: answer.TypeReal})
-	}
-	return append(columns,
-		answer.Column{Name: "verdict", Type: answer.TypeText}, answer.Column{Name: "reason", Type: answer.TypeText}, answer.Column{Name: "more_runs", Type: answer.TypeInteger},
-		answer.Column{Name: "looks", Type: answer.TypeInteger}, answer.Column{Name: "flags", Type: answer.TypeList}, answer.Column{Name: "failure", Type: answer.TypeText},
-		answer.Column{Name: "method", Type: answer.TypeText}, answer.Column{Name: "strict", Type: answer.TypeBoolean}, answer.Column{Name: "rule", Type: answer.TypeText}, answer.Column{Name: "correction", Type: answer.TypeText},
-		answer.Column{Name: "relative_change", Type: answer.TypeReal}, answer.Column{Name: "relative_low", Type: answer.TypeReal}, answer.Column{Name: "relative_high", Type: answer.TypeReal},
-		answer.Column{Name: "relative_p_adjusted", Type: answer.TypeReal}, answer.Column{Name: "relative_verdict", Type: answer.TypeText},
-		answer.Column{Name: "relative_reason", Type: answer.TypeText}, answer.Column{Name: "relative_more_runs", Type: answer.TypeInteger})
+// Row is all that is said of a point as to one metric.
+type Row struct {
+	Point
+	Identity       facts.Point // the head's, where it has the point
+	BaseID, HeadID string      // point_id of each side; empty where it does not have the point
+	Unit           string
+	Scale          schema.Scale
+	Base, Head     *Measured  // nil where the side does not have the point
+	Estimates      *Estimates // nil where a side has no values
+	Flags          []string
+	Failure        string // what went wrong in a run of the head
+	Strict         bool   // the strict rule was used
+	Rule           judge.Rule
+	Correction     string    // by which p is adjusted
+	Relative       *Relative // to what all points share; nil where that is not known
+	Inputs         *Inputs   // nil unless Request.Inputs
 }
 
-// inputColumns are the columns of what the numbers of a row are made of, in the order of what inputs gives.
-func inputColumns() []answer.Column {
-	return []answer.Column{
-		{Name: "base_locations", Type: answer.TypeList},
-		{Name: "head_locations", Type: answer.TypeList},
-		{Name: "block_differences", Type: answer.TypeList},
-		{Name: "history", Type: answer.TypeList},
-		{Name: "variance", Type: answer.TypeReal},
-		{Name: "df", Type: answer.TypeReal},
-		{Name: "session_sd", Type: answer.TypeReal},
-		{Name: "prior_variance", Type: answer.TypeReal},
-		{Name: "prior_df", Type: answer.TypeReal},
-		{Name: "family", Type: answer.TypeInteger},
-	}
+// Measured is what a side has of a point.
+type Measured struct {
+	Runs                int64  // ok ones with a value of the metric
+	Samples, SamplesMax *int64 // the least and the most of a run
+	Statuses            map[string]any
+	Value               *float64 // its location in the unit; nil where there is none, or it is in another unit than the row
 }
 
-// rowCells is room for the values of a row, with what they are made of.
-const rowCells = 58
+// Estimates are what the runs of both sides say. A number that is not finite is not known.
+type Estimates struct {
+	Change, Low, High float64 // of the ratio less 1, or of the difference in the unit
+	Noise, DeadZone   float64 // likewise
+	P, Adjusted       float64
+}
+
+// Relative is what is said of a point relative to what all points share.
+type Relative struct {
+	Change, Low, High float64 // of the ratio less 1
+	Adjusted          float64
+	Verdict           judge.Verdict
+	Reason            judge.Reason
+	MoreRuns          int
+}
+
+// Inputs are what the numbers of a row are made of, in the scale in which the point is compared.
+type Inputs struct {
+	Base, Head, Blocks, History []float64
+	Variance, DF, SessionSD     float64
+	PriorVariance, PriorDF      float64
+	Family                      int
+}
 
 // row is the row of a point.
-func (p *pairing) row(correction string) []any {
+func (p *pairing) row(correction string) Row {
 	of, o := p.either(), p.outcome
 	scale := schema.ScaleOf(p.name)
-	row := make([]any, 0, rowCells)
-	row = append(row, of.Identity...)
-	row = append(row, answer.Map(of.Params), idOf(p.base), idOf(p.head),
-		answer.Text(p.name), answer.Text(p.kind().Unit), answer.Text(p.kind().Better), string(scale))
-	for _, g := range []*sides.Group{p.base, p.head} {
-		cells := sideCells(g, scale)
-		if g != nil && g.Metric.Unit != p.kind().Unit {
-			cells[4] = nil // it is in another unit than the row
-		}
-		row = append(row, cells...)
+	row := Row{
+		Point: p.point(), Identity: facts.PointOf(of.Identity, of.Params), BaseID: idOf(p.base), HeadID: idOf(p.head),
+		Unit: p.kind().Unit, Scale: scale, Base: p.measuredOf(p.base, scale), Head: p.measuredOf(p.head, scale),
+		Flags: p.flags(), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: correction, Relative: p.relatively(),
 	}
-	if !p.whole() || math.IsNaN(o.Change.Value) {
-		row = append(row, make([]any, 7)...)
-	} else {
-		for _, v := range []float64{o.Change.Value, o.Change.Low, o.Change.High, o.Noise, o.DeadZone} {
-			row = append(row, answer.Real(scale.Change(v)))
+	if p.whole() && !math.IsNaN(o.Change.Value) {
+		row.Estimates = &Estimates{
+			Change: scale.Change(o.Change.Value), Low: scale.Change(o.Change.Low), High: scale.Change(o.Change.High),
+			Noise: scale.Change(o.Noise), DeadZone: scale.Change(o.DeadZone), P: o.P, Adjusted: o.Adjusted,
 		}
-		row = append(row, answer.Real(o.P), answer.Real(o.Adjusted))
 	}
-	row = append(row, string(p.verdict), answer.Text(string(p.reason)), answer.Positive(o.MoreRuns), answer.Positive(p.looks()), p.flags(), p.failure(),
-		answer.Text(string(o.Method)), o.Strict, answer.Text(string(o.Rule)), correction)
-	return append(row, p.relatively()...)
+	return row
 }
 
-// relatively are the columns of what is said relative to what all points share.
-func (p *pairing) relatively() []any {
+// relatively is what is said relative to what all points share.
+func (p *pairing) relatively() *Relative {
 	o := p.relative
 	if o == nil {
-		return make([]any, 7)
+		return nil
 	}
-	of := func(v float64) any { return answer.Real(schema.ScaleRatio.Change(v)) }
-	return []any{
-		of(o.Change.Value), of(o.Change.Low), of(o.Change.High), answer.Real(o.Adjusted), string(o.Verdict),
-		answer.Text(string(o.Reason)), answer.Positive(o.MoreRuns),
+	of := schema.ScaleRatio.Change
+	return &Relative{
+		Change: of(o.Change.Value), Low: of(o.Change.Low), High: of(o.Change.High), Adjusted: o.Adjusted,
+		Verdict: o.Verdict, Reason: o.Reason, MoreRuns: o.MoreRuns,
 	}
 }
 
 // inputs are what the numbers of a row are made of.
-func (p *pairing) inputs() []any {
+func (p *pairing) inputs() *Inputs {
 	o, pair, j := p.outcome, p.pair, p.judgement
 	prior := j.Runs
 	if o.Method == judge.MethodBlocks {
 		prior = j.Blocks
 	}
-	var variance, df any
-	if prior.Variance > 0 {
-		variance, df = prior.Variance, answer.Real(prior.DF)
-	}
-	return []any{
-		answer.Reals(pair.Base), answer.Reals(pair.Head), answer.Reals(pair.Blocks), answer.Reals(pair.History),
-		answer.Real(o.Variance), answer.Real(o.DF), answer.Real(o.SessionSD), variance, df, int64(j.Family),
+	return &Inputs{
+		Base: pair.Base, Head: pair.Head, Blocks: pair.Blocks, History: pair.History,
+		Variance: o.Variance, DF: o.DF, SessionSD: o.SessionSD, PriorVariance: prior.Variance, PriorDF: prior.DF, Family: j.Family,
 	}
 }
 
-// sideCells are the columns of a side.
-func sideCells(g *sides.Group, scale schema.Scale) []any {
+// measuredOf is what a side has of the point.
+func (p *pairing) measuredOf(g *sides.Group, scale schema.Scale) *Measured {
 	if g == nil || g.Absent {
-		return make([]any, 5)
+		return nil
 	}
-	runs := len(g.Locations)
+	m := &Measured{Runs: int64(len(g.Locations)), Statuses: g.Statuses()}
 	if n := g.Noted().OneBlock; n > 0 {
-		runs = n
+		m.Runs = int64(n)
 	}
-	cells := []any{int64(runs), nil, nil, g.Statuses(), nil}
 	if len(g.Locations) > 0 {
-		cells[1], cells[2], cells[4] = g.Least, g.Most, answer.Real(scale.InUnit(g.Level()))
+		m.Samples, m.SamplesMax = &g.Least, &g.Most
+		if g.Metric.Unit == p.kind().Unit {
+			m.Value = new(scale.InUnit(g.Level()))
+		}
 	}
-	return cells
+	return m
 }
 
 // failure is what went wrong in a run of the head.
-func (p *pairing) failure() any {
+func (p *pairing) failure() string {
 	if p.head == nil {
-		return nil
+		return ""
 	}
-	return answer.Text(p.head.Noted().Failure)
+	return p.head.Noted().Failure
 }
 
 // looks is how often it may have been looked at while it grew, which p allows for: as often as was planned, else at each
@@ -178,9 +173,9 @@ const (
 )
 
 // flags are words about what the numbers of a point are worth.
-func (p *pairing) flags() []any {
+func (p *pairing) flags() []string {
 	pair, o := p.pair, p.outcome
-	var flags []any
+	var flags []string
 	add := func(word string, holds bool) {
 		if holds {
 			flags = append(flags, word)
@@ -246,9 +241,9 @@ func logChoose(n, k int64) float64 {
 	return gamma(n) - gamma(k) - gamma(n-k)
 }
 
-func idOf(g *sides.Group) any {
+func idOf(g *sides.Group) string {
 	if g == nil {
-		return nil
+		return ""
 	}
-	return answer.Text(g.PointID)
+	return g.PointID
 }

@@ -45,17 +45,11 @@ func Foresee(ctx context.Context, db *query.DB, suite string) (Foresight, error)
 	if err != nil {
 		return Foresight{}, err
 	}
-	differences, scale, threshold := c.Index("block_differences"), c.Index("scale"), c.Index("dead_zone")
-	for i, row := range c.Rows {
-		n := noise{}
-		for _, v := range duck.List(row[differences]) {
-			if d, ok := v.(float64); ok {
-				n.differences = append(n.differences, d)
-			}
-		}
-		zone, ok := row[threshold].(float64)
-		if ok && len(n.differences) > 1 && row[scale] == string(schema.ScaleRatio) && !c.Points[i].Control {
-			n.deadZone = math.Log1p(zone)
+	for i := range c.Rows {
+		row := &c.Rows[i]
+		n := noise{differences: row.Inputs.Blocks}
+		if e := row.Estimates; e != nil && len(n.differences) > 1 && row.Scale == schema.ScaleRatio && !row.Control {
+			n.deadZone = math.Log1p(e.DeadZone)
 			f.noises = append(f.noises, n)
 		}
 	}

@@ -24,12 +24,11 @@ func (x *explaining) choose(ctx context.Context) error {
 	if x.Comparison, err = compare.Compare(ctx, x.db, req); err != nil {
 		return err
 	}
-	worst := compare.Worst(x.Comparison.Chosen, interest) // one of each metric was chosen
-	row, point := x.Comparison.Rows[worst], x.Comparison.Chosen[worst]
-	x.Comparison.Rows, x.Comparison.Chosen = nil, nil
-	x.confounded = point.Confounded
-	if !x.req.Regressed || slices.Contains(gotWorse, point.Verdict) {
-		x.Comparison.Rows, x.Comparison.Chosen = [][]any{row}, []compare.Point{point}
+	worst := *compare.WorstOf(x.Comparison.Rows, interest) // one of each metric was chosen
+	x.Comparison.Rows = nil
+	x.confounded = worst.Confounded
+	if !x.req.Regressed || slices.Contains(gotWorse, worst.Verdict) {
+		x.Comparison.Rows = []compare.Row{worst}
 	}
 	return nil
 }

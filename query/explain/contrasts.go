@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
@@ -61,18 +60,18 @@ func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	for i, one := range read {
 		runs[i] = one.ContrastRun
 	}
-	scale := schema.Scale(x.text("scale"))
-	c := judge.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: x.text("better") == string(schema.BetterHigher)}
-	if zone, ok := x.Comparison.Rows[0][x.Comparison.Index("dead_zone")].(float64); ok {
-		c.DeadZone = zone
-		if scale == schema.ScaleRatio {
-			c.DeadZone = math.Log1p(zone)
+	point := x.row()
+	c := judge.Contrasting{Runs: runs, Names: x.contrastNames(runs), Higher: point.Better == string(schema.BetterHigher)}
+	if e := point.Estimates; e != nil {
+		c.DeadZone = e.DeadZone
+		if point.Scale == schema.ScaleRatio {
+			c.DeadZone = math.Log1p(e.DeadZone)
 		}
 	}
 	found := judge.Contrasts(c)
 	x.Facts, x.FewRuns = found.Tested, found.TooFew
 	for _, one := range found.All {
-		x.contrast(one, scale)
+		x.contrast(one)
 	}
 	return nil
 }
@@ -106,7 +105,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 	if err != nil {
 		return nil, err
 	}
-	a := sides.Asked{Metric: x.text("metric")}
+	a := sides.Asked{Metric: x.row().Metric}
 	if len(s.Kinds) == 1 && s.Kinds[0].Name == a.Metric {
 		a.Metric = ""
 	}
@@ -115,7 +114,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 		return nil, err
 	}
 	text := fmt.Sprintf("SELECT * FROM (SELECT run_id, session_id, block_index, epoch_us(started_at) AS started, %s AS location FROM %s WHERE status = 'ok')"+
-		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.text("metric"))), rows, mostContrastRuns)
+		" WHERE isfinite(location) ORDER BY started DESC NULLS LAST, run_id DESC LIMIT %d", scan.LocationOf(schema.ScaleOf(x.row().Metric)), rows, mostContrastRuns)
 	var ids []schema.ULID
 	var runs []startedRun
 	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) (err error) {
@@ -133,7 +132,7 @@ func (x *explaining) contrastRuns(ctx context.Context, r *scan.Reader, filter st
 	}
 	slices.Reverse(runs)
 	slices.Reverse(ids)
-	return runs, contrastFacts(ctx, r, ids, runs, x.text("metric"))
+	return runs, contrastFacts(ctx, r, ids, runs, x.row().Metric)
 }
 
 // contrastFacts reads the facts of runs.
@@ -167,37 +166,24 @@ func contrastFacts(ctx context.Context, r *scan.Reader, ids []schema.ULID, runs 
 }
 
 // contrast adds a contrast.
-func (x *explaining) contrast(c judge.Contrast, scale schema.Scale) {
-	tier := unranked
+func (x *explaining) contrast(c judge.Contrast) {
+	tier, point := unranked, x.row()
 	if c.Verdict == judge.Explains || c.Verdict == judge.Opposes {
 		tier = tierContrast
 	}
-	var base, head any
-	if c.Within != "" {
-		base, head = countsText(c.Base), countsText(c.Head)
+	change := point.Scale.Change
+	row := Row{
+		Kind: string(Contrast), Name: conditionText(c.Condition), Unit: point.Unit, Scale: point.Scale, Share: &c.Part, Verdict: string(c.Verdict),
+		Estimate: &Estimate{change(c.Effect.Value), change(c.Effect.Low), change(c.Effect.High)}, P: &c.P, Adjusted: &c.Adjusted, Alike: []string{},
 	}
-	x.evidence = append(x.evidence, evidence{tier: tier, size: -c.Adjusted, row: []any{
-		string(Contrast), conditionText(c.Condition), base, head,
-		answer.Real(scale.Change(c.Effect.Value)), answer.Real(scale.Change(c.Effect.Low)), answer.Real(scale.Change(c.Effect.High)),
-		answer.Text(x.text("unit")), string(scale), answer.Real(c.Part), string(c.Verdict),
-	}, tested: contrastCells(c, x.Facts)})
-}
-
-// contrastCells are what only contrasts have, in the order of the columns from p on.
-func contrastCells(c judge.Contrast, facts int) []any {
-	alike := make([]any, 0, len(c.Alike))
 	for _, other := range c.Alike {
-		alike = append(alike, conditionText(other))
+		row.Alike = append(row.Alike, conditionText(other))
 	}
-	cells := []any{answer.Real(c.P), answer.Real(c.Adjusted), nil, nil, nil, nil, nil, nil, alike}
-	if c.Within == "" {
-		return cells
+	if c.Within != "" {
+		row.Base, row.Head, row.Tested = countsText(c.Base), countsText(c.Head), x.Facts
+		row.Contrast = &Of{Within: c.Within, Runs: c.With, Others: c.Others, Sessions: c.WithSessions, OtherSessions: c.OtherSessions}
 	}
-	copy(cells[2:], []any{int64(facts), string(c.Within), int64(c.With), int64(c.Others)})
-	if c.WithSessions > 0 {
-		copy(cells[6:], []any{int64(c.WithSessions), int64(c.OtherSessions)})
-	}
-	return cells
+	x.add(tier, -c.Adjusted, row)
 }
 
 // countsText says how many of how many.

@@ -71,7 +71,7 @@ func TestExplainContrast(t *testing.T) {
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
 	x := explainContrasts(t, explain.Request{}, dir)
 	first := x.Rows[1]
-	at := func(name string) any { return first[x.Index(name)] }
+	at := func(name string) any { return fieldOf(first, name) }
 	want := "1 contrast os_kernel=6.9 0 of 14 7 of 14 ns ratio explains 4 head 7 7 <nil> <nil> [env.thp=always]"
 	got := fmt.Sprintln(at("rank"), at("kind"), at("name"), at("base"), at("head"), at("unit"), at("scale"), at("verdict"), at("tested"),
 		at("within"), at("runs"), at("others"), at("sessions"), at("other_sessions"), at("alike"))
@@ -90,8 +90,8 @@ func TestExplainContrast(t *testing.T) {
 	}
 	names := map[string]any{}
 	for _, row := range x.Rows {
-		if row[x.Index("kind")] == "contrast" {
-			names[row[x.Index("name")].(string)] = row[x.Index("alike")]
+		if fieldOf(row, "kind") == "contrast" {
+			names[row.Name] = fieldOf(row, "alike")
 		}
 	}
 	if len(names) != 4 || fmt.Sprint(names["env.core=0"], names["env.core=1"]) != `<nil> [tag.lane="a lane"]` && fmt.Sprint(names["env.core=0"], names["env.core=1"]) != `[tag.lane="slow one"] <nil>` {
@@ -110,8 +110,8 @@ func TestExplainContrastThreshold(t *testing.T) {
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
 	for threshold, want := range map[float64]any{.02: "explains", 20: "noise"} {
 		x := explainContrasts(t, explain.Request{Request: compare.Request{Thresholds: map[string]compare.Threshold{"": {Value: threshold}}}}, dir)
-		at := slices.IndexFunc(x.Rows, func(row []any) bool { return row[x.Index("name")] == "os_kernel=6.9" })
-		if at < 0 || x.Rows[at][x.Index("verdict")] != want {
+		at := slices.IndexFunc(x.Rows, func(row explain.Row) bool { return fieldOf(row, "name") == "os_kernel=6.9" })
+		if at < 0 || fieldOf(x.Rows[at], "verdict") != want {
 			t.Errorf("threshold %g: row %d of %v, want %s", threshold, at, x.Rows, want)
 		}
 	}
@@ -136,10 +136,10 @@ func TestExplainContrastNoise(t *testing.T) {
 	}
 	x := explainContrasts(t, explain.Request{}, querytest.NewStore(t, runs...))
 	for _, row := range x.Rows {
-		if row[x.Index("kind")] != "contrast" || !strings.HasPrefix(row[x.Index("name")].(string), "env.core") {
+		if fieldOf(row, "kind") != "contrast" || !strings.HasPrefix(row.Name, "env.core") {
 			continue
 		}
-		if row[0] != nil || row[x.Index("verdict")] != "noise" || row[x.Index("within")] != "both" || row[x.Index("name")] != "env.core=1" {
+		if row.Rank != nil || fieldOf(row, "verdict") != "noise" || fieldOf(row, "within") != "both" || fieldOf(row, "name") != "env.core=1" {
 			t.Errorf("got %v", row)
 		}
 		return
@@ -155,10 +155,10 @@ func TestExplainContrastMetric(t *testing.T) {
 	querytest.Seal(t, dir, contrastedRuns(false)...)
 	x := explainContrasts(t, explain.Request{Request: compare.Request{Metrics: []string{"accuracy"}}}, dir)
 	first := x.Rows[1]
-	if first[x.Index("name")] != "os_kernel=6.8" || first[x.Index("scale")] != "difference" || first[x.Index("unit")] != "ratio" {
+	if fieldOf(first, "name") != "os_kernel=6.8" || fieldOf(first, "scale") != "difference" || fieldOf(first, "unit") != "ratio" {
 		t.Errorf("got %v", first)
 	}
-	if change, _ := first[x.Index("change")].(float64); math.Abs(change+.02) > .003 {
+	if change, _ := fieldOf(first, "change").(float64); math.Abs(change+.02) > .003 {
 		t.Errorf("the effect is %v", change)
 	}
 }

@@ -1,7 +1,7 @@
 package explain
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -10,7 +10,6 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -18,64 +17,85 @@ import (
 
 // point adds the row of the point itself.
 func (x *explaining) point() {
-	row := x.Comparison.Rows[0]
-	at := func(name string) any { return row[x.Comparison.Index(name)] }
-	id := at("head_point_id")
-	if id == nil {
-		id = at("base_point_id")
+	point := x.row()
+	row := compared(Point, cmp.Or(point.HeadID, point.BaseID), point)
+	row.Rank, row.Verdict = new(int64(0)), string(point.Verdict)
+	if e := point.Estimates; e != nil {
+		row.P, row.Adjusted = &e.P, &e.Adjusted
 	}
-	x.Rows = append(x.Rows, x.row(int64(0), []any{
-		string(Point), id, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
-		at("unit"), at("scale"), nil, at("verdict"),
-	}, []any{at("p"), at("p_adjusted")}))
+	x.Rows = append(x.Rows, row)
+}
+
+// compared is a row of a comparison as one of an explanation.
+func compared(kind Kind, name string, r *compare.Row) Row {
+	row := Row{Kind: string(kind), Name: name, Base: valueText(r.Base), Head: valueText(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
+	if e := r.Estimates; e != nil {
+		row.Estimate = &Estimate{e.Change, e.Low, e.High}
+	}
+	return row
+}
+
+// valueText is the value of a side as text, in its stored unit; empty where there is none.
+func valueText(m *compare.Measured) string {
+	if m == nil || m.Value == nil {
+		return ""
+	}
+	if v, ok := answer.Computed(*m.Value).(float64); ok {
+		return schema.CanonicalFloat(v)
+	}
+	return ""
 }
 
 // facts adds the facts in which the sides differ.
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
 		if x.req.Silent == nil || !x.req.Silent(d) {
-			x.add(factTiers[d.Kind], 0, []any{string(d.Kind), d.Name, listed(d.Base), listed(d.Head), nil, nil, nil, nil, nil, nil, nil})
+			x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: strings.Join(d.Base, ", "), Head: strings.Join(d.Head, ", ")})
 		}
 	}
 }
 
-// listed are the values of a fact as one text; NULL where there are none.
-func listed(values []string) any { return answer.Text(strings.Join(values, ", ")) }
-
-func (x *explaining) add(tier int, size float64, row []any) {
-	x.evidence = append(x.evidence, evidence{tier: tier, size: size, row: row})
+func (x *explaining) add(tier int, size float64, row Row) {
+	x.evidence = append(x.evidence, evidence{Row: row, tier: tier, size: size})
 }
 
-// addTested adds a metric or a stage, of which a test says how likely no difference is.
-func (x *explaining) addTested(tier int, size float64, p any, row []any) {
-	x.evidence = append(x.evidence, evidence{tier: tier, size: size, p: p, row: row})
+// addTested adds a metric or a stage, of which a test says how likely no difference is: P of the row.
+func (x *explaining) addTested(tier int, size float64, row Row) {
+	x.evidence = append(x.evidence, evidence{Row: row, tier: tier, size: size, test: true})
 }
 
 // metrics adds other metrics of the same runs.
 func (x *explaining) metrics(c compare.Comparison) {
-	for _, row := range c.Rows {
-		at := func(name string) any { return row[c.Index(name)] }
-		verdict, name := judge.Verdict(duck.Text(at("verdict"))), duck.Text(at("metric"))
+	for i := range c.Rows {
+		r := &c.Rows[i]
 		tier := unranked
-		if changed(verdict) {
+		if changed(r.Verdict) {
 			tier = tierMetric
-			if name == metricClock {
+			if r.Metric == metricClock {
 				tier = tierHardware
 			}
 		}
-		base, _ := at("base").(float64)
-		change, _ := at("change").(float64)
-		size := math.Abs(change)
-		if at("scale") == string(schema.ScaleRatio) {
-			size = math.Abs(math.Log1p(change))
-		} else if base != 0 {
-			size = math.Abs(change / base)
+		row := compared(Metric, r.Metric, r)
+		if r.Estimates != nil {
+			row.P = &r.Estimates.P
 		}
-		x.addTested(tier, size, at("p"), []any{
-			string(Metric), name, numberText(at("base")), numberText(at("head")), at("change"), at("low"), at("high"),
-			at("unit"), at("scale"), nil, string(verdict),
-		})
+		x.addTested(tier, sizeOf(r), row)
 	}
+}
+
+// sizeOf is by how much a metric differs: the logarithm of its ratio, or the difference as a share of the base.
+func sizeOf(r *compare.Row) float64 {
+	if r.Estimates == nil {
+		return 0
+	}
+	change := r.Estimates.Change
+	switch {
+	case r.Scale == schema.ScaleRatio:
+		return math.Abs(math.Log1p(change))
+	case r.Base != nil && r.Base.Value != nil && *r.Base.Value != 0:
+		return math.Abs(change / *r.Base.Value)
+	}
+	return math.Abs(change)
 }
 
 // metricClock is the metric that says how fast the hardware ran.
@@ -84,14 +104,6 @@ const metricClock = "clock_sm"
 // changed tells whether a verdict is one of a change.
 func changed(v judge.Verdict) bool {
 	return v == judge.Regressed || v == judge.Improved || v == judge.Changed
-}
-
-// numberText is a number as text, in its stored unit; NULL stays.
-func numberText(v any) any {
-	if number, ok := v.(float64); ok {
-		return schema.CanonicalFloat(number)
-	}
-	return nil
 }
 
 // counts adds of what differs in how many runs of each side have it; where alone is set, only what one side alone has.
@@ -109,15 +121,13 @@ func (x *explaining) counts(tier int, kind Kind, seen [2]sideOfPoint, alone bool
 		if base[word] == head[word] || alone && min(base[word], head[word]) > 0 {
 			continue
 		}
-		row := []any{string(kind), word}
-		for i, side := range []map[string]int{base, head} {
-			if seen[i].runs == 0 {
-				row = append(row, nil)
-			} else {
-				row = append(row, fmt.Sprintf("%d of %d", side[word], seen[i].runs))
+		row := Row{Kind: string(kind), Name: word, Unit: "runs"}
+		for i, text := range []*string{&row.Base, &row.Head} {
+			if n := seen[i].runs; n > 0 {
+				*text = countsText([2]int{[2]map[string]int{base, head}[i][word], n})
 			}
 		}
-		x.add(tier, float64(max(base[word], head[word])), append(row, nil, nil, nil, "runs", nil, nil, nil))
+		x.add(tier, float64(max(base[word], head[word])), row)
 	}
 }
 
@@ -142,11 +152,12 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		if changed(o.Verdict) {
 			tier = tierStage
 		}
-		level := func(logs []float64) any { return schema.CanonicalFloat(math.Round(math.Exp(sides.Middle(logs)))) }
-		x.addTested(tier, math.Abs(o.Change.Value), o.P, []any{
-			string(Stage), names[i], level(pairs[i][0].Base), level(pairs[i][0].Head),
-			answer.Real(schema.ScaleRatio.Change(o.Change.Value)), answer.Real(schema.ScaleRatio.Change(o.Change.Low)), answer.Real(schema.ScaleRatio.Change(o.Change.High)),
-			"ns", string(schema.ScaleRatio), nil, string(o.Verdict),
+		level := func(logs []float64) string { return schema.CanonicalFloat(math.Round(math.Exp(sides.Middle(logs)))) }
+		change := schema.ScaleRatio.Change
+		x.addTested(tier, math.Abs(o.Change.Value), Row{
+			Kind: string(Stage), Name: names[i], Base: level(pairs[i][0].Base), Head: level(pairs[i][0].Head),
+			Estimate: &Estimate{change(o.Change.Value), change(o.Change.Low), change(o.Change.High)},
+			Unit:     "ns", Scale: schema.ScaleRatio, Verdict: string(o.Verdict), P: &o.P,
 		})
 	}
 }
@@ -190,20 +201,20 @@ const mostOfOps = .1
 
 // op adds an operator.
 func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
-	share := any(nil)
+	var share *float64
 	tier := tierOp
 	if d.total != 0 {
-		share = d.op / d.total
-		if d.op/d.total >= mostOfOps {
+		share = new(d.op / d.total)
+		if *share >= mostOfOps {
 			tier = tierMostOfOps
 		}
 	}
 	if math.Abs(d.op) < judge.DefaultThreshold*d.took || d.op == 0 {
 		tier = unranked
 	}
-	level := func(values []float64) any {
+	level := func(values []float64) string {
 		if len(values) == 0 {
-			return nil
+			return ""
 		}
 		return schema.CanonicalFloat(sides.Middle(values))
 	}
@@ -211,7 +222,8 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 	if key.kind != "" && key.kind != key.name {
 		name += " (" + key.kind + ")"
 	}
-	x.add(tier, math.Abs(d.op), []any{
-		string(Op), name, level(values[0]), level(values[1]), answer.Real(d.op), nil, nil, "ns", string(schema.ScaleDifference), share, nil,
+	x.add(tier, math.Abs(d.op), Row{
+		Kind: string(Op), Name: name, Base: level(values[0]), Head: level(values[1]),
+		Estimate: &Estimate{d.op, math.NaN(), math.NaN()}, Unit: "ns", Scale: schema.ScaleDifference, Share: share,
 	})
 }

@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -36,20 +34,8 @@ type Request struct {
 
 // Explanation is what is known to differ between the two sides of one point. That it came with the difference does not
 // make it the cause.
-//
-// Columns: rank, 0 for the point itself, whose id is its name, from 1 for what is most likely to matter, NULL for what was
-// looked at and did not change or is not settled; kind and name; base and head, values as text, of metrics, stages and ops
-// in their stored unit, of warnings, statuses and contrasts how many of the runs; change, low and high: of the ratio less 1,
-// or of the difference, as scale says, and of a contrast between the runs that are of its name and the others; unit; share,
-// of an op: of the difference of all ops together, of a contrast: of the difference of the point; verdict, of metrics and
-// stages, beyond chance among all of them, and that of a contrast (judge.ContrastVerdict); p and p_adjusted of what was
-// tested, and tested, over how many metrics and stages or facts that is.
-//
-// Of contrasts alone: within, base, head or both, the runs that differ; runs and others, how many of these are of the name,
-// a word of a filter, and how many are not; sessions and other_sessions likewise, where the fact changes from session to
-// session alone; alike, the facts that split the runs in the same way, so that the name may as well be one of these.
 type Explanation struct {
-	answer.Table
+	Rows []Row
 
 	// Comparison is that of all points. Its only row is that of the point that is explained; none where there is none to
 	// explain.
@@ -98,7 +84,6 @@ func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error
 	if err := x.choose(ctx); err != nil {
 		return Explanation{}, err
 	}
-	x.Table = answer.Table{Columns: explainColumns()}
 	if len(x.Comparison.Rows) == 0 {
 		return x.Explanation, nil
 	}
@@ -109,32 +94,6 @@ func Explain(ctx context.Context, db *query.DB, req Request) (Explanation, error
 	x.correct()
 	x.rank()
 	return x.Explanation, nil
-}
-
-func explainColumns() []answer.Column {
-	return []answer.Column{
-		{Name: "rank", Type: answer.TypeInteger},
-		{Name: "kind", Type: answer.TypeText},
-		{Name: "name", Type: answer.TypeText},
-		{Name: "base", Type: answer.TypeText},
-		{Name: "head", Type: answer.TypeText},
-		{Name: "change", Type: answer.TypeReal},
-		{Name: "low", Type: answer.TypeReal},
-		{Name: "high", Type: answer.TypeReal},
-		{Name: "unit", Type: answer.TypeText},
-		{Name: "scale", Type: answer.TypeText},
-		{Name: "share", Type: answer.TypeReal},
-		{Name: "verdict", Type: answer.TypeText},
-		{Name: "p", Type: answer.TypeReal},
-		{Name: "p_adjusted", Type: answer.TypeReal},
-		{Name: "tested", Type: answer.TypeInteger},
-		{Name: "within", Type: answer.TypeText},
-		{Name: "runs", Type: answer.TypeInteger},
-		{Name: "others", Type: answer.TypeInteger},
-		{Name: "sessions", Type: answer.TypeInteger},
-		{Name: "other_sessions", Type: answer.TypeInteger},
-		{Name: "alike", Type: answer.TypeList},
-	}
 }
 
 // explaining is an explanation in the making.
@@ -148,12 +107,10 @@ type explaining struct {
 
 // evidence is a row before it has its rank.
 type evidence struct {
+	Row
 	tier int // of tiers; unranked: it did not change
 	size float64
-	p    any   // of no difference, before it is corrected; NULL of what is not tested
-	row  []any // of the columns after rank, up to verdict
-
-	tested []any // of the columns after verdict, as many as there are; the others are NULL
+	test bool // P is that of a test, and is to be corrected
 }
 
 // correct takes back the verdicts of metrics and stages that may be chance among so many.
@@ -161,17 +118,16 @@ func (x *explaining) correct() {
 	var p []float64
 	var tested []*evidence
 	for i := range x.evidence {
-		if value, ok := x.evidence[i].p.(float64); ok && !math.IsNaN(value) {
-			p, tested = append(p, value), append(tested, &x.evidence[i])
+		if e := &x.evidence[i]; e.test && e.P != nil && !math.IsNaN(*e.P) {
+			p, tested = append(p, *e.P), append(tested, e)
 		}
 	}
 	x.Tested = len(p)
-	verdict := x.Index("verdict") - 1
 	for i, adjusted := range stat.BenjaminiHochberg(p) {
 		e := tested[i]
-		e.tested = []any{p[i], adjusted, int64(len(p))}
+		e.Adjusted, e.Tested = &adjusted, len(p)
 		if e.tier != unranked && adjusted >= judge.Level {
-			e.tier, e.row[verdict] = unranked, string(judge.Inconclusive)
+			e.tier, e.Verdict = unranked, string(judge.Inconclusive)
 		}
 	}
 }
@@ -201,24 +157,16 @@ var factTiers = map[facts.Kind]int{
 func (x *explaining) rank() {
 	slices.SortStableFunc(x.evidence, func(a, b evidence) int { return cmp.Or(a.tier-b.tier, cmp.Compare(b.size, a.size)) })
 	for i, e := range x.evidence {
-		rank := any(int64(i + 1))
-		if e.tier == unranked {
-			rank = nil
+		if e.tier != unranked {
+			e.Rank = new(int64(i + 1))
 		}
-		x.Rows = append(x.Rows, x.row(rank, e.row, e.tested))
+		x.Rows = append(x.Rows, e.Row)
 	}
-}
-
-// row is a row of so many columns as there are.
-func (x *explaining) row(rank any, cells, tested []any) []any {
-	row := append([]any{rank}, cells...)
-	row = append(row, tested...)
-	return append(row, make([]any, len(x.Columns)-len(row))...)
 }
 
 // look collects the evidence.
 func (x *explaining) look(ctx context.Context) error {
-	base, head := x.filterOf(x.Comparison.Base, "base"), x.filterOf(x.Comparison.Head, "head")
+	base, head := x.filterOf(x.Comparison.Base, x.row().BaseID), x.filterOf(x.Comparison.Head, x.row().HeadID)
 	seen, err := x.details(ctx, base, head)
 	if err != nil {
 		return err
@@ -236,7 +184,7 @@ func (x *explaining) look(ctx context.Context) error {
 	}
 	req := x.req.Request
 	req.Base, req.Head = base, head
-	own := x.text("metric")
+	own := x.row().Metric
 	req.Metrics = slices.DeleteFunc(common(seen[0].metrics, seen[1].metrics), func(name string) bool { return name == own })
 	c, err := compare.Compare(ctx, x.db, req)
 	if err != nil {
@@ -254,19 +202,16 @@ func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
 }
 
-// text is a value of the row of the point; empty for NULL.
-func (x *explaining) text(column string) string {
-	return duck.Text(x.Comparison.Rows[0][x.Comparison.Index(column)])
-}
+// row is that of the point.
+func (x *explaining) row() *compare.Row { return &x.Comparison.Rows[0] }
 
 // filterOf is the filter of the runs of the point on a side; empty where the side does not have it.
-func (x *explaining) filterOf(s compare.Side, name string) string {
-	point := x.text(name + "_point_id")
+func (x *explaining) filterOf(s compare.Side, point string) string {
 	if point == "" {
 		return ""
 	}
 	words := "point_id=" + filter.Quote(point)
-	if machine := x.text("machine"); slices.Contains(s.Machines, machine) {
+	if machine := x.row().Identity.Machine; slices.Contains(s.Machines, machine) {
 		words += " machine=" + filter.Quote(machine)
 	}
 	return sides.Both(s.Narrowed, words)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
@@ -100,21 +101,26 @@ func mustExplain(t *testing.T, db *query.DB, req explain.Request) explain.Explan
 	return x
 }
 
+// fieldOf is a value of a row.
+func fieldOf(row explain.Row, name string) any {
+	fields := explain.Fields()
+	return fields[slices.IndexFunc(fields, func(f answer.Field[explain.Row]) bool { return f.Name == name })].Of(&row)
+}
+
 // explained is the verdict and the batch size of the point that is explained.
 func explained(x explain.Explanation) string {
 	if len(x.Comparison.Rows) == 0 {
 		return "none"
 	}
 	row := x.Comparison.Rows[0]
-	at := func(name string) any { return row[x.Comparison.Index(name)] }
-	return fmt.Sprintf("%v %v", at("verdict"), at("batch_size"))
+	return fmt.Sprintf("%v %v", row.Verdict, *row.Identity.BatchSize)
 }
 
 // lines are the rows of an explanation, in short, but those of contrasts that are not ranked.
 func lines(x explain.Explanation) string {
 	var all strings.Builder
 	for _, row := range x.Rows {
-		at := func(name string) any { return row[x.Index(name)] }
+		at := func(name string) any { return fieldOf(row, name) }
 		if at("kind") == "contrast" && at("rank") == nil {
 			continue
 		}
@@ -155,7 +161,7 @@ func TestExplain(t *testing.T) {
 <nil> metric cpu_user -0.00 unchanged
 <nil> metric temperature +0.00 unchanged
 `
-	want = strings.Replace(want, "POINT", x.Comparison.Rows[0][x.Comparison.Index("base_point_id")].(string), 1)
+	want = strings.Replace(want, "POINT", x.Comparison.Rows[0].BaseID, 1)
 	if got := lines(x); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -248,7 +254,7 @@ func TestExplainSidesOfSessions(t *testing.T) {
 	last, before := "session="+querytest.SessionID(2), "session="+querytest.SessionID(1)
 	x := mustExplain(t, db, explain.Request{Request: compare.Request{Base: before, Head: last}})
 	want := "0 point POINT +0.00 inconclusive\n<nil> stage setup +0.00 inconclusive\n"
-	if got := strings.ReplaceAll(lines(x), x.Rows[0][x.Index("name")].(string), "POINT"); got != want {
+	if got := strings.ReplaceAll(lines(x), x.Rows[0].Name, "POINT"); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	if c := x.Comparison; c.Base.Filter != before || c.Head.Filter != last || c.Head.Runs != 6 {
@@ -270,11 +276,11 @@ func TestExplainNothing(t *testing.T) {
 			req.Metrics = []string{metric}
 		}
 		x := mustExplain(t, db, req)
-		if got := x.Comparison.Rows[0][x.Comparison.Index("metric")]; got != want || strings.Count(lines(x), "\n") != 5 {
+		if got := x.Comparison.Rows[0].Metric; got != want || strings.Count(lines(x), "\n") != 5 {
 			t.Errorf("%v is explained by\n%s", got, lines(x))
 		}
 		for _, row := range x.Rows[1:] {
-			if metric == "" && row[0] != nil {
+			if metric == "" && row.Rank != nil {
 				t.Errorf("ranked: %v", row)
 			}
 		}
@@ -301,10 +307,10 @@ func TestExplainUnbounded(t *testing.T) {
 	x := mustExplain(t, querytest.Open(t, querytest.NewStore(t, runs...)), explain.Request{Request: compare.Request{Base: "side=base bs=2", Head: "side=head bs=2"}})
 	seen := map[any]bool{}
 	for _, row := range x.Rows {
-		kind, low, high := row[x.Index("kind")], row[x.Index("low")], row[x.Index("high")]
+		kind, low, high := fieldOf(row, "kind"), fieldOf(row, "low"), fieldOf(row, "high")
 		seen[kind] = true
-		if (kind == "stage" || kind == "metric" || kind == "point") && (low != nil || high != nil || row[x.Index("change")] == nil) {
-			t.Errorf("%v %v: from %v to %v", kind, row[x.Index("name")], low, high)
+		if (kind == "stage" || kind == "metric" || kind == "point") && (low != nil || high != nil || fieldOf(row, "change") == nil) {
+			t.Errorf("%v %v: from %v to %v", kind, fieldOf(row, "name"), low, high)
 		}
 	}
 	if !seen["stage"] || !seen["metric"] {

@@ -56,13 +56,13 @@ func TestExplainNoise(t *testing.T) {
 		if explained(x) != "regressed 1" || x.Tested != 24 || x.Facts+x.FewRuns != 9 { // the block is one
 			t.Fatalf("%s is explained, by %d metrics and stages and %d facts", explained(x), x.Tested, x.Facts)
 		}
-		if slices.ContainsFunc(x.Rows, func(row []any) bool {
-			return row[x.Index("kind")] == "contrast" && row[x.Index("verdict")] != "inconclusive"
+		if slices.ContainsFunc(x.Rows, func(row explain.Row) bool {
+			return fieldOf(row, "kind") == "contrast" && fieldOf(row, "verdict") != "inconclusive"
 		}) {
 			contrasts++
 		}
 		for _, row := range x.Rows[1:] {
-			if kind := row[x.Index("kind")]; row[x.Index("rank")] != nil && (kind == "metric" || kind == "stage") {
+			if kind := fieldOf(row, "kind"); fieldOf(row, "rank") != nil && (kind == "metric" || kind == "stage") {
 				t.Logf("seed %d: %v", seed, row)
 				with++
 				break

@@ -1,0 +1,84 @@
+package facts
+
+import (
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// Point is what makes a point, and the machine. What is not known is empty, or nil.
+type Point struct {
+	Benchmark, Variant, Backend, Model, Precision string
+	BatchSize, SeqLen                             *int64
+	Machine                                       string
+	Params                                        map[string]string // in their canonical text
+}
+
+// PointOf makes a point of the values of Identity, as a row of runs has them, and its parameters.
+func PointOf(values []any, params map[string]any) Point {
+	text := func(i int) string { s, _ := values[i].(string); return s }
+	integer := func(i int) *int64 {
+		if n, ok := values[i].(int64); ok {
+			return &n
+		}
+		return nil
+	}
+	p := Point{
+		Benchmark: text(0), Variant: text(1), Backend: text(2), Model: text(3), Precision: text(4),
+		BatchSize: integer(5), SeqLen: integer(6), Machine: text(7),
+	}
+	if params != nil {
+		p.Params = make(map[string]string, len(params))
+		for name, value := range params {
+			p.Params[name], _ = value.(string)
+		}
+	}
+	return p
+}
+
+// Value is that of a column of Identity, or of params, as a cell.
+func (p *Point) Value(column string) any {
+	switch column {
+	case "benchmark":
+		return answer.Text(p.Benchmark)
+	case "variant":
+		return answer.Text(p.Variant)
+	case "backend":
+		return answer.Text(p.Backend)
+	case "model":
+		return answer.Text(p.Model)
+	case "precision":
+		return answer.Text(p.Precision)
+	case "batch_size":
+		return answer.Integer(p.BatchSize)
+	case "seq_len":
+		return answer.Integer(p.SeqLen)
+	case "machine":
+		return answer.Text(p.Machine)
+	case "params":
+		return answer.Texts(p.Params)
+	}
+	return nil
+}
+
+// Parameter is the value of a parameter, as a cell.
+func (p *Point) Parameter(name string) any {
+	if value, ok := p.Params[name]; ok {
+		return value
+	}
+	return nil
+}
+
+// PointMeanings say what the columns of a point mean.
+var PointMeanings = map[string]string{
+	"benchmark": "the benchmark that was run", "variant": "its variant", "backend": "what computes", "model": "the name of the model",
+	"precision": "the type of the model's numbers", "batch_size": "inputs at a time", "seq_len": "the length of a sequence",
+	"machine": "the machine it ran on", "params": "other parameters, in their canonical text",
+}
+
+// PointFields are columns of a point, of rows that have one.
+func PointFields[Row any](of func(*Row) *Point, columns ...string) []answer.Field[Row] {
+	fields := make([]answer.Field[Row], len(columns))
+	for i, column := range answer.ColumnsNamed(columns...) {
+		fields[i] = answer.Field[Row]{Column: column, Meaning: PointMeanings[column.Name], Of: func(row *Row) any { return of(row).Value(column.Name) }}
+	}
+	return fields
+}
