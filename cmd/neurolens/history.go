@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/history"
 )
@@ -99,7 +100,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 		}
 		a.reportNotNumbers(h.NotNumbers)
 		w := historyWriter{app: a, h: &h, req: req, gate: f.gate}
-		if err := a.print(format, h.Table, w.view); err != nil || f.gate == gateOff {
+		if err := a.printView(format, w.view()); err != nil || f.gate == gateOff {
 			return err
 		}
 		return f.gate.verdict(gateOfHistory(h.Gate))
@@ -156,7 +157,8 @@ func (w historyWriter) gateLine() string {
 // printHistory writes every row in a format for programs, page after page.
 func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, gate gateMode, format string) error {
 	w := a.pages(format)
-	req.Pages = w.page
+	fields := history.Fields()
+	req.Pages = func(rows []history.Row) error { return w.page(answer.TableOf(fields, rows)) }
 	h, err := history.Read(ctx, db, req)
 	if err != nil {
 		return err
@@ -235,9 +237,9 @@ func (w historyWriter) since() string {
 func counted(n int, noun string) string { return thousands(n) + " " + noun }
 
 // began is the day on which a session started, in local time.
-func began(v any) string {
-	if t, ok := v.(time.Time); ok {
-		return t.Local().Format(time.DateOnly)
+func began(started *time.Time) string {
+	if started == nil {
+		return unknown
 	}
-	return unknown
+	return started.Local().Format(time.DateOnly)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // changeOrder is how verdicts are ordered: what got worse first.
@@ -25,7 +26,7 @@ func (w historyWriter) several() view {
 		return changedAt{}
 	}
 	slices.SortStableFunc(series, func(a, b history.Series) int {
-		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), w.worse(last(a), last(b)))
+		return cmp.Or(min(b.Failed, 1)-min(a.Failed, 1), worse(last(a), last(b)))
 	})
 	shown := series[:min(len(series), historyRows)]
 
@@ -95,34 +96,33 @@ func withoutLabel(constants []string) []string {
 
 // firstRows are the first rows of series.
 func (w historyWriter) firstRows(series []history.Series) answer.Table {
-	t := answer.Table{Columns: w.h.Columns}
+	var rows []history.Row
 	for _, s := range series {
-		t.Rows = append(t.Rows, w.h.Rows[s.First])
+		rows = append(rows, w.h.Rows[s.First])
 	}
-	return t
+	return historyTable(rows...)
 }
 
 // seriesCells are the cells of a series after what it is of.
 func (w historyWriter) seriesCells(s history.Series, c changedAt) []cell {
 	rows := w.h.Rows[s.First:s.End]
-	newest := rows[len(rows)-1]
 	cells := []cell{
 		{text: thousands(len(s.Locations))},
 		{text: sparkline(s.Locations, sparkColumns)},
-		{text: quantity(at(w.h.Table, newest, "location"), textAt(w.h.Table, newest, "unit"))},
+		{text: locationText(&rows[len(rows)-1])},
 	}
 	if c.row == nil {
 		return append(cells, cell{text: unknown}, cell{failedOfLate(s), s.Failed > 0}, cell{})
 	}
-	verdict := string(c.verdict)
-	if n := len(s.Changes); c.verdict == history.Unsettled && n > 1 {
-		verdict += ", " + string(w.changes(s)[n-2].verdict) + " before"
+	verdict := string(c.verdict())
+	if n := len(s.Changes); c.verdict() == history.Unsettled && n > 1 {
+		verdict += ", " + string(w.changes(s)[n-2].verdict()) + " before"
 	}
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
-	return append(cells, cell{text: w.shift(c.row, "shift")}, cell{verdict, c.verdict == judge.Regressed || s.Failed > 0},
-		cell{text: w.app.when(at(w.h.Table, c.row, "started_at"))})
+	return append(cells, cell{text: shiftText(c.row, c.row.Shift)}, cell{verdict, c.verdict() == judge.Regressed || s.Failed > 0},
+		cell{text: w.app.when(answer.Value(c.row.StartedAt))})
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
@@ -134,18 +134,17 @@ func failedOfLate(s history.Series) string {
 }
 
 // worse orders changes: for the worse first, then the larger one.
-func (w historyWriter) worse(a, b changedAt) int {
+func worse(a, b changedAt) int {
 	size := func(c changedAt) float64 {
-		if c.row == nil {
+		switch {
+		case c.row == nil || c.row.Shift == nil:
 			return 0
+		case c.row.Scale == schema.ScaleRatio:
+			return math.Abs(math.Log1p(*c.row.Shift))
 		}
-		v, _ := at(w.h.Table, c.row, "shift").(float64)
-		if textAt(w.h.Table, c.row, "scale") == "ratio" {
-			v = math.Log1p(v)
-		}
-		return math.Abs(v)
+		return math.Abs(*c.row.Shift)
 	}
-	return cmp.Or(slices.Index(changeOrder, a.verdict)-slices.Index(changeOrder, b.verdict), cmp.Compare(size(b), size(a)))
+	return cmp.Or(slices.Index(changeOrder, a.verdict())-slices.Index(changeOrder, b.verdict()), cmp.Compare(size(b), size(a)))
 }
 
 // counts are the lines that count everything.
@@ -211,7 +210,7 @@ func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
 	for _, s := range w.h.Series {
 		switch changes := w.changes(s); {
 		case len(changes) > 0:
-			counts[changes[len(changes)-1].verdict]++
+			counts[changes[len(changes)-1].verdict()]++
 		case w.tooShort(s):
 			few++
 		default:
@@ -223,17 +222,11 @@ func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
 
 // regressions are the changes for the worse, a line each, the largest first.
 func (w historyWriter) regressions() view {
-	type regression struct {
-		changedAt
-		name string
-	}
-	var all []regression
+	var all []changedAt
 	for _, s := range w.h.Series {
-		for _, c := range w.changes(s) {
-			all = append(all, regression{c, w.name(c.row)})
-		}
+		all = append(all, w.changes(s)...)
 	}
-	slices.SortStableFunc(all, func(a, b regression) int { return w.worse(a.changedAt, b.changedAt) })
+	slices.SortStableFunc(all, worse)
 	v := view{columns: []viewColumn{
 		{header: "CHANGED"},
 		{header: "SERIES"},
@@ -244,10 +237,10 @@ func (w historyWriter) regressions() view {
 	}}
 	for _, r := range all[:min(len(all), historyRows)] {
 		v.rows = append(v.rows, []cell{
-			{text: began(at(w.h.Table, r.row, "started_at"))},
-			{text: r.name},
-			{w.shift(r.row, "shift"), true},
-			{text: w.interval(r.row)},
+			{text: began(r.row.StartedAt)},
+			{text: seriesName(r.row)},
+			{shiftText(r.row, r.row.Shift), true},
+			{text: shiftInterval(r.row)},
 			{text: commitRange(r.Base, r.Head)},
 			{text: differsText(r.Differs)},
 		})
@@ -257,7 +250,7 @@ func (w historyWriter) regressions() view {
 	}
 	v.below = append(v.below, fmt.Sprintf("%s%s in %s of %s", count(len(all), "regression"), w.since(), counted(len(w.h.Series), "series"), thousands(w.h.Known)))
 	v.below = append(v.below, w.unsettledSeries()...)
-	return w.finish(v, []changedAt{all[0].changedAt})
+	return w.finish(v, all[:1])
 }
 
 // unsettledSeries counts the series that may have a regression which is not listed.
@@ -280,11 +273,11 @@ func (w historyWriter) finish(v view, changes []changedAt) view {
 	if w.gate != gateOff {
 		v.below = append(v.below, w.gateLine())
 	}
-	slices.SortStableFunc(changes, w.worse)
+	slices.SortStableFunc(changes, worse)
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
-	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(textAt(w.h.Table, changes[0].row, "session_id"))
+	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(changes[0].row.SessionID)
 	for _, dir := range w.app.stores {
 		command += " --store " + shellQuoted(dir)
 	}

@@ -11,20 +11,15 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // madeHistory is a history of points of some batch sizes, each with 12 sessions, of which the seventh changed by a shift.
 func madeHistory(shifts ...float64) history.History {
 	h := history.History{Known: len(shifts), Sessions: 12}
-	for _, name := range []string{
-		"benchmark", "batch_size", "params", "machine", "metric", "unit", "scale", "session_id", "started_at", "location",
-		"change_point", "shift", "shift_low", "shift_high", "verdict",
-	} {
-		h.Columns = append(h.Columns, answer.Column{Name: name, Type: answer.TypeText})
-	}
 	day := time.Date(2026, 9, 1, 12, 0, 0, 0, time.Local)
 	for n, shift := range shifts {
 		s := history.Series{First: len(h.Rows), Sessions: 12}
@@ -34,18 +29,16 @@ func madeHistory(shifts ...float64) history.History {
 				location *= 1 + shift
 			}
 			s.Locations = append(s.Locations, location)
-			row := []any{
-				"matmul", int64(1 << n),
-				map[string]any{"tile": "32"},
-				"lab3", "latency", "ns", "ratio", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
-				day.AddDate(0, 0, k), location, false, nil, nil, nil, nil,
+			row := history.Row{
+				Point:  history.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]any{"tile": "32"}, Machine: "lab3"},
+				Metric: "latency", Unit: "ns", Scale: schema.ScaleRatio, SessionID: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
+				StartedAt: new(day.AddDate(0, 0, k)), Location: location,
 			}
 			if k == 6 && shift != 0 {
-				verdict := "regressed"
+				row.ChangePoint, row.Shift, row.ShiftLow, row.Verdict = true, new(shift), new(shift-.01), judge.Regressed
 				if shift < 0 {
-					verdict = "improved"
+					row.Verdict = judge.Improved
 				}
-				row = append(row[:10], true, shift, shift-.01, any(nil), verdict)
 				s.Changes = append(s.Changes, history.Change{
 					Row: len(h.Rows), Base: "81cc0fe7777", Head: "9a01b3d7777", BaseSession: "01ARZ3NDEKTSV4RRFFQ69G5FAW",
 					Differs: []facts.Difference{
@@ -161,8 +154,8 @@ func TestHistoryFits(t *testing.T) {
 // in common has a line of its own.
 func TestHistoryHeading(t *testing.T) {
 	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
-	last := h.Rows[h.Series[historyRows].First]
-	last[h.Index("metric")], last[h.Index("params")] = "throughput", map[string]any{"tile": "64"}
+	last := &h.Rows[h.Series[historyRows].First]
+	last.Metric, last.Params = "throughput", map[string]any{"tile": "64"}
 	want := "matmul · lab3\nall of the series below: latency · tile=32\n\n"
 	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant %q", text, want)
@@ -187,8 +180,8 @@ func TestHistoryCounts(t *testing.T) {
 	h := madeHistory(.2, 0, 0)
 	h.Series[2].Sessions = history.Least - 1
 	twice := &h.Series[0]
-	later := h.Rows[twice.First+9]
-	later[h.Index("shift")], later[h.Index("verdict")] = -.09, "improved"
+	later := &h.Rows[twice.First+9]
+	later.Shift, later.Verdict = new(-.09), judge.Improved
 	twice.Changes = append(twice.Changes, history.Change{Row: twice.First + 9})
 	want := "3 series over 12 sessions\nby their last change: 0 regressed, 1 improved, 1 with no change found\n1 with fewer than 8 sessions, which"
 	if text := historyText(h, history.Request{}, 200, false); !strings.Contains(text, want) {
@@ -228,8 +221,8 @@ func TestHistoryFailing(t *testing.T) {
 
 // unsettled makes the change of a series one that may be chance.
 func unsettled(h history.History, series int) history.History {
-	row := h.Rows[h.Series[series].Changes[0].Row]
-	row[h.Index("verdict")], row[h.Index("change_point")] = "unsettled", false
+	row := &h.Rows[h.Series[series].Changes[0].Row]
+	row.Verdict, row.ChangePoint = history.Unsettled, false
 	h.Unsettled++
 	return h
 }
@@ -258,8 +251,8 @@ func TestHistoryUnsettled(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, text)
 	}
 	one := madeHistory(0)
-	spike := one.Rows[3]
-	spike[one.Index("shift")], spike[one.Index("verdict")] = .31, "spike"
+	spike := &one.Rows[3]
+	spike.Shift, spike.Verdict = new(.31), history.Spike
 	one.Series[0].Spikes = []int{3, 3, 3, 3}
 	text = historyText(one, history.Request{}, 200, false)
 	if want := "\n4 sessions far off its level and back, which is no change: 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), 2026-09-04 (+31.0 %), …\n"; !strings.Contains(text, want) {
@@ -270,8 +263,8 @@ func TestHistoryUnsettled(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
 	}
 	h = madeHistory(.2)
-	last := h.Rows[h.Series[0].First+9]
-	last[h.Index("shift")], last[h.Index("verdict")] = .05, "unsettled"
+	last := &h.Rows[h.Series[0].First+9]
+	last.Shift, last.Verdict = new(.05), history.Unsettled
 	h.Series[0].Changes = append(h.Series[0].Changes, history.Change{Row: 9})
 	h.Series = append(h.Series, h.Series[0])
 	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {

@@ -30,15 +30,21 @@ var historyAxes = []string{"benchmark", "variant", "backend", "model", "batch_si
 // changedAt is a change of a series, with what is said of it.
 type changedAt struct {
 	history.Change
-	row     []any
-	verdict judge.Verdict
+	row *history.Row // nil: there is no change
+}
+
+// verdict is empty where there is no change.
+func (c changedAt) verdict() judge.Verdict {
+	if c.row == nil {
+		return ""
+	}
+	return c.row.Verdict
 }
 
 func (w historyWriter) changes(s history.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
-		row := w.h.Rows[c.Row]
-		all = append(all, changedAt{c, row, judge.Verdict(textAt(w.h.Table, row, "verdict"))})
+		all = append(all, changedAt{c, &w.h.Rows[c.Row]})
 	}
 	return all
 }
@@ -46,12 +52,12 @@ func (w historyWriter) changes(s history.Series) []changedAt {
 // one is the full form of a series: its line, and its changes.
 func (w historyWriter) one(s history.Series) view {
 	rows := w.h.Rows[s.First:s.End]
-	first := began(at(w.h.Table, rows[0], "started_at"))
-	v := view{above: []string{fmt.Sprintf("%s · %s since %s", w.name(rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
+	first := began(rows[0].StartedAt)
+	v := view{above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
 	v.below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
 	if s.Failed > 0 {
-		newest := began(at(w.h.Table, rows[len(rows)-1], "started_at"))
+		newest := began(rows[len(rows)-1].StartedAt)
 		v.below = append(v.below, failedOfLate(s)+": the last value is of "+newest)
 	}
 	if len(changes) == 0 {
@@ -77,10 +83,10 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []vi
 	}
 	for _, c := range changes {
 		row := []cell{
-			{text: began(at(w.h.Table, c.row, "started_at"))},
-			{text: w.shift(c.row, "shift")},
-			{text: w.interval(c.row)},
-			{string(c.verdict), c.verdict == judge.Regressed},
+			{text: began(c.row.StartedAt)},
+			{text: shiftText(c.row, c.row.Shift)},
+			{text: shiftInterval(c.row)},
+			{string(c.verdict()), c.verdict() == judge.Regressed},
 			{text: commitRange(c.Base, c.Head)},
 		}
 		if also {
@@ -95,7 +101,7 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []vi
 func (w historyWriter) alsoChanged(changes []changedAt) []string {
 	lines := []string{"also changed"}
 	for _, c := range changes {
-		lines = append(lines, gap+began(at(w.h.Table, c.row, "started_at"))+gap+differsText(c.Differs))
+		lines = append(lines, gap+began(c.row.StartedAt)+gap+differsText(c.Differs))
 	}
 	return append(lines, "")
 }
@@ -104,10 +110,10 @@ func (w historyWriter) alsoChanged(changes []changedAt) []string {
 func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
 	values := count(len(s.Locations), w.noun()) + w.perCommit()
 	found, unsettled := len(changes), ""
-	if found > 0 && changes[found-1].verdict == history.Unsettled {
+	if found > 0 && changes[found-1].verdict() == history.Unsettled {
 		last := changes[found-1].row
 		found--
-		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", w.shift(last, "shift"), began(at(w.h.Table, last, "started_at")))
+		unsettled = fmt.Sprintf("; unsettled %s since %s: it can be seen but may be chance", shiftText(last, last.Shift), began(last.StartedAt))
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
@@ -126,7 +132,7 @@ func (w historyWriter) spikes(s history.Series) []string {
 	var all []string
 	for _, i := range s.Spikes[:min(len(s.Spikes), spikesShown)] {
 		row := w.h.Rows[i]
-		all = append(all, began(at(w.h.Table, row, "started_at"))+" ("+w.shift(row, "shift")+")")
+		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
 	}
 	text := count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
 	if len(s.Spikes) > spikesShown {
@@ -156,24 +162,27 @@ func (w historyWriter) tooShort(s history.Series) bool {
 	return s.Sessions < history.Least && w.req.Method != history.Otava
 }
 
-// name is what a series is of.
-func (w historyWriter) name(row []any) string {
-	constants, _ := axes(answer.Table{Columns: w.h.Columns, Rows: [][]any{row}}, historyAxes[:len(historyAxes)-1])
-	name := orUnknown(textAt(w.h.Table, row, "metric")) + " of " + strings.Join(constants, " ")
-	if machine := textAt(w.h.Table, row, "machine"); machine != "" {
-		name += " on " + machine
+// seriesName is what the series of a row is of.
+func seriesName(row *history.Row) string {
+	constants, _ := axes(historyTable(*row), historyAxes[:len(historyAxes)-1])
+	name := orUnknown(row.Metric) + " of " + strings.Join(constants, " ")
+	if row.Machine != "" {
+		name += " on " + row.Machine
 	}
 	return name
 }
 
+// historyTable is a table of some rows.
+func historyTable(rows ...history.Row) answer.Table { return answer.TableOf(history.Fields(), rows) }
+
 // line is the first value, the line between, and the last value.
-func (w historyWriter) line(rows [][]any, locations []float64) string {
-	unit := textAt(w.h.Table, rows[0], "unit")
-	first := quantity(at(w.h.Table, rows[0], "location"), unit)
-	last := quantity(at(w.h.Table, rows[len(rows)-1], "location"), unit)
+func (w historyWriter) line(rows []history.Row, locations []float64) string {
+	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
 	width := w.app.width - ansi.StringWidth(first+last) - 3*len(gap)
 	return gap + first + gap + sparkline(locations, max(width, 1)) + gap + last
 }
+
+func locationText(row *history.Row) string { return quantity(row.Location, row.Unit) }
 
 // sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
 // neighbours where there are more values than columns. What hardly changes looks as if it hardly changed.
@@ -201,25 +210,24 @@ func sparkline(values []float64, columns int) string {
 	return b.String()
 }
 
-// interval is the interval of a shift.
-func (w historyWriter) interval(row []any) string {
-	low, high := w.shift(row, "shift_low"), w.shift(row, "shift_high")
+// shiftInterval is the interval of a shift.
+func shiftInterval(row *history.Row) string {
+	low, high := shiftText(row, row.ShiftLow), shiftText(row, row.ShiftHigh)
 	if low == unknown && high == unknown {
 		return unknown
 	}
 	return strings.TrimSuffix(low, " %") + " " + strings.TrimSuffix(high, " %")
 }
 
-// shift is a shift as it is compared.
-func (w historyWriter) shift(row []any, column string) string {
-	v, ok := at(w.h.Table, row, column).(float64)
+// shiftText is the shift of a row, or an end of its interval, as it is compared.
+func shiftText(row *history.Row, shift *float64) string {
 	switch {
-	case !ok:
+	case shift == nil:
 		return unknown
-	case textAt(w.h.Table, row, "scale") == string(schema.ScaleDifference):
-		return signedQuantity(v, textAt(w.h.Table, row, "unit"))
+	case row.Scale == schema.ScaleDifference:
+		return signedQuantity(*shift, row.Unit)
 	}
-	return signed(v)
+	return signed(*shift)
 }
 
 // commitRange is the commit before a change and the first one after it.

@@ -61,20 +61,32 @@ func forPeople(format string) bool { return format == formatTable || format == f
 
 // print writes a result in a format. people makes the view that table and md show.
 func (a *app) print(format string, t answer.Table, people func() view) error {
-	var b bytes.Buffer
-	switch format {
-	case formatTable:
-		people().render(&b, a.width, a.color())
-	case formatMD:
-		people().renderMarkdown(&b)
-	default:
-		p := a.pagePrinter(format)
-		if err := p.page(&b, t); err != nil {
-			return err
-		}
-		p.end(&b)
+	if forPeople(format) {
+		return a.printView(format, people())
 	}
-	if _, err := a.stdout.Write(b.Bytes()); err != nil {
+	var b bytes.Buffer
+	p := a.pagePrinter(format)
+	if err := p.page(&b, t); err != nil {
+		return err
+	}
+	p.end(&b)
+	return a.write(b.Bytes())
+}
+
+// printView writes a view as table or md.
+func (a *app) printView(format string, v view) error {
+	var b bytes.Buffer
+	if format == formatMD {
+		v.renderMarkdown(&b)
+	} else {
+		v.render(&b, a.width, a.color())
+	}
+	return a.write(b.Bytes())
+}
+
+// write writes to standard output.
+func (a *app) write(b []byte) error {
+	if _, err := a.stdout.Write(b); err != nil {
 		return fmt.Errorf("writing to standard output: %w", err)
 	}
 	return nil

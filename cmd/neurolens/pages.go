@@ -49,11 +49,9 @@ func (w *pageWriter) end() error {
 }
 
 func (w *pageWriter) flush() error {
-	if _, err := w.app.stdout.Write(w.buffer.Bytes()); err != nil {
-		return fmt.Errorf("writing to standard output: %w", err)
-	}
+	err := w.app.write(w.buffer.Bytes())
 	w.buffer.Reset()
-	return nil
+	return err
 }
 
 // page writes the rows of a table; the tables of all calls have the same columns.

@@ -53,8 +53,8 @@ func TestHistoryFailedSessions(t *testing.T) {
 				t.Fatalf("%s, %q: %+v", name, metric, h.Series)
 			}
 			for i, row := range h.Rows {
-				failed := row[h.Index("failed_sessions")].(int64)
-				if (i < h.Series[0].End) != (failed == int64(want)) || i >= h.Series[0].End && failed != 0 {
+				failed := row.FailedSessions
+				if (i < h.Series[0].End) != (failed == want) || i >= h.Series[0].End && failed != 0 {
 					t.Errorf("%s, %q: row %d says %d", name, metric, i, failed)
 				}
 			}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -40,25 +39,17 @@ type Request struct {
 	// Outline leaves out all but the first and the last session of a series and those of changes: very many rows are larger
 	// than all they are made of, and Series.Locations are what people see of them.
 	Outline bool
-	// Pages takes the rows, at most 1,000 at a time, in place of the History's Table. Its error ends the answer.
-	Pages func(answer.Table) error
+	// Pages takes the rows, at most 1,000 at a time, in place of History.Rows. It must not keep them. Its error ends the answer.
+	Pages func([]Row) error
 }
 
 // History is what there is over time: a row for each session of a series, the series one after another, in each the
-// oldest session first. A series is a point on a machine as to a metric in a unit.
-//
-// Columns: the identity of the point; machine; metric, unit, better; scale; session_id, started_at; runs, of which the
-// location in the unit is the median; git_commit; change_point, whether the level is another from here on; shift,
-// shift_low, shift_high, from the level before to that after, with an interval of 95 %: of the ratio less 1 or, where the
-// scale is difference, in the unit; p and p_adjusted of the change point; verdict: regressed, improved, or changed where
-// it is not known which is better; unsettled, with the shift but without a change_point, where a step can be seen that may
-// be chance; spike, with how far the session is off its level as the shift; failed_sessions, the same in all rows of a series: how many sessions there are after its
-// last value in which runs of the point failed and none was ok.
+// oldest session first. A series is a point on a machine as to a metric in a unit. Fields are the columns of the rows.
 type History struct {
-	answer.Table
-	Series     []Series       // those with rows, in the order of the table
+	Rows       []Row          // none where Request.Pages takes them
+	Series     []Series       // those with rows, in their order
 	Known      int            // series that there are, with rows or without
-	Sessions   int            // different ones in the table
+	Sessions   int            // different ones in the rows
 	Failed     int            // runs that match and failed
 	Unsettled  int            // series with a step since Request.Since that can be seen but may be chance, with rows or without
 	Gate       Gate           // where Request.Newest is not 0
@@ -70,11 +61,11 @@ type History struct {
 
 // Series is a point on a machine as to a metric.
 type Series struct {
-	First, End int      // its rows in the table, or among those of all pages
+	First, End int      // its rows, among those of all pages
 	Sessions   int      // all of them, also those before Request.Since; of each commit where one has several
 	ByCommit   bool     // a session has several commits, with a value each
 	Failed     int      // sessions after the last of them in which runs of the point failed and none was ok
-	Changes    []Change // in the table, ascending, those that are unsettled among them
+	Changes    []Change // ascending, those that are unsettled among them
 	Spikes     []int    // their rows, as those of Changes
 	// Locations are those of its rows in the unit, also of rows that an outline leaves out.
 	Locations []float64

@@ -5,14 +5,17 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -97,16 +100,15 @@ func TestHistory(t *testing.T) {
 	if len(h.Series) != 2 || len(h.Rows) != 2*historySessions || h.Known != 2 || h.Sessions != historySessions || h.Useless != 0 {
 		t.Fatalf("%d series, %d rows, %d sessions, %d useless", len(h.Series), len(h.Rows), h.Sessions, h.Useless)
 	}
-	get := func(row int, name string) any { return h.Rows[row][h.Index(name)] }
 	slow, steady := h.Series[0], h.Series[1]
-	if get(slow.First, "batch_size") != int64(1) || slow.Sessions != historySessions || len(slow.Changes) != 1 || len(steady.Changes) != 0 {
+	if *h.Rows[slow.First].BatchSize != 1 || slow.Sessions != historySessions || len(slow.Changes) != 1 || len(steady.Changes) != 0 {
 		t.Fatalf("%+v", h.Series)
 	}
 	change := slow.Changes[0]
 	if change.Row != slow.First+historyShift || change.Base != fmt.Sprintf("%040x", historyShift-1) || change.Head != fmt.Sprintf("%040x", historyShift) {
 		t.Errorf("changed at row %d, %s to %s", change.Row, change.Base, change.Head)
 	}
-	if previous := h.Rows[change.Row-1]; change.BaseSession != previous[h.Index("session_id")] {
+	if previous := h.Rows[change.Row-1]; change.BaseSession != previous.SessionID {
 		t.Errorf("the session before is %s", change.BaseSession)
 	}
 	want := []facts.Difference{
@@ -121,34 +123,40 @@ func TestHistory(t *testing.T) {
 	}
 	logs := make([]float64, historySessions)
 	for i := range logs {
-		logs[i] = math.Log(get(slow.First+i, "location").(float64))
+		logs[i] = math.Log(h.Rows[slow.First+i].Location)
 	}
 	shift := stat.Shift(logs[:historyShift], logs[historyShift:], .95)
-	for name, want := range map[string]float64{"shift": shift.Value, "shift_low": shift.Low, "shift_high": shift.High} {
-		if got := get(change.Row, name).(float64); math.Abs(got-math.Expm1(want)) > 1e-9 || math.Abs(got-.12) > .02 {
-			t.Errorf("%s is %g, want %g", name, got, math.Expm1(want))
+	changed := h.Rows[change.Row]
+	for _, c := range []struct {
+		name string
+		got  *float64
+		want float64
+	}{{"shift", changed.Shift, shift.Value}, {"shift_low", changed.ShiftLow, shift.Low}, {"shift_high", changed.ShiftHigh, shift.High}} {
+		if math.Abs(*c.got-math.Expm1(c.want)) > 1e-9 || math.Abs(*c.got-.12) > .02 {
+			t.Errorf("%s is %g, want %g", c.name, *c.got, math.Expm1(c.want))
 		}
 	}
-	if p := get(change.Row, "p_adjusted").(float64); p > .001 || p < get(change.Row, "p").(float64) || get(change.Row, "verdict") != "regressed" {
-		t.Errorf("p_adjusted %g, verdict %v", p, get(change.Row, "verdict"))
+	if p := *changed.PAdjusted; p > .001 || p < *changed.P || changed.Verdict != judge.Regressed {
+		t.Errorf("p_adjusted %g, verdict %v", p, changed.Verdict)
 	}
-	for row := range h.Rows {
-		if changed := get(row, "change_point") == true; changed != (row == change.Row) || changed != (get(row, "shift") != nil) || changed != (get(row, "verdict") != nil) {
-			t.Errorf("row %d: change_point %v, shift %v", row, get(row, "change_point"), get(row, "shift"))
+	for i, row := range h.Rows {
+		if row.ChangePoint != (i == change.Row) || row.ChangePoint != (row.Shift != nil) || row.ChangePoint != (row.Verdict != "") {
+			t.Errorf("row %d: %+v", i, row)
 		}
-		if row > slow.First && row < slow.End && !get(row, "started_at").(time.Time).After(get(row-1, "started_at").(time.Time)) {
-			t.Errorf("row %d is not later than the one before", row)
+		if i > slow.First && i < slow.End && !row.StartedAt.After(*h.Rows[i-1].StartedAt) {
+			t.Errorf("row %d is not later than the one before", i)
 		}
 	}
 	// The location again, in SQL, and of a session with a base and one with a failed run.
-	for _, row := range []int{0, 3, 4, 5, historyShift} {
+	for _, i := range []int{0, 3, 4, 5, historyShift} {
+		row := h.Rows[i]
 		table, err := sql.Select(context.Background(), db, `SELECT exp(median(log_median)), count(*) FROM runs WHERE batch_size = 1 AND status = 'ok' AND purpose = 'measure'
-			AND coalesce(side, '') <> 'base' AND session_id = '`+get(row, "session_id").(string)+`'`)
+			AND coalesce(side, '') <> 'base' AND session_id = '`+row.SessionID+`'`)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := get(row, "location").(float64), table.Rows[0][0].(float64); math.Abs(got-want) > 1e-9*want || get(row, "runs") != table.Rows[0][1] || get(row, "runs") != int64(2) {
-			t.Errorf("row %d: %g of %v runs, want %g", row, got, get(row, "runs"), want)
+		if want := table.Rows[0][0].(float64); math.Abs(row.Location-want) > 1e-9*want || int64(row.Runs) != table.Rows[0][1] || row.Runs != 2 {
+			t.Errorf("row %d: %g of %d runs, want %g", i, row.Location, row.Runs, want)
 		}
 	}
 }
@@ -212,9 +220,9 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 	if len(h.Series) != 1 || len(h.Series[0].Changes) != 1 || h.Series[0].Changes[0].Row != 10 {
 		t.Fatalf("%+v", h.Series)
 	}
-	row := h.Rows[10]
+	table := answer.TableOf(history.Fields(), h.Rows[10:11])
 	for name, want := range map[string]any{"metric": "accuracy", "unit": "ratio", "scale": "difference", "location": .5, "shift": .5, "verdict": "improved"} {
-		if got := row[h.Index(name)]; got != want {
+		if got := table.Rows[0][table.Index(name)]; got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
@@ -223,7 +231,7 @@ func TestHistoryOfAnotherMetric(t *testing.T) {
 	}
 	latency := historyOf(t, db, history.Request{Metric: "latency"})
 	primary := historyOf(t, db, history.Request{})
-	if fmt.Sprint(latency.Rows) != fmt.Sprint(primary.Rows) {
+	if !reflect.DeepEqual(latency.Rows, primary.Rows) {
 		t.Error("the primary metric by name is another")
 	}
 	if h = historyOf(t, db, history.Request{Metric: "nothing"}); len(h.Rows) != 0 || h.Useless != 4*historySessions {
@@ -240,12 +248,12 @@ func TestMethods(t *testing.T) {
 		var values []float64
 		var got []int
 		for row := s.First; row < s.End; row++ {
-			values = append(values, h.Rows[row][h.Index("location")].(float64))
+			values = append(values, h.Rows[row].Location)
 		}
 		for _, c := range s.Changes {
 			got = append(got, c.Row-s.First)
-			if row := h.Rows[c.Row]; row[h.Index("p")] != nil || row[h.Index("shift")] == nil {
-				t.Errorf("p %v, shift %v", row[h.Index("p")], row[h.Index("shift")])
+			if row := h.Rows[c.Row]; row.P != nil || row.PAdjusted != nil || row.Shift == nil {
+				t.Errorf("%+v", row)
 			}
 		}
 		if want := stat.Otava(values, stat.OtavaOptions{}); !slices.Equal(got, want) {
@@ -294,7 +302,7 @@ func TestHistoryOfManySeries(t *testing.T) {
 func TestHistoryOfNothing(t *testing.T) {
 	t.Parallel()
 	h := historyOf(t, querytest.Open(t, querytest.NewStore(t)), history.Request{Filter: "whatever=1"})
-	if len(h.Rows) != 0 || len(h.Series) != 0 || len(h.Columns) == 0 {
+	if len(h.Rows) != 0 || len(h.Series) != 0 {
 		t.Errorf("%+v", h)
 	}
 }

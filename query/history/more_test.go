@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -19,13 +20,16 @@ import (
 // sameHistory compares all that is said but the rows' places.
 func sameHistory(t *testing.T, name string, got, want history.History) {
 	t.Helper()
-	if fmt.Sprint(got.Columns, got.Series, got.Known, got.Sessions, got.Useless) != fmt.Sprint(want.Columns, want.Series, want.Known, want.Sessions, want.Useless) {
+	if fmt.Sprint(got.Series, got.Known, got.Sessions, got.Useless) != fmt.Sprint(want.Series, want.Known, want.Sessions, want.Useless) {
 		t.Errorf("%s: got %+v, want %+v", name, got.Series, want.Series)
 	}
-	if fmt.Sprint(got.Rows) != fmt.Sprint(want.Rows) {
-		t.Errorf("%s: got rows\n%v\nwant\n%v", name, got.Rows, want.Rows)
+	if !reflect.DeepEqual(got.Rows, want.Rows) {
+		t.Errorf("%s: got rows\n%v\nwant\n%v", name, cells(got.Rows), cells(want.Rows))
 	}
 }
+
+// cells are the rows as they are printed.
+func cells(rows []history.Row) [][]any { return answer.TableOf(history.Fields(), rows).Rows }
 
 // TestHistoryRemoved: a history is that of a store that never had the runs that were removed, though it has their files,
 // though a second store has them too, and though tags were changed.
@@ -89,9 +93,9 @@ func TestHistoryPages(t *testing.T) {
 	whole := historyOf(t, db, history.Request{})
 	var pages []int
 	paged := history.History{}
-	h := historyOf(t, db, history.Request{Pages: func(page answer.Table) error {
-		pages = append(pages, len(page.Rows))
-		paged.Rows = append(paged.Rows, page.Rows...)
+	h := historyOf(t, db, history.Request{Pages: func(page []history.Row) error {
+		pages = append(pages, len(page))
+		paged.Rows = append(paged.Rows, page...)
 		return nil
 	}})
 	if h.Rows != nil || !slices.Equal(pages, []int{1000, 40}) {
@@ -109,18 +113,18 @@ func TestHistoryPages(t *testing.T) {
 		if !slices.Equal(s.Locations, of.Locations) || len(s.Locations) != days || len(s.Changes) != 1 || s.Changes[0].Row != s.First+1 {
 			t.Errorf("%d locations, %+v", len(s.Locations), s.Changes)
 		}
-		want := [][]any{whole.Rows[of.First], whole.Rows[of.Changes[0].Row], whole.Rows[of.End-1]}
-		if fmt.Sprint(outline.Rows[s.First:s.End]) != fmt.Sprint(want) {
-			t.Errorf("got %v, want %v", outline.Rows[s.First:s.End], want)
+		want := []history.Row{whole.Rows[of.First], whole.Rows[of.Changes[0].Row], whole.Rows[of.End-1]}
+		if got := outline.Rows[s.First:s.End]; !reflect.DeepEqual(got, want) {
+			t.Errorf("got %v, want %v", cells(got), cells(want))
 		}
 		for k, location := range of.Locations {
-			if got := whole.Rows[of.First+k][whole.Index("location")]; got != location {
-				t.Errorf("row %d: %v, and %g among the locations", k, got, location)
+			if got := whole.Rows[of.First+k].Location; got != location {
+				t.Errorf("row %d: %g, and %g among the locations", k, got, location)
 			}
 		}
 	}
 	full := errors.New("the disk is full")
-	if _, err := history.Read(context.Background(), db, history.Request{Pages: func(answer.Table) error { return full }}); !errors.Is(err, full) {
+	if _, err := history.Read(context.Background(), db, history.Request{Pages: func([]history.Row) error { return full }}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -150,15 +154,14 @@ func TestHistoryOfSessions(t *testing.T) {
 		}
 		for i, want := range []struct {
 			started  int // seconds
-			runs     int64
+			runs     int
 			location float64
 			commit   int
 		}{{2, 3, 90_000, 0}, {8, 2, math.Sqrt(10_000 * 70_000), 1}, {24 * 60 * 60, 2, 200_000, 1}} {
 			row := h.Rows[i]
-			at := func(name string) any { return row[h.Index(name)] }
 			started := querytest.Start.Add(time.Duration(want.started) * time.Second).Truncate(time.Microsecond)
-			if at("started_at") != started || at("runs") != want.runs || math.Abs(at("location").(float64)/want.location-1) > 1e-3 || at("git_commit") != fmt.Sprintf("%040x", want.commit) {
-				t.Errorf("row %d: %v, %v runs, %v of %v; want %+v", i, at("started_at"), at("runs"), at("location"), at("git_commit"), want)
+			if row.StartedAt == nil || *row.StartedAt != started || row.Runs != want.runs || math.Abs(row.Location/want.location-1) > 1e-3 || row.GitCommit != fmt.Sprintf("%040x", want.commit) {
+				t.Errorf("row %d: %v, %d runs, %v of %v; want %+v", i, row.StartedAt, row.Runs, row.Location, row.GitCommit, want)
 			}
 		}
 	}

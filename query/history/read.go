@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -36,29 +35,29 @@ type line struct {
 	failed  int  // sessions after the last entry; see failedSince
 	commits bool // a session has entries of several
 	series  trend
-	before  []any // what stands in each row before the session; nil where there is no row
+	of      Point // known where there are rows
 }
 
 // lineKey is what tells series apart.
 type lineKey struct{ point, machine, metric, unit string }
 
-// interned are texts that are kept once, with their places. The empty text is NULL.
+// interned are texts that are kept once, with their places.
 type interned struct {
-	values []any
+	texts  []string
 	places map[string]int32
 }
 
 func (in *interned) place(text string) int32 {
 	at, ok := in.places[text]
 	if !ok {
-		at = int32(len(in.values))
-		in.values = append(in.values, answer.Text(text))
+		at = int32(len(in.texts))
+		in.texts = append(in.texts, text)
 		in.places[text] = at
 	}
 	return at
 }
 
-func (in *interned) text(place int32) string { return duck.Text(in.values[place]) }
+func (in *interned) text(place int32) string { return in.texts[place] }
 
 // historyRuns and historySummary are the columns of runs that are read; of a metric that is not the primary one the second
 // part is that of samples.

@@ -1,84 +1,72 @@
 package history
 
 import (
-	"slices"
+	"math"
 	"time"
 
-	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
-
-// historyColumns are the columns of a history, in the order of what row gives.
-func historyColumns() []answer.Column {
-	columns := answer.ColumnsNamed(slices.Concat([]string{"point_id"}, facts.IdentityColumns(), []string{"machine", "metric", "unit", "better"})...)
-	return append(columns, []answer.Column{
-		{Name: "scale", Type: answer.TypeText},
-		{Name: "session_id", Type: answer.TypeText},
-		{Name: "started_at", Type: answer.TypeTime},
-		{Name: "runs", Type: answer.TypeInteger},
-		{Name: "location", Unit: schema.UnitOfRow, Type: answer.TypeReal},
-		{Name: "git_commit", Type: answer.TypeText},
-		{Name: "change_point", Type: answer.TypeBoolean},
-		{Name: "shift", Type: answer.TypeReal},
-		{Name: "shift_low", Type: answer.TypeReal},
-		{Name: "shift_high", Type: answer.TypeReal},
-		{Name: "p", Type: answer.TypeReal},
-		{Name: "p_adjusted", Type: answer.TypeReal},
-		{Name: "verdict", Type: answer.TypeText},
-		{Name: "failed_sessions", Type: answer.TypeInteger},
-	}...)
-}
 
 // historyPage is how many rows are handed out at a time.
 const historyPage = 1000
 
 // handOut makes the rows.
 func (h *historian) handOut() error {
-	page := answer.Table{Columns: h.Columns}
+	size := historyPage
+	if h.req.Pages == nil && len(h.Series) > 0 {
+		size = h.Series[len(h.Series)-1].End
+	}
+	page := make([]Row, 0, size)
 	for _, l := range h.shown {
 		for i, m := range h.rowsOf(l) {
-			page.Rows = append(page.Rows, h.row(l, i, m))
-			if h.req.Pages == nil || len(page.Rows) < historyPage {
+			page = append(page, h.row(l, i, m))
+			if h.req.Pages == nil || len(page) < historyPage {
 				continue
 			}
 			if err := h.req.Pages(page); err != nil {
 				return err
 			}
-			page.Rows = page.Rows[:0]
+			page = page[:0]
 		}
 	}
 	if h.req.Pages != nil {
 		return h.req.Pages(page)
 	}
-	h.Rows = page.Rows
+	h.Rows = page
 	return nil
 }
 
 // row is the row of entry i of a series.
-func (h *historian) row(l *line, i int, m *mark) []any {
+func (h *historian) row(l *line, i int, m *mark) Row {
 	e := l.entries[i]
-	started := any(nil)
+	row := Row{
+		PointID: l.point, Point: l.of, Metric: l.metric, Unit: l.unit, Better: schema.Better(l.better), Scale: l.scale(),
+		SessionID: h.sessions.text(e.session), Runs: int(e.runs), Location: l.scale().InUnit(e.location), GitCommit: h.commits.text(e.commit),
+		FailedSessions: l.failed,
+	}
 	if e.told {
-		started = time.UnixMicro(e.began).UTC()
+		row.StartedAt = new(time.UnixMicro(e.began).UTC())
 	}
-	row := make([]any, 0, len(h.Columns))
-	row = append(row, l.before...)
-	row = append(row, h.sessions.values[e.session], started, int64(e.runs), l.scale().InUnit(e.location), h.commits.values[e.commit], m != nil && m.settled())
 	if m == nil {
-		return append(row, nil, nil, nil, nil, nil, nil, int64(l.failed))
+		return row
 	}
-	for _, v := range []float64{m.Shift.Value, m.Shift.Low, m.Shift.High} {
-		row = append(row, answer.Real(l.scale().Change(v)))
-	}
+	row.Verdict, row.ChangePoint = m.verdict, m.settled()
+	change := func(v float64) *float64 { return finite(l.scale().Change(v)) }
+	row.Shift, row.ShiftLow, row.ShiftHigh = change(m.Shift.Value), change(m.Shift.Low), change(m.Shift.High)
 	if m.settled() {
-		row = append(row, answer.Real(m.P), answer.Real(max(m.P, l.series.adjusted)))
-	} else {
-		row = append(row, nil, nil)
+		row.P, row.PAdjusted = finite(m.P), finite(max(m.P, l.series.adjusted))
 	}
-	return append(row, string(m.verdict), int64(l.failed))
+	return row
+}
+
+// finite is a number; nil for what is none.
+func finite(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
 }
 
 // verdictOf says which way a change goes.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/judge"
@@ -65,7 +64,7 @@ type historian struct {
 
 func newHistorian(req Request, window int) *historian {
 	return &historian{
-		History: History{Table: answer.Table{Columns: historyColumns()}}, req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
+		req: req, window: window, byKey: map[lineKey]*line{}, failed: map[pointOn][]failedIn{},
 		sessions: interned{places: map[string]int32{}}, commits: interned{places: map[string]int32{}},
 	}
 }
@@ -234,7 +233,7 @@ func (h *historian) rowsOf(l *line) iter.Seq2[int, *mark] {
 
 // outline finds the series that have rows, and where these are.
 func (h *historian) outline() {
-	sessions := make([]bool, len(h.sessions.values))
+	sessions := make([]bool, len(h.sessions.texts))
 	rows := 0
 	for _, l := range h.lines {
 		s := Series{First: rows, Sessions: len(l.entries), ByCommit: l.commits, Failed: l.failed}
@@ -317,8 +316,7 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 	}
 	for i, id := range ids {
 		l := byRun[id]
-		l.before = append([]any{answer.Text(l.point)}, t.Rows[i]...)
-		l.before = append(l.before, answer.Text(l.machine), answer.Text(l.metric), answer.Text(l.unit), answer.Text(l.better), string(l.scale()))
+		l.of = pointOf(t.Rows[i], l.machine)
 	}
 	return nil
 }

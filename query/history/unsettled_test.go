@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -30,13 +31,8 @@ func TestHistoryUnsettled(t *testing.T) {
 		t.Fatalf("%d unsettled, %+v", h.Unsettled, h.Series)
 	}
 	row := h.Rows[h.Series[0].Changes[0].Row]
-	for name, want := range map[string]any{"change_point": false, "verdict": "unsettled", "p": nil, "p_adjusted": nil} {
-		if got := row[h.Index(name)]; got != want {
-			t.Errorf("%s is %v, want %v", name, got, want)
-		}
-	}
-	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.07) > .02 {
-		t.Errorf("shift is %v", row[h.Index("shift")])
+	if row.ChangePoint || row.Verdict != history.Unsettled || row.P != nil || row.PAdjusted != nil || row.Shift == nil || math.Abs(*row.Shift-.07) > .02 {
+		t.Errorf("%+v", row)
 	}
 	h = historyOf(t, db, history.Request{Regressions: true})
 	if len(h.Series) != 0 || h.Unsettled != 1 {
@@ -54,7 +50,7 @@ func TestHistoryLargeSteps(t *testing.T) {
 	for _, c := range []struct {
 		levels  []float64
 		at      int
-		verdict string
+		verdict judge.Verdict
 	}{
 		{[]float64{100, 101, 100, 102, 200, 203, 201, 200}, 4, "regressed"},
 		{[]float64{100, 101, 100, 203, 200, 203, 201, 200}, 3, "regressed"},
@@ -62,13 +58,13 @@ func TestHistoryLargeSteps(t *testing.T) {
 		{[]float64{100, 100, 100, 100, 100, 100, 100, 100}, 0, ""},
 	} {
 		h := historyOf(t, querytest.SealedRuns(t, levelled(c.levels...)), history.Request{})
-		for row := range h.Rows {
-			want := any(nil)
-			if row == c.at && c.at > 0 {
+		for i, row := range h.Rows {
+			want := judge.Verdict("")
+			if i == c.at {
 				want = c.verdict
 			}
-			if got := h.Rows[row][h.Index("verdict")]; got != want {
-				t.Errorf("%v: session %d is %v, want %v", c.levels, row, got, want)
+			if row.Verdict != want {
+				t.Errorf("%v: session %d is %q, want %q", c.levels, i, row.Verdict, want)
 			}
 		}
 	}
@@ -83,8 +79,8 @@ func TestHistorySpike(t *testing.T) {
 		t.Fatalf("%+v", h.Series)
 	}
 	row := h.Rows[4]
-	if shift, _ := row[h.Index("shift")].(float64); math.Abs(shift-.39) > .02 || row[h.Index("verdict")] != "spike" || row[h.Index("change_point")] != false {
-		t.Errorf("%v", row)
+	if row.Shift == nil || math.Abs(*row.Shift-.39) > .02 || row.ShiftLow != nil || row.ShiftHigh != nil || row.Verdict != history.Spike || row.ChangePoint {
+		t.Errorf("%+v", row)
 	}
 	outline := historyOf(t, querytest.SealedRuns(t, levelled(levels...)), history.Request{Outline: true})
 	if s := outline.Series[0]; len(outline.Rows) != 3 || len(s.Spikes) != 1 || s.Spikes[0] != 1 {
