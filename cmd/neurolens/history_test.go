@@ -30,7 +30,7 @@ func madeHistory(shifts ...float64) history.History {
 			}
 			s.Locations = append(s.Locations, location)
 			row := history.Row{
-				Point:  history.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]any{"tile": "32"}, Machine: "lab3"},
+				Point:  facts.Point{Benchmark: "matmul", BatchSize: new(int64(1 << n)), Params: map[string]string{"tile": "32"}, Machine: "lab3"},
 				Metric: "latency", Unit: "ns", Scale: schema.ScaleRatio, SessionID: "01ARZ3NDEKTSV4RRFFQ69G5FAV",
 				StartedAt: new(day.AddDate(0, 0, k)), Location: location,
 			}
@@ -155,7 +155,7 @@ func TestHistoryFits(t *testing.T) {
 func TestHistoryHeading(t *testing.T) {
 	h := madeHistory(append(slices.Repeat([]float64{.2}, historyRows), 0)...)
 	last := &h.Rows[h.Series[historyRows].First]
-	last.Metric, last.Params = "throughput", map[string]any{"tile": "64"}
+	last.Metric, last.Params = "throughput", map[string]string{"tile": "64"}
 	want := "matmul · lab3\nall of the series below: latency · tile=32\n\n"
 	if text := historyText(h, history.Request{}, 80, false); !strings.HasPrefix(text, want) {
 		t.Errorf("got\n%s\nwant %q", text, want)

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -14,22 +15,13 @@ func Fields() []answer.Field[Row] {
 
 // seriesFields say what a series is of: all of its rows have the same values.
 func seriesFields() []answer.Field[Row] {
-	return []answer.Field[Row]{
-		ofRuns("point_id", func(r *Row) any { return answer.Text(r.PointID) }),
-		ofRuns("benchmark", func(r *Row) any { return answer.Text(r.Benchmark) }),
-		ofRuns("variant", func(r *Row) any { return answer.Text(r.Variant) }),
-		ofRuns("backend", func(r *Row) any { return answer.Text(r.Backend) }),
-		ofRuns("model", func(r *Row) any { return answer.Text(r.Model) }),
-		ofRuns("precision", func(r *Row) any { return answer.Text(r.Precision) }),
-		ofRuns("batch_size", func(r *Row) any { return answer.Value(r.BatchSize) }),
-		ofRuns("seq_len", func(r *Row) any { return answer.Value(r.SeqLen) }),
-		ofRuns("params", func(r *Row) any { return answer.Map(r.Params) }),
-		ofRuns("machine", func(r *Row) any { return answer.Text(r.Machine) }),
+	point := facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, append(facts.IdentityColumns(), "machine")...)
+	return slices.Concat([]answer.Field[Row]{text("point_id", "id of the point", func(r *Row) string { return r.PointID })}, point, []answer.Field[Row]{
 		text("metric", "the metric", func(r *Row) string { return r.Metric }),
 		text("unit", "its unit", func(r *Row) string { return r.Unit }),
 		text("better", "lower or higher: which values of it are better; NULL where that is not known", func(r *Row) string { return string(r.Better) }),
 		text("scale", "ratio or difference: how its values are compared", func(r *Row) string { return string(r.Scale) }),
-	}
+	})
 }
 
 // sessionFields say what was measured in a session.
@@ -58,11 +50,6 @@ func changeFields() []answer.Field[Row] {
 		column("failed_sessions", answer.TypeInteger, "number of sessions after the last value of the series in which runs of the point failed and none was ok",
 			func(r *Row) any { return int64(r.FailedSessions) }),
 	}
-}
-
-// ofRuns is a column of runs.
-func ofRuns(name string, of func(*Row) any) answer.Field[Row] {
-	return answer.Field[Row]{Column: answer.ColumnsNamed(name)[0], Meaning: schema.RunColumn(name).Doc, Of: of}
 }
 
 func column(name string, kind answer.Type, meaning string, of func(*Row) any) answer.Field[Row] {

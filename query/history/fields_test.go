@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -18,9 +19,9 @@ func TestFields(t *testing.T) {
 	t.Parallel()
 	full := history.Row{
 		PointID: "a point",
-		Point: history.Point{
+		Point: facts.Point{
 			Benchmark: "matmul", Variant: "tiled", Backend: "cuda", Model: "bert", Precision: "fp16", BatchSize: new(int64(8)), SeqLen: new(int64(64)),
-			Params: map[string]any{"tile": "32"}, Machine: "lab3",
+			Params: map[string]string{"tile": "32"}, Machine: "lab3",
 		},
 		Metric: "latency", Unit: "ns", Better: schema.BetterLower, Scale: schema.ScaleRatio,
 		SessionID: "a session", StartedAt: new(time.Date(2026, 9, 1, 12, 0, 0, 0, time.UTC)), Runs: 3, Location: 168686609.55999994, GitCommit: "81cc0fe",

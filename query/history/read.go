@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
@@ -35,7 +36,7 @@ type line struct {
 	failed  int  // sessions after the last entry; see failedSince
 	commits bool // a session has entries of several
 	series  trend
-	of      Point // known where there are rows
+	of      facts.Point // known where there are rows
 }
 
 // lineKey is what tells series apart.

@@ -306,7 +306,7 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 		byRun[l.entries[0].first] = l
 	}
 	ids := slices.SortedFunc(maps.Keys(byRun), scan.CompareIDs)
-	columns, err := scan.RunColumns(facts.IdentityColumns())
+	columns, err := scan.RunColumns(append(slices.Clone(facts.Identity), "params"))
 	if err != nil {
 		return err
 	}
@@ -315,8 +315,9 @@ func (h *historian) name(ctx context.Context, r *scan.Reader) error {
 		return err
 	}
 	for i, id := range ids {
-		l := byRun[id]
-		l.of = pointOf(t.Rows[i], l.machine)
+		row := t.Rows[i]
+		params, _ := row[len(facts.Identity)].(map[string]any)
+		byRun[id].of = facts.PointOf(row, params)
 	}
 	return nil
 }
