@@ -164,8 +164,13 @@ func evidenceCells(row *explain.Row) []cell {
 		part = fmt.Sprintf("%.0f %%", 100**row.Share)
 	}
 	return []cell{
-		{text: machineText(answer.Integer(row.Rank))}, {text: row.Kind}, {text: factName(row.Name)}, value(row.Base), value(row.Head),
-		{text: change}, {text: interval}, {text: part},
+		{text: machineText(answer.Integer(row.Rank))},
+		{text: row.Kind},
+		{text: factName(row.Name)},
+		value(row.Base), value(row.Head),
+		{text: change},
+		{text: interval},
+		{text: part},
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -144,7 +145,7 @@ func givenUnits(ctx context.Context, db *query.DB, t answer.Table) (map[string]s
 		if textAt(t, row, "unit") == rateUnit {
 			id := textAt(t, row, "run_id")
 			rates[id] = textAt(t, row, "metric")
-			words = append(words, literal(id))
+			words = append(words, filter.Quote(id))
 		}
 	}
 	if len(words) == 0 {

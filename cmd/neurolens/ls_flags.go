@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 type lsOptions struct {
@@ -112,12 +114,7 @@ func quoted(s string) string {
 	if plain {
 		return s
 	}
-	return literal(s)
-}
-
-// literal makes a filter value of a text as it is.
-func literal(s string) string {
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
+	return filter.Quote(s)
 }
 
 // parseSince reads how long ago (90s 30m 12h 7d 2w), or a date or time in local time.

@@ -12,7 +12,6 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -47,14 +46,13 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
 		db = db.Quiet()
 		if id == lastRun {
-			newest, err := db.List(cmd.Context(), query.ListRequest{Columns: []string{"run_id"}, Limit: 1})
-			if err != nil {
+			var err error
+			if id, err = db.Newest(cmd.Context()); err != nil {
 				return err
 			}
-			if len(newest.Rows) == 0 {
+			if id == "" {
 				return usageErrorf("run: %s", noRuns)
 			}
-			id = textAt(newest.Table, newest.Rows[0], "run_id")
 		}
 		detail, err := db.Show(cmd.Context(), id)
 		if err != nil {
@@ -63,61 +61,12 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if !forPeople(format) {
 			return a.print(format, detail.Run, nil)
 		}
-		before, err := previousRun(cmd, db, detail)
+		related, err := db.Related(cmd.Context(), detail)
 		if err != nil {
 			return err
 		}
-		against, err := baseCommit(cmd, db, detail)
-		if err != nil {
-			return err
-		}
-		return a.print(format, detail.Run, func() view { return a.showView(detail, before, against) })
+		return a.print(format, detail.Run, func() view { return a.showView(detail, related.Before, related.Against) })
 	})
-}
-
-// comparedFacts are the columns in which a run is compared with the one before.
-var comparedFacts = facts.Columns(facts.Hardware, facts.Code, facts.Environment)
-
-// previousRun is the newest run of the same point, on the same machine, of a session before. The table is empty where there
-// is none.
-func previousRun(cmd *cobra.Command, db *query.DB, d query.Detail) (answer.Table, error) {
-	run := d.Run.Rows[0]
-	machine, session, started := textAt(d.Run, run, "machine"), textAt(d.Run, run, "session_id"), at(d.Run, run, "started_at")
-	until, ok := started.(time.Time)
-	if machine == "" || session == "" || !ok {
-		return answer.Table{}, nil
-	}
-	words := []string{
-		"point_id=" + literal(textAt(d.Run, run, "point_id")), "machine=" + literal(machine), "session!=" + session,
-		otherSide(textAt(d.Run, run, "side")),
-	}
-	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: strings.Join(words, " "), Until: until, Columns: append([]string{"session_id", "env"}, comparedFacts...), Limit: 1,
-	})
-	return list.Table, err
-}
-
-// otherSide leaves out the runs of the other side of a session: they have another commit.
-func otherSide(side string) string {
-	if side == "base" {
-		return "side!=head"
-	}
-	return "side!=base"
-}
-
-// baseCommit is the commit that the session of a run compared with; empty where it compared nothing.
-func baseCommit(cmd *cobra.Command, db *query.DB, d query.Detail) (string, error) {
-	run := d.Run.Rows[0]
-	if textAt(d.Run, run, "side") == "" {
-		return "", nil
-	}
-	list, err := db.List(cmd.Context(), query.ListRequest{
-		Filter: "side=base session=" + textAt(d.Run, run, "session_id"), Columns: []string{"git_commit"}, Limit: 1,
-	})
-	if err != nil || len(list.Rows) == 0 {
-		return "", err
-	}
-	return textAt(list.Table, list.Rows[0], "git_commit"), nil
 }
 
 // page collects the sections of show, each under its title.
@@ -301,7 +250,7 @@ func changedLines(t answer.Table, run []any, before answer.Table) []string {
 			lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, shortFact(from), shortFact(to)))
 		}
 	}
-	for _, name := range comparedFacts {
+	for _, name := range query.RelatedFacts {
 		add(name, at(before, was, name), at(t, run, name))
 	}
 	old, _ := at(before, was, "env").(map[string]any)

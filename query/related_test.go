@@ -1,0 +1,55 @@
+package query_test
+
+import (
+	"testing"
+
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestRelated: a run is seen beside the newest one of its point, machine and side of an earlier session, and a session of two
+// sides beside the commit of its base.
+func TestRelated(t *testing.T) {
+	t.Parallel()
+	made := func(n, session int, edit func(*schema.Run)) schema.Run {
+		return querytest.NewRun(n, 1000, func(r *schema.Run) {
+			r.SessionID, r.BatchSize, r.Params = querytest.SessionID(session), new(int64(1)), nil
+			edit(r)
+		})
+	}
+	side := func(side, commit string) func(*schema.Run) {
+		return func(r *schema.Run) { r.Side, r.Env.GitCommit = side, commit }
+	}
+	runs := []schema.Run{
+		made(0, 1, side("", "older")), made(1, 2, side("base", "old")), made(2, 2, side("head", "new")),
+		made(3, 3, func(r *schema.Run) { r.Env.Machine = "lab4" }),
+		made(4, 4, side("base", "left")), made(5, 4, side("head", "right")),
+		made(6, 5, func(r *schema.Run) { r.BatchSize = new(int64(2)) }),
+	}
+	db := querytest.Open(t, querytest.NewStore(t, runs...))
+	for n, want := range map[int]struct{ before, against string }{
+		0: {"", ""}, 1: {"older", "old"}, 2: {"older", "old"}, 3: {"", ""}, 4: {"old", "left"}, 5: {"new", "left"}, 6: {"", ""},
+	} {
+		d, err := db.Show(t.Context(), runs[n].RunID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := db.Related(t.Context(), d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := ""
+		if len(got.Before.Rows) > 0 {
+			before, _ = got.Before.Rows[0][got.Before.Index("git_commit")].(string)
+		}
+		if before != want.before || got.Against != want.against {
+			t.Errorf("run %d: before %q against %q, want %+v", n, before, got.Against, want)
+		}
+	}
+	if id, err := db.Newest(t.Context()); err != nil || id != runs[6].RunID {
+		t.Errorf("the newest run is %q, %v", id, err)
+	}
+	if id, err := querytest.Open(t, querytest.NewStore(t)).Newest(t.Context()); err != nil || id != "" {
+		t.Errorf("the newest run of none is %q, %v", id, err)
+	}
+}
