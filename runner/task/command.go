@@ -193,24 +193,6 @@ func (c *command) trace() bool {
 	return true
 }
 
-// clearOutput empties the files of output, so that each process has the whole limit.
-func (c *command) clearOutput() {
-	for _, fd := range c.attr.Files[1:] {
-		_ = syscall.Ftruncate(int(fd), 0)
-	}
-}
-
-// output is the size of the larger one of the files of output.
-func (c *command) output() (size int64) {
-	for _, fd := range c.attr.Files[1:] {
-		var st syscall.Stat_t
-		if syscall.Fstat(int(fd), &st) == nil {
-			size = max(size, st.Size)
-		}
-	}
-	return size
-}
-
 // LookPath finds a program as a shell does, in the PATH of an environment in which the last entry of a name counts: that
 // which the program itself will see. A name with a slash is itself: it is relative to the working directory of the
 // program. Folders of PATH that are relative are no place to find a program in; what is there is an error that wraps

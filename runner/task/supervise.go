@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -33,6 +31,7 @@ type supervisor struct {
 	dir    string
 	job    *job
 	sender sender
+	files  []*os.File       // standard input, output and error of what it starts
 	attr   syscall.ProcAttr // of what it starts
 	worker *os.File         // events of the worker, to be passed on
 
@@ -72,9 +71,10 @@ func supervise(dir string) int {
 	if s.job, err = loadJob(dir); err != nil {
 		return s.refuse(err)
 	}
-	if s.attr, err = s.procAttr(); err != nil {
+	if err = s.openFiles(); err != nil {
 		return s.refuse(err)
 	}
+	s.attr = s.procAttr()
 	ended := make(chan os.Signal, 1) // a handler is not inherited by what is started; ignoring a signal would be
 	signal.Notify(ended, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP)
 	go func() {
@@ -98,32 +98,6 @@ func (s *supervisor) refuse(err error) int {
 	s.sender.send(event{Event: eventError, Kind: kindStart, Message: fmt.Sprintf("starting the supervisor: %v", err)})
 	s.sender.send(event{Event: eventDone})
 	return 1
-}
-
-// procAttr opens the files of what it starts.
-func (s *supervisor) procAttr() (syscall.ProcAttr, error) {
-	attr := syscall.ProcAttr{
-		Dir: s.job.Dir, Env: environ(os.Environ(), s.job.Env), Sys: &syscall.SysProcAttr{Setpgid: true},
-	}
-	null, err := os.Open(os.DevNull)
-	if err != nil {
-		return attr, err
-	}
-	attr.Files = []uintptr{null.Fd()}
-	for _, name := range []string{stdoutFile, stderrFile} {
-		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
-		if err != nil {
-			return attr, err
-		}
-		attr.Files = append(attr.Files, f.Fd())
-		if name != stderrFile {
-			continue
-		}
-		if err := debug.SetCrashOutput(f, debug.CrashOptions{}); err != nil {
-			return attr, fmt.Errorf("directing the messages of a crash to %s: %w", name, err)
-		}
-	}
-	return attr, nil
 }
 
 // obey carries out the runner's orders. The end of them means that the runner needs nothing any more, or is gone.

@@ -1,0 +1,61 @@
+package task
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+)
+
+// openFiles opens the standard input, output and error of what the supervisor starts, and takes the last for the
+// messages of a crash of its own.
+func (s *supervisor) openFiles() error {
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	s.files = []*os.File{null}
+	for _, name := range []string{stdoutFile, stderrFile} {
+		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		s.files = append(s.files, f)
+	}
+	if err := debug.SetCrashOutput(s.files[2], debug.CrashOptions{}); err != nil {
+		return fmt.Errorf("directing the messages of a crash to %s: %w", stderrFile, err)
+	}
+	return nil
+}
+
+// procAttr is how everything is started. It has only the numbers of the files, which does not keep them open: the
+// collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
+// for as long as the supervisor starts processes.
+func (s *supervisor) procAttr() syscall.ProcAttr {
+	attr := syscall.ProcAttr{
+		Dir: s.job.Dir, Env: environ(os.Environ(), s.job.Env), Sys: &syscall.SysProcAttr{Setpgid: true},
+	}
+	for _, f := range s.files {
+		attr.Files = append(attr.Files, f.Fd())
+	}
+	return attr
+}
+
+// clearOutput empties the files of output, so that each process has the whole limit.
+func (s *supervisor) clearOutput() {
+	for _, f := range s.files[1:] {
+		_ = f.Truncate(0)
+	}
+}
+
+// output is the size of the larger one of the files of output.
+func (s *supervisor) output() (size int64) {
+	for _, f := range s.files[1:] {
+		var st syscall.Stat_t
+		if syscall.Fstat(int(f.Fd()), &st) == nil { // f.Stat would allocate, and the collector is off
+			size = max(size, st.Size)
+		}
+	}
+	return size
+}
