@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/query/report"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
@@ -158,18 +159,18 @@ func (b *bench) done(machine string) ([]schema.Run, error) {
 }
 
 // foresee reads what the store tells of a session of two sides.
-func (b *bench) foresee() (compare.Foresight, error) {
+func (b *bench) foresee() (foresight.Foresight, error) {
 	if b.flags.against == "" {
-		return compare.Foresight{}, nil
+		return foresight.Foresight{}, nil
 	}
 	db, err := openForReading(b.cmd.Context(), []string{b.dir})
 	if errors.Is(err, schema.ErrNoStore) {
-		return compare.Foresight{}, nil
+		return foresight.Foresight{}, nil
 	}
 	if err != nil {
-		return compare.Foresight{}, err
+		return foresight.Foresight{}, err
 	}
-	known, err := compare.Foresee(b.cmd.Context(), db, b.sweep.Suite)
+	known, err := foresight.Read(b.cmd.Context(), db, b.sweep.Suite)
 	return known, errors.Join(err, db.Close())
 }
 

@@ -54,7 +54,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 		{"query/judges", "", false},
 		{"cmd/*/law_test.go", "", true},
 		{"cmd/*/laws_test.go", "", false},
-		{"judge.JudgeAll", "", true},
+		{"judge.Judge", "", true},
 		{"judge.JudgeNone", "", false},
 		{"ingest.Store.Append", "", true},
 		{"Store.Prepend", "", false},

@@ -144,7 +144,7 @@ var layers = [][]string{
 	{"query/internal/sides"},
 	{"query"},
 	{"query/compare", "query/export", "query/history", "query/internal/querytest", "query/sql"},
-	{"query/explain"},
+	{"query/explain", "query/foresight"},
 }
 
 // TestQueryLayers: nothing in query imports upwards.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -197,7 +197,7 @@ func TestLiveSession(t *testing.T) {
 		errSize: func() (int, int) { return m.columns, m.rows },
 	}
 	s := parsed(t, progressSweep)
-	p := newProgress(a, s, sweep.Overrides{}, formatTable, compare.Foresight{})
+	p := newProgress(a, s, sweep.Overrides{}, formatTable, foresight.Foresight{})
 	result := clock.play(s, p.observe)
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
 repeats = 8 runs · lab3

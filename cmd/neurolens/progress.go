@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -36,7 +36,7 @@ type reporter interface {
 }
 
 // newProgress is told what a sweep was read with, and the format of the summary.
-func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string, known compare.Foresight) *progress {
+func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string, known foresight.Foresight) *progress {
 	p := &progress{now: a.now, started: a.now()}
 	d := describe(s)
 	d.against, d.foresight = o.Against, known
@@ -87,7 +87,7 @@ type description struct {
 
 	calibration int // points of calibrate, where there are others
 
-	foresight compare.Foresight // of a session with two sides
+	foresight foresight.Foresight // of a session with two sides
 }
 
 // pointColumns are the columns of a point, as those of runs.

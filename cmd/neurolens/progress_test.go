@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -80,7 +80,7 @@ func reported(t *testing.T, format string) string {
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
 	a := &app{stderr: &stderr, getenv: func(string) string { return "" }, now: clock.time}
 	s := parsed(t, progressSweep)
-	p := newProgress(a, s, sweep.Overrides{}, format, compare.Foresight{})
+	p := newProgress(a, s, sweep.Overrides{}, format, foresight.Foresight{})
 	p.close(clock.play(s, p.observe))
 	return stderr.String()
 }

@@ -251,7 +251,7 @@ func judgeLooks(families []family, thresholds map[string]Threshold, rules judge.
 				pairs[i][k] = p.at(look).toJudge(thresholds)
 			}
 		}
-		for i, j := range judge.JudgeAll(pairs, rules) {
+		for i, j := range judge.Judge(pairs, rules) {
 			for k, p := range families[i].points {
 				if p.look == look {
 					p.judged(&pairs[i][k], &j.Outcomes[k], &j)

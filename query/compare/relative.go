@@ -38,7 +38,7 @@ func (m *comparing) relative(families []family) map[string]Shared {
 			pairs, of = append(pairs, r.pairs()), append(of, r.judged())
 		}
 	}
-	for i, j := range judge.JudgeAll(pairs, m.req.Rules) {
+	for i, j := range judge.Judge(pairs, m.req.Rules) {
 		for k, p := range of[i] {
 			p.relative = &j.Outcomes[k]
 		}

@@ -147,7 +147,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 			pairs, names = append(pairs, []judge.Pair{p}), append(names, string(stage))
 		}
 	}
-	for i, j := range judge.JudgeAll(pairs, x.req.Rules) {
+	for i, j := range judge.Judge(pairs, x.req.Rules) {
 		o, tier := j.Outcomes[0], unranked
 		if changed(o.Verdict) {
 			tier = tierStage

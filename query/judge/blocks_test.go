@@ -46,7 +46,7 @@ func TestBlocksWherePaid(t *testing.T) {
 			}
 			pairs = append(pairs, p)
 		}
-		for i, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+		for i, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 			if o.Method != c.want {
 				t.Errorf("%s: point %d by %s, want %s", c.what, i, o.Method, c.want)
 				break
@@ -86,7 +86,7 @@ func TestJumpsOfMost(t *testing.T) {
 			pairs = append(pairs, judge.Pair{Lower: true, DeadZone: math.Log(1.02), Base: side(c.jumped(i)), Head: side(c.jumped(i))})
 		}
 		before := slices.Clone(pairs[0].Base)
-		if o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]; (o.Rule == judge.RuleJumps) != c.jumps {
+		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; (o.Rule == judge.RuleJumps) != c.jumps {
 			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
 		}
 		if !slices.Equal(pairs[0].Base, before) {
@@ -113,7 +113,7 @@ func TestBlocksOfOnePoint(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
-	o := judge.Judge(pairs, judge.Rules{}).Outcomes
+	o := judge.Alone(pairs, judge.Rules{}).Outcomes
 	if o[0].Method != judge.MethodRuns || o[0].Verdict != judge.Inconclusive || o[0].DF >= o[1].DF || o[0].P < .05 {
 		t.Errorf("%+v, of others the degrees of freedom are %g", o[0], o[1].DF)
 	}
@@ -138,7 +138,7 @@ func TestJumpsOfBlocks(t *testing.T) {
 			}
 			pairs = append(pairs, p)
 		}
-		if o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]; o.Method != judge.MethodBlocks || (o.Rule == judge.RuleJumps) != want {
+		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Method != judge.MethodBlocks || (o.Rule == judge.RuleJumps) != want {
 			t.Errorf("%d of 6 jump: %+v", 2*(jumped-1), o)
 		}
 	}

@@ -67,7 +67,7 @@ func (m *together) draw(random *rand.Rand, effect float64) (absolute, relative [
 // tally counts what is called of pairs, the first of which is point number first.
 func (m *together) tally(pairs []judge.Pair, effect float64) (found, wrong float64) {
 	changed := 0.
-	for i, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+	for i, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 		there := effect > 0 && m.changed(i+m.controls)
 		if there {
 			changed++

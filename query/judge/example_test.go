@@ -15,7 +15,7 @@ func ExampleJudge() {
 		pair.Base, pair.Head = append(pair.Base, math.Log(base)), append(pair.Head, math.Log(head))
 		pair.Blocks = append(pair.Blocks, math.Log(head/base))
 	}
-	o := judge.Judge([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
+	o := judge.Judge([][]judge.Pair{{pair}}, judge.Rules{})[0].Outcomes[0]
 	fmt.Printf("%s: %+.0f %% (%+.0f %+.0f), by %s\n",
 		o.Verdict, 100*math.Expm1(o.Change.Value), 100*math.Expm1(o.Change.Low), 100*math.Expm1(o.Change.High), o.Method)
 	// Output: regressed: +10 % (+8 +13), by runs

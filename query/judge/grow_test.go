@@ -144,7 +144,7 @@ func (p programs) verdicts(all [][]drawn, rules judge.Rules, runs, processes int
 		for i := range sweep {
 			pairs[i] = sweep[i].pair(runs, processes)
 		}
-		for _, o := range judge.Judge(pairs, rules).Outcomes {
+		for _, o := range judge.Alone(pairs, rules).Outcomes {
 			verdicts = append(verdicts, o.Verdict)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Judge compares a family of pairs.
+// Judge compares families of pairs, one for each metric. Each lends itself variances and is corrected on its own; a gate,
+// which is one decision, is corrected over all of them.
 //
 // The effect is the shift of Hodges and Lehmann with its interval of ranks; where one side has more runs than the other it
 // covers that of Welch's t test too. Runs that took turns are compared block by block, from 6 blocks on, unless the family
@@ -29,13 +30,7 @@ import (
 // tests against the dead zone in place of 0 (McCarthy and Smyth, Bioinformatics 25, 2009). Unchanged is an interval within
 // the dead zone (Schuirmann, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987), which a coarse clock makes too wide
 // for that. Where in a session one side ran before the other there is no verdict.
-func Judge(pairs []Pair, rules Rules) Judgement {
-	return JudgeAll([][]Pair{pairs}, rules)[0]
-}
-
-// JudgeAll judges families, one for each metric. Each lends itself variances and is corrected on its own; a gate, which is
-// one decision, is corrected over all of them.
-func JudgeAll(families [][]Pair, rules Rules) []Judgement {
+func Judge(families [][]Pair, rules Rules) []Judgement {
 	judgements := make([]Judgement, len(families))
 	drafts := make([][]draft, len(families))
 	for i, pairs := range families {

@@ -87,7 +87,7 @@ func TestVerdicts(t *testing.T) {
 		{"6 blocks", in(twoPercent(evenly(6, 0, 5), evenly(6, .1, 5)), func(p *judge.Pair) { p.Blocks = differences }), gate, judge.Regressed, ""},
 		{"5 blocks", in(twoPercent(evenly(6, 0, 5), evenly(6, .1, 5)), func(p *judge.Pair) { p.Blocks = differences[:5] }), gate, judge.Inconclusive, judge.Noise},
 	} {
-		o := judge.Judge([]judge.Pair{c.pair}, c.rules).Outcomes[0]
+		o := judge.Alone([]judge.Pair{c.pair}, c.rules).Outcomes[0]
 		if o.Verdict != c.want || o.Reason != c.why {
 			t.Errorf("%s: %s %q, want %s %q: %+v", c.name, o.Verdict, o.Reason, c.want, c.why, o)
 		}
@@ -102,7 +102,7 @@ func TestTooFewRunsAreNeverJudged(t *testing.T) {
 		if r.Gate {
 			least = 5
 		}
-		for i, o := range judge.Judge(pairs, r).Outcomes {
+		for i, o := range judge.Alone(pairs, r).Outcomes {
 			few := pairs[i].Runs() < least && len(pairs[i].Blocks) < 6
 			if few && (o.Verdict != judge.Inconclusive && o.Verdict != judge.Estimate || !math.IsNaN(o.P)) {
 				t.Errorf("%d runs are %s, p %g", pairs[i].Runs(), o.Verdict, o.P)
@@ -120,7 +120,7 @@ func TestMethods(t *testing.T) {
 	}{{3, 0, judge.MethodT}, {4, 0, judge.MethodRuns}, {10, 5, judge.MethodRuns}, {10, 6, judge.MethodBlocks}} {
 		pair := twoPercent(evenly(c.runs, 0, .01), evenly(c.runs, 0, .01))
 		pair.Blocks = evenly(c.blocks, 0, .01)
-		o := judge.Judge([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
+		o := judge.Alone([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
 		if o.Method != c.want || !(o.Change.Confidence >= judge.Confidence) {
 			t.Errorf("%d runs, %d blocks: %s, confidence %g, want %s", c.runs, c.blocks, o.Method, o.Change.Confidence, c.want)
 		}
@@ -134,16 +134,16 @@ func TestBorrowedVariance(t *testing.T) {
 	for range 10 {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .01), evenly(5, .1, .01)))
 	}
-	if j := judge.Judge(pairs[:9], judge.Rules{}); j.Runs.DF != 0 || j.Outcomes[0].DF != 8 {
+	if j := judge.Alone(pairs[:9], judge.Rules{}); j.Runs.DF != 0 || j.Outcomes[0].DF != 8 {
 		t.Errorf("9 pairs: %+v, %g degrees of freedom", j.Runs, j.Outcomes[0].DF)
 	}
-	j := judge.Judge(pairs, judge.Rules{})
+	j := judge.Alone(pairs, judge.Rules{})
 	if !math.IsInf(j.Runs.DF, 1) || !math.IsInf(j.Outcomes[0].DF, 1) || j.Outcomes[0].Verdict != judge.Regressed {
 		t.Errorf("10 pairs alike: %+v, %+v", j.Runs, j.Outcomes[0])
 	}
 	// One that is noisier than the rest is not taken for calm.
 	pairs[0] = twoPercent(evenly(5, 0, .5), evenly(5, .1, .5))
-	if o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]; o.Verdict != judge.Inconclusive {
+	if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Verdict != judge.Inconclusive {
 		t.Errorf("a noisy pair among calm ones: %+v", o)
 	}
 }
@@ -156,7 +156,7 @@ func TestIntervalLeavesOutZero(t *testing.T) {
 	for range 10 {
 		pairs = append(pairs, twoPercent(evenly(5, 0, .1), evenly(5, .055, .1)))
 	}
-	o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]
+	o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]
 	if !(o.P < judge.Level && o.Adjusted == 1 && o.Change.Low < 0) || o.Verdict != judge.Inconclusive {
 		t.Errorf("%+v", o)
 	}
@@ -174,7 +174,7 @@ func TestBlocksLendToBlocks(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
-	if j := judge.Judge(pairs, judge.Rules{}); !(j.Runs.Variance > .003 && j.Blocks.Variance < 1e-5) {
+	if j := judge.Alone(pairs, judge.Rules{}); !(j.Runs.Variance > .003 && j.Blocks.Variance < 1e-5) {
 		t.Errorf("runs %+v, blocks %+v", j.Runs, j.Blocks)
 	}
 }
@@ -184,9 +184,9 @@ func TestBlocksLendToBlocks(t *testing.T) {
 func TestSessionsAreNotTheRuns(t *testing.T) {
 	t.Parallel()
 	pair := twoPercent(evenly(9, 0, .001), evenly(9, .05, .001))
-	calm := judge.Judge([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
+	calm := judge.Alone([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
 	pair.Confounded, pair.History = true, []float64{0, .05, 0, .04, .01, .05, 0}
-	o := judge.Judge([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
+	o := judge.Alone([]judge.Pair{pair}, judge.Rules{}).Outcomes[0]
 	if calm.Verdict != judge.Regressed || o.Verdict == judge.Regressed {
 		t.Errorf("one session: %s, two that differ by as much as any: %s", calm.Verdict, o.Verdict)
 	}
@@ -210,7 +210,7 @@ func TestSessionTails(t *testing.T) {
 			pairs[i].Confounded, pairs[i].History = true, history
 		}
 		below := 0
-		for _, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+		for _, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 			if o.P < least {
 				below++
 			}
@@ -236,13 +236,13 @@ func TestNoNumbers(t *testing.T) {
 		for range 10 {
 			pairs = append(pairs, twoPercent(usual, usual))
 		}
-		for i, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+		for i, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 			if i < odds && o.Verdict != judge.Inconclusive || i >= odds && o.Verdict != judge.Unchanged {
 				t.Errorf("%g, pair %d: %+v", odd, i, o)
 			}
 		}
 	}
-	if j := judge.Judge(nil, judge.Rules{}); len(j.Outcomes) != 0 || j.Family != 0 {
+	if j := judge.Alone(nil, judge.Rules{}); len(j.Outcomes) != 0 || j.Family != 0 {
 		t.Errorf("no pairs: %+v", j)
 	}
 }
@@ -254,7 +254,7 @@ func TestGateOverFamilies(t *testing.T) {
 		return []judge.Pair{twoPercent(evenly(6, 0, .03), evenly(6, shift, .03))}
 	}
 	families := [][]judge.Pair{family(.05), family(.03), family(.06)}
-	together := judge.JudgeAll(families, judge.Rules{Gate: true})
+	together := judge.Judge(families, judge.Rules{Gate: true})
 	var p []float64
 	for _, j := range together {
 		p = append(p, j.Outcomes[0].P)
@@ -264,7 +264,7 @@ func TestGateOverFamilies(t *testing.T) {
 			t.Errorf("family %d: adjusted %g of %d, want %g of 3", i, got.Outcomes[0].Adjusted, got.Family, want)
 		}
 	}
-	for i, j := range judge.JudgeAll(families, judge.Rules{}) {
+	for i, j := range judge.Judge(families, judge.Rules{}) {
 		if j.Family != 1 || j.Outcomes[0].Adjusted != j.Outcomes[0].P {
 			t.Errorf("family %d without a gate: adjusted %g of %d, p %g", i, j.Outcomes[0].Adjusted, j.Family, j.Outcomes[0].P)
 		}
@@ -282,7 +282,7 @@ func TestBlocksThatDrift(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
-	for _, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+	for _, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 		if !(o.Variance > 0 && o.Change.Low > .3 && o.Change.High < .5) || o.Verdict != judge.Regressed {
 			t.Fatalf("%+v", o)
 		}

@@ -16,7 +16,7 @@ func BenchmarkJudge(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		judge.Judge(pairs, judge.Rules{})
+		judge.Alone(pairs, judge.Rules{})
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*len(pairs)), "ns/pair")
 }
@@ -25,7 +25,7 @@ func BenchmarkJudge(b *testing.B) {
 func TestJudgeNothing(t *testing.T) {
 	t.Parallel()
 	for _, rules := range []judge.Rules{{}, {Gate: true}} {
-		if got := judge.JudgeAll(nil, rules); len(got) != 0 {
+		if got := judge.Judge(nil, rules); len(got) != 0 {
 			t.Errorf("%+v: %+v", rules, got)
 		}
 	}
@@ -78,7 +78,7 @@ func TestRules(t *testing.T) {
 		{judge.RuleNights, family(apart(slower(8, 8, .2, .001), 0, .001, -.001, .001, 0, -.001, .001), func() judge.Pair { k++; return night(k) })},
 		{"", []judge.Pair{slower(2, 2, .1, .01)}},
 	} {
-		if o := judge.Judge(c.pairs, judge.Rules{}).Outcomes[0]; o.Rule != c.want {
+		if o := judge.Alone(c.pairs, judge.Rules{}).Outcomes[0]; o.Rule != c.want {
 			t.Errorf("%s, p %g, want %s", o.Rule, o.P, c.want)
 		}
 	}
@@ -111,7 +111,7 @@ func TestRunsThatAreAllAlike(t *testing.T) {
 			}
 			pairs = append(pairs, other)
 		}
-		o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]
+		o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]
 		if c.by > 0 && o.Rule != c.rule || o.P < c.pAtLeast || c.verdict == judge.Regressed != (o.Verdict == judge.Regressed) {
 			t.Errorf("%s: %s, %s, p %g", c.what, o.Verdict, o.Rule, o.P)
 		}
@@ -132,7 +132,7 @@ func TestRunsThatAreAllAlikeElsewhere(t *testing.T) {
 				pairs[i].Confounded, pairs[i].History = true, level(7, 1)
 			}
 		}
-		if o := judge.Judge(pairs, judge.Rules{}).Outcomes[0]; o.Rule != judge.RuleRanks || o.P < .09 {
+		if o := judge.Alone(pairs, judge.Rules{}).Outcomes[0]; o.Rule != judge.RuleRanks || o.P < .09 {
 			t.Errorf("%d runs, of two sessions %v: %s, %s, p %g", runs, apart, o.Verdict, o.Rule, o.P)
 		}
 	}

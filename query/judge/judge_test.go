@@ -87,7 +87,7 @@ func TestJudgeIsAntisymmetric(t *testing.T) {
 				p.Blocks[k] = -p.Blocks[k]
 			}
 		}
-		there, back := judge.Judge(pairs, r), judge.Judge(swapped, r)
+		there, back := judge.Alone(pairs, r), judge.Alone(swapped, r)
 		for i, want := range there.Outcomes {
 			want.Change.Value, want.Change.Low, want.Change.High = -want.Change.Value, -want.Change.High, -want.Change.Low
 			if o, ok := opposite[want.Verdict]; ok {
@@ -118,8 +118,8 @@ func TestJudgeKnowsNoUnit(t *testing.T) {
 			p := &other[i]
 			p.Base, p.Head, p.History = scaled(p.Base), scaled(p.Head), scaled(p.History)
 		}
-		got := judge.Judge(other, r)
-		for i, want := range judge.Judge(pairs, r).Outcomes {
+		got := judge.Alone(other, r)
+		for i, want := range judge.Alone(pairs, r).Outcomes {
 			wantSame(t, "in another unit", got.Outcomes[i], want)
 		}
 	})
@@ -139,8 +139,8 @@ func TestJudgeKnowsNoOrder(t *testing.T) {
 			}
 			permuted[i] = p
 		}
-		want := judge.Judge(pairs, r)
-		for i, got := range judge.Judge(permuted, r).Outcomes {
+		want := judge.Alone(pairs, r)
+		for i, got := range judge.Alone(permuted, r).Outcomes {
 			wantSame(t, "in another order", got, want.Outcomes[order[i]])
 		}
 	})
@@ -156,7 +156,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 			for i := range pairs {
 				pairs[i].DeadZone = zone
 			}
-			outcomes := judge.Judge(pairs, r).Outcomes
+			outcomes := judge.Alone(pairs, r).Outcomes
 			for i, was := range last {
 				now := outcomes[i]
 				more := called(now.Verdict) != 0 && called(was.Verdict) == 0
@@ -181,7 +181,7 @@ func TestJudgeAndTheDeadZone(t *testing.T) {
 func TestFamilyCorrection(t *testing.T) {
 	t.Parallel()
 	families(t, func(t *testing.T, _ *rand.Rand, pairs []judge.Pair, r judge.Rules) {
-		j := judge.Judge(pairs, r)
+		j := judge.Alone(pairs, r)
 		var p []float64
 		tested := 0
 		for i, o := range j.Outcomes {

@@ -43,7 +43,7 @@ func (g growth) calls(random *rand.Rand, points, runs int) bool {
 			}
 		}
 		said := 0
-		for _, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+		for _, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 			switch o.Verdict {
 			case judge.Regressed, judge.Improved:
 				return true
@@ -125,7 +125,7 @@ func settledSessions(random *rand.Rand, points, sessions int) bool {
 			for _, i := range open {
 				grow(random, &now[i], look-len(now[i].Base))
 			}
-			outcomes := judge.Judge(now, judge.Rules{Gate: true}).Outcomes
+			outcomes := judge.Alone(now, judge.Rules{Gate: true}).Outcomes
 			open = slices.DeleteFunc(open, func(i int) bool { return outcomes[i].Verdict != judge.Inconclusive })
 		}
 		for i, p := range now {
@@ -136,7 +136,7 @@ func settledSessions(random *rand.Rand, points, sessions int) bool {
 			}
 			a.Base, a.Head, a.Blocks = append(a.Base, p.Base...), append(a.Head, p.Head...), append(a.Blocks, p.Blocks...)
 		}
-		if slices.ContainsFunc(judge.Judge(all, judge.Rules{}).Outcomes, func(o judge.Outcome) bool {
+		if slices.ContainsFunc(judge.Alone(all, judge.Rules{}).Outcomes, func(o judge.Outcome) bool {
 			return o.Verdict == judge.Regressed || o.Verdict == judge.Improved
 		}) {
 			return true
@@ -158,9 +158,9 @@ func TestPlannedLooks(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	p := twoPercent(normal(random, 20, 0, .05), normal(random, 20, .05, .05))
-	alone := judge.Judge([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
+	alone := judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	p.Looks, p.Planned = 1, 5
-	planned := judge.Judge([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
+	planned := judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	if planned.P != alone.P || math.Abs(planned.Adjusted-5*alone.Adjusted) > 1e-12 {
 		t.Errorf("p %g, adjusted %g of 5 looks; of one %g, %g", planned.P, planned.Adjusted, alone.P, alone.Adjusted)
 	}
@@ -179,9 +179,9 @@ func TestLaterLooks(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	p := twoPercent(normal(random, 20, 0, .05), normal(random, 20, .05, .05))
-	alone := judge.Judge([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
+	alone := judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	p.Looks = 3
-	third := judge.Judge([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
+	third := judge.Alone([]judge.Pair{p}, judge.Rules{}).Outcomes[0]
 	if math.Abs(third.Adjusted-12*alone.Adjusted) > 1e-12 || third.Change.Low >= alone.Change.Low {
 		t.Errorf("p %g and %+v at the third look, %g and %+v at the only one", third.Adjusted, third.Change, alone.Adjusted, alone.Change)
 	}

@@ -52,7 +52,7 @@ func (c moreRuns) follow(random *rand.Rand, cases float64) (f followed) {
 	for f.drawn < 10*cases && f.asked < cases {
 		f.drawn++
 		pairs := c.add(random, none, c.runs)
-		o := judge.Judge(pairs, c.rules).Outcomes[0]
+		o := judge.Alone(pairs, c.rules).Outcomes[0]
 		if o.Verdict != judge.Inconclusive {
 			continue
 		}
@@ -62,7 +62,7 @@ func (c moreRuns) follow(random *rand.Rand, cases float64) (f followed) {
 		}
 		f.asked++
 		f.runs += float64(o.MoreRuns)
-		if judge.Judge(c.add(random, pairs, o.MoreRuns), c.rules).Outcomes[0].Verdict != judge.Inconclusive {
+		if judge.Alone(c.add(random, pairs, o.MoreRuns), c.rules).Outcomes[0].Verdict != judge.Inconclusive {
 			f.settled++
 		}
 	}
@@ -150,7 +150,7 @@ func TestMoreRunsSettle(t *testing.T) {
 func TestMoreRunsNumber(t *testing.T) {
 	t.Parallel()
 	number := func(change, noise float64) int {
-		o := judge.Judge([]judge.Pair{twoPercent(evenly(6, 0, noise), evenly(6, change, noise))}, judge.Rules{}).Outcomes[0]
+		o := judge.Alone([]judge.Pair{twoPercent(evenly(6, 0, noise), evenly(6, change, noise))}, judge.Rules{}).Outcomes[0]
 		if o.Verdict != judge.Inconclusive {
 			t.Errorf("a change of %g with a noise of %g is %s", change, noise, o.Verdict)
 		}

@@ -39,7 +39,7 @@ func TestSeeable(t *testing.T) {
 					}
 					pairs[i].Base, pairs[i].Head, pairs[i].Lower, pairs[i].DeadZone = base, head, true, math.Log(1.02)
 				}
-				return judge.Judge(pairs, judge.Rules{Gate: true}).Outcomes[0].Verdict == judge.Regressed
+				return judge.Alone(pairs, judge.Rules{Gate: true}).Outcomes[0].Verdict == judge.Regressed
 			}
 			if judged(change) {
 				found++

@@ -206,7 +206,7 @@ func (c *cell) count(sweeps int) (n counted) {
 		for sweep := range sweeps {
 			random := rand.New(rand.NewPCG(uint64(sweep), uint64(1000*e+c.runs)))
 			pairs, changes := c.draw(random, slower, math.Log1p(effect))
-			n.add(e, slower, judge.Judge(pairs, judge.Rules{}).Outcomes, changes)
+			n.add(e, slower, judge.Alone(pairs, judge.Rules{}).Outcomes, changes)
 		}
 	}
 	return n

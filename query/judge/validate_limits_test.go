@@ -57,7 +57,7 @@ var limits = []kind{
 func (c *cell) anyFalse(sweeps int) (found int) {
 	for sweep := range sweeps {
 		pairs, _ := c.draw(rand.New(rand.NewPCG(uint64(c.runs), uint64(sweep))), 0, 0)
-		for _, o := range judge.Judge(pairs, judge.Rules{}).Outcomes {
+		for _, o := range judge.Alone(pairs, judge.Rules{}).Outcomes {
 			if called(o.Verdict) != 0 {
 				found++
 				break

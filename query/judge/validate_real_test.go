@@ -163,7 +163,7 @@ func TestRealSessions(t *testing.T) {
 	for _, blocks := range []int{3, 5, 6, 10} {
 		r := &real{}
 		for _, s := range all {
-			r.add(s, judge.Judge(byTurnsOf(s, blocks), judge.Rules{}).Outcomes)
+			r.add(s, judge.Alone(byTurnsOf(s, blocks), judge.Rules{}).Outcomes)
 		}
 		add(fmt.Sprintf("by turns, %d blocks", blocks), r)
 	}
@@ -175,8 +175,8 @@ func TestRealSessions(t *testing.T) {
 	absolute, relative := &real{}, &real{}
 	for head := judge.LeastHistory; head < len(all); head++ {
 		points, pairs, less := neighboursOf(all, head)
-		absolute.add(points, judge.Judge(pairs, judge.Rules{}).Outcomes)
-		relative.add(points, judge.Judge(less, judge.Rules{}).Outcomes)
+		absolute.add(points, judge.Alone(pairs, judge.Rules{}).Outcomes)
+		relative.add(points, judge.Alone(less, judge.Rules{}).Outcomes)
 	}
 	add("neighbouring sessions", absolute)
 	add("the same, relative", relative)

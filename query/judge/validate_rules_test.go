@@ -36,7 +36,7 @@ func judged(r judge.Rules) func(sweep []point) []int {
 			pairs[i] = sweep[i].pair()
 		}
 		calls := make([]int, len(sweep))
-		for i, o := range judge.Judge(pairs, r).Outcomes {
+		for i, o := range judge.Alone(pairs, r).Outcomes {
 			calls[i] = called(o.Verdict)
 		}
 		return calls
@@ -56,7 +56,7 @@ func called(v judge.Verdict) int {
 // alone is as many comparisons as there are points: none is corrected for the others.
 func alone(r judge.Rules) func(sweep []point) []int {
 	return each(func(p *point) int {
-		return called(judge.Judge([]judge.Pair{p.pair()}, r).Outcomes[0].Verdict)
+		return called(judge.Alone([]judge.Pair{p.pair()}, r).Outcomes[0].Verdict)
 	})
 }
 

@@ -90,7 +90,7 @@ func (b *between) shares(sweeps int) (anyFalse, tenth, half float64) {
 	for sweep := range sweeps {
 		ask := func(effect float64) (right, wrong float64) {
 			random := rand.New(rand.NewPCG(uint64(sweep), uint64(b.known)))
-			for _, o := range judge.Judge(b.draw(random, math.Log1p(effect)), judge.Rules{}).Outcomes {
+			for _, o := range judge.Alone(b.draw(random, math.Log1p(effect)), judge.Rules{}).Outcomes {
 				switch c := called(o.Verdict); {
 				case c == 0:
 				case effect > 0 && c > 0:

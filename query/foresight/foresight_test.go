@@ -1,11 +1,11 @@
-package compare_test
+package foresight_test
 
 import (
 	"context"
 	"slices"
 	"testing"
 
-	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -29,7 +29,7 @@ func TestForesee(t *testing.T) {
 	)
 	db := querytest.SealedRuns(t, runs)
 	seen := func(suite string, blocks, looks int) (float64, bool) {
-		f, err := compare.Foresee(context.Background(), db, suite)
+		f, err := foresight.Read(context.Background(), db, suite)
 		if err != nil {
 			t.Fatal(suite, err)
 		}

@@ -1,4 +1,5 @@
-package compare
+// Package foresight says what a session of two sides that is still to be measured is likely to find.
+package foresight
 
 import (
 	"context"
@@ -7,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -28,8 +30,8 @@ type noise struct {
 	deadZone    float64
 }
 
-// Foresee reads the newest session of a suite that has two sides. Where there is none it knows nothing.
-func Foresee(ctx context.Context, db *query.DB, suite string) (Foresight, error) {
+// Read reads the newest session of a suite that has two sides. Where there is none it knows nothing.
+func Read(ctx context.Context, db *query.DB, suite string) (Foresight, error) {
 	newest, err := db.List(ctx, query.ListRequest{
 		Filter:  "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.Quote(suite),
 		Columns: []string{"session_id", "machine"}, Limit: 1,
@@ -38,7 +40,7 @@ func Foresee(ctx context.Context, db *query.DB, suite string) (Foresight, error)
 		return Foresight{}, err
 	}
 	f := Foresight{Session: duck.Text(newest.Rows[0][0]), Machine: duck.Text(newest.Rows[0][1])}
-	c, err := Compare(ctx, db, Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
+	c, err := compare.Compare(ctx, db, compare.Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
 	if errors.Is(err, fault.ErrInput) { // no point has both sides
 		return Foresight{}, nil
 	}
