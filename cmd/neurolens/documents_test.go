@@ -16,7 +16,7 @@ import (
 // exported name of Go is that of its package, or a method of its type.
 func TestDocuments(t *testing.T) {
 	code := readCode(t)
-	for _, name := range []string{"ARCHITECTURE.md"} {
+	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
 		text := ofRepository(t, name)
 		for _, link := range linked.FindAllStringSubmatch(text, -1) {
 			if target := link[1]; !strings.Contains(target, "://") && !code.there(target) {
@@ -40,6 +40,14 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 		if !strings.Contains(text, "\n| `"+pkg+"` | ") {
 			t.Errorf("ARCHITECTURE.md has no row for package %s", pkg)
 		}
+	}
+}
+
+// TestChangelog: the version of the program is the newest of the changelog.
+func TestChangelog(t *testing.T) {
+	first := regexp.MustCompile(`(?m)^## .*`).FindString(ofRepository(t, "CHANGELOG.md"))
+	if !strings.Contains(first, version) {
+		t.Errorf("the changelog begins with %q, and the version is %s", first, version)
 	}
 }
 

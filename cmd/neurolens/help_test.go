@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -30,4 +31,28 @@ func TestHelpFits(t *testing.T) {
 		}
 	}
 	visit(newRootCommand(&app{}))
+}
+
+// TestREADMENames: the README names every command and every format of results; the help of --format does, too.
+func TestREADMENames(t *testing.T) {
+	readme, root := ofRepository(t, "README.md"), newRootCommand(&app{})
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		for _, c := range cmd.Commands() {
+			name := regexp.QuoteMeta(strings.TrimPrefix(c.CommandPath(), "neurolens "))
+			if c.Name() != "help" && !regexp.MustCompile("(neurolens |`)"+name+`\b`).MatchString(readme) {
+				t.Errorf("the README does not name %s", c.CommandPath())
+			}
+			if c.Name() != "completion" {
+				visit(c)
+			}
+		}
+	}
+	visit(root)
+	if want := "`--format " + strings.Join(formats, "|") + "`"; !strings.Contains(readme, want) {
+		t.Errorf("the README does not say %s", want)
+	}
+	if usage := root.PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(formats, " ")) {
+		t.Errorf("--format is explained by %q, and the formats are %v", usage, formats)
+	}
 }
