@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
@@ -27,21 +26,6 @@ type GroupRequest struct {
 	Limit  int       // at most so many groups; 0 is no limit
 }
 
-// Grouping is what Groups found. All but the rows is of all groups, also of those beyond the limit.
-type Grouping struct {
-	answer.Table                // a row a group; the keys are its first columns
-	Keys         int            // how many they are
-	Total        int            // groups
-	Points       int            // different points
-	Runs         int            // runs that match
-	Statuses     map[string]int // runs by how they ended
-	NotNumbers   map[string]int // as in Listing
-	// Same has one row: machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len and params
-	// where all points agree in them, else NULL; of params those entries that all points have. And metric and better, where
-	// all points agree in them that have a metric.
-	Same answer.Table
-}
-
 // The reasons why a group has no numbers, or no best point.
 const (
 	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
@@ -50,17 +34,11 @@ const (
 )
 
 // Groups gives the runs that match in groups of equal values of some keys, one row each. NULL is a value. The numbers
-// are those of Points, of ok runs of purpose measure alone; a point that was measured on several machines or sides is
+// are those of SessionPoints, of ok runs of purpose measure alone; a point that was measured on several machines or sides is
 // taken once for each, so that no number is of two machines.
 //
-// Columns: the keys; points, the different ones; runs, all that match; ok_runs, those that give numbers; failed_runs,
-// those that ended other than ok, unsupported or skipped; statuses, a map of status to number of runs; metric, unit,
-// better, NULL where they differ; reason, NULL where there are numbers. Then
-//
-//   - median, lowest, highest: over the medians of the group's points; spread: the median over theirs;
-//   - with Best, of the point with the best median (of equal ones that with the better p99, then the smaller
-//     point_id): point_id, machine, side, benchmark, variant, backend, model, precision, batch_size, seq_len, params,
-//     less those that are keys; best_runs, its ok runs; samples_min, samples_max; median, p99, spread.
+// With Best, the best point of a group is that with the best median, of equal ones that with the better p99, then the smaller
+// point_id.
 //
 // A key is named by its column, or as it was written; a parameter of the name of a column of the result by param.k.
 func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
@@ -79,15 +57,6 @@ func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
 	err = db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return g.group(ctx, r) })
 	if err != nil {
 		return Grouping{}, err
-	}
-	g.found.SetUnits(nil)
-	for i := len(g.keys); i < len(g.found.Columns); i++ {
-		switch c := &g.found.Columns[i]; c.Name {
-		case "median", "lowest", "highest":
-			c.Unit = schema.UnitOfRow
-		case "spread":
-			c.Unit = "ratio"
-		}
 	}
 	return g.found, nil
 }
@@ -146,7 +115,7 @@ func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
 	if err != nil {
 		return err
 	}
-	g.found = Grouping{Keys: len(g.keys), Statuses: map[string]int{}}
+	g.found = Grouping{Best: g.req.Best, Statuses: map[string]int{}}
 	if err := g.points(ctx, r, sel); err != nil {
 		return err
 	}
@@ -156,11 +125,29 @@ func (g *grouper) group(ctx context.Context, r *scan.Reader) error {
 	if g.found.NotNumbers, err = r.CountNotNumbers(ctx, sel); err != nil {
 		return err
 	}
-	if g.found.Same, err = r.Conn.Table(ctx, duck.Statement{SQL: sameSQL()}); err != nil {
+	same, err := r.Conn.Table(ctx, duck.Statement{SQL: sharedSQL()})
+	if err != nil {
 		return err
 	}
-	g.found.Table, err = r.Conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
-	return err
+	g.found.Same = sharedOf(same.Rows[0])
+	return g.groups(ctx, r)
+}
+
+// groups reads the groups.
+func (g *grouper) groups(ctx context.Context, r *scan.Reader) error {
+	t, err := r.Conn.Table(ctx, duck.Statement{SQL: g.groupsSQL()})
+	if err != nil {
+		return err
+	}
+	for i, k := range g.keys {
+		t.Columns[i].Name = k.name
+	}
+	t.SetUnits(nil)
+	g.found.Keys, g.found.Groups = t.Columns[:len(g.keys)], make([]Group, len(t.Rows))
+	for i, row := range t.Rows {
+		g.found.Groups[i] = g.groupOf(row)
+	}
+	return nil
 }
 
 // points makes the temporary table group_points: what Points gives, for each group and machine.

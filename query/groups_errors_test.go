@@ -69,7 +69,7 @@ func TestGroupsErrors(t *testing.T) {
 	for what, db := range map[string]*query.DB{"no match": db, "no runs": querytest.Open(t, querytest.NewStore(t))} {
 		for _, req := range []query.GroupRequest{{Filter: "batch_size=77", By: []string{"dim"}}, {Filter: "batch_size=77", Best: true}, {Since: querytest.Start.Add(time.Hour), By: []string{"dim"}}} {
 			g, err := db.Groups(ctx, req)
-			if err != nil || len(g.Rows) != 0 || g.Total != 0 || g.Runs != 0 {
+			if err != nil || len(g.Groups) != 0 || g.Total != 0 || g.Runs != 0 {
 				t.Errorf("%s, %+v: %v, %v", what, req, g, err)
 			}
 		}

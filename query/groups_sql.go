@@ -5,33 +5,31 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// pointIdentity is what tells one row of group_points from another in its group, but for params.
-var pointIdentity = []string{"machine", "side", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len"}
-
 // groupNumbers and bestNumbers are the columns of Groups that are neither keys nor those of a run.
 var (
-	groupNumbers = []string{"points", "runs", "ok_runs", "failed_runs", "statuses", "reason", "median", "lowest", "highest", "spread"}
+	groupNumbers = []string{"points", "runs", "ok_runs", "ended.failed_runs AS failed_runs", "ended.statuses", "reason", "median", "lowest", "highest", "spread"}
 	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
 )
 
 // endedSQL has a row for each row of group_points and status of its runs: keys, status, n.
 const endedSQL = `(SELECT keys, e.key AS status, e.value AS n FROM (SELECT keys, unnest(map_entries(statuses)) AS e FROM group_points))`
 
-// sameSQL is the row Same of a Grouping. It has the params that as many rows have as there are, all with one value. A
+// sharedSQL is the row of what all points share. It has the params that as many rows have as there are, all with one value. A
 // metric is that of all rows that have one, where no row stands for runs that differ in theirs.
-func sameSQL() string {
+func sharedSQL() string {
 	const sameMetric = "bool_and(comparable) AND min(metric) = max(metric)"
 	columns := []string{
 		"CASE WHEN " + sameMetric + " THEN min(metric) END AS metric",
 		"CASE WHEN " + sameMetric + " AND count(better) = count(metric) AND min(better) = max(better) THEN min(better) END AS better",
 	}
-	for _, name := range pointIdentity {
+	for _, name := range append([]string{"side"}, facts.Identity...) {
 		c := duck.Identifier(name)
 		columns = append(columns, fmt.Sprintf("CASE WHEN count(%[1]s) = count(*) AND min(%[1]s) = max(%[1]s) THEN min(%[1]s) END AS %[1]s", c))
 	}
@@ -83,46 +81,26 @@ func (g *grouper) directionSQL() string {
 	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
 }
 
-// columnsSQL are the columns of the result.
+// columnsSQL are the columns of the result, in the order in which groupOf reads them. Their names are for g.order.
 func (g *grouper) columnsSQL() []string {
 	var columns []string
-	for i, k := range g.keys {
-		columns = append(columns, "keys."+member(i)+" AS "+duck.Identifier(k.name))
+	for i := range g.keys {
+		columns = append(columns, "keys."+member(i)+" AS "+member(i))
 	}
-	add := func(from string, names ...string) {
-		for _, name := range names {
-			if !g.isKey(name) {
-				columns = append(columns, from+duck.Identifier(name)+" AS "+duck.Identifier(name))
-			}
-		}
-	}
-	add("groups.", "points", "runs", "ok_runs")
-	add("ended.", "failed_runs", "statuses")
-	for _, name := range []string{"metric", "unit"} {
-		if !g.isKey(name) {
-			columns = append(columns, "CASE WHEN groups.comparable THEN groups."+name+" END AS "+name)
-		}
-	}
-	if !g.isKey("better") {
-		columns = append(columns, "CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better")
-	}
-	columns = append(columns, "reason")
+	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "ended.failed_runs AS failed_runs", "ended.statuses",
+		"CASE WHEN groups.comparable THEN groups.metric END AS metric", "CASE WHEN groups.comparable THEN groups.unit END AS unit",
+		"CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better", "reason")
 	if !g.req.Best {
-		for _, name := range []string{"median", "lowest", "highest", "spread"} {
+		for _, name := range []string{"median", "spread", "lowest", "highest"} {
 			columns = append(columns, "CASE WHEN reason IS NULL THEN groups."+name+" END AS "+name)
 		}
 		return columns
 	}
-	add("best.", "point_id")
-	add("best.", pointIdentity...)
-	add("best.", "params")
-	columns = append(columns, "best.ok_runs AS best_runs")
-	add("best.", "samples_min", "samples_max", "median", "p99", "spread")
-	return columns
-}
-
-func (g *grouper) isKey(name string) bool {
-	return slices.ContainsFunc(g.keys, func(k groupKey) bool { return k.name == name })
+	columns = append(columns, "best.median AS median", "best.spread AS spread", "best.point_id", "best.side")
+	for _, name := range append(slices.Clone(facts.Identity), "params") {
+		columns = append(columns, "best."+duck.Identifier(name))
+	}
+	return append(columns, "best.ok_runs AS best_runs", "best.samples_min", "best.samples_max", "best.p99 AS p99")
 }
 
 // orderBy is the order of the groups: as asked for, then by the keys.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -35,24 +36,24 @@ func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportNotNumbers(g.NotNumbers)
-		return a.print(format, g.Table, func() view { return a.groupsView(g, o) })
+		return a.print(format, answer.TableOf(g.Fields(), g.Groups), func() view { return a.groupsView(g, o) })
 	})
 }
 
 // groupsView is the table of groups.
 func (a *app) groupsView(g query.Grouping, o lsOptions) view {
-	if len(g.Rows) == 0 {
+	if len(g.Groups) == 0 {
 		return view{below: []string{lsCount(0, 0, o)}}
 	}
-	v := view{above: heading(groupConstants(g, o.best))}
+	v := view{above: heading(groupConstants(g))}
 	var varying []axis
-	if o.best {
+	if g.Best {
 		varying = bestAxes(g)
 	}
 	notes := notes{}
 	v = a.groupRows(v, g, varying, notes)
 	v.below = append(notes.lines(), groupCount(g, o))
-	if o.best {
+	if g.Best {
 		v.compact = func() view {
 			return a.groupRows(view{above: v.above, below: v.below}, g, mergedAxes(varying), notes)
 		}
@@ -66,12 +67,12 @@ func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) v
 	for i := range g.Keys {
 		leading = append(leading, a.keyAxis(g, i))
 	}
-	if metrics := metricAxis(g); !groupedBy(g, "metric") && sameMetric(g) == "" && hasValue(metrics) {
+	if metrics := metricAxis(g); !groupedBy(g, "metric") && g.Same.Metric == "" && hasValue(metrics) {
 		leading = append(leading, metrics)
 	}
 	for i, x := range leading {
 		c := axisColumn(x)
-		c.right = c.right || i < g.Keys && g.Columns[i].Type == answer.TypeInteger
+		c.right = c.right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
 		if _, ok := schema.Runs.Column(x.name); ok && axisHeaders[x.name] == "" {
 			c.header = strings.ToUpper(strings.TrimSuffix(x.name, "_id"))
 		}
@@ -82,16 +83,16 @@ func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) v
 	}
 	leading = append(leading, varying...)
 	values, columns := groupCells, groupColumns
-	if g.Index("best_runs") >= 0 {
+	if g.Best {
 		values, columns = bestCells, bestColumns
 	}
 	v.columns = append(v.columns, columns...)
-	for i, row := range g.Rows {
+	for i := range g.Groups {
 		var cells []cell
 		for _, x := range leading {
 			cells = append(cells, axisCell(x, i))
 		}
-		v.rows = append(v.rows, append(append(cells, values(g.Table, row)...), notes.group(g.Table, row)))
+		v.rows = append(v.rows, append(append(cells, values(&g.Groups[i])...), notes.group(&g.Groups[i])))
 	}
 	return v
 }
@@ -108,14 +109,14 @@ var groupColumns = []viewColumn{
 	{header: ""},
 }
 
-func groupCells(t answer.Table, row []any) []cell {
-	unit := textAt(t, row, "unit")
+func groupCells(g *query.Group) []cell {
+	number := func(v *float64) cell { return cell{text: quantity(answer.Value(v), g.Unit)} }
 	return []cell{
-		countCell(at(t, row, "points")), countCell(at(t, row, "runs")), countCell(at(t, row, "ok_runs")),
-		{text: quantity(at(t, row, "median"), unit)},
-		{text: quantity(at(t, row, "lowest"), unit)},
-		{text: quantity(at(t, row, "highest"), unit)},
-		{text: percent(at(t, row, "spread"))},
+		{text: thousands(g.Points)},
+		{text: thousands(g.Runs)},
+		{text: thousands(g.OKRuns)},
+		number(g.Median), number(g.Lowest), number(g.Highest),
+		{text: percent(answer.Value(g.Spread))},
 	}
 }
 
@@ -129,93 +130,81 @@ var bestColumns = []viewColumn{
 	{header: ""},
 }
 
-func bestCells(t answer.Table, row []any) []cell {
-	unit := textAt(t, row, "unit")
+func bestCells(g *query.Group) []cell {
+	p99, runs := unknown, unknown
+	if p := g.Best; p != nil {
+		p99, runs = quantity(answer.Value(p.P99), g.Unit), runsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+	}
 	return []cell{
-		{text: quantity(at(t, row, "median"), unit)},
-		{text: quantity(at(t, row, "p99"), unit)},
-		{text: percent(at(t, row, "spread"))},
-		{text: runsTimesSamples(t, row, "best_runs")},
-		countCell(at(t, row, "points")),
+		{text: quantity(answer.Value(g.Median), g.Unit)}, {text: p99}, {text: percent(answer.Value(g.Spread))}, {text: runs}, {text: thousands(g.Points)},
 	}
-}
-
-func countCell(v any) cell {
-	n, ok := v.(int64)
-	if !ok {
-		return cell{text: unknown}
-	}
-	return cell{text: thousands(int(n))}
 }
 
 // group gives the words of a group's row: how runs that are not ok ended, and why there is no number.
-func (n notes) group(t answer.Table, row []any) cell {
-	statuses, _ := at(t, row, "statuses").(map[string]any)
-	runs, _ := at(t, row, "runs").(int64)
-	failed, _ := at(t, row, "failed_runs").(int64)
-	ok, _ := at(t, row, "ok_runs").(int64)
-	others := maps.Clone(statuses)
-	if all, _ := statuses[string(schema.StatusOK)].(int64); all > ok {
-		others["profile"] = all - ok
+func (n notes) group(g *query.Group) cell {
+	others := maps.Clone(g.Statuses)
+	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
+		others["profile"] = all - g.OKRuns
 	}
 	delete(others, string(schema.StatusOK))
 	var words []string
 	for _, word := range slices.Sorted(maps.Keys(others)) {
 		n.add(word, groupMeanings[word])
-		count, _ := others[word].(int64)
-		if count < runs {
-			word = fmt.Sprintf("%s %s", thousands(int(count)), word)
+		if count := others[word]; count < g.Runs {
+			word = fmt.Sprintf("%s %s", thousands(count), word)
 		}
 		words = append(words, word)
 	}
-	reason := textAt(t, row, "reason")
-	if reason != "" && (reason != query.ReasonNoValue || len(words) == 0) {
-		n.add(reason, groupMeanings[reason])
-		words = append(words, reason)
+	if g.Reason != "" && (g.Reason != query.ReasonNoValue || len(words) == 0) {
+		n.add(g.Reason, groupMeanings[g.Reason])
+		words = append(words, g.Reason)
 	}
-	return cell{strings.Join(words, ", "), failed > 0}
+	return cell{strings.Join(words, ", "), g.FailedRuns > 0}
 }
 
 // keyAxis is the column of a key.
 func (a *app) keyAxis(g query.Grouping, i int) axis {
-	c := g.Columns[i]
-	x := axisOf(g.Table, c.Name, func(row []any) any { return row[i] })
-	for n, row := range g.Rows {
-		switch v := row[i].(type) {
+	c := g.Keys[i]
+	x := axis{name: c.Name}
+	for _, group := range g.Groups {
+		text := axisText(group.Keys[i])
+		switch v := group.Keys[i].(type) {
 		case string:
 			if c.Name == "run_id" || c.Name == "session_id" {
-				x.values[n] = shortRun(v)
+				text = shortRun(v)
 			}
 		case time.Time:
-			x.values[n] = a.when(v)
+			text = a.when(v)
 		case int64, float64:
-			x.values[n] = a.anyText(c, v, "")
+			text = a.anyText(c, v, "")
 		}
+		x.values = append(x.values, text)
 	}
 	return x
 }
 
 // groupConstants are what all points share, and the metric where it is one.
-func groupConstants(g query.Grouping, best bool) []string {
+func groupConstants(g query.Grouping) []string {
 	var constants []string
 	for _, x := range samePoints(g) {
 		constants = appendConstant(constants, x.name, x.values[0])
 	}
-	metric := sameMetric(g)
+	metric := g.Same.Metric
 	if metric == "" || groupedBy(g, "metric") {
 		return constants
 	}
-	if better := textAt(g.Same, g.Same.Rows[0], "better"); best && better != "" {
-		metric += ", " + better + " is better"
+	if g.Best && g.Same.Better != "" {
+		metric += ", " + g.Same.Better + " is better"
 	}
 	return append(constants, metric)
 }
 
-// sameMetric is the metric of all points; empty where they have none, or not all the same.
-func sameMetric(g query.Grouping) string { return textAt(g.Same, g.Same.Rows[0], "metric") }
-
 func metricAxis(g query.Grouping) axis {
-	return axisOf(g.Table, "metric", func(row []any) any { return at(g.Table, row, "metric") })
+	x := axis{name: "metric"}
+	for _, group := range g.Groups {
+		x.values = append(x.values, group.Metric)
+	}
+	return x
 }
 
 // hasValue tells whether any row has a value.
@@ -223,35 +212,43 @@ func hasValue(x axis) bool {
 	return slices.ContainsFunc(x.values, func(v string) bool { return v != "" })
 }
 
-// samePoints are the identity columns and parameters in which all points agree, less the keys.
-func samePoints(g query.Grouping) []axis {
-	var same []axis
-	_, all := axes(withoutValues(g.Same), runColumns)
-	for _, x := range all {
-		if !groupedBy(g, x.name) {
-			same = append(same, x)
-		}
-	}
-	return same
+// pointSide is a point, on a side of a session with two.
+type pointSide struct {
+	facts.Point
+	side string
 }
 
-// withoutValues is a table with one more row, of NULL, from which a row with any value at all differs.
-func withoutValues(t answer.Table) answer.Table {
-	return answer.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), make([]any, len(t.Columns)))}
+// presentAxes are what any of some points have: they differ in it from a point of nothing.
+func presentAxes(points []pointSide) []axis {
+	fields := append(facts.PointFields(func(p *pointSide) *facts.Point { return &p.Point }, append(slices.Clone(facts.Identity), "params")...),
+		answer.Field[pointSide]{Column: answer.Column{Name: "side"}, Of: func(p *pointSide) any { return answer.Text(p.side) }})
+	_, all := axes(answer.TableOf(fields, append(points, pointSide{})), runColumns)
+	return all
+}
+
+// samePoints are the identity columns and parameters in which all points agree, less the keys.
+func samePoints(g query.Grouping) []axis {
+	same := presentAxes([]pointSide{{g.Same.Point, g.Same.Side}})
+	return slices.DeleteFunc(same, func(x axis) bool { return groupedBy(g, x.name) })
 }
 
 // bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
 func bestAxes(g query.Grouping) []axis {
-	_, all := axes(withoutValues(g.Table), runColumns)
+	points := make([]pointSide, len(g.Groups))
+	for i, group := range g.Groups {
+		if p := group.Best; p != nil {
+			points[i] = pointSide{p.Point, p.Side}
+		}
+	}
 	same := samePoints(g)
-	return slices.DeleteFunc(all, func(x axis) bool {
+	return slices.DeleteFunc(presentAxes(points), func(x axis) bool {
 		return groupedBy(g, x.name) || slices.ContainsFunc(same, func(s axis) bool { return s.name == x.name })
 	})
 }
 
 // groupedBy tells whether a column or parameter is a key.
 func groupedBy(g query.Grouping, name string) bool {
-	return slices.ContainsFunc(g.Columns[:g.Keys], func(c answer.Column) bool { return c.Name == name || c.Name == "param."+name })
+	return slices.ContainsFunc(g.Keys, func(c answer.Column) bool { return c.Name == name || c.Name == "param."+name })
 }
 
 // groupCount is the line that counts everything.
@@ -270,8 +267,8 @@ func groupCount(g query.Grouping, o lsOptions) string {
 	if len(o.sort) > 0 {
 		order = ", by " + strings.Join(o.sort, ", ")
 	}
-	if len(g.Rows) < g.Total {
-		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", thousands(len(g.Rows)), count(g.Total, "group"), order, all)
+	if len(g.Groups) < g.Total {
+		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", thousands(len(g.Groups)), count(g.Total, "group"), order, all)
 	}
 	return count(g.Total, "group") + order + "; " + all
 }

@@ -10,40 +10,35 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 )
 
-// mixedGroups are four groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
-func mixedGroups() query.Grouping {
-	g := query.Grouping{Keys: 1, Total: 30, Points: 1204, Runs: 5000, Statuses: map[string]int{"ok": 4998, "timeout": 2}}
-	for _, name := range []string{
-		"variant", "points", "runs", "ok_runs", "failed_runs", "statuses", "metric", "unit", "better", "reason",
-		"benchmark", "batch_size", "params", "best_runs", "samples_min", "samples_max", "median", "p99", "spread",
-	} {
-		g.Columns = append(g.Columns, answer.Column{Name: name, Type: answer.TypeText})
+// mixedGroups are five groups by variant: two metrics, runs that differ, no direction, and passes of a profiler alone.
+func mixedGroups(best bool) query.Grouping {
+	g := query.Grouping{
+		Keys: []answer.Column{{Name: "variant", Type: answer.TypeText}}, Best: best,
+		Total: 30, Points: 1204, Runs: 5000, Statuses: map[string]int{"ok": 4998, "timeout": 2},
+		Same: query.Shared{Point: facts.Point{Machine: "lab3", BatchSize: new(int64(16)), Params: map[string]string{"dim": "8"}}},
 	}
-	ok := func(n int64) map[string]any { return map[string]any{"ok": n} }
-	g.Rows = [][]any{
+	ok := func(n int) map[string]int { return map[string]int{"ok": n} }
+	point := func(benchmark, tile string, runs int, samples int64, p99 float64) *query.BestPoint {
+		return &query.BestPoint{
+			Point: facts.Point{Benchmark: benchmark, BatchSize: new(int64(16)), Params: map[string]string{"tile": tile}},
+			Runs:  runs, SamplesMin: &samples, SamplesMax: new(int64(100)), P99: &p99,
+		}
+	}
+	g.Groups = []query.Group{
 		{
-			"tiled", int64(1000), int64(3002), int64(3000), int64(2),
-			map[string]any{"ok": int64(3000), "timeout": int64(2)},
-			"latency", "ns", "lower", nil,
-			"matmul", int64(16),
-			map[string]any{"tile": "32"},
-			int64(5), int64(90), int64(100), 4.02e6, 5e6, 0.021,
+			Keys: []any{"tiled"}, Points: 1000, Runs: 3002, OKRuns: 3000, FailedRuns: 2, Statuses: map[string]int{"ok": 3000, "timeout": 2},
+			Metric: "latency", Unit: "ns", Better: "lower", Median: new(4.02e6), Spread: new(.021), Best: point("matmul", "32", 5, 90, 5e6),
 		},
 		{
-			"naive", int64(200), int64(900), int64(900), int64(0), ok(900), "bandwidth", "B/s", "higher", nil,
-			"copy", int64(16),
-			map[string]any{"tile": "64"},
-			int64(3), int64(100), int64(100), 4.02e9, 5e9, nil,
+			Keys: []any{"naive"}, Points: 200, Runs: 900, OKRuns: 900, Statuses: ok(900),
+			Metric: "bandwidth", Unit: "B/s", Better: "higher", Median: new(4.02e9), Best: point("copy", "64", 3, 100, 5e9),
 		},
-		{"both", int64(2), int64(90), int64(90), int64(0), ok(90), nil, nil, nil, "mixed", nil, nil, nil, nil, nil, nil, nil, nil, nil},
-		{"odd", int64(1), int64(5), int64(5), int64(0), ok(5), "score", "", nil, "no_direction", nil, nil, nil, nil, nil, nil, nil, nil, nil},
-		{"traced", int64(1), int64(3), int64(0), int64(0), ok(3), nil, nil, nil, "no_value", nil, nil, nil, nil, nil, nil, nil, nil, nil},
-	}
-	g.Same = answer.Table{
-		Columns: []answer.Column{{Name: "machine"}, {Name: "benchmark"}, {Name: "batch_size"}, {Name: "params"}, {Name: "metric"}, {Name: "better"}},
-		Rows:    [][]any{{"lab3", nil, int64(16), map[string]any{"dim": "8"}, nil, nil}},
+		{Keys: []any{"both"}, Points: 2, Runs: 90, OKRuns: 90, Statuses: ok(90), Reason: query.ReasonMixed},
+		{Keys: []any{"odd"}, Points: 1, Runs: 5, OKRuns: 5, Statuses: ok(5), Metric: "score", Reason: query.ReasonNoDirection},
+		{Keys: []any{"traced"}, Points: 1, Runs: 3, Statuses: ok(3), Reason: query.ReasonNoValue},
 	}
 	return g
 }
@@ -51,7 +46,7 @@ func mixedGroups() query.Grouping {
 func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
 	a := &app{now: time.Now}
-	v := a.groupsView(mixedGroups(), lsOptions{by: []string{"variant"}, best: true})
+	v := a.groupsView(mixedGroups(true), lsOptions{by: []string{"variant"}})
 	v.render(&b, 100, false)
 	want := `bs=16 · lab3 · dim=8
 
@@ -73,7 +68,7 @@ profile       passes of a profiler are counted, their times are not
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, best := range []bool{true, false} {
-		v := a.groupsView(mixedGroups(), lsOptions{by: []string{"variant"}, best: best})
+		v := a.groupsView(mixedGroups(best), lsOptions{by: []string{"variant"}})
 		for width := 40; width <= 100; width += 5 {
 			b.Reset()
 			v.render(&b, width, true)
@@ -97,25 +92,24 @@ profile       passes of a profiler are counted, their times are not
 func TestGroupsHeading(t *testing.T) {
 	a := &app{now: time.Now}
 	for _, c := range []struct {
-		metric, better any
+		metric, better string
 		best           bool
 		heading        string
 		inRows         bool
 	}{
 		{"latency", "lower", true, "bs=16 · lab3 · dim=8 · latency, lower is better\n", false},
 		{"latency", "lower", false, "bs=16 · lab3 · dim=8 · latency\n", false},
-		{"latency", nil, true, "bs=16 · lab3 · dim=8 · latency\n", false},
-		{nil, nil, true, "bs=16 · lab3 · dim=8\n", true},
-		{nil, nil, false, "bs=16 · lab3 · dim=8\n", true},
+		{"latency", "", true, "bs=16 · lab3 · dim=8 · latency\n", false},
+		{"", "", true, "bs=16 · lab3 · dim=8\n", true},
+		{"", "", false, "bs=16 · lab3 · dim=8\n", true},
 	} {
-		g := mixedGroups()
-		g.Rows = g.Rows[:1] // of latency, where lower is better
-		same := g.Same.Rows[0]
-		same[len(same)-2], same[len(same)-1] = c.metric, c.better
+		g := mixedGroups(c.best)
+		g.Groups = g.Groups[:1] // of latency, where lower is better
+		g.Same.Metric, g.Same.Better = c.metric, c.better
 		var b strings.Builder
-		a.groupsView(g, lsOptions{by: []string{"variant"}, best: c.best}).render(&b, 100, false)
+		a.groupsView(g, lsOptions{by: []string{"variant"}}).render(&b, 100, false)
 		if got := b.String(); !strings.HasPrefix(got, c.heading) || strings.Contains(got, "METRIC") != c.inRows {
-			t.Errorf("metric %v, better %v, best %v:\n%s", c.metric, c.better, c.best, got)
+			t.Errorf("metric %q, better %q, best %v:\n%s", c.metric, c.better, c.best, got)
 		}
 	}
 }

@@ -101,7 +101,7 @@ func (a *app) summaryView(t answer.Table, s summary) view {
 		words, failed := notes.point(t, row, everywhere)
 		v.rows = append(v.rows, append(cells,
 			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
-			cell{text: runsTimesSamples(t, row, "ok_runs")}, cell{words, failed}))
+			cell{text: pointRuns(t, row)}, cell{words, failed}))
 	}
 	v.below = append(v.below, calibrationLines(calibration, notes, everywhere)...)
 	v.below = append(v.below, notes.lines()...)
@@ -143,7 +143,7 @@ func calibrationLines(t answer.Table, notes notes, everywhere []string) []string
 		if side := textAt(t, row, "side"); side != "" {
 			name += " " + side
 		}
-		text := quantity(at(t, row, "median"), textAt(t, row, "unit")) + gap + runsTimesSamples(t, row, "ok_runs")
+		text := quantity(at(t, row, "median"), textAt(t, row, "unit")) + gap + pointRuns(t, row)
 		if words, _ := notes.point(t, row, everywhere); words != "" {
 			text += gap + words
 		}
@@ -254,16 +254,24 @@ func statusCounts(r runner.Result) string {
 	return count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
 }
 
-// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100. counted is the column of its ok runs.
-func runsTimesSamples(t answer.Table, row []any, counted string) string {
-	runs, _ := at(t, row, counted).(int64)
-	least, ok := at(t, row, "samples_min").(int64)
-	most, _ := at(t, row, "samples_max").(int64)
+// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100.
+func runsTimesSamples(runs int, least, most *int64) string {
 	switch {
-	case runs == 0 || !ok:
+	case runs == 0 || least == nil || most == nil:
 		return unknown
-	case least == most:
-		return fmt.Sprintf("%s × %s", thousands(int(runs)), thousands(int(least)))
+	case *least == *most:
+		return fmt.Sprintf("%s × %s", thousands(runs), thousands(int(*least)))
 	}
-	return fmt.Sprintf("%s × %s…%s", thousands(int(runs)), thousands(int(least)), thousands(int(most)))
+	return fmt.Sprintf("%s × %s…%s", thousands(runs), thousands(int(*least)), thousands(int(*most)))
+}
+
+// pointRuns is how often the point of a row was measured.
+func pointRuns(t answer.Table, row []any) string {
+	count := func(name string) *int64 {
+		if n, ok := at(t, row, name).(int64); ok {
+			return &n
+		}
+		return nil
+	}
+	return runsTimesSamples(int(*count("ok_runs")), count("samples_min"), count("samples_max"))
 }

@@ -34,7 +34,7 @@ func TestMeansAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := groups.Index("median"); groups.Rows[0][i] != 1000. || groups.Rows[1][i] != 1500. {
-		t.Errorf("groups %v", groups.Rows)
+	if all := groups.Groups; *all[0].Median != 1000 || *all[1].Median != 1500 {
+		t.Errorf("groups %v", all)
 	}
 }

@@ -1,0 +1,116 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Fields are the columns of the groups: the keys, then all others that have not the name of a key.
+func (g *Grouping) Fields() []answer.Field[Group] {
+	fields := make([]answer.Field[Group], len(g.Keys))
+	for i, key := range g.Keys {
+		fields[i] = answer.Field[Group]{Column: key, Meaning: "a key: what the runs of the group have in common", Of: func(group *Group) any { return group.Keys[i] }}
+	}
+	others := slices.Concat(countFields(), metricFields(), rangeFields())
+	if g.Best {
+		others = slices.Concat(countFields(), metricFields(), bestFields())
+	}
+	isKey := func(f answer.Field[Group]) bool {
+		return slices.ContainsFunc(g.Keys, func(key answer.Column) bool { return key.Name == f.Name })
+	}
+	return append(fields, slices.DeleteFunc(others, isKey)...)
+}
+
+// countFields say how many runs a group has and how they ended.
+func countFields() []answer.Field[Group] {
+	count := func(name, meaning string, of func(*Group) int) answer.Field[Group] {
+		return groupField(name, answer.TypeInteger, meaning, func(g *Group) any { return int64(of(g)) })
+	}
+	return []answer.Field[Group]{
+		count("points", "number of different points", func(g *Group) int { return g.Points }),
+		count("runs", "number of runs that match", func(g *Group) int { return g.Runs }),
+		count("ok_runs", "number of ok runs of purpose measure: those that give numbers", func(g *Group) int { return g.OKRuns }),
+		count("failed_runs", "number of runs that ended other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
+		groupField("statuses", answer.TypeMap, "number of runs by status", func(g *Group) any { return statusCounts(g.Statuses) }),
+	}
+}
+
+func statusCounts(statuses map[string]int) any {
+	counts := make(map[string]any, len(statuses))
+	for status, n := range statuses {
+		counts[status] = int64(n)
+	}
+	return counts
+}
+
+// metricFields say what the numbers of a group are of.
+func metricFields() []answer.Field[Group] {
+	text := func(name, meaning string, of func(*Group) string) answer.Field[Group] {
+		return groupField(name, answer.TypeText, meaning, func(g *Group) any { return answer.Text(of(g)) })
+	}
+	return []answer.Field[Group]{
+		text("metric", "the metric; NULL where runs differ in it", func(g *Group) string { return g.Metric }),
+		text("unit", "its unit; NULL where runs differ in it", func(g *Group) string { return g.Unit }),
+		text("better", "lower or higher: which values of it are better; NULL where that is not known, or runs differ in it", func(g *Group) string { return g.Better }),
+		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+"; NULL where there are", func(g *Group) string { return g.Reason }),
+	}
+}
+
+// rangeFields are the numbers of all points.
+func rangeFields() []answer.Field[Group] {
+	return []answer.Field[Group]{
+		inUnit(schema.UnitOfRow, "median", "median over the medians of the points", medianOf),
+		inUnit(schema.UnitOfRow, "lowest", "the lowest of these medians", func(g *Group) *float64 { return g.Lowest }),
+		inUnit(schema.UnitOfRow, "highest", "the highest of these medians", func(g *Group) *float64 { return g.Highest }),
+		inUnit("ratio", "spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median", spreadOf),
+	}
+}
+
+// bestFields are those of the best point.
+func bestFields() []answer.Field[Group] {
+	field := func(name string, t answer.Type, meaning string, of func(*BestPoint) any) answer.Field[Group] {
+		return groupField(name, t, meaning, func(g *Group) any {
+			if g.Best == nil {
+				return nil
+			}
+			return of(g.Best)
+		})
+	}
+	fields := []answer.Field[Group]{
+		field("point_id", answer.TypeText, "id of the best point", func(p *BestPoint) any { return answer.Text(p.PointID) }),
+		field("machine", answer.TypeText, facts.PointMeanings["machine"], func(p *BestPoint) any { return answer.Text(p.Machine) }),
+		field("side", answer.TypeText, schema.RunColumn("side").Doc, func(p *BestPoint) any { return answer.Text(p.Side) }),
+	}
+	for _, c := range answer.ColumnsNamed(facts.IdentityColumns()...) {
+		fields = append(fields, field(c.Name, c.Type, facts.PointMeanings[c.Name], func(p *BestPoint) any { return p.Value(c.Name) }))
+	}
+	return append(fields,
+		field("best_runs", answer.TypeInteger, "number of its ok runs", func(p *BestPoint) any { return int64(p.Runs) }),
+		field("samples_min", answer.TypeInteger, "the fewest samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
+		field("samples_max", answer.TypeInteger, "the most samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
+		inUnit(schema.UnitOfRow, "median", "median over the medians of these runs", medianOf),
+		inUnit(schema.UnitOfRow, "p99", "median over their 99th percentiles", func(g *Group) *float64 {
+			if g.Best == nil {
+				return nil
+			}
+			return g.Best.P99
+		}),
+		inUnit("ratio", "spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", spreadOf))
+}
+
+func groupField(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
+	return answer.Field[Group]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
+}
+
+func inUnit(unit, name, meaning string, of func(*Group) *float64) answer.Field[Group] {
+	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Value(of(g)) })
+	f.Unit = unit
+	return f
+}
+
+func medianOf(g *Group) *float64 { return g.Median }
+
+func spreadOf(g *Group) *float64 { return g.Spread }

@@ -1,0 +1,117 @@
+package query
+
+import (
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/duck"
+)
+
+// Grouping is what Groups found. All but the groups is of all groups, also of those beyond the limit.
+type Grouping struct {
+	Keys       []answer.Column
+	Best       bool // each group has its best point, in place of the range of its points
+	Groups     []Group
+	Total      int            // groups
+	Points     int            // different points
+	Runs       int            // runs that match
+	Statuses   map[string]int // runs by how they ended
+	NotNumbers map[string]int // as in Listing
+	Same       Shared
+}
+
+// Group is what runs of equal keys come to. Grouping.Fields says what each value means. A value that is missing is nil, or an
+// empty text.
+type Group struct {
+	Keys                             []any // of the types of Grouping.Keys
+	Points, Runs, OKRuns, FailedRuns int
+	Statuses                         map[string]int
+	Metric, Unit, Better             string
+	Reason                           string     // ReasonNoValue ...; empty where there are numbers
+	Median, Spread                   *float64   // of all points, or of the best one
+	Lowest, Highest                  *float64   // without Grouping.Best
+	Best                             *BestPoint // with it, where there are numbers
+}
+
+// BestPoint is the point of a group with the best median, on one machine and of one side.
+type BestPoint struct {
+	PointID, Side string
+	facts.Point
+	Runs                   int // its ok runs
+	SamplesMin, SamplesMax *int64
+	P99                    *float64
+}
+
+// Shared is what all points agree in, parameters one by one. What they differ in is empty, or nil.
+type Shared struct {
+	facts.Point
+	Side           string
+	Metric, Better string // where all points agree that have a metric
+}
+
+// groupOf reads a row of groupsSQL.
+func (g *grouper) groupOf(row []any) Group {
+	keys, c := row[:len(g.keys)], cells{row[len(g.keys):]}
+	group := Group{
+		Keys: keys, Points: c.count(), Runs: c.count(), OKRuns: c.count(), FailedRuns: c.count(), Statuses: c.counts(),
+		Metric: c.text(), Unit: c.text(), Better: c.text(), Reason: c.text(), Median: c.real(), Spread: c.real(),
+	}
+	if !g.req.Best {
+		group.Lowest, group.Highest = c.real(), c.real()
+		return group
+	}
+	best := BestPoint{
+		PointID: c.text(), Side: c.text(), Point: c.point(), Runs: c.count(), SamplesMin: c.integer(), SamplesMax: c.integer(), P99: c.real(),
+	}
+	if group.Reason == "" {
+		group.Best = &best
+	}
+	return group
+}
+
+// sharedOf reads the row of sharedSQL.
+func sharedOf(row []any) Shared {
+	c := cells{row}
+	return Shared{Metric: c.text(), Better: c.text(), Side: c.text(), Point: c.point()}
+}
+
+// cells are those of a row that are not yet read; each call reads one or more.
+type cells struct{ left []any }
+
+func (c *cells) next() any {
+	v := c.left[0]
+	c.left = c.left[1:]
+	return v
+}
+
+func (c *cells) text() string { return duck.Text(c.next()) }
+
+func (c *cells) count() int { return int(duck.Integer(c.next())) }
+
+func (c *cells) counts() map[string]int {
+	m, _ := c.next().(map[string]any)
+	counts := make(map[string]int, len(m))
+	for name, n := range m {
+		counts[name] = int(duck.Integer(n))
+	}
+	return counts
+}
+
+func (c *cells) integer() *int64 { return known[int64](c.next()) }
+
+func (c *cells) real() *float64 { return known[float64](c.next()) }
+
+// known is the value of a cell; nil for NULL.
+func known[T any](cell any) *T {
+	if v, ok := cell.(T); ok {
+		return &v
+	}
+	return nil
+}
+
+// point reads the columns of facts.Identity, and params.
+func (c *cells) point() facts.Point {
+	identity := c.left[:len(facts.Identity)]
+	c.left = c.left[len(facts.Identity):]
+	params, _ := c.next().(map[string]any)
+	return facts.PointOf(identity, params)
+}
