@@ -110,7 +110,7 @@ func TestFixtures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40}
+	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4}
 	for _, file := range files {
 		s, err := Read(file, Overrides{})
 		if err != nil {
