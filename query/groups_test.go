@@ -97,6 +97,32 @@ func TestGroups(t *testing.T) {
 			t.Errorf("unit of %s: got %q, want %q", c.Name, c.Unit, units[c.Name])
 		}
 	}
+	// A point's numbers are those of SessionPoints.
+	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := func(id string, runs int, median, p99, spread *float64, params map[string]string) string {
+		return fmt.Sprint(id, runs, answer.Value(median), answer.Value(p99), answer.Value(spread), params)
+	}
+	var want, best []string
+	for _, p := range points {
+		if p.Median != nil {
+			want = append(want, numbers(p.PointID, p.OKRuns, p.Median, p.P99, p.Spread, p.Params))
+		}
+	}
+	byPoint, _ := groups(t, db, query.GroupRequest{By: []string{"point_id"}, Best: true})
+	for _, group := range byPoint.Groups {
+		if p := group.Best; p != nil {
+			best = append(best, numbers(p.PointID, p.Runs, group.Median, p.P99, group.Spread, p.Params))
+		}
+	}
+	slices.Sort(want)
+	slices.Sort(best)
+	wantLines(t, "the best of each point", best, want...)
+	if len(best) != 4 {
+		t.Errorf("%d points have numbers, want 4", len(best))
+	}
 }
 
 func TestGroupsBest(t *testing.T) {

@@ -192,8 +192,8 @@ func TestEmptyStore(t *testing.T) {
 			t.Errorf("%s: %d rows, %d columns, %v; want %d columns", table, len(r.Rows), len(r.Columns), err, want)
 		}
 	}
-	if p, err := db.Points(ctx, ""); err != nil || len(p.Rows) != 0 || p.Index("median") < 0 {
-		t.Errorf("Points: %v, %v", p, err)
+	if p, err := db.SessionPoints(ctx, querytest.SessionID(1), nil); err != nil || len(p) != 0 {
+		t.Errorf("SessionPoints: %v, %v", p, err)
 	}
 }
 

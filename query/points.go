@@ -3,63 +3,88 @@ package query
 import (
 	"context"
 
-	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
-	"github.com/neurolens/neurolens/schema"
 )
 
-// Points summarises the runs of purpose measure that match, one row for each point (and side of an A/B session), in the
-// order of their first runs. Runs of every session and machine that match are taken together.
-//
-// Columns: point_id, side, benchmark, variant, backend, model, precision, batch_size, seq_len, params; runs (all of
-// them), ok_runs; statuses, a map of status to number of runs; samples_min and samples_max, the smallest and largest
-// n_samples of an ok run; metric, unit, better; median, p99, spread; warnings, all different ones; failures, the
-// different {status, stage, error_kind, error} of the runs that are not ok, each with its number of runs, the most frequent
-// first, then in the order of these fields. The numbers of a point are, over its ok runs,
+// SessionPoint is what the runs of a point come to, in a session, and of one of its sides where it has two.
+// SessionPointFields says what each value means. A value that is missing is nil, or an empty text.
+type SessionPoint struct {
+	PointID, Side        string
+	facts.Point          // without the machine
+	Runs, OKRuns         int
+	Statuses             map[string]int
+	SamplesMin           *int64
+	SamplesMax           *int64
+	Metric, Unit, Better string
+	Median, P99, Spread  *float64
+	Warnings             []string
+	Failures             []Failure
+}
+
+// Failure is how some runs of a point failed.
+type Failure struct {
+	Status, Stage, ErrorKind, Error string
+	Runs                            int
+}
+
+// SessionPoints summarises the runs of purpose measure of a session, and runs of earlier ones that it counts as its own, by
+// run_id: one for each point and side, in the order of their first runs. The numbers of a point are, over its ok runs,
 //
 //	SELECT median(coalesce(p50, mean)) AS median, median(p99) AS p99, median(1.4826 * mad / nullif(p50, 0)) AS spread
 //	FROM runs WHERE point_id = '...' AND purpose = 'measure' AND status = 'ok'
 //
-// and NULL where these runs differ in metric or unit.
-func (db *DB) Points(ctx context.Context, filter string) (answer.Table, error) {
-	return db.points(ctx, scan.Question{Filter: filter}, "purpose = 'measure'")
-}
-
-// SessionPoints is Points of the runs of a session and of runs of earlier ones that it counts as its own, by run_id.
-func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) (answer.Table, error) {
+// and missing where these runs differ in metric or unit. Failures are the most frequent first, then in the order of their
+// fields.
+func (db *DB) SessionPoints(ctx context.Context, session string, counted []string) ([]SessionPoint, error) {
+	columns, err := scan.RunColumns(pointsColumns)
+	if err != nil {
+		return nil, err
+	}
 	own := "session_id = " + duck.Literal(session)
 	if len(counted) > 0 {
 		own += " OR run_id IN (SELECT unnest(" + scan.TextList(counted) + "))"
 	}
-	return db.points(ctx, scan.Question{}, "purpose = 'measure' AND ("+own+")")
-}
-
-// points is Points of the runs that answer a question and meet a condition.
-func (db *DB) points(ctx context.Context, q scan.Question, condition string) (answer.Table, error) {
-	columns, err := scan.RunColumns(pointsColumns)
-	if err != nil {
-		return answer.Table{}, err
-	}
-	var t answer.Table
+	var points []SessionPoint
 	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
-		sel, err := r.Selected(ctx, q)
+		sel, err := r.Selected(ctx, scan.Question{})
 		if err != nil {
 			return err
 		}
-		q := duck.Statement{SQL: pointsSQL(sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo(condition))), Args: sel.Args}
-		if t, err = r.Conn.Table(ctx, q); err == nil && len(t.Rows) == 0 {
-			err = r.Nothing(ctx, sel)
+		runs := sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.RestrictedTo("purpose = 'measure' AND ("+own+")"))
+		t, err := r.Conn.Table(ctx, duck.Statement{SQL: pointsSQL(runs), Args: sel.Args})
+		if err != nil {
+			return err
 		}
-		return err
+		points = make([]SessionPoint, len(t.Rows))
+		for i, row := range t.Rows {
+			points[i] = sessionPointOf(row)
+		}
+		return nil
 	})
-	if err != nil {
-		return answer.Table{}, err
+	return points, err
+}
+
+// sessionPointOf reads a row of pointsSQL.
+func sessionPointOf(row []any) SessionPoint {
+	c := cells{row}
+	p := SessionPoint{
+		PointID: c.text(), Side: c.text(), Point: c.point(), Runs: c.count(), OKRuns: c.count(), Statuses: c.counts(),
+		SamplesMin: c.integer(), SamplesMax: c.integer(), Metric: c.text(), Unit: c.text(), Better: c.text(),
+		Median: c.real(), P99: c.real(), Spread: c.real(),
 	}
-	t.SetUnits(nil)
-	t.Columns[t.Index("median")].Unit = schema.UnitOfRow
-	t.Columns[t.Index("spread")].Unit = "ratio"
-	return t, nil
+	for _, word := range duck.List(c.next()) {
+		p.Warnings = append(p.Warnings, duck.Text(word))
+	}
+	for _, v := range duck.List(c.next()) {
+		f, _ := v.(map[string]any)
+		p.Failures = append(p.Failures, Failure{
+			Status: duck.Text(f["status"]), Stage: duck.Text(f["stage"]), ErrorKind: duck.Text(f["error_kind"]), Error: duck.Text(f["error"]),
+			Runs: int(duck.Integer(f["runs"])),
+		})
+	}
+	return p
 }
 
 // pointsColumns are the columns of runs that pointsSQL reads.
@@ -68,12 +93,14 @@ var pointsColumns = []string{
 	"status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
 }
 
-// pointsSQL is what Points describes, of a subquery of runs of purpose measure.
+// pointsSQL is what SessionPoints describes, of a subquery of runs of purpose measure, in the order in which sessionPointOf
+// reads it.
 func pointsSQL(runs string) string {
-	return "SELECT * EXCLUDE (comparable, first_run) FROM " + pointRows(runs, "") + " ORDER BY first_run"
+	return `SELECT point_id, side, benchmark, variant, backend, model, "precision", batch_size, seq_len, NULL AS machine, params, runs, ok_runs, statuses,
+	samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, failures FROM ` + pointRows(runs, "") + " ORDER BY first_run"
 }
 
-// pointRows is a subquery of the rows that Points describes, of a subquery of runs, one for each point, side and value of
+// pointRows is a subquery of the rows that SessionPoints describes, of a subquery of runs, one for each point, side and value of
 // the columns by ("a, b, "). Runs of another purpose than measure are in runs and statuses alone. comparable tells
 // whether the ok runs agree in metric and unit.
 func pointRows(runs, by string) string {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
@@ -42,10 +43,11 @@ func TestPoints(t *testing.T) {
 		point(9, 1, 2, func(r *schema.Run) { r.SessionID = querytest.SessionID(0) }),
 	))
 	ctx := context.Background()
-	p, err := db.Points(ctx, "session=last")
+	points, err := db.SessionPoints(ctx, querytest.SessionID(1), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	p := answer.TableOf(query.SessionPointFields(), points)
 	get := func(row int, name string) string { return fmt.Sprint(p.Rows[row][p.Index(name)]) }
 	for _, c := range []struct {
 		row        int
@@ -81,9 +83,10 @@ func TestPoints(t *testing.T) {
 	if len(p.Rows) != 3 {
 		t.Errorf("%d points, want 3", len(p.Rows))
 	}
-	for name, unit := range map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio", "runs": ""} {
-		if got := p.Columns[p.Index(name)].Unit; got != unit {
-			t.Errorf("unit of %s: got %q, want %q", name, got, unit)
+	units := map[string]string{"median": schema.UnitOfRow, "p99": schema.UnitOfRow, "spread": "ratio"}
+	for _, c := range p.Columns {
+		if c.Unit != units[c.Name] {
+			t.Errorf("unit of %s: got %q, want %q", c.Name, c.Unit, units[c.Name])
 		}
 	}
 	// The numbers, again as documented, and again in Go.
@@ -124,16 +127,15 @@ func TestPointsFailures(t *testing.T) {
 			r.BatchSize, r.Params, r.Status, r.Stage, r.Error = nil, nil, f.status, f.stage, f.text
 		}))
 	}
-	p, err := querytest.Open(t, querytest.NewStore(t, runs...)).Points(context.Background(), "")
-	if err != nil || len(p.Rows) != 1 {
-		t.Fatalf("%d points, %v", len(p.Rows), err)
+	points, err := querytest.Open(t, querytest.NewStore(t, runs...)).SessionPoints(context.Background(), querytest.SessionID(1), nil)
+	if err != nil || len(points) != 1 {
+		t.Fatalf("%d points, %v", len(points), err)
 	}
 	var got []string
-	for _, f := range p.Rows[0][p.Index("failures")].([]any) {
-		f := f.(map[string]any)
-		got = append(got, fmt.Sprintf("%v %v %v %v", f["runs"], f["status"], f["stage"], f["error"]))
+	for _, f := range points[0].Failures {
+		got = append(got, fmt.Sprintf("%d %s %s %s", f.Runs, f.Status, f.Stage, f.Error))
 	}
-	want := []string{"3 timeout <nil> z", "2 error setup b", "1 crashed <nil> <nil>", "1 error measure a", "1 error setup a", "1 timeout <nil> y"}
+	want := []string{"3 timeout  z", "2 error setup b", "1 crashed  ", "1 error measure a", "1 error setup a", "1 timeout  y"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -159,14 +161,12 @@ func TestPointsOfDifferentUnits(t *testing.T) {
 		m.Summary = stat.Summarize(m.Reals)
 		r.Metrics, r.Primary = []schema.Metric{m}, m.Name
 	})))
-	p, err := db.Points(context.Background(), "")
-	if err != nil || len(p.Rows) != 1 {
-		t.Fatalf("%v, %v", p.Rows, err)
+	points, err := db.SessionPoints(context.Background(), querytest.SessionID(1), nil)
+	if err != nil || len(points) != 1 {
+		t.Fatalf("%v, %v", points, err)
 	}
-	for _, name := range []string{"metric", "unit", "median", "p99", "spread"} {
-		if got := p.Rows[0][p.Index(name)]; got != nil {
-			t.Errorf("%s: got %v, want NULL", name, got)
-		}
+	if p := points[0]; p.OKRuns != 2 || p.Metric != "" || p.Unit != "" || p.Median != nil || p.P99 != nil || p.Spread != nil {
+		t.Errorf("%+v", p)
 	}
 }
 

@@ -67,8 +67,8 @@ var roles = map[string]func(store string) error{
 	"all pages":         pages(query.ListRequest{Columns: lsColumns}),
 	"all pages, sorted": pages(query.ListRequest{Columns: lsColumns, Sort: []string{"-p99"}}),
 	"all filtered":      pages(query.ListRequest{Columns: lsColumns, Filter: "dim!=64"}),
-	"points": asked(func(ctx context.Context, db *query.DB) error {
-		_, err := db.Points(ctx, "status=ok")
+	"groups": asked(func(ctx context.Context, db *query.DB) error {
+		_, err := db.Groups(ctx, query.GroupRequest{Filter: "status=ok", By: []string{"point_id"}})
 		return err
 	}),
 	"show by suffix": asked(func(ctx context.Context, db *query.DB) error {
@@ -208,7 +208,7 @@ func BenchmarkSealed(b *testing.B) {
 // BenchmarkWholeStore is about answers that read everything, and their memory.
 func BenchmarkWholeStore(b *testing.B) {
 	s := querytest.Synthetic{Runs: 1_008_000, PerFile: 24, Samples: 20, Packs: 6, Events: 1000}
-	compareWith(b, benchStore(b, s), "points", "all columns", "all pages", "all filtered", "all pages, sorted", "SQL group by", "export")
+	compareWith(b, benchStore(b, s), "groups", "all columns", "all pages", "all filtered", "all pages, sorted", "SQL group by", "export")
 }
 
 // benchStore gives the store of that kind, made the first time.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/sql"
@@ -55,8 +56,10 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 		l, err := db.List(ctx, req)
 		say(fmt.Sprintf("list %+v", req), l, err)
 	}
-	points, err := db.Points(ctx, "status=ok not tag.kept=yes")
-	say("points", points, err)
+	groups, err := db.Groups(ctx, query.GroupRequest{Filter: "status=ok not tag.kept=yes", By: []string{"point_id"}, Best: true})
+	say("groups", answer.TableOf(groups.Fields(), groups.Groups), err)
+	points, err := db.SessionPoints(ctx, querytest.SessionID(1), nil)
+	say("points", answer.TableOf(query.SessionPointFields(), points), err)
 	for _, text := range []string{
 		"SELECT * FROM runs ORDER BY run_id", "SELECT * FROM samples ORDER BY run_id, metric", "SELECT * FROM ops ORDER BY ALL",
 		"SELECT * FROM samples_long ORDER BY ALL", "SELECT count(*) FROM runs WHERE tags['kept'] = 'yes'",
@@ -267,7 +270,7 @@ func TestDamagedSealed(t *testing.T) {
 		db := querytest.Open(t, dir)
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
 		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
-		_, points := db.Points(ctx, "")
+		_, points := db.SessionPoints(ctx, querytest.SessionID(1), nil)
 		_, selected := sql.Select(ctx, db, "SELECT count(*) FROM runs")
 		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": selected} {
 			if !errors.Is(err, schema.ErrDamaged) || !errors.Is(err, query.ErrStore) || !strings.Contains(err.Error(), bad) || strings.Contains(err.Error(), "\n") {

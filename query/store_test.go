@@ -158,7 +158,7 @@ func ask(t *testing.T, db *query.DB, dest string) {
 	if _, err := db.Show(ctx, l.Rows[0][0].(string)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.Points(ctx, "bs>=2"); err != nil {
+	if _, err := db.SessionPoints(ctx, querytest.SessionID(1), nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := sql.Select(ctx, db, "SELECT * FROM runs JOIN samples_long USING (run_id) ORDER BY ALL"); err != nil {
@@ -207,7 +207,7 @@ func TestDamaged(t *testing.T) {
 		ctx := context.Background()
 		_, list := db.List(ctx, query.ListRequest{Limit: 1})
 		_, filter := db.List(ctx, query.ListRequest{Filter: "status=ok"})
-		_, points := db.Points(ctx, "")
+		_, points := db.SessionPoints(ctx, querytest.SessionID(1), nil)
 		_, selected := sql.Select(ctx, db, "SELECT count(*) FROM runs")
 		_, samples := sql.Select(ctx, db, "SELECT count(*) FROM samples_long")
 		for question, err := range map[string]error{"list": list, "filter": filter, "points": points, "sql": selected, "samples": samples} {

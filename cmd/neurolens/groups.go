@@ -218,11 +218,16 @@ type pointSide struct {
 	side string
 }
 
+// sidesTable is a table of points, in which listings look for axes.
+func sidesTable(points []pointSide) answer.Table {
+	fields := append(facts.PointFields(func(p *pointSide) *facts.Point { return &p.Point }, append(slices.Clone(facts.Identity), "params")...),
+		answer.Field[pointSide]{Column: answer.Column{Name: "side", Type: answer.TypeText}, Of: func(p *pointSide) any { return answer.Text(p.side) }})
+	return answer.TableOf(fields, points)
+}
+
 // presentAxes are what any of some points have: they differ in it from a point of nothing.
 func presentAxes(points []pointSide) []axis {
-	fields := append(facts.PointFields(func(p *pointSide) *facts.Point { return &p.Point }, append(slices.Clone(facts.Identity), "params")...),
-		answer.Field[pointSide]{Column: answer.Column{Name: "side"}, Of: func(p *pointSide) any { return answer.Text(p.side) }})
-	_, all := axes(answer.TableOf(fields, append(points, pointSide{})), runColumns)
+	_, all := axes(sidesTable(append(points, pointSide{})), runColumns)
 	return all
 }
 

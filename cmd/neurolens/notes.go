@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -17,54 +17,40 @@ type notes map[string][]string
 const rowWords = 2
 
 // common are the warnings that every point has, where there are several: they say nothing about a point.
-func common(t answer.Table) []string {
-	if len(t.Rows) < 2 {
+func common(points []query.SessionPoint) []string {
+	if len(points) < 2 {
 		return nil
 	}
-	words := pointWarnings(t, t.Rows[0])
-	for _, row := range t.Rows[1:] {
-		has := pointWarnings(t, row)
-		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(has, w) })
-	}
-	return words
-}
-
-func pointWarnings(t answer.Table, row []any) []string {
-	list, _ := at(t, row, "warnings").([]any)
-	words := make([]string, len(list))
-	for i, w := range list {
-		words[i] = machineText(w)
+	words := slices.Clone(points[0].Warnings)
+	for _, p := range points[1:] {
+		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(p.Warnings, w) })
 	}
 	return words
 }
 
 // point gives the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
 // Each word is explained once below the table.
-func (n notes) point(t answer.Table, row []any, everywhere []string) (words string, failed bool) {
+func (n notes) point(p *query.SessionPoint, everywhere []string) (words string, failed bool) {
 	var all []string
-	statuses, _ := at(t, row, "statuses").(map[string]any)
-	runs, _ := at(t, row, "runs").(int64)
 	for _, status := range schema.Statuses {
-		count, _ := statuses[string(status)].(int64)
+		count := p.Statuses[string(status)]
 		if count == 0 || status == schema.StatusOK {
 			continue
 		}
 		failed = failed || status.Failed()
 		word := string(status)
-		if count < runs {
+		if count < p.Runs {
 			word = fmt.Sprintf("%d %s", count, status)
 		}
 		all = append(all, word)
 	}
-	failures, _ := at(t, row, "failures").([]any)
-	for _, f := range failures {
-		failure, _ := f.(map[string]any)
-		if status, reason := machineText(failure["status"]), firstLine(machineText(failure["error"])); status != reason {
-			n.add(status, reason)
+	for _, f := range p.Failures {
+		if reason := firstLine(f.Error); f.Status != reason {
+			n.add(f.Status, reason)
 		}
 	}
 	var own []string
-	for _, word := range pointWarnings(t, row) {
+	for _, word := range p.Warnings {
 		meaning := warningMeaning(word)
 		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
 			n.add(word, "(all points) "+meaning)

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/task"
@@ -13,12 +13,9 @@ import (
 
 // TestUnknownWarning: a word of another version stands in the rows without an explanation, also where every row has it.
 func TestUnknownWarning(t *testing.T) {
-	table := answer.Table{
-		Columns: []answer.Column{{Name: "warnings"}},
-		Rows:    [][]any{{[]any{"newer", "load"}}, {[]any{"newer", "load"}}},
-	}
+	points := []query.SessionPoint{{Warnings: []string{"newer", "load"}}, {Warnings: []string{"newer", "load"}}}
 	n := notes{}
-	if words, _ := n.point(table, table.Rows[0], common(table)); words != "newer" {
+	if words, _ := n.point(&points[0], common(points)); words != "newer" {
 		t.Errorf("the row says %q, want newer", words)
 	}
 	if lines := n.lines(); len(lines) != 2 || !strings.HasPrefix(lines[0], "load"+gap+"(all points) more") {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -44,7 +45,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		return err
 	}
 	defer db.Close()
-	t, err := db.SessionPoints(ctx, s.result.Session, s.counted())
+	points, err := db.SessionPoints(ctx, s.result.Session, s.counted())
 	if err != nil {
 		return err
 	}
@@ -52,10 +53,8 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 	for i := range s.sweep.Points {
 		position[s.sweep.Points[i].PointID] = i
 	}
-	slices.SortStableFunc(t.Rows, func(x, y []any) int {
-		return position[textAt(t, x, "point_id")] - position[textAt(t, y, "point_id")]
-	})
-	return a.print(format, t, func() view { return a.summaryView(t, s) })
+	slices.SortStableFunc(points, func(x, y query.SessionPoint) int { return position[x.PointID] - position[y.PointID] })
+	return a.print(format, answer.TableOf(query.SessionPointFields(), points), func() view { return a.summaryView(points, s) })
 }
 
 // counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
@@ -71,13 +70,17 @@ func (s summary) counted() []string {
 }
 
 // summaryView is the table at the end of bench.
-func (a *app) summaryView(t answer.Table, s summary) view {
-	points := map[string]bool{} // a row is one side of a point
-	for _, row := range t.Rows {
-		points[textAt(t, row, "point_id")] = true
+func (a *app) summaryView(points []query.SessionPoint, s summary) view {
+	different := map[string]bool{} // each is one side of a point
+	for _, p := range points {
+		different[p.PointID] = true
 	}
-	t, calibration := s.split(t)
-	constants, varying := axes(t, append(slices.Clone(identityColumns), "side"))
+	points, calibration := s.split(points)
+	var sides []pointSide
+	for _, p := range points {
+		sides = append(sides, pointSide{p.Point, p.Side})
+	}
+	constants, varying := axes(sidesTable(sides), append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
 	v := view{
 		above: []string{
@@ -91,60 +94,60 @@ func (a *app) summaryView(t answer.Table, s summary) view {
 	v.columns = append(v.columns,
 		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "SPREAD", right: true, drop: 3},
 		viewColumn{header: "RUNS × N", right: true, drop: 1}, viewColumn{header: ""})
-	notes, everywhere := notes{}, common(t)
-	for i, row := range t.Rows {
+	notes, everywhere := notes{}, common(points)
+	for i := range points {
+		p := &points[i]
 		var cells []cell
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
-		unit := textAt(t, row, "unit")
-		words, failed := notes.point(t, row, everywhere)
+		words, failed := notes.point(p, everywhere)
 		v.rows = append(v.rows, append(cells,
-			cell{text: quantity(at(t, row, "median"), unit)}, cell{text: quantity(at(t, row, "p99"), unit)}, cell{text: percent(at(t, row, "spread"))},
-			cell{text: pointRuns(t, row)}, cell{words, failed}))
+			cell{text: quantity(answer.Value(p.Median), p.Unit)}, cell{text: quantity(answer.Value(p.P99), p.Unit)}, cell{text: percent(answer.Value(p.Spread))},
+			cell{text: runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, cell{words, failed}))
 	}
 	v.below = append(v.below, calibrationLines(calibration, notes, everywhere)...)
 	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(len(points), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"))
+	v.below = append(v.below, count(len(different), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"))
 	if s.result.Look != nil {
 		v.below = append(v.below, settledText(s.result.Look))
 	}
 	v.below = append(v.below, "")
-	v.commands = a.nextCommands(t, s)
+	v.commands = a.nextCommands(points, s)
 	return v
 }
 
-// split parts the rows of points that calibrate adds from the others, unless there are no others.
-func (s summary) split(t answer.Table) (own, calibration answer.Table) {
+// split parts the points that calibrate adds from the others, unless there are no others.
+func (s summary) split(points []query.SessionPoint) (own, calibration []query.SessionPoint) {
 	added := map[string]bool{}
 	for i := range s.sweep.Points {
 		added[s.sweep.Points[i].PointID] = s.sweep.Points[i].Calibration
 	}
-	own, calibration = answer.Table{Columns: t.Columns}, answer.Table{Columns: t.Columns}
-	for _, row := range t.Rows {
-		if added[textAt(t, row, "point_id")] {
-			calibration.Rows = append(calibration.Rows, row)
+	for _, p := range points {
+		if added[p.PointID] {
+			calibration = append(calibration, p)
 		} else {
-			own.Rows = append(own.Rows, row)
+			own = append(own, p)
 		}
 	}
-	if len(own.Rows) == 0 {
-		return t, own
+	if len(own) == 0 {
+		return points, nil
 	}
 	return own, calibration
 }
 
 // calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
 // other points.
-func calibrationLines(t answer.Table, notes notes, everywhere []string) []string {
+func calibrationLines(points []query.SessionPoint, notes notes, everywhere []string) []string {
 	var rows [][2]string
-	for _, row := range t.Rows {
-		name := textAt(t, row, "benchmark") + " " + textAt(t, row, "variant")
-		if side := textAt(t, row, "side"); side != "" {
-			name += " " + side
+	for i := range points {
+		p := &points[i]
+		name := p.Benchmark + " " + p.Variant
+		if p.Side != "" {
+			name += " " + p.Side
 		}
-		text := quantity(at(t, row, "median"), textAt(t, row, "unit")) + gap + pointRuns(t, row)
-		if words, _ := notes.point(t, row, everywhere); words != "" {
+		text := quantity(answer.Value(p.Median), p.Unit) + gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+		if words, _ := notes.point(p, everywhere); words != "" {
 			text += gap + words
 		}
 		rows = append(rows, [2]string{name, text})
@@ -189,7 +192,7 @@ func settledText(l *runner.Look) string {
 
 // nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
 // or one have been imported that says a later time.
-func (a *app) nextCommands(t answer.Table, s summary) []string {
+func (a *app) nextCommands(points []query.SessionPoint, s summary) []string {
 	commands := []string{"ls " + s.sessions()}
 	switch {
 	case s.result.Failure != "":
@@ -197,7 +200,7 @@ func (a *app) nextCommands(t answer.Table, s summary) []string {
 		if s.result.Failed() > 1 {
 			commands = append(commands, "ls "+s.sessions()+" status!=ok")
 		}
-	case len(t.Rows) > 0 && textAt(t, t.Rows[0], "side") != "":
+	case len(points) > 0 && points[0].Side != "":
 		commands = []string{"compare " + s.sessions()}
 	}
 	for i, command := range commands {
@@ -263,15 +266,4 @@ func runsTimesSamples(runs int, least, most *int64) string {
 		return fmt.Sprintf("%s × %s", thousands(runs), thousands(int(*least)))
 	}
 	return fmt.Sprintf("%s × %s…%s", thousands(runs), thousands(int(*least)), thousands(int(*most)))
-}
-
-// pointRuns is how often the point of a row was measured.
-func pointRuns(t answer.Table, row []any) string {
-	count := func(name string) *int64 {
-		if n, ok := at(t, row, name).(int64); ok {
-			return &n
-		}
-		return nil
-	}
-	return runsTimesSamples(int(*count("ok_runs")), count("samples_min"), count("samples_max"))
 }

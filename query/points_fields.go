@@ -1,0 +1,77 @@
+package query
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// SessionPointFields are the columns of the points of a session.
+func SessionPointFields() []answer.Field[SessionPoint] {
+	ids := []answer.Field[SessionPoint]{
+		pointText("point_id", "id of the point", func(p *SessionPoint) string { return p.PointID }),
+		pointText("side", schema.RunColumn("side").Doc, func(p *SessionPoint) string { return p.Side }),
+	}
+	identity := facts.PointFields(func(p *SessionPoint) *facts.Point { return &p.Point }, facts.IdentityColumns()...)
+	return slices.Concat(ids, identity, pointCounts(), pointNumbers(), pointTroubles())
+}
+
+// pointCounts say how often a point was measured, and how its runs ended.
+func pointCounts() []answer.Field[SessionPoint] {
+	return []answer.Field[SessionPoint]{
+		pointField("runs", answer.TypeInteger, "number of runs", func(p *SessionPoint) any { return int64(p.Runs) }),
+		pointField("ok_runs", answer.TypeInteger, "number of ok runs: those that give numbers", func(p *SessionPoint) any { return int64(p.OKRuns) }),
+		pointField("statuses", answer.TypeMap, "number of runs by status", func(p *SessionPoint) any { return statusCounts(p.Statuses) }),
+		pointField("samples_min", answer.TypeInteger, "the fewest samples of an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMin) }),
+		pointField("samples_max", answer.TypeInteger, "the most samples of an ok run", func(p *SessionPoint) any { return answer.Value(p.SamplesMax) }),
+	}
+}
+
+// pointNumbers are what was measured.
+func pointNumbers() []answer.Field[SessionPoint] {
+	number := func(unit, name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
+		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Value(of(p)) })
+		f.Unit = unit
+		return f
+	}
+	return []answer.Field[SessionPoint]{
+		pointText("metric", "the metric; NULL where runs differ in it", func(p *SessionPoint) string { return p.Metric }),
+		pointText("unit", "its unit; NULL where runs differ in it", func(p *SessionPoint) string { return p.Unit }),
+		pointText("better", "lower or higher: which values of it are better", func(p *SessionPoint) string { return p.Better }),
+		number(schema.UnitOfRow, "median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
+		number(schema.UnitOfRow, "p99", "median over their 99th percentiles", func(p *SessionPoint) *float64 { return p.P99 }),
+		number("ratio", "spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", func(p *SessionPoint) *float64 { return p.Spread }),
+	}
+}
+
+// pointTroubles say what the numbers are worth, and why there are none.
+func pointTroubles() []answer.Field[SessionPoint] {
+	return []answer.Field[SessionPoint]{
+		pointField("warnings", answer.TypeList, "words of warning of any of the runs", func(p *SessionPoint) any {
+			words := make([]any, len(p.Warnings))
+			for i, word := range p.Warnings {
+				words[i] = word
+			}
+			return words
+		}),
+		pointField("failures", answer.TypeList, "how runs failed: status, stage, error_kind, error and number of runs, the most frequent first", func(p *SessionPoint) any {
+			failures := make([]any, len(p.Failures))
+			for i, f := range p.Failures {
+				failures[i] = map[string]any{
+					"status": answer.Text(f.Status), "stage": answer.Text(f.Stage), "error_kind": answer.Text(f.ErrorKind), "error": answer.Text(f.Error), "runs": int64(f.Runs),
+				}
+			}
+			return failures
+		}),
+	}
+}
+
+func pointField(name string, t answer.Type, meaning string, of func(*SessionPoint) any) answer.Field[SessionPoint] {
+	return answer.Field[SessionPoint]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
+}
+
+func pointText(name, meaning string, of func(*SessionPoint) string) answer.Field[SessionPoint] {
+	return pointField(name, answer.TypeText, meaning, func(p *SessionPoint) any { return answer.Text(of(p)) })
+}
