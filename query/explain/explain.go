@@ -1,4 +1,9 @@
 // Package explain says what else differs where two sides of a comparison differ most.
+//
+// It compares the sides, chooses the point to explain (choose.go), reads its runs on both sides (runs.go), and gathers evidence:
+// facts, other metrics, stages and ops in which the sides differ (evidence.go), and contrasts, facts by which the runs of one side
+// differ among themselves (contrasts.go). Verdicts on metrics and stages are corrected for how many are looked at. Evidence is
+// ranked by what it is, then by its size. None of it need be a cause.
 package explain
 
 import (

@@ -1,4 +1,9 @@
 // Package export writes tables of a store as files: Parquet, Arrow, CSV, JSON Lines.
+//
+// DuckDB writes a table in one statement (formats.go); of more than a thousand runs in parts, as sorting all rows of a large
+// store takes more memory than there may be (parts.go). Arrow has a writer of its own (arrow.go). Whole runs, a line each with
+// its samples and ops, are what ingest reads back (whole.go). In a directory no file gets its name before all are complete
+// (dir.go).
 package export
 
 import (

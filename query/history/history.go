@@ -1,4 +1,10 @@
 // Package history says how metrics went over sessions, and where their levels changed.
+//
+// A history goes this way: runs are read some at a time, in a few bytes each, and gathered by series: a point on a machine as
+// to a metric in a unit (read.go). The runs of a session become one value, however many they are, for what sessions differ by
+// is what a change has to stand out from. Change points are found in each series and corrected over all of them; a step that
+// may be chance and a session that is far off are marked as such (series.go). The series that were asked for become rows
+// (rows.go). A gate judges each series on its own (gate.go).
 package history
 
 import (
