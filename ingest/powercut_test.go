@@ -19,7 +19,7 @@ import (
 
 // cutFiles are the files as a process sees them that ends at one operation, and know what a power cut takes: names that
 // were made, removed or changed in a directory since the last fsync of that directory, and what is in files that were
-// written since theirs. That the store directory itself is durable is for makeRoot alone.
+// written since theirs. That the store directory itself is durable is for MakeRoot alone.
 type cutFiles struct {
 	faultyFiles // they do not fsync, and all operations fail from the one on at which the process ends
 	top         *cutNode

@@ -11,7 +11,7 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
-// benchFlags are the flags of bench, but for those that go before keys of the sweep file: see defineKeys.
+// benchFlags are the flags of bench, but for those of keys of the sweep file: see defineRuns.
 type benchFlags struct {
 	config        string
 	params, tags  []string

@@ -135,7 +135,7 @@ func (u *unread) add(g *sides.Group, r *schema.Run) {
 	u.blocks, u.repeats = append(u.blocks, answer.Integer(r.BlockIndex)), append(u.repeats, answer.Integer(r.RepeatIndex))
 }
 
-// locationOfMetric is what locationOf is in SQL.
+// locationOfMetric is what scan.LocationOf is in SQL.
 func locationOfMetric(m *schema.Metric) float64 {
 	middle := m.Summary.P50
 	if middle == nil {

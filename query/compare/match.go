@@ -154,7 +154,7 @@ func inOrder(a, b *pairing) int {
 // whose values are compared.
 type matcher struct {
 	axis    string   // the field whose values are compared, or empty
-	fields  []string // of identityFields, and parameters after them; the machine alone where points match by their ids
+	fields  []string // of facts.Identity, and parameters after them; the machine alone where points match by their ids
 	byID    bool     // the id of the point says all but the machine
 	skip    map[string]bool
 	differs []facts.Difference // in the fields that are constant on each side; the axis apart

@@ -175,28 +175,28 @@ const (
 // flags are words about what the numbers of a point are worth.
 func (p *pairing) flags() []string {
 	pair, o := p.pair, p.outcome
-	var flags []string
+	flags := []string{} // a list without words is one, too
 	add := func(word string, holds bool) {
 		if holds {
 			flags = append(flags, word)
 		}
 	}
 	both := []*sides.Group{p.base, p.head}
-	any := func(holds func(g *sides.Group) bool) bool {
+	either := func(holds func(g *sides.Group) bool) bool {
 		return slices.ContainsFunc(both, func(g *sides.Group) bool { return g != nil && holds(g) })
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
 		add(FlagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
-		add(FlagOneBlock, any(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
+		add(FlagOneBlock, either(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
 		add(FlagOrder, pair.Ordered)
-		add(stat.WarnQuantised, p.stepShown() > 0 && !any(func(g *sides.Group) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
+		add(stat.WarnQuantised, p.stepShown() > 0 && !either(func(g *sides.Group) bool { return slices.Contains(g.Noted().Warnings, stat.WarnQuantised) }))
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
-	add(FlagNoValues, any(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
+	add(FlagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
 	var warnings []string
 	for _, g := range both {
 		if g != nil {

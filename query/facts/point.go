@@ -10,6 +10,7 @@ type Point struct {
 	BatchSize, SeqLen                             *int64
 	Machine                                       string
 	Params                                        map[string]string // in their canonical text
+	Unset                                         []string          // parameters that it stands for without a value
 }
 
 // PointOf makes a point of the values of Identity, as a row of runs has them, and its parameters.
@@ -28,7 +29,11 @@ func PointOf(values []any, params map[string]any) Point {
 	if params != nil {
 		p.Params = make(map[string]string, len(params))
 		for name, value := range params {
-			p.Params[name], _ = value.(string)
+			if text, ok := value.(string); ok {
+				p.Params[name] = text
+			} else {
+				p.Unset = append(p.Unset, name)
+			}
 		}
 	}
 	return p
@@ -54,9 +59,20 @@ func (p *Point) Value(column string) any {
 	case "machine":
 		return answer.Text(p.Machine)
 	case "params":
-		return answer.Texts(p.Params)
+		return p.params()
 	}
 	return nil
+}
+
+// params are the parameters as a cell.
+func (p *Point) params() any {
+	cell := answer.Texts(p.Params)
+	if all, ok := cell.(map[string]any); ok {
+		for _, name := range p.Unset {
+			all[name] = nil
+		}
+	}
+	return cell
 }
 
 // Parameter is the value of a parameter, as a cell.

@@ -22,7 +22,7 @@ func OutName(t *schema.Table, attempt int) string {
 
 const outSuffix = ".out"
 
-// IsOut tells whether a name in a claim is one that outName gives.
+// IsOut tells whether a name in a claim is one that OutName gives.
 func IsOut(name string) bool {
 	stem, ok := strings.CutSuffix(name, outSuffix)
 	stem, attempt, later := strings.Cut(stem, ".")

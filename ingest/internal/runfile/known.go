@@ -148,7 +148,7 @@ func EachRow(f fs.FS, sealed schema.SealedFile, columns []string, do func(row []
 	return eachRowIn(f, sealed.Path(schema.RunsDir), columns, do)
 }
 
-// eachRowIn is eachRow of the file of that name.
+// eachRowIn is EachRow of the file of that name.
 func eachRowIn(f fs.FS, name string, columns []string, do func(row []any) error) (err error) {
 	defer func() {
 		if err != nil {

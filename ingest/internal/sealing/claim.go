@@ -89,7 +89,7 @@ func (s *Sealer) TakeOver(c schema.Claim) (schema.Claim, error) {
 	return next, s.fenced(next, s.sign(next))
 }
 
-// fenced turns an error into errFenced if it comes from the claim not being there any more.
+// fenced turns an error into ErrFenced if it comes from the claim not being there any more.
 func (s *Sealer) fenced(c schema.Claim, err error) error {
 	if errors.Is(err, fs.ErrNotExist) && !disk.IsThere(s.Files, c.Path()) {
 		return ErrFenced

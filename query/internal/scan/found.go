@@ -54,7 +54,7 @@ func (r *Reader) NewestOf(ctx context.Context, sel Selection, n int) (Chosen, er
 	return found, err
 }
 
-// NewestAlone is newestOf without counting.
+// NewestAlone is NewestOf without counting.
 func (r *Reader) NewestAlone(ctx context.Context, sel Selection, n int) (Chosen, error) {
 	ids, err := r.newestAmong(ctx, sel, n, ManyRuns)
 	if err == nil && len(ids) == 0 {

@@ -10,7 +10,7 @@ import (
 // Measured is the SQL condition of the runs that are compared.
 const Measured = "purpose = 'measure'"
 
-// LocationSQL is locationOf the metric of each run.
+// LocationSQL is LocationOf the metric of each run.
 func LocationSQL() string {
 	var names []string
 	for _, k := range schema.MetricKinds {

@@ -30,7 +30,7 @@ type Group struct {
 	Matched          bool      // of the base: some point of the head is compared with it
 
 	First    int64 // start of the first ok run in Unix microseconds; 0 where not known
-	Identity []any // of identityFields; nil where not asked for
+	Identity []any // of facts.Identity; nil where not asked for
 	Params   map[string]any
 }
 
