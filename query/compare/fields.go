@@ -76,8 +76,8 @@ func estimateFields() []answer.Field[Row] {
 		column("change", "the difference: of the ratio less 1 or, where the scale is difference, in the unit", func(e *Estimates) float64 { return e.Change }),
 		column("low", "the lower end of its interval", func(e *Estimates) float64 { return e.Low }),
 		column("high", "the upper end of its interval", func(e *Estimates) float64 { return e.High }),
-		column("noise", "what runs of a side differ by, in the scale of change", func(e *Estimates) float64 { return e.Noise }),
-		column("dead_zone", "what is no difference, in the scale of change", func(e *Estimates) float64 { return e.DeadZone }),
+		column("noise", "how much runs of a side vary, in the scale of change", func(e *Estimates) float64 { return e.Noise }),
+		column("dead_zone", "the smallest difference that counts (--threshold), in the scale of change", func(e *Estimates) float64 { return e.DeadZone }),
 		column("p", "the chance of such a difference where there is none", func(e *Estimates) float64 { return e.P }),
 		column("p_adjusted", "the same over all points, and over looks", func(e *Estimates) float64 { return e.Adjusted }),
 	}
@@ -86,7 +86,7 @@ func estimateFields() []answer.Field[Row] {
 // verdictFields say what is made of it, and how.
 func verdictFields() []answer.Field[Row] {
 	return []answer.Field[Row]{
-		field("verdict", answer.TypeText, "what is said of the point", func(r *Row) any { return string(r.Verdict) }),
+		field("verdict", answer.TypeText, "regressed, improved, changed, unchanged or inconclusive; or how the point is missing on a side", func(r *Row) any { return string(r.Verdict) }),
 		field("reason", answer.TypeText, "why there is no verdict", func(r *Row) any { return answer.Text(string(r.Reason)) }),
 		field("more_runs", answer.TypeInteger, "more runs a side that are likely to settle it", func(r *Row) any { return answer.Positive(r.MoreRuns) }),
 		field("looks", answer.TypeInteger, "how often it was looked at, at most, which p_adjusted and the interval allow for", func(r *Row) any { return answer.Positive(r.Looks) }),
@@ -95,7 +95,7 @@ func verdictFields() []answer.Field[Row] {
 		field("method", answer.TypeText, "runs or blocks: what is compared with what", func(r *Row) any { return answer.Text(string(r.Method)) }),
 		field("strict", answer.TypeBoolean, "the strict rule was used", func(r *Row) any { return r.Strict }),
 		field("rule", answer.TypeText, "the test of which p is", func(r *Row) any { return answer.Text(string(r.Rule)) }),
-		field("correction", answer.TypeText, "by which p is adjusted over points", func(r *Row) any { return r.Correction }),
+		field("correction", answer.TypeText, "how p is adjusted for many points: benjamini_hochberg or, with --gate, holm", func(r *Row) any { return r.Correction }),
 	}
 }
 
@@ -114,7 +114,7 @@ func relativeFields() []answer.Field[Row] {
 		column("low", answer.TypeReal, "the lower end of its interval", func(r *Relative) any { return answer.Computed(r.Low) }),
 		column("high", answer.TypeReal, "the upper end of its interval", func(r *Relative) any { return answer.Computed(r.High) }),
 		column("p_adjusted", answer.TypeReal, "the chance of such a difference where there is none, over all points", func(r *Relative) any { return answer.Computed(r.Adjusted) }),
-		column("verdict", answer.TypeText, "what is said of the point relative to the others", func(r *Relative) any { return string(r.Verdict) }),
+		column("verdict", answer.TypeText, "the same as verdict, relative to what all points share", func(r *Relative) any { return string(r.Verdict) }),
 		column("reason", answer.TypeText, "why there is no such verdict", func(r *Relative) any { return answer.Text(string(r.Reason)) }),
 		column("more_runs", answer.TypeInteger, "more runs a side that are likely to settle it", func(r *Relative) any { return answer.Positive(r.MoreRuns) }),
 	}
