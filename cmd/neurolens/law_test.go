@@ -155,25 +155,16 @@ func TestQueryLayers(t *testing.T) {
 			place[pkg] = i
 		}
 	}
-	root := filepath.Join("..", "..")
 	seen := map[string]bool{}
-	err := filepath.WalkDir(filepath.Join(root, "query"), func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		dir, err := filepath.Rel(root, filepath.Dir(path))
-		if err != nil {
-			return err
-		}
-		pkg := filepath.ToSlash(dir)
+	eachSource(t, "query", func(path, pkg string) {
 		own, known := place[pkg]
 		if seen[pkg] = true; !known {
 			t.Errorf("%s: package %s is in no layer", path, pkg)
-			return nil
+			return
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
 		if err != nil {
-			return err
+			t.Fatal(err)
 		}
 		for _, spec := range file.Imports {
 			name, _ := strconv.Unquote(spec.Path.Value)
@@ -182,11 +173,7 @@ func TestQueryLayers(t *testing.T) {
 				t.Errorf("%s: package %s imports %s, which is not below it", path, pkg, other)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	for pkg := range place {
 		if !seen[pkg] {
 			t.Errorf("layers has %s, which does not exist", pkg)
@@ -216,32 +203,92 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
+// helpers are packages for tests alone.
+var helpers = []string{"ingest/runtest", "ingest/foreign/foreigntest", "query/internal/querytest"}
+
+// TestHelpersAreForTests: what tests share is part of no program.
+func TestHelpersAreForTests(t *testing.T) {
+	eachSource(t, ".", func(path, pkg string) {
+		if slices.Contains(helpers, pkg) {
+			return
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			name, _ := strconv.Unquote(spec.Path.Value)
+			if other, ours := strings.CutPrefix(name, module); ours && slices.Contains(helpers, other) {
+				t.Errorf("%s: package %s imports %s, which is for tests", path, pkg, other)
+			}
+		}
+	})
+}
+
+// TestQuerySizes: a package of query stays one that can be read in a sitting.
+func TestQuerySizes(t *testing.T) {
+	const most = 3000
+	lines := map[string]int{}
+	eachSource(t, "query", func(path, pkg string) {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines[pkg] += strings.Count(string(text), "\n")
+	})
+	for pkg, n := range lines {
+		if n > most {
+			t.Errorf("package %s has %d lines, want at most %d", pkg, n, most)
+		}
+	}
+	if lines["query"] == 0 {
+		t.Error("nothing was counted")
+	}
+}
+
+// eachSource calls do with each file of code, tests apart, under a folder of the repository, and with the package it is of.
+// Modules of their own are left out.
+func eachSource(t *testing.T, under string, do func(path, pkg string)) {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(filepath.Join(root, under), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && rel != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || rel == "benchmarks") {
+			return filepath.SkipDir
+		}
+		if !d.IsDir() && strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go") {
+			do(path, filepath.ToSlash(filepath.Dir(rel)))
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestStoreLaw: a store is opened by schema.Dir alone, which follows no links and opens nothing but files and directories.
 // Whatever else opens a directory as a file system has no store there.
 func TestStoreLaw(t *testing.T) {
 	// Readers are given a folder that is no store.
 	others := []string{"ingest/foreign", "ingest/runtest", "query/guard", "query/scratch", "query/report", "query/internal/querytest"}
-	root := filepath.Join("..", "..")
 	for _, tree := range []string{"ingest", "query", "cmd"} {
-		err := filepath.WalkDir(filepath.Join(root, tree), func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
-			}
-			dir, err := filepath.Rel(root, filepath.Dir(path))
-			if err != nil {
-				return err
-			}
-			if slices.ContainsFunc(others, func(other string) bool { return under(filepath.ToSlash(dir), other) }) {
-				return nil
+		eachSource(t, tree, func(path, pkg string) {
+			if slices.ContainsFunc(others, func(other string) bool { return under(pkg, other) }) {
+				return
 			}
 			text, err := os.ReadFile(path)
-			if err == nil && strings.Contains(string(text), "os.DirFS(") {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(text), "os.DirFS(") {
 				t.Errorf("%s opens a directory with os.DirFS; a store is a schema.Dir", path)
 			}
-			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
