@@ -1,6 +1,7 @@
 package benchmarks
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,12 +29,12 @@ func inputBytes(b *testing.B) int {
 func timeReading(b *testing.B, folder, name string) time.Duration {
 	b.Helper()
 	start := time.Now()
-	in, err := foreign.Open(os.DirFS(folder), name, nil)
+	in, err := foreign.Open(context.Background(), os.DirFS(folder), name, nil)
 	must(b, err)
 	defer in.Close()
 	format, err := foreign.FormatOf(formats.All(), in.Head)
 	must(b, err)
-	report, err := foreign.Read(in, format, foreign.Added{}, func(schema.Run) bool { return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Run) bool { return true })
 	if err != nil || report.Refused > 0 || report.Runs == 0 {
 		b.Fatal(report, err)
 	}

@@ -52,12 +52,9 @@ func (c *counted) Read(p []byte) (int, error) {
 // Consumed is how many bytes of the file were read so far, as it is on disk. It may be called while the file is read.
 func (in *Input) Consumed() int64 { return in.raw.n.Load() }
 
-// Open opens a file of a folder. location is the zone of times that say none; nil is UTC, and marks them.
-func Open(folder fs.FS, name string, location *time.Location) (*Input, error) {
-	return open(context.Background(), folder, name, location)
-}
-
-func open(ctx context.Context, folder fs.FS, name string, location *time.Location) (*Input, error) {
+// Open opens a file of a folder; reading it ends with the context. location is the zone of times that say none; nil is UTC,
+// and marks them.
+func Open(ctx context.Context, folder fs.FS, name string, location *time.Location) (*Input, error) {
 	f, err := folder.Open(name)
 	if err != nil {
 		return nil, err
@@ -203,7 +200,7 @@ func (in *Input) Ahead() (*Input, error) {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
 	}
 	if in.Folder != nil {
-		again, err := open(in.raw.ctx, in.Folder, in.Path, in.Location)
+		again, err := Open(in.raw.ctx, in.Folder, in.Path, in.Location)
 		if err != nil {
 			return nil, fmt.Errorf("opening it once more: %w", cause(err))
 		}

@@ -3,6 +3,7 @@ package foreign
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
 	"io/fs"
@@ -256,7 +257,7 @@ func TestSide(t *testing.T) {
 		"results/lab3/run.json":   {Data: []byte("{}")},
 		"results/benchmarks.json": {Data: zipped(t, []byte("found"))},
 	}
-	in, err := Open(folder, "results/lab3/run.json", nil)
+	in, err := Open(context.Background(), folder, "results/lab3/run.json", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +307,7 @@ func TestAheadBreaksOff(t *testing.T) {
 // TestAhead: content is the same twice, from a file and from what can be read only once, short and longer than a head.
 func TestAhead(t *testing.T) {
 	for _, content := range []string{`{"a": 1}`, `{"a": "` + strings.Repeat("x", 2*headBytes) + `"}`} {
-		file, err := Open(fstest.MapFS{"f.json": {Data: zipped(t, []byte(content))}}, "f.json", nil)
+		file, err := Open(context.Background(), fstest.MapFS{"f.json": {Data: zipped(t, []byte(content))}}, "f.json", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package foreign
 
 import (
+	"context"
 	"regexp"
 	"testing"
 	"testing/fstest"
@@ -14,7 +15,7 @@ func TestPath(t *testing.T) {
 	facts := map[string]string{"k": "v"}
 	read := func(path string, added Added) []schema.Run {
 		t.Helper()
-		in, err := Open(fstest.MapFS{"x": {Data: []byte("x")}}, "x", nil)
+		in, err := Open(context.Background(), fstest.MapFS{"x": {Data: []byte("x")}}, "x", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -23,7 +24,7 @@ func TestPath(t *testing.T) {
 		a.Env.Facts, b.Env.Facts = facts, facts
 		b.Params = map[string]string{"isl": "7"}
 		var runs []schema.Run
-		if _, err := Read(in, fake(a, b, c), added, func(r schema.Run) bool { runs = append(runs, r); return true }); err != nil {
+		if _, err := NewReader(added, nil).Read(in, fake(a, b, c), func(r schema.Run) bool { runs = append(runs, r); return true }); err != nil {
 			t.Fatal(err)
 		}
 		return runs

@@ -67,11 +67,6 @@ type StoreError struct{ Err error }
 func (e *StoreError) Error() string { return e.Err.Error() }
 func (e *StoreError) Unwrap() error { return e.Err }
 
-// Read yields the runs of one file, of which nothing is known.
-func Read(in *Input, format *Format, added Added, yield func(schema.Run) bool) (Report, error) {
-	return NewReader(added, nil).Read(in, format, yield)
-}
-
 // canBeReadAgain tells whether reopen works: what comes from a pipe is gone.
 func (in *Input) canBeReadAgain() bool { return in.Folder != nil || in.Head.Whole }
 
@@ -80,7 +75,7 @@ func (in *Input) reopen() (*Input, error) {
 	if in.Folder == nil {
 		return FromReader(bytes.NewReader(in.Head.Bytes), in.Name, in.Location)
 	}
-	again, err := open(in.raw.ctx, in.Folder, in.Path, in.Location)
+	again, err := Open(in.raw.ctx, in.Folder, in.Path, in.Location)
 	if err != nil {
 		return nil, cause(err)
 	}

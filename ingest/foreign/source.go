@@ -204,7 +204,7 @@ func (s Source) Open(ctx context.Context, location *time.Location) (*Input, erro
 	if err != nil {
 		return nil, cause(err)
 	}
-	in, err := open(ctx, root.FS(), s.path, location)
+	in, err := Open(ctx, root.FS(), s.path, location)
 	if err != nil {
 		root.Close()
 		return nil, cause(err)

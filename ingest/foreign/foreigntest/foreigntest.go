@@ -3,6 +3,7 @@ package foreigntest
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -103,7 +104,7 @@ func All(t *testing.T, formats []foreign.Format, folder fs.FS, except ...string)
 
 // One reads a file of a folder. format is nil where not exactly one format is its own.
 func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, foreign.Report, []schema.Run, error) {
-	in, err := foreign.Open(folder, name, nil)
+	in, err := foreign.Open(context.Background(), folder, name, nil)
 	if err != nil {
 		return nil, foreign.Report{}, nil, err
 	}
@@ -113,7 +114,7 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 		return format, foreign.Report{}, nil, err
 	}
 	var runs []schema.Run
-	report, err := foreign.Read(in, format, foreign.Added{}, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(r schema.Run) bool {
 		runs = append(runs, r)
 		return true
 	})
@@ -289,7 +290,7 @@ func Fuzz(f *testing.F, format foreign.Format, root, name string) {
 		}
 		foreign.Recognize([]foreign.Format{format}, in.Head)
 		n := 0
-		_, _ = foreign.Read(in, &format, foreign.Added{}, func(schema.Run) bool { // any error is an answer; a panic is none
+		_, _ = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Run) bool { // any error is an answer; a panic is none
 			n++
 			return n < 10_000
 		})

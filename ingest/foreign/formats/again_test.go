@@ -2,6 +2,7 @@ package formats_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -76,7 +77,7 @@ func read(reader *foreign.Reader, all []foreign.Format, f file, yield func(schem
 	if folder == nil {
 		folder = fstest.MapFS{f.name: {Data: f.content}}
 	}
-	in, err := foreign.Open(folder, f.name, nil)
+	in, err := foreign.Open(context.Background(), folder, f.name, nil)
 	if err != nil {
 		return
 	}

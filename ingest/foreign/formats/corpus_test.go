@@ -1,6 +1,7 @@
 package formats_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -130,7 +131,7 @@ func TestStopped(t *testing.T) {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		in, err := foreign.Open(folder, name, nil)
+		in, err := foreign.Open(context.Background(), folder, name, nil)
 		if err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func TestStopped(t *testing.T) {
 			return nil // what is no result
 		}
 		n := 0
-		if _, err := foreign.Read(in, format, foreign.Added{}, func(schema.Run) bool { n++; return false }); n > 1 || n == 1 && err != nil {
+		if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Run) bool { n++; return false }); n > 1 || n == 1 && err != nil {
 			t.Errorf("%s (%s): %d runs and error %v, want to end with the first run", name, format.Name, n, err)
 		}
 		return nil

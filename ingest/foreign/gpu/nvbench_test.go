@@ -1,6 +1,7 @@
 package gpu
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -61,12 +62,12 @@ func TestNVBenchOrder(t *testing.T) {
 		{"far behind", fmt.Sprintf("{"+benchmarks+", "+header+"}", pad, 1), "lab.bench/b GPU 1"},
 		{"appended", fmt.Sprintf("{"+header+", "+benchmarks+"}\n{"+header+", "+benchmarks+"}", 1, pad, 2, ""), "lab.bench/b GPU 1 lab.bench/b GPU 2"},
 	} {
-		in, err := foreign.Open(fstest.MapFS{"o.json": {Data: []byte(c.text)}}, "o.json", nil)
+		in, err := foreign.Open(context.Background(), fstest.MapFS{"o.json": {Data: []byte(c.text)}}, "o.json", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		_, err = foreign.Read(in, &nvbench()[0], foreign.Added{}, func(r schema.Run) bool {
+		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench()[0], func(r schema.Run) bool {
 			got = append(got, r.Benchmark, r.Env.GPUName)
 			return true
 		})

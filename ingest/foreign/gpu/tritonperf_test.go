@@ -2,6 +2,7 @@ package gpu
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +21,7 @@ func TestTritonPerfReport(t *testing.T) {
 // TestTritonPerfReportWithoutUnits: nobody recognises a table of numbers without units, but it can be read as one.
 func TestTritonPerfReportWithoutUnits(t *testing.T) {
 	folder, format := os.DirFS(filepath.Join(nvbenchRoot, "fixtures", "results", "triton-perf-report")), tritonPerfReport()
-	in, err := foreign.Open(folder, "matmul.csv", nil)
+	in, err := foreign.Open(context.Background(), folder, "matmul.csv", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,7 @@ func TestTritonPerfReportWithoutUnits(t *testing.T) {
 		t.Error("recognised without units")
 	}
 	var got []string
-	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
 		text := foreigntest.Point(&r) + " " + string(r.Status)
 		if len(r.Metrics) > 0 {
 			text += " " + foreigntest.Metric(&r.Metrics[0])
@@ -99,7 +100,7 @@ func TestTritonPerfReportWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	format, got := tritonPerfReport(), []string{}
-	_, err = foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
 		got = append(got, foreigntest.Point(&r))
 		return true
 	})

@@ -17,7 +17,7 @@ func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, forei
 		t.Fatal(err)
 	}
 	var runs []schema.Run
-	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
 		runs = append(runs, r)
 		return true
 	})

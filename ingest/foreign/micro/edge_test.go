@@ -21,7 +21,7 @@ func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, f
 		t.Fatalf("not recognised: %.60s", text)
 	}
 	var runs []schema.Run
-	report, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
 		runs = append(runs, r)
 		return true
 	})

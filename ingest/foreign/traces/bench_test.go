@@ -53,7 +53,7 @@ func readAll(tb testing.TB, r io.Reader) []schema.Run {
 		tb.Fatal("the trace is not recognised")
 	}
 	var runs []schema.Run
-	if _, err := foreign.Read(in, &format, foreign.Added{}, func(r schema.Run) bool {
+	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
 		runs = append(runs, r)
 		return true
 	}); err != nil {
