@@ -108,16 +108,27 @@ func checkFile(t *testing.T, path, pkg string) {
 		t.Errorf("%s: package %s is not in the law", path, pkg)
 		return
 	}
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, spec := range file.Imports {
-		name, _ := strconv.Unquote(spec.Path.Value)
+	for _, name := range importsOf(t, path) {
 		if !allowed(name, law[rule].internal, law[rule].external) {
 			t.Errorf("%s: package %s may not import %s", path, pkg, name)
 		}
 	}
+}
+
+// importsOf are the packages that a file of code imports.
+func importsOf(t *testing.T, path string) []string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := make([]string, len(file.Imports))
+	for i, spec := range file.Imports {
+		if names[i], err = strconv.Unquote(spec.Path.Value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names
 }
 
 func allowed(name string, internal, external []string) bool {
@@ -162,12 +173,7 @@ func TestQueryLayers(t *testing.T) {
 			t.Errorf("%s: package %s is in no layer", path, pkg)
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range file.Imports {
-			name, _ := strconv.Unquote(spec.Path.Value)
+		for _, name := range importsOf(t, path) {
 			other, ours := strings.CutPrefix(name, module)
 			if at, is := place[other]; ours && is && at >= own {
 				t.Errorf("%s: package %s imports %s, which is not below it", path, pkg, other)
@@ -212,12 +218,7 @@ func TestHelpersAreForTests(t *testing.T) {
 		if slices.Contains(helpers, pkg) {
 			return
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, spec := range file.Imports {
-			name, _ := strconv.Unquote(spec.Path.Value)
+		for _, name := range importsOf(t, path) {
 			if other, ours := strings.CutPrefix(name, module); ours && slices.Contains(helpers, other) {
 				t.Errorf("%s: package %s imports %s, which is for tests", path, pkg, other)
 			}

@@ -268,3 +268,31 @@ func TestCompareMatrixInStep(t *testing.T) {
 		t.Error("a variant with two backends matches")
 	}
 }
+
+// TestCompareStandsIn: where some points lack the parameter by which sides are compared, the others stand for one without a
+// value of it, which is NULL and not empty.
+func TestCompareStandsIn(t *testing.T) {
+	t.Parallel()
+	var n int
+	made := func(benchmark, code string) []schema.Run {
+		return querytest.RunsOf(&n, 1, func(r *schema.Run) {
+			if r.Benchmark = benchmark; code != "" {
+				r.Params = map[string]string{"code": code}
+			}
+		}, wobble(1000)...)
+	}
+	db := querytest.Open(t, querytest.NewStore(t, slices.Concat(made("a", "0"), made("a", "1"), made("c", "0"), made("c", "1"), made("b", ""))...))
+	c := mustCompare(t, db, compare.Request{Axis: "code", Reference: "0"})
+	stands := false
+	for i := range c.Rows {
+		params, _ := fieldOf(c, i, "params").(map[string]any)
+		value, known := params["code"]
+		stands = stands || known && value == nil
+		if value == "" || c.Rows[i].Identity.Parameter("code") != value {
+			t.Errorf("params %v", params)
+		}
+	}
+	if !stands {
+		t.Errorf("no point stands for one without a value in %d rows", len(c.Rows))
+	}
+}

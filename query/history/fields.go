@@ -45,8 +45,8 @@ func changeFields() []answer.Field[Row] {
 		real("shift_high", "upper end of that interval", func(r *Row) *float64 { return r.ShiftHigh }),
 		real("p", "p-value of the change point", func(r *Row) *float64 { return r.P }),
 		real("p_adjusted", "the same, adjusted for the number of series", func(r *Row) *float64 { return r.PAdjusted }),
-		text("verdict", "regressed, improved, or changed where it is not known which is better; unsettled where a step can be seen that may be chance; "+
-			"spike where the session alone is off its level, by the shift; NULL where nothing changed", func(r *Row) string { return string(r.Verdict) }),
+		text("verdict", "regressed or improved; changed where it is not known which is better. unsettled: a step that may be chance. "+
+			"spike: this session alone is off its level. NULL: nothing changed", func(r *Row) string { return string(r.Verdict) }),
 		column("failed_sessions", answer.TypeInteger, "number of sessions after the last value of the series in which runs of the point failed and none was ok",
 			func(r *Row) any { return int64(r.FailedSessions) }),
 	}

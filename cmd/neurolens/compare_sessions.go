@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// sessions says what different sessions do to the verdicts.
+func (w compareWriter) sessions() []string {
+	c := w.c
+	homeless := c.Base.NoSession + c.Head.NoSession
+	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
+	in, _, of := w.interleaved()
+	if same && in > 0 {
+		return append([]string{w.howInterleaved()}, w.looked()...)
+	}
+	confounded, known, noise, least := w.confounded()
+	if same && confounded == 0 {
+		return nil
+	}
+	what := "different sessions"
+	switch {
+	case same && len(c.Head.Sessions) == 1:
+		what = "one session, in which the sides ran far apart"
+	case same:
+		what = count(len(c.Head.Sessions), "session") + ", in which the sides ran far apart or unequally often"
+	}
+	if confounded < of {
+		what += fmt.Sprintf(" (%s of %s)", thousands(confounded), count(of, w.noun()))
+	}
+	var lines []string
+	if homeless > 0 {
+		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", thousands(homeless), count(c.Base.Runs+c.Head.Runs, "run")))
+	}
+	if known > 0 {
+		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
+		if known < confounded {
+			text += fmt.Sprintf(" of %s of %s", thousands(known), count(confounded, w.noun()))
+		}
+		if len(noise) > 0 {
+			slices.Sort(noise)
+			text += fmt.Sprintf(": sessions differ by ±%s (sd, median point)", share(noise[len(noise)/2]))
+		}
+		return append(lines, text)
+	}
+	if homeless > 0 || c.Base.Since == 0 || c.Head.Since == 0 {
+		return append(lines, what+": no verdict; a log that is read says more by started_at and session_id")
+	}
+	return append(lines, w.withoutHistory(what)...)
+}
+
+// withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for
+// that reason those of which least is known.
+func (w compareWriter) withoutHistory(what string) []string {
+	history, gap := math.MaxInt, int64(0)
+	for _, p := range w.c.Points {
+		if p.Reason == judge.Sessions {
+			history, gap = min(history, p.History), max(gap, p.Gap)
+		}
+	}
+	far := ""
+	if gap > 0 {
+		far = " " + apartText(time.Duration(gap)*time.Microsecond) + " or more apart"
+	}
+	there := "fewer are"
+	if history >= 0 && history < judge.LeastHistory {
+		there = fmt.Sprintf("%d are", history)
+	}
+	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.LeastHistory, far, there)
+	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
+		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
+	}
+	return []string{why, "to settle it: both sides in one session (bench --against COMMIT)"}
+}
+
+// apartText is a time between sessions, in whole units.
+func apartText(d time.Duration) string {
+	switch {
+	case d >= 48*time.Hour:
+		return count(int(math.Ceil(d.Hours()/24)), "day")
+	case d >= 2*time.Hour:
+		return fmt.Sprintf("%.0f h", math.Ceil(d.Hours()))
+	case d >= 2*time.Minute:
+		return fmt.Sprintf("%.0f min", math.Ceil(d.Minutes()))
+	}
+	return fmt.Sprintf("%.0f s", math.Ceil(d.Seconds()))
+}
+
+// looked says how sure points have to be that were looked at before, or may have been.
+func (w compareWriter) looked() []string {
+	least, most := w.spends()
+	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, share(judge.Level))
+	if least < most {
+		wrong = "for some points " + wrong
+	}
+	switch planned := w.planned(); {
+	case least == 1:
+		return nil
+	case planned == 0:
+		return []string{"each session is taken for a look at the data: " + wrong}
+	case len(w.c.Head.Sessions) > 1:
+		return []string{"sessions that went on until they were settled, together: " + wrong}
+	default:
+		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", thousands(planned), wrong)}
+	}
+}
