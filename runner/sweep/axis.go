@@ -49,6 +49,9 @@ type value struct {
 	option  string // as -P takes it
 
 	filling *filling // of a word of the top with braces in it
+
+	mapped    bool     // it stands for arguments
+	arguments []string // that stand for it where it is a word of a command
 }
 
 // filled is what stands for {axis}: the value as it is written, and of a model its file, where it has one.
@@ -68,6 +71,9 @@ func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
 	var axes []axis
 	for _, name := range labels {
 		if f := d.keys[name]; f.given() {
+			if f.Kind == yaml.MappingNode && name != "model" {
+				return nil, f.want("a value or a list")
+			}
 			a, err := readAxis(name, f)
 			if err != nil {
 				return nil, err
@@ -83,13 +89,12 @@ func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
 			return nil, err
 		}
 	}
-	for _, m := range params {
-		if m.value.Kind == yaml.SequenceNode {
-			return nil, m.value.errorf("want one value, got a list: an axis belongs under grid")
-		}
-	}
 	for _, m := range slices.Concat(params, grid) {
-		a, err := newAxis(m.key, m.value, axes)
+		read := readAxis
+		if len(params) > 0 {
+			read, params = readConstant, params[1:]
+		}
+		a, err := newAxis(m.key, m.value, axes, read)
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +104,7 @@ func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
 }
 
 // newAxis reads an axis whose name people chose.
-func newAxis(name string, f field, others []axis) (axis, error) {
+func newAxis(name string, f field, others []axis, read func(string, field) (axis, error)) (axis, error) {
 	if !axisName.MatchString(name) {
 		return axis{}, f.errorf("want a name of letters, digits, _ and -")
 	}
@@ -113,13 +118,25 @@ func newAxis(name string, f field, others []axis) (axis, error) {
 	if len(others) == maxAxes {
 		return axis{}, f.errorf("more than %d axes and parameters", maxAxes)
 	}
-	return readAxis(column, f)
+	return read(column, f)
 }
 
-// readAxis reads the values of an axis: a list, or one value.
+// readConstant reads the one value of a parameter, which may be a list.
+func readConstant(name string, f field) (axis, error) {
+	switch {
+	case f.Kind == yaml.SequenceNode && schema.IsAxisColumn(name):
+		return axis{}, f.errorf("want one value, got a list: an axis belongs under grid")
+	case f.Kind == yaml.MappingNode && name != "model":
+		return axis{}, f.errorf("want one value, got a map: an axis belongs under grid")
+	}
+	v, err := readValue(name, f)
+	return axis{name: name, at: f, values: []value{v}}, err
+}
+
+// readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
 func readAxis(name string, f field) (axis, error) {
-	if f.Kind == yaml.MappingNode && !schema.IsAxisColumn(name) { // a model may be one, a number says so itself
-		return axis{}, f.want("a value or a list")
+	if f.Kind == yaml.MappingNode && name != "model" {
+		return readMapped(name, f)
 	}
 	a := axis{name: name, at: f}
 	for _, item := range f.items() {
@@ -261,9 +278,12 @@ func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {
 		}
 		var a axis
 		if at < 0 && !slices.Contains(labels, name) {
-			a, err = newAxis(name, f, axes)
+			a, err = newAxis(name, f, axes, readAxis)
 		} else {
 			a, err = readAxis(column, f)
+		}
+		if err == nil && at >= 0 {
+			err = axes[at].giveArguments(a.values)
 		}
 		if err != nil {
 			return nil, err

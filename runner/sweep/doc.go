@@ -35,7 +35,7 @@
 //
 // `grid` holds the axes; a value stands for a list of one. batch_size (bs, batch), seq_len (seq, sequence_length),
 // precision (prec, dtype), backend and model fill the column of that name; any other axis is a parameter. `params`
-// are parameters with one value. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
+// are parameters with one value, which may be a list. `benchmark`, `model`, `backend` and `variant` may be lists too: outermost axes.
 //
 //	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists.
 //	                                  # A value may be there again, but no combination. -P of some of them chooses
@@ -44,6 +44,14 @@
 //	  - {batch_size: 64, precision: fp16}
 //	exclude:                          # points that are not to run; it has the last word, over include too
 //	  - {seq_len: 128, precision: [fp32, fp64]}
+//
+// An axis may be a map from its values to the arguments that they stand for:
+//
+//	command: [train, --model, mlp, "{backend}"]
+//	grid: {backend: {cpu: [], mps: [--mps]}}
+//
+// A word of command, wrapper or build that is {backend} and nothing else becomes these arguments, none or several.
+// Elsewhere {backend} is the value (cpu, mps), and so it is stored; -P backend=mps and include name the value.
 //
 // The points of the grid come first, in the order written, the last axis moving fastest, then those of include. Points
 // that are to be compared run next to one another: those which differ only in the axis that `baseline: axis=value`

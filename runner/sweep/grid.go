@@ -332,6 +332,9 @@ func (g *grid) readEntries(f field) ([]entry, error) {
 			if err != nil {
 				return nil, err
 			}
+			if err := g.axes[i].giveArguments(a.values); err != nil {
+				return nil, err
+			}
 			e.values[i] = a.values
 			texts := map[string]bool{}
 			for _, v := range a.values {

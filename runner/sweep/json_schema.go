@@ -69,6 +69,8 @@ func (v Value) schema() map[string]any {
 			return anyOf(v.textSchema(0), map[string]any{"type": []string{"number", "boolean"}})
 		}
 		return map[string]any{"type": []string{"string", "number", "boolean"}}
+	case Nothing:
+		return map[string]any{"type": "null"}
 	case Word:
 		return map[string]any{"enum": v.Words}
 	case Switch:

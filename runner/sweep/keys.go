@@ -68,8 +68,22 @@ var modelValue = oneOrMany(1, eitherOf(textValue, Value{Kind: Object, Keys: []Ke
 	{Name: "path", Value: textValue, Doc: "The model's file."},
 }}))
 
-// axisValue is a value of an axis.
+// axisValue is a value of an axis, or what stands for arguments.
 var axisValue = eitherOf(scalarValue, listOf(1, anyValue))
+
+// argumentsValue are values, each with the arguments of a command that it stands for.
+var argumentsValue = mapOf(1, eitherOf(nothingValue, wordsValue.Among[0], listOf(0, scalarValue)))
+
+// gridColumns are the axes of grid whose values are of a kind.
+func gridColumns() []Key {
+	columns := axisColumns(true)
+	for i, k := range columns {
+		if k.Name != "model" {
+			columns[i].Value = eitherOf(k.Value, argumentsValue)
+		}
+	}
+	return columns
+}
 
 // axisColumns are the axes whose values are of a kind, by the names of their columns; many says that there may be several.
 func axisColumns(many bool) []Key {
@@ -90,14 +104,17 @@ func axisColumns(many bool) []Key {
 // keysOfPoints say which points there are.
 var keysOfPoints = []Key{
 	{
-		Name: "grid", Value: mapOf(0, axisValue, append(
-			axisColumns(true),
+		Name: "grid", Value: mapOf(0, eitherOf(axisValue, argumentsValue), append(
+			gridColumns(),
 			Key{Name: "repeats", Value: countOf(1), Doc: "As above grid, and wins."},
 			Key{Name: "tags", Value: mapOf(0, scalarValue), Doc: "As above grid, and wins."},
 		)...),
-		Doc: "Axes and their values; every combination is a point. repeats and tags may stand here too.",
+		Doc: "Axes and their values, or a map from values to the arguments that they stand for; every combination is a point. repeats and tags may stand here too.",
 	},
-	{Name: "params", Value: mapOf(0, scalarValue, axisColumns(false)...), Doc: "Parameters that have one value at all points."},
+	{
+		Name: "params", Value: mapOf(0, axisValue, axisColumns(false)...),
+		Doc: "Parameters that have one value at all points; a list is one value.",
+	},
 	{
 		Name: "zip", Value: eitherOf(listOf(2, textValue), listOf(1, listOf(2, textValue))),
 		Doc: "Axes that move together, with equally many values each; or a list of such lists.",

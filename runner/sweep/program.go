@@ -14,8 +14,8 @@ const maxText = 128 << 20
 // program is how a point is launched.
 type program struct {
 	document field // the whole file
-	command  texts // wrapper, program, arguments
-	first    int   // the program among them
+	wrapper  texts // a program and its arguments that go before the command
+	command  texts // the program and its arguments
 	source   *template
 	env      []variable
 	dir      *template
@@ -71,21 +71,10 @@ func (p *program) readCommand(d *document) error {
 	if wrapper.given() && !command.given() {
 		return wrapper.errorf("goes before a command, and there is none")
 	}
-	for _, f := range []field{wrapper, command} {
-		if !f.given() {
-			continue
-		}
-		if err := f.checkWords(); err != nil {
-			return err
-		}
-		w, err := f.readTexts(p.scope)
-		if err != nil {
-			return err
-		}
-		p.first = len(p.command.templates)
-		p.command.templates = append(p.command.templates, w.templates...)
+	if err := p.wrapper.read(wrapper, p.scope); err != nil {
+		return err
 	}
-	return nil
+	return p.command.read(command, p.scope)
 }
 
 // readSource reads the Python file.
@@ -139,8 +128,8 @@ func (p *program) readDir(d *document) error {
 
 // checkUse refuses an axis that a command never sees: its points would all measure the same.
 func (p *program) checkUse() error {
-	if !p.isCommand() {
-		return nil
+	if err := p.checkArguments(); err != nil || !p.isCommand() {
+		return err
 	}
 	used := map[int]bool{}
 	for _, t := range p.templates() {
@@ -177,7 +166,7 @@ func (p *program) usedAxes() []string {
 
 // templates are all texts but those of a Python worker.
 func (p *program) templates() []template {
-	all := slices.Clone(p.command.templates)
+	all := slices.Concat(p.wrapper.templates, p.command.templates)
 	if p.source != nil {
 		all = append(all, *p.source)
 	}
@@ -195,7 +184,6 @@ func (p *program) templates() []template {
 
 // launch sets how the point of a row is launched. backend is the row's, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
-	point.Command = p.command.fill(row, &p.size)
 	point.Env = p.fillEnv(row)
 	if p.dir != nil {
 		point.Dir = p.dir.fill(row)
@@ -246,22 +234,24 @@ func (p *program) fillEnv(row []*value) map[string]string {
 func (p *program) choose(point *Point, row []*value, backend *value) error {
 	switch {
 	case p.isCommand():
-		return p.nameCommand(point)
+		return p.setCommand(point, row)
 	case p.source != nil:
 		return p.splitSource(point, row)
 	}
 	return p.chooseBackend(point, backend)
 }
 
-// nameCommand makes the program's name the benchmark where the file gives none.
-func (p *program) nameCommand(point *Point) error {
-	point.Executor = schema.ExecutorCommand
-	name := point.Command[p.first]
-	if name == "" {
-		return p.command.templates[p.first].at.errorf("the program has no name")
+// setCommand sets the command, and makes the program's name the benchmark where the file gives none.
+func (p *program) setCommand(point *Point, row []*value) error {
+	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, &p.size)
+	if len(point.Command) == 0 || point.Command[0] == "" {
+		return p.command.templates[0].at.errorf("the program has no name")
 	}
 	if point.Benchmark == "" {
-		point.Benchmark = filepath.Base(name)
+		point.Benchmark = filepath.Base(point.Command[0])
+	}
+	if before := p.wrapper.fill(row, &p.size); len(before) > 0 {
+		point.Command = slices.Concat(before, point.Command)
 	}
 	return nil
 }

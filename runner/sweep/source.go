@@ -88,7 +88,7 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 	for i := range p.build {
 		b := &p.build[i]
 		words := b.fill(row, &p.size)
-		if words[0] == "" {
+		if len(words) == 0 || words[0] == "" {
 			return b.templates[0].at.errorf("the program has no name")
 		}
 		point.Build = append(point.Build, words)

@@ -146,6 +146,19 @@ func (f field) checkWords() error {
 	return f.errorf("want a list, [%s], or, where a shell is needed, [sh, -c, %s]", strings.Join(words, ", "), jsonText(f.Value))
 }
 
+// read reads a program and its arguments, where they are given.
+func (w *texts) read(f field, s *scope) error {
+	if !f.given() {
+		return nil
+	}
+	if err := f.checkWords(); err != nil {
+		return err
+	}
+	var err error
+	*w, err = f.readTexts(s)
+	return err
+}
+
 // readTexts reads a list of texts, or one.
 func (f field) readTexts(s *scope) (texts, error) {
 	var w texts
@@ -171,10 +184,12 @@ func (w *texts) fill(row []*value, size *int) []string {
 	if w.shared != nil || len(w.templates) == 0 {
 		return w.shared
 	}
-	texts := make([]string, len(w.templates))
-	for i, t := range w.templates {
-		texts[i] = t.fill(row)
-		*size += 16 + len(texts[i])
+	texts := make([]string, 0, len(w.templates))
+	for _, t := range w.templates {
+		texts = t.addTo(texts, row)
+	}
+	for _, text := range texts {
+		*size += 16 + len(text)
 	}
 	if w.fixed() {
 		w.shared = texts

@@ -13,6 +13,7 @@ const (
 	Text     Kind = iota // text; what YAML takes for a number has to be quoted
 	Scalar               // one value that is no list and no map, as it is written
 	Any                  // every value but null
+	Nothing              // null: a key without a value
 	Word                 // one of Words
 	Switch               // true or false
 	Integer              // from Least to Most
@@ -41,6 +42,7 @@ var (
 	textValue     = Value{Kind: Text}
 	scalarValue   = Value{Kind: Scalar}
 	anyValue      = Value{Kind: Any}
+	nothingValue  = Value{Kind: Nothing}
 	switchValue   = Value{Kind: Switch}
 	durationValue = Value{Kind: Duration}
 	sizeValue     = Value{Kind: Integer, Least: 1, Most: math.MaxInt64}
