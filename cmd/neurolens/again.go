@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -70,7 +71,7 @@ func (a *app) againCommand(t answer.Table, run []any, against string) string {
 		words = append(words, "--store", a.stores[0])
 	}
 	for i, word := range words {
-		words[i] = shellQuoted(word)
+		words[i] = term.ShellWord(word)
 	}
 	return strings.Join(words, " ") + " --repeats 1"
 }
@@ -186,12 +187,4 @@ func yamlValue(s string) string {
 		return s
 	}
 	return yamlText(s)
-}
-
-// shellQuoted is a word that a shell reads as it is.
-func shellQuoted(s string) string {
-	if quoted(s) == s || s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -181,7 +182,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err := store.Close(); err != nil {
 		return storeError{err}
 	}
-	return a.print(format, t, func() view { return annotationView(t) })
+	return a.print(format, t, func() term.View { return annotationView(t) })
 }
 
 func orNull(text string) any {
@@ -224,19 +225,19 @@ var done = map[string]string{
 	"remove": "removed; restore brings them back", "restore": "restored", "tag": "tagged", "untag": "untagged", "note": "noted", "bless": "blessed",
 }
 
-func annotationView(t answer.Table) view {
-	var v view
+func annotationView(t answer.Table) term.View {
+	var v term.View
 	for _, row := range t.Rows {
 		kind, _ := row[1].(string)
 		n, _ := row[4].(int64)
-		text := count(int(n), "run") + " " + done[kind]
+		text := term.Count(int(n), "run") + " " + done[kind]
 		if key, ok := row[2].(string); ok {
 			text += " " + key
 		}
 		if value, ok := row[3].(string); ok && kind == "tag" {
 			text += "=" + value
 		}
-		v.below = append(v.below, oneLine(fmt.Sprint(text)))
+		v.Below = append(v.Below, term.OneLine(fmt.Sprint(text)))
 	}
 	return v
 }

@@ -8,7 +8,6 @@ import (
 	"io"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 )
 
@@ -250,7 +250,7 @@ func (a *app) remarks() func(text string) {
 		defer mu.Unlock()
 		if !said[text] {
 			said[text] = true
-			fmt.Fprintln(a.stderr, oneLine("neurolens: "+text))
+			fmt.Fprintln(a.stderr, term.OneLine("neurolens: "+text))
 		}
 	}
 }
@@ -294,22 +294,6 @@ const (
 	everyPointMemory = 210 << 20
 )
 
-func thousands(n int) string {
-	digits := strconv.Itoa(n)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 func usageErrorf(format string, args ...any) error {
 	return usageError{fmt.Errorf(format, args...)}
-}
-
-// count prints a number of things with the right ending: 1 run, 1,204 runs.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return thousands(n) + " " + noun + "s"
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/foresight"
@@ -206,7 +207,7 @@ func (b *bench) run() error {
 		err = closed
 	}
 	if result.Left > 0 {
-		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, count(len(result.Plan.Launches), "run"), b.goesOn())
+		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), b.goesOn())
 	}
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", b.goesOn())
@@ -231,7 +232,7 @@ func (b *bench) verdict(r runner.Result) error {
 		if r.Why != "" {
 			line += ": " + r.Why
 		}
-		fmt.Fprintln(b.stderr, oneLine("neurolens: "+line))
+		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+line))
 	}
 	if r.Failed() > 0 || r.Measured() == 0 {
 		return errRunsFailed
@@ -305,7 +306,7 @@ func (o *out) close(a *app) error {
 	}
 	err := o.runs.Close()
 	for _, warning := range o.runs.Warnings() {
-		fmt.Fprintln(a.stderr, oneLine("neurolens: --out-dir: "+warning))
+		fmt.Fprintln(a.stderr, term.OneLine("neurolens: --out-dir: "+warning))
 	}
 	return err
 }

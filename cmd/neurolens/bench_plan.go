@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
@@ -15,20 +16,20 @@ func (b *bench) plan() error {
 		return explained(err)
 	}
 	t := planTable(result.Plan, describe(b.sweep), b.flags.against != "")
-	return b.print(b.format, t, func() view {
+	return b.print(b.format, t, func() term.View {
 		v := b.tableView(t)
-		v.above = planLines(&result.Plan)
-		left := fmt.Sprintf("%s, %d to run", count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)
+		v.Above = planLines(&result.Plan)
+		left := fmt.Sprintf("%s, %d to run", term.Count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)
 		if expected := result.Plan.Expected; expected > 0 {
 			left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(expected), "ns"))
 		}
 		if n := controlLaunches(&result.Plan); n > 0 {
-			left += "; " + thousands(n) + " of controls"
+			left += "; " + term.Thousands(n) + " of controls"
 		}
 		if looks := b.sweep.Looks; looks != nil {
-			left += fmt.Sprintf("; %s at most, where nothing is settled before", count(len(b.sweep.Points)*len(sides)*b.sweep.MaxRepeats, "run"))
+			left += fmt.Sprintf("; %s at most, where nothing is settled before", term.Count(len(b.sweep.Points)*len(sides)*b.sweep.MaxRepeats, "run"))
 		}
-		v.below = []string{left}
+		v.Below = []string{left}
 		return v
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
@@ -97,7 +98,7 @@ type bisector struct {
 // read reads the command line, the sweep file, the history and the log.
 func (b *bisector) read(args []string) (err error) {
 	if len(args) != 3 {
-		return usageErrorf("bisect: want GOOD, BAD and a sweep file, got %s", count(len(args), "argument"))
+		return usageErrorf("bisect: want GOOD, BAD and a sweep file, got %s", term.Count(len(args), "argument"))
 	}
 	if b.flags.maxBlocks < leastMaxBlocks {
 		return usageErrorf("--max-blocks: want at least %d, got %d", leastMaxBlocks, b.flags.maxBlocks)

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
@@ -71,7 +72,7 @@ func (l *bisectLog) begin(key string, h worktree.History) error {
 
 // line is the result of a commit, as git bisect log has it.
 func (l *bisectLog) line(result, commit string) string {
-	return fmt.Sprintf("# %s: [%s] %s\ngit bisect %s %s\n", result, commit, oneLine(l.subject[commit]), result, commit)
+	return fmt.Sprintf("# %s: [%s] %s\ngit bisect %s %s\n", result, commit, term.OneLine(l.subject[commit]), result, commit)
 }
 
 // read takes in the steps of the file. What a line of git bisect says counts, also where it was changed by hand.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -79,7 +80,7 @@ func (b *bisector) excused(err error, commit worktree.Commit, all []*bisectSerie
 		return explained(err)
 	default:
 		for _, s := range all {
-			s.failure[1] = oneLine(err.Error())
+			s.failure[1] = term.OneLine(err.Error())
 		}
 	}
 	return nil

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -242,7 +243,7 @@ func (b *bisection) test(ctx context.Context, c worktree.Commit) (bisectStep, er
 	case s.failing() || change.Confidence == 0:
 		step.Reason = s.why()
 	default:
-		step.Reason = "not decided: " + count(len(s.blocks), "block")
+		step.Reason = "not decided: " + term.Count(len(s.blocks), "block")
 	}
 	return step, nil
 }

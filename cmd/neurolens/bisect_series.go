@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -62,7 +63,7 @@ func (s *bisectSeries) value(r *schema.Run) float64 {
 	why := ""
 	switch {
 	case r.Status != schema.StatusOK:
-		why = cmp.Or(firstLine(r.Error), string(r.Status))
+		why = cmp.Or(term.FirstLine(r.Error), string(r.Status))
 	case m == nil:
 		why = "no metric " + cmp.Or(s.metric, "is primary")
 	}

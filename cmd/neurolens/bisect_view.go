@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -14,14 +15,14 @@ import (
 type bisectProgress struct {
 	*app
 	search *bisection
-	screen *screen // nil: no terminal
+	screen *term.Screen // nil: no terminal
 	commit worktree.Commit
 }
 
 func newBisectProgress(a *app, search *bisection) *bisectProgress {
 	p := &bisectProgress{app: a, search: search}
 	if a.errTerminal && a.getenv("TERM") != "dumb" {
-		p.screen = &screen{w: a.stderr, size: a.errSize}
+		p.screen = term.NewScreen(a.stderr, a.errSize)
 	}
 	return p
 }
@@ -29,10 +30,10 @@ func newBisectProgress(a *app, search *bisection) *bisectProgress {
 // begin says what is searched, and where it is written down.
 func (p *bisectProgress) begin(log *bisectLog, points int) {
 	h := p.search.history
-	p.say(fmt.Sprintf("bisect %s: good %s, bad %s, %s", count(len(h.Commits), "commit"), commitText(h.Good), commitText(h.Bad), count(points, "point")))
+	p.say(fmt.Sprintf("bisect %s: good %s, bad %s, %s", term.Count(len(h.Commits), "commit"), commitText(h.Good), commitText(h.Bad), term.Count(points, "point")))
 	text := "log " + log.path
 	if n := len(log.steps); n > 0 {
-		text += ": goes on after " + count(n, "step")
+		text += ": goes on after " + term.Count(n, "step")
 	}
 	p.say(text)
 }
@@ -40,17 +41,17 @@ func (p *bisectProgress) begin(log *bisectLog, points int) {
 // say writes a line that stays.
 func (p *bisectProgress) say(line string) {
 	if p.screen == nil {
-		fmt.Fprintln(p.stderr, oneLine(line))
+		fmt.Fprintln(p.stderr, term.OneLine(line))
 		return
 	}
-	columns, _ := p.screen.size()
-	p.screen.draw(wrapped(oneLine(line), columns), func(int) []string { return nil })
+	columns := p.screen.Width()
+	p.screen.Draw(term.Wrapped(term.OneLine(line), columns), func(int) []string { return nil })
 }
 
 // shows writes a line that the next one replaces, on a terminal.
 func (p *bisectProgress) shows(line string) {
 	if p.screen != nil {
-		p.screen.draw(nil, func(columns int) []string { return []string{cut(oneLine(line), columns)} })
+		p.screen.Draw(nil, func(columns int) []string { return []string{term.Cut(term.OneLine(line), columns)} })
 	}
 }
 
@@ -95,7 +96,7 @@ func (p *bisectProgress) looked(all []*bisectSeries, open int) {
 		blocks = max(blocks, len(s.blocks))
 	}
 	if blocks >= worthSaying && blocks < p.search.most {
-		p.say(fmt.Sprintf("%s: %s: not decided after %s, measuring more", p.number(), commitText(p.commit), count(blocks, "block")))
+		p.say(fmt.Sprintf("%s: %s: not decided after %s, measuring more", p.number(), commitText(p.commit), term.Count(blocks, "block")))
 	}
 }
 
@@ -112,7 +113,7 @@ func (s *bisectStep) text(c worktree.Commit) string {
 		parts = append(parts, change)
 	}
 	if s.Blocks > 0 {
-		parts = append(parts, count(s.Blocks, "block"))
+		parts = append(parts, term.Count(s.Blocks, "block"))
 	}
 	return commitText(c) + ": " + strings.Join(append(parts, s.likeText()), ", ")
 }
@@ -148,7 +149,7 @@ func (b *bisector) report(search *bisection, end bisectEnd) error {
 			t.Rows = append(t.Rows, b.row(c, search.found(c), result, search, end))
 		}
 	}
-	if err := b.print(b.format, t, func() view { return b.view(t, search, end) }); err != nil {
+	if err := b.print(b.format, t, func() term.View { return b.view(t, search, end) }); err != nil {
 		return err
 	}
 	switch {
@@ -220,22 +221,22 @@ func (b *bisection) blocks(end bisectEnd) (n int) {
 }
 
 // view is the answer for people.
-func (b *bisector) view(t answer.Table, search *bisection, end bisectEnd) view {
-	v := view{above: []string{b.headline(end)}, below: b.below(search, end)}
+func (b *bisector) view(t answer.Table, search *bisection, end bisectEnd) term.View {
+	v := term.View{Above: []string{b.headline(end)}, Below: b.below(search, end)}
 	if len(end.candidates) == 0 {
-		v.columns = []viewColumn{{header: "POINT"}}
+		v.Columns = []term.Column{{Header: "POINT"}}
 	} else {
-		v.columns = []viewColumn{{header: "COMMIT"}, {header: "SUBJECT", drop: 2}}
-		v.above = append(v.above, oneLine(strings.Join(slices.Compact([]string{b.sweep.Suite, search.steps[0].Point, search.steps[0].Metric}), " · ")))
+		v.Columns = []term.Column{{Header: "COMMIT"}, {Header: "SUBJECT", Drop: 2}}
+		v.Above = append(v.Above, term.OneLine(strings.Join(slices.Compact([]string{b.sweep.Suite, search.steps[0].Point, search.steps[0].Metric}), " · ")))
 	}
-	v.columns = append(v.columns, []viewColumn{
-		{header: "CHANGE", right: true}, {header: "INTERVAL", right: true}, {header: "BLOCKS", right: true, drop: 1}, {header: "RESULT"},
+	v.Columns = append(v.Columns, []term.Column{
+		{Header: "CHANGE", Right: true}, {Header: "INTERVAL", Right: true}, {Header: "BLOCKS", Right: true, Drop: 1}, {Header: "RESULT"},
 	}...)
 	for _, row := range t.Rows {
-		v.rows = append(v.rows, b.cells(t, row, len(end.candidates) > 0))
+		v.Rows = append(v.Rows, b.cells(t, row, len(end.candidates) > 0))
 	}
 	if len(end.candidates) == 1 {
-		v.commands = b.next(end.candidates[0], search)
+		v.Commands = b.next(end.candidates[0], search)
 	}
 	return v
 }
@@ -246,10 +247,10 @@ func (b *bisector) next(first worktree.Commit, search *bisection) []string {
 	if step := search.found(first); step.Session != "" {
 		command := "      neurolens compare session=" + shortRun(step.Session)
 		if b.flags.metric != "" {
-			command += " --metric " + shellQuoted(b.flags.metric)
+			command += " --metric " + term.ShellWord(b.flags.metric)
 		}
 		if len(b.stores) > 0 {
-			command += " --store " + shellQuoted(b.dir)
+			command += " --store " + term.ShellWord(b.dir)
 		}
 		commands = append(commands, command)
 	}
@@ -262,25 +263,25 @@ func (b *bisector) headline(end bisectEnd) string {
 	case 0:
 		return fmt.Sprintf("no point is known to differ between %s and %s", good, shortCommit(b.history.Bad.ID))
 	case 1:
-		return fmt.Sprintf("first changed commit after %s: %s", good, oneLine(commitText(end.candidates[0])))
+		return fmt.Sprintf("first changed commit after %s: %s", good, term.OneLine(commitText(end.candidates[0])))
 	default:
 		return fmt.Sprintf("the first changed commit after %s is one of %d", good, n)
 	}
 }
 
 // cells are those of a row: of a commit, or of a point in which the ends do not differ.
-func (b *bisector) cells(t answer.Table, row []any, commits bool) []cell {
-	change, interval, blocks := unknown, unknown, unknown
+func (b *bisector) cells(t answer.Table, row []any, commits bool) []term.Cell {
+	change, interval, blocks := term.Unknown, term.Unknown, term.Unknown
 	if step := stepOf(t, row); step.Confidence > 0 {
 		change, interval, _ = strings.Cut(step.changeText(), " (")
-		interval, blocks = strings.TrimSuffix(interval, ")"), thousands(step.Blocks)
+		interval, blocks = strings.TrimSuffix(interval, ")"), term.Thousands(step.Blocks)
 	}
 	result := textAt(t, row, "result")
-	cells := []cell{{text: oneLine(orUnknown(textAt(t, row, "point")))}}
+	cells := []term.Cell{{Text: term.OneLine(orUnknown(textAt(t, row, "point")))}}
 	if commits {
-		cells = []cell{{text: shortCommit(textAt(t, row, "git_commit"))}, {text: oneLine(textAt(t, row, "subject"))}}
+		cells = []term.Cell{{Text: shortCommit(textAt(t, row, "git_commit"))}, {Text: term.OneLine(textAt(t, row, "subject"))}}
 	}
-	return append(cells, cell{text: change}, cell{text: interval}, cell{text: blocks}, cell{strings.ReplaceAll(result, "_", " "), result == bisectFailed})
+	return append(cells, term.Cell{Text: change}, term.Cell{Text: interval}, term.Cell{Text: blocks}, term.Cell{Text: strings.ReplaceAll(result, "_", " "), Failed: result == bisectFailed})
 }
 
 // stepOf is what a row has of a change.
@@ -303,26 +304,26 @@ func (b *bisector) below(search *bisection, end bisectEnd) []string {
 	if len(end.candidates) == 0 {
 		for _, step := range end.unchanged {
 			if step.Reason != "" {
-				lines = append(lines, oneLine(step.Point+": "+step.Reason))
+				lines = append(lines, term.OneLine(step.Point+": "+step.Reason))
 			}
 		}
-		lines = append(lines, fmt.Sprintf("%s, %s; %s", count(len(end.unchanged), "point"), count(len(b.history.Commits), "commit"), count(search.blocks(end), "block")))
+		lines = append(lines, fmt.Sprintf("%s, %s; %s", term.Count(len(end.unchanged), "point"), term.Count(len(b.history.Commits), "commit"), term.Count(search.blocks(end), "block")))
 		if slices.ContainsFunc(end.unchanged, func(s bisectStep) bool { return s.endResult() == bisectUnchanged }) {
 			lines = append(lines, "unchanged: the interval lies within the least change (--threshold)")
 		}
 		if end.more > 0 {
-			lines = append(lines, fmt.Sprintf("inconclusive: about %s of each side are likely to tell, --max-blocks %d", count(end.more, "run"), end.more))
+			lines = append(lines, fmt.Sprintf("inconclusive: about %s of each side are likely to tell, --max-blocks %d", term.Count(end.more, "run"), end.more))
 		}
 		return lines
 	}
 	for _, c := range end.candidates {
 		if step := search.found(c); step.Reason != "" {
-			lines = append(lines, oneLine(shortCommit(c.ID)+" was skipped: "+step.Reason))
+			lines = append(lines, term.OneLine(shortCommit(c.ID)+" was skipped: "+step.Reason))
 		}
 	}
 	return append(lines,
-		fmt.Sprintf("%s, %d tested: %d like GOOD, %d like BAD, %d skipped; %s", count(len(b.history.Commits), "commit"), len(search.steps),
-			results[testedGood], results[testedBad], results[testedSkip], count(search.blocks(end), "block")),
+		fmt.Sprintf("%s, %d tested: %d like GOOD, %d like BAD, %d skipped; %s", term.Count(len(b.history.Commits), "commit"), len(search.steps),
+			results[testedGood], results[testedBad], results[testedSkip], term.Count(search.blocks(end), "block")),
 		"at most 5 % of such searches name a wrong commit", "",
 	)
 }

@@ -1,26 +1,29 @@
 package main
 
-import "github.com/neurolens/neurolens/query/answer"
+import (
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+)
 
 // careView shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
 // that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
-func (a *app) careView(format string, t answer.Table, remedies []string) view {
+func (a *app) careView(format string, t answer.Table, remedies []string) term.View {
 	table := a.tableViewOr(t, "no problem")
 	if format == formatMD {
 		return table
 	}
-	var v view
+	var v term.View
 	for i, row := range t.Rows {
 		what, path, why := machineText(row[0]), machineText(row[1]), machineText(row[2])
-		v.commands = append(v.commands, what+gap+path)
-		v.commands = append(v.commands, wrapped(adviceIndent+why, a.width)...)
+		v.Commands = append(v.Commands, what+term.Gap+path)
+		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, a.width)...)
 		if remedies != nil && remedies[i] != "" {
-			v.commands = append(v.commands, wrapped(adviceIndent+remedies[i], a.width)...)
+			v.Commands = append(v.Commands, term.Wrapped(adviceIndent+remedies[i], a.width)...)
 		}
 	}
 	if len(t.Rows) > 0 {
-		v.commands = append(v.commands, "")
+		v.Commands = append(v.Commands, "")
 	}
-	v.commands = append(v.commands, table.below...)
+	v.Commands = append(v.Commands, table.Below...)
 	return v
 }

@@ -20,7 +20,7 @@ func TestCareView(t *testing.T) {
 	}
 	a := &app{width: 80}
 	var b bytes.Buffer
-	a.careView(formatTable, table, []string{"store repair sets it aside", ""}).render(&b, a.width, false)
+	a.careView(formatTable, table, []string{"store repair sets it aside", ""}).Render(&b, a.width, false)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
@@ -40,7 +40,7 @@ func TestCareView(t *testing.T) {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}
 	b.Reset()
-	a.careView(formatMD, table, nil).renderMarkdown(&b)
+	a.careView(formatMD, table, nil).Markdown(&b)
 	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
 		t.Errorf("the document is\n%s", b.String())
 	}

@@ -3,12 +3,13 @@ package main
 import (
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
 // the verdict. hidden is how many rows are not shown.
-func (w compareWriter) matrix() (columns []viewColumn, rows [][]cell, hidden int) {
+func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidden int) {
 	byMetric := map[string]map[string]*compare.Row{}
 	var first []int // the place of each pair, in whichever metric it is
 	seen := map[string]bool{}
@@ -33,10 +34,10 @@ func (w compareWriter) matrix() (columns []viewColumn, rows [][]cell, hidden int
 		columns = append(columns, axisColumn(x))
 	}
 	for i, metric := range w.c.Metrics {
-		columns = append(columns, viewColumn{header: strings.ToUpper(metric), right: true}, viewColumn{header: "CHANGE", right: true},
-			viewColumn{header: "VERDICT", drop: len(w.c.Metrics) - i})
+		columns = append(columns, term.Column{Header: strings.ToUpper(metric), Right: true}, term.Column{Header: "CHANGE", Right: true},
+			term.Column{Header: "VERDICT", Drop: len(w.c.Metrics) - i})
 	}
-	rows = make([][]cell, len(first))
+	rows = make([][]term.Cell, len(first))
 	for i, place := range first {
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
@@ -52,10 +53,10 @@ func (w compareWriter) matrix() (columns []viewColumn, rows [][]cell, hidden int
 func pairOf(r *compare.Row) string { return r.BaseID + " " + r.HeadID + " " + r.Identity.Machine }
 
 // changeCells are the value of a metric, its change and the verdict; unknown where there is no such row.
-func changeCells(r *compare.Row) []cell {
+func changeCells(r *compare.Row) []term.Cell {
 	if r == nil {
-		return []cell{{text: unknown}, {text: unknown}, {text: unknown}}
+		return []term.Cell{{Text: term.Unknown}, {Text: term.Unknown}, {Text: term.Unknown}}
 	}
 	text, bad := verdictText(r.Verdict)
-	return []cell{{text: valueText(r.Head, r.Unit)}, {text: pointChange(r)}, {text, bad}}
+	return []term.Cell{{Text: valueText(r.Head, r.Unit)}, {Text: pointChange(r)}, {Text: text, Failed: bad}}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 )
@@ -12,15 +13,15 @@ import (
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
 func (w compareWriter) markdown() error {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "**%s**\n\n", markdownText(w.verdictLine()))
+	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
 	switch {
 	case len(w.flags.by) > 0:
 		columns, rows := w.groups()
-		view{columns: columns, rows: rows}.renderMarkdown(&b)
+		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	case w.flags.sideBySide():
 		w.flags.all = true
 		columns, rows, _ := w.matrix()
-		view{columns: columns, rows: rows}.renderMarkdown(&b)
+		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
 		loud, rest := w.split()
 		w.table(&b, loud)
@@ -29,7 +30,7 @@ func (w compareWriter) markdown() error {
 			for _, place := range rest {
 				counts[w.c.Rows[place].Verdict]++
 			}
-			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", count(len(rest), w.noun()), verdictCounts(counts))
+			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, rest)
 			b.WriteString("</details>\n\n")
 		}
@@ -42,11 +43,11 @@ func (w compareWriter) markdown() error {
 		lines = append(lines, w.counts()[1:]...)
 	}
 	if len(w.flags.by) == 0 {
-		lines = append(lines, w.explained(view{}, w.everything())...)
+		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
 	for _, line := range lines {
 		if line != "" {
-			fmt.Fprintf(&b, "* %s\n", markdownText(line))
+			fmt.Fprintf(&b, "* %s\n", term.MarkdownText(line))
 		}
 	}
 	b.WriteString("\n</details>\n")
@@ -88,5 +89,5 @@ func (w compareWriter) table(b *bytes.Buffer, places []int) {
 		return
 	}
 	columns, cells := w.points(places, w.pointAxes(places))
-	view{columns: columns, rows: cells}.renderMarkdown(b)
+	term.View{Columns: columns, Rows: cells}.Markdown(b)
 }

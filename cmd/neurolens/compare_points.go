@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -79,7 +80,7 @@ func (w compareWriter) howInterleaved() string {
 	in, byBlock, of := w.interleaved()
 	text := oneOrMore(len(w.c.Head.Sessions), "session") + ", interleaved"
 	if in < of {
-		text += fmt.Sprintf(" in %s of %s", thousands(in), count(of, w.noun()))
+		text += fmt.Sprintf(" in %s of %s", term.Thousands(in), term.Count(of, w.noun()))
 	}
 	switch byBlock {
 	case 0:
@@ -87,5 +88,5 @@ func (w compareWriter) howInterleaved() string {
 	case in:
 		return text + ": runs of a block are compared with one another"
 	}
-	return text + fmt.Sprintf(": in %s of %s runs of a block are compared with one another", thousands(byBlock), count(in, w.noun()))
+	return text + fmt.Sprintf(": in %s of %s runs of a block are compared with one another", term.Thousands(byBlock), term.Count(in, w.noun()))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
@@ -15,21 +16,21 @@ import (
 )
 
 // points is the table of some rows, by their places, which differ in axes.
-func (w compareWriter) points(places []int, varying []axis) ([]viewColumn, [][]cell) {
-	var columns []viewColumn
+func (w compareWriter) points(places []int, varying []axis) ([]term.Column, [][]term.Cell) {
+	var columns []term.Column
 	for _, x := range varying {
 		columns = append(columns, axisColumn(x))
 	}
 	columns = append(columns,
-		viewColumn{header: "BASE", right: true}, viewColumn{header: "HEAD", right: true}, viewColumn{header: "CHANGE", right: true})
+		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})
 	relative := w.relative()
 	if relative {
-		columns = append(columns, viewColumn{header: "RELATIVE"})
+		columns = append(columns, term.Column{Header: "RELATIVE"})
 	}
 	columns = append(columns,
-		viewColumn{header: w.confidence(), right: true, drop: 2}, viewColumn{header: "P", right: true, drop: 5}, viewColumn{header: "NOISE", right: true, drop: 4},
-		viewColumn{header: "RUNS × N", right: true, drop: 3}, viewColumn{header: "VERDICT"}, viewColumn{header: "", drop: 1})
-	rows := make([][]cell, len(places))
+		term.Column{Header: w.confidence(), Right: true, Drop: 2}, term.Column{Header: "P", Right: true, Drop: 5}, term.Column{Header: "NOISE", Right: true, Drop: 4},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 3}, term.Column{Header: "VERDICT"}, term.Column{Header: "", Drop: 1})
+	rows := make([][]term.Cell, len(places))
 	for i, place := range places {
 		for _, x := range varying {
 			rows[i] = append(rows[i], axisCell(x, i))
@@ -43,18 +44,18 @@ func (w compareWriter) points(places []int, varying []axis) ([]viewColumn, [][]c
 func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
 
 // relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
-func relativeCell(r *compare.Relative) cell {
+func relativeCell(r *compare.Relative) term.Cell {
 	if r == nil || !finite(r.Change) {
-		return cell{text: unknown}
+		return term.Cell{Text: term.Unknown}
 	}
 	text, bad := verdictText(r.Verdict)
 	if r.Verdict == judge.Inconclusive || r.Verdict == judge.Estimate {
 		if r.Reason != "" && r.Reason != judge.Noise {
-			return cell{text: signed(r.Change) + " " + string(r.Reason)}
+			return term.Cell{Text: signed(r.Change) + " " + string(r.Reason)}
 		}
-		return cell{text: signed(r.Change)}
+		return term.Cell{Text: signed(r.Change)}
 	}
-	return cell{signed(r.Change) + " " + text, bad}
+	return term.Cell{Text: signed(r.Change) + " " + text, Failed: bad}
 }
 
 // pointAxes are axes, and the metric where there are several.
@@ -118,7 +119,7 @@ func verdictText(v judge.Verdict) (text string, bad bool) {
 func differenceOf(r *compare.Row, v float64, ratio func(float64) string) string {
 	switch {
 	case !finite(v):
-		return unknown
+		return term.Unknown
 	case r.Scale == schema.ScaleRatio:
 		return ratio(v)
 	}
@@ -130,7 +131,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // pointChange is by how much the sides differ.
 func pointChange(r *compare.Row) string {
 	if r.Estimates == nil {
-		return unknown
+		return term.Unknown
 	}
 	return differenceOf(r, r.Estimates.Change, signed)
 }
@@ -138,7 +139,7 @@ func pointChange(r *compare.Row) string {
 // intervalText is the interval of a change.
 func intervalText(r *compare.Row) string {
 	if r.Estimates == nil || !finite(r.Estimates.Low) {
-		return unknown
+		return term.Unknown
 	}
 	return differenceOf(r, r.Estimates.Low, bare) + " " + differenceOf(r, r.Estimates.High, bare)
 }
@@ -147,7 +148,7 @@ func intervalText(r *compare.Row) string {
 func noiseText(r *compare.Row) string {
 	switch e := r.Estimates; {
 	case e == nil || !finite(e.Noise):
-		return unknown
+		return term.Unknown
 	case r.Scale == schema.ScaleRatio:
 		return share(e.Noise)
 	default:
@@ -158,24 +159,24 @@ func noiseText(r *compare.Row) string {
 // valueText is the value of a side.
 func valueText(m *compare.Measured, unit string) string {
 	if m == nil || m.Value == nil {
-		return unknown
+		return term.Unknown
 	}
 	return quantity(answer.Computed(*m.Value), unit)
 }
 
 // pointCells are those of a point beside its axes.
-func pointCells(r *compare.Row, relative bool) []cell {
+func pointCells(r *compare.Row, relative bool) []term.Cell {
 	text, bad := verdictText(r.Verdict)
-	cells := []cell{{text: valueText(r.Base, r.Unit)}, {text: valueText(r.Head, r.Unit)}, {text: pointChange(r)}}
+	cells := []term.Cell{{Text: valueText(r.Base, r.Unit)}, {Text: valueText(r.Head, r.Unit)}, {Text: pointChange(r)}}
 	if relative {
 		cells = append(cells, relativeCell(r.Relative))
 	}
-	chanceOf := unknown
+	chanceOf := term.Unknown
 	if r.Estimates != nil {
 		chanceOf = chance(r.Estimates.Adjusted)
 	}
 	return append(cells,
-		cell{text: intervalText(r)}, cell{text: chanceOf}, cell{text: noiseText(r)}, cell{text: runsText(r)}, cell{text, bad}, cell{text: wordOf(r)})
+		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, term.Cell{Text: text, Failed: bad}, term.Cell{Text: wordOf(r)})
 }
 
 // runsText says how often each side was measured.
@@ -183,13 +184,13 @@ func runsText(r *compare.Row) string {
 	side := func(m *compare.Measured) string {
 		switch {
 		case m == nil:
-			return unknown
+			return term.Unknown
 		case m.Samples == nil:
-			return thousands(int(m.Runs))
+			return term.Thousands(int(m.Runs))
 		case *m.SamplesMax > *m.Samples:
-			return fmt.Sprintf("%s×%s…%s", thousands(int(m.Runs)), thousands(int(*m.Samples)), thousands(int(*m.SamplesMax)))
+			return fmt.Sprintf("%s×%s…%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.Samples)), term.Thousands(int(*m.SamplesMax)))
 		}
-		return fmt.Sprintf("%s×%s", thousands(int(m.Runs)), thousands(int(*m.Samples)))
+		return fmt.Sprintf("%s×%s", term.Thousands(int(m.Runs)), term.Thousands(int(*m.Samples)))
 	}
 	base, head := side(r.Base), side(r.Head)
 	if base == head {
@@ -210,7 +211,7 @@ func wordOf(r *compare.Row) string {
 		word = r.Flags[0]
 	}
 	if r.MoreRuns > 0 && word != "" {
-		word += fmt.Sprintf(" (+%s)", thousands(r.MoreRuns))
+		word += fmt.Sprintf(" (+%s)", term.Thousands(r.MoreRuns))
 	}
 	return word
 }

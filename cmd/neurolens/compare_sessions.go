@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -27,19 +28,19 @@ func (w compareWriter) sessions() []string {
 	case same && len(c.Head.Sessions) == 1:
 		what = "one session, in which the sides ran far apart"
 	case same:
-		what = count(len(c.Head.Sessions), "session") + ", in which the sides ran far apart or unequally often"
+		what = term.Count(len(c.Head.Sessions), "session") + ", in which the sides ran far apart or unequally often"
 	}
 	if confounded < of {
-		what += fmt.Sprintf(" (%s of %s)", thousands(confounded), count(of, w.noun()))
+		what += fmt.Sprintf(" (%s of %s)", term.Thousands(confounded), term.Count(of, w.noun()))
 	}
 	var lines []string
 	if homeless > 0 {
-		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", thousands(homeless), count(c.Base.Runs+c.Head.Runs, "run")))
+		lines = append(lines, fmt.Sprintf("of %s of %s the session is not known, and their points get no verdict", term.Thousands(homeless), term.Count(c.Base.Runs+c.Head.Runs, "run")))
 	}
 	if known > 0 {
 		text := fmt.Sprintf("%s, %d earlier ones known", what, least)
 		if known < confounded {
-			text += fmt.Sprintf(" of %s of %s", thousands(known), count(confounded, w.noun()))
+			text += fmt.Sprintf(" of %s of %s", term.Thousands(known), term.Count(confounded, w.noun()))
 		}
 		if len(noise) > 0 {
 			slices.Sort(noise)
@@ -81,7 +82,7 @@ func (w compareWriter) withoutHistory(what string) []string {
 func apartText(d time.Duration) string {
 	switch {
 	case d >= 48*time.Hour:
-		return count(int(math.Ceil(d.Hours()/24)), "day")
+		return term.Count(int(math.Ceil(d.Hours()/24)), "day")
 	case d >= 2*time.Hour:
 		return fmt.Sprintf("%.0f h", math.Ceil(d.Hours()))
 	case d >= 2*time.Minute:
@@ -105,6 +106,6 @@ func (w compareWriter) looked() []string {
 	case len(w.c.Head.Sessions) > 1:
 		return []string{"sessions that went on until they were settled, together: " + wrong}
 	default:
-		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", thousands(planned), wrong)}
+		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", term.Thousands(planned), wrong)}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
@@ -59,7 +60,7 @@ func signedQuantity(v float64, unit string) string {
 func chance(p float64) string {
 	switch {
 	case !finite(p):
-		return unknown
+		return term.Unknown
 	case p < .001:
 		return "<.001"
 	}
@@ -87,8 +88,8 @@ var meanings = map[string]string{
 }
 
 // explained are lines about the words that rows have, where there is room for these.
-func (w compareWriter) explained(v view, places []int) []string {
-	if shown, _, _ := v.fit(w.app.width); len(v.columns) > 0 && !slices.Contains(shown, len(v.columns)-1) && w.app.width > 0 {
+func (w compareWriter) explained(v term.View, places []int) []string {
+	if len(v.Columns) > 0 && w.app.width > 0 && !v.ShowsLast(w.app.width) {
 		return nil
 	}
 	var words []string
@@ -105,7 +106,7 @@ func (w compareWriter) explained(v view, places []int) []string {
 	var lines []string
 	for _, word := range words {
 		if meaning := cmp.Or(meanings[word], warningMeaning(word)); meaning != "" {
-			lines = append(lines, pad(word, width, false)+gap+meaning)
+			lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
 		}
 	}
 	if len(lines) > 0 {
@@ -130,11 +131,11 @@ func (w compareWriter) failures(places []int) []string {
 			continue
 		}
 		if said++; said <= failuresShown {
-			lines = append(lines, strings.TrimSpace(names[i]+gap+firstLine(text)))
+			lines = append(lines, strings.TrimSpace(names[i]+term.Gap+term.FirstLine(text)))
 		}
 	}
 	if more := said - failuresShown; more > 0 {
-		lines = append(lines, "… what went wrong at "+count(more, "more point")+" is in --format json")
+		lines = append(lines, "… what went wrong at "+term.Count(more, "more point")+" is in --format json")
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")
@@ -168,12 +169,12 @@ func (w compareWriter) counts() []string {
 	var parts []string
 	for _, v := range append(slices.DeleteFunc(slices.Clone(compare.Verdicts), func(v judge.Verdict) bool { return v == judge.Inconclusive }), judge.Inconclusive) {
 		if counts[v] > 0 || slices.Contains(always, v) {
-			parts = append(parts, thousands(counts[v])+" "+string(v))
+			parts = append(parts, term.Thousands(counts[v])+" "+string(v))
 		}
 	}
-	lines := []string{count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
+	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
 	if n := len(w.c.Points) - points; n > 0 {
-		line := count(n, "control") + ": " + verdictCounts(controls)
+		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
 			line += ": no change touches them, so the sides were not measured alike"
 		}
@@ -184,7 +185,7 @@ func (w compareWriter) counts() []string {
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
-		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), count(points, "matched point"))
+		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), term.Count(points, "matched point"))
 		if changed > 0 && w.flags.gate == gateOff {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
 		}
@@ -227,7 +228,7 @@ func (w compareWriter) unsettled() string {
 	var parts []string
 	for _, r := range []judge.Reason{judge.Sessions, judge.Order, judge.FewRuns, judge.Noise, judge.Quantised, judge.NoValues} {
 		if n := reasons[r]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s: %s", r, thousands(n)))
+			parts = append(parts, fmt.Sprintf("%s: %s", r, term.Thousands(n)))
 		}
 	}
 	if len(parts) == 0 {
@@ -252,7 +253,7 @@ func settleText(open []compare.Point) string {
 	}
 	text := ""
 	if few > 0 {
-		text = fmt.Sprintf("; at least %s a side", count(few, "more run"))
+		text = fmt.Sprintf("; at least %s a side", term.Count(few, "more run"))
 	}
 	if len(more) > 0 {
 		slices.Sort(more)
@@ -262,7 +263,7 @@ func settleText(open []compare.Point) string {
 		if runs == 1 {
 			are = "is"
 		}
-		text += fmt.Sprintf("; %s a side %s likely to settle %s of %s", count(runs, "more run"), are, thousands(settled), thousands(len(open)))
+		text += fmt.Sprintf("; %s a side %s likely to settle %s of %s", term.Count(runs, "more run"), are, term.Thousands(settled), term.Thousands(len(open)))
 	}
 	return text
 }
@@ -276,27 +277,27 @@ func (w compareWriter) next() string {
 	}
 	command := "neurolens explain"
 	for _, arg := range w.args {
-		command += " " + shellQuoted(arg)
+		command += " " + term.ShellWord(arg)
 	}
 	if len(w.flags.metrics) > 0 {
-		command += " --metric " + shellQuoted(w.c.Points[i].Metric)
+		command += " --metric " + term.ShellWord(w.c.Points[i].Metric)
 	}
 	for _, threshold := range w.flags.thresholds {
-		command += " --threshold " + shellQuoted(threshold)
+		command += " --threshold " + term.ShellWord(threshold)
 	}
 	if w.flags.strict {
 		command += " --strict"
 	}
 	for _, dir := range w.app.stores {
-		command += " --store " + shellQuoted(dir)
+		command += " --store " + term.ShellWord(dir)
 	}
 	return command
 }
 
 // groups is the table of groups of points.
-func (w compareWriter) groups() ([]viewColumn, [][]cell) {
+func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
 	t := w.grouped
-	var columns []viewColumn
+	var columns []term.Column
 	var keep []int
 	for i, c := range t.Columns {
 		if c.Name == "metric" && len(w.c.Metrics) < 2 || countsNothing(t, i) {
@@ -310,20 +311,20 @@ func (w compareWriter) groups() ([]viewColumn, [][]cell) {
 		case i < len(w.flags.by) && !slices.Contains(runColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
-		columns = append(columns, viewColumn{header: header, right: c.Type != answer.TypeText})
+		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})
 	}
-	rows := make([][]cell, len(t.Rows))
+	rows := make([][]term.Cell, len(t.Rows))
 	for k, row := range t.Rows {
 		for _, i := range keep {
 			text := axisText(row[i])
 			switch {
 			case row[i] == nil:
-				text = unknown
+				text = term.Unknown
 			case t.Columns[i].Name == "geometric_mean":
 				v, _ := row[i].(float64)
 				text = signed(v)
 			}
-			rows[k] = append(rows[k], cell{text: text})
+			rows[k] = append(rows[k], term.Cell{Text: text})
 		}
 	}
 	return columns, rows

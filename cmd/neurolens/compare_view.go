@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
@@ -28,42 +29,42 @@ type compareWriter struct {
 }
 
 // view is the comparison as a table: worst first, what did not change counted.
-func (w compareWriter) view() view {
-	v := view{above: w.head()}
-	var narrow func() ([]viewColumn, [][]cell)
+func (w compareWriter) view() term.View {
+	v := term.View{Above: w.head()}
+	var narrow func() ([]term.Column, [][]term.Cell)
 	switch {
 	case len(w.flags.by) > 0:
-		v.columns, v.rows = w.groups()
+		v.Columns, v.Rows = w.groups()
 	case w.flags.sideBySide():
 		var hidden int
-		if v.columns, v.rows, hidden = w.matrix(); hidden > 0 {
-			v.below = append(v.below, fmt.Sprintf("… and %s more (--all)", thousands(hidden)), "")
+		if v.Columns, v.Rows, hidden = w.matrix(); hidden > 0 {
+			v.Below = append(v.Below, fmt.Sprintf("… and %s more (--all)", term.Thousands(hidden)), "")
 		}
 	default:
 		rows := w.shown()
 		varying := w.pointAxes(rows)
-		v.columns, v.rows = w.points(rows, varying)
-		narrow = func() ([]viewColumn, [][]cell) { return w.points(rows, mergedAxes(varying)) }
+		v.Columns, v.Rows = w.points(rows, varying)
+		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, mergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
-			v.above = append(v.above, "all of the points below: "+strings.Join(shared, " · "))
+			v.Above = append(v.Above, "all of the points below: "+strings.Join(shared, " · "))
 		}
 		if hidden := w.hidden(rows); hidden != "" {
-			v.below = append(v.below, hidden, "")
+			v.Below = append(v.Below, hidden, "")
 		}
-		v.below = slices.Concat(v.below, w.failures(rows), w.explained(v, rows))
+		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
 	}
-	v.below = append(v.below, w.counts()...)
+	v.Below = append(v.Below, w.counts()...)
 	if w.flags.gate != gateOff {
-		v.below = append(v.below, w.flags.gate.line(w.c.Gate(), w.noun()))
+		v.Below = append(v.Below, w.flags.gate.line(w.c.Gate(), w.noun()))
 	}
 	if next := w.next(); next != "" {
-		v.below = append(v.below, "")
-		v.commands = []string{"next  " + next}
+		v.Below = append(v.Below, "")
+		v.Commands = []string{"next  " + next}
 	}
 	if narrow != nil {
-		v.compact = func() view {
+		v.Compact = func() term.View {
 			compact := v
-			compact.columns, compact.rows = narrow()
+			compact.Columns, compact.Rows = narrow()
 			return compact
 		}
 	}
@@ -87,9 +88,9 @@ func (w compareWriter) shared() (lines []string) {
 		if !ok {
 			continue
 		}
-		of := count(s.Points, w.noun())
+		of := term.Count(s.Points, w.noun())
 		if s.Controls {
-			of = count(s.Points, "control")
+			of = term.Count(s.Points, "control")
 		}
 		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", signed(s.Change), of)
 		if len(w.c.Metrics) > 1 {
@@ -107,9 +108,9 @@ func (w compareWriter) alike() []string {
 	if moved == 0 || len(w.c.Metrics) != 1 || w.comparesPoints() {
 		return nil
 	}
-	line := fmt.Sprintf("%s of %s moved by about %s", thousands(moved), count(of, w.noun()), signed(change))
+	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), signed(change))
 	if moved == of {
-		line = fmt.Sprintf("all %s moved by about %s", count(of, w.noun()), signed(change))
+		line = fmt.Sprintf("all %s moved by about %s", term.Count(of, w.noun()), signed(change))
 	}
 	if in, _, all := w.interleaved(); in < all {
 		line += ": the machine, not the code?"
@@ -136,7 +137,7 @@ func (w compareWriter) subject() []string {
 			metrics += "; less than " + zone + " is no change"
 		}
 	}
-	return heading(append(w.constants(true), metrics))
+	return term.Heading(append(w.constants(true), metrics))
 }
 
 // better is which values of the one metric are, where that is the same for all points.
@@ -186,26 +187,26 @@ func (w compareWriter) side(name string, s compare.Side) string {
 	case 1:
 		commit := shortCommit(s.Commits[0])
 		if s.NoCommit > 0 {
-			commit += fmt.Sprintf(" (of %s, no commit is known)", count(s.NoCommit, "run"))
+			commit += fmt.Sprintf(" (of %s, no commit is known)", term.Count(s.NoCommit, "run"))
 		}
 		switch {
 		case s.Dirty == s.Runs:
 			commit += uncommitted
 		case s.Dirty > 0:
-			commit += fmt.Sprintf(" (%s with uncommitted changes)", count(s.Dirty, "run"))
+			commit += fmt.Sprintf(" (%s with uncommitted changes)", term.Count(s.Dirty, "run"))
 		}
 		parts = append(parts, commit)
 	default:
-		parts = append(parts, count(len(s.Commits), "commit"))
+		parts = append(parts, term.Count(len(s.Commits), "commit"))
 	}
-	parts = append(parts, count(s.Runs, "run"))
+	parts = append(parts, term.Count(s.Runs, "run"))
 	if len(s.Sessions) > 1 {
-		parts = append(parts, count(len(s.Sessions), "session"))
+		parts = append(parts, term.Count(len(s.Sessions), "session"))
 	}
 	if s.Until > 0 {
 		parts = append(parts, w.app.when(time.UnixMicro(s.Until)))
 	}
-	return strings.Join(parts, gap)
+	return strings.Join(parts, term.Gap)
 }
 
 func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
@@ -235,7 +236,7 @@ func (w compareWriter) differs() []string {
 	case len(c.Head.Machines) == 1 && slices.Equal(c.Base.Machines, c.Head.Machines):
 		where += " " + c.Head.Machines[0]
 	case slices.Equal(c.Base.Machines, c.Head.Machines):
-		where = "the same " + count(len(c.Head.Machines), "machine")
+		where = "the same " + term.Count(len(c.Head.Machines), "machine")
 	case w.has(judge.Machines):
 		where = fmt.Sprintf("different machines %s and %s: estimates, no verdict", machinesText(c.Base.Machines), machinesText(c.Head.Machines))
 	default:
@@ -246,7 +247,7 @@ func (w compareWriter) differs() []string {
 		differing = append(differing[:most], fmt.Sprintf("%d more (neurolens explain)", n-most))
 	}
 	if n := c.Base.NoMachine + c.Head.NoMachine; n > 0 && len(c.Base.Machines)+len(c.Head.Machines) > 0 {
-		where += fmt.Sprintf(" (not known of %s)", count(n, "run"))
+		where += fmt.Sprintf(" (not known of %s)", term.Count(n, "run"))
 	}
 	switch {
 	case len(differing) > 0:
@@ -257,14 +258,14 @@ func (w compareWriter) differs() []string {
 		where += "; nothing known differs"
 	}
 	if looked, all := c.Base.FactRuns+c.Head.FactRuns, c.Base.Runs+c.Head.Runs; looked < all {
-		where += fmt.Sprintf(" (%s of %s looked at)", thousands(looked), count(all, "run"))
+		where += fmt.Sprintf(" (%s of %s looked at)", term.Thousands(looked), term.Count(all, "run"))
 	}
 	return append([]string{where}, w.sessions()...)
 }
 
 func machinesText(names []string) string {
 	if len(names) == 0 {
-		return unknown
+		return term.Unknown
 	}
 	return strings.Join(names, ", ")
 }
@@ -277,7 +278,7 @@ func differenceText(d facts.Difference) string {
 	}
 	value := func(values []string) string {
 		if len(values) == 0 {
-			return unknown
+			return term.Unknown
 		}
 		return values[0]
 	}
@@ -293,7 +294,7 @@ func oneOrMore(n int, noun string) string {
 	if n == 1 {
 		return "one " + noun
 	}
-	return count(n, noun)
+	return term.Count(n, noun)
 }
 
 // has tells whether some point has no verdict for a reason.
@@ -344,7 +345,7 @@ func verdictCounts(counts map[judge.Verdict]int) string {
 	var parts []string
 	for _, v := range compare.Verdicts {
 		if n := counts[v]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), v))
+			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), v))
 		}
 	}
 	return strings.Join(parts, ", ")

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
@@ -40,7 +41,7 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
-	compareWriter{app: a, c: &c}.view().render(&b, 80, false)
+	compareWriter{app: a, c: &c}.view().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -86,7 +87,7 @@ func TestAxesAreFilterKeys(t *testing.T) {
 	constants, varying := axes(table, nil)
 	got := strings.Join(constants, " ")
 	for _, x := range varying {
-		got += " " + axisColumn(x).header
+		got += " " + axisColumn(x).Header
 	}
 	if want := "param.bs=4 param.env.y=z param.session=x dim param.level"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -107,7 +108,7 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 	}
 	w := compareWriter{app: &app{}, c: &c, flags: compareFlags{matrix: "variant=a", metrics: c.Metrics}}
 	_, rows, hidden := w.matrix()
-	if len(rows) != compareRows || hidden != 5 || rows[19][2].text != unknown || rows[19][5].text == unknown {
+	if len(rows) != compareRows || hidden != 5 || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
 		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
 	w.flags.all = true
@@ -296,7 +297,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	screen := func() string {
 		a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 		var b bytes.Buffer
-		compareWriter{app: a, c: &c}.view().render(&b, 80, false)
+		compareWriter{app: a, c: &c}.view().Render(&b, 80, false)
 		return b.String()
 	}
 	if text := screen(); strings.Contains(text, "RELATIVE") {

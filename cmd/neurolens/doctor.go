@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
@@ -42,44 +43,44 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 	for _, d := range advice {
 		t.Rows = append(t.Rows, []any{d.Check, d.State, orNull(d.Value), orNull(d.Missing), orNull(d.Why), orNull(d.Remedy)})
 	}
-	return a.print(format, t, func() view { return adviceView(env, advice, a.width) })
+	return a.print(format, t, func() term.View { return adviceView(env, advice, a.width) })
 }
 
 // adviceView shows what is to be done, what is not known, and how many checks there were. Where the table is wider than
 // the terminal, each piece of advice is a block of lines, and its command is never broken.
-func adviceView(env schema.Env, advice []probe.Advice, width int) view {
-	v := view{columns: []viewColumn{{header: "CHECK"}, {header: "VALUE"}, {header: "WHY"}, {header: "REMEDY"}}}
+func adviceView(env schema.Env, advice []probe.Advice, width int) term.View {
+	v := term.View{Columns: []term.Column{{Header: "CHECK"}, {Header: "VALUE"}, {Header: "WHY"}, {Header: "REMEDY"}}}
 	var blocks []string
 	unknowns := map[string][]string{}
 	states := map[string]int{}
 	for _, d := range advice {
 		states[d.State]++
-		value := cmp.Or(d.Value, unknown)
+		value := cmp.Or(d.Value, term.Unknown)
 		switch {
 		case d.Remedy != "":
-			v.rows = append(v.rows, []cell{{text: d.Check}, {text: value}, {text: d.Why}, {text: d.Remedy}})
-			blocks = append(blocks, wrapped(d.Check+gap+value, width)...)
-			blocks = append(blocks, wrapped(adviceIndent+d.Why, width)...)
+			v.Rows = append(v.Rows, []term.Cell{{Text: d.Check}, {Text: value}, {Text: d.Why}, {Text: d.Remedy}})
+			blocks = append(blocks, term.Wrapped(d.Check+term.Gap+value, width)...)
+			blocks = append(blocks, term.Wrapped(adviceIndent+d.Why, width)...)
 			blocks = append(blocks, adviceIndent+d.Remedy, "")
 		case d.State == probe.StateUnknown:
 			unknowns[d.Missing] = append(unknowns[d.Missing], d.Check)
 		}
 	}
 	for _, reason := range slices.Sorted(maps.Keys(unknowns)) {
-		v.below = append(v.below, "not known, "+reason+gap+strings.Join(unknowns[reason], " "))
+		v.Below = append(v.Below, "not known, "+reason+term.Gap+strings.Join(unknowns[reason], " "))
 	}
-	v.below = append(v.below, adviceCount(states, len(advice)))
-	if len(v.rows) == 0 {
+	v.Below = append(v.Below, adviceCount(states, len(advice)))
+	if len(v.Rows) == 0 {
 		return v
 	}
-	v.above = heading(machineWords(env))
-	v.compact = func() view {
-		lines := append(slices.Clone(v.above), "")
+	v.Above = term.Heading(machineWords(env))
+	v.Compact = func() term.View {
+		lines := append(slices.Clone(v.Above), "")
 		lines = append(lines, blocks...)
-		for _, line := range v.below {
-			lines = append(lines, wrapped(line, width)...)
+		for _, line := range v.Below {
+			lines = append(lines, term.Wrapped(line, width)...)
 		}
-		return view{commands: lines}
+		return term.View{Commands: lines}
 	}
 	return v
 }
@@ -90,10 +91,10 @@ const adviceIndent = "    "
 // adviceCount is the last line, which counts every check.
 func adviceCount(states map[string]int, checks int) string {
 	if states[probe.StateOK] == checks {
-		return count(checks, "check") + ": nothing here is known to disturb measurements"
+		return term.Count(checks, "check") + ": nothing here is known to disturb measurements"
 	}
 	return fmt.Sprintf("%s: %d to look at, %d fine, %d not known; nothing was changed",
-		count(checks, "check"), states[probe.StateAdvice], states[probe.StateOK], states[probe.StateUnknown])
+		term.Count(checks, "check"), states[probe.StateAdvice], states[probe.StateOK], states[probe.StateUnknown])
 }
 
 // machineWords say whose advice it is.

@@ -21,7 +21,7 @@ var doctored = []probe.Advice{
 
 func doctorScreen(advice []probe.Advice, width int) string {
 	var b bytes.Buffer
-	adviceView(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).render(&b, width, true)
+	adviceView(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).Render(&b, width, true)
 	return b.String()
 }
 

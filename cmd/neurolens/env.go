@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
@@ -52,7 +53,7 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Rows = append(t.Rows, all[name])
 	}
-	return a.print(format, t, func() view { return factsView(t) })
+	return a.print(format, t, func() term.View { return factsView(t) })
 }
 
 // thisMachine reads the environment of this machine as bench stores it.
@@ -63,19 +64,19 @@ func (a *app) thisMachine(ctx context.Context) schema.Env {
 }
 
 // factsView shows what is known as name and value, and what is not in one line a reason.
-func factsView(t answer.Table) view {
-	v := view{columns: []viewColumn{{header: "FACT"}, {header: "VALUE"}}}
+func factsView(t answer.Table) term.View {
+	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}}}
 	unknown := map[string][]string{}
 	for _, row := range t.Rows {
 		if reason, ok := row[2].(string); ok {
 			unknown[reason] = append(unknown[reason], machineText(row[0]))
 			continue
 		}
-		v.rows = append(v.rows, []cell{{text: machineText(row[0])}, {text: machineText(row[1])}})
+		v.Rows = append(v.Rows, []term.Cell{{Text: machineText(row[0])}, {Text: machineText(row[1])}})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
-		v.below = append(v.below, reason+gap+strings.Join(unknown[reason], " "))
+		v.Below = append(v.Below, reason+term.Gap+strings.Join(unknown[reason], " "))
 	}
-	v.below = append(v.below, count(len(v.rows), "fact")+" known, "+thousands(len(t.Rows)-len(v.rows))+" not")
+	v.Below = append(v.Below, term.Count(len(v.Rows), "fact")+" known, "+term.Thousands(len(t.Rows)-len(v.Rows))+" not")
 	return v
 }

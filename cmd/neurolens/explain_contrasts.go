@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -41,7 +42,7 @@ func (w explainWriter) looked(found bool) string {
 		text += ": none tells slow runs from fast ones"
 	}
 	if few > 0 {
-		text += fmt.Sprintf("; %s more %s to tell", thousands(few), tooFew)
+		text += fmt.Sprintf("; %s more %s to tell", term.Thousands(few), tooFew)
 	}
 	return text
 }
@@ -50,7 +51,7 @@ func differing(facts int) string {
 	if facts == 1 {
 		return "1 fact that differs"
 	}
-	return count(facts, "fact") + " that differ"
+	return term.Count(facts, "fact") + " that differ"
 }
 
 // contrast is a sentence about a contrast.
@@ -61,17 +62,17 @@ func (w explainWriter) contrast(row *explain.Row) string {
 	if both {
 		within += " sides"
 	}
-	runs, others := count(of.Runs, "run"), thousands(of.Others)
+	runs, others := term.Count(of.Runs, "run"), term.Thousands(of.Others)
 	if of.Sessions > 0 { // these are what is compared
-		runs += " of " + count(of.Sessions, "session")
-		others = count(of.Others, "run") + " of the " + thousands(of.OtherSessions)
+		runs += " of " + term.Count(of.Sessions, "session")
+		others = term.Count(of.Others, "run") + " of the " + term.Thousands(of.OtherSessions)
 	}
 	adjusted := math.NaN()
 	if row.Adjusted != nil {
 		adjusted = *row.Adjusted
 	}
 	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s looked at",
-		within, runs, factName(row.Name), alike(row), w.factor(row), others, chance(adjusted), count(w.x.Facts, "fact"))
+		within, runs, factName(row.Name), alike(row), w.factor(row), others, chance(adjusted), term.Count(w.x.Facts, "fact"))
 	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
 		return text + "; this works against the difference"
@@ -118,7 +119,7 @@ func alike(row *explain.Row) string {
 	}
 	var names []string
 	for _, other := range row.Alike[:min(len(row.Alike), mostAlike)] {
-		names = append(names, cut(factName(other), explainText+explainText))
+		names = append(names, term.Cut(factName(other), explainText+explainText))
 	}
 	if more := len(row.Alike) - mostAlike; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

@@ -62,7 +62,7 @@ func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explana
 func explanationText(x explain.Explanation, all bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
 	var b bytes.Buffer
-	explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, all}.view().render(&b, 80, false)
+	explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, all}.view().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -209,7 +209,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		x.Facts, x.FewRuns = counts[0], counts[1]
 		a := &app{now: time.Now, width: 200}
 		var b bytes.Buffer
-		explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, false}.view().render(&b, 200, false)
+		explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, false}.view().Render(&b, 200, false)
 		if got := b.String(); !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
@@ -27,11 +28,11 @@ type explainWriter struct {
 }
 
 // view says which point is explained, and lists what else differs there.
-func (w explainWriter) view() view {
+func (w explainWriter) view() term.View {
 	if len(w.x.Comparison.Rows) == 0 {
-		return view{below: []string{"nothing got worse: " + w.counts()[0]}}
+		return term.View{Below: []string{"nothing got worse: " + w.counts()[0]}}
 	}
-	v := view{above: w.above()}
+	v := term.View{Above: w.above()}
 	var quiet, contrasts []explain.Row
 	for _, row := range w.x.Rows[1:] {
 		contrast := row.Kind == string(explain.Contrast)
@@ -40,55 +41,55 @@ func (w explainWriter) view() view {
 		}
 		switch {
 		case row.Rank != nil:
-			v.rows = append(v.rows, evidenceCells(&row))
+			v.Rows = append(v.Rows, evidenceCells(&row))
 		case !contrast:
 			quiet = append(quiet, row)
 		}
 	}
-	ranked := len(v.rows)
+	ranked := len(v.Rows)
 	if ranked == 0 {
-		v.above = append(v.above, "")
+		v.Above = append(v.Above, "")
 	}
 	if hidden := ranked - explainRows; hidden > 0 && !w.all {
-		v.rows = v.rows[:explainRows]
-		v.below = append(v.below, fmt.Sprintf("… %s more (--all)", thousands(hidden)), "")
+		v.Rows = v.Rows[:explainRows]
+		v.Below = append(v.Below, fmt.Sprintf("… %s more (--all)", term.Thousands(hidden)), "")
 	}
-	v.columns, v.rows = filled(explainViewColumns, v.rows)
-	v.below = append(v.below, w.contrasts(contrasts)...)
-	v.below = append(v.below, w.quiet(quiet)...)
+	v.Columns, v.Rows = filled(explainViewColumns, v.Rows)
+	v.Below = append(v.Below, w.contrasts(contrasts)...)
+	v.Below = append(v.Below, w.quiet(quiet)...)
 	if ranked == 0 {
-		v.below = append(v.below, "nothing else that is known differs")
+		v.Below = append(v.Below, "nothing else that is known differs")
 	} else {
-		v.below = append(v.below, count(ranked, "difference")+" here; that they came together makes none of them the cause")
+		v.Below = append(v.Below, term.Count(ranked, "difference")+" here; that they came together makes none of them the cause")
 	}
 	if w.x.Tested > 0 {
-		v.below = append(v.below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
+		v.Below = append(v.Below, fmt.Sprintf("metrics and stages: false discovery rate 5 %% (Benjamini-Hochberg) over %d tests", w.x.Tested))
 	}
 	if log := w.log(); log != "" {
-		v.below = append(v.below, "")
-		v.commands = []string{"next  " + log}
+		v.Below = append(v.Below, "")
+		v.Commands = []string{"next  " + log}
 	}
 	return v
 }
 
 // explainViewColumns are the columns of what cells gives.
-var explainViewColumns = []viewColumn{
-	{header: "#", right: true},
-	{header: "WHAT"},
-	{header: "NAME"},
-	{header: "BASE", right: true},
-	{header: "HEAD", right: true},
-	{header: "CHANGE", right: true},
-	{header: "95 %", right: true, drop: 1},
-	{header: "PART", right: true},
+var explainViewColumns = []term.Column{
+	{Header: "#", Right: true},
+	{Header: "WHAT"},
+	{Header: "NAME"},
+	{Header: "BASE", Right: true},
+	{Header: "HEAD", Right: true},
+	{Header: "CHANGE", Right: true},
+	{Header: "95 %", Right: true, Drop: 1},
+	{Header: "PART", Right: true},
 }
 
 // filled are the columns in which some row has a text.
-func filled(columns []viewColumn, rows [][]cell) ([]viewColumn, [][]cell) {
-	var kept []viewColumn
-	some := make([][]cell, len(rows))
+func filled(columns []term.Column, rows [][]term.Cell) ([]term.Column, [][]term.Cell) {
+	var kept []term.Column
+	some := make([][]term.Cell, len(rows))
 	for i, c := range columns {
-		if !slices.ContainsFunc(rows, func(row []cell) bool { return row[i].text != "" }) {
+		if !slices.ContainsFunc(rows, func(row []term.Cell) bool { return row[i].Text != "" }) {
 			continue
 		}
 		kept = append(kept, c)
@@ -113,16 +114,16 @@ func (w explainWriter) above() []string {
 	for i, text := range constants {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}
-	lines = append(lines, heading(constants)...)
+	lines = append(lines, term.Heading(constants)...)
 	cells := pointCells(row, false)
-	base, head, change, interval, verdict, words := cells[0].text, cells[1].text, cells[2].text, cells[3].text, cells[7].text, cells[8].text
+	base, head, change, interval, verdict, words := cells[0].Text, cells[1].Text, cells[2].Text, cells[3].Text, cells[7].Text, cells[8].Text
 	line := base + " → " + head
-	if change != unknown {
-		line += gap + change + gap + "(" + interval + ")"
+	if change != term.Unknown {
+		line += term.Gap + change + term.Gap + "(" + interval + ")"
 	}
-	line += gap + verdict
+	line += term.Gap + verdict
 	if words != "" {
-		line += gap + words
+		line += term.Gap + words
 	}
 	return append(lines, line, w.chosen())
 }
@@ -134,27 +135,27 @@ func (w explainWriter) chosen() string {
 	case len(points) == 1:
 		return "the only point"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
-		return fmt.Sprintf("of %s the one that %s most", count(len(points), "point"), v)
+		return fmt.Sprintf("of %s the one that %s most", term.Count(len(points), "point"), v)
 	case slices.Contains([]judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}, v):
-		return fmt.Sprintf("compare calls none of %s changed; this is the largest difference", count(len(points), "point"))
+		return fmt.Sprintf("compare calls none of %s changed; this is the largest difference", term.Count(len(points), "point"))
 	default:
-		return fmt.Sprintf("of %s the first that is %s", count(len(points), "point"), v)
+		return fmt.Sprintf("of %s the first that is %s", term.Count(len(points), "point"), v)
 	}
 }
 
 // evidenceCells are those of a line of evidence.
-func evidenceCells(row *explain.Row) []cell {
-	value := func(text string) cell {
+func evidenceCells(row *explain.Row) []term.Cell {
+	value := func(text string) term.Cell {
 		number, err := strconv.ParseFloat(text, 64)
 		switch {
 		case text == "":
-			return cell{text: unknown}
+			return term.Cell{Text: term.Unknown}
 		case row.Unit == "runs", row.Kind == string(explain.Contrast):
-			return cell{text: text + " runs"}
+			return term.Cell{Text: text + " runs"}
 		case row.Scale != "" && err == nil:
-			return cell{text: quantity(number, row.Unit)}
+			return term.Cell{Text: quantity(number, row.Unit)}
 		}
-		return cell{text: cut(shortHashes(text), explainText)}
+		return term.Cell{Text: term.Cut(shortHashes(text), explainText)}
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && finite(e.Low) && finite(e.High) {
@@ -163,14 +164,14 @@ func evidenceCells(row *explain.Row) []cell {
 	if row.Share != nil && finite(*row.Share) {
 		part = fmt.Sprintf("%.0f %%", 100**row.Share)
 	}
-	return []cell{
-		{text: machineText(answer.Integer(row.Rank))},
-		{text: row.Kind},
-		{text: factName(row.Name)},
+	return []term.Cell{
+		{Text: machineText(answer.Integer(row.Rank))},
+		{Text: row.Kind},
+		{Text: factName(row.Name)},
 		value(row.Base), value(row.Head),
-		{text: change},
-		{text: interval},
-		{text: part},
+		{Text: change},
+		{Text: interval},
+		{Text: part},
 	}
 }
 
@@ -224,14 +225,14 @@ func (w explainWriter) quiet(rows []explain.Row) []string {
 	}
 	var lines []string
 	if len(same) > 0 {
-		lines = append(lines, "unchanged"+gap+strings.Join(same, ", "))
+		lines = append(lines, "unchanged"+term.Gap+strings.Join(same, ", "))
 	}
 	if len(unsettled) > 0 {
-		lines = append(lines, "not settled"+gap+strings.Join(unsettled, ", "))
+		lines = append(lines, "not settled"+term.Gap+strings.Join(unsettled, ", "))
 	}
 	switch {
 	case ops > 0:
-		lines = append(lines, fmt.Sprintf("%s with a difference below 2 %% of what all take", count(ops, "op")))
+		lines = append(lines, fmt.Sprintf("%s with a difference below 2 %% of what all take", term.Count(ops, "op")))
 	case w.x.BaseProfiles > 0 != (w.x.HeadProfiles > 0):
 		lines = append(lines, "operators were profiled on one side alone (bench --profile)")
 	}

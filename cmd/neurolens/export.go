@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/query/scratch"
@@ -102,22 +103,22 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	for _, f := range done.Files {
 		t.Rows = append(t.Rows, []any{filepath.ToSlash(f.Path), f.Table, f.Rows})
 	}
-	return a.print(format, t, func() view { return a.exportView(t) })
+	return a.print(format, t, func() term.View { return a.exportView(t) })
 }
 
 // exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
 func (a *app) exportStream(format export.Format) io.Writer {
 	if format == export.JSONL || format == export.CSV && a.terminal {
-		return &escaper{to: a.stdout}
+		return &term.Escaper{To: a.stdout}
 	}
 	return a.stdout
 }
 
-func (a *app) exportView(t answer.Table) view {
-	v := view{columns: []viewColumn{{header: "FILE"}, {header: "ROWS", right: true}}, below: []string{count(len(t.Rows), "file")}}
+func (a *app) exportView(t answer.Table) term.View {
+	v := term.View{Columns: []term.Column{{Header: "FILE"}, {Header: "ROWS", Right: true}}, Below: []string{term.Count(len(t.Rows), "file")}}
 	for _, row := range t.Rows {
 		rows, _ := row[2].(int64)
-		v.rows = append(v.rows, []cell{{text: textAt(t, row, "path")}, {text: thousands(int(rows))}})
+		v.Rows = append(v.Rows, []term.Cell{{Text: textAt(t, row, "path")}, {Text: term.Thousands(int(rows))}})
 	}
 	return v
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -68,7 +69,7 @@ func (m gateMode) verdict(g compare.Gate) error {
 func (m gateMode) line(g compare.Gate, noun string) string {
 	parts := []string{}
 	if g.Regressions > 0 {
-		text := count(g.Regressions, "regression")
+		text := term.Count(g.Regressions, "regression")
 		if g.Lost > 0 {
 			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
 		}
@@ -77,7 +78,7 @@ func (m gateMode) line(g compare.Gate, noun string) string {
 		parts = append(parts, "no regression found")
 	}
 	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, count(g.Points, noun))
+		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, term.Count(g.Points, noun))
 		text += settleText(g.Open)
 		parts = append(parts, text)
 	}
@@ -89,7 +90,7 @@ func (m gateMode) line(g compare.Gate, noun string) string {
 		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
 	}
 	if len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("no regression in %s", count(g.Points, noun)))
+		parts = append(parts, fmt.Sprintf("no regression in %s", term.Count(g.Points, noun)))
 	}
 	look := ""
 	if g.Planned > 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -36,33 +37,33 @@ func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportNotNumbers(g.NotNumbers)
-		return a.print(format, answer.TableOf(g.Fields(), g.Groups), func() view { return a.groupsView(g, o) })
+		return a.print(format, answer.TableOf(g.Fields(), g.Groups), func() term.View { return a.groupsView(g, o) })
 	})
 }
 
 // groupsView is the table of groups.
-func (a *app) groupsView(g query.Grouping, o lsOptions) view {
+func (a *app) groupsView(g query.Grouping, o lsOptions) term.View {
 	if len(g.Groups) == 0 {
-		return view{below: []string{lsCount(0, 0, o)}}
+		return term.View{Below: []string{lsCount(0, 0, o)}}
 	}
-	v := view{above: heading(groupConstants(g))}
+	v := term.View{Above: term.Heading(groupConstants(g))}
 	var varying []axis
 	if g.Best {
 		varying = bestAxes(g)
 	}
 	notes := notes{}
 	v = a.groupRows(v, g, varying, notes)
-	v.below = append(notes.lines(), groupCount(g, o))
+	v.Below = append(notes.lines(), groupCount(g, o))
 	if g.Best {
-		v.compact = func() view {
-			return a.groupRows(view{above: v.above, below: v.below}, g, mergedAxes(varying), notes)
+		v.Compact = func() term.View {
+			return a.groupRows(term.View{Above: v.Above, Below: v.Below}, g, mergedAxes(varying), notes)
 		}
 	}
 	return v
 }
 
 // groupRows adds the table to a view of groups; varying are the axes of their best points.
-func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) view {
+func (a *app) groupRows(v term.View, g query.Grouping, varying []axis, notes notes) term.View {
 	var leading []axis
 	for i := range g.Keys {
 		leading = append(leading, a.keyAxis(g, i))
@@ -72,76 +73,76 @@ func (a *app) groupRows(v view, g query.Grouping, varying []axis, notes notes) v
 	}
 	for i, x := range leading {
 		c := axisColumn(x)
-		c.right = c.right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
+		c.Right = c.Right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
 		if _, ok := schema.Runs.Column(x.name); ok && axisHeaders[x.name] == "" {
-			c.header = strings.ToUpper(strings.TrimSuffix(x.name, "_id"))
+			c.Header = strings.ToUpper(strings.TrimSuffix(x.name, "_id"))
 		}
-		v.columns = append(v.columns, c)
+		v.Columns = append(v.Columns, c)
 	}
 	for _, x := range varying {
-		v.columns = append(v.columns, axisColumn(x))
+		v.Columns = append(v.Columns, axisColumn(x))
 	}
 	leading = append(leading, varying...)
 	values, columns := groupCells, groupColumns
 	if g.Best {
 		values, columns = bestCells, bestColumns
 	}
-	v.columns = append(v.columns, columns...)
+	v.Columns = append(v.Columns, columns...)
 	for i := range g.Groups {
-		var cells []cell
+		var cells []term.Cell
 		for _, x := range leading {
 			cells = append(cells, axisCell(x, i))
 		}
-		v.rows = append(v.rows, append(append(cells, values(&g.Groups[i])...), notes.group(&g.Groups[i])))
+		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), notes.group(&g.Groups[i])))
 	}
 	return v
 }
 
 // groupColumns are the columns of a group after its keys.
-var groupColumns = []viewColumn{
-	{header: "POINTS", right: true},
-	{header: "RUNS", right: true},
-	{header: "OK", right: true, drop: 1},
-	{header: "MEDIAN", right: true},
-	{header: "LOWEST", right: true, drop: 2},
-	{header: "HIGHEST", right: true, drop: 3},
-	{header: "SPREAD", right: true, drop: 4},
-	{header: ""},
+var groupColumns = []term.Column{
+	{Header: "POINTS", Right: true},
+	{Header: "RUNS", Right: true},
+	{Header: "OK", Right: true, Drop: 1},
+	{Header: "MEDIAN", Right: true},
+	{Header: "LOWEST", Right: true, Drop: 2},
+	{Header: "HIGHEST", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: ""},
 }
 
-func groupCells(g *query.Group) []cell {
-	number := func(v *float64) cell { return cell{text: quantity(answer.Value(v), g.Unit)} }
-	return []cell{
-		{text: thousands(g.Points)},
-		{text: thousands(g.Runs)},
-		{text: thousands(g.OKRuns)},
+func groupCells(g *query.Group) []term.Cell {
+	number := func(v *float64) term.Cell { return term.Cell{Text: quantity(answer.Value(v), g.Unit)} }
+	return []term.Cell{
+		{Text: term.Thousands(g.Points)},
+		{Text: term.Thousands(g.Runs)},
+		{Text: term.Thousands(g.OKRuns)},
 		number(g.Median), number(g.Lowest), number(g.Highest),
-		{text: percent(answer.Value(g.Spread))},
+		{Text: percent(answer.Value(g.Spread))},
 	}
 }
 
 // bestColumns are the columns of a group's best point after the keys and the axes.
-var bestColumns = []viewColumn{
-	{header: "MEDIAN", right: true},
-	{header: "P99", right: true, drop: 3},
-	{header: "SPREAD", right: true, drop: 4},
-	{header: "RUNS × N", right: true, drop: 2},
-	{header: "POINTS", right: true, drop: 1},
-	{header: ""},
+var bestColumns = []term.Column{
+	{Header: "MEDIAN", Right: true},
+	{Header: "P99", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: "RUNS × N", Right: true, Drop: 2},
+	{Header: "POINTS", Right: true, Drop: 1},
+	{Header: ""},
 }
 
-func bestCells(g *query.Group) []cell {
-	p99, runs := unknown, unknown
+func bestCells(g *query.Group) []term.Cell {
+	p99, runs := term.Unknown, term.Unknown
 	if p := g.Best; p != nil {
 		p99, runs = quantity(answer.Value(p.P99), g.Unit), runsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
 	}
-	return []cell{
-		{text: quantity(answer.Value(g.Median), g.Unit)}, {text: p99}, {text: percent(answer.Value(g.Spread))}, {text: runs}, {text: thousands(g.Points)},
+	return []term.Cell{
+		{Text: quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
 	}
 }
 
 // group gives the words of a group's row: how runs that are not ok ended, and why there is no number.
-func (n notes) group(g *query.Group) cell {
+func (n notes) group(g *query.Group) term.Cell {
 	others := maps.Clone(g.Statuses)
 	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
 		others["profile"] = all - g.OKRuns
@@ -151,7 +152,7 @@ func (n notes) group(g *query.Group) cell {
 	for _, word := range slices.Sorted(maps.Keys(others)) {
 		n.add(word, groupMeanings[word])
 		if count := others[word]; count < g.Runs {
-			word = fmt.Sprintf("%s %s", thousands(count), word)
+			word = fmt.Sprintf("%s %s", term.Thousands(count), word)
 		}
 		words = append(words, word)
 	}
@@ -159,7 +160,7 @@ func (n notes) group(g *query.Group) cell {
 		n.add(g.Reason, groupMeanings[g.Reason])
 		words = append(words, g.Reason)
 	}
-	return cell{strings.Join(words, ", "), g.FailedRuns > 0}
+	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
 }
 
 // keyAxis is the column of a key.
@@ -261,10 +262,10 @@ func groupCount(g query.Grouping, o lsOptions) string {
 	var ended []string
 	for _, status := range schema.Statuses {
 		if n := g.Statuses[string(status)]; n > 0 {
-			ended = append(ended, thousands(n)+" "+string(status))
+			ended = append(ended, term.Thousands(n)+" "+string(status))
 		}
 	}
-	all := fmt.Sprintf("%s, %s: %s", count(g.Points, "point"), count(g.Runs, "run"), strings.Join(ended, ", "))
+	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), strings.Join(ended, ", "))
 	if len(o.by) == 0 {
 		return "the best of " + all
 	}
@@ -273,7 +274,7 @@ func groupCount(g query.Grouping, o lsOptions) string {
 		order = ", by " + strings.Join(o.sort, ", ")
 	}
 	if len(g.Groups) < g.Total {
-		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", thousands(len(g.Groups)), count(g.Total, "group"), order, all)
+		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", term.Thousands(len(g.Groups)), term.Count(g.Total, "group"), order, all)
 	}
-	return count(g.Total, "group") + order + "; " + all
+	return term.Count(g.Total, "group") + order + "; " + all
 }

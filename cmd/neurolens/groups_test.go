@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -47,7 +48,7 @@ func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
 	a := &app{now: time.Now}
 	v := a.groupsView(mixedGroups(true), lsOptions{by: []string{"variant"}})
-	v.render(&b, 100, false)
+	v.Render(&b, 100, false)
 	want := `bs=16 · lab3 · dim=8
 
 VARIANT  METRIC     BENCHMARK  tile     MEDIAN        P99  SPREAD    RUNS × N  POINTS
@@ -71,13 +72,13 @@ profile       passes of a profiler are counted, their times are not
 		v := a.groupsView(mixedGroups(best), lsOptions{by: []string{"variant"}})
 		for width := 40; width <= 100; width += 5 {
 			b.Reset()
-			v.render(&b, width, true)
+			v.Render(&b, width, true)
 			for line := range strings.SplitSeq(b.String(), "\n") {
 				if ansi.StringWidth(line) > width {
 					t.Errorf("at %d columns: %q", width, line)
 				}
 			}
-			if n := strings.Count(b.String(), red); n != 1 {
+			if n := strings.Count(b.String(), term.Red); n != 1 {
 				t.Errorf("at %d columns: one group has failures, %d are red:\n%s", width, n, b.String())
 			}
 			if width >= 70 && (!strings.Contains(b.String(), "tiled") || !strings.Contains(b.String(), "4.02 ms")) {
@@ -107,7 +108,7 @@ func TestGroupsHeading(t *testing.T) {
 		g.Groups = g.Groups[:1] // of latency, where lower is better
 		g.Same.Metric, g.Same.Better = c.metric, c.better
 		var b strings.Builder
-		a.groupsView(g, lsOptions{by: []string{"variant"}}).render(&b, 100, false)
+		a.groupsView(g, lsOptions{by: []string{"variant"}}).Render(&b, 100, false)
 		if got := b.String(); !strings.HasPrefix(got, c.heading) || strings.Contains(got, "METRIC") != c.inRows {
 			t.Errorf("metric %q, better %q, best %v:\n%s", c.metric, c.better, c.best, got)
 		}

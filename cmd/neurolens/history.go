@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -138,7 +139,7 @@ func (w historyWriter) gateLine() string {
 	var parts []string
 	switch {
 	case g.Regressed > 0 && g.Failing > 0:
-		parts = append(parts, fmt.Sprintf("%s regressed (%s of them failing)", counted(g.Regressed, "series"), thousands(g.Failing)))
+		parts = append(parts, fmt.Sprintf("%s regressed (%s of them failing)", counted(g.Regressed, "series"), term.Thousands(g.Failing)))
 	case g.Regressed > 0:
 		parts = append(parts, counted(g.Regressed, "series")+" regressed")
 	}
@@ -181,12 +182,12 @@ type historyWriter struct {
 }
 
 // view is the full form of one series, a line each of several, and of changes for the worse a line each.
-func (w historyWriter) view() view {
+func (w historyWriter) view() term.View {
 	switch {
 	case len(w.h.Series) == 0 && w.gate != gateOff:
-		return view{below: append(w.nothing(), w.gateLine())}
+		return term.View{Below: append(w.nothing(), w.gateLine())}
 	case len(w.h.Series) == 0:
-		return view{below: w.nothing()}
+		return term.View{Below: w.nothing()}
 	case w.req.Regressions:
 		return w.regressions()
 	case len(w.h.Series) == 1:
@@ -203,18 +204,18 @@ func (w historyWriter) nothing() []string {
 	case w.h.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.gone()...)
 	case w.h.Failed > 0 && w.h.Useless+w.h.Unplaced == 0:
-		return []string{count(w.h.Failed, "run") + " failed, and none is ok"}
+		return []string{term.Count(w.h.Failed, "run") + " failed, and none is ok"}
 	case w.h.Unplaced > 0:
 		return []string{w.unplaced()}
 	case w.h.Useless > 0:
-		return []string{count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
+		return []string{term.Count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
 	}
 	return []string{"no run matches"}
 }
 
 // unplaced says what was left out for want of an order.
 func (w historyWriter) unplaced() string {
-	return "left out: " + count(w.h.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
+	return "left out: " + term.Count(w.h.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
 }
 
 // gone counts the series that have nothing to show because all that is newer failed.
@@ -234,12 +235,12 @@ func (w historyWriter) since() string {
 }
 
 // counted is count for what has no plural of its own.
-func counted(n int, noun string) string { return thousands(n) + " " + noun }
+func counted(n int, noun string) string { return term.Thousands(n) + " " + noun }
 
 // began is the day on which a session started, in local time.
 func began(started *time.Time) string {
 	if started == nil {
-		return unknown
+		return term.Unknown
 	}
 	return started.Local().Format(time.DateOnly)
 }

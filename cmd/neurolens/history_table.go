@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -17,7 +18,7 @@ import (
 var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, history.Unsettled, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
-func (w historyWriter) several() view {
+func (w historyWriter) several() term.View {
 	series := slices.Clone(w.h.Series)
 	last := func(s history.Series) changedAt {
 		if changes := w.changes(s); len(changes) > 0 {
@@ -31,27 +32,27 @@ func (w historyWriter) several() view {
 	shown := series[:min(len(series), historyRows)]
 
 	above, varying := w.inCommon(shown)
-	v := view{above: above}
-	table := func(v view, varying []axis) view {
+	v := term.View{Above: above}
+	table := func(v term.View, varying []axis) term.View {
 		for _, x := range varying {
-			v.columns = append(v.columns, axisColumn(x))
+			v.Columns = append(v.Columns, axisColumn(x))
 		}
-		v.columns = append(v.columns,
-			viewColumn{header: strings.ToUpper(w.noun()) + "S", right: true, drop: 1}, viewColumn{header: "TREND", drop: 3}, viewColumn{header: "LAST", right: true},
-			viewColumn{header: "CHANGE", right: true}, viewColumn{header: "VERDICT"}, viewColumn{header: "SINCE " + w.app.offset(), drop: 2})
+		v.Columns = append(v.Columns,
+			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
+			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.app.offset(), Drop: 2})
 		for i, s := range shown {
-			var cells []cell
+			var cells []term.Cell
 			for _, x := range varying {
 				cells = append(cells, axisCell(x, i))
 			}
-			v.rows = append(v.rows, append(cells, w.seriesCells(s, last(s))...))
+			v.Rows = append(v.Rows, append(cells, w.seriesCells(s, last(s))...))
 		}
 		return v
 	}
-	v.below = w.counts()
+	v.Below = w.counts()
 	compact := v
 	v = table(v, varying)
-	v.compact = func() view { return table(compact, mergedAxes(varying)) }
+	v.Compact = func() term.View { return table(compact, mergedAxes(varying)) }
 	changes := make([]changedAt, len(shown))
 	for i, s := range shown {
 		changes[i] = last(s)
@@ -66,7 +67,7 @@ func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying
 	t := w.firstRows(shown)
 	common, _ := axesBut(t, fields, func(name string) bool { return differs[name] })
 	shared, varying := axesBut(t, fields, func(name string) bool { return !differs[name] })
-	lines = heading(withoutLabel(common))
+	lines = term.Heading(withoutLabel(common))
 	if len(shared) > 0 {
 		lines = append(lines, "all of the series below: "+strings.Join(withoutLabel(shared), " · "))
 	}
@@ -104,15 +105,15 @@ func (w historyWriter) firstRows(series []history.Series) answer.Table {
 }
 
 // seriesCells are the cells of a series after what it is of.
-func (w historyWriter) seriesCells(s history.Series, c changedAt) []cell {
+func (w historyWriter) seriesCells(s history.Series, c changedAt) []term.Cell {
 	rows := w.h.Rows[s.First:s.End]
-	cells := []cell{
-		{text: thousands(len(s.Locations))},
-		{text: sparkline(s.Locations, sparkColumns)},
-		{text: locationText(&rows[len(rows)-1])},
+	cells := []term.Cell{
+		{Text: term.Thousands(len(s.Locations))},
+		{Text: sparkline(s.Locations, sparkColumns)},
+		{Text: locationText(&rows[len(rows)-1])},
 	}
 	if c.row == nil {
-		return append(cells, cell{text: unknown}, cell{failedOfLate(s), s.Failed > 0}, cell{})
+		return append(cells, term.Cell{Text: term.Unknown}, term.Cell{Text: failedOfLate(s), Failed: s.Failed > 0}, term.Cell{})
 	}
 	verdict := string(c.verdict())
 	if n := len(s.Changes); c.verdict() == history.Unsettled && n > 1 {
@@ -121,8 +122,8 @@ func (w historyWriter) seriesCells(s history.Series, c changedAt) []cell {
 	if s.Failed > 0 {
 		verdict += ", " + failedOfLate(s)
 	}
-	return append(cells, cell{text: shiftText(c.row, c.row.Shift)}, cell{verdict, c.verdict() == judge.Regressed || s.Failed > 0},
-		cell{text: w.app.when(answer.Value(c.row.StartedAt))})
+	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0},
+		term.Cell{Text: w.app.when(answer.Value(c.row.StartedAt))})
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
@@ -130,7 +131,7 @@ func failedOfLate(s history.Series) string {
 	if s.Failed == 0 {
 		return ""
 	}
-	return "failing for " + count(s.Failed, "session")
+	return "failing for " + term.Count(s.Failed, "session")
 }
 
 // worse orders changes: for the worse first, then the larger one.
@@ -152,19 +153,19 @@ func (w historyWriter) counts() []string {
 	counts, few := w.byLastChange()
 	var lines []string
 	if hidden := len(w.h.Series) - historyRows; hidden > 0 {
-		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", thousands(hidden)))
+		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
-	parts := []string{fmt.Sprintf("%s regressed", thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", thousands(counts[judge.Improved]))}
+	parts := []string{fmt.Sprintf("%s regressed", term.Thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", term.Thousands(counts[judge.Improved]))}
 	if n := counts[judge.Changed]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s changed", thousands(n)))
+		parts = append(parts, fmt.Sprintf("%s changed", term.Thousands(n)))
 	}
 	if n := counts[history.Unsettled]; n > 0 {
-		parts = append(parts, fmt.Sprintf("%s unsettled", thousands(n)))
+		parts = append(parts, fmt.Sprintf("%s unsettled", term.Thousands(n)))
 	}
-	parts = append(parts, fmt.Sprintf("%s with no change found", thousands(counts[""])))
-	lines = append(lines, counted(len(w.h.Series), "series")+" over "+count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
+	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
+	lines = append(lines, counted(len(w.h.Series), "series")+" over "+term.Count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
-		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", thousands(few), history.Least, w.noun()))
+		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", term.Thousands(few), history.Least, w.noun()))
 	}
 	failed := 0
 	for _, s := range w.h.Series {
@@ -221,35 +222,35 @@ func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
 }
 
 // regressions are the changes for the worse, a line each, the largest first.
-func (w historyWriter) regressions() view {
+func (w historyWriter) regressions() term.View {
 	var all []changedAt
 	for _, s := range w.h.Series {
 		all = append(all, w.changes(s)...)
 	}
 	slices.SortStableFunc(all, worse)
-	v := view{columns: []viewColumn{
-		{header: "CHANGED"},
-		{header: "SERIES"},
-		{header: "BY", right: true},
-		{header: "95 %", right: true, drop: 1},
-		{header: "COMMITS", drop: 2},
-		{header: "ALSO CHANGED", drop: 3},
+	v := term.View{Columns: []term.Column{
+		{Header: "CHANGED"},
+		{Header: "SERIES"},
+		{Header: "BY", Right: true},
+		{Header: "95 %", Right: true, Drop: 1},
+		{Header: "COMMITS", Drop: 2},
+		{Header: "ALSO CHANGED", Drop: 3},
 	}}
 	for _, r := range all[:min(len(all), historyRows)] {
-		v.rows = append(v.rows, []cell{
-			{text: began(r.row.StartedAt)},
-			{text: seriesName(r.row)},
-			{shiftText(r.row, r.row.Shift), true},
-			{text: shiftInterval(r.row)},
-			{text: commitRange(r.Base, r.Head)},
-			{text: differsText(r.Differs)},
+		v.Rows = append(v.Rows, []term.Cell{
+			{Text: began(r.row.StartedAt)},
+			{Text: seriesName(r.row)},
+			{Text: shiftText(r.row, r.row.Shift), Failed: true},
+			{Text: shiftInterval(r.row)},
+			{Text: commitRange(r.Base, r.Head)},
+			{Text: differsText(r.Differs)},
 		})
 	}
 	if hidden := len(all) - historyRows; hidden > 0 {
-		v.below = append(v.below, fmt.Sprintf("… %s more (--format plain for all)", thousands(hidden)))
+		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
-	v.below = append(v.below, fmt.Sprintf("%s%s in %s of %s", count(len(all), "regression"), w.since(), counted(len(w.h.Series), "series"), thousands(w.h.Known)))
-	v.below = append(v.below, w.unsettledSeries()...)
+	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.h.Series), "series"), term.Thousands(w.h.Known)))
+	v.Below = append(v.Below, w.unsettledSeries()...)
 	return w.finish(v, all[:1])
 }
 
@@ -262,16 +263,16 @@ func (w historyWriter) unsettledSeries() []string {
 }
 
 // finish adds what was left out and the command to type next: about the first of the changes.
-func (w historyWriter) finish(v view, changes []changedAt) view {
-	v.below = append(v.below, w.gone()...)
+func (w historyWriter) finish(v term.View, changes []changedAt) term.View {
+	v.Below = append(v.Below, w.gone()...)
 	if w.h.Useless > 0 {
-		v.below = append(v.below, count(w.h.Useless, "ok run")+" without a value of the metric left out")
+		v.Below = append(v.Below, term.Count(w.h.Useless, "ok run")+" without a value of the metric left out")
 	}
 	if w.h.Unplaced > 0 {
-		v.below = append(v.below, w.unplaced())
+		v.Below = append(v.Below, w.unplaced())
 	}
 	if w.gate != gateOff {
-		v.below = append(v.below, w.gateLine())
+		v.Below = append(v.Below, w.gateLine())
 	}
 	slices.SortStableFunc(changes, worse)
 	if len(changes) == 0 || changes[0].row == nil {
@@ -279,8 +280,8 @@ func (w historyWriter) finish(v view, changes []changedAt) view {
 	}
 	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(changes[0].row.SessionID)
 	for _, dir := range w.app.stores {
-		command += " --store " + shellQuoted(dir)
+		command += " --store " + term.ShellWord(dir)
 	}
-	v.below, v.commands = append(v.below, ""), []string{"next  " + command}
+	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command}
 	return v
 }

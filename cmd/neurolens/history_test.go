@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -66,7 +67,7 @@ func failing(h history.History) history.History {
 func historyText(h history.History, req history.Request, width int, color bool) string {
 	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
 	var b bytes.Buffer
-	historyWriter{app: a, h: &h, req: req}.view().render(&b, width, color)
+	historyWriter{app: a, h: &h, req: req}.view().Render(&b, width, color)
 	return b.String()
 }
 
@@ -134,7 +135,7 @@ func TestHistoryFits(t *testing.T) {
 					t.Errorf("%s at %d columns: %q", name, width, line)
 				}
 			}
-			if n := strings.Count(text, red); n != c.red {
+			if n := strings.Count(text, term.Red); n != c.red {
 				t.Errorf("%s at %d columns: %d are red\n%s", name, width, n, text)
 			}
 			if width >= 60 && !strings.Contains(text, "regress") {
@@ -206,7 +207,7 @@ func TestHistoryFailing(t *testing.T) {
 	if strings.Index(text, "failing for 8") > strings.Index(text, "+30.0 %") {
 		t.Errorf("what fails is not first:\n%s", text)
 	}
-	if n := strings.Count(historyText(h, history.Request{}, 100, true), red); n != 3 {
+	if n := strings.Count(historyText(h, history.Request{}, 100, true), term.Red); n != 3 {
 		t.Errorf("%d are red", n)
 	}
 	one := madeHistory(0)

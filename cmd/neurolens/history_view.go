@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
@@ -50,47 +51,47 @@ func (w historyWriter) changes(s history.Series) []changedAt {
 }
 
 // one is the full form of a series: its line, and its changes.
-func (w historyWriter) one(s history.Series) view {
+func (w historyWriter) one(s history.Series) term.View {
 	rows := w.h.Rows[s.First:s.End]
 	first := began(rows[0].StartedAt)
-	v := view{above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
+	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
-	v.below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
+	v.Below = append([]string{w.outcome(changes, s)}, w.spikes(s)...)
 	if s.Failed > 0 {
 		newest := began(rows[len(rows)-1].StartedAt)
-		v.below = append(v.below, failedOfLate(s)+": the last value is of "+newest)
+		v.Below = append(v.Below, failedOfLate(s)+": the last value is of "+newest)
 	}
 	if len(changes) == 0 {
 		return w.finish(v, nil)
 	}
 	compact := w.finish(v, changes)
-	compact.below = append(w.alsoChanged(changes), compact.below...)
-	compact.columns, compact.rows = w.changeTable(changes, false)
+	compact.Below = append(w.alsoChanged(changes), compact.Below...)
+	compact.Columns, compact.Rows = w.changeTable(changes, false)
 	v = w.finish(v, changes)
-	v.columns, v.rows = w.changeTable(changes, true)
-	v.compact = func() view { return compact }
+	v.Columns, v.Rows = w.changeTable(changes, true)
+	v.Compact = func() term.View { return compact }
 	return v
 }
 
 // changeTable is a line for each change of a series, with what changed together with it or without.
-func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []viewColumn, rows [][]cell) {
-	columns = []viewColumn{
-		{header: "CHANGED"}, {header: "BY", right: true}, {header: "95 %", right: true, drop: 1}, {header: "VERDICT"}, {header: "COMMITS", drop: 2},
+func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
+	columns = []term.Column{
+		{Header: "CHANGED"}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
 	}
 	if also {
-		columns = append(columns, viewColumn{header: "ALSO CHANGED"})
-		columns[2].drop, columns[4].drop = 0, 0
+		columns = append(columns, term.Column{Header: "ALSO CHANGED"})
+		columns[2].Drop, columns[4].Drop = 0, 0
 	}
 	for _, c := range changes {
-		row := []cell{
-			{text: began(c.row.StartedAt)},
-			{text: shiftText(c.row, c.row.Shift)},
-			{text: shiftInterval(c.row)},
-			{string(c.verdict()), c.verdict() == judge.Regressed},
-			{text: commitRange(c.Base, c.Head)},
+		row := []term.Cell{
+			{Text: began(c.row.StartedAt)},
+			{Text: shiftText(c.row, c.row.Shift)},
+			{Text: shiftInterval(c.row)},
+			{Text: string(c.verdict()), Failed: c.verdict() == judge.Regressed},
+			{Text: commitRange(c.Base, c.Head)},
 		}
 		if also {
-			row = append(row, cell{text: differsText(c.Differs)})
+			row = append(row, term.Cell{Text: differsText(c.Differs)})
 		}
 		rows = append(rows, row)
 	}
@@ -101,14 +102,14 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []vi
 func (w historyWriter) alsoChanged(changes []changedAt) []string {
 	lines := []string{"also changed"}
 	for _, c := range changes {
-		lines = append(lines, gap+began(c.row.StartedAt)+gap+differsText(c.Differs))
+		lines = append(lines, term.Gap+began(c.row.StartedAt)+term.Gap+differsText(c.Differs))
 	}
 	return append(lines, "")
 }
 
 // outcome is the line that counts the changes of one series.
 func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
-	values := count(len(s.Locations), w.noun()) + w.perCommit()
+	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
 	found, unsettled := len(changes), ""
 	if found > 0 && changes[found-1].verdict() == history.Unsettled {
 		last := changes[found-1].row
@@ -117,11 +118,11 @@ func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
 	}
 	switch {
 	case found == 0 && w.tooShort(s):
-		return fmt.Sprintf("%s; fewer than %d tell no change from chance", count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
+		return fmt.Sprintf("%s; fewer than %d tell no change from chance", term.Count(s.Sessions, w.noun())+w.perCommit(), history.Least) + unsettled
 	case found == 0:
 		return "no change of level found in " + values + unsettled
 	}
-	return count(found, "change") + " of level found in " + values + unsettled
+	return term.Count(found, "change") + " of level found in " + values + unsettled
 }
 
 // spikes is a line about the sessions that are far off their level.
@@ -134,7 +135,7 @@ func (w historyWriter) spikes(s history.Series) []string {
 		row := w.h.Rows[i]
 		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
 	}
-	text := count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
+	text := term.Count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
 	if len(s.Spikes) > spikesShown {
 		text += ", …"
 	}
@@ -178,8 +179,8 @@ func historyTable(rows ...history.Row) answer.Table { return answer.TableOf(hist
 // line is the first value, the line between, and the last value.
 func (w historyWriter) line(rows []history.Row, locations []float64) string {
 	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
-	width := w.app.width - ansi.StringWidth(first+last) - 3*len(gap)
-	return gap + first + gap + sparkline(locations, max(width, 1)) + gap + last
+	width := w.app.width - ansi.StringWidth(first+last) - 3*len(term.Gap)
+	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 
 func locationText(row *history.Row) string { return quantity(row.Location, row.Unit) }
@@ -213,8 +214,8 @@ func sparkline(values []float64, columns int) string {
 // shiftInterval is the interval of a shift.
 func shiftInterval(row *history.Row) string {
 	low, high := shiftText(row, row.ShiftLow), shiftText(row, row.ShiftHigh)
-	if low == unknown && high == unknown {
-		return unknown
+	if low == term.Unknown && high == term.Unknown {
+		return term.Unknown
 	}
 	return strings.TrimSuffix(low, " %") + " " + strings.TrimSuffix(high, " %")
 }
@@ -223,7 +224,7 @@ func shiftInterval(row *history.Row) string {
 func shiftText(row *history.Row, shift *float64) string {
 	switch {
 	case shift == nil:
-		return unknown
+		return term.Unknown
 	case row.Scale == schema.ScaleDifference:
 		return signedQuantity(*shift, row.Unit)
 	}
@@ -234,11 +235,11 @@ func shiftText(row *history.Row, shift *float64) string {
 func commitRange(base, head string) string {
 	switch {
 	case base == "" && head == "":
-		return unknown
+		return term.Unknown
 	case base == head:
 		return shortCommit(head)
 	}
-	return cmp.Or(shortCommit(base), unknown) + ".." + cmp.Or(shortCommit(head), unknown)
+	return cmp.Or(shortCommit(base), term.Unknown) + ".." + cmp.Or(shortCommit(head), term.Unknown)
 }
 
 // differsText is what changed together with a level.

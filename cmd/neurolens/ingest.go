@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/foreign/generic"
@@ -71,7 +72,7 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	switch {
 	case f.list:
 		t := formatsTable(foreignformats.All())
-		return a.print(format, t, func() view { return a.formatsView(t) })
+		return a.print(format, t, func() term.View { return a.formatsView(t) })
 	case f.schema:
 		_, err := io.WriteString(a.stdout, generic.JSONSchema())
 		return err
@@ -260,12 +261,12 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 		err = storeError{err}
 	}
 	t := reportsTable(in.reading.Reports)
-	printed := in.print(format, t, func() view { return in.reportView(done) })
+	printed := in.print(format, t, func() term.View { return in.reportView(done) })
 	if forPeople(format) { // others have it in their rows
 		in.explain()
 	}
 	if err != nil {
-		fmt.Fprintf(in.stderr, "%s stored before that\n", count(done.Added, "run"))
+		fmt.Fprintf(in.stderr, "%s stored before that\n", term.Count(done.Added, "run"))
 		return errors.Join(err, printed)
 	}
 	if !forPeople(format) { // whose table ends with it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
@@ -40,10 +41,10 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 		in.explain() // the rows are runs: nothing else says what was refused
 		return errors.Join(err, in.outcome())
 	}
-	err := in.print(format, list.Table, func() view {
+	err := in.print(format, list.Table, func() term.View {
 		v := in.lsView(list, lsOptions{}, nil)
-		v.below = slices.Concat(in.leftOut(), in.notes(), []string{in.total(ingest.Appended{})})
-		v.compact = nil
+		v.Below = slices.Concat(in.leftOut(), in.notes(), []string{in.total(ingest.Appended{})})
+		v.Compact = nil
 		return v
 	})
 	in.explain()
@@ -106,10 +107,10 @@ func formatsTable(all []foreign.Format) answer.Table {
 	return t
 }
 
-func (a *app) formatsView(t answer.Table) view {
-	v := view{below: []string{count(len(t.Rows), "format") + "; --from NAME reads a file as one of them"}}
+func (a *app) formatsView(t answer.Table) term.View {
+	v := term.View{Below: []string{term.Count(len(t.Rows), "format") + "; --from NAME reads a file as one of them"}}
 	for _, row := range t.Rows {
-		v.above = append(v.above, textAt(t, row, "format"), "  "+textAt(t, row, "about"), "  "+textAt(t, row, "level"))
+		v.Above = append(v.Above, textAt(t, row, "format"), "  "+textAt(t, row, "about"), "  "+textAt(t, row, "level"))
 	}
 	return v
 }

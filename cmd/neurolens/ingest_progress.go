@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -11,7 +12,7 @@ import (
 // ingestProgress says on a terminal how far a long reading is: one line that is drawn over.
 type ingestProgress struct {
 	app     *app
-	screen  *screen // nil where nobody watches
+	screen  *term.Screen // nil where nobody watches
 	sources []foreign.Source
 	total   int64 // bytes of all sources
 	before  int64 // bytes of the sources that are done
@@ -33,7 +34,7 @@ func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
 		p.Add(s)
 	}
 	if a.errTerminal && a.getenv("TERM") != "dumb" {
-		p.screen = &screen{w: a.stderr, size: a.errSize}
+		p.screen = term.NewScreen(a.stderr, a.errSize)
 	}
 	return p
 }
@@ -67,22 +68,22 @@ func (p *ingestProgress) draw() {
 		return
 	}
 	p.drawn = p.app.now()
-	p.screen.draw(nil, func(columns int) []string {
+	p.screen.Draw(nil, func(columns int) []string {
 		done := p.before
 		if p.input != nil {
 			done += p.input.Consumed()
 		}
-		line := fmt.Sprintf("file %s of %s · %s", thousands(p.current+1), thousands(len(p.sources)), schema.ForPeople(float64(done), "B"))
+		line := fmt.Sprintf("file %s of %s · %s", term.Thousands(p.current+1), term.Thousands(len(p.sources)), schema.ForPeople(float64(done), "B"))
 		if p.total > 0 {
 			line += " of " + schema.ForPeople(float64(p.total), "B")
 		}
-		return []string{cut(line+" · "+count(p.runs, "run")+" · "+p.sources[p.current].Name, columns)}
+		return []string{term.Cut(line+" · "+term.Count(p.runs, "run")+" · "+p.sources[p.current].Name, columns)}
 	})
 }
 
 // end leaves the terminal ready for the result.
 func (p *ingestProgress) end() {
-	if p.screen != nil && p.screen.drawn != nil {
-		p.screen.draw(nil, func(int) []string { return nil })
+	if p.screen != nil {
+		p.screen.Clear()
 	}
 }

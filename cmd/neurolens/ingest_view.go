@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/ingest/imports"
@@ -67,7 +68,7 @@ func (in *ingesting) explain() {
 	said := 0
 	say := func(line string) {
 		if said++; said <= most {
-			fmt.Fprintln(in.stderr, "neurolens: ingest: "+oneLine(line))
+			fmt.Fprintln(in.stderr, "neurolens: ingest: "+term.OneLine(line))
 		}
 	}
 	for _, r := range in.reading.Reports {
@@ -78,12 +79,12 @@ func (in *ingesting) explain() {
 			say(r.Name + ": " + refusal.String())
 		}
 		if more := r.Unnamed(); more > 0 {
-			say(fmt.Sprintf("%s: %s more refused", r.Name, thousands(more)))
+			say(fmt.Sprintf("%s: %s more refused", r.Name, term.Thousands(more)))
 		}
 	}
 	in.sayUnmatched()
 	if said > most {
-		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", count(said-most, "more line"))
+		fmt.Fprintf(in.stderr, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", term.Count(said-most, "more line"))
 	}
 	if slices.ContainsFunc(in.reading.Reports, func(r imports.Report) bool { return r.State == imports.Unknown }) {
 		fmt.Fprintln(in.stderr, "--list-formats names what is read; any table can be, with --from csv --map FILE")
@@ -101,55 +102,55 @@ func (in *ingesting) sayUnmatched() {
 		}
 	}
 	if n > 0 {
-		fmt.Fprintf(in.stderr, "neurolens: ingest: --param-from-path does not match the path of %s: %s\n", count(n, "file"), oneLine(first))
+		fmt.Fprintf(in.stderr, "neurolens: ingest: --param-from-path does not match the path of %s: %s\n", term.Count(n, "file"), term.OneLine(first))
 	}
 }
 
 // mostFiles is how many files a terminal names; of more it shows the formats.
 const mostFiles = 20
 
-func (in *ingesting) reportView(done ingest.Appended) view {
-	v := view{columns: []viewColumn{
-		{header: "FILE"},
-		{header: "FORMAT"},
-		{header: "VERSION", drop: 2},
-		{header: "RUNS", right: true},
-		{header: "SESSIONS", right: true, drop: 1},
-		{header: "SAMPLES", right: true},
-		{header: "NOT STORED", drop: 1},
+func (in *ingesting) reportView(done ingest.Appended) term.View {
+	v := term.View{Columns: []term.Column{
+		{Header: "FILE"},
+		{Header: "FORMAT"},
+		{Header: "VERSION", Drop: 2},
+		{Header: "RUNS", Right: true},
+		{Header: "SESSIONS", Right: true, Drop: 1},
+		{Header: "SAMPLES", Right: true},
+		{Header: "NOT STORED", Drop: 1},
 	}}
 	folder := in.folder()
 	if folder != "" {
-		v.above = []string{"in " + folder}
+		v.Above = []string{"in " + folder}
 	}
 	several := slices.ContainsFunc(in.reading.Reports, func(r imports.Report) bool { return r.Sessions > 1 })
 	for _, l := range in.lines() {
 		sessions := "" // usually a file is one
 		if several {
-			sessions = thousands(l.sessions)
+			sessions = term.Thousands(l.sessions)
 		}
-		v.rows = append(v.rows, []cell{
-			{text: strings.TrimPrefix(l.name, folder)},
-			{text: l.format},
-			{text: l.version},
-			{text: thousands(l.runs)},
-			{text: sessions},
-			{text: thousands(int(l.samples))},
-			{text: l.rest, failed: l.failed},
+		v.Rows = append(v.Rows, []term.Cell{
+			{Text: strings.TrimPrefix(l.name, folder)},
+			{Text: l.format},
+			{Text: l.version},
+			{Text: term.Thousands(l.runs)},
+			{Text: sessions},
+			{Text: term.Thousands(int(l.samples))},
+			{Text: l.rest, Failed: l.failed},
 		})
 	}
 	v = withoutEmptyColumns(v)
-	v.below = append(v.below, in.leftOut()...)
-	v.below = append(v.below, in.notes()...)
+	v.Below = append(v.Below, in.leftOut()...)
+	v.Below = append(v.Below, in.notes()...)
 	if names := in.passedOver(folder, imports.Unknown); names != "" {
-		v.below = append(v.below, "not recognised: "+names)
+		v.Below = append(v.Below, "not recognised: "+names)
 	}
 	if names := in.passedOver(folder, imports.Store); names != "" {
-		v.below = append(v.below, "stores, not read (store merge copies what they have): "+names)
+		v.Below = append(v.Below, "stores, not read (store merge copies what they have): "+names)
 	}
-	v.below = append(v.below, in.total(done))
+	v.Below = append(v.Below, in.total(done))
 	if done.Added > 0 {
-		v.commands = []string{"", "next  neurolens ls source=" + in.reading.Source}
+		v.Commands = []string{"", "next  neurolens ls source=" + in.reading.Source}
 	}
 	return v
 }
@@ -164,20 +165,20 @@ func (in *ingesting) passedOver(folder string, state imports.State) string {
 		}
 	}
 	if more := len(names) - most; more > 0 {
-		names = append(names[:most], thousands(more)+" more")
+		names = append(names[:most], term.Thousands(more)+" more")
 	}
 	return strings.Join(names, ", ")
 }
 
 // withoutEmptyColumns leaves out the columns in which no row has anything.
-func withoutEmptyColumns(v view) view {
-	for c := len(v.columns) - 1; c >= 0; c-- {
-		if slices.ContainsFunc(v.rows, func(row []cell) bool { return row[c].text != "" }) {
+func withoutEmptyColumns(v term.View) term.View {
+	for c := len(v.Columns) - 1; c >= 0; c-- {
+		if slices.ContainsFunc(v.Rows, func(row []term.Cell) bool { return row[c].Text != "" }) {
 			continue
 		}
-		v.columns = slices.Delete(v.columns, c, c+1)
-		for i := range v.rows {
-			v.rows[i] = slices.Delete(v.rows[i], c, c+1)
+		v.Columns = slices.Delete(v.Columns, c, c+1)
+		for i := range v.Rows {
+			v.Rows[i] = slices.Delete(v.Rows[i], c, c+1)
 		}
 	}
 	return v
@@ -244,7 +245,7 @@ func oneMore(name string) string {
 	if _, err := fmt.Sscanf(strings.ReplaceAll(name, ",", ""), "%d", &n); err != nil {
 		n = 0
 	}
-	return count(n+1, "file")
+	return term.Count(n+1, "file")
 }
 
 func lineOf(r imports.Report) reportLine {
@@ -255,17 +256,17 @@ func lineOf(r imports.Report) reportLine {
 	}
 	switch {
 	case r.State == imports.Unknown:
-		l.format, l.rest, l.failed = unknown, "not recognised", true
+		l.format, l.rest, l.failed = term.Unknown, "not recognised", true
 	case r.State == imports.Failed:
-		l.format, l.rest, l.failed = unknown, "not read", true
+		l.format, l.rest, l.failed = term.Unknown, "not read", true
 	case r.Refused > 0:
-		l.rest, l.failed = thousands(r.Refused)+" refused", true
+		l.rest, l.failed = term.Thousands(r.Refused)+" refused", true
 	case r.State == imports.Partly:
 		l.rest, l.failed = "ends early", true
 	case r.Known > 0:
-		l.rest = thousands(r.Known) + " there already"
+		l.rest = term.Thousands(r.Known) + " there already"
 	case left > 0:
-		l.rest = thousands(left) + " left out"
+		l.rest = term.Thousands(left) + " left out"
 	}
 	return l
 }
@@ -283,7 +284,7 @@ func (in *ingesting) leftOut() []string {
 	}
 	var lines []string
 	for _, why := range counts.Reasons() {
-		lines = append(lines, fmt.Sprintf("%s left out: %s", thousands(counts.LeftOut[why]), why))
+		lines = append(lines, fmt.Sprintf("%s left out: %s", term.Thousands(counts.LeftOut[why]), why))
 	}
 	return lines
 }
@@ -306,7 +307,7 @@ func (in *ingesting) notes() []string {
 func noted(r *foreign.Report) []string {
 	var lines []string
 	for _, what := range r.Noted() {
-		lines = append(lines, fmt.Sprintf("note (%s): %s", thousands(r.Notes[what]), what))
+		lines = append(lines, fmt.Sprintf("note (%s): %s", term.Thousands(r.Notes[what]), what))
 	}
 	return lines
 }
@@ -321,26 +322,26 @@ func (in *ingesting) total(done ingest.Appended) string {
 		samples += r.Samples
 		refused += r.Refused
 	}
-	line := count(len(in.reading.Reports)-states[imports.Store], "file")
+	line := term.Count(len(in.reading.Reports)-states[imports.Store], "file")
 	for _, p := range []struct {
 		state imports.State
 		words string
 	}{{imports.Side, "beside others"}, {imports.Unknown, "not recognised"}, {imports.Failed, "not read"}} {
 		if n := states[p.state]; n > 0 {
-			line += fmt.Sprintf(", %s %s", thousands(n), p.words)
+			line += fmt.Sprintf(", %s %s", term.Thousands(n), p.words)
 		}
 	}
 	if in.dryRun {
-		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", count(runs-in.reading.Known(), "run"))
+		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", term.Count(runs-in.reading.Known(), "run"))
 	} else {
 		line += " · " + in.appendedText(done)
 	}
-	line += " · " + count(int(samples), "sample")
+	line += " · " + term.Count(int(samples), "sample")
 	if sessions := in.sessions(); len(sessions) > 0 {
 		line += " · " + sessionsText(sessions)
 	}
 	if refused > 0 {
-		line += fmt.Sprintf(" · %s refused", count(refused, "record"))
+		line += fmt.Sprintf(" · %s refused", term.Count(refused, "record"))
 	}
 	return line
 }
@@ -360,13 +361,13 @@ func (in *ingesting) sessions() map[string]int {
 func sessionsText(runs map[string]int) string {
 	homeless, known := runs[""], len(runs)
 	if homeless == 0 {
-		return count(known, "session")
+		return term.Count(known, "session")
 	}
-	unknown := "not known of " + count(homeless, "run")
+	unknown := "not known of " + term.Count(homeless, "run")
 	if known == 1 {
 		return "session " + unknown
 	}
-	return count(known-1, "session") + ", " + unknown
+	return term.Count(known-1, "session") + ", " + unknown
 }
 
 // appendedText says what came of the runs of files.
@@ -380,12 +381,12 @@ func (in *ingesting) appendedText(done ingest.Appended) string {
 
 // appendedText says what came of runs.
 func appendedText(done ingest.Appended) string {
-	text := count(done.Added, "run") + " stored"
+	text := term.Count(done.Added, "run") + " stored"
 	if done.Skipped > 0 {
-		text += fmt.Sprintf(", %s there already", thousands(done.Skipped))
+		text += fmt.Sprintf(", %s there already", term.Thousands(done.Skipped))
 	}
 	if done.Differing > 0 {
-		text += fmt.Sprintf(" (%s with other values or of another session, and stay as they are)", thousands(done.Differing))
+		text += fmt.Sprintf(" (%s with other values or of another session, and stay as they are)", term.Thousands(done.Differing))
 	}
 	return text
 }

@@ -59,7 +59,8 @@ var law = []struct {
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
 	{"runner/builtin", []string{"schema"}, nil},
 	{"runner/onnx", []string{"schema"}, nil},
-	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner"}, []string{
+	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
+	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
 	}},
 }
@@ -210,7 +211,7 @@ func TestTopLevel(t *testing.T) {
 }
 
 // helpers are packages for tests alone.
-var helpers = []string{"ingest/runtest", "ingest/foreign/foreigntest", "query/internal/querytest"}
+var helpers = []string{"ingest/runtest", "ingest/foreign/foreigntest", "query/internal/querytest", "cmd/neurolens/internal/term/termtest"}
 
 // TestHelpersAreForTests: what tests share is part of no program.
 func TestHelpersAreForTests(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -20,7 +21,7 @@ const lastResults = 3
 // end. It redraws on a clock of its own, so that a run from which nothing is heard is seen to take time.
 type liveReporter struct {
 	description
-	screen *screen
+	screen *term.Screen
 	color  bool
 	now    func() time.Time
 
@@ -35,16 +36,16 @@ type liveReporter struct {
 
 func newLiveReporter(a *app, d description) *liveReporter {
 	return &liveReporter{
-		description: d, screen: &screen{w: a.stderr, size: a.errSize}, color: a.getenv("NO_COLOR") == "", now: a.now,
+		description: d, screen: term.NewScreen(a.stderr, a.errSize), color: a.getenv("NO_COLOR") == "", now: a.now,
 		state: liveState{repeats: d.sweep.Repeats, statuses: map[schema.Status]int{}}, stopped: make(chan struct{}),
 	}
 }
 
 func (l *liveReporter) begin(e runner.Event) {
-	columns, _ := l.screen.size()
-	lines := wrapped(l.headline(e), columns)
+	columns := l.screen.Width()
+	lines := term.Wrapped(l.headline(e), columns)
 	for _, line := range l.known(e) {
-		lines = append(lines, wrapped(line, columns)...)
+		lines = append(lines, term.Wrapped(line, columns)...)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,10 +78,10 @@ func (l *liveReporter) prepare(e runner.Event) {
 		l.since, l.state.preparing = l.heard, preparation(e)
 		return
 	}
-	columns, _ := l.screen.size()
+	columns := l.screen.Width()
 	var lines []string
 	for _, line := range planLines(e.Plan) {
-		lines = append(lines, wrapped(line, columns)...)
+		lines = append(lines, term.Wrapped(line, columns)...)
 	}
 	l.draw(lines)
 }
@@ -89,8 +90,8 @@ func (l *liveReporter) looked(e runner.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(e)
-	columns, _ := l.screen.size()
-	l.draw(wrapped(gap+lookText(e.Look), columns))
+	columns := l.screen.Width()
+	l.draw(term.Wrapped(term.Gap+lookText(e.Look), columns))
 }
 
 func (l *liveReporter) stage(e runner.Event) {
@@ -129,8 +130,8 @@ func (l *liveReporter) finished(e runner.Event) {
 	if !e.Run.Status.Failed() {
 		return
 	}
-	columns, _ := l.screen.size()
-	l.draw(wrapped(strings.Join([]string{"  fail", shortRun(e.Run.RunID), name, text}, gap), columns))
+	columns := l.screen.Width()
+	l.draw(term.Wrapped(strings.Join([]string{"  fail", shortRun(e.Run.RunID), name, text}, term.Gap), columns))
 }
 
 // draw shows the view as it is now, below lines that stay.
@@ -139,11 +140,11 @@ func (l *liveReporter) draw(stays []string) {
 	if l.left > 0 {
 		l.state.left = l.left - l.now().Sub(l.heard)
 	}
-	l.screen.draw(stays, func(columns int) []string { return append([]string{""}, l.state.view(columns, l.color)...) })
+	l.screen.Draw(stays, func(columns int) []string { return append([]string{""}, l.state.view(columns, l.color)...) })
 }
 
 func (l *liveReporter) end(runner.Result, time.Duration) {
 	close(l.stopped)
 	l.clock.Wait()
-	l.screen.draw([]string{""}, func(int) []string { return nil })
+	l.screen.Draw([]string{""}, func(int) []string { return nil })
 }

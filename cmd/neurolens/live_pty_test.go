@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 )
 
 // TestLiveOnATerminal runs sweeps on a terminal and ends them in every way while the view is shown. Whatever it is,
@@ -28,7 +30,7 @@ func TestLiveOnATerminal(t *testing.T) {
 		"kill":      {end: "kill -KILL $pid", want: "code 137", view: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := &terminal{columns: 80, rows: 30}
+			m := &termtest.Terminal{Columns: 80, Rows: 30}
 			for line := range strings.SplitSeq(onTerminal(t, c.end), "\n") {
 				_, _ = m.Write([]byte(strings.TrimSuffix(line, "\r") + "\n"))
 			}
@@ -39,8 +41,8 @@ func TestLiveOnATerminal(t *testing.T) {
 			if shown := strings.Contains(m.String(), "  now   seconds=600"); shown != c.view {
 				t.Errorf("the view is left: %v, want %v", shown, c.view)
 			}
-			if !strings.HasPrefix(m.String(), "live · sleep · 2 points × 1 repeat = 2 runs") || len(m.unknown) > 0 {
-				t.Errorf("the terminal was told %q and shows\n%s", m.unknown, m)
+			if !strings.HasPrefix(m.String(), "live · sleep · 2 points × 1 repeat = 2 runs") || len(m.Unknown) > 0 {
+				t.Errorf("the terminal was told %q and shows\n%s", m.Unknown, m)
 			}
 		})
 	}

@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
-	"fmt"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -91,110 +87,13 @@ func TestClockText(t *testing.T) {
 	}
 }
 
-// terminal is a terminal that knows what screen needs, and nothing else: a sequence that sets something is an error.
-type terminal struct {
-	columns, rows int
-	lines         [][]rune
-	row, column   int
-	unknown       []string
-}
-
-var sequence = regexp.MustCompile(`^\x1b\[(\??[0-9;]*)([A-Za-z])`)
-
-func (m *terminal) Write(p []byte) (int, error) {
-	for text := string(p); text != ""; {
-		if found := sequence.FindStringSubmatch(text); found != nil {
-			m.obey(found[1], found[2])
-			text = text[len(found[0]):]
-			continue
-		}
-		r := []rune(text)[0]
-		m.put(r)
-		text = text[len(string(r)):]
-	}
-	return len(p), nil
-}
-
-func (m *terminal) obey(argument, command string) {
-	m.line()
-	n := 1
-	if v, err := strconv.Atoi(argument); err == nil {
-		n = v
-	}
-	switch {
-	case command == "A":
-		m.row = max(m.row-n, len(m.lines)-m.rows, 0)
-	case command == "K" && argument == "", command == "J" && argument == "":
-		m.lines[m.row] = m.lines[m.row][:min(m.column, len(m.lines[m.row]))]
-		if command == "J" {
-			m.lines = m.lines[:m.row+1]
-		}
-	case command == "m", argument == "?2026" && (command == "h" || command == "l"):
-	default:
-		m.unknown = append(m.unknown, argument+command)
-	}
-}
-
-func (m *terminal) put(r rune) {
-	switch {
-	case r == '\r':
-		m.column = 0
-	case r == '\n':
-		m.row, m.column = m.row+1, 0
-		m.line()
-	case r < ' ':
-		m.unknown = append(m.unknown, fmt.Sprintf("%q", r))
-	default:
-		if m.column == m.columns {
-			m.put('\n')
-		}
-		line := m.line()
-		for len(*line) <= m.column {
-			*line = append(*line, ' ')
-		}
-		(*line)[m.column] = r
-		m.column++
-	}
-}
-
-func (m *terminal) line() *[]rune {
-	for len(m.lines) <= m.row {
-		m.lines = append(m.lines, nil)
-	}
-	return &m.lines[m.row]
-}
-
-// narrow makes the terminal narrower and breaks its lines, as most terminals do.
-func (m *terminal) narrow(columns int) {
-	var lines [][]rune
-	row := 0
-	for i, line := range m.lines {
-		if i == m.row {
-			row = len(lines)
-		}
-		for len(line) > columns {
-			lines, line = append(lines, line[:columns]), line[columns:]
-		}
-		lines = append(lines, line)
-	}
-	m.columns, m.lines, m.row = columns, lines, row
-}
-
-func (m *terminal) String() string {
-	var b strings.Builder
-	for _, line := range m.lines {
-		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
-	}
-	return strings.TrimRight(b.String(), "\n") + "\n"
-}
-
 // TestLiveSession: failures stay, the view is gone at the end, and the cursor is where it can be typed.
 func TestLiveSession(t *testing.T) {
-	m := &terminal{columns: 60, rows: 24}
+	m := &termtest.Terminal{Columns: 60, Rows: 24}
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
 	a := &app{
 		stderr: m, errTerminal: true, getenv: func(string) string { return "" }, now: clock.time,
-		errSize: func() (int, int) { return m.columns, m.rows },
+		errSize: func() (int, int) { return m.Columns, m.Rows },
 	}
 	s := parsed(t, progressSweep)
 	p := newProgress(a, s, sweep.Overrides{}, formatTable, foresight.Foresight{})
@@ -226,51 +125,7 @@ driver_version was –, is 575.51: 1 run again
 	if m.String() != want {
 		t.Errorf("left is\n%swant\n%s", m, want)
 	}
-	if m.column != 0 || len(m.unknown) > 0 {
-		t.Errorf("the cursor is in column %d, the terminal was told %q", m.column, m.unknown)
-	}
-}
-
-// TestScreen: what stands above the block is kept, whatever becomes of the terminal's size, and nothing is left below.
-func TestScreen(t *testing.T) {
-	m := &terminal{columns: 30, rows: 8}
-	s := &screen{w: m, size: func() (int, int) { return m.columns, m.rows }}
-	block := func(lines ...string) func(int) []string {
-		return func(columns int) []string {
-			lines := slices.Clone(lines)
-			for i := range lines {
-				lines[i] = ansi.Truncate(lines[i], columns, "")
-			}
-			return lines
-		}
-	}
-	check := func(want ...string) {
-		t.Helper()
-		if got := strings.TrimSpace(m.String()); got != strings.Join(want, "\n") || m.column != 0 {
-			t.Errorf("got\n%s\nwant\n%s\ncursor in column %d", got, strings.Join(want, "\n"), m.column)
-		}
-	}
-	s.draw([]string{"head"}, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "b", "c"))
-	check("head", "aaaaaaaaaaaaaaaaaaaaaaaaa", "b", "c")
-	s.draw(nil, block("a", "b"))
-	check("head", "a", "b")
-	s.draw([]string{"fail 1"}, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb"))
-	check("head", "fail 1", "aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb")
-	m.narrow(10)
-	s.draw(nil, block("aaaaaaaaaaaaaaaaaaaaaaaaa", "bbbbbbbbbbbbb"))
-	check("head", "fail 1", "aaaaaaaaa", "bbbbbbbbb")
-	m.rows = 3
-	s.draw(nil, block("a", "b", "c", "d"))
-	check("head", "fail 1", "a", "b")
-	s.draw(nil, block())
-	check("head", "fail 1")
-	if len(m.unknown) > 0 {
-		t.Errorf("the terminal was told %q", m.unknown)
-	}
-	var again bytes.Buffer
-	s.w = &again
-	s.draw(nil, block())
-	if again.Len() > 0 {
-		t.Errorf("drawn again without a change: %q", again.String())
+	if m.Column != 0 || len(m.Unknown) > 0 {
+		t.Errorf("the cursor is in column %d, the terminal was told %q", m.Column, m.Unknown)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -29,15 +30,13 @@ type liveState struct {
 
 type liveResult struct{ name, text string }
 
-const cyan = "\x1b[36m"
-
 // view shows the state in at most so many columns.
 func (s liveState) view(columns int, color bool) []string {
 	paint := func(code, text string) string {
 		if !color {
 			return text
 		}
-		return code + text + plain
+		return code + text + term.Plain
 	}
 	width := 0
 	names := []string{s.name}
@@ -49,16 +48,16 @@ func (s liveState) view(columns int, color bool) []string {
 	}
 	lines := []string{s.barLine(columns, paint)}
 	if s.preparing != "" {
-		lines = append(lines, gap+paint(cyan, "now ")+gap+s.preparing+s.elapsedText())
+		lines = append(lines, term.Gap+paint(term.Cyan, "now ")+term.Gap+s.preparing+s.elapsedText())
 	} else if s.name != "" {
-		lines = append(lines, gap+paint(cyan, "now ")+gap+s.nowText(columns-len("  now   "), width))
+		lines = append(lines, term.Gap+paint(term.Cyan, "now ")+term.Gap+s.nowText(columns-len("  now   "), width))
 	}
 	for i, r := range s.last {
 		label := "last"
 		if i > 0 {
 			label = "    "
 		}
-		lines = append(lines, gap+label+gap+pad(r.name, width, false)+gap+r.text)
+		lines = append(lines, term.Gap+label+term.Gap+term.Pad(r.name, width, false)+term.Gap+r.text)
 	}
 	for i, line := range lines {
 		lines[i] = ansi.Truncate(line, columns, "…")
@@ -69,7 +68,7 @@ func (s liveState) view(columns int, color bool) []string {
 // barLine is the bar with the counts of the session. Where there is little room, words go from the end; what is left
 // over is the bar's.
 func (s liveState) barLine(columns int, paint func(code, text string) string) string {
-	parts := []string{fmt.Sprintf("%s/%s", thousands(s.done), thousands(s.launches))}
+	parts := []string{fmt.Sprintf("%s/%s", term.Thousands(s.done), term.Thousands(s.launches))}
 	if s.left > 0 {
 		parts = append(parts, clockText(s.left)+" left")
 	}
@@ -80,23 +79,23 @@ func (s liveState) barLine(columns int, paint func(code, text string) string) st
 		}
 	}
 	if failed > 0 {
-		parts = append(parts, paint(red, thousands(failed)+" failed"))
+		parts = append(parts, paint(term.Red, term.Thousands(failed)+" failed"))
 	}
 	for _, status := range []schema.Status{schema.StatusUnsupported, schema.StatusSkipped} {
 		if n := s.statuses[status]; n > 0 {
-			parts = append(parts, thousands(n)+" "+string(status))
+			parts = append(parts, term.Thousands(n)+" "+string(status))
 		}
 	}
-	words := strings.Join(parts, gap)
-	for ; len(parts) > 1 && ansi.StringWidth(gap+words) > columns; words = strings.Join(parts, gap) {
+	words := strings.Join(parts, term.Gap)
+	for ; len(parts) > 1 && ansi.StringWidth(term.Gap+words) > columns; words = strings.Join(parts, term.Gap) {
 		parts = parts[:len(parts)-1]
 	}
 	const least, most = 8, 33
-	room := columns - 2*len(gap) - ansi.StringWidth(words)
+	room := columns - 2*len(term.Gap) - ansi.StringWidth(words)
 	if room < least {
-		return gap + words
+		return term.Gap + words
 	}
-	return gap + bar(s.fraction(), min(room, most)) + gap + words
+	return term.Gap + bar(s.fraction(), min(room, most)) + term.Gap + words
 }
 
 // fraction is how much of the session is done, with the iterations of the run that is being measured.
@@ -120,18 +119,18 @@ func bar(fraction float64, width int) string {
 
 // nowText is what runs now. Where there is little room the repeat goes first, then the time it takes.
 func (s liveState) nowText(columns, width int) string {
-	name, repeat, stage, elapsed := pad(s.name, width, false), "", gap+string(s.stage), s.elapsedText()
+	name, repeat, stage, elapsed := term.Pad(s.name, width, false), "", term.Gap+string(s.stage), s.elapsedText()
 	switch {
 	case s.repeat > 0 && s.repeat <= s.repeats:
-		repeat = fmt.Sprintf("%srepeat %d/%d", gap, s.repeat, s.repeats)
+		repeat = fmt.Sprintf("%srepeat %d/%d", term.Gap, s.repeat, s.repeats)
 	case s.repeat > 0:
-		repeat = fmt.Sprintf("%srepeat %d", gap, s.repeat)
+		repeat = fmt.Sprintf("%srepeat %d", term.Gap, s.repeat)
 	}
 	switch {
 	case s.total > 0:
-		stage += fmt.Sprintf(" %s/%s", thousands(s.iterations), thousands(s.total))
+		stage += fmt.Sprintf(" %s/%s", term.Thousands(s.iterations), term.Thousands(s.total))
 	case s.iterations > 0:
-		stage += " " + thousands(s.iterations)
+		stage += " " + term.Thousands(s.iterations)
 	}
 	for _, text := range []string{name + repeat + stage + elapsed, name + stage + elapsed} {
 		if ansi.StringWidth(text) <= columns {
@@ -146,7 +145,7 @@ func (s liveState) elapsedText() string {
 	if s.elapsed < time.Second {
 		return ""
 	}
-	return gap + clockText(s.elapsed)
+	return term.Gap + clockText(s.elapsed)
 }
 
 // clockText is a time that passes, to the second: 14 s, 3 min 20 s, 1 h 05 min.
@@ -158,5 +157,5 @@ func clockText(d time.Duration) string {
 	case seconds < 3600:
 		return fmt.Sprintf("%d min %02d s", seconds/60, seconds%60)
 	}
-	return fmt.Sprintf("%s h %02d min", thousands(seconds/3600), seconds%3600/60)
+	return fmt.Sprintf("%s h %02d min", term.Thousands(seconds/3600), seconds%3600/60)
 }

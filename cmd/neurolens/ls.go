@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
@@ -103,7 +104,7 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if err != nil {
 			return err
 		}
-		return a.print(format, list.Table, func() view { return a.lsView(list, o, given) })
+		return a.print(format, list.Table, func() term.View { return a.lsView(list, o, given) })
 	})
 }
 
@@ -126,7 +127,7 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 // reportNotNumbers says how many values an ordering had to pass over.
 func (a *app) reportNotNumbers(keys map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, count(keys[key], "value")+" "+isAre(keys[key]))
+		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, term.Count(keys[key], "value")+" "+isAre(keys[key]))
 	}
 }
 
@@ -170,9 +171,9 @@ func isAre(n int) string {
 	return "are"
 }
 
-func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) view {
+func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) term.View {
 	t := list.Table
-	v := view{below: []string{lsCount(len(t.Rows), list.Total, o)}}
+	v := term.View{Below: []string{lsCount(len(t.Rows), list.Total, o)}}
 	if len(t.Rows) == 0 {
 		return v
 	}
@@ -183,10 +184,10 @@ func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) v
 	} else if len(named) == 0 {
 		metrics.values = nil
 	}
-	v.above = heading(constants)
+	v.Above = term.Heading(constants)
 	rows := lsRows{a, t, metrics, given}
 	v = rows.add(v, varying)
-	v.compact = func() view { return rows.add(view{above: v.above, below: v.below}, mergedAxes(varying)) }
+	v.Compact = func() term.View { return rows.add(term.View{Above: v.Above, Below: v.Below}, mergedAxes(varying)) }
 	return v
 }
 
@@ -199,52 +200,52 @@ type lsRows struct {
 }
 
 // add adds the table to a view.
-func (l lsRows) add(v view, varying []axis) view {
-	v.columns = []viewColumn{{header: "RUN"}, {header: "WHEN " + l.a.offset()}}
+func (l lsRows) add(v term.View, varying []axis) term.View {
+	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.a.offset()}}
 	if l.metrics.values != nil {
 		varying = append(slices.Clone(varying), l.metrics)
 	}
 	for _, x := range varying {
-		v.columns = append(v.columns, axisColumn(x))
+		v.Columns = append(v.Columns, axisColumn(x))
 	}
 	means := onlyMeans(l.t)
 	medians := !means || slices.ContainsFunc(l.t.Rows, func(row []any) bool { return at(l.t, row, "p50") != nil })
 	if medians {
-		v.columns = append(v.columns, viewColumn{header: "MEDIAN", right: true})
+		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
 	}
 	if means {
-		v.columns = append(v.columns, viewColumn{header: "MEAN", right: true})
+		v.Columns = append(v.Columns, term.Column{Header: "MEAN", Right: true})
 	}
-	v.columns = append(v.columns,
-		viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "N", right: true, drop: 1}, viewColumn{header: "STATUS"})
+	v.Columns = append(v.Columns,
+		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
 	for i, row := range l.t.Rows {
-		cells := []cell{{text: shortRun(textAt(l.t, row, "run_id"))}, {text: l.a.when(at(l.t, row, "started_at"))}}
+		cells := []term.Cell{{Text: shortRun(textAt(l.t, row, "run_id"))}, {Text: l.a.when(at(l.t, row, "started_at"))}}
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
-		v.rows = append(v.rows, append(cells, l.values(row, medians, means)...))
+		v.Rows = append(v.Rows, append(cells, l.values(row, medians, means)...))
 	}
 	return v
 }
 
 // values are the cells behind the axes: what was measured, and how the run ended.
-func (l lsRows) values(row []any, medians, means bool) []cell {
+func (l lsRows) values(row []any, medians, means bool) []term.Cell {
 	status := schema.Status(textAt(l.t, row, "status"))
-	text := func(column string) cell {
+	text := func(column string) term.Cell {
 		if status != schema.StatusOK {
-			return cell{text: unknown}
+			return term.Cell{Text: term.Unknown}
 		}
 		given := l.given[textAt(l.t, row, "run_id")]
-		return cell{text: quantityOf(at(l.t, row, column), textAt(l.t, row, "unit"), textAt(l.t, row, "metric"), given)}
+		return term.Cell{Text: quantityOf(at(l.t, row, column), textAt(l.t, row, "unit"), textAt(l.t, row, "metric"), given)}
 	}
-	var cells []cell
+	var cells []term.Cell
 	if medians {
 		cells = append(cells, text("p50"))
 	}
 	if means {
 		cells = append(cells, text("mean"))
 	}
-	return append(cells, text("p99"), cell{text: samplesText(l.t, row)}, cell{string(status), status.Failed()})
+	return append(cells, text("p99"), term.Cell{Text: samplesText(l.t, row)}, term.Cell{Text: string(status), Failed: status.Failed()})
 }
 
 // onlyMeans tells whether of some run the mean is known, but not the median: other tools' files may have no more.
@@ -264,7 +265,7 @@ func lsCount(shown, total int, o lsOptions) string {
 	case total == 0:
 		return "no run matches"
 	case shown < total:
-		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", thousands(shown), count(total, "run"), order)
+		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", term.Thousands(shown), term.Count(total, "run"), order)
 	}
-	return count(total, "run") + ", " + order
+	return term.Count(total, "run") + ", " + order
 }

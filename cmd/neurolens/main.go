@@ -14,8 +14,9 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/term"
+	terminal "golang.org/x/term"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/runner"
 )
@@ -39,7 +40,7 @@ func playPart(argv []string) (code int, handled bool) {
 func Main(args []string) int {
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
-		terminal: term.IsTerminal(int(os.Stdout.Fd())), errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
+		terminal: terminal.IsTerminal(int(os.Stdout.Fd())), errTerminal: terminal.IsTerminal(int(os.Stderr.Fd())),
 		errSize: func() (columns, rows int) { return terminalSize(os.Stderr) },
 	}
 	a.width, _ = terminalSize(os.Stdout)
@@ -48,7 +49,7 @@ func Main(args []string) int {
 
 // terminalSize is the size of the terminal that a file is, or that of the least one.
 func terminalSize(f *os.File) (columns, rows int) {
-	columns, rows, err := term.GetSize(int(f.Fd()))
+	columns, rows, err := terminal.GetSize(int(f.Fd()))
 	if err != nil || columns <= 0 || rows <= 0 {
 		return 80, 24
 	}
@@ -139,6 +140,6 @@ const version = "0.1.0"
 // printError prints an error in one line that cannot steer the terminal.
 func printError(w io.Writer, err error) {
 	if message := err.Error(); message != "" {
-		fmt.Fprintf(w, "neurolens: %s\n", oneLine(message))
+		fmt.Fprintf(w, "neurolens: %s\n", term.OneLine(message))
 	}
 }

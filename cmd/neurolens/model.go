@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
 	"github.com/neurolens/neurolens/runner/onnx"
@@ -97,7 +98,7 @@ func runModelGen(a *app, o modelOptions) error {
 		},
 		Rows: [][]any{{o.name, precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
 	}
-	return a.print(format, t, func() view { return a.recordsView(t) })
+	return a.print(format, t, func() term.View { return a.recordsView(t) })
 }
 
 // writeNew makes a file that is complete whenever it is there, and its directory. Without force it replaces nothing,

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -45,7 +46,7 @@ func (n notes) point(p *query.SessionPoint, everywhere []string) (words string, 
 		all = append(all, word)
 	}
 	for _, f := range p.Failures {
-		if reason := firstLine(f.Error); f.Status != reason {
+		if reason := term.FirstLine(f.Error); f.Status != reason {
 			n.add(f.Status, reason)
 		}
 	}
@@ -82,9 +83,9 @@ func (n notes) lines() []string {
 	for _, word := range slices.Sorted(maps.Keys(n)) {
 		meaning := n[word][0]
 		if others := len(n[word]) - 1; others > 0 {
-			meaning += fmt.Sprintf(" (and %s)", count(others, "other reason"))
+			meaning += fmt.Sprintf(" (and %s)", term.Count(others, "other reason"))
 		}
-		lines = append(lines, pad(word, width, false)+gap+meaning)
+		lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
 	}
 	if len(lines) > 0 {
 		lines = append(lines, "")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
@@ -18,7 +19,7 @@ func TestUnknownWarning(t *testing.T) {
 	if words, _ := n.point(&points[0], common(points)); words != "newer" {
 		t.Errorf("the row says %q, want newer", words)
 	}
-	if lines := n.lines(); len(lines) != 2 || !strings.HasPrefix(lines[0], "load"+gap+"(all points) more") {
+	if lines := n.lines(); len(lines) != 2 || !strings.HasPrefix(lines[0], "load"+term.Gap+"(all points) more") {
 		t.Errorf("notes %q", lines)
 	}
 }

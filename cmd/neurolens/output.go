@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -60,7 +61,7 @@ func knownFormat(source, format string) (string, error) {
 func forPeople(format string) bool { return format == formatTable || format == formatMD }
 
 // print writes a result in a format. people makes the view that table and md show.
-func (a *app) print(format string, t answer.Table, people func() view) error {
+func (a *app) print(format string, t answer.Table, people func() term.View) error {
 	if forPeople(format) {
 		return a.printView(format, people())
 	}
@@ -74,12 +75,12 @@ func (a *app) print(format string, t answer.Table, people func() view) error {
 }
 
 // printView writes a view as table or md.
-func (a *app) printView(format string, v view) error {
+func (a *app) printView(format string, v term.View) error {
 	var b bytes.Buffer
 	if format == formatMD {
-		v.renderMarkdown(&b)
+		v.Markdown(&b)
 	} else {
-		v.render(&b, a.width, a.color())
+		v.Render(&b, a.width, a.color())
 	}
 	return a.write(b.Bytes())
 }
@@ -172,7 +173,7 @@ func jsonText(v any) (string, error) {
 	if err := enc.Encode(forJSON(v)); err != nil {
 		return "", err
 	}
-	return escaped(strings.TrimSuffix(b.String(), "\n"), steers), nil
+	return term.Escaped(strings.TrimSuffix(b.String(), "\n"), term.Steers), nil
 }
 
 // forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.

@@ -10,8 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -39,7 +38,7 @@ func printed(t *testing.T, format string, table answer.Table) string {
 	t.Helper()
 	var out bytes.Buffer
 	a := &app{stdout: &out, width: 200, getenv: func(string) string { return "" }, now: time.Now}
-	if err := a.print(format, table, func() view { return a.tableView(table) }); err != nil {
+	if err := a.print(format, table, func() term.View { return a.tableView(table) }); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -112,69 +111,14 @@ func TestTableShowsUnitsAndUnknown(t *testing.T) {
 	}
 }
 
-// TestViewNeverWraps: at any width every line fits, and the columns that matter most stay.
-func TestViewNeverWraps(t *testing.T) {
-	v := view{
-		above:   []string{"quickstart · builtin · tiny_linear · lab3"},
-		columns: []viewColumn{{header: "RUN"}, {header: "BS", right: true}, {header: "P99", right: true, drop: 2}, {header: "STATUS", drop: 0}},
-		rows:    [][]cell{{{text: "M9F3QA7K"}, {text: "16"}, {text: "131 µs"}, {text: "ok"}}, {{text: "B2X8N4TE"}, {text: "8"}, {text: "–"}, {"timeout", true}}},
-		below:   []string{"unsupported  builtin has fp32 and fp64, and this sentence is long enough to need two lines or three"},
-	}
-	for width := 26; width < 100; width++ {
-		var b bytes.Buffer
-		v.render(&b, width, false)
-		for line := range strings.SplitSeq(b.String(), "\n") {
-			if ansi.StringWidth(line) > width {
-				t.Errorf("at %d columns: %q", width, line)
-			}
-		}
-		if !strings.Contains(b.String(), "M9F3QA7K") || !strings.Contains(b.String(), "timeout") {
-			t.Errorf("at %d columns the run or its status is gone:\n%s", width, b.String())
-		}
-		if strings.Contains(b.String(), "\x1b") {
-			t.Error("colour without colour")
-		}
-	}
-	var b bytes.Buffer
-	v.compact = func() view {
-		return view{columns: []viewColumn{{header: "POINT"}}, rows: [][]cell{{{text: "a=1 b=2"}}}}
-	}
-	v.render(&b, 20, false)
-	if !strings.HasPrefix(b.String(), "POINT") {
-		t.Errorf("what does not fit is not made compact:\n%s", b.String())
-	}
-	v.compact = nil
-	b.Reset()
-	v.render(&b, 80, true)
-	if strings.Count(b.String(), red) != 1 {
-		t.Errorf("one failure, %d reds", strings.Count(b.String(), red))
-	}
-	v.rows[0][0].text = "a\x1b[2Jb"
-	b.Reset()
-	v.render(&b, 80, false)
-	if strings.Contains(b.String(), "\x1b") {
-		t.Error("a value steers the terminal")
-	}
-}
-
-// TestHeadersAreCutBeforeValues: a long name of a parameter costs no value.
-func TestHeadersAreCutBeforeValues(t *testing.T) {
-	v := view{columns: []viewColumn{{header: "tensor_dimension", right: true}, {header: "STATUS"}}, rows: [][]cell{{{text: "65536"}, {text: "ok"}}}}
-	var b bytes.Buffer
-	v.render(&b, 14, false)
-	if want := "tenso…  STATUS\n 65536  ok\n"; b.String() != want {
-		t.Errorf("got\n%swant\n%s", b.String(), want)
-	}
-}
-
 // TestMergedAxes: where the axes have no room, a row still names its point.
 func TestMergedAxes(t *testing.T) {
 	got := mergedAxes([]axis{{"batch_size", []string{"1", ""}}, {"precision", []string{"fp32", "fp64"}}, {"status", []string{"x", "y"}}})
 	if len(got) != 1 || got[0].values[0] != "bs=1 fp32 status=x" || got[0].values[1] != "fp64 status=y" {
 		t.Errorf("merged to %v", got)
 	}
-	if c := axisColumn(axis{"status", []string{"x"}}); c.header != "status" {
-		t.Errorf("a parameter's column is called %s", c.header)
+	if c := axisColumn(axis{"status", []string{"x"}}); c.Header != "status" {
+		t.Errorf("a parameter's column is called %s", c.Header)
 	}
 }
 
@@ -196,83 +140,11 @@ func TestParseSince(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1204: "1,204", 1000000: "1,000,000"} {
-		if got := thousands(n); got != want {
-			t.Errorf("%d prints as %s", n, got)
-		}
-	}
-}
-
-func TestQuotedAndShellQuoted(t *testing.T) {
+func TestQuoted(t *testing.T) {
 	for in, want := range map[string]string{"fp32": "fp32", "a b": `"a b"`, `x"y\`: `"x\"y\\"`, "": `""`} {
 		if got := quoted(in); got != want {
 			t.Errorf("%q quotes as %s, want %s", in, got, want)
 		}
-	}
-	for in, want := range map[string]string{"a/b.yaml": "a/b.yaml", "a b": "'a b'", "it's": `'it'\''s'`} {
-		if got := shellQuoted(in); got != want {
-			t.Errorf("%q quotes as %s, want %s", in, got, want)
-		}
-	}
-}
-
-// TestWrapped: the rest of a line stands under its second column, and only words that are too long are too wide.
-func TestWrapped(t *testing.T) {
-	for line, want := range map[string]string{
-		"short":                          "short",
-		"load  more wanted to run":       "load  more\n      wanted\n      to run",
-		"  fail  RUN  some words":        "  fail  RUN\n        some\n        words",
-		"one two three four":             "one two\nthree four",
-		"  one two three":                "  one two\n  three",
-		"unbreakable_path/of/a/file end": "unbreakable_path/of/a/file\nend",
-	} {
-		if got := strings.Join(wrapped(line, 12), "\n"); got != want {
-			t.Errorf("%q wraps to\n%s\nwant\n%s", line, got, want)
-		}
-	}
-}
-
-// TestCommandsAreNotBroken: what is there to be copied can be.
-func TestCommandsAreNotBroken(t *testing.T) {
-	v := view{below: []string{"a long line of words"}, commands: []string{"  neurolens ls session=last"}}
-	var b bytes.Buffer
-	v.render(&b, 10, false)
-	if want := "a long\nline of\nwords\n  neurolens ls session=last\n"; b.String() != want {
-		t.Errorf("got\n%swant\n%s", b.String(), want)
-	}
-	b.Reset()
-	v.renderMarkdown(&b)
-	if !strings.Contains(b.String(), "\n  neurolens ls session=last\n") {
-		t.Errorf("Markdown is\n%s", b.String())
-	}
-}
-
-// TestNothingSteersTheTerminal: neither in seven bits nor in eight.
-func TestNothingSteersTheTerminal(t *testing.T) {
-	if got := oneLine("a\x1b[2J\tb\nc\u009b2Jd\x7f é"); got != "a·[2J b c·2Jd· é" {
-		t.Errorf("got %q", got)
-	}
-	if got := oneLine("a\u202eb\u2066c\u200fd\u2028e\ufefff"); got != "a·b·c·d·e·f" { // what turns the direction of a text, too
-		t.Errorf("got %q", got)
-	}
-}
-
-// TestValuesBreakNoLine: a value of many lines, or of another direction, is one line wherever it stands.
-func TestValuesBreakNoLine(t *testing.T) {
-	const value = "two\nlines\u202e"
-	v := view{
-		above: []string{"suite · " + value}, below: []string{"word  " + value}, commands: []string{"next  " + value},
-		columns: []viewColumn{{header: value}, {header: "STATUS"}}, rows: [][]cell{{{text: value}, {text: "ok"}}},
-	}
-	var table, md bytes.Buffer
-	v.render(&table, 80, false)
-	if want := "suite · two lines·\n\ntwo lines·  STATUS\ntwo lines·  ok\n\nword  two lines·\nnext  two lines·\n"; table.String() != want {
-		t.Errorf("got\n%swant\n%s", table.String(), want)
-	}
-	v.renderMarkdown(&md)
-	if got := strings.Count(md.String(), "two lines·"); got != 5 || strings.Contains(md.String(), "\u202e") {
-		t.Errorf("Markdown is\n%s", md.String())
 	}
 }
 
@@ -285,8 +157,8 @@ func TestEmptyIsNotUnknown(t *testing.T) {
 	if len(constants) != 0 || len(varying) != 1 {
 		t.Fatalf("axes are %v, %v", constants, varying)
 	}
-	for i, want := range []string{`""`, "x", unknown} {
-		if got := axisCell(varying[0], i).text; got != want {
+	for i, want := range []string{`""`, "x", term.Unknown} {
+		if got := axisCell(varying[0], i).Text; got != want {
 			t.Errorf("row %d is %s, want %s", i, got, want)
 		}
 	}
@@ -308,7 +180,7 @@ func TestRunsAreTold(t *testing.T) {
 	_, varying := axes(table, runColumns)
 	var headers []string
 	for _, x := range varying {
-		headers = append(headers, axisColumn(x).header)
+		headers = append(headers, axisColumn(x).Header)
 	}
 	if !slices.Equal(headers, []string{"SIDE", "PURPOSE"}) {
 		t.Errorf("columns are %v", headers)

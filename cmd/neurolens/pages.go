@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -142,7 +143,7 @@ func (p *pagePrinter) csvCell(v any) string {
 		text = csvText(text)
 	}
 	if p.escape {
-		text = escaped(text, steers)
+		text = term.Escaped(text, term.Steers)
 	}
 	return text
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
@@ -24,7 +25,7 @@ func shortRun(id string) string {
 func (a *app) when(v any) string {
 	t, ok := v.(time.Time)
 	if !ok {
-		return unknown
+		return term.Unknown
 	}
 	t, now := t.Local(), a.now().Local()
 	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
@@ -44,14 +45,14 @@ func quantity(v any, unit string) string {
 	case int64:
 		return schema.ForPeople(float64(v), unit)
 	}
-	return unknown
+	return term.Unknown
 }
 
 // anyText prints a value of a column for people.
 func (a *app) anyText(c answer.Column, v any, rowUnit string) string {
 	switch v := v.(type) {
 	case nil:
-		return unknown
+		return term.Unknown
 	case time.Time:
 		return v.Local().Format("2006-01-02 15:04:05 -07:00")
 	case float64, int64:
@@ -69,11 +70,11 @@ func (a *app) anyText(c answer.Column, v any, rowUnit string) string {
 }
 
 // tableView shows a table as it is, under its own column names.
-func (a *app) tableView(t answer.Table) view {
-	v := view{below: []string{count(len(t.Rows), "row")}}
+func (a *app) tableView(t answer.Table) term.View {
+	v := term.View{Below: []string{term.Count(len(t.Rows), "row")}}
 	for _, c := range t.Columns {
 		right := c.Type == answer.TypeInteger || c.Type == answer.TypeReal
-		v.columns = append(v.columns, viewColumn{header: c.Name, right: right})
+		v.Columns = append(v.Columns, term.Column{Header: c.Name, Right: right})
 	}
 	unit := t.Index("unit")
 	for _, row := range t.Rows {
@@ -81,43 +82,27 @@ func (a *app) tableView(t answer.Table) view {
 		if unit >= 0 {
 			rowUnit, _ = row[unit].(string)
 		}
-		cells := make([]cell, len(row))
+		cells := make([]term.Cell, len(row))
 		for i, value := range row {
-			cells[i].text = a.anyText(t.Columns[i], value, rowUnit)
+			cells[i].Text = a.anyText(t.Columns[i], value, rowUnit)
 		}
-		v.rows = append(v.rows, cells)
+		v.Rows = append(v.Rows, cells)
 	}
-	v.compact = func() view { return v.leading(a.width) }
+	v.Compact = func() term.View {
+		first, left := v.Leading(a.width)
+		if left > 0 {
+			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; name fewer, or --format json, csv or plain")
+		}
+		return first
+	}
 	return v
 }
 
-// leading is a view with the first columns alone, where not all can be read in a terminal of so many columns.
-func (v view) leading(width int) view {
-	const readable = 12 // columns of the terminal, of a text that is cut
-	_, _, widths := v.measure()
-	n, total := 0, -len(gap)
-	for ; n < len(widths); n++ {
-		if total += len(gap) + min(widths[n], readable); total > width && n > 0 {
-			break
-		}
-	}
-	if n == len(v.columns) {
-		return v
-	}
-	left := len(v.columns) - n
-	some := view{columns: v.columns[:n], above: v.above, commands: v.commands}
-	for _, row := range v.rows {
-		some.rows = append(some.rows, row[:n])
-	}
-	some.below = append(slices.Clone(v.below), fmt.Sprintf("%s left out: the terminal is too narrow; name fewer, or --format json, csv or plain", count(left, "more column")))
-	return some
-}
-
 // tableViewOr says something else where there is no row.
-func (a *app) tableViewOr(t answer.Table, none string) view {
+func (a *app) tableViewOr(t answer.Table, none string) term.View {
 	v := a.tableView(t)
 	if len(t.Rows) == 0 {
-		v.below = []string{none}
+		v.Below = []string{none}
 	}
 	return v
 }
@@ -219,7 +204,7 @@ func appendConstant(constants []string, name, value string) []string {
 }
 
 // axisColumn is the column of an axis in a view.
-func axisColumn(x axis) viewColumn {
+func axisColumn(x axis) term.Column {
 	numbers := !slices.ContainsFunc(x.values, func(v string) bool {
 		_, err := schema.CanonicalNumber(v)
 		return v != "" && err != nil
@@ -232,14 +217,14 @@ func axisColumn(x axis) viewColumn {
 	default:
 		header = x.name
 	}
-	return viewColumn{header: header, right: numbers}
+	return term.Column{Header: header, Right: numbers}
 }
 
-func axisCell(x axis, row int) cell {
+func axisCell(x axis, row int) term.Cell {
 	if x.values[row] == "" {
-		return cell{text: unknown}
+		return term.Cell{Text: term.Unknown}
 	}
-	return cell{text: x.values[row]}
+	return term.Cell{Text: x.values[row]}
 }
 
 // mergedAxes are the axes in one, for tables that have no room for all: bs=1 seq=64 fp32.
@@ -293,18 +278,6 @@ func pointNames(varying []axis, rows int) []string {
 	return names
 }
 
-// heading joins what is said once above a table.
-func heading(parts []string) []string {
-	if len(parts) == 0 {
-		return nil
-	}
-	words := make([]string, len(parts))
-	for i, part := range parts { // of a command of several lines
-		words[i] = strings.Join(strings.Fields(part), " ")
-	}
-	return []string{strings.Join(words, " · ")}
-}
-
 // at is a value of a row by column name; NULL where there is no such column.
 func at(t answer.Table, row []any, name string) any {
 	if i := t.Index(name); i >= 0 {
@@ -321,7 +294,7 @@ func textAt(t answer.Table, row []any, name string) string {
 func percent(v any) string {
 	f, ok := v.(float64)
 	if !ok {
-		return unknown
+		return term.Unknown
 	}
 	return fmt.Sprintf("%.1f %%", 100*f)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
@@ -170,7 +171,7 @@ func (d description) launch(l sweep.Launch) string {
 	if l.Profile != "" {
 		name += " profile " + l.Profile
 	}
-	return oneLine(name)
+	return term.OneLine(name)
 }
 
 // uncommitted follows a commit where the code has changes that no commit has.
@@ -198,10 +199,10 @@ func planLines(p *runner.Plan) []string {
 	}
 	if p.Resumes != "" {
 		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
-			shortRun(p.Resumes), thousands(p.Done), count(len(p.Launches), "run")))
+			shortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
 	for _, c := range p.Changes {
-		lines = append(lines, oneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, changeText(c.From), changeText(c.To), count(c.Runs, "run"))))
+		lines = append(lines, term.OneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, changeText(c.From), changeText(c.To), term.Count(c.Runs, "run"))))
 	}
 	return lines
 }
@@ -217,47 +218,47 @@ func changeText(value string) string {
 
 // lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
 func lookText(l *runner.Look) string {
-	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, count(l.Blocks, "block"), thousands(l.Settled()), count(l.Points, "point"))
+	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, term.Count(l.Blocks, "block"), term.Thousands(l.Settled()), term.Count(l.Points, "point"))
 }
 
 // preparation says what is being done before something can be measured.
 func preparation(e runner.Event) string {
 	if e.Waiting != "" {
-		return oneLine("waiting  " + e.Waiting)
+		return term.OneLine("waiting  " + e.Waiting)
 	}
 	words := make([]string, len(e.Build))
 	for i, word := range e.Build {
-		words[i] = shellQuoted(word)
+		words[i] = term.ShellWord(word)
 	}
-	return oneLine("build  " + strings.Join(words, " "))
+	return term.OneLine("build  " + strings.Join(words, " "))
 }
 
 // headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
 // those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs.
 func (d description) headline(e runner.Event) string {
 	parts := slices.Compact(append([]string{d.sweep.Suite}, d.constants...))
-	points := count(len(d.sweep.Points)-d.calibration, "point")
+	points := term.Count(len(d.sweep.Points)-d.calibration, "point")
 	if d.calibration > 0 {
 		points = fmt.Sprintf("(%s + %d of calibrate)", points, d.calibration)
 	}
-	repeats := count(d.sweep.Repeats, "repeat")
+	repeats := term.Count(d.sweep.Repeats, "repeat")
 	if d.sweep.Looks != nil && d.sweep.MaxRepeats > d.sweep.Repeats {
-		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, count(d.sweep.MaxRepeats, "repeat"))
+		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, term.Count(d.sweep.MaxRepeats, "repeat"))
 	}
 	factors, product := points+" × "+repeats, len(d.sweep.Points)*d.sweep.Repeats
 	if d.against {
-		factors, product = factors+" × "+count(len(sides), "side"), product*len(sides)
+		factors, product = factors+" × "+term.Count(len(sides), "side"), product*len(sides)
 	}
 	if product != e.Launches || d.sweep.Looks != nil { // some are done, or there are passes of a profiler, or more to come
 		factors += ","
 	} else {
 		factors += " ="
 	}
-	parts = append(parts, factors+" "+count(e.Launches, "run"))
+	parts = append(parts, factors+" "+term.Count(e.Launches, "run"))
 	if e.Env.Machine != "" {
 		parts = append(parts, e.Env.Machine)
 	}
-	return oneLine(strings.Join(parts, " · "))
+	return term.OneLine(strings.Join(parts, " · "))
 }
 
 // seeable says before a session of two sides which change it is likely to find; empty where no session before it tells.
@@ -267,7 +268,7 @@ func (d description) seeable(e runner.Event) string {
 		return ""
 	}
 	return fmt.Sprintf("with %s a change of %s is likely to be seen at half of the points, if it is as noisy as in session %s",
-		count(blocks, "block"), strings.TrimPrefix(signed(change), "+"), shortRun(d.foresight.Session))
+		term.Count(blocks, "block"), strings.TrimPrefix(signed(change), "+"), shortRun(d.foresight.Session))
 }
 
 // known is what is known before the first run: what the session can find, and that the machine is busy.
@@ -292,7 +293,7 @@ func loadText(env *schema.Env) string {
 	if load == nil || env.CPUCount == nil || *load <= float64(*env.CPUCount)/2 {
 		return ""
 	}
-	return fmt.Sprintf("load %.1f on %s: expect noise", *load, count(int(*env.CPUCount), "core"))
+	return fmt.Sprintf("load %.1f on %s: expect noise", *load, term.Count(int(*env.CPUCount), "core"))
 }
 
 // sessionLoad is how many threads wanted to run when the session began; nil where that is not known.
@@ -323,10 +324,10 @@ func resultText(r *schema.Run) string {
 	if r.Stage != "" {
 		text += " in " + string(r.Stage)
 	}
-	if reason := firstLine(r.Error); reason != "" && reason != string(r.Status) {
+	if reason := term.FirstLine(r.Error); reason != "" && reason != string(r.Status) {
 		text += ": " + reason
 	}
-	return oneLine(text)
+	return term.OneLine(text)
 }
 
 // plainReporter writes one line a run.
@@ -370,8 +371,3 @@ func (p *plainReporter) finished(e runner.Event) {
 }
 
 func (p *plainReporter) end(runner.Result, time.Duration) {}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(s, "\n")
-	return line
-}

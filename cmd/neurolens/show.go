@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
@@ -65,7 +65,7 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
-		return a.print(format, detail.Run, func() view { return a.showView(detail, related.Before, related.Against) })
+		return a.print(format, detail.Run, func() term.View { return a.showView(detail, related.Before, related.Against) })
 	})
 }
 
@@ -78,24 +78,11 @@ func (p *page) section(title string, lines []string) {
 	}
 	p.lines = append(p.lines, "", title)
 	for _, line := range lines {
-		p.lines = append(p.lines, gap+line)
+		p.lines = append(p.lines, term.Gap+line)
 	}
 }
 
-// pairs are lines of name and value, aligned.
-func pairs(rows [][2]string) []string {
-	width := 0
-	for _, row := range rows {
-		width = max(width, ansi.StringWidth(row[0]))
-	}
-	lines := make([]string, len(rows))
-	for i, row := range rows {
-		lines[i] = pad(row[0], width, false) + gap + strings.NewReplacer("\n", " ", "\t", " ").Replace(row[1])
-	}
-	return lines
-}
-
-func (a *app) showView(d query.Detail, before answer.Table, against string) view {
+func (a *app) showView(d query.Detail, before answer.Table, against string) term.View {
 	t, run := d.Run, d.Run.Rows[0]
 	p := &page{lines: append(a.headline(t, run), lostLines(d.Lost)...)}
 	if len(d.Metrics.Rows) > 0 {
@@ -109,10 +96,10 @@ func (a *app) showView(d query.Detail, before answer.Table, against string) view
 	p.section("stack", factLines(t, run, "runner.stack"))
 	p.section("standard error, its end", factLines(t, run, "runner.stderr_tail"))
 	p.section("notes", a.noteLines(d))
-	v := view{below: p.lines}
+	v := term.View{Below: p.lines}
 	if command := a.againCommand(t, run, against); command != "" {
-		v.below = append(v.below, "", "again")
-		v.commands = []string{gap + command}
+		v.Below = append(v.Below, "", "again")
+		v.Commands = []string{term.Gap + command}
 	}
 	return v
 }
@@ -125,9 +112,9 @@ func (a *app) noteLines(d query.Detail) []string {
 	}
 	for _, note := range d.Notes {
 		when, text := a.when(note.At), strings.Split(note.Text, "\n")
-		lines = append(lines, when+gap+text[0])
+		lines = append(lines, when+term.Gap+text[0])
 		for _, more := range text[1:] {
-			lines = append(lines, strings.Repeat(" ", len(when))+gap+more)
+			lines = append(lines, strings.Repeat(" ", len(when))+term.Gap+more)
 		}
 	}
 	return lines
@@ -145,15 +132,15 @@ func lostLines(lost map[string]string) []string {
 // headline is what the run is and how it ended.
 func (a *app) headline(t answer.Table, run []any) []string {
 	constants, _ := axes(answer.Table{Columns: t.Columns, Rows: [][]any{run}}, runColumns)
-	lines := append([]string{textAt(t, run, "run_id")}, heading(constants)...)
+	lines := append([]string{textAt(t, run, "run_id")}, term.Heading(constants)...)
 	status := textAt(t, run, "status")
 	if stage := textAt(t, run, "stage"); stage != "" {
 		status += " in " + stage
 	}
 	if reason := textAt(t, run, "error"); reason != "" {
-		status += ": " + firstLine(reason)
+		status += ": " + term.FirstLine(reason)
 	}
-	started := unknown
+	started := term.Unknown
 	if at, ok := at(t, run, "started_at").(time.Time); ok {
 		started = at.Local().Format("2006-01-02 15:04:05 -07:00")
 	}
@@ -199,7 +186,7 @@ func configurationLines(t answer.Table, run []any) []string {
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
 		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})
 	}
-	return append(pairs(rows), "point "+textAt(t, run, "point_id"))
+	return append(term.Pairs(rows), "point "+textAt(t, run, "point_id"))
 }
 
 // settingNames are the settings of a run that are facts, in the order of the keys of a sweep file.
@@ -237,8 +224,8 @@ func (a *app) environmentLines(t answer.Table, run []any, before answer.Table) [
 		}
 	}
 	missing, _ := at(t, run, "env_missing").(map[string]any)
-	lines = append(lines, pairs(rows)...)
-	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", count(len(env), "fact"), len(missing)))
+	lines = append(lines, term.Pairs(rows)...)
+	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", term.Count(len(env), "fact"), len(missing)))
 }
 
 // changedLines say in what facts a run differs from one before.
@@ -276,7 +263,7 @@ func shortFact(v any) string {
 // factText is a value that may not be known.
 func factText(v any) string {
 	if v == nil {
-		return unknown
+		return term.Unknown
 	}
 	return machineText(v)
 }
@@ -293,7 +280,7 @@ func stageLines(t answer.Table, run []any) []string {
 			rows = append(rows, [2]string{string(stage), quantity(v, "ns")})
 		}
 	}
-	return pairs(rows)
+	return term.Pairs(rows)
 }
 
 // factLines are the lines of a fact of many.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -24,8 +25,8 @@ func sampleLines(t answer.Table, row []any, given string) []string {
 		}
 	}
 	lines := histogram(values, unit)
-	lines = append(lines, "n "+samplesText(t, row)+gap+strings.Join(statistics(t, row, given), gap))
-	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+gap+"clock "+orUnknown(textAt(t, row, "clock"))+gap+
+	lines = append(lines, "n "+samplesText(t, row)+term.Gap+strings.Join(statistics(t, row, given), term.Gap))
+	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+term.Gap+"clock "+orUnknown(textAt(t, row, "clock"))+term.Gap+
 		"spread "+spread(at(t, row, "mad"), at(t, row, "p50")))
 }
 
@@ -49,9 +50,9 @@ func statistics(t answer.Table, row []any, given string) []string {
 // samplesText is how many samples a metric has, or was summed up from.
 func samplesText(t answer.Table, row []any) string {
 	if n, ok := at(t, row, "n_samples").(int64); ok {
-		return thousands(int(n))
+		return term.Thousands(int(n))
 	}
-	return unknown
+	return term.Unknown
 }
 
 // bin is a line of a histogram.
@@ -75,7 +76,7 @@ func histogram(values []float64, unit string) []string {
 	lines := make([]string, len(bars))
 	for i, b := range bars {
 		blocks := (b.n*width + largest - 1) / largest // a bin with a sample has a bar
-		lines[i] = fmt.Sprintf("%s  %s %d", pad(b.label, margin, true), strings.Repeat("█", blocks), b.n)
+		lines[i] = fmt.Sprintf("%s  %s %d", term.Pad(b.label, margin, true), strings.Repeat("█", blocks), b.n)
 	}
 	return lines
 }
@@ -175,14 +176,14 @@ func spread(mad, median any) string {
 	m, ok1 := mad.(float64)
 	p, ok2 := median.(float64)
 	if !ok1 || !ok2 || p == 0 {
-		return unknown
+		return term.Unknown
 	}
 	return percent(1.4826 * m / p)
 }
 
 func orUnknown(s string) string {
 	if s == "" {
-		return unknown
+		return term.Unknown
 	}
 	return s
 }
@@ -199,7 +200,7 @@ func metricLines(t answer.Table, given func(metric string) string) []string {
 			}
 			words = []string{text("p50"), "min " + text("min"), "max " + text("max")}
 		}
-		rows = append(rows, [2]string{metric, strings.Join(append(words, "n "+samplesText(t, row)), gap)})
+		rows = append(rows, [2]string{metric, strings.Join(append(words, "n "+samplesText(t, row)), term.Gap)})
 	}
-	return pairs(rows)
+	return term.Pairs(rows)
 }

@@ -29,7 +29,7 @@ func TestShowHasTheStack(t *testing.T) {
 	d.Run.Rows = [][]any{run}
 	var out strings.Builder
 	a := &app{getenv: func(string) string { return "" }}
-	a.showView(d, answer.Table{}, "").render(&out, 80, false)
+	a.showView(d, answer.Table{}, "").Render(&out, 80, false)
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",

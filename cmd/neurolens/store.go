@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/sql"
@@ -139,7 +140,7 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err := a.reportLive(dir, now); err != nil {
 			return err
 		}
-		return a.print(format, t, func() view { return a.tableViewOr(t, "nothing to seal") })
+		return a.print(format, t, func() term.View { return a.tableViewOr(t, "nothing to seal") })
 	})
 }
 
@@ -152,9 +153,9 @@ func (a *app) reportLive(dir string, now bool) error {
 	switch n := len(l.Live); {
 	case n == 0:
 	case now:
-		fmt.Fprintf(a.stderr, "%s not sealed: the writer is at work, or its end is not certain; seal again when it has ended\n", count(n, "run")+" "+isAre(n))
+		fmt.Fprintf(a.stderr, "%s not sealed: the writer is at work, or its end is not certain; seal again when it has ended\n", term.Count(n, "run")+" "+isAre(n))
 	default:
-		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", count(n, "run")+" "+isAre(n))
+		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+isAre(n))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query/answer"
@@ -48,7 +49,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return storeError{err}
 	}
-	if err := a.print(format, t, func() view { return a.careView(format, t, remedies) }); err != nil {
+	if err := a.print(format, t, func() term.View { return a.careView(format, t, remedies) }); err != nil {
 		return err
 	}
 	if err := verdictOf(dir, done); err != nil {
@@ -56,21 +57,21 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	}
 	said := ""
 	if done.Lost > 0 {
-		said = fmt.Sprintf("; %s lost samples or ops to damage before", count(done.Lost, "run"))
+		said = fmt.Sprintf("; %s lost samples or ops to damage before", term.Count(done.Lost, "run"))
 	}
-	fmt.Fprintf(a.stderr, "store %s is whole: %s in %s%s\n", dir, count(done.Runs, "run"), count(done.Files, "file"), said)
+	fmt.Fprintf(a.stderr, "store %s is whole: %s in %s%s\n", dir, term.Count(done.Runs, "run"), term.Count(done.Files, "file"), said)
 	return nil
 }
 
 // verdictOf is what is wrong with a store that was verified.
 func verdictOf(dir string, done check.Verified) error {
-	read := fmt.Sprintf("%s in %s", count(done.Runs+done.Loss.Runs, "run"), count(done.Files, "file"))
+	read := fmt.Sprintf("%s in %s", term.Count(done.Runs+done.Loss.Runs, "run"), term.Count(done.Files, "file"))
 	var more []string
 	if done.Unreadable > 0 {
-		more = append(more, fmt.Sprintf("%s could not be read", count(done.Unreadable, "file")))
+		more = append(more, fmt.Sprintf("%s could not be read", term.Count(done.Unreadable, "file")))
 	}
 	if done.Newer > 0 {
-		more = append(more, fmt.Sprintf("%s of a newer version", count(done.Newer, "file")))
+		more = append(more, fmt.Sprintf("%s of a newer version", term.Count(done.Newer, "file")))
 	}
 	switch {
 	case done.Damage > 0:
@@ -79,7 +80,7 @@ func verdictOf(dir string, done check.Verified) error {
 		}
 		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
 		return fmt.Errorf("store %s is damaged: %s found in %s; %s",
-			dir, count(done.Damage, "problem"), read, strings.Join(more, "; "))
+			dir, term.Count(done.Damage, "problem"), read, strings.Join(more, "; "))
 	case len(more) > 0:
 		return fmt.Errorf("store %s: %s; nothing is wrong with the other files: %s", dir, strings.Join(more, "; "), read)
 	}
@@ -97,13 +98,13 @@ func lossValues(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Sample
 func lossText(l check.Loss, verb string) string {
 	var parts []string
 	if l.Runs > 0 {
-		parts = append(parts, count(l.Runs, "run"))
+		parts = append(parts, term.Count(l.Runs, "run"))
 	}
 	if l.Samples > 0 {
-		parts = append(parts, "the samples of "+count(l.Samples, "run"))
+		parts = append(parts, "the samples of "+term.Count(l.Samples, "run"))
 	}
 	if l.Ops > 0 {
-		parts = append(parts, "the ops of "+count(l.Ops, "run"))
+		parts = append(parts, "the ops of "+term.Count(l.Ops, "run"))
 	}
 	return verb + " " + strings.Join(parts, ", ")
 }
@@ -189,11 +190,11 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() view { return a.tableView(t) }); err != nil {
+		if err := a.print(format, t, func() term.View { return a.tableView(t) }); err != nil {
 			return err
 		}
 		if differing > 0 {
-			fmt.Fprintf(a.stderr, "%s of files %s here with another path or other tags, and stay as they are\n", count(differing, "run"), isAre(differing))
+			fmt.Fprintf(a.stderr, "%s of files %s here with another path or other tags, and stay as they are\n", term.Count(differing, "run"), isAre(differing))
 		}
 		if refused > 0 {
 			return errRunsFailed
@@ -251,7 +252,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, lossValues(done.Loss)...)},
 	}
 	t.Columns = append(t.Columns, lossColumns...)
-	if err := a.print(format, t, func() view { return a.recordsView(t) }); err != nil {
+	if err := a.print(format, t, func() term.View { return a.recordsView(t) }); err != nil {
 		return err
 	}
 	if left > 0 {
@@ -298,7 +299,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() view { return a.careView(format, t, nil) }); err != nil {
+		if err := a.print(format, t, func() term.View { return a.careView(format, t, nil) }); err != nil {
 			return err
 		}
 		if done.Loss != (check.Loss{}) {
@@ -307,7 +308,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		}
 		switch {
 		case done.Left > 0:
-			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, count(done.Left, "problem"))}
+			return storeError{fmt.Errorf("store %s: %s cannot be repaired here", dir, term.Count(done.Left, "problem"))}
 		case done.Loss != (check.Loss{}):
 			return errRunsFailed
 		}

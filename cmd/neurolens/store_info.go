@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -54,7 +55,7 @@ func runStoreInfo(a *app, ctx context.Context) error {
 		row, columns := i.row(dir)
 		t.Rows, t.Columns = append(t.Rows, row), append(infoColumns[:len(infoColumns):len(infoColumns)], columns...)
 	}
-	return errors.Join(a.print(format, t, func() view { return a.recordsView(t) }), failed)
+	return errors.Join(a.print(format, t, func() term.View { return a.recordsView(t) }), failed)
 }
 
 // sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
@@ -159,17 +160,17 @@ func timeOrNull(ms int64) any {
 }
 
 // recordsView shows each row as lines of column and value.
-func (a *app) recordsView(t answer.Table) view {
-	var v view
+func (a *app) recordsView(t answer.Table) term.View {
+	var v term.View
 	for i, row := range t.Rows {
 		if i > 0 {
-			v.below = append(v.below, "")
+			v.Below = append(v.Below, "")
 		}
 		var lines [][2]string
 		for j, c := range t.Columns {
 			lines = append(lines, [2]string{c.Name, a.anyText(c, row[j], "")})
 		}
-		v.below = append(v.below, pairs(lines)...)
+		v.Below = append(v.Below, term.Pairs(lines)...)
 	}
 	return v
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
@@ -54,7 +55,7 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		position[s.sweep.Points[i].PointID] = i
 	}
 	slices.SortStableFunc(points, func(x, y query.SessionPoint) int { return position[x.PointID] - position[y.PointID] })
-	return a.print(format, answer.TableOf(query.SessionPointFields(), points), func() view { return a.summaryView(points, s) })
+	return a.print(format, answer.TableOf(query.SessionPointFields(), points), func() term.View { return a.summaryView(points, s) })
 }
 
 // counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
@@ -70,7 +71,7 @@ func (s summary) counted() []string {
 }
 
 // summaryView is the table at the end of bench.
-func (a *app) summaryView(points []query.SessionPoint, s summary) view {
+func (a *app) summaryView(points []query.SessionPoint, s summary) term.View {
 	different := map[string]bool{} // each is one side of a point
 	for _, p := range points {
 		different[p.PointID] = true
@@ -82,38 +83,38 @@ func (a *app) summaryView(points []query.SessionPoint, s summary) view {
 	}
 	constants, varying := axes(sidesTable(sides), append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
-	v := view{
-		above: []string{
+	v := term.View{
+		Above: []string{
 			strings.Join(slices.Compact(title), " · "),
 			fmt.Sprintf("session %s · %s · %s", shortRun(s.result.Session), s.counts(), schema.ForPeople(float64(s.elapsed), "ns")),
 		},
 	}
 	for _, x := range varying {
-		v.columns = append(v.columns, axisColumn(x))
+		v.Columns = append(v.Columns, axisColumn(x))
 	}
-	v.columns = append(v.columns,
-		viewColumn{header: "MEDIAN", right: true}, viewColumn{header: "P99", right: true, drop: 2}, viewColumn{header: "SPREAD", right: true, drop: 3},
-		viewColumn{header: "RUNS × N", right: true, drop: 1}, viewColumn{header: ""})
+	v.Columns = append(v.Columns,
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
 	notes, everywhere := notes{}, common(points)
 	for i := range points {
 		p := &points[i]
-		var cells []cell
+		var cells []term.Cell
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
 		words, failed := notes.point(p, everywhere)
-		v.rows = append(v.rows, append(cells,
-			cell{text: quantity(answer.Value(p.Median), p.Unit)}, cell{text: quantity(answer.Value(p.P99), p.Unit)}, cell{text: percent(answer.Value(p.Spread))},
-			cell{text: runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, cell{words, failed}))
+		v.Rows = append(v.Rows, append(cells,
+			term.Cell{Text: quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: percent(answer.Value(p.Spread))},
+			term.Cell{Text: runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
 	}
-	v.below = append(v.below, calibrationLines(calibration, notes, everywhere)...)
-	v.below = append(v.below, notes.lines()...)
-	v.below = append(v.below, count(len(different), "point")+", "+count(s.result.Runs()+s.result.Plan.Done, "run"))
+	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
+	v.Below = append(v.Below, notes.lines()...)
+	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.result.Runs()+s.result.Plan.Done, "run"))
 	if s.result.Look != nil {
-		v.below = append(v.below, settledText(s.result.Look))
+		v.Below = append(v.Below, settledText(s.result.Look))
 	}
-	v.below = append(v.below, "")
-	v.commands = a.nextCommands(points, s)
+	v.Below = append(v.Below, "")
+	v.Commands = a.nextCommands(points, s)
 	return v
 }
 
@@ -146,23 +147,23 @@ func calibrationLines(points []query.SessionPoint, notes notes, everywhere []str
 		if p.Side != "" {
 			name += " " + p.Side
 		}
-		text := quantity(answer.Value(p.Median), p.Unit) + gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+		text := quantity(answer.Value(p.Median), p.Unit) + term.Gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
 		if words, _ := notes.point(p, everywhere); words != "" {
-			text += gap + words
+			text += term.Gap + words
 		}
 		rows = append(rows, [2]string{name, text})
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	return append(pairs(rows), "")
+	return append(term.Pairs(rows), "")
 }
 
 // settledText says how a session ended that went on until it was settled: all 12 points are settled after 9 blocks, or 3 of
 // 12 points are not settled after 30 blocks: noise.
 func settledText(l *runner.Look) string {
-	after := " after " + count(l.Blocks, "block")
-	points := "all " + count(l.Points, "point") + " are"
+	after := " after " + term.Count(l.Blocks, "block")
+	points := "all " + term.Count(l.Points, "point") + " are"
 	if l.Points == 1 {
 		points = "the point is"
 	}
@@ -174,7 +175,7 @@ func settledText(l *runner.Look) string {
 		if len(l.Open) == 1 {
 			are = "is"
 		}
-		points = fmt.Sprintf("%s of %s %s", thousands(len(l.Open)), count(l.Points, "point"), are)
+		points = fmt.Sprintf("%s of %s %s", term.Thousands(len(l.Open)), term.Count(l.Points, "point"), are)
 	}
 	reasons := map[string]int{}
 	for _, reason := range l.Open {
@@ -183,7 +184,7 @@ func settledText(l *runner.Look) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
 		if len(reasons) > 1 {
-			reason += ": " + thousands(reasons[reason])
+			reason += ": " + term.Thousands(reasons[reason])
 		}
 		parts = append(parts, reason)
 	}
@@ -210,7 +211,7 @@ func (a *app) nextCommands(points []query.SessionPoint, s summary) []string {
 		}
 		commands[i] = label + "neurolens " + command
 		if len(a.stores) > 0 {
-			commands[i] += " --store " + shellQuoted(s.dir)
+			commands[i] += " --store " + term.ShellWord(s.dir)
 		}
 	}
 	return commands
@@ -241,7 +242,7 @@ func (s summary) counts() string {
 	}
 	text := statusCounts(all)
 	if before > 0 {
-		text += fmt.Sprintf(" (%s new, %s from before)", thousands(s.result.Runs()), thousands(before))
+		text += fmt.Sprintf(" (%s new, %s from before)", term.Thousands(s.result.Runs()), term.Thousands(before))
 	}
 	return text
 }
@@ -251,19 +252,19 @@ func statusCounts(r runner.Result) string {
 	var parts []string
 	for _, status := range schema.Statuses {
 		if n := r.Statuses[status]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %s", thousands(n), status))
+			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), status))
 		}
 	}
-	return count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
 }
 
 // runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100.
 func runsTimesSamples(runs int, least, most *int64) string {
 	switch {
 	case runs == 0 || least == nil || most == nil:
-		return unknown
+		return term.Unknown
 	case *least == *most:
-		return fmt.Sprintf("%s × %s", thousands(runs), thousands(int(*least)))
+		return fmt.Sprintf("%s × %s", term.Thousands(runs), term.Thousands(int(*least)))
 	}
-	return fmt.Sprintf("%s × %s…%s", thousands(runs), thousands(int(*least)), thousands(int(*most)))
+	return fmt.Sprintf("%s × %s…%s", term.Thousands(runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
 }

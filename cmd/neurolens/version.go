@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -21,7 +22,7 @@ func newVersionCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := versionTable()
-			return a.print(format, t, func() view { return a.pairsView(t) })
+			return a.print(format, t, func() term.View { return a.pairsView(t) })
 		},
 	}
 }
@@ -55,10 +56,10 @@ func versionTable() answer.Table {
 }
 
 // pairsView shows facts and their values without a header or a count.
-func (a *app) pairsView(t answer.Table) view {
+func (a *app) pairsView(t answer.Table) term.View {
 	var lines [][2]string
 	for _, row := range t.Rows {
 		lines = append(lines, [2]string{machineText(row[0]), a.anyText(t.Columns[1], row[1], "")})
 	}
-	return view{below: pairs(lines)}
+	return term.View{Below: term.Pairs(lines)}
 }

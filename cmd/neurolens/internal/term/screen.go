@@ -1,4 +1,4 @@
-package main
+package term
 
 import (
 	"io"
@@ -8,19 +8,37 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// screen rewrites a block of lines at the end of what a terminal shows. It sets nothing that would have to be undone:
+// Screen rewrites a block of lines at the end of what a terminal shows. It sets nothing that would have to be undone:
 // the cursor stays visible, in the first column below the block, so that whatever ends the process, at whatever
 // moment, leaves a terminal that can be typed into.
-type screen struct {
+type Screen struct {
 	w       io.Writer
 	size    func() (columns, rows int)
 	drawn   []string // the block, as it stands on the terminal
 	columns int      // of the terminal when it was drawn
 }
 
-// draw writes lines that stay, and below them the block as it is for so many columns. Lines that stay may be longer
+// NewScreen is at the end of what a terminal shows that is w, and as large as size says.
+func NewScreen(w io.Writer, size func() (columns, rows int)) *Screen {
+	return &Screen{w: w, size: size}
+}
+
+// Width is how many columns the terminal has now.
+func (s *Screen) Width() int {
+	columns, _ := s.size()
+	return columns
+}
+
+// Clear removes the block.
+func (s *Screen) Clear() {
+	if s.drawn != nil {
+		s.Draw(nil, func(int) []string { return nil })
+	}
+}
+
+// Draw writes lines that stay, and below them the block as it is for so many columns. Lines that stay may be longer
 // than the terminal is wide; those of the block may not.
-func (s *screen) draw(stays []string, block func(columns int) []string) {
+func (s *Screen) Draw(stays []string, block func(columns int) []string) {
 	columns, rows := s.size()
 	lines := block(columns - 1) // where the last column is written, terminals differ in where the cursor is then
 	lines = lines[:min(len(lines), max(rows-1, 0))]
@@ -47,7 +65,7 @@ func (s *screen) draw(stays []string, block func(columns int) []string) {
 }
 
 // height is how many rows the block takes up: a terminal that has become narrower has broken its lines.
-func (s *screen) height(columns int) int {
+func (s *Screen) height(columns int) int {
 	n := 0
 	for _, line := range s.drawn {
 		n += max(1, (ansi.StringWidth(line)+columns-1)/columns)

@@ -1,0 +1,64 @@
+package term
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Thousands prints a whole number with commas: 1,204.
+func Thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Count prints a number of things with the right ending: 1 run, 1,204 runs.
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return Thousands(n) + " " + noun + "s"
+}
+
+// Heading joins what is said once above a table.
+func Heading(parts []string) []string {
+	if len(parts) == 0 {
+		return nil
+	}
+	words := make([]string, len(parts))
+	for i, part := range parts { // of a command of several lines
+		words[i] = strings.Join(strings.Fields(part), " ")
+	}
+	return []string{strings.Join(words, " · ")}
+}
+
+// Pairs are lines of name and value, aligned.
+func Pairs(rows [][2]string) []string {
+	width := 0
+	for _, row := range rows {
+		width = max(width, ansi.StringWidth(row[0]))
+	}
+	lines := make([]string, len(rows))
+	for i, row := range rows {
+		lines[i] = Pad(row[0], width, false) + Gap + strings.NewReplacer("\n", " ", "\t", " ").Replace(row[1])
+	}
+	return lines
+}
+
+// FirstLine is a text up to its first line break.
+func FirstLine(s string) string {
+	line, _, _ := strings.Cut(s, "\n")
+	return line
+}
+
+// ShellWord is a word that a shell reads as it is.
+func ShellWord(s string) string {
+	if s != "" && !strings.ContainsAny(s, " \t\n'\"\\$`*?[]{}()<>|&;#!~") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
