@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -48,7 +49,7 @@ func repeatableFlags(cmd *cobra.Command, python string) string {
 	if len(given) == 0 {
 		return ""
 	}
-	return machineText(given)
+	return output.Text(given)
 }
 
 // againCommand runs the point of a run again; empty where it is not known how. against is the commit that its session
@@ -102,7 +103,7 @@ func axisWords(t answer.Table, run []any, env map[string]any) []string {
 			}
 		}
 	}
-	switch model, path := textAt(t, run, "model"), machineText(env["runner.model"]); {
+	switch model, path := textAt(t, run, "model"), output.Text(env["runner.model"]); {
 	case executor == schema.ExecutorCommand || executor == schema.ExecutorPython || executor == schema.ExecutorBuiltin:
 	case path == "" && strings.HasPrefix(model, "builtin:"):
 		add("model", yamlText(literalBraces.Replace(model)))
@@ -111,12 +112,12 @@ func axisWords(t answer.Table, run []any, env map[string]any) []string {
 	}
 	for _, name := range []string{"batch_size", "seq_len", "precision"} {
 		if v := at(t, run, name); v != nil {
-			add(name, machineText(v))
+			add(name, output.Text(v))
 		}
 	}
 	params, _ := at(t, run, "params").(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(params)) {
-		add(name, yamlValue(machineText(params[name])))
+		add(name, yamlValue(output.Text(params[name])))
 	}
 	return words
 }
@@ -160,7 +161,7 @@ func flagWords(t answer.Table, run []any, env map[string]any) []string {
 // choosesPython tells that a parameter names the interpreter, which then needs no flag.
 func choosesPython(params map[string]any, path string) bool {
 	for _, value := range params {
-		if name := filepath.Clean("/" + machineText(value)); name != "/" && strings.HasSuffix(path, name) {
+		if name := filepath.Clean("/" + output.Text(value)); name != "/" && strings.HasSuffix(path, name) {
 			return true
 		}
 	}

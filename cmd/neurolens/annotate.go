@@ -177,19 +177,12 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 		if err != nil {
 			return storeError{err}
 		}
-		t.Rows = append(t.Rows, []any{said.EventID, string(said.Kind), orNull(said.Key), orNull(said.Value), int64(len(runs))})
+		t.Rows = append(t.Rows, []any{said.EventID, string(said.Kind), answer.Text(said.Key), answer.Text(said.Value), int64(len(runs))})
 	}
 	if err := store.Close(); err != nil {
 		return storeError{err}
 	}
 	return a.print(format, t, func() term.View { return annotationView(t) })
-}
-
-func orNull(text string) any {
-	if text == "" {
-		return nil
-	}
-	return text
 }
 
 // selected are the ids of the runs that are meant, oldest first.

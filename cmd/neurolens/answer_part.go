@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/export"
@@ -133,5 +134,5 @@ func (a *app) answer(ctx context.Context, q question) error {
 	if err != nil {
 		return err
 	}
-	return a.print(q.Format, t, func() term.View { return a.tableView(t) })
+	return a.print(q.Format, t, func() term.View { return output.TableView(t, a.width) })
 }

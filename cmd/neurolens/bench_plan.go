@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
@@ -17,7 +18,7 @@ func (b *bench) plan() error {
 	}
 	t := planTable(result.Plan, describe(b.sweep), b.flags.against != "")
 	return b.print(b.format, t, func() term.View {
-		v := b.tableView(t)
+		v := output.TableView(t, b.width)
 		v.Above = planLines(&result.Plan)
 		left := fmt.Sprintf("%s, %d to run", term.Count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)
 		if expected := result.Plan.Expected; expected > 0 {

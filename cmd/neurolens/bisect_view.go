@@ -200,9 +200,9 @@ func bisectTable() answer.Table {
 
 func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search *bisection, end bisectEnd) []any {
 	row := []any{
-		result, c.ID, c.Subject, textOrNull(step.Result), textOrNull(step.Reason),
-		textOrNull(step.Point), textOrNull(step.PointID), textOrNull(step.Metric), textOrNull(step.Unit), textOrNull(step.Scale),
-		nil, nil, nil, nil, int64(step.Blocks), textOrNull(step.Session),
+		result, c.ID, c.Subject, answer.Text(step.Result), answer.Text(step.Reason),
+		answer.Text(step.Point), answer.Text(step.PointID), answer.Text(step.Metric), answer.Text(step.Unit), answer.Text(step.Scale),
+		nil, nil, nil, nil, int64(step.Blocks), answer.Text(step.Session),
 		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.steps)), int64(search.blocks(end)),
 	}
 	if step.Confidence > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
@@ -8,13 +9,13 @@ import (
 // careView shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
 // that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
 func (a *app) careView(format string, t answer.Table, remedies []string) term.View {
-	table := a.tableViewOr(t, "no problem")
-	if format == formatMD {
+	table := output.TableViewOr(t, a.width, "no problem")
+	if format == output.FormatMD {
 		return table
 	}
 	var v term.View
 	for i, row := range t.Rows {
-		what, path, why := machineText(row[0]), machineText(row[1]), machineText(row[2])
+		what, path, why := output.Text(row[0]), output.Text(row[1]), output.Text(row[2])
 		v.Commands = append(v.Commands, what+term.Gap+path)
 		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, a.width)...)
 		if remedies != nil && remedies[i] != "" {

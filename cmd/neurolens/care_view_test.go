@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -20,7 +21,7 @@ func TestCareView(t *testing.T) {
 	}
 	a := &app{width: 80}
 	var b bytes.Buffer
-	a.careView(formatTable, table, []string{"store repair sets it aside", ""}).Render(&b, a.width, false)
+	a.careView(output.FormatTable, table, []string{"store repair sets it aside", ""}).Render(&b, a.width, false)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
@@ -40,7 +41,7 @@ func TestCareView(t *testing.T) {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}
 	b.Reset()
-	a.careView(formatMD, table, nil).Markdown(&b)
+	a.careView(output.FormatMD, table, nil).Markdown(&b)
 	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
 		t.Errorf("the document is\n%s", b.String())
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -134,13 +135,13 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 		return err
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
-		if forPeople(format) {
+		if output.ForPeople(format) {
 			req.Worst = compare.Verdicts
 		}
-		if format == formatTable && !f.needsAll() {
+		if format == output.FormatTable && !f.needsAll() {
 			req.Limit = compareRows
 		}
-		if !forPeople(format) && len(f.by) == 0 {
+		if !output.ForPeople(format) && len(f.by) == 0 {
 			debug.SetMemoryLimit(everyPointMemory)
 			c, err := a.printCompared(cmd.Context(), db, req, format)
 			if err != nil {
@@ -163,15 +164,15 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 
 // printCompared writes every point in a format for programs, page after page.
 func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Request, format string) (*compare.Comparison, error) {
-	w, fields := a.pages(format), compare.Fields(true)
+	w, fields := a.printer().Pages(format), compare.Fields(true)
 	req.Inputs = true
-	req.Pages = func(rows []compare.Row) error { return w.page(answer.TableOf(fields, rows)) }
+	req.Pages = func(rows []compare.Row) error { return w.Page(answer.TableOf(fields, rows)) }
 	c, err := compare.Compare(ctx, db, req)
 	if err != nil {
 		return nil, err
 	}
 	a.reportNotNumbers(c.NotNumbers)
-	return &c, w.end()
+	return &c, w.End()
 }
 
 // print writes a comparison in a format; the points themselves to people alone.
@@ -183,7 +184,7 @@ func (w compareWriter) print(format string) error {
 		}
 		w.grouped = answer.TableOf(compare.GroupFields(w.flags.by), groups)
 	}
-	if format == formatMD {
+	if format == output.FormatMD {
 		return w.markdown()
 	}
 	return w.app.print(format, w.grouped, w.view)

@@ -51,10 +51,7 @@ func (w compareWriter) markdown() error {
 		}
 	}
 	b.WriteString("\n</details>\n")
-	if _, err := w.app.stdout.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("writing to standard output: %w", err)
-	}
-	return nil
+	return w.app.printer().Write(b.Bytes())
 }
 
 // verdictLine is the comparison in one line.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -152,7 +153,7 @@ func noiseText(r *compare.Row) string {
 	case r.Scale == schema.ScaleRatio:
 		return share(e.Noise)
 	default:
-		return quantity(e.Noise, r.Unit)
+		return output.Quantity(e.Noise, r.Unit)
 	}
 }
 
@@ -161,7 +162,7 @@ func valueText(m *compare.Measured, unit string) string {
 	if m == nil || m.Value == nil {
 		return term.Unknown
 	}
-	return quantity(answer.Computed(*m.Value), unit)
+	return output.Quantity(answer.Computed(*m.Value), unit)
 }
 
 // pointCells are those of a point beside its axes.

@@ -41,7 +41,7 @@ func runDoctor(a *app, cmd *cobra.Command) error {
 		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
 	}
 	for _, d := range advice {
-		t.Rows = append(t.Rows, []any{d.Check, d.State, orNull(d.Value), orNull(d.Missing), orNull(d.Why), orNull(d.Remedy)})
+		t.Rows = append(t.Rows, []any{d.Check, d.State, answer.Text(d.Value), answer.Text(d.Missing), answer.Text(d.Why), answer.Text(d.Remedy)})
 	}
 	return a.print(format, t, func() term.View { return adviceView(env, advice, a.width) })
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
@@ -69,10 +70,10 @@ func factsView(t answer.Table) term.View {
 	unknown := map[string][]string{}
 	for _, row := range t.Rows {
 		if reason, ok := row[2].(string); ok {
-			unknown[reason] = append(unknown[reason], machineText(row[0]))
+			unknown[reason] = append(unknown[reason], output.Text(row[0]))
 			continue
 		}
-		v.Rows = append(v.Rows, []term.Cell{{Text: machineText(row[0])}, {Text: machineText(row[1])}})
+		v.Rows = append(v.Rows, []term.Cell{{Text: output.Text(row[0])}, {Text: output.Text(row[1])}})
 	}
 	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
 		v.Below = append(v.Below, reason+term.Gap+strings.Join(unknown[reason], " "))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/explain"
@@ -153,7 +154,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		case row.Unit == "runs", row.Kind == string(explain.Contrast):
 			return term.Cell{Text: text + " runs"}
 		case row.Scale != "" && err == nil:
-			return term.Cell{Text: quantity(number, row.Unit)}
+			return term.Cell{Text: output.Quantity(number, row.Unit)}
 		}
 		return term.Cell{Text: term.Cut(shortHashes(text), explainText)}
 	}
@@ -165,7 +166,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		part = fmt.Sprintf("%.0f %%", 100**row.Share)
 	}
 	return []term.Cell{
-		{Text: machineText(answer.Integer(row.Rank))},
+		{Text: output.Text(answer.Integer(row.Rank))},
 		{Text: row.Kind},
 		{Text: factName(row.Name)},
 		value(row.Base), value(row.Head),

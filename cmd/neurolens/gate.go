@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 )
@@ -108,7 +109,7 @@ func (a *app) endGate(m gateMode, c *compare.Comparison, format string) error {
 	if m == gateOff {
 		return nil
 	}
-	if !forPeople(format) {
+	if !output.ForPeople(format) {
 		fmt.Fprintln(a.stderr, m.line(c.Gate(), nounOf(c)))
 	}
 	return m.verdict(c.Gate())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -27,7 +28,7 @@ var groupMeanings = map[string]string{
 // runGroups lists groups of runs.
 func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
-		if format == formatTable && !cmd.Flags().Changed("limit") {
+		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
 		g, err := db.Groups(cmd.Context(), query.GroupRequest{
@@ -111,7 +112,7 @@ var groupColumns = []term.Column{
 }
 
 func groupCells(g *query.Group) []term.Cell {
-	number := func(v *float64) term.Cell { return term.Cell{Text: quantity(answer.Value(v), g.Unit)} }
+	number := func(v *float64) term.Cell { return term.Cell{Text: output.Quantity(answer.Value(v), g.Unit)} }
 	return []term.Cell{
 		{Text: term.Thousands(g.Points)},
 		{Text: term.Thousands(g.Runs)},
@@ -134,10 +135,10 @@ var bestColumns = []term.Column{
 func bestCells(g *query.Group) []term.Cell {
 	p99, runs := term.Unknown, term.Unknown
 	if p := g.Best; p != nil {
-		p99, runs = quantity(answer.Value(p.P99), g.Unit), runsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+		p99, runs = output.Quantity(answer.Value(p.P99), g.Unit), runsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
 	}
 	return []term.Cell{
-		{Text: quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
+		{Text: output.Quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
 	}
 }
 
@@ -177,7 +178,7 @@ func (a *app) keyAxis(g query.Grouping, i int) axis {
 		case time.Time:
 			text = a.when(v)
 		case int64, float64:
-			text = a.anyText(c, v, "")
+			text = output.ValueText(c, v, "")
 		}
 		x.values = append(x.values, text)
 	}

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 )
 
 func TestHelpFits(t *testing.T) {
@@ -49,10 +51,10 @@ func TestREADMENames(t *testing.T) {
 		}
 	}
 	visit(root)
-	if want := "`--format " + strings.Join(formats, "|") + "`"; !strings.Contains(readme, want) {
+	if want := "`--format " + strings.Join(output.Formats, "|") + "`"; !strings.Contains(readme, want) {
 		t.Errorf("the README does not say %s", want)
 	}
-	if usage := root.PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(formats, " ")) {
-		t.Errorf("--format is explained by %q, and the formats are %v", usage, formats)
+	if usage := root.PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
+		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
 	}
 }

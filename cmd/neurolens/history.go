@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -91,7 +92,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 		}
 	}
 	return a.askWithin(cmd, historyMemory, func(db *query.DB, format string) error {
-		if !forPeople(format) {
+		if !output.ForPeople(format) {
 			return a.printHistory(cmd.Context(), db, req, f.gate, format)
 		}
 		req.Outline = true
@@ -101,7 +102,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 		}
 		a.reportNotNumbers(h.NotNumbers)
 		w := historyWriter{app: a, h: &h, req: req, gate: f.gate}
-		if err := a.printView(format, w.view()); err != nil || f.gate == gateOff {
+		if err := a.printer().View(format, w.view()); err != nil || f.gate == gateOff {
 			return err
 		}
 		return f.gate.verdict(gateOfHistory(h.Gate))
@@ -157,15 +158,15 @@ func (w historyWriter) gateLine() string {
 
 // printHistory writes every row in a format for programs, page after page.
 func (a *app) printHistory(ctx context.Context, db *query.DB, req history.Request, gate gateMode, format string) error {
-	w := a.pages(format)
+	w := a.printer().Pages(format)
 	fields := history.Fields()
-	req.Pages = func(rows []history.Row) error { return w.page(answer.TableOf(fields, rows)) }
+	req.Pages = func(rows []history.Row) error { return w.Page(answer.TableOf(fields, rows)) }
 	h, err := history.Read(ctx, db, req)
 	if err != nil {
 		return err
 	}
 	a.reportNotNumbers(h.NotNumbers)
-	if err := w.end(); err != nil || gate == gateOff {
+	if err := w.End(); err != nil || gate == gateOff {
 		return err
 	}
 	fmt.Fprintln(a.stderr, historyWriter{app: a, h: &h, req: req, gate: gate}.gateLine()) // standard output is for the program

@@ -9,6 +9,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -183,7 +184,7 @@ func (w historyWriter) line(rows []history.Row, locations []float64) string {
 	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 
-func locationText(row *history.Row) string { return quantity(row.Location, row.Unit) }
+func locationText(row *history.Row) string { return output.Quantity(row.Location, row.Unit) }
 
 // sparkline draws values in at most so many columns, from the smallest to the largest of what it shows: medians of
 // neighbours where there are more values than columns. What hardly changes looks as if it hardly changed.

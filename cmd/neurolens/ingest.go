@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
@@ -262,14 +263,14 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	}
 	t := reportsTable(in.reading.Reports)
 	printed := in.print(format, t, func() term.View { return in.reportView(done) })
-	if forPeople(format) { // others have it in their rows
+	if output.ForPeople(format) { // others have it in their rows
 		in.explain()
 	}
 	if err != nil {
 		fmt.Fprintf(in.stderr, "%s stored before that\n", term.Count(done.Added, "run"))
 		return errors.Join(err, printed)
 	}
-	if !forPeople(format) { // whose table ends with it
+	if !output.ForPeople(format) { // whose table ends with it
 		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", in.appendedText(done))
 	}
 	return errors.Join(in.outcome(), printed)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -16,11 +17,11 @@ import (
 // preview prints the runs that would be stored as ls would print them, in the order of the files.
 func (in *ingesting) preview(ctx context.Context, format string) error {
 	list := query.Listing{Table: answer.Table{Columns: runsColumns()}}
-	pages := in.pages(format)
+	pages := in.printer().Pages(format)
 	for run, err := range in.reading.Preview(ctx) {
-		if err == nil && forPeople(format) {
+		if err == nil && output.ForPeople(format) {
 			list.Total++
-			if format == formatTable && len(list.Rows) == lsTableLimit {
+			if format == output.FormatTable && len(list.Rows) == lsTableLimit {
 				continue
 			}
 		}
@@ -28,16 +29,16 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 			return err
 		}
 		list.Rows = append(list.Rows, previewRow(run))
-		if !forPeople(format) && len(list.Rows) == previewPage {
-			if err := pages.page(list.Table); err != nil {
+		if !output.ForPeople(format) && len(list.Rows) == previewPage {
+			if err := pages.Page(list.Table); err != nil {
 				return err
 			}
 			list.Rows = nil
 		}
 	}
 	in.progress.end()
-	if !forPeople(format) {
-		err := errors.Join(pages.page(list.Table), pages.end())
+	if !output.ForPeople(format) {
+		err := errors.Join(pages.Page(list.Table), pages.End())
 		in.explain() // the rows are runs: nothing else says what was refused
 		return errors.Join(err, in.outcome())
 	}

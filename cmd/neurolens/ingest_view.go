@@ -31,7 +31,7 @@ func reportsTable(reports []imports.Report) answer.Table {
 			left += n
 		}
 		t.Rows = append(t.Rows, []any{
-			r.Name, string(r.State), orNull(r.Format), orNull(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), orNull(reasonOf(r)),
+			r.Name, string(r.State), answer.Text(r.Format), answer.Text(r.Version), int64(r.Runs), int64(r.Sessions), r.Samples, int64(left), int64(r.Refused), answer.Text(reasonOf(r)),
 		})
 	}
 	return t

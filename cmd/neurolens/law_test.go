@@ -59,6 +59,7 @@ var law = []struct {
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
 	{"runner/builtin", []string{"schema"}, nil},
 	{"runner/onnx", []string{"schema"}, nil},
+	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
@@ -159,8 +160,22 @@ var layers = [][]string{
 	{"query/explain", "query/foresight"},
 }
 
+// commandLayers are the packages of the command, likewise.
+var commandLayers = [][]string{
+	{"cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
+	{"cmd/neurolens"},
+}
+
 // TestQueryLayers: nothing in query imports upwards.
-func TestQueryLayers(t *testing.T) {
+func TestQueryLayers(t *testing.T) { checkLayers(t, "query", layers) }
+
+// TestCommandLayers: nor does anything that the command is made of.
+func TestCommandLayers(t *testing.T) { checkLayers(t, "cmd", commandLayers) }
+
+// checkLayers finds what a folder's packages import that is not below them.
+func checkLayers(t *testing.T, folder string, layers [][]string) {
+	t.Helper()
 	place := map[string]int{}
 	for i, layer := range layers {
 		for _, pkg := range layer {
@@ -168,7 +183,7 @@ func TestQueryLayers(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	eachSource(t, "query", func(path, pkg string) {
+	eachSource(t, folder, func(path, pkg string) {
 		own, known := place[pkg]
 		if seen[pkg] = true; !known {
 			t.Errorf("%s: package %s is in no layer", path, pkg)
@@ -183,7 +198,7 @@ func TestQueryLayers(t *testing.T) {
 	})
 	for pkg := range place {
 		if !seen[pkg] {
-			t.Errorf("layers has %s, which does not exist", pkg)
+			t.Errorf("the layers have %s, which does not exist", pkg)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -96,7 +97,7 @@ func TestLiveSession(t *testing.T) {
 		errSize: func() (int, int) { return m.Columns, m.Rows },
 	}
 	s := parsed(t, progressSweep)
-	p := newProgress(a, s, sweep.Overrides{}, formatTable, foresight.Foresight{})
+	p := newProgress(a, s, sweep.Overrides{}, output.FormatTable, foresight.Foresight{})
 	result := clock.play(s, p.observe)
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
 repeats = 8 runs · lab3

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -82,16 +83,16 @@ A table shows the newest 20; every other format shows all.`,
 
 func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
-		if forPeople(format) {
+		if output.ForPeople(format) {
 			o.columns = lsColumns
 		}
-		if format == formatTable && !cmd.Flags().Changed("limit") {
+		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
 		req := query.ListRequest{
 			Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit, Metric: o.metric,
 		}
-		if !forPeople(format) {
+		if !output.ForPeople(format) {
 			return a.printPages(cmd.Context(), db, req, format)
 		}
 		list, err := db.List(cmd.Context(), req)
@@ -110,18 +111,18 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 
 // printPages writes a listing page after page.
 func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, format string) error {
-	w := a.pages(format)
+	w := a.printer().Pages(format)
 	err := db.Pages(ctx, req, func(page query.Listing) error {
-		if !w.printer.began {
+		if !w.Began() {
 			a.reportNotNumbers(page.NotNumbers)
 			a.reportMetrics(page, lsOptions{metric: req.Metric})
 		}
-		return w.page(page.Table)
+		return w.Page(page.Table)
 	})
 	if err != nil {
 		return err
 	}
-	return w.end()
+	return w.End()
 }
 
 // reportNotNumbers says how many values an ordering had to pass over.

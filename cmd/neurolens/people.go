@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/filter"
@@ -36,76 +37,6 @@ func (a *app) when(v any) string {
 
 // offset is the offset of local time from UTC, for the header above times.
 func (a *app) offset() string { return a.now().Local().Format("-07:00") }
-
-// quantity prints a value of a stored unit for people; NULL is unknown.
-func quantity(v any, unit string) string {
-	switch v := v.(type) {
-	case float64:
-		return schema.ForPeople(v, unit)
-	case int64:
-		return schema.ForPeople(float64(v), unit)
-	}
-	return term.Unknown
-}
-
-// anyText prints a value of a column for people.
-func (a *app) anyText(c answer.Column, v any, rowUnit string) string {
-	switch v := v.(type) {
-	case nil:
-		return term.Unknown
-	case time.Time:
-		return v.Local().Format("2006-01-02 15:04:05 -07:00")
-	case float64, int64:
-		switch {
-		case c.Unit == schema.UnitOfRow && rowUnit != "":
-			return quantity(v, rowUnit)
-		case c.Unit != "" && c.Unit != schema.UnitOfRow:
-			return quantity(v, c.Unit)
-		}
-		return machineText(v)
-	case string:
-		return strings.NewReplacer("\n", " ", "\t", " ").Replace(v)
-	}
-	return machineText(v)
-}
-
-// tableView shows a table as it is, under its own column names.
-func (a *app) tableView(t answer.Table) term.View {
-	v := term.View{Below: []string{term.Count(len(t.Rows), "row")}}
-	for _, c := range t.Columns {
-		right := c.Type == answer.TypeInteger || c.Type == answer.TypeReal
-		v.Columns = append(v.Columns, term.Column{Header: c.Name, Right: right})
-	}
-	unit := t.Index("unit")
-	for _, row := range t.Rows {
-		rowUnit := ""
-		if unit >= 0 {
-			rowUnit, _ = row[unit].(string)
-		}
-		cells := make([]term.Cell, len(row))
-		for i, value := range row {
-			cells[i].Text = a.anyText(t.Columns[i], value, rowUnit)
-		}
-		v.Rows = append(v.Rows, cells)
-	}
-	v.Compact = func() term.View {
-		first, left := v.Leading(a.width)
-		if left > 0 {
-			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; name fewer, or --format json, csv or plain")
-		}
-		return first
-	}
-	return v
-}
-
-// tableViewOr says something else where there is no row.
-func (a *app) tableViewOr(t answer.Table, none string) term.View {
-	v := a.tableView(t)
-	if len(t.Rows) == 0 {
-		v.Below = []string{none}
-	}
-	return v
-}
 
 // axis is something in which the rows of a listing differ, or agree.
 type axis struct {
@@ -167,7 +98,7 @@ func axisText(v any) string {
 	if v == "" {
 		return `""`
 	}
-	return machineText(v)
+	return output.Text(v)
 }
 
 func parameterNames(t answer.Table, column int) []string {

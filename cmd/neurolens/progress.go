@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/foresight"
@@ -42,7 +43,7 @@ func newProgress(a *app, s *sweep.Sweep, o sweep.Overrides, format string, known
 	d := describe(s)
 	d.against, d.foresight = o.Against, known
 	switch {
-	case format == formatJSONL:
+	case format == output.FormatJSONL:
 		p.reporter = &jsonReporter{w: a.stderr, description: d}
 	case a.errTerminal && a.getenv("TERM") != "dumb":
 		p.reporter = newLiveReporter(a, d)

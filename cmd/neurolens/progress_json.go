@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
@@ -32,11 +33,11 @@ func (j *jsonReporter) begin(e runner.Event) {
 		{"event", "session"},
 		{"session_id", e.Session},
 		{"suite", j.sweep.Suite},
-		{"machine", textOrNull(e.Env.Machine)},
+		{"machine", answer.Text(e.Env.Machine)},
 		{"points", int64(len(j.sweep.Points))},
 		{"repeats", int64(j.sweep.Repeats)},
 		{"launches", int64(e.Launches)},
-		{"load", realOrNull(sessionLoad(e.Env))},
+		{"load", answer.Value(sessionLoad(e.Env))},
 		{"seeable_change", seeable},
 	})
 }
@@ -55,16 +56,16 @@ func (j *jsonReporter) prepare(e runner.Event) {
 func (j *jsonReporter) plan(p *runner.Plan) {
 	changes := []any{}
 	for _, c := range p.Changes {
-		changes = append(changes, map[string]any{"what": c.What, "from": textOrNull(c.From), "to": textOrNull(c.To), "runs": int64(c.Runs)})
+		changes = append(changes, map[string]any{"what": c.What, "from": answer.Text(c.From), "to": answer.Text(c.To), "runs": int64(c.Runs)})
 	}
 	sides := []any{}
 	for _, s := range p.Sides {
-		sides = append(sides, map[string]any{"side": s.Name, "git_commit": textOrNull(s.Commit), "git_dirty": s.Dirty})
+		sides = append(sides, map[string]any{"side": s.Name, "git_commit": answer.Text(s.Commit), "git_dirty": s.Dirty})
 	}
 	j.write([]member{
 		{"event", "plan"},
 		{"launches", int64(len(p.Launches))},
-		{"resumes", textOrNull(p.Resumes)},
+		{"resumes", answer.Text(p.Resumes)},
 		{"done", int64(p.Done)},
 		{"changes", changes},
 		{"sides", sides},
@@ -95,7 +96,7 @@ func (j *jsonReporter) looked(e runner.Event) {
 func (j *jsonReporter) finished(e runner.Event) {
 	var metric, unit, median, samples, left any
 	if m, s := primary(e.Run); m != nil {
-		metric, unit, median = m.Name, textOrNull(m.Unit), realOrNull(s.P50)
+		metric, unit, median = m.Name, answer.Text(m.Unit), answer.Value(s.P50)
 		if s.N != nil {
 			samples = *s.N
 		}
@@ -114,14 +115,14 @@ func (j *jsonReporter) finished(e runner.Event) {
 		{"run_id", e.Run.RunID},
 		{"point_id", e.Launch.Point.PointID},
 		{"point", point},
-		{"side", textOrNull(e.Run.Side)},
-		{"purpose", textOrNull(string(e.Run.Purpose))},
+		{"side", answer.Text(e.Run.Side)},
+		{"purpose", answer.Text(string(e.Run.Purpose))},
 		{"control", e.Launch.Point.Control},
 		{"repeat_index", int64(e.Launch.Repeat)},
 		{"status", string(e.Run.Status)},
-		{"stage", textOrNull(string(e.Run.Stage))},
-		{"error_kind", textOrNull(e.Run.ErrorKind)},
-		{"error", textOrNull(e.Run.Error)},
+		{"stage", answer.Text(string(e.Run.Stage))},
+		{"error_kind", answer.Text(e.Run.ErrorKind)},
+		{"error", answer.Text(e.Run.Error)},
 		{"metric", metric},
 		{"unit", unit},
 		{"median", median},
@@ -154,23 +155,8 @@ func (j *jsonReporter) write(members []member) {
 		columns, row = append(columns, answer.Column{Name: m.key}), append(row, m.value)
 	}
 	var b bytes.Buffer
-	if err := writeObject(&b, columns, keys(columns), row); err != nil {
+	if err := output.WriteLines(&b, answer.Table{Columns: columns, Rows: [][]any{row}}); err != nil {
 		return
 	}
-	b.WriteByte('\n')
 	_, _ = j.w.Write(b.Bytes())
-}
-
-func textOrNull(s string) any {
-	if s == "" {
-		return nil
-	}
-	return s
-}
-
-func realOrNull(f *float64) any {
-	if f == nil {
-		return nil
-	}
-	return *f
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -97,13 +98,13 @@ driver_version was –, is 575.51: 1 run again
 3/8  0000RUNC  bs=16 fp32  repeat 1  timeout in measure: measure took more than 15 s; raise timeouts.measure
 4/8  0000RUND  bs=16 fp64  repeat 1  cancelled in measure
 `
-	if got := reported(t, formatPlain); got != want {
+	if got := reported(t, output.FormatPlain); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
 func TestJSONProgress(t *testing.T) {
-	got := reported(t, formatJSONL)
+	got := reported(t, output.FormatJSONL)
 	want := []string{
 		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8, "seeable_change": null}`,
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 )
@@ -36,7 +37,7 @@ func countedBy(metric, given string) string {
 
 // quantityOf prints a value of a metric for people. given is the unit that its file has it in; empty where that is not known.
 func quantityOf(v any, unit, metric, given string) string {
-	text := quantity(v, unit)
+	text := output.Quantity(v, unit)
 	if unit != rateUnit || text == term.Unknown {
 		return text
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -58,7 +59,7 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
-		if !forPeople(format) {
+		if !output.ForPeople(format) {
 			return a.print(format, detail.Run, nil)
 		}
 		related, err := db.Related(cmd.Context(), detail)
@@ -147,7 +148,7 @@ func (a *app) headline(t answer.Table, run []any) []string {
 	lines = append(lines, status+" · "+started)
 	if warnings, _ := at(t, run, "warnings").([]any); len(warnings) > 0 {
 		for _, w := range warnings {
-			lines = append(lines, warningText(machineText(w)))
+			lines = append(lines, warningText(output.Text(w)))
 		}
 	}
 	return lines
@@ -160,7 +161,7 @@ func configurationLines(t answer.Table, run []any) []string {
 	asked := map[string]string{}
 	for _, name := range slices.Concat(identityColumns[1:], []string{"side"}) {
 		if v := at(t, run, name); v != nil {
-			asked[name] = machineText(v)
+			asked[name] = output.Text(v)
 		}
 	}
 	params, _ := at(t, run, "params").(map[string]any)
@@ -179,12 +180,12 @@ func configurationLines(t answer.Table, run []any) []string {
 	for _, name := range settingNames() {
 		said := slices.ContainsFunc(rows, func(row [2]string) bool { return row[0] == name })
 		if v, ok := env["runner."+name]; ok && !said {
-			rows = append(rows, [2]string{name, machineText(v)})
+			rows = append(rows, [2]string{name, output.Text(v)})
 		}
 	}
 	tags, _ := at(t, run, "tags").(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{"tag." + name, machineText(tags[name])})
+		rows = append(rows, [2]string{"tag." + name, output.Text(tags[name])})
 	}
 	return append(term.Pairs(rows), "point "+textAt(t, run, "point_id"))
 }
@@ -215,12 +216,12 @@ func (a *app) environmentLines(t answer.Table, run []any, before answer.Table) [
 	} {
 		i := t.Index(name)
 		if run[i] != nil {
-			rows = append(rows, [2]string{name, a.anyText(t.Columns[i], run[i], "")})
+			rows = append(rows, [2]string{name, output.ValueText(t.Columns[i], run[i], "")})
 		}
 	}
 	for _, name := range []string{"cpu.governor", "load.1m"} {
 		if v, ok := env[name]; ok {
-			rows = append(rows, [2]string{name, machineText(v)})
+			rows = append(rows, [2]string{name, output.Text(v)})
 		}
 	}
 	missing, _ := at(t, run, "env_missing").(map[string]any)
@@ -265,7 +266,7 @@ func factText(v any) string {
 	if v == nil {
 		return term.Unknown
 	}
-	return machineText(v)
+	return output.Text(v)
 }
 
 // volatileFact tells facts that differ from run to run and say nothing about a change of the machine.
@@ -277,7 +278,7 @@ func stageLines(t answer.Table, run []any) []string {
 	var rows [][2]string
 	for _, stage := range schema.StageNames {
 		if v, ok := at(t, run, string(stage)+"_ns").(int64); ok {
-			rows = append(rows, [2]string{string(stage), quantity(v, "ns")})
+			rows = append(rows, [2]string{string(stage), output.Quantity(v, "ns")})
 		}
 	}
 	return term.Pairs(rows)

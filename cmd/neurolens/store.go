@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
@@ -140,7 +141,7 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if err := a.reportLive(dir, now); err != nil {
 			return err
 		}
-		return a.print(format, t, func() term.View { return a.tableViewOr(t, "nothing to seal") })
+		return a.print(format, t, func() term.View { return output.TableViewOr(t, a.width, "nothing to seal") })
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
@@ -190,7 +191,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() term.View { return a.tableView(t) }); err != nil {
+		if err := a.print(format, t, func() term.View { return output.TableView(t, a.width) }); err != nil {
 			return err
 		}
 		if differing > 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/query"
@@ -168,7 +169,7 @@ func (a *app) recordsView(t answer.Table) term.View {
 		}
 		var lines [][2]string
 		for j, c := range t.Columns {
-			lines = append(lines, [2]string{c.Name, a.anyText(c, row[j], "")})
+			lines = append(lines, [2]string{c.Name, output.ValueText(c, row[j], "")})
 		}
 		v.Below = append(v.Below, term.Pairs(lines)...)
 	}

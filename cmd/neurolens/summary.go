@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
@@ -104,7 +105,7 @@ func (a *app) summaryView(points []query.SessionPoint, s summary) term.View {
 		}
 		words, failed := notes.point(p, everywhere)
 		v.Rows = append(v.Rows, append(cells,
-			term.Cell{Text: quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: percent(answer.Value(p.Spread))},
+			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: percent(answer.Value(p.Spread))},
 			term.Cell{Text: runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
 	}
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
@@ -147,7 +148,7 @@ func calibrationLines(points []query.SessionPoint, notes notes, everywhere []str
 		if p.Side != "" {
 			name += " " + p.Side
 		}
-		text := quantity(answer.Value(p.Median), p.Unit) + term.Gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+		text := output.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
 		if words, _ := notes.point(p, everywhere); words != "" {
 			text += term.Gap + words
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
@@ -31,7 +32,7 @@ func versionTable() answer.Table {
 	t := answer.Table{Columns: []answer.Column{{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}}}
 	add := func(fact, value string) { t.Rows = append(t.Rows, []any{fact, value}) }
 	add("neurolens", version)
-	add("store_format", machineText(int64(schema.Format)))
+	add("store_format", output.Text(int64(schema.Format)))
 	add("go", runtime.Version())
 	add("platform", runtime.GOOS+"/"+runtime.GOARCH)
 	info, ok := debug.ReadBuildInfo()
@@ -59,7 +60,7 @@ func versionTable() answer.Table {
 func (a *app) pairsView(t answer.Table) term.View {
 	var lines [][2]string
 	for _, row := range t.Rows {
-		lines = append(lines, [2]string{machineText(row[0]), a.anyText(t.Columns[1], row[1], "")})
+		lines = append(lines, [2]string{output.Text(row[0]), output.ValueText(t.Columns[1], row[1], "")})
 	}
 	return term.View{Below: term.Pairs(lines)}
 }

@@ -1,11 +1,43 @@
-package main
+package output
 
 import (
+	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/schema"
 )
+
+// Text is a value for a program: stored units, the shortest digits that give the number back, RFC 3339 in UTC,
+// lists and maps as JSON, nothing for NULL.
+func Text(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return strconv.FormatFloat(v, 'g', -1, 64)
+		}
+		return schema.CanonicalFloat(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case time.Time:
+		return v.UTC().Format(time.RFC3339Nano)
+	}
+	text, err := jsonText(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return text
+}
 
 // plainEscapes are those of the format plain that are older than \u, and its own escape character.
 var plainEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"bytes"
@@ -23,20 +23,20 @@ func nastyTable() answer.Table {
 // TestNothingSteers prints texts that would steer a terminal in every format to one: none does.
 func TestNothingSteers(t *testing.T) {
 	t.Parallel()
-	for _, format := range formats {
+	for _, format := range Formats {
 		var out bytes.Buffer
-		a := &app{stdout: &out, terminal: true, width: 80, getenv: func(string) string { return "1" }}
+		p := Printer{Out: &out, Terminal: true, Width: 80}
 		table := nastyTable()
-		if err := a.print(format, table, func() term.View { return a.tableView(table) }); err != nil {
+		if err := p.Print(format, table, func() term.View { return TableView(table, p.Width) }); err != nil {
 			t.Fatal(err)
 		}
 		for _, r := range out.String() {
-			if term.Steers(r) && r != '\n' && (r != '\t' || format != formatPlain) {
+			if term.Steers(r) && r != '\n' && (r != '\t' || format != FormatPlain) {
 				t.Errorf("%s: %q is printed as it is", format, r)
 				break
 			}
 		}
-		if format == formatPlain && strings.Count(out.String(), "\n") != len(termtest.Nasty())+1 {
+		if format == FormatPlain && strings.Count(out.String(), "\n") != len(termtest.Nasty())+1 {
 			t.Errorf("plain has other lines than rows:\n%s", out.String())
 		}
 	}
@@ -47,8 +47,8 @@ func TestPipesKeep(t *testing.T) {
 	t.Parallel()
 	for _, raw := range []bool{false, true} {
 		var out bytes.Buffer
-		a := &app{stdout: &out, csvRaw: raw}
-		if err := a.print(formatCSV, nastyTable(), nil); err != nil {
+		p := Printer{Out: &out, CSVRaw: raw}
+		if err := p.Print(FormatCSV, nastyTable(), nil); err != nil {
 			t.Fatal(err)
 		}
 		records, err := csv.NewReader(&out).ReadAll()
@@ -69,8 +69,8 @@ func TestPipesKeep(t *testing.T) {
 		}
 	}
 	var out bytes.Buffer
-	a := &app{stdout: &out}
-	if err := a.print(formatJSON, nastyTable(), nil); err != nil {
+	p := Printer{Out: &out}
+	if err := p.Print(FormatJSON, nastyTable(), nil); err != nil {
 		t.Fatal(err)
 	}
 	var objects []map[string]any

@@ -1,4 +1,4 @@
-package main
+package output
 
 import (
 	"fmt"
@@ -19,9 +19,8 @@ func TestWideTable(t *testing.T) {
 		table.Columns = append(table.Columns, answer.Column{Name: fmt.Sprintf("column_%d", i), Type: answer.TypeText})
 		table.Rows[0] = append(table.Rows[0], "value_of_a_column")
 	}
-	a := &app{width: 80}
 	var out strings.Builder
-	a.tableView(table).Render(&out, 80, false)
+	TableView(table, 80).Render(&out, 80, false)
 	if want := "79 more columns left out"; !strings.Contains(out.String(), want) || !strings.Contains(out.String(), "value_of_a_") {
 		t.Errorf("want %q in\n%s", want, out.String())
 	}
@@ -32,7 +31,7 @@ func TestWideTable(t *testing.T) {
 	}
 	few := answer.Table{Columns: table.Columns[:5], Rows: [][]any{table.Rows[0][:5]}}
 	out.Reset()
-	a.tableView(few).Render(&out, 80, false)
+	TableView(few, 80).Render(&out, 80, false)
 	if strings.Contains(out.String(), "left out") || !strings.Contains(out.String(), "column_4") {
 		t.Errorf("five columns fit:\n%s", out.String())
 	}

@@ -1,0 +1,131 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// keys are the names of columns, each once: what stands again is followed by a number, as DuckDB does in a subquery.
+func keys(columns []answer.Column) []string {
+	taken := map[string]bool{}
+	for _, c := range columns {
+		taken[c.Name] = true
+	}
+	all := make([]string, len(columns))
+	seen := map[string]bool{}
+	for i, c := range columns {
+		name := c.Name
+		for n := 1; seen[c.Name] && taken[name]; n++ {
+			name = c.Name + "_" + strconv.Itoa(n)
+		}
+		seen[c.Name], taken[name], all[i] = true, true, name
+	}
+	return all
+}
+
+// writeObject writes a row as a JSON object with its keys in column order. NULL is null.
+func writeObject(w *bytes.Buffer, columns []answer.Column, keys []string, row []any) error {
+	w.WriteByte('{')
+	for i, c := range columns {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		key, err := jsonText(keys[i])
+		if err != nil {
+			return err
+		}
+		value, err := jsonText(row[i])
+		if err != nil {
+			return fmt.Errorf("column %s: %w", c.Name, err)
+		}
+		w.WriteString(key + ": " + value)
+	}
+	w.WriteByte('}')
+	return nil
+}
+
+// jsonText is a value as JSON. What JSON has no number for is a string: "NaN", "Infinity", "-Infinity". What would steer
+// a terminal is escaped.
+func jsonText(v any) (string, error) {
+	if t, ok := v.(time.Time); ok {
+		v = t.UTC().Format(time.RFC3339Nano)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(forJSON(v)); err != nil {
+		return "", err
+	}
+	return term.Escaped(strings.TrimSuffix(b.String(), "\n"), term.Steers), nil
+}
+
+// forJSON is a value with text in place of the numbers that JSON has not; the value itself where that does.
+func forJSON(v any) any {
+	if fitsJSON(v) {
+		return v
+	}
+	switch v := v.(type) {
+	case float64:
+		switch {
+		case math.IsNaN(v):
+			return "NaN"
+		case math.IsInf(v, 1):
+			return "Infinity"
+		case math.IsInf(v, -1):
+			return "-Infinity"
+		}
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = forJSON(v[i])
+		}
+		return out
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k := range v {
+			out[k] = forJSON(v[k])
+		}
+		return out
+	}
+	return v
+}
+
+// fitsJSON tells whether JSON has a value as it is: each number is finite, and no list or map is nil, which would become
+// null although it is but empty.
+func fitsJSON(v any) bool {
+	switch v := v.(type) {
+	case float64:
+		return !math.IsNaN(v) && !math.IsInf(v, 0)
+	case []any:
+		return v != nil && !slices.ContainsFunc(v, func(e any) bool { return !fitsJSON(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !fitsJSON(e) {
+				return false
+			}
+		}
+		return v != nil
+	}
+	return true
+}
+
+// WriteLines writes rows as JSON objects, one a line.
+func WriteLines(b *bytes.Buffer, t answer.Table) error {
+	keys := keys(t.Columns)
+	for _, row := range t.Rows {
+		if err := writeObject(b, t.Columns, keys, row); err != nil {
+			return err
+		}
+		b.WriteString("\n")
+	}
+	return nil
+}

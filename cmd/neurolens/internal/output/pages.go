@@ -1,0 +1,143 @@
+package output
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// pages writes a result in a format for programs, a part of its rows at a time: it may be longer than what fits in memory.
+type pages struct {
+	printer Printer
+	format  string
+	buffer  bytes.Buffer
+	started bool // a page was written
+	rows    bool // a row was written
+}
+
+// Pages writes a result in a format for programs.
+func (p Printer) Pages(format string) *pages { return &pages{printer: p, format: format} }
+
+// Began tells whether a page was written.
+func (w *pages) Began() bool { return w.started }
+
+// Page writes some rows; the tables of all calls have the same columns.
+func (w *pages) Page(t answer.Table) error {
+	var err error
+	switch w.format {
+	case FormatPlain:
+		w.plain(t)
+	case FormatCSV:
+		err = w.csv(t)
+	case FormatJSON:
+		err = w.json(t)
+	case FormatJSONL:
+		err = WriteLines(&w.buffer, t)
+	}
+	if err != nil {
+		return fmt.Errorf("printing as %s: %w", w.format, err)
+	}
+	w.started = true
+	w.rows = w.rows || len(t.Rows) > 0
+	return w.flush()
+}
+
+// End writes what stands after the last row.
+func (w *pages) End() error {
+	if w.format != FormatJSON {
+		return nil
+	}
+	if w.rows {
+		w.buffer.WriteString("\n")
+	}
+	w.buffer.WriteString("]\n")
+	return w.flush()
+}
+
+func (w *pages) flush() error {
+	err := w.printer.Write(w.buffer.Bytes())
+	w.buffer.Reset()
+	return err
+}
+
+// plain writes tab-separated lines under a header of column names. A tab or a line break inside a value or a name is
+// written as \t or \n, so that every row is one line, and what would steer a terminal as \u and four digits.
+func (w *pages) plain(t answer.Table) {
+	cells := make([]string, len(t.Columns))
+	if !w.started {
+		for i, name := range names(t) {
+			cells[i] = plainText(name)
+		}
+		fmt.Fprintln(&w.buffer, strings.Join(cells, "\t"))
+	}
+	for _, row := range t.Rows {
+		for i, v := range row {
+			cells[i] = plainText(Text(v))
+		}
+		fmt.Fprintln(&w.buffer, strings.Join(cells, "\t"))
+	}
+}
+
+func names(t answer.Table) []string {
+	all := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		all[i] = c.Name
+	}
+	return all
+}
+
+func (w *pages) csv(t answer.Table) error {
+	out := csv.NewWriter(&w.buffer)
+	record := make([]string, len(t.Columns))
+	if !w.started {
+		for i, name := range names(t) {
+			record[i] = w.csvCell(name)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	for _, row := range t.Rows {
+		for i, v := range row {
+			record[i] = w.csvCell(v)
+		}
+		if err := out.Write(record); err != nil {
+			return err
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// csvCell is a value in a cell of CSV. Texts alone can be taken for formulas: numbers are what they say.
+func (w *pages) csvCell(v any) string {
+	text := Text(v)
+	if _, isText := v.(string); isText && !w.printer.CSVRaw {
+		text = csvText(text)
+	}
+	if w.printer.Terminal {
+		text = term.Escaped(text, term.Steers)
+	}
+	return text
+}
+
+func (w *pages) json(t answer.Table) error {
+	if !w.started {
+		w.buffer.WriteString("[")
+	}
+	keys := keys(t.Columns)
+	for i, row := range t.Rows {
+		if w.rows || i > 0 {
+			w.buffer.WriteString(",")
+		}
+		w.buffer.WriteString("\n  ")
+		if err := writeObject(&w.buffer, t.Columns, keys, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}

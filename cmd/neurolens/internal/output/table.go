@@ -1,0 +1,80 @@
+package output
+
+import (
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TableView shows a table as it is, under its own column names.
+func TableView(t answer.Table, width int) term.View {
+	v := term.View{Below: []string{term.Count(len(t.Rows), "row")}}
+	for _, c := range t.Columns {
+		right := c.Type == answer.TypeInteger || c.Type == answer.TypeReal
+		v.Columns = append(v.Columns, term.Column{Header: c.Name, Right: right})
+	}
+	unit := t.Index("unit")
+	for _, row := range t.Rows {
+		rowUnit := ""
+		if unit >= 0 {
+			rowUnit, _ = row[unit].(string)
+		}
+		cells := make([]term.Cell, len(row))
+		for i, value := range row {
+			cells[i].Text = ValueText(t.Columns[i], value, rowUnit)
+		}
+		v.Rows = append(v.Rows, cells)
+	}
+	v.Compact = func() term.View {
+		first, left := v.Leading(width)
+		if left > 0 {
+			first.Below = append(first.Below, term.Count(left, "more column")+" left out: the terminal is too narrow; name fewer, or --format json, csv or plain")
+		}
+		return first
+	}
+	return v
+}
+
+// TableViewOr says something else where there is no row.
+func TableViewOr(t answer.Table, width int, none string) term.View {
+	v := TableView(t, width)
+	if len(t.Rows) == 0 {
+		v.Below = []string{none}
+	}
+	return v
+}
+
+// ValueText prints a value of a column for people: in the column's unit, or in that of the row.
+func ValueText(c answer.Column, v any, rowUnit string) string {
+	switch v := v.(type) {
+	case nil:
+		return term.Unknown
+	case time.Time:
+		return v.Local().Format("2006-01-02 15:04:05 -07:00")
+	case float64, int64:
+		switch {
+		case c.Unit == schema.UnitOfRow && rowUnit != "":
+			return Quantity(v, rowUnit)
+		case c.Unit != "" && c.Unit != schema.UnitOfRow:
+			return Quantity(v, c.Unit)
+		}
+		return Text(v)
+	case string:
+		return strings.NewReplacer("\n", " ", "\t", " ").Replace(v)
+	}
+	return Text(v)
+}
+
+// Quantity prints a value of a stored unit for people; NULL is unknown.
+func Quantity(v any, unit string) string {
+	switch v := v.(type) {
+	case float64:
+		return schema.ForPeople(v, unit)
+	case int64:
+		return schema.ForPeople(float64(v), unit)
+	}
+	return term.Unknown
+}
