@@ -58,6 +58,7 @@ var law = []struct {
 	{"runner/device", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
 	{"runner/builtin", []string{"schema"}, nil},
+	{"runner/expression", []string{"schema"}, []string{"github.com/expr-lang/expr"}},
 	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},

@@ -1,0 +1,175 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/builtin"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/types"
+	"github.com/expr-lang/expr/vm"
+)
+
+// What one expression may be. What a person writes is far below.
+const (
+	maxText   = 4096 // bytes
+	maxNodes  = 500
+	maxMemory = 1000 // elements of lists
+)
+
+// Scope says what an expression may name: values by name with their kinds, and functions beside those of Functions.
+type Scope struct {
+	Names     map[string]Kind
+	Functions []Function
+}
+
+// Expression is a compiled expression. Any number of goroutines may make evaluators of it.
+type Expression struct {
+	text    string
+	program *vm.Program
+	names   []string
+	calls   []string
+	gives   Kind
+}
+
+// Error is what is wrong with an expression, and where.
+type Error struct {
+	Line, Column int // from 1, the column in characters; 0: nowhere in particular
+	Message      string
+}
+
+// Error is the place within the expression and what is wrong there.
+func (e *Error) Error() string {
+	if e.Line == 0 {
+		return e.Message
+	}
+	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
+}
+
+// Compile reads an expression whose value is to be of a kind, which may be Any. An error is an *Error.
+func Compile(text string, scope Scope, gives Kind) (*Expression, error) {
+	if err := checkText(text); err != nil {
+		return nil, err
+	}
+	c := compilation{text: text, scope: scope, functions: map[string]Function{}, config: conf.CreateNew()}
+	c.configure()
+	tree, err := parser.ParseWithConfig(text, c.config)
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	if tree.Node, err = c.resolve(tree.Node); err != nil {
+		return nil, err
+	}
+	if _, err := checker.Check(tree, c.config); err != nil {
+		return nil, c.translate(err)
+	}
+	if err := c.checkKinds(tree.Node); err != nil {
+		return nil, err
+	}
+	if kind := kindOf(tree.Node); gives != Any && kind != Any && kind != gives {
+		return nil, &Error{1, 1, fmt.Sprintf("want %s, got %s", gives, kind)}
+	}
+	program, err := c.guarded(tree)
+	if err != nil {
+		return nil, c.translate(err)
+	}
+	return &Expression{text: text, program: program, names: c.names, calls: c.calls, gives: gives}, nil
+}
+
+// String is the expression as it was written.
+func (e *Expression) String() string { return e.text }
+
+// Names are the names that the expression uses, each once, in the order in which they stand there.
+func (e *Expression) Names() []string { return slices.Clone(e.names) }
+
+// Calls tells whether the expression calls a function.
+func (e *Expression) Calls(function string) bool { return slices.Contains(e.calls, function) }
+
+// compilation is what becomes of one text.
+type compilation struct {
+	text      string
+	scope     Scope
+	config    *conf.Config
+	functions map[string]Function // by the name that a program has for them
+	names     []string
+	calls     []string
+}
+
+// called is the name that a program has for a function: no value has it, whatever people call their axes.
+func called(function string) string { return function + "()" }
+
+// configure sets the library up: our names, our functions, nothing else.
+func (c *compilation) configure() {
+	c.config.MaxNodes, c.config.DisableIfOperator = maxNodes, true
+	for name := range c.config.Builtins {
+		c.config.Disabled[name] = true
+	}
+	clear(c.config.Builtins)
+	names := make(types.Map, len(c.scope.Names))
+	for name, kind := range c.scope.Names {
+		names[name] = kind.checked()
+	}
+	c.config.WithEnv(names)
+	for _, f := range slices.Concat(functions, c.scope.Functions, []Function{quotient, power}) {
+		c.functions[f.Name] = f
+		c.config.Functions[called(f.Name)] = f.compiled()
+	}
+	for _, f := range []*builtin.Function{need, try} {
+		c.config.Functions[f.Name] = f
+	}
+}
+
+// guarded makes the program of a tree whose kinds are checked.
+func (c *compilation) guarded(tree *parser.Tree) (*vm.Program, error) {
+	node, err := c.must(tree.Node)
+	if err != nil {
+		return nil, err
+	}
+	return c.program(&parser.Tree{Node: node, Source: tree.Source})
+}
+
+func (c *compilation) program(tree *parser.Tree) (*vm.Program, error) {
+	if err := optimizer.Optimize(&tree.Node, c.config); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, c.config)
+}
+
+// errorf is an error at a node.
+func (c *compilation) errorf(at ast.Node, format string, args ...any) error {
+	e := &file.Error{Location: at.Location()}
+	e.Bind(file.NewSource(c.text))
+	return &Error{e.Line, e.Column + 1, fmt.Sprintf(format, args...)}
+}
+
+// goKinds are words of the library's messages, and what they are called here.
+var goKinds = strings.NewReplacer("float64", "number", "string", "text", "bool", "true or false", "interface {}", "any value",
+	"mismatched types", "mismatched kinds", "mismatched type", "mismatched kind", "[]any", "list", "[]interface {}", "list")
+
+// translate gives an error of the library its place and our words.
+func (c *compilation) translate(err error) error {
+	if own, ok := errors.AsType[*Error](err); ok {
+		return own
+	}
+	if in, ok := errors.AsType[*file.Error](err); ok {
+		message := strings.TrimSpace(in.Message)
+		if strings.Contains(message, "mismatched") {
+			message = goKinds.Replace(message)
+		}
+		return &Error{in.Line, in.Column + 1, message}
+	}
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return &Error{Message: line}
+}
+
+// nameList are the names there are, sorted.
+func (s Scope) nameList() []string { return slices.Sorted(maps.Keys(s.Names)) }

@@ -1,0 +1,48 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+)
+
+// Evaluator evaluates an expression again and again. One goroutine may use it at a time.
+type Evaluator struct {
+	of *Expression
+	vm vm.VM
+}
+
+// Evaluator makes an evaluator.
+func (e *Expression) Evaluator() *Evaluator {
+	return &Evaluator{of: e, vm: vm.VM{MemoryBudget: maxMemory}}
+}
+
+// Eval gives the value of the expression: a float64, a string or a bool. values are those of its names, float64, string or
+// bool as their kinds say; one that is not there is NULL. The map is not kept, and may be changed and given again. The error
+// is a *NullError where the value is NULL, else an *Error.
+func (v *Evaluator) Eval(values map[string]any) (any, error) {
+	value, err := v.vm.Run(v.of.program, values)
+	if err != nil {
+		return nil, explain(err)
+	}
+	if number, ok := value.(float64); ok && finite(number) == nil {
+		return nil, &NullError{What: v.of.text}
+	}
+	if kind := KindOf(value); v.of.gives != Any && kind != v.of.gives {
+		return nil, &Error{Message: fmt.Sprintf("want %s, got %s", v.of.gives, kind)}
+	}
+	return value, nil
+}
+
+// explain takes an error of an evaluation out of the library's, which shows where in the text it was.
+func explain(err error) error {
+	if null, ok := errors.AsType[*NullError](err); ok {
+		return null
+	}
+	if in, ok := errors.AsType[*file.Error](err); ok {
+		return &Error{in.Line, in.Column + 1, goKinds.Replace(in.Message)}
+	}
+	return &Error{Message: err.Error()}
+}

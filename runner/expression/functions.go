@@ -1,0 +1,85 @@
+package expression
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Function is a function that expressions may call. Call is given as many values as Takes has kinds, of these kinds and
+// none of them nil; where it is Variadic, one or more of the last. It returns a value of the kind Gives, or nil for NULL.
+type Function struct {
+	Name     string
+	Takes    []Kind
+	Variadic bool
+	Gives    Kind
+	Meaning  string
+	Call     func(args []any) any
+}
+
+// Functions are the functions that every expression has, in alphabetical order.
+func Functions() []Function { return slices.Clone(functions) }
+
+// functions are those of numbers and texts.
+var functions = []Function{
+	ofNumber("abs", "the amount of x", math.Abs),
+	ofNumber("ceil", "the least integer that is not below x", math.Ceil),
+	ofNumber("exp", "e to the power x", math.Exp),
+	ofNumber("floor", "the largest integer that is not above x", math.Floor),
+	{Name: "len", Takes: []Kind{Text}, Gives: Number, Meaning: "how many characters a text has", Call: func(args []any) any {
+		return float64(len([]rune(args[0].(string))))
+	}},
+	ofNumber("log", "the natural logarithm of x", math.Log),
+	ofNumber("log10", "the logarithm of x to the base 10", math.Log10),
+	ofNumber("log2", "the logarithm of x to the base 2", math.Log2),
+	ofText("lower", "the text in small letters", strings.ToLower),
+	ofNumbers("max", "the largest of its arguments", math.Max),
+	ofNumbers("min", "the smallest of its arguments", math.Min),
+	{Name: "mod", Takes: []Kind{Number, Number}, Gives: Number, Meaning: "what is left of x divided by y, with the sign of x", Call: func(args []any) any {
+		return finite(math.Mod(args[0].(float64), args[1].(float64)))
+	}},
+	ofNumber("round", "x rounded to an integer, halves away from 0", math.Round),
+	ofNumber("sqrt", "the square root of x", math.Sqrt),
+	ofText("trim", "the text without white space around it", strings.TrimSpace),
+	ofText("upper", "the text in capital letters", strings.ToUpper),
+}
+
+// The functions that stand for operators whose result may be NULL.
+var (
+	quotient = Function{Name: "/", Takes: []Kind{Number, Number}, Gives: Number, Call: func(args []any) any {
+		return finite(args[0].(float64) / args[1].(float64))
+	}}
+	power = Function{Name: "**", Takes: []Kind{Number, Number}, Gives: Number, Call: func(args []any) any {
+		return finite(math.Pow(args[0].(float64), args[1].(float64)))
+	}}
+)
+
+func ofNumber(name, meaning string, f func(float64) float64) Function {
+	return Function{Name: name, Takes: []Kind{Number}, Gives: Number, Meaning: meaning, Call: func(args []any) any {
+		return finite(f(args[0].(float64)))
+	}}
+}
+
+func ofNumbers(name, meaning string, f func(x, y float64) float64) Function {
+	return Function{Name: name, Takes: []Kind{Number}, Variadic: true, Gives: Number, Meaning: meaning, Call: func(args []any) any {
+		value := args[0].(float64)
+		for _, arg := range args[1:] {
+			value = f(value, arg.(float64))
+		}
+		return value
+	}}
+}
+
+func ofText(name, meaning string, f func(string) string) Function {
+	return Function{Name: name, Takes: []Kind{Text}, Gives: Text, Meaning: meaning, Call: func(args []any) any {
+		return f(args[0].(string))
+	}}
+}
+
+// finite is a number, NULL where it is infinite or none.
+func finite(x float64) any {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return x
+}

@@ -1,0 +1,137 @@
+package expression
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+)
+
+// checkText refuses what the library would read otherwise than it is meant.
+func checkText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return &Error{Message: "is empty"}
+	case len(text) > maxText:
+		return &Error{Message: "is longer than 4096 bytes"}
+	case !utf8.ValidString(text):
+		return &Error{Message: "is no UTF-8"}
+	}
+	line, column := 1, 1
+	var quote rune // that of the text that the place is in
+	escaped := false
+	for i, r := range text {
+		switch rest := text[i:]; {
+		case quote != 0:
+			if r == quote && !escaped {
+				quote = 0
+			}
+			escaped = r == '\\' && !escaped && quote != '`'
+		case strings.ContainsRune("\"'`", r):
+			quote, escaped = r, false
+		case strings.HasPrefix(rest, "//"):
+			return &Error{line, column, "// begins a comment, there is no such division: floor(a / b) is the integer"}
+		case strings.HasPrefix(rest, "/*"):
+			return &Error{line, column, "/* begins a comment, and an expression has none"}
+		}
+		if column++; r == '\n' {
+			line, column = line+1, 1
+		}
+	}
+	return nil
+}
+
+// resolve replaces each name by one identifier, each integer by a float64 and each function by ours. It refuses whatever
+// is no part of the language.
+func (c *compilation) resolve(n ast.Node) (ast.Node, error) {
+	switch n := n.(type) {
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.ChainNode:
+		return c.resolveName(n)
+	case *ast.IntegerNode:
+		return at(n, &ast.FloatNode{Value: float64(n.Value)}), nil
+	case *ast.FloatNode, *ast.StringNode, *ast.BoolNode, *ast.NilNode:
+		return n, nil
+	case *ast.BinaryNode:
+		if err := c.checkOperator(n); err != nil {
+			return nil, err
+		}
+		if list, is := n.Right.(*ast.ArrayNode); is && n.Operator == "in" {
+			var err error
+			if n.Left, err = c.resolve(n.Left); err != nil {
+				return nil, err
+			}
+			return n, c.resolveParts(list)
+		}
+	case *ast.CallNode:
+		if err := c.resolveFunction(n); err != nil {
+			return nil, err
+		}
+	case *ast.UnaryNode, *ast.ConditionalNode:
+	case *ast.ArrayNode:
+		return nil, c.errorf(n, "a list stands on the right of in alone")
+	case *ast.BuiltinNode:
+		return nil, c.noFunction(n, n.Name)
+	case *ast.SliceNode:
+		return nil, c.errorf(n, "a text or list has no parts here")
+	default:
+		return nil, c.errorf(n, "is no part of the language of expressions")
+	}
+	return n, c.resolveParts(n)
+}
+
+func (c *compilation) resolveParts(n ast.Node) error {
+	for _, child := range children(n) {
+		resolved, err := c.resolve(*child)
+		if err != nil {
+			return err
+		}
+		*child = resolved
+	}
+	return nil
+}
+
+// at gives a node the place of another.
+func at[N ast.Node](place ast.Node, n N) N {
+	n.SetLocation(place.Location())
+	return n
+}
+
+// children are the parts of a node of the language; a function called is none.
+func children(n ast.Node) (all []*ast.Node) {
+	switch n := n.(type) {
+	case *ast.UnaryNode:
+		return []*ast.Node{&n.Node}
+	case *ast.BinaryNode:
+		return []*ast.Node{&n.Left, &n.Right}
+	case *ast.ConditionalNode:
+		return []*ast.Node{&n.Cond, &n.Exp1, &n.Exp2}
+	case *ast.ArrayNode:
+		for i := range n.Nodes {
+			all = append(all, &n.Nodes[i])
+		}
+	case *ast.CallNode:
+		for i := range n.Arguments {
+			all = append(all, &n.Arguments[i])
+		}
+	}
+	return all
+}
+
+// checkOperator refuses operators that the language lacks, and says what to write instead.
+func (c *compilation) checkOperator(n *ast.BinaryNode) error {
+	switch n.Operator {
+	case "%":
+		return c.errorf(n, "there is no %%: write mod(a, b)")
+	case "..":
+		return c.errorf(n, "there is no a..b: write a <= x and x <= b")
+	case "matches":
+		if _, fixed := n.Right.(*ast.StringNode); !fixed {
+			return c.errorf(n, "matches wants a regular expression in quotes on its right")
+		}
+	case "in":
+		if _, list := n.Right.(*ast.ArrayNode); !list {
+			return c.errorf(n, "in wants a list on its right: x in [4, 8]; of a text, t contains \"s\"")
+		}
+	}
+	return nil
+}
