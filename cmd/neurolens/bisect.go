@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -18,7 +17,6 @@ import (
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // bisectFlags are the flags of bisect, besides those of bench that say which points are run, and how.
@@ -142,19 +140,19 @@ func (b *bisector) read(args []string) (err error) {
 // run searches and prints what was found.
 func (b *bisector) run() error {
 	ctx := b.cmd.Context()
-	search := b.bisection()
+	search := b.newSearch()
 	b.progress = newBisectProgress(b.app, search)
 	b.progress.begin(b.log, len(b.sweep.Points))
 	var err error
 	if b.store, err = openForWriting(b.dir); err != nil {
 		return err
 	}
-	end, err := search.run(ctx)
+	end, err := search.Run(ctx)
 	if closed := b.store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
 	}
 	switch {
-	case errors.Is(err, errContradiction):
+	case errors.Is(err, bisect.ErrContradiction):
 		return usageErrorf("%s: %w", b.log.path, err)
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintln(b.stderr, "interrupted: what finished is stored; the same command goes on")
@@ -165,42 +163,40 @@ func (b *bisector) run() error {
 	return b.report(search, end)
 }
 
-// bisection is the search, from its beginning.
-func (b *bisector) bisection() *bisection {
-	return &bisection{
-		history: b.history, search: bisect.New(b.history), looks: len(b.sweep.Looks), most: b.flags.maxBlocks, least: b.least,
-		known: b.log.steps, measure: b.measure,
-		decided: func(step bisectStep) error {
-			b.progress.step(step)
-			return b.log.add(step)
+// newSearch is the search, from its beginning.
+func (b *bisector) newSearch() *bisect.Search {
+	return bisect.New(bisect.Options{
+		History: b.history, Looks: len(b.sweep.Looks), Most: b.flags.maxBlocks, Known: b.log.steps,
+		Least: b.least, Decide: decideHalfway, Measure: b.measure,
+		Decided: func(step *bisect.Step) error {
+			if step.Result == bisect.Skip && step.Reason == "" {
+				step.Reason = "not decided: " + term.Count(step.Blocks, "block")
+			}
+			b.progress.step(*step)
+			return b.log.add(*step)
 		},
+	})
+}
+
+// decideHalfway has judge answer what a search asks.
+func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	if q.Known != nil {
+		h.Known = *q.Known
 	}
+	change, like := h.Look(blocks)
+	return bisect.Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
 }
 
 // least is the smallest change that is one, in the scale of blocks: that of the command line, else that of the sweep,
 // else the usual one.
-func (b *bisector) least(s *bisectSeries) float64 {
-	difference := s.scale == schema.ScaleDifference
-	t := compare.Threshold{Value: judge.DefaultThreshold}
-	if difference {
-		t = compare.Threshold{Absolute: true}
-	}
-	if text, ok := b.sweep.Thresholds[s.metric]; ok {
-		if given, err := compare.ThresholdOf(text); err == nil {
-			t = given
-		}
+func (b *bisector) least(s *bisect.Series) float64 {
+	given := map[string]compare.Threshold{}
+	if t, err := compare.ThresholdOf(b.sweep.Thresholds[s.Metric]); err == nil {
+		given[s.Metric] = t
 	}
 	if b.threshold != nil {
-		t = *b.threshold
+		given[s.Metric] = *b.threshold
 	}
-	level := stat.Quantile(slices.Sorted(slices.Values(s.base)), .5)
-	switch {
-	case t.Absolute && difference:
-		return t.Value
-	case t.Absolute:
-		return math.Log1p(t.Value / math.Exp(level))
-	case difference:
-		return t.Value * math.Abs(level)
-	}
-	return math.Log1p(t.Value)
+	return compare.ThresholdFor(given, s.Metric).In(s.Scale, s.Level())
 }

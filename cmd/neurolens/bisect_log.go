@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
@@ -20,8 +21,8 @@ import (
 // before it, in a comment, what was measured. Lines may be taken out, and those of git bisect added, by hand.
 type bisectLog struct {
 	path    string
-	good    string       // where the search begins
-	steps   []bisectStep // that were there
+	good    string        // where the search begins
+	steps   []bisect.Step // that were there
 	subject map[string]string
 }
 
@@ -61,7 +62,7 @@ func openBisectLog(path, key string, h worktree.History) (*bisectLog, error) {
 func (l *bisectLog) begin(key string, h worktree.History) error {
 	head := bisectHeading + key + "\n" +
 		"# The same command goes on from here. A commit whose lines are taken out is measured again.\n" +
-		"git bisect start\n" + l.line(testedGood, h.Good.ID)
+		"git bisect start\n" + l.line(bisect.Good, h.Good.ID)
 	file, err := os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return usageErrorf("--log: %w", err)
@@ -77,13 +78,13 @@ func (l *bisectLog) line(result, commit string) string {
 
 // read takes in the steps of the file. What a line of git bisect says counts, also where it was changed by hand.
 func (l *bisectLog) read(text string) error {
-	var measured bisectStep
+	var measured bisect.Step
 	number := 0
 	for line := range strings.Lines(text) {
 		number++
 		line = strings.TrimSpace(line)
 		if object, ok := strings.CutPrefix(line, "# {"); ok {
-			measured = bisectStep{}
+			measured = bisect.Step{}
 			if err := json.Unmarshal([]byte("{"+object), &measured); err != nil {
 				return usageErrorf("%s:%d: %w", l.path, number, err)
 			}
@@ -93,7 +94,7 @@ func (l *bisectLog) read(text string) error {
 		if len(words) == 0 || strings.HasPrefix(line, "#") || line == "git bisect start" {
 			continue
 		}
-		known := len(words) == 4 && words[0] == "git" && words[1] == "bisect" && slices.Contains([]string{testedGood, testedBad, testedSkip}, words[2])
+		known := len(words) == 4 && words[0] == "git" && words[1] == "bisect" && slices.Contains([]string{bisect.Good, bisect.Bad, bisect.Skip}, words[2])
 		if !known {
 			return usageErrorf("%s:%d: want git bisect good, bad or skip with one commit, got %q", l.path, number, line)
 		}
@@ -103,18 +104,18 @@ func (l *bisectLog) read(text string) error {
 		if words[3] == l.good {
 			continue
 		}
-		step := bisectStep{Commit: words[3], Reason: "by the log"}
+		step := bisect.Step{Commit: words[3], Reason: "by the log"}
 		if measured.Commit == step.Commit {
 			step = measured
 		}
 		step.Result = words[2]
-		l.steps, measured = append(l.steps, step), bisectStep{}
+		l.steps, measured = append(l.steps, step), bisect.Step{}
 	}
 	return nil
 }
 
 // add writes a step. The file is whole after each: a search that is killed loses the step that it measures.
-func (l *bisectLog) add(step bisectStep) error {
+func (l *bisectLog) add(step bisect.Step) error {
 	text, err := json.Marshal(step)
 	if err != nil {
 		return fmt.Errorf("writing to the log %s: %w", l.path, err)

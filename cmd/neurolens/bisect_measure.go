@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -19,59 +20,56 @@ var errNoUse = errors.New("the commit cannot be measured")
 var errInterrupted = errors.New("interrupted")
 
 // measure runs one session of the good commit against another. A commit that git cannot check out has no session.
-func (b *bisector) measure(ctx context.Context, t trial) (session string, all []*bisectSeries, err error) {
-	s, names := b.sweep, describe(b.sweep).names
-	if t.point != "" {
-		s = s.Only(func(p *sweep.Point) bool { return p.PointID == t.point })
+func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session, error) {
+	s := b.sweep
+	if t.Point != "" {
+		s = s.Only(func(p *sweep.Point) bool { return p.PointID == t.Point })
 	}
-	for i := range s.Points {
-		id := s.Points[i].PointID
-		all = append(all, &bisectSeries{id: id, name: names[id], metric: b.flags.metric})
-	}
+	session := bisect.NewSession(b.points(s), b.flags.metric)
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	options := b.options(b.progress.observe)
-	options.Done, options.Against, options.Head = nil, b.history.Good.ID, t.commit.ID
+	options.Done, options.Against, options.Head = nil, b.history.Good.ID, t.Commit.ID
 	options.Open = func([]schema.Run) map[string]string {
 		open := map[string]string{}
-		for _, i := range t.open(all) {
-			open[all[i].id] = "not decided"
+		for _, id := range t.Open(session) {
+			open[id] = "not decided"
 		}
-		b.progress.looked(all, len(open))
+		b.progress.looked(session.Blocks(), len(open))
 		return open
 	}
-	b.progress.test(t.commit)
+	b.progress.test(t.Commit)
 	result, err := runner.Run(inner, s, options, func(run schema.Run) error {
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
 		}
-		for _, series := range all {
-			series.add(&run)
-		}
-		if noUse(all) {
+		session.Add(&run)
+		if session.Useless() {
 			stop(errNoUse)
 		}
 		return nil
 	})
 	if _, bad := errors.AsType[storeError](err); ctx.Err() != nil && !bad {
-		return "", nil, errInterrupted
+		return nil, errInterrupted
 	}
-	return result.Session, all, b.excused(err, t.commit, all)
+	session.ID = result.Session
+	return session, b.excused(err, t.Commit, session)
 }
 
-// noUse tells that no point of a session can be measured: on one side none is built, or there.
-func noUse(all []*bisectSeries) bool {
-	for _, s := range all {
-		if !s.unusable {
-			return false
-		}
+// points are those of a sweep, with the names of the whole sweep.
+func (b *bisector) points(s *sweep.Sweep) []bisect.Point {
+	names := describe(b.sweep).names
+	all := make([]bisect.Point, len(s.Points))
+	for i := range s.Points {
+		id := s.Points[i].PointID
+		all[i] = bisect.Point{ID: id, Name: names[id]}
 	}
-	return true
+	return all
 }
 
 // excused makes what keeps a single commit from being measured the reason why it is skipped. What keeps the ends from it,
 // or any commit, stays an error.
-func (b *bisector) excused(err error, commit worktree.Commit, all []*bisectSeries) error {
+func (b *bisector) excused(err error, commit worktree.Commit, session *bisect.Session) error {
 	_, busy := errors.AsType[*device.BusyError](err)
 	_, input := errors.AsType[*runner.InputError](err)
 	switch {
@@ -79,9 +77,7 @@ func (b *bisector) excused(err error, commit worktree.Commit, all []*bisectSerie
 	case !input || busy || commit.ID == b.history.Bad.ID:
 		return explained(err)
 	default:
-		for _, s := range all {
-			s.failure[1] = term.OneLine(err.Error())
-		}
+		session.Excuse(term.OneLine(err.Error()))
 	}
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/neurolens/neurolens/runner/bisect"
 )
 
 // planted is a repository of commits c0 to cN, of which some do not build and one makes the program do more work.
@@ -130,7 +132,7 @@ func TestBisectReal(t *testing.T) {
 	t.Logf("%s", b.stderr.String())
 	found := git(t, p.dir, "describe", "--tags", rows[0].Commit)
 	t.Logf("bisect: %s %s in %s, %d steps, %d blocks", rows[0].Result, found, took.Round(time.Second), rows[0].Steps, rows[0].Blocks)
-	if want := fmt.Sprint("c", p.first); rows[0].Result != bisectFirst || found != want {
+	if want := fmt.Sprint("c", p.first); rows[0].Result != string(bisect.First) || found != want {
 		t.Errorf("%s %s, want %s", rows[0].Result, found, want)
 	}
 	for _, runs := range []int{1, 5, 10} {

@@ -8,18 +8,20 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // bisectProgress says on standard error what a search is doing: one line a step, and on a terminal one that changes.
 type bisectProgress struct {
 	*app
-	search *bisection
+	search *bisect.Search
 	screen *term.Screen // nil: no terminal
 	commit worktree.Commit
 }
 
-func newBisectProgress(a *app, search *bisection) *bisectProgress {
+func newBisectProgress(a *app, search *bisect.Search) *bisectProgress {
 	p := &bisectProgress{app: a, search: search}
 	if a.errTerminal && a.getenv("TERM") != "dumb" {
 		p.screen = term.NewScreen(a.stderr, a.errSize)
@@ -29,7 +31,7 @@ func newBisectProgress(a *app, search *bisection) *bisectProgress {
 
 // begin says what is searched, and where it is written down.
 func (p *bisectProgress) begin(log *bisectLog, points int) {
-	h := p.search.history
+	h := p.search.History
 	p.say(fmt.Sprintf("bisect %s: good %s, bad %s, %s", term.Count(len(h.Commits), "commit"), commitText(h.Good), commitText(h.Bad), term.Count(points, "point")))
 	text := "log " + log.path
 	if n := len(log.steps); n > 0 {
@@ -57,7 +59,7 @@ func (p *bisectProgress) shows(line string) {
 
 // number is the step that is being taken, of about how many.
 func (p *bisectProgress) number() string {
-	return fmt.Sprintf("step %d of about %d", len(p.search.steps)+1, max(p.search.total(), len(p.search.steps)+1))
+	return fmt.Sprintf("step %d of about %d", len(p.search.Steps)+1, max(p.search.Total(), len(p.search.Steps)+1))
 }
 
 // test begins a step.
@@ -86,36 +88,55 @@ func (p *bisectProgress) observe(e runner.Event) {
 // worthSaying is after how many blocks that do not decide it is said, where nothing else shows that a step goes on.
 const worthSaying = 30
 
-// looked says that a look has not decided.
-func (p *bisectProgress) looked(all []*bisectSeries, open int) {
+// looked says that a look has not decided, after so many blocks, of so many points.
+func (p *bisectProgress) looked(blocks, open int) {
 	if open == 0 || p.screen != nil {
 		return
 	}
-	blocks := 0
-	for _, s := range all {
-		blocks = max(blocks, len(s.blocks))
-	}
-	if blocks >= worthSaying && blocks < p.search.most {
+	if blocks >= worthSaying && blocks < p.search.Most {
 		p.say(fmt.Sprintf("%s: %s: not decided after %s, measuring more", p.number(), commitText(p.commit), term.Count(blocks, "block")))
 	}
 }
 
 // step says what was found of a commit, which the search counts already.
-func (p *bisectProgress) step(step bisectStep) {
-	number := fmt.Sprintf("step %d of about %d", len(p.search.steps), p.search.total())
-	p.say(number + ": " + step.text(p.commit))
+func (p *bisectProgress) step(step bisect.Step) {
+	number := fmt.Sprintf("step %d of about %d", len(p.search.Steps), p.search.Total())
+	p.say(number + ": " + stepText(step, p.commit))
 }
 
-// text is the commit, what was measured and what it is like.
-func (s *bisectStep) text(c worktree.Commit) string {
+// stepText is the commit, what was measured and what it is like.
+func stepText(s bisect.Step, c worktree.Commit) string {
 	var parts []string
-	if change := s.changeText(); change != "" {
+	if change := bisectedChange(s); change != "" {
 		parts = append(parts, change)
 	}
 	if s.Blocks > 0 {
 		parts = append(parts, term.Count(s.Blocks, "block"))
 	}
-	return commitText(c) + ": " + strings.Join(append(parts, s.likeText()), ", ")
+	return commitText(c) + ": " + strings.Join(append(parts, likeText(s)), ", ")
+}
+
+// likeText says which end a commit is like.
+func likeText(s bisect.Step) string {
+	switch s.Result {
+	case bisect.Good:
+		return "like GOOD"
+	case bisect.Bad:
+		return "like BAD"
+	}
+	return "skipped: " + s.Reason
+}
+
+// bisectedChange is the change with its interval: +14.8 % (+14.1 +15.6).
+func bisectedChange(s bisect.Step) string {
+	if s.Confidence == 0 {
+		return ""
+	}
+	change, low, high := signed(s.Change), bare(s.Low), bare(s.High)
+	if s.Scale == string(schema.ScaleDifference) {
+		change, low, high = signedQuantity(s.Change, s.Unit), signedQuantity(s.Low, s.Unit), signedQuantity(s.High, s.Unit)
+	}
+	return change + " (" + low + " " + high + ")"
 }
 
 // commitText is a commit as people know it: abc1234 "subject".
@@ -123,63 +144,22 @@ func commitText(c worktree.Commit) string {
 	return shortCommit(c.ID) + ` "` + c.Subject + `"`
 }
 
-// Results of a search, by commit.
-const (
-	bisectFirst     = "first_changed"
-	bisectCandidate = "candidate"
-	bisectUnchanged = "unchanged"    // the ends do not differ in a point
-	bisectOpen      = "inconclusive" // it is not known whether they do
-	bisectFailed    = "failed"       // one of them cannot be measured
-)
-
 // report prints how a search ended.
-func (b *bisector) report(search *bisection, end bisectEnd) error {
+func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 	t := bisectTable()
-	switch {
-	case len(end.candidates) == 0:
-		for _, step := range end.unchanged {
-			t.Rows = append(t.Rows, b.row(b.history.Bad, step, step.endResult(), search, end))
-		}
-	default:
-		for _, c := range end.candidates {
-			result := bisectCandidate
-			if len(end.candidates) == 1 {
-				result = bisectFirst
-			}
-			t.Rows = append(t.Rows, b.row(c, search.found(c), result, search, end))
-		}
+	for _, f := range search.Findings(end) {
+		t.Rows = append(t.Rows, b.row(f, search, end))
 	}
-	if err := b.print(b.format, t, func() term.View { return b.view(t, search, end) }); err != nil {
+	if err := b.print(b.format, t, func() term.View { return b.view(search, end) }); err != nil {
 		return err
 	}
 	switch {
-	case len(end.candidates) == 1:
+	case len(end.Candidates) == 1:
 		return nil
-	case !slices.ContainsFunc(end.unchanged, func(s bisectStep) bool { return s.endResult() != bisectFailed }) && len(end.unchanged) > 0:
+	case end.Unmeasured():
 		return errRunsFailed
 	}
 	return errInconclusive
-}
-
-// found is what is known of a commit; the zero step where it was not tested.
-func (b *bisection) found(c worktree.Commit) bisectStep {
-	for _, step := range slices.Backward(b.steps) {
-		if step.Commit == c.ID {
-			return step
-		}
-	}
-	return bisectStep{}
-}
-
-// endResult is what is said of a point in which the ends were not found to differ.
-func (s *bisectStep) endResult() string {
-	switch {
-	case s.Reason != "":
-		return bisectFailed
-	case s.Result == testedGood:
-		return bisectUnchanged
-	}
-	return bisectOpen
 }
 
 // bisectTable has one row a commit that may be the first changed one, or a point in which the ends do not differ.
@@ -198,12 +178,13 @@ func bisectTable() answer.Table {
 	return t
 }
 
-func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search *bisection, end bisectEnd) []any {
+func (b *bisector) row(f bisect.Finding, search *bisect.Search, end bisect.End) []any {
+	step := f.Step
 	row := []any{
-		result, c.ID, c.Subject, answer.Text(step.Result), answer.Text(step.Reason),
+		string(f.Result), f.Commit.ID, f.Commit.Subject, answer.Text(step.Result), answer.Text(step.Reason),
 		answer.Text(step.Point), answer.Text(step.PointID), answer.Text(step.Metric), answer.Text(step.Unit), answer.Text(step.Scale),
 		nil, nil, nil, nil, int64(step.Blocks), answer.Text(step.Session),
-		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.steps)), int64(search.blocks(end)),
+		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.Steps)), int64(search.Measured(end)),
 	}
 	if step.Confidence > 0 {
 		row[10], row[11], row[12], row[13] = step.Change, step.Low, step.High, step.Confidence
@@ -211,41 +192,33 @@ func (b *bisector) row(c worktree.Commit, step bisectStep, result string, search
 	return row
 }
 
-// blocks is how many were measured in all: of the points by which commits were told apart, or of those in which the ends do
-// not differ.
-func (b *bisection) blocks(end bisectEnd) (n int) {
-	for _, step := range slices.Concat(b.steps, end.unchanged) {
-		n += step.Blocks
-	}
-	return n
-}
-
 // view is the answer for people.
-func (b *bisector) view(t answer.Table, search *bisection, end bisectEnd) term.View {
+func (b *bisector) view(search *bisect.Search, end bisect.End) term.View {
 	v := term.View{Above: []string{b.headline(end)}, Below: b.below(search, end)}
-	if len(end.candidates) == 0 {
+	if len(end.Candidates) == 0 {
 		v.Columns = []term.Column{{Header: "POINT"}}
 	} else {
 		v.Columns = []term.Column{{Header: "COMMIT"}, {Header: "SUBJECT", Drop: 2}}
-		v.Above = append(v.Above, term.OneLine(strings.Join(slices.Compact([]string{b.sweep.Suite, search.steps[0].Point, search.steps[0].Metric}), " · ")))
+		v.Above = append(v.Above, term.OneLine(strings.Join(slices.Compact([]string{b.sweep.Suite, search.Steps[0].Point, search.Steps[0].Metric}), " · ")))
 	}
 	v.Columns = append(v.Columns, []term.Column{
 		{Header: "CHANGE", Right: true}, {Header: "INTERVAL", Right: true}, {Header: "BLOCKS", Right: true, Drop: 1}, {Header: "RESULT"},
 	}...)
-	for _, row := range t.Rows {
-		v.Rows = append(v.Rows, b.cells(t, row, len(end.candidates) > 0))
+	findings := search.Findings(end)
+	for _, f := range findings {
+		v.Rows = append(v.Rows, b.cells(f, len(end.Candidates) > 0))
 	}
-	if len(end.candidates) == 1 {
-		v.Commands = b.next(end.candidates[0], search)
+	if len(end.Candidates) == 1 {
+		v.Commands = b.next(findings[0])
 	}
 	return v
 }
 
 // next are the commands to type next.
-func (b *bisector) next(first worktree.Commit, search *bisection) []string {
-	commands := []string{"next  git show " + shortCommit(first.ID)}
-	if step := search.found(first); step.Session != "" {
-		command := "      neurolens compare session=" + shortRun(step.Session)
+func (b *bisector) next(first bisect.Finding) []string {
+	commands := []string{"next  git show " + shortCommit(first.Commit.ID)}
+	if session := first.Step.Session; session != "" {
+		command := "      neurolens compare session=" + shortRun(session)
 		if b.flags.metric != "" {
 			command += " --metric " + term.ShellWord(b.flags.metric)
 		}
@@ -257,73 +230,70 @@ func (b *bisector) next(first worktree.Commit, search *bisection) []string {
 	return commands
 }
 
-func (b *bisector) headline(end bisectEnd) string {
+func (b *bisector) headline(end bisect.End) string {
 	good := shortCommit(b.history.Good.ID)
-	switch n := len(end.candidates); n {
+	switch n := len(end.Candidates); n {
 	case 0:
 		return fmt.Sprintf("no point is known to differ between %s and %s", good, shortCommit(b.history.Bad.ID))
 	case 1:
-		return fmt.Sprintf("first changed commit after %s: %s", good, term.OneLine(commitText(end.candidates[0])))
+		return fmt.Sprintf("first changed commit after %s: %s", good, term.OneLine(commitText(end.Candidates[0])))
 	default:
 		return fmt.Sprintf("the first changed commit after %s is one of %d", good, n)
 	}
 }
 
 // cells are those of a row: of a commit, or of a point in which the ends do not differ.
-func (b *bisector) cells(t answer.Table, row []any, commits bool) []term.Cell {
+func (b *bisector) cells(f bisect.Finding, commits bool) []term.Cell {
 	change, interval, blocks := term.Unknown, term.Unknown, term.Unknown
-	if step := stepOf(t, row); step.Confidence > 0 {
-		change, interval, _ = strings.Cut(step.changeText(), " (")
-		interval, blocks = strings.TrimSuffix(interval, ")"), term.Thousands(step.Blocks)
+	if f.Step.Confidence > 0 {
+		change, interval, _ = strings.Cut(bisectedChange(f.Step), " (")
+		interval, blocks = strings.TrimSuffix(interval, ")"), term.Thousands(f.Step.Blocks)
 	}
-	result := textAt(t, row, "result")
-	cells := []term.Cell{{Text: term.OneLine(orUnknown(textAt(t, row, "point")))}}
+	cells := []term.Cell{{Text: term.OneLine(orUnknown(f.Step.Point))}}
 	if commits {
-		cells = []term.Cell{{Text: shortCommit(textAt(t, row, "git_commit"))}, {Text: term.OneLine(textAt(t, row, "subject"))}}
+		cells = []term.Cell{{Text: shortCommit(f.Commit.ID)}, {Text: term.OneLine(f.Commit.Subject)}}
 	}
-	return append(cells, term.Cell{Text: change}, term.Cell{Text: interval}, term.Cell{Text: blocks}, term.Cell{Text: strings.ReplaceAll(result, "_", " "), Failed: result == bisectFailed})
-}
-
-// stepOf is what a row has of a change.
-func stepOf(t answer.Table, row []any) bisectStep {
-	real := func(name string) float64 { v, _ := at(t, row, name).(float64); return v }
-	blocks, _ := at(t, row, "blocks").(int64)
-	return bisectStep{
-		Scale: textAt(t, row, "scale"), Unit: textAt(t, row, "unit"), Change: real("change"), Low: real("low"), High: real("high"),
-		Confidence: real("confidence"), Blocks: int(blocks),
-	}
+	return append(cells, term.Cell{Text: change}, term.Cell{Text: interval}, term.Cell{Text: blocks},
+		term.Cell{Text: strings.ReplaceAll(string(f.Result), "_", " "), Failed: f.Result == bisect.Failed})
 }
 
 // below says why what was not measured was not, counts what was tested, and says how sure the answer is.
-func (b *bisector) below(search *bisection, end bisectEnd) []string {
+func (b *bisector) below(search *bisect.Search, end bisect.End) []string {
+	if len(end.Candidates) == 0 {
+		return b.belowAlike(search, end)
+	}
 	var lines []string
+	for _, f := range search.Findings(end) {
+		if f.Step.Reason != "" {
+			lines = append(lines, term.OneLine(shortCommit(f.Commit.ID)+" was skipped: "+f.Step.Reason))
+		}
+	}
 	results := map[string]int{}
-	for _, step := range search.steps {
+	for _, step := range search.Steps {
 		results[step.Result]++
 	}
-	if len(end.candidates) == 0 {
-		for _, step := range end.unchanged {
-			if step.Reason != "" {
-				lines = append(lines, term.OneLine(step.Point+": "+step.Reason))
-			}
-		}
-		lines = append(lines, fmt.Sprintf("%s, %s; %s", term.Count(len(end.unchanged), "point"), term.Count(len(b.history.Commits), "commit"), term.Count(search.blocks(end), "block")))
-		if slices.ContainsFunc(end.unchanged, func(s bisectStep) bool { return s.endResult() == bisectUnchanged }) {
-			lines = append(lines, "unchanged: the interval lies within the least change (--threshold)")
-		}
-		if end.more > 0 {
-			lines = append(lines, fmt.Sprintf("inconclusive: about %s of each side are likely to tell, --max-blocks %d", term.Count(end.more, "run"), end.more))
-		}
-		return lines
-	}
-	for _, c := range end.candidates {
-		if step := search.found(c); step.Reason != "" {
-			lines = append(lines, term.OneLine(shortCommit(c.ID)+" was skipped: "+step.Reason))
-		}
-	}
 	return append(lines,
-		fmt.Sprintf("%s, %d tested: %d like GOOD, %d like BAD, %d skipped; %s", term.Count(len(b.history.Commits), "commit"), len(search.steps),
-			results[testedGood], results[testedBad], results[testedSkip], term.Count(search.blocks(end), "block")),
+		fmt.Sprintf("%s, %d tested: %d like GOOD, %d like BAD, %d skipped; %s", term.Count(len(b.history.Commits), "commit"), len(search.Steps),
+			results[bisect.Good], results[bisect.Bad], results[bisect.Skip], term.Count(search.Measured(end), "block")),
 		"at most 5 % of such searches name a wrong commit", "",
 	)
+}
+
+// belowAlike is that of ends which are not known to differ.
+func (b *bisector) belowAlike(search *bisect.Search, end bisect.End) []string {
+	findings := search.Findings(end)
+	var lines []string
+	for _, f := range findings {
+		if f.Step.Reason != "" {
+			lines = append(lines, term.OneLine(f.Step.Point+": "+f.Step.Reason))
+		}
+	}
+	lines = append(lines, fmt.Sprintf("%s, %s; %s", term.Count(len(findings), "point"), term.Count(len(b.history.Commits), "commit"), term.Count(search.Measured(end), "block")))
+	if slices.ContainsFunc(findings, func(f bisect.Finding) bool { return f.Result == bisect.Unchanged }) {
+		lines = append(lines, "unchanged: the interval lies within the least change (--threshold)")
+	}
+	if end.More > 0 {
+		lines = append(lines, fmt.Sprintf("inconclusive: about %s of each side are likely to tell, --max-blocks %d", term.Count(end.More, "run"), end.More))
+	}
+	return lines
 }

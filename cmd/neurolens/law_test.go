@@ -53,7 +53,7 @@ var law = []struct {
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
 	{"runner/sweep", []string{"schema", "runner/builtin"}, []string{"go.yaml.in/yaml"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
-	{"runner/bisect", []string{"runner/worktree"}, nil},
+	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
 	{"runner/task", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"runner/device", []string{"schema"}, []string{"golang.org/x/sys"}},
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},

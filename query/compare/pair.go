@@ -208,16 +208,7 @@ func (p *pairing) barred() judge.Reason {
 // deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
 // difference has none unless it is given.
 func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
-	t := ThresholdFor(thresholds, p.name)
-	switch byDifference := p.byDifference(); {
-	case t.Absolute && byDifference:
-		return t.Value
-	case t.Absolute:
-		return math.Log1p(t.Value / math.Exp(p.base.Level()))
-	case byDifference:
-		return t.Value * math.Abs(p.base.Level())
-	}
-	return math.Log1p(t.Value)
+	return ThresholdFor(thresholds, p.name).In(schema.ScaleOf(p.name), p.base.Level())
 }
 
 // ThresholdFor is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of

@@ -31,3 +31,17 @@ func ThresholdOf(text string) (Threshold, error) {
 	}
 	return t, nil
 }
+
+// In is the threshold in the scale in which a metric is compared: of a ratio a logarithm. level is the location of the base in
+// that scale, of which a share or an amount is one.
+func (t Threshold) In(scale schema.Scale, level float64) float64 {
+	switch byDifference := scale == schema.ScaleDifference; {
+	case t.Absolute && byDifference:
+		return t.Value
+	case t.Absolute:
+		return math.Log1p(t.Value / math.Exp(level))
+	case byDifference:
+		return t.Value * math.Abs(level)
+	}
+	return math.Log1p(t.Value)
+}

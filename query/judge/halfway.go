@@ -33,17 +33,6 @@ type Halfway struct {
 	Least float64 // a change that is smaller is none: see Nothing
 }
 
-// StepError is the share that a step of a search has of the chance of a wrong answer, which is all. So many steps are
-// expected, and share four fifths of it; each further one, which a search takes that had to skip, gets half of what is
-// left. The first step is 0.
-func StepError(all float64, step, expected int) float64 {
-	const usual = .8
-	if step < expected {
-		return usual * all / float64(expected)
-	}
-	return (1 - usual) * all / math.Exp2(float64(step-expected+1))
-}
-
 // Change is the estimate from the differences of blocks, head less base, with the interval that is looked at. Fewer than
 // 2 blocks have none.
 func (h *Halfway) Change(blocks []float64) stat.Estimate {

@@ -117,17 +117,3 @@ func TestHalfway(t *testing.T) {
 		t.Errorf("no blocks: %+v, %q", change, like)
 	}
 }
-
-// TestStepError: the shares of all steps are no more than the whole, however many there are.
-func TestStepError(t *testing.T) {
-	t.Parallel()
-	for expected := 1; expected < 20; expected++ {
-		sum := 0.
-		for step := range 60 {
-			sum += StepError(.05, step, expected)
-		}
-		if sum > .05*(1+1e-12) || sum < .0499 {
-			t.Errorf("%d steps expected: %v", expected, sum)
-		}
-	}
-}

@@ -1,160 +1,182 @@
 package bisect
 
 import (
-	"math/bits"
+	"context"
+	"errors"
 	"slices"
 
 	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Search is a search for the first changed commit. The zero value is of no use: see New.
+// Options of a search.
+type Options struct {
+	History worktree.History
+	Looks   int    // of a step, at most
+	Most    int    // blocks of a step
+	Known   []Step // what was decided before, in order
+
+	// Least is the smallest change of a point that is one, in the scale of blocks.
+	Least func(*Series) float64
+	// Decide says what blocks decide. It is asked at looks alone.
+	Decide func(Question, []float64) Decision
+	// Measure measures a commit against the good one. One that cannot be measured is no error: see Session.Excuse.
+	Measure func(context.Context, Trial) (*Session, error)
+	// Decided is told each step that was measured, and keeps it. It may put into words why a commit was skipped.
+	Decided func(*Step) error
+}
+
+// Trial is a commit to measure against the good one.
+type Trial struct {
+	Commit worktree.Commit
+	Point  string                  // by its id; empty: all
+	Open   func(*Session) []string // at each look, the ids of the points that need more blocks
+}
+
+// Question is what the blocks of a point are asked: on which side of half of a known change theirs lies.
+type Question struct {
+	Known *float64 // in the scale of blocks; nil: it is what is looked for, the change between the ends
+	Error float64  // the chance of a wrong answer, over all looks
+	Looks int      // how often it is asked, at most
+	Least float64  // a change that is smaller is none
+}
+
+// Decision is the answer of blocks.
+type Decision struct {
+	Change  stat.Estimate // Confidence is 0 where there are too few blocks for one
+	Like    string        // Good or Bad; empty: not decided yet
+	Nothing bool          // the interval of the change lies within Least
+	More    int           // about how many blocks would decide; 0: not known
+}
+
+// Search is a search for the commit that changed a point. The zero value is of no use: see New.
 type Search struct {
-	history worktree.History
-	parents [][]int        // of each commit of the history, by index: those that are in it
-	index   map[string]int // of a commit by its id
-	bad     int            // contains the change
-	good    []bool         // does not, and neither do its ancestors
-	skipped []bool
+	Options
+	Steps []Step // what is known by now, the bad end first
+
+	commits *commits
+	budget  budget
+	ends    difference
 }
 
-// New is the search between the two ends of a history. Nothing is known of any other commit.
-func New(h worktree.History) *Search {
-	n := len(h.Commits)
-	s := &Search{history: h, parents: make([][]int, n), index: make(map[string]int, n), good: make([]bool, n), skipped: make([]bool, n)}
-	for i, c := range h.Commits {
-		s.index[c.ID] = i
+// difference is that between the ends of a history, in the point by which commits are told apart.
+type difference struct {
+	point  string  // its id; empty: none is known
+	change float64 // in the scale of blocks
+}
+
+// End is how a search ended.
+type End struct {
+	Candidates []worktree.Commit // one: it was found; none: the ends do not differ
+	Unchanged  []Step            // of the ends, where no point differs
+	More       int               // blocks that are likely to tell whether they do; 0: not known, or they do not
+}
+
+// ErrContradiction is a log in which no commit can be the first changed one.
+var ErrContradiction = errors.New("its lines contradict one another: a commit is good that contains a bad one")
+
+// New is a search at its beginning.
+func New(o Options) *Search { return &Search{Options: o, commits: newCommits(o.History)} }
+
+// Run searches until nothing is left to test. Known steps that contradict one another are ErrContradiction; all other errors
+// are those of Measure and Decided.
+func (s *Search) Run(ctx context.Context) (End, error) {
+	s.budget.expected = 1 + s.commits.steps()
+	if end, err := s.compareEnds(ctx); err != nil || s.ends.point == "" {
+		return end, err
 	}
-	for i, c := range h.Commits {
-		for _, id := range c.Parents {
-			if parent, ok := s.index[id]; ok {
-				s.parents[i] = append(s.parents[i], parent)
-			}
+	s.recall()
+	for c, ok := s.commits.next(); ok; c, ok = s.commits.next() {
+		step, err := s.test(ctx, c)
+		if err != nil {
+			return End{}, err
+		}
+		if err := s.keep(step); err != nil {
+			return End{}, err
 		}
 	}
-	s.bad = s.index[h.Bad.ID]
-	return s
-}
-
-// Good tells that a commit is as the good end is, and so are all that it contains. A commit that is not between the ends
-// is nothing new.
-func (s *Search) Good(id string) {
-	if i, ok := s.index[id]; ok {
-		s.below(i, func(i int) { s.good[i] = true })
+	end := End{Candidates: s.commits.candidates()}
+	if len(end.Candidates) == 0 {
+		return end, ErrContradiction
 	}
+	return end, nil
 }
 
-// Bad tells that a commit is changed, so that the first changed one is it or one that it contains.
-func (s *Search) Bad(id string) {
-	if i, ok := s.index[id]; ok {
-		s.bad = i
+// Total is about how many steps the search takes, with those that were taken.
+func (s *Search) Total() int { return max(len(s.Steps), 1) + s.commits.steps() }
+
+// found is what is known of a commit; the zero step where it was not tested.
+func (s *Search) found(c worktree.Commit) Step {
+	for _, step := range slices.Backward(s.Steps) {
+		if step.Commit == c.ID {
+			return step
+		}
 	}
+	return Step{}
 }
 
-// Skip tells that a commit could not be tested.
-func (s *Search) Skip(id string) {
-	if i, ok := s.index[id]; ok {
-		s.skipped[i] = true
-	}
-}
-
-// Next is the commit to test: of those that can be told apart by a test the one that halves them best; after skipped
-// ones another, the further away the more of them there are: neighbours often cannot be tested either. ok is false where
-// the search is over.
-func (s *Search) Next() (c worktree.Commit, ok bool) {
-	left := s.left()
-	weights := s.weigh(left)
-	var testable []int
-	skips := 0
-	for _, i := range left {
+// recall takes in what was decided before. A commit that was not decided with fewer blocks than now is tested again.
+func (s *Search) recall() {
+	for _, step := range s.Known {
+		undecided := step.Result == Skip && step.Blocks > 0
 		switch {
-		case i == s.bad:
-		case s.skipped[i]:
-			skips++
+		case step.Commit == s.History.Bad.ID:
+		case undecided && step.Blocks < s.Most:
+			s.budget.spent++
 		default:
-			testable = append(testable, i)
+			s.take(step)
 		}
 	}
-	if len(testable) == 0 {
-		return worktree.Commit{}, false
-	}
-	halves := func(i int) int { return min(weights[i], len(left)-weights[i]) }
-	slices.SortStableFunc(testable, func(a, b int) int { return halves(b) - halves(a) })
-	away := 1<<min(skips, bits.Len(uint(len(testable)))) - 1 // 0 1 3 7: the best ones lie to both sides of the middle
-	return s.history.Commits[testable[min(away, len(testable)/2)]], true
 }
 
-// Candidates are the commits of which one is the first that is changed, children first: one, where it was found. There
-// is none where a commit was called good and one that it contains bad.
-func (s *Search) Candidates() []worktree.Commit {
-	var all []worktree.Commit
-	for _, i := range s.left() {
-		all = append(all, s.history.Commits[i])
-	}
-	return all
+// keep takes in a step that was measured.
+func (s *Search) keep(step Step) error {
+	s.take(step)
+	return s.Decided(&s.Steps[len(s.Steps)-1])
 }
 
-// Steps is about how many more tests the search takes: none where there are no two commits left.
-func (s *Search) Steps() int { return steps(len(s.left())) }
-
-// steps is how often so many commits are halved until there is one.
-func steps(commits int) int {
-	if commits < 2 {
-		return 0
+// take takes in what was found of a commit.
+func (s *Search) take(step Step) {
+	s.Steps = append(s.Steps, step)
+	if step.Blocks > 0 {
+		s.budget.spent++
 	}
-	return bits.Len(uint(commits - 1))
+	switch step.Result {
+	case Good:
+		s.commits.markGood(step.Commit)
+	case Bad:
+		s.commits.markBad(step.Commit)
+	default:
+		s.commits.markSkipped(step.Commit)
+	}
 }
 
-// left are the commits that may be the first changed one, children first: what the bad one contains, itself among them,
-// less what is good.
-func (s *Search) left() []int {
-	if s.good[s.bad] {
-		return nil
-	}
-	var left []int
-	s.below(s.bad, func(i int) {
-		if !s.good[i] {
-			left = append(left, i)
-		}
-	})
-	slices.Sort(left) // the history has each commit after its children
-	return left
-}
-
-// below visits a commit and all that it contains, each once.
-func (s *Search) below(i int, visit func(i int)) {
-	seen := make([]bool, len(s.parents))
-	seen[i] = true
-	for next := []int{i}; len(next) > 0; {
-		i, next = next[len(next)-1], next[:len(next)-1]
-		visit(i)
-		for _, parent := range s.parents[i] {
-			if !seen[parent] {
-				seen[parent] = true
-				next = append(next, parent)
+// test measures a commit against the good one, and decides which end it is like.
+func (s *Search) test(ctx context.Context, c worktree.Commit) (Step, error) {
+	q := Question{Known: &s.ends.change, Error: s.budget.next(), Looks: s.Looks}
+	session, err := s.Measure(ctx, Trial{Commit: c, Point: s.ends.point, Open: func(session *Session) (open []string) {
+		session.look()
+		for _, series := range session.Points {
+			if s.Decide(q, series.seen()).Like == "" && !series.failing() {
+				open = append(open, series.Point.ID)
 			}
 		}
+		return open
+	}})
+	if err != nil {
+		return Step{}, err
 	}
-}
-
-// weigh counts, for each of the commits that are left, how many of them it contains, itself among them.
-func (s *Search) weigh(left []int) map[int]int {
-	weights := make(map[int]int, len(left))
-	for _, i := range slices.Backward(left) { // parents first
-		in := slices.DeleteFunc(slices.Clone(s.parents[i]), func(parent int) bool { return s.good[parent] })
-		switch len(in) {
-		case 0:
-			weights[i] = 1
-		case 1:
-			weights[i] = weights[in[0]] + 1
-		default:
-			n := 0
-			s.below(i, func(i int) {
-				if !s.good[i] {
-					n++
-				}
-			})
-			weights[i] = n
-		}
+	if len(session.Points) == 0 {
+		return Step{Commit: c.ID, Result: Skip, Session: session.ID, Reason: "the point is not there"}, nil
 	}
-	return weights
+	series := session.Points[0]
+	d := s.Decide(q, series.seen())
+	step := series.step(c.ID, Skip, session.ID, d.Change)
+	switch {
+	case d.Like != "":
+		step.Result = d.Like
+	case series.failing() || d.Change.Confidence == 0:
+		step.Reason = series.why()
+	}
+	return step, nil
 }

@@ -1,153 +1,198 @@
 package bisect
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/worktree"
+	"github.com/neurolens/neurolens/schema"
 )
 
-// line is a history of n commits after the good one, each the only parent of the next: 1 to n.
-func line(n int) worktree.History {
-	var h worktree.History
-	for i := range n + 1 {
-		c := worktree.Commit{ID: fmt.Sprint(i)}
-		if i == 0 {
-			h.Good = c
-			continue
-		}
-		c.Parents = []string{fmt.Sprint(i - 1)}
-		h.Commits = append([]worktree.Commit{c}, h.Commits...)
-	}
-	h.Bad = h.Commits[0]
-	return h
+// machine is made-up measurements: of each point the change at each commit, and noise.
+type machine struct {
+	changes  map[string]func(commit int) float64 // by point
+	points   []string
+	noise    float64
+	random   *rand.Rand
+	looks    []int
+	measured []string // commits, in order
 }
 
-// search tells a search the truth of each commit that it asks for, and gives the ids of these and of the candidates.
-func search(s *Search, truth func(id string) string) (asked, candidates []string) {
-	for c, ok := s.Next(); ok; c, ok = s.Next() {
-		asked = append(asked, c.ID)
-		switch truth(c.ID) {
-		case "good":
-			s.Good(c.ID)
-		case "bad":
-			s.Bad(c.ID)
-		default:
-			s.Skip(c.ID)
+func (m *machine) measure(_ context.Context, t Trial) (*Session, error) {
+	m.measured = append(m.measured, t.Commit.ID)
+	session := &Session{ID: "session"}
+	for _, point := range m.points {
+		if t.Point == "" || t.Point == point {
+			session.Points = append(session.Points, &Series{Point: Point{point, point}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio})
 		}
 	}
-	for _, c := range s.Candidates() {
-		candidates = append(candidates, c.ID)
-	}
-	return asked, candidates
-}
-
-func number(id string) (n int) { fmt.Sscan(id, &n); return n }
-
-// TestLine: wherever the change is, it is found, in as many tests as halving takes.
-func TestLine(t *testing.T) {
-	t.Parallel()
-	for n := range 70 {
-		n++
-		for first := range n {
-			first++
-			s := New(line(n))
-			expected := s.Steps()
-			asked, found := search(s, func(id string) string {
-				if number(id) < first {
-					return "good"
-				}
-				return "bad"
-			})
-			if len(found) != 1 || number(found[0]) != first || len(asked) > expected {
-				t.Fatalf("%d of %d: found %v with %d tests, want at most %d", first, n, found, len(asked), expected)
-			}
-			if s.Steps() != 0 {
-				t.Fatalf("%d of %d: %d steps are left", first, n, s.Steps())
+	for _, look := range m.looks {
+		for _, s := range session.Points {
+			for s.pairs.ran < look {
+				s.pairs.ran++
+				difference := m.changes[s.Point.ID](commitNumber(t.Commit)) + m.noise*m.random.NormFloat64()
+				s.blocks, s.base = append(s.blocks, difference), append(s.base, 0)
 			}
 		}
+		if len(t.Open(session)) == 0 {
+			break
+		}
+	}
+	return session, nil
+}
+
+// searched is a search of a line of commits on a machine.
+func searched(t *testing.T, m *machine, commits int, known []Step) (*Search, End) {
+	t.Helper()
+	if m.looks == nil {
+		m.looks = []int{6, 9, 14, 20, 30}
+	}
+	m.random = rand.New(rand.NewPCG(7, 7))
+	h := straight(commits)
+	s := New(Options{
+		History: h, Looks: len(m.looks), Most: m.looks[len(m.looks)-1], Known: known,
+		Least: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: m.measure, Decided: func(*Step) error { return nil },
+	})
+	end, err := s.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, end
+}
+
+func changedFrom(first int, by float64) func(int) float64 {
+	return func(commit int) float64 {
+		if commit >= first {
+			return math.Log1p(by)
+		}
+		return 0
 	}
 }
 
-// TestSkipped: what cannot be tested leaves the candidates that it has to, and no others; no commit is asked for twice.
-func TestSkipped(t *testing.T) {
+func candidatesOf(end End) string {
+	var all []string
+	for _, c := range end.Candidates {
+		all = append(all, c.ID)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestChoosesPoint: of several points that differ, the one that differs most surely is bisected, and measured alone.
+func TestChoosesPoint(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		n := 1 + random.IntN(64)
-		first := 1 + random.IntN(n)
-		broken := map[int]bool{}
-		for range random.IntN(8) {
-			broken[1+random.IntN(n)] = true
+	m := &machine{noise: .01, looks: []int{9}, points: []string{"none", "small", "large"}, changes: map[string]func(int) float64{
+		"none": changedFrom(99, 0), "small": changedFrom(3, .1), "large": changedFrom(6, -.3),
+	}}
+	s, end := searched(t, m, 8, nil)
+	if s.ends.point != "large" || candidatesOf(end) != "c6" {
+		t.Errorf("point %s, candidates %s", s.ends.point, candidatesOf(end))
+	}
+	if step := s.Steps[0]; step.Result != Bad || math.Abs(step.Change+.3) > .05 || !(step.Low < step.Change && step.Change < step.High) {
+		t.Errorf("%+v", step)
+	}
+}
+
+// TestSteps: a commit that is changed by a little is like the good end, by more than half like the bad one, and what
+// is half-way is not decided and skipped: it is a candidate, and said to be one.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	at := func(commit int) float64 {
+		return math.Log1p([]float64{0, 0, .05, .05, .14, .14, .2, .2, .2}[commit])
+	}
+	m := &machine{noise: .002, points: []string{"p"}, changes: map[string]func(int) float64{"p": at}}
+	if _, end := searched(t, m, 8, nil); candidatesOf(end) != "c4" {
+		t.Errorf("candidates %s, want c4", candidatesOf(end))
+	}
+	half := func(commit int) float64 { return []float64{0, 0, 0, 0, .1, .2, .2, .2, .2}[commit] }
+	m = &machine{noise: .02, points: []string{"p"}, changes: map[string]func(int) float64{"p": half}}
+	s, end := searched(t, m, 8, nil)
+	if step := s.found(worktree.Commit{ID: "c4"}); candidatesOf(end) != "c5 c4" || step.Result != Skip || step.Reason != "" || step.Blocks != 30 {
+		t.Errorf("candidates %s, c4 %+v", candidatesOf(end), step)
+	}
+}
+
+// TestGoesOn: what was decided is not measured again, but for what fewer blocks did not decide.
+func TestGoesOn(t *testing.T) {
+	t.Parallel()
+	m := &machine{noise: .01, points: []string{"p"}, changes: map[string]func(int) float64{"p": changedFrom(5, .2)}}
+	whole, _ := searched(t, m, 16, nil)
+	for n := range whole.Steps {
+		m := &machine{noise: .01, points: m.points, changes: m.changes}
+		s, end := searched(t, m, 16, whole.Steps[:n+1])
+		if candidatesOf(end) != "c5" || len(m.measured) != len(whole.Steps)-n-1 || s.budget.spent != whole.budget.spent {
+			t.Errorf("after %d steps: %s, measured %v", n+1, candidatesOf(end), m.measured)
 		}
-		asked, found := search(New(line(n)), func(id string) string {
-			switch {
-			case broken[number(id)]:
-				return "skip"
-			case number(id) < first:
-				return "good"
-			}
-			return "bad"
-		})
-		// The first changed commit, and what is next to it and broken: all that no test tells from it.
-		from, to := first, first
-		for from > 1 && broken[from-1] {
-			from--
+	}
+	undecided := Step{Commit: "c8", Result: Skip, Reason: "not decided", Blocks: 20, Confidence: .99}
+	m.measured = nil
+	s, end := searched(t, m, 16, []Step{whole.Steps[0], undecided})
+	if candidatesOf(end) != "c5" || m.measured[0] != "c8" || s.budget.spent != whole.budget.spent+1 {
+		t.Errorf("%s, measured %v, %d spent", candidatesOf(end), m.measured, s.budget.spent)
+	}
+}
+
+// TestAlike: ends that do not differ, or of which that is not known, end the search, and say what would tell.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by, noise float64
+		want      Result
+		more      bool
+	}{{0, .005, Unchanged, false}, {0, .2, Open, true}, {.1, .2, Open, true}, {.005, .002, Unchanged, false}} {
+		m := &machine{noise: c.noise, points: []string{"p"}, changes: map[string]func(int) float64{"p": changedFrom(1, c.by)}}
+		s, end := searched(t, m, 8, nil)
+		if blocks := s.Measured(end); blocks < 6 || blocks != end.Unchanged[0].Blocks {
+			t.Errorf("%+v: %d blocks in all, %d of the point", c, blocks, end.Unchanged[0].Blocks)
 		}
-		for to < n && broken[to] {
-			to++
-		}
-		var want []string
-		for i := to; i >= from; i-- {
-			want = append(want, fmt.Sprint(i))
-		}
-		if !slices.Equal(found, want) {
-			t.Fatalf("%d of %d, broken %v: %v, want %v", first, n, broken, found, want)
-		}
-		if slices.Sort(asked); len(slices.Compact(slices.Clone(asked))) != len(asked) {
-			t.Fatalf("asked for twice: %v", asked)
+		if len(end.Candidates) > 0 || len(end.Unchanged) != 1 || s.Findings(end)[0].Result != c.want || end.Unmeasured() || (end.More > 30) != c.more {
+			t.Errorf("%+v: %+v", c, end)
 		}
 	}
 }
 
-// TestMerges: a change on a branch that was merged is found there, and one that the merge itself brought in is the merge.
-func TestMerges(t *testing.T) {
+// TestSeries: blocks are runs of both sides with a value, whichever ran first; what fails is not one.
+func TestSeries(t *testing.T) {
 	t.Parallel()
-	//	0 - 1 - 2 - m - 5
-	//	 \- 3 - 4 -/
-	h := worktree.History{Good: worktree.Commit{ID: "0"}, Bad: worktree.Commit{ID: "5", Parents: []string{"m"}}}
-	h.Commits = []worktree.Commit{
-		h.Bad,
-		{ID: "m", Parents: []string{"2", "4"}},
-		{ID: "4", Parents: []string{"3"}},
-		{ID: "3", Parents: []string{"0"}},
-		{ID: "2", Parents: []string{"1"}},
-		{ID: "1", Parents: []string{"0"}},
-	}
-	for first, changed := range map[string]string{"5": "5", "m": "m 5", "4": "4 m 5", "3": "3 4 m 5", "2": "2 m 5", "1": "1 2 m 5"} {
-		asked, found := search(New(h), func(id string) string {
-			if slices.Contains(strings.Fields(changed), id) {
-				return "bad"
-			}
-			return "good"
-		})
-		if len(found) != 1 || found[0] != first || len(asked) > 4 {
-			t.Errorf("%s: found %v, asked for %v", first, found, asked)
+	s := &Series{Point: Point{ID: "p"}}
+	run := func(side string, repeat int64, ns float64) {
+		r := schema.Run{
+			PointID: "p", Side: side, RepeatIndex: &repeat, Purpose: schema.PurposeMeasure, Status: schema.StatusOK, Primary: schema.PrimaryMetric,
+			Metrics: []schema.Metric{{Name: schema.PrimaryMetric, Unit: "ns", Tick: 1, Ticks: []int64{int64(ns)}}},
 		}
+		if ns == 0 {
+			r.Status, r.Error, r.Metrics = schema.StatusCrashed, "crashed\nhere", nil
+		}
+		s.add(&r)
+	}
+	run("base", 0, 100)
+	run("head", 0, 200)
+	run("head", 1, 50)
+	run("base", 1, 100)
+	run("head", 2, 0)
+	run("base", 2, 100)
+	run("base", 3, 100)
+	want := fmt.Sprintf("%.3f %.3f", math.Log(2), -math.Log(2))
+	if got := fmt.Sprintf("%.3f %.3f", s.blocks[0], s.blocks[1]); len(s.blocks) != 2 || got != want || s.pairs.ran != 3 || s.why() != "crashed" || s.failing() {
+		t.Errorf("%v of %d: %s", s.blocks, s.pairs.ran, s.why())
 	}
 }
 
-// TestContradiction: a commit that is good and contains the bad one leaves no candidate.
-func TestContradiction(t *testing.T) {
+// TestKnownContradicts: a log by which no commit can be the first changed one is an error, not an answer.
+func TestKnownContradicts(t *testing.T) {
 	t.Parallel()
-	s := New(line(8))
-	s.Bad("4")
-	s.Good("6")
-	if _, ok := s.Next(); ok || len(s.Candidates()) != 0 {
-		t.Errorf("%v are left", s.Candidates())
+	m := &machine{noise: .01, points: []string{"p"}, changes: map[string]func(int) float64{"p": changedFrom(5, .2)}, looks: []int{6}}
+	m.random = rand.New(rand.NewPCG(1, 1))
+	h := straight(8)
+	s := New(Options{
+		History: h, Looks: 1, Most: 6, Least: func(*Series) float64 { return 0 }, Decide: halfway,
+		Measure: m.measure, Decided: func(*Step) error { return nil },
+		Known: []Step{{Commit: "c3", Result: Bad}, {Commit: "c6", Result: Good}},
+	})
+	if _, err := s.Run(t.Context()); err != ErrContradiction {
+		t.Error(err)
 	}
-	s.Good("none of them") // is nothing new
 }

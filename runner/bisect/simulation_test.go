@@ -1,14 +1,15 @@
-package main
+package bisect
 
 import (
 	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/bisect"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/worktree"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -66,53 +67,64 @@ func (s *simulated) run(change float64) float64 {
 }
 
 // measure is a session: blocks until nothing is open at a look.
-func (s *simulated) measure(_ context.Context, t trial) (string, []*bisectSeries, error) {
-	series := &bisectSeries{id: "p", name: "p", metric: schema.PrimaryMetric, unit: "ns", scale: schema.ScaleRatio}
-	n := commitNumber(t.commit)
+func (s *simulated) measure(_ context.Context, t Trial) (*Session, error) {
+	series := &Series{Point: Point{"p", "p"}, Metric: schema.PrimaryMetric, unit: "ns", Scale: schema.ScaleRatio}
+	session := &Session{ID: "s", Points: []*Series{series}}
+	n := commitNumber(t.Commit)
 	change := 0.
 	if n >= s.first {
 		change = s.change
 	}
 	if s.broken[n] {
-		series.ran, series.failure[1] = 1, "broken"
-		return "s", []*bisectSeries{series}, nil
+		series.pairs.ran, series.failure[1] = 1, "broken"
+		return session, nil
 	}
 	for _, look := range s.looks {
-		for series.ran < look {
-			series.ran++
+		for series.pairs.ran < look {
+			series.pairs.ran++
 			s.blocks++
 			base := s.run(0)
 			series.blocks, series.base = append(series.blocks, s.run(change)-base), append(series.base, base)
 		}
-		if len(t.open([]*bisectSeries{series})) == 0 {
+		if len(t.Open(session)) == 0 {
 			break
 		}
 	}
-	return "s", []*bisectSeries{series}, nil
+	return session, nil
+}
+
+// halfway decides as the command does.
+func halfway(q Question, blocks []float64) Decision {
+	h := judge.Halfway{Known: math.NaN(), Error: q.Error, Looks: q.Looks, Least: q.Least}
+	if q.Known != nil {
+		h.Known = *q.Known
+	}
+	change, like := h.Look(blocks)
+	return Decision{Change: change, Like: string(like), Nothing: h.Nothing(change), More: h.BlocksFor(change, len(blocks))}
 }
 
 // search is the search, as the command does it.
-func (s *simulated) search(t *testing.T) (*bisection, bisectEnd) {
+func (s *simulated) search(t *testing.T) (*Search, End) {
 	t.Helper()
-	b := &bisection{
-		history: s.history, search: bisect.New(s.history), looks: len(s.looks), most: slices.Max(s.looks),
-		least: func(*bisectSeries) float64 { return math.Log1p(.02) }, measure: s.measure,
-		decided: func(bisectStep) error { return nil },
-	}
-	end, err := b.run(t.Context())
+	b := New(Options{
+		History: s.history, Looks: len(s.looks), Most: slices.Max(s.looks),
+		Least: func(*Series) float64 { return math.Log1p(.02) }, Decide: halfway, Measure: s.measure,
+		Decided: func(*Step) error { return nil },
+	})
+	end, err := b.Run(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b, end
 }
 
-// TestBisectSimulated: 64 commits, one of which takes 15 % longer, 3 that are not built. The right commit is found, and
+// TestSimulated: 64 commits, one of which takes 15 % longer, 3 that are not built. The right commit is found, and
 // alone, in 19 of 20 searches at least, and wrong ones are named in 1 of 20 at most. With -v it prints the table, and
 // beside it what a plain git bisect run does that at each step compares the medians of so many runs once.
-func TestBisectSimulated(t *testing.T) {
+func TestSimulated(t *testing.T) {
 	t.Parallel()
 	tries := 25
-	if long() {
+	if os.Getenv("NEUROLENS_LONG") != "" {
 		tries = 1000
 	}
 	for _, c := range []struct {
@@ -124,14 +136,14 @@ func TestBisectSimulated(t *testing.T) {
 		for range tries {
 			s := simulate(random, 64, c.sd, c.tails)
 			b, end := s.search(t)
-			blocks, steps = blocks+s.blocks, steps+len(b.steps)
+			blocks, steps = blocks+s.blocks, steps+len(b.Steps)
 			isIt := func(c worktree.Commit) bool { return commitNumber(c) == s.first }
 			switch {
-			case len(end.candidates) == 0:
+			case len(end.Candidates) == 0:
 				nothing++
-			case !slices.ContainsFunc(end.candidates, isIt):
+			case !slices.ContainsFunc(end.Candidates, isIt):
 				wrong++
-			case len(end.candidates) == 1:
+			case len(end.Candidates) == 1:
 				right++
 			default:
 				candidates++
@@ -169,18 +181,18 @@ func plainSearches(random *rand.Rand, tries, repeats int, sd float64, tails bool
 			return stat.Quantile(values, .5)
 		}
 		middle := (median(0) + median(64)) / 2
-		search := bisect.New(s.history)
-		for c, ok := search.Next(); ok; c, ok = search.Next() {
+		search := newCommits(s.history)
+		for c, ok := search.next(); ok; c, ok = search.next() {
 			switch n := commitNumber(c); {
 			case s.broken[n]:
-				search.Skip(c.ID)
+				search.markSkipped(c.ID)
 			case median(n) < middle:
-				search.Good(c.ID)
+				search.markGood(c.ID)
 			default:
-				search.Bad(c.ID)
+				search.markBad(c.ID)
 			}
 		}
-		if found := search.Candidates(); len(found) == 1 && commitNumber(found[0]) == s.first {
+		if found := search.candidates(); len(found) == 1 && commitNumber(found[0]) == s.first {
 			right++
 		}
 		runs += s.runs

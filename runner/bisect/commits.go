@@ -1,0 +1,161 @@
+package bisect
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/worktree"
+)
+
+// commits are those of a history, and what is known of each: which of them may be the first changed one, and which to test
+// next. The zero value is of no use: see newCommits.
+type commits struct {
+	history worktree.History
+	parents [][]int        // of each commit of the history, by index: those that are in it
+	index   map[string]int // of a commit by its id
+	bad     int            // contains the change
+	good    []bool         // does not, and neither do its ancestors
+	skipped []bool
+}
+
+// newCommits are those between the two ends of a history. Nothing is known of any other commit.
+func newCommits(h worktree.History) *commits {
+	n := len(h.Commits)
+	s := &commits{history: h, parents: make([][]int, n), index: make(map[string]int, n), good: make([]bool, n), skipped: make([]bool, n)}
+	for i, c := range h.Commits {
+		s.index[c.ID] = i
+	}
+	for i, c := range h.Commits {
+		for _, id := range c.Parents {
+			if parent, ok := s.index[id]; ok {
+				s.parents[i] = append(s.parents[i], parent)
+			}
+		}
+	}
+	s.bad = s.index[h.Bad.ID]
+	return s
+}
+
+// markGood tells that a commit is as the good end is, and so are all that it contains. A commit that is not between the ends
+// is nothing new.
+func (s *commits) markGood(id string) {
+	if i, ok := s.index[id]; ok {
+		s.below(i, func(i int) { s.good[i] = true })
+	}
+}
+
+// markBad tells that a commit is changed, so that the first changed one is it or one that it contains.
+func (s *commits) markBad(id string) {
+	if i, ok := s.index[id]; ok {
+		s.bad = i
+	}
+}
+
+// markSkipped tells that a commit could not be tested.
+func (s *commits) markSkipped(id string) {
+	if i, ok := s.index[id]; ok {
+		s.skipped[i] = true
+	}
+}
+
+// next is the commit to test: of those that can be told apart by a test the one that halves them best; after skipped
+// ones another, the further away the more of them there are: neighbours often cannot be tested either. ok is false where
+// the search is over.
+func (s *commits) next() (c worktree.Commit, ok bool) {
+	left := s.left()
+	weights := s.weigh(left)
+	var testable []int
+	skips := 0
+	for _, i := range left {
+		switch {
+		case i == s.bad:
+		case s.skipped[i]:
+			skips++
+		default:
+			testable = append(testable, i)
+		}
+	}
+	if len(testable) == 0 {
+		return worktree.Commit{}, false
+	}
+	halves := func(i int) int { return min(weights[i], len(left)-weights[i]) }
+	slices.SortStableFunc(testable, func(a, b int) int { return halves(b) - halves(a) })
+	away := 1<<min(skips, bits.Len(uint(len(testable)))) - 1 // 0 1 3 7: the best ones lie to both sides of the middle
+	return s.history.Commits[testable[min(away, len(testable)/2)]], true
+}
+
+// candidates are the commits of which one is the first that is changed, children first: one, where it was found. There
+// is none where a commit was called good and one that it contains bad.
+func (s *commits) candidates() []worktree.Commit {
+	var all []worktree.Commit
+	for _, i := range s.left() {
+		all = append(all, s.history.Commits[i])
+	}
+	return all
+}
+
+// steps is about how many more tests the search takes: none where there are no two commits left.
+func (s *commits) steps() int { return halvings(len(s.left())) }
+
+// halvings is how often so many commits are halved until there is one.
+func halvings(commits int) int {
+	if commits < 2 {
+		return 0
+	}
+	return bits.Len(uint(commits - 1))
+}
+
+// left are the commits that may be the first changed one, children first: what the bad one contains, itself among them,
+// less what is good.
+func (s *commits) left() []int {
+	if s.good[s.bad] {
+		return nil
+	}
+	var left []int
+	s.below(s.bad, func(i int) {
+		if !s.good[i] {
+			left = append(left, i)
+		}
+	})
+	slices.Sort(left) // the history has each commit after its children
+	return left
+}
+
+// below visits a commit and all that it contains, each once.
+func (s *commits) below(i int, visit func(i int)) {
+	seen := make([]bool, len(s.parents))
+	seen[i] = true
+	for next := []int{i}; len(next) > 0; {
+		i, next = next[len(next)-1], next[:len(next)-1]
+		visit(i)
+		for _, parent := range s.parents[i] {
+			if !seen[parent] {
+				seen[parent] = true
+				next = append(next, parent)
+			}
+		}
+	}
+}
+
+// weigh counts, for each of the commits that are left, how many of them it contains, itself among them.
+func (s *commits) weigh(left []int) map[int]int {
+	weights := make(map[int]int, len(left))
+	for _, i := range slices.Backward(left) { // parents first
+		in := slices.DeleteFunc(slices.Clone(s.parents[i]), func(parent int) bool { return s.good[parent] })
+		switch len(in) {
+		case 0:
+			weights[i] = 1
+		case 1:
+			weights[i] = weights[in[0]] + 1
+		default:
+			n := 0
+			s.below(i, func(i int) {
+				if !s.good[i] {
+					n++
+				}
+			})
+			weights[i] = n
+		}
+	}
+	return weights
+}

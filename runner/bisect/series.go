@@ -1,0 +1,154 @@
+package bisect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Series is what a session has of a point: the differences of its blocks, in the order in which they ran. A block is a run
+// of each side. Of a metric that is compared as a ratio it is the difference of the logarithms of their medians, else that of
+// the medians.
+type Series struct {
+	Point  Point
+	Metric string // empty: the primary one, until a run has it
+	Scale  schema.Scale
+
+	unit    string
+	blocks  []float64 // head less base
+	base    []float64 // the location of the good commit's runs
+	looked  int       // how many blocks were there at the last look: what came after it decides nothing
+	pairs   pairs     // the runs that blocks are made of
+	failure [2]string // of each side, why the first run without a value has none
+	useless bool      // on a side it is not built, or not there: no run of it will have a value
+}
+
+// Point is a point of a session: its id, and its name for people.
+type Point struct{ ID, Name string }
+
+// pairs puts the runs of blocks together.
+type pairs struct {
+	halves map[int64]half // by repeat: the side that ran first, until the other one did
+	ran    int            // blocks that have both runs, with or without a value
+}
+
+// half is a run of a block; value is not a number where it has none.
+type half struct {
+	side  string
+	value float64
+}
+
+// add takes in the run of a repeat, and gives both values of its block once it has them.
+func (p *pairs) add(repeat int64, run half) (base, head float64, both bool) {
+	other, both := p.halves[repeat]
+	if !both {
+		if p.halves == nil {
+			p.halves = map[int64]half{}
+		}
+		p.halves[repeat] = run
+		return 0, 0, false
+	}
+	delete(p.halves, repeat)
+	p.ran++
+	if run.side == sideBase {
+		return run.value, other.value, true
+	}
+	return other.value, run.value, true
+}
+
+// The sides of a session: the good commit, and the one that is tested.
+const (
+	sideBase = "base"
+	sideHead = "head"
+)
+
+// add takes in a run.
+func (s *Series) add(r *schema.Run) {
+	if r.PointID != s.Point.ID || r.Purpose != schema.PurposeMeasure || r.RepeatIndex == nil {
+		return
+	}
+	base, head, both := s.pairs.add(*r.RepeatIndex, half{r.Side, s.value(r)})
+	if difference := head - base; both && !math.IsNaN(difference) && !math.IsInf(difference, 0) {
+		s.blocks, s.base = append(s.blocks, difference), append(s.base, base)
+	}
+}
+
+// value is the location of a run in the scale in which it is compared. What has none says why.
+func (s *Series) value(r *schema.Run) float64 {
+	s.Metric = cmp.Or(s.Metric, r.Primary)
+	m := r.Metric(s.Metric)
+	why := ""
+	switch {
+	case r.Status != schema.StatusOK:
+		why, _, _ = strings.Cut(r.Error, "\n")
+		why = cmp.Or(why, string(r.Status))
+	case m == nil:
+		why = "no metric " + cmp.Or(s.Metric, "is primary")
+	}
+	if why == "" {
+		s.unit, s.Scale = m.Unit, schema.ScaleOf(m.Name)
+		summary := stat.Summarize(m.Values())
+		location := summary.LogMedian
+		if s.Scale == schema.ScaleDifference {
+			location = summary.P50
+		}
+		if location != nil {
+			return *location
+		}
+		why = s.Metric + " has no value that can be compared"
+	}
+	side := 0
+	if r.Side == sideHead {
+		side = 1
+	}
+	s.useless = s.useless || r.Status != schema.StatusOK && r.Stage == schema.StageBuild || r.Status == schema.StatusSkipped || r.Status == schema.StatusUnsupported
+	s.failure[side] = cmp.Or(s.failure[side], why)
+	return math.NaN()
+}
+
+// Blocks is how many blocks have a value on both sides.
+func (s *Series) Blocks() int { return len(s.blocks) }
+
+// Level is the median location of the good commit's runs, in the scale of blocks; not a number where there is none.
+func (s *Series) Level() float64 {
+	return stat.Quantile(slices.Sorted(slices.Values(s.base)), .5)
+}
+
+// seen are the blocks of the last look.
+func (s *Series) seen() []float64 { return s.blocks[:s.looked] }
+
+// failing tells that a point is no use here: fewer than half of its blocks have values.
+func (s *Series) failing() bool { return 2*len(s.blocks) < s.pairs.ran }
+
+// why is why a point has too few blocks.
+func (s *Series) why() string {
+	if s.failure[1] == "" && s.failure[0] != "" {
+		return "the good commit failed: " + s.failure[0]
+	}
+	return cmp.Or(s.failure[1], "nothing was measured")
+}
+
+// step is what is found of a commit by its series.
+func (s *Series) step(commit, result, session string, change stat.Estimate) Step {
+	step := Step{
+		Commit: commit, Result: result, Session: session, PointID: s.Point.ID, Point: s.Point.Name, Metric: s.Metric, Unit: s.unit, Scale: string(s.Scale),
+		Blocks: len(s.blocks),
+	}
+	if change.Confidence > 0 {
+		step.Change, step.Low, step.High = s.forPeople(change.Value), s.forPeople(change.Low), s.forPeople(change.High)
+		step.Confidence = change.Confidence
+	}
+	return step
+}
+
+// forPeople is a change as it is printed: of a ratio less 1.
+func (s *Series) forPeople(change float64) float64 {
+	if s.Scale == schema.ScaleDifference {
+		return change
+	}
+	return math.Expm1(change)
+}
