@@ -1,12 +1,12 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query"
@@ -182,7 +182,7 @@ func annotate(a *app, cmd *cobra.Command, o annotation) error {
 	if err := store.Close(); err != nil {
 		return storeError{err}
 	}
-	return a.print(format, t, func() term.View { return annotationView(t) })
+	return a.print(format, t, func() term.View { return screens.Annotations(t) })
 }
 
 // selected are the ids of the runs that are meant, oldest first.
@@ -211,26 +211,4 @@ func selected(cmd *cobra.Command, dir string, o annotation) ([]string, error) {
 		return nil, usageErrorf("%s: no %s matches %q", cmd.Name(), what, o.selection)
 	}
 	return runs, nil
-}
-
-// done says what a kind of event did.
-var done = map[string]string{
-	"remove": "removed; restore brings them back", "restore": "restored", "tag": "tagged", "untag": "untagged", "note": "noted", "bless": "blessed",
-}
-
-func annotationView(t answer.Table) term.View {
-	var v term.View
-	for _, row := range t.Rows {
-		kind, _ := row[1].(string)
-		n, _ := row[4].(int64)
-		text := term.Count(int(n), "run") + " " + done[kind]
-		if key, ok := row[2].(string); ok {
-			text += " " + key
-		}
-		if value, ok := row[3].(string); ok && kind == "tag" {
-			text += "=" + value
-		}
-		v.Below = append(v.Below, term.OneLine(fmt.Sprint(text)))
-	}
-	return v
 }

@@ -5,11 +5,10 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
@@ -54,7 +53,7 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Rows = append(t.Rows, all[name])
 	}
-	return a.print(format, t, func() term.View { return factsView(t) })
+	return a.print(format, t, func() term.View { return screens.Facts(t) })
 }
 
 // thisMachine reads the environment of this machine as bench stores it.
@@ -62,22 +61,4 @@ func (a *app) thisMachine(ctx context.Context) schema.Env {
 	return probe.Read(ctx, probe.Options{
 		Machine: a.getenv("NEUROLENS_MACHINE"), Environ: os.Environ(), Version: version, GPU: probe.GPU,
 	})
-}
-
-// factsView shows what is known as name and value, and what is not in one line a reason.
-func factsView(t answer.Table) term.View {
-	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}}}
-	unknown := map[string][]string{}
-	for _, row := range t.Rows {
-		if reason, ok := row[2].(string); ok {
-			unknown[reason] = append(unknown[reason], output.Text(row[0]))
-			continue
-		}
-		v.Rows = append(v.Rows, []term.Cell{{Text: output.Text(row[0])}, {Text: output.Text(row[1])}})
-	}
-	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
-		v.Below = append(v.Below, reason+term.Gap+strings.Join(unknown[reason], " "))
-	}
-	v.Below = append(v.Below, term.Count(len(v.Rows), "fact")+" known, "+term.Thousands(len(t.Rows)-len(v.Rows))+" not")
-	return v
 }

@@ -38,6 +38,14 @@ func knownFormat(source, format string) (string, error) {
 	return format, nil
 }
 
+// screen is what of standard error can be drawn over; nil where nobody watches.
+func (a *app) screen() *term.Screen {
+	if !a.errTerminal || a.getenv("TERM") == "dumb" {
+		return nil
+	}
+	return term.NewScreen(a.stderr, a.errSize)
+}
+
 // printer is what writes results to standard output.
 func (a *app) printer() output.Printer {
 	return output.Printer{Out: a.stdout, Terminal: a.terminal, Color: a.terminal && a.getenv("NO_COLOR") == "", Width: a.width, CSVRaw: a.csvRaw}

@@ -14,7 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/foreign/generic"
@@ -72,8 +74,8 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	}
 	switch {
 	case f.list:
-		t := formatsTable(foreignformats.All())
-		return a.print(format, t, func() term.View { return a.formatsView(t) })
+		all := foreignformats.All()
+		return a.print(format, screens.FormatsTable(all), func() term.View { return screens.Formats(all) })
 	case f.schema:
 		_, err := io.WriteString(a.stdout, generic.JSONSchema())
 		return err
@@ -96,7 +98,7 @@ type ingesting struct {
 	options  imports.Options
 	dryRun   bool
 	reading  *imports.Reading
-	progress *ingestProgress
+	progress *screens.IngestProgress
 }
 
 func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
@@ -120,7 +122,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	if len(sources) == 0 {
 		return nil, usageErrorf("ingest: there is no file in these folders")
 	}
-	in.progress = newIngestProgress(a, sources)
+	in.progress = screens.NewIngestProgress(sources, a.screen(), a.now)
 	in.reading = imports.New(sources, *o, in.progress)
 	return in, nil
 }
@@ -254,26 +256,35 @@ func (in *ingesting) store(ctx context.Context, format string) error {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(ingestMemory)
 	done, err := in.reading.Into(ctx, store)
-	in.progress.end()
+	in.progress.End()
 	if closeErr := store.Close(); err == nil && closeErr != nil {
 		err = closeErr
 	}
 	if err != nil && !errors.Is(err, context.Canceled) {
 		err = storeError{err}
 	}
-	t := reportsTable(in.reading.Reports)
-	printed := in.print(format, t, func() term.View { return in.reportView(done) })
+	t := screens.IngestTable(in.reading.Reports)
+	report := in.report(done)
+	printed := in.print(format, t, report.View)
 	if output.ForPeople(format) { // others have it in their rows
-		in.explain()
+		report.Explain(in.stderr)
 	}
 	if err != nil {
 		fmt.Fprintf(in.stderr, "%s stored before that\n", term.Count(done.Added, "run"))
 		return errors.Join(err, printed)
 	}
 	if !output.ForPeople(format) { // whose table ends with it
-		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", in.appendedText(done))
+		fmt.Fprintf(in.stderr, "neurolens: ingest: %s\n", report.StoredText())
 	}
 	return errors.Join(in.outcome(), printed)
+}
+
+// report is what is said of what was read, and of what became of it.
+func (in *ingesting) report(done ingest.Appended) screens.IngestReport {
+	return screens.IngestReport{
+		Files: in.reading.Reports, Source: in.reading.Source, Known: in.reading.Known(), DryRun: in.dryRun, Tagged: len(in.options.Added.Tags) > 0,
+		Stored: screens.StoredRuns{Added: done.Added, Skipped: done.Skipped, Differing: done.Differing},
+	}
 }
 
 // outcome is the error of what was asked for and is not there.

@@ -3,12 +3,10 @@ package main
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
@@ -36,19 +34,19 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 			list.Rows = nil
 		}
 	}
-	in.progress.end()
+	in.progress.End()
 	if !output.ForPeople(format) {
 		err := errors.Join(pages.Page(list.Table), pages.End())
-		in.explain() // the rows are runs: nothing else says what was refused
+		in.report(ingest.Appended{}).Explain(in.stderr) // the rows are runs: nothing else says what was refused
 		return errors.Join(err, in.outcome())
 	}
 	err := in.print(format, list.Table, func() term.View {
 		v := in.lsView(list, lsOptions{}, nil)
-		v.Below = slices.Concat(in.leftOut(), in.notes(), []string{in.total(ingest.Appended{})})
+		v.Below = in.report(ingest.Appended{}).Summary()
 		v.Compact = nil
 		return v
 	})
-	in.explain()
+	in.report(ingest.Appended{}).Explain(in.stderr)
 	return errors.Join(err, in.outcome())
 }
 
@@ -94,24 +92,4 @@ func runsColumns() []answer.Column {
 		columns[i] = answer.Column{Name: c.Name, Unit: c.Unit, Type: types[c.Kind]}
 	}
 	return columns
-}
-
-func formatsTable(all []foreign.Format) answer.Table {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "format", Type: answer.TypeText}, {Name: "about", Type: answer.TypeText}, {Name: "level", Type: answer.TypeText},
-	}}
-	for _, f := range all {
-		if f.Read != nil {
-			t.Rows = append(t.Rows, []any{f.Name, f.About, f.Level})
-		}
-	}
-	return t
-}
-
-func (a *app) formatsView(t answer.Table) term.View {
-	v := term.View{Below: []string{term.Count(len(t.Rows), "format") + "; --from NAME reads a file as one of them"}}
-	for _, row := range t.Rows {
-		v.Above = append(v.Above, textAt(t, row, "format"), "  "+textAt(t, row, "about"), "  "+textAt(t, row, "level"))
-	}
-	return v
 }

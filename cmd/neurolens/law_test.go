@@ -61,6 +61,9 @@ var law = []struct {
 	{"runner/expression", []string{"schema"}, []string{"github.com/expr-lang/expr"}},
 	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
+	{"cmd/neurolens/internal/screens", []string{
+		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/probe",
+	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
@@ -165,6 +168,7 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
+	{"cmd/neurolens/internal/screens"},
 	{"cmd/neurolens"},
 }
 

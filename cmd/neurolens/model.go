@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
@@ -98,7 +99,7 @@ func runModelGen(a *app, o modelOptions) error {
 		},
 		Rows: [][]any{{o.name, precision, filepath.ToSlash(o.out), int64(len(model)), hex.EncodeToString(sum[:])}},
 	}
-	return a.print(format, t, func() term.View { return a.recordsView(t) })
+	return a.print(format, t, func() term.View { return output.RecordsView(t) })
 }
 
 // writeNew makes a file that is complete whenever it is there, and its directory. Without force it replaces nothing,

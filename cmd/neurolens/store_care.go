@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
@@ -50,7 +51,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err != nil {
 		return storeError{err}
 	}
-	if err := a.print(format, t, func() term.View { return a.careView(format, t, remedies) }); err != nil {
+	if err := a.print(format, t, func() term.View { return screens.Care(format, t, remedies, a.width) }); err != nil {
 		return err
 	}
 	if err := verdictOf(dir, done); err != nil {
@@ -253,7 +254,7 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, lossValues(done.Loss)...)},
 	}
 	t.Columns = append(t.Columns, lossColumns...)
-	if err := a.print(format, t, func() term.View { return a.recordsView(t) }); err != nil {
+	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
 		return err
 	}
 	if left > 0 {
@@ -300,7 +301,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		if err != nil {
 			return storeError{err}
 		}
-		if err := a.print(format, t, func() term.View { return a.careView(format, t, nil) }); err != nil {
+		if err := a.print(format, t, func() term.View { return screens.Care(format, t, nil, a.width) }); err != nil {
 			return err
 		}
 		if done.Loss != (check.Loss{}) {

@@ -56,7 +56,7 @@ func runStoreInfo(a *app, ctx context.Context) error {
 		row, columns := i.row(dir)
 		t.Rows, t.Columns = append(t.Rows, row), append(infoColumns[:len(infoColumns):len(infoColumns)], columns...)
 	}
-	return errors.Join(a.print(format, t, func() term.View { return a.recordsView(t) }), failed)
+	return errors.Join(a.print(format, t, func() term.View { return output.RecordsView(t) }), failed)
 }
 
 // sampleZones are those whose bytes count for the samples. What is in claims is in runs too, or will be.
@@ -158,20 +158,4 @@ func timeOrNull(ms int64) any {
 		return nil
 	}
 	return time.UnixMilli(ms).UTC()
-}
-
-// recordsView shows each row as lines of column and value.
-func (a *app) recordsView(t answer.Table) term.View {
-	var v term.View
-	for i, row := range t.Rows {
-		if i > 0 {
-			v.Below = append(v.Below, "")
-		}
-		var lines [][2]string
-		for j, c := range t.Columns {
-			lines = append(lines, [2]string{c.Name, output.ValueText(c, row[j], "")})
-		}
-		v.Below = append(v.Below, term.Pairs(lines)...)
-	}
-	return v
 }

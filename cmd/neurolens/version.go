@@ -23,7 +23,7 @@ func newVersionCommand(a *app) *cobra.Command {
 				return err
 			}
 			t := versionTable()
-			return a.print(format, t, func() term.View { return a.pairsView(t) })
+			return a.print(format, t, func() term.View { return output.PairsView(t) })
 		},
 	}
 }
@@ -54,13 +54,4 @@ func versionTable() answer.Table {
 		}
 	}
 	return t
-}
-
-// pairsView shows facts and their values without a header or a count.
-func (a *app) pairsView(t answer.Table) term.View {
-	var lines [][2]string
-	for _, row := range t.Rows {
-		lines = append(lines, [2]string{output.Text(row[0]), output.ValueText(t.Columns[1], row[1], "")})
-	}
-	return term.View{Below: term.Pairs(lines)}
 }

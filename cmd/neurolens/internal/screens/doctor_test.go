@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"bytes"
@@ -21,7 +21,7 @@ var doctored = []probe.Advice{
 
 func doctorScreen(advice []probe.Advice, width int) string {
 	var b bytes.Buffer
-	adviceView(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).Render(&b, width, true)
+	Advice(schema.Env{Machine: "lab3", CPUModel: "EPYC"}, advice, width).Render(&b, width, true)
 	return b.String()
 }
 

@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -6,10 +6,10 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// careView shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
+// Care shows what was found in a store, or done to it: a row each in a document; for people lines each, for a path
 // that is cut is of no use. The columns are what it is, the path, and why; remedies, if any, has one more text a row.
-func (a *app) careView(format string, t answer.Table, remedies []string) term.View {
-	table := output.TableViewOr(t, a.width, "no problem")
+func Care(format string, t answer.Table, remedies []string, width int) term.View {
+	table := output.TableViewOr(t, width, "no problem")
 	if format == output.FormatMD {
 		return table
 	}
@@ -17,9 +17,9 @@ func (a *app) careView(format string, t answer.Table, remedies []string) term.Vi
 	for i, row := range t.Rows {
 		what, path, why := output.Text(row[0]), output.Text(row[1]), output.Text(row[2])
 		v.Commands = append(v.Commands, what+term.Gap+path)
-		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, a.width)...)
+		v.Commands = append(v.Commands, term.Wrapped(adviceIndent+why, width)...)
 		if remedies != nil && remedies[i] != "" {
-			v.Commands = append(v.Commands, term.Wrapped(adviceIndent+remedies[i], a.width)...)
+			v.Commands = append(v.Commands, term.Wrapped(adviceIndent+remedies[i], width)...)
 		}
 	}
 	if len(t.Rows) > 0 {

@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ingestProgress says on a terminal how far a long reading is: one line that is drawn over.
-type ingestProgress struct {
-	app     *app
+// IngestProgress says on a terminal how far a long reading is: one line that is drawn over.
+type IngestProgress struct {
+	now     func() time.Time
 	screen  *term.Screen // nil where nobody watches
 	sources []foreign.Source
 	total   int64 // bytes of all sources
@@ -28,25 +28,23 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-func newIngestProgress(a *app, sources []foreign.Source) *ingestProgress {
-	p := &ingestProgress{app: a, drawn: a.now().Add(progressDelay - progressEvery)}
+// NewIngestProgress is shown on a screen; nil: nobody watches.
+func NewIngestProgress(sources []foreign.Source, screen *term.Screen, now func() time.Time) *IngestProgress {
+	p := &IngestProgress{screen: screen, now: now, drawn: now().Add(progressDelay - progressEvery)}
 	for _, s := range sources {
 		p.Add(s)
-	}
-	if a.errTerminal && a.getenv("TERM") != "dumb" {
-		p.screen = term.NewScreen(a.stderr, a.errSize)
 	}
 	return p
 }
 
 // Add says that a source will be read.
-func (p *ingestProgress) Add(s foreign.Source) {
+func (p *IngestProgress) Add(s foreign.Source) {
 	p.sources = append(p.sources, s)
 	p.total += s.Bytes
 }
 
 // File says which source is read now.
-func (p *ingestProgress) File(i int) {
+func (p *IngestProgress) File(i int) {
 	if p.input != nil {
 		p.before += p.sources[p.current].Bytes
 	}
@@ -55,19 +53,19 @@ func (p *ingestProgress) File(i int) {
 }
 
 // Reading says how much of the source is read.
-func (p *ingestProgress) Reading(input *foreign.Input) { p.input = input }
+func (p *IngestProgress) Reading(input *foreign.Input) { p.input = input }
 
 // Run counts a run.
-func (p *ingestProgress) Run() {
+func (p *IngestProgress) Run() {
 	p.runs++
 	p.draw()
 }
 
-func (p *ingestProgress) draw() {
-	if p.screen == nil || p.app.now().Sub(p.drawn) < progressEvery {
+func (p *IngestProgress) draw() {
+	if p.screen == nil || p.now().Sub(p.drawn) < progressEvery {
 		return
 	}
-	p.drawn = p.app.now()
+	p.drawn = p.now()
 	p.screen.Draw(nil, func(columns int) []string {
 		done := p.before
 		if p.input != nil {
@@ -81,8 +79,8 @@ func (p *ingestProgress) draw() {
 	})
 }
 
-// end leaves the terminal ready for the result.
-func (p *ingestProgress) end() {
+// End leaves the terminal ready for the result.
+func (p *IngestProgress) End() {
 	if p.screen != nil {
 		p.screen.Clear()
 	}

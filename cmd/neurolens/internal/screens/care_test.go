@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"bytes"
@@ -19,15 +19,15 @@ func TestCareView(t *testing.T) {
 		Columns: []answer.Column{{Name: "severity"}, {Name: "path"}, {Name: "problem"}},
 		Rows:    [][]any{{"damage", path, problem}, {"notice", "notes.txt", "it is passed over"}},
 	}
-	a := &app{width: 80}
+	const width = 80
 	var b bytes.Buffer
-	a.careView(output.FormatTable, table, []string{"store repair sets it aside", ""}).Render(&b, a.width, false)
+	Care(output.FormatTable, table, []string{"store repair sets it aside", ""}, width).Render(&b, width, false)
 	lines := strings.Split(b.String(), "\n")
 	if lines[0] != "damage  "+path {
 		t.Errorf("the first line is %q", lines[0])
 	}
 	for _, line := range lines[1:] {
-		if ansi.StringWidth(line) > a.width {
+		if ansi.StringWidth(line) > width {
 			t.Errorf("%q is too wide", line)
 		}
 	}
@@ -41,7 +41,7 @@ func TestCareView(t *testing.T) {
 		t.Errorf("the problem is not indented: %q", lines[1])
 	}
 	b.Reset()
-	a.careView(output.FormatMD, table, nil).Markdown(&b)
+	Care(output.FormatMD, table, nil, width).Markdown(&b)
 	if !strings.Contains(b.String(), "| damage | "+path+" | "+problem+" |") {
 		t.Errorf("the document is\n%s", b.String())
 	}

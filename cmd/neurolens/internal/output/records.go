@@ -1,0 +1,31 @@
+package output
+
+import (
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// RecordsView shows each row as lines of column and value.
+func RecordsView(t answer.Table) term.View {
+	var v term.View
+	for i, row := range t.Rows {
+		if i > 0 {
+			v.Below = append(v.Below, "")
+		}
+		var lines [][2]string
+		for j, c := range t.Columns {
+			lines = append(lines, [2]string{c.Name, ValueText(c, row[j], "")})
+		}
+		v.Below = append(v.Below, term.Pairs(lines)...)
+	}
+	return v
+}
+
+// PairsView shows facts and their values without a header or a count.
+func PairsView(t answer.Table) term.View {
+	var lines [][2]string
+	for _, row := range t.Rows {
+		lines = append(lines, [2]string{Text(row[0]), ValueText(t.Columns[1], row[1], "")})
+	}
+	return term.View{Below: term.Pairs(lines)}
+}

@@ -1,0 +1,29 @@
+package screens
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// Facts shows what is known as name and value, and what is not in one line a reason.
+func Facts(t answer.Table) term.View {
+	v := term.View{Columns: []term.Column{{Header: "FACT"}, {Header: "VALUE"}}}
+	unknown := map[string][]string{}
+	for _, row := range t.Rows {
+		if reason, ok := row[2].(string); ok {
+			unknown[reason] = append(unknown[reason], output.Text(row[0]))
+			continue
+		}
+		v.Rows = append(v.Rows, []term.Cell{{Text: output.Text(row[0])}, {Text: output.Text(row[1])}})
+	}
+	for _, reason := range slices.Sorted(maps.Keys(unknown)) {
+		v.Below = append(v.Below, reason+term.Gap+strings.Join(unknown[reason], " "))
+	}
+	v.Below = append(v.Below, term.Count(len(v.Rows), "fact")+" known, "+term.Thousands(len(t.Rows)-len(v.Rows))+" not")
+	return v
+}

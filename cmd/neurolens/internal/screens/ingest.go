@@ -1,0 +1,156 @@
+package screens
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/imports"
+)
+
+// IngestReport is what came of the files that were read.
+type IngestReport struct {
+	Files  []imports.Report
+	Source string // of the runs, as ls is asked for them
+	Known  int    // runs that the store had before
+	DryRun bool
+	Tagged bool // tags were to be added
+	Stored StoredRuns
+}
+
+// StoredRuns counts what became of runs that were to be stored.
+type StoredRuns struct {
+	Added     int
+	Skipped   int // they were there already
+	Differing int // of these, with other values
+}
+
+// Summary are the lines below the runs that would be stored: what was left out, what they lack, and what counts everything.
+func (r IngestReport) Summary() []string {
+	return slices.Concat(r.leftOut(), r.notes(), []string{r.total()})
+}
+
+// Explain names on standard error what was refused, with its place.
+func (r IngestReport) Explain(w io.Writer) {
+	const most = 20
+	said := 0
+	say := func(line string) {
+		if said++; said <= most {
+			fmt.Fprintln(w, "neurolens: ingest: "+term.OneLine(line))
+		}
+	}
+	for _, one := range r.Files {
+		if one.Why != "" && (one.State == imports.Partly || one.State == imports.Failed || one.State == imports.Unknown && one.Named) {
+			say(one.Name + ": " + one.Why)
+		}
+		for _, refusal := range one.Refusals {
+			say(one.Name + ": " + refusal.String())
+		}
+		if more := one.Unnamed(); more > 0 {
+			say(fmt.Sprintf("%s: %s more refused", one.Name, term.Thousands(more)))
+		}
+	}
+	r.sayUnmatched(w)
+	if said > most {
+		fmt.Fprintf(w, "neurolens: ingest: … %s (--format plain has those of each file in its row)\n", term.Count(said-most, "more line"))
+	}
+	if slices.ContainsFunc(r.Files, func(one imports.Report) bool { return one.State == imports.Unknown }) {
+		fmt.Fprintln(w, "--list-formats names what is read; any table can be, with --from csv --map FILE")
+	}
+}
+
+// sayUnmatched says of how many files --param-from-path makes no parameters.
+func (r IngestReport) sayUnmatched(w io.Writer) {
+	n, first := 0, ""
+	for _, one := range r.Files {
+		if one.NoParams && one.Runs > 0 {
+			if n++; n == 1 {
+				first = one.Name
+			}
+		}
+	}
+	if n > 0 {
+		fmt.Fprintf(w, "neurolens: ingest: --param-from-path does not match the path of %s: %s\n", term.Count(n, "file"), term.OneLine(first))
+	}
+}
+
+// mostFiles is how many files a terminal names; of more it shows the formats.
+const mostFiles = 20
+
+// View has a row a file where there are few, else one a format; below it what was not stored, and why.
+func (r IngestReport) View() term.View {
+	v := term.View{Columns: []term.Column{
+		{Header: "FILE"},
+		{Header: "FORMAT"},
+		{Header: "VERSION", Drop: 2},
+		{Header: "RUNS", Right: true},
+		{Header: "SESSIONS", Right: true, Drop: 1},
+		{Header: "SAMPLES", Right: true},
+		{Header: "NOT STORED", Drop: 1},
+	}}
+	folder := r.folder()
+	if folder != "" {
+		v.Above = []string{"in " + folder}
+	}
+	several := slices.ContainsFunc(r.Files, func(one imports.Report) bool { return one.Sessions > 1 })
+	for _, l := range r.lines() {
+		sessions := "" // usually a file is one
+		if several {
+			sessions = term.Thousands(l.sessions)
+		}
+		v.Rows = append(v.Rows, []term.Cell{
+			{Text: strings.TrimPrefix(l.name, folder)},
+			{Text: l.format},
+			{Text: l.version},
+			{Text: term.Thousands(l.runs)},
+			{Text: sessions},
+			{Text: term.Thousands(int(l.samples))},
+			{Text: l.rest, Failed: l.failed},
+		})
+	}
+	v = withoutEmptyColumns(v)
+	v.Below = append(v.Below, r.leftOut()...)
+	v.Below = append(v.Below, r.notes()...)
+	if names := r.passedOver(folder, imports.Unknown); names != "" {
+		v.Below = append(v.Below, "not recognised: "+names)
+	}
+	if names := r.passedOver(folder, imports.Store); names != "" {
+		v.Below = append(v.Below, "stores, not read (store merge copies what they have): "+names)
+	}
+	v.Below = append(v.Below, r.total())
+	if r.Stored.Added > 0 {
+		v.Commands = []string{"", "next  neurolens ls source=" + r.Source}
+	}
+	return v
+}
+
+// passedOver names the first that came to this in folders.
+func (r IngestReport) passedOver(folder string, state imports.State) string {
+	const most = 5
+	var names []string
+	for _, one := range r.Files {
+		if one.State == state && !one.Named {
+			names = append(names, strings.TrimPrefix(one.Name, folder))
+		}
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most], term.Thousands(more)+" more")
+	}
+	return strings.Join(names, ", ")
+}
+
+// folder is the one that all files are in, with its slash; empty where there is none, or one file.
+func (r IngestReport) folder() string {
+	if len(r.Files) < 2 {
+		return ""
+	}
+	common := r.Files[0].Name
+	for _, one := range r.Files {
+		for !strings.HasPrefix(one.Name, common) {
+			common = common[:strings.LastIndexByte(strings.TrimSuffix(common, "/"), '/')+1]
+		}
+	}
+	return common[:strings.LastIndexByte(common, '/')+1]
+}

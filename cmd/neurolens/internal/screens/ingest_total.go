@@ -1,0 +1,114 @@
+package screens
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/imports"
+)
+
+// leftOut explains once why things were left out.
+func (r IngestReport) leftOut() []string {
+	counts := foreign.Report{}
+	for _, one := range r.Files {
+		for why, n := range one.LeftOut {
+			if counts.LeftOut == nil {
+				counts.LeftOut = map[string]int{}
+			}
+			counts.LeftOut[why] += n
+		}
+	}
+	var lines []string
+	for _, why := range counts.Reasons() {
+		lines = append(lines, fmt.Sprintf("%s left out: %s", term.Thousands(counts.LeftOut[why]), why))
+	}
+	return lines
+}
+
+// notes says once what runs of the files lack.
+func (r IngestReport) notes() []string {
+	all := foreign.Report{}
+	for _, one := range r.Files {
+		for what, n := range one.Notes {
+			if all.Notes == nil {
+				all.Notes = map[string]int{}
+			}
+			all.Notes[what] += n
+		}
+	}
+	return noted(&all)
+}
+
+// total is the line that counts everything.
+func (r IngestReport) total() string {
+	states := map[imports.State]int{}
+	samples, runs, refused := int64(0), 0, 0
+	for _, one := range r.Files {
+		states[one.State]++
+		runs += one.Runs
+		samples += one.Samples
+		refused += one.Refused
+	}
+	line := term.Count(len(r.Files)-states[imports.Store], "file")
+	for _, p := range []struct {
+		state imports.State
+		words string
+	}{{imports.Side, "beside others"}, {imports.Unknown, "not recognised"}, {imports.Failed, "not read"}} {
+		if n := states[p.state]; n > 0 {
+			line += fmt.Sprintf(", %s %s", term.Thousands(n), p.words)
+		}
+	}
+	if r.DryRun {
+		line += fmt.Sprintf(" · %s, nothing is stored (--dry-run)", term.Count(runs-r.Known, "run"))
+	} else {
+		line += " · " + r.StoredText()
+	}
+	line += " · " + term.Count(int(samples), "sample")
+	if sessions := r.sessions(); len(sessions) > 0 {
+		line += " · " + sessionsText(sessions)
+	}
+	if refused > 0 {
+		line += fmt.Sprintf(" · %s refused", term.Count(refused, "record"))
+	}
+	return line
+}
+
+// sessions are how many runs of each were read.
+func (r IngestReport) sessions() map[string]int {
+	all := map[string]int{}
+	for _, one := range r.Files {
+		for id, n := range one.RunsOf {
+			all[id] += n
+		}
+	}
+	return all
+}
+
+// sessionsText counts sessions, of which the runs are given; those of the empty one are of none that is known.
+func sessionsText(runs map[string]int) string {
+	homeless, known := runs[""], len(runs)
+	if homeless == 0 {
+		return term.Count(known, "session")
+	}
+	unknown := "not known of " + term.Count(homeless, "run")
+	if known == 1 {
+		return "session " + unknown
+	}
+	return term.Count(known-1, "session") + ", " + unknown
+}
+
+// StoredText says what came of the runs of files.
+func (r IngestReport) StoredText() string {
+	text := term.Count(r.Stored.Added, "run") + " stored"
+	if r.Stored.Skipped > 0 {
+		text += fmt.Sprintf(", %s there already", term.Thousands(r.Stored.Skipped))
+	}
+	if r.Stored.Differing > 0 {
+		text += fmt.Sprintf(" (%s with other values or of another session, and stay as they are)", term.Thousands(r.Stored.Differing))
+	}
+	if r.Known > 0 && r.Tagged {
+		text += " (with the tags that they have: neurolens tag adds others)"
+	}
+	return text
+}
