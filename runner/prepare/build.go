@@ -94,14 +94,15 @@ func (t *Targets) buildPoint(ctx context.Context, b Builder, sub Subject) (built
 func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command []string) (built, error) {
 	p, side := sub.Point, t.Sides[sub.Side]
 	dir := side.resolve(p.Dir)
-	key := jsonList(slices.Concat([]string{side.Name, dir}, command))
+	env := environOf(p.BuildEnv)
+	key := jsonList(slices.Concat([]string{side.Name, dir}, env, command))
 	if one, ok := t.builds.commands[key]; ok {
 		return one, nil
 	}
 	b.Observe(sub, command)
 	limit := p.Timeouts.Build
 	outcome, err := b.Run(ctx, task.Spec{
-		Executor: schema.ExecutorCommand, Command: command, Env: environOf(t.Sweep.BuildEnv), Dir: dir, Iterations: 1,
+		Executor: schema.ExecutorCommand, Command: command, Env: env, Dir: dir, Iterations: 1,
 		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
 	})
 	if err != nil {

@@ -67,7 +67,7 @@ func (v *value) filled() string {
 
 // readAxes reads every axis of the file and of the command line, outermost first: benchmark, model, backend and
 // variant, then params and grid in the order of the file, then what -P adds.
-func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
+func readAxes(d *document, grid []member) ([]axis, error) {
 	var axes []axis
 	for _, name := range labels {
 		if f := d.keys[name]; f.given() {
@@ -78,7 +78,7 @@ func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
 			if err != nil {
 				return nil, err
 			}
-			a.label = f.Kind != yaml.SequenceNode
+			a.label, a.replaced = f.Kind != yaml.SequenceNode, d.chosen[name]
 			axes = append(axes, a)
 		}
 	}
@@ -100,7 +100,7 @@ func readAxes(d *document, grid []member, o Overrides) ([]axis, error) {
 		}
 		axes = append(axes, a)
 	}
-	return overrideAxes(axes, o.Params)
+	return overrideAxes(axes, d.params())
 }
 
 // newAxis reads an axis whose name people chose.
@@ -245,9 +245,6 @@ func readModel(f field) (value, error) {
 	}
 	return v, nil
 }
-
-// settingFlags are the options for what may stand in grid and is no axis.
-var settingFlags = map[string]string{"repeats": "--repeats", "tags": "--tag"}
 
 // overrideAxes replaces and adds axes as -P says.
 func overrideAxes(axes []axis, params map[string]string) ([]axis, error) {

@@ -40,7 +40,7 @@ func (d *document) readCalibrate() (field, error) {
 }
 
 // readControls reads what names controls: axis=value, or a list of such.
-func (g *grid) readControls(f field) ([]control, error) {
+func readControls(sections []*section, f field) ([]control, error) {
 	if !f.given() {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (g *grid) readControls(f field) ([]control, error) {
 	}
 	var all []control
 	for _, item := range f.items() {
-		c, err := g.readControl(item)
+		c, err := readControl(sections, item)
 		if err != nil {
 			return nil, err
 		}
@@ -65,12 +65,19 @@ func (g *grid) readControls(f field) ([]control, error) {
 }
 
 // readControl reads one axis=value. Every point has a benchmark, also where it is no axis.
-func (g *grid) readControl(f field) (control, error) {
+func readControl(sections []*section, f field) (control, error) {
 	name, word, err := f.assignment()
 	if err != nil {
 		return control{}, err
 	}
-	c := control{at: f, lenient: g.dropped, known: map[string]bool{}}
+	g := sections[0].grid
+	for _, s := range sections { // the axis is that of the first which has it
+		if s.concerns(name) {
+			g = s.grid
+			break
+		}
+	}
+	c := control{at: f, known: map[string]bool{}, lenient: slices.ContainsFunc(sections, func(s *section) bool { return s.grid.dropped })}
 	i, _ := findAxis(g.axes, name)
 	if i < 0 && name == "benchmark" {
 		if c.axis, c.text = name, word; word == "" {
@@ -160,7 +167,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 		p := Point{
 			Line: e.calibrate.line, Benchmark: CalibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin,
-			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.settings.calibration,
+			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
 		}
 		p.identify()
 		if first, twice := e.lines[p.PointID]; twice {

@@ -232,7 +232,7 @@ func TestErrorsOfControls(t *testing.T) {
 	check("calibrat: true", "5: unknown key calibrat: did you mean calibrate?")
 	check("controls: k=1", "5: unknown key controls: did you mean control?")
 	check("control: variant=basline", "5: control: no point has variant=basline: did you mean baseline?")
-	check("control: benchmark=gelu", "5: control: no point has benchmark=gelu: want one of GELU Swish")
+	check("control: benchmark=gelu", "5: control: no point has benchmark=gelu: did you mean GELU?")
 	check("control: varient=fused", "5: control: varient is no axis of this sweep: did you mean variant?")
 	check("control: x=1", "5: control: x is no axis of this sweep")
 	check("control: variant", `5: control: want axis=value, got "variant"`)

@@ -94,7 +94,7 @@ func TestErrorsOfKeys(t *testing.T) {
 	check("1", "3: YAML: could not find expected ':'")
 	check("bakend: x", "3: unknown key bakend: did you mean backend?")
 	check("repeat: 3", "3: unknown key repeat: did you mean repeats?")
-	check("foo: 3", "3: unknown key foo: want one of "+strings.Join(keyNames(keys), " "))
+	check("foo: 3", "3: unknown key foo: want one of "+strings.Join(keyNames(Keys()), " "))
 	check("precision: fp32", "3: unknown key precision: an axis belongs under grid")
 	check("dtype: fp32", "3: unknown key dtype: an axis belongs under grid")
 	check("warm_up: 3", "3: unknown key warm_up: did you mean warmup?")

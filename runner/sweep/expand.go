@@ -4,15 +4,15 @@ import (
 	"slices"
 	"strconv"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/neurolens/neurolens/schema"
 )
 
 // expansion makes the points of a sweep.
 type expansion struct {
 	origin
-	settings settings
-	grid     *grid
-	program  *program
+	sections []*section
 	targets  []target
 	// calibrate is the key where it asks for points; controls say which of the others are controls.
 	calibrate field
@@ -21,37 +21,30 @@ type expansion struct {
 	points  []Point
 	blocks  [][]int
 	blockOf map[string]int
-	models  map[string]*value // by name
-	lines   map[string]int    // by point_id
-	removed []int             // by entry of exclude
-
-	executors  []schema.Executor // of all points, each once, also of those that are left out
-	benchmarks []string          // likewise, as many as checkTargets names and one more
+	lines   map[string]int     // by point_id
+	removed map[*yaml.Node]int // by entry of exclude
+	named   []string           // benchmarks of all points, as many as checkTargets names and one more
 }
 
-// expand makes the points. asked are the keys that not every executor takes.
-func (e *expansion) expand(asked []request) (*Sweep, error) {
-	e.models = map[string]*value{}
-	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, make([]int, len(e.grid.exclude))
-	if err := e.add(nil, e.grid.line); err != nil {
-		return nil, err
-	}
-	for i := range e.grid.include {
-		entry := &e.grid.include[i]
-		if err := e.add(entry, entry.at.line); err != nil {
-			return nil, err
+// expand makes the points.
+func (e *expansion) expand() (*Sweep, error) {
+	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
+	for _, p := range e.sections {
+		if err := e.add(p, nil, p.grid.line); err != nil {
+			return nil, p.own(err)
+		}
+		for i := range p.grid.include {
+			entry := &p.grid.include[i]
+			if err := e.add(p, entry, entry.at.line); err != nil {
+				return nil, p.own(err)
+			}
 		}
 	}
-	if err := e.checkTaken(asked); err != nil {
+	if err := e.checkTaken(); err != nil {
 		return nil, err
 	}
-	for i, n := range e.removed {
-		if x := e.grid.exclude[i]; n == 0 && !e.grid.namesReplaced(x) {
-			return nil, x.at.errorf("removes no point")
-		}
-	}
-	if len(e.points) == 0 && len(e.targets) == 0 {
-		return nil, e.grid.exclude[0].at.errorf("leaves no point")
+	if err := e.checkRemoved(); err != nil {
+		return nil, err
 	}
 	calibration, err := e.addCalibration()
 	if err != nil {
@@ -63,36 +56,62 @@ func (e *expansion) expand(asked []request) (*Sweep, error) {
 	if err := e.checkTargets(); err != nil {
 		return nil, err
 	}
-	s := e.settings.sweep
+	s := e.whole()
 	s.Points, s.blocks, s.calibration = e.points, e.blocks, calibration
 	return &s, nil
 }
 
-// add makes the points of the grid, or of an entry of include. exclude has the last word over both.
-func (e *expansion) add(from *entry, line int) error {
-	return e.grid.rows(from, func(written []*value) error {
-		row := e.grid.resolved(written)
-		if err := e.checkModel(row); err != nil {
+// whole are the settings of the whole sweep. Of sections whose runs are told to differ in number, as those of a command and of
+// a file are, the largest number counts.
+func (e *expansion) whole() Sweep {
+	most := slices.MaxFunc(e.sections, func(a, b *section) int { return a.settings.sweep.Repeats - b.settings.sweep.Repeats })
+	return most.settings.sweep
+}
+
+// checkRemoved refuses an exclude that removes nothing, or all.
+func (e *expansion) checkRemoved() error {
+	for _, p := range e.sections {
+		for _, x := range p.grid.exclude {
+			if e.removed[x.at.Node] == 0 && !p.grid.namesReplaced(x) {
+				return x.at.errorf("removes no point")
+			}
+		}
+		if len(e.points) == 0 && len(e.targets) == 0 {
+			return p.grid.exclude[0].at.errorf("leaves no point")
+		}
+	}
+	return nil
+}
+
+// add makes the points of a section's grid, or of an entry of include. exclude has the last word over both.
+func (e *expansion) add(of *section, from *entry, line int) error {
+	return of.grid.rows(from, func(written []*value) error {
+		row := of.grid.resolved(written)
+		if err := of.checkModel(row); err != nil {
 			return err
 		}
 		for i, v := range row {
 			if v != written[i] { // every point has a text of its own
-				e.program.size += len(v.text) + len(v.path)
+				*of.program.size += len(v.text) + len(v.path)
 			}
 		}
-		p, err := e.point(row)
+		p, err := of.point(row)
 		if err != nil {
 			return err
 		}
 		if first, twice := e.lines[p.PointID]; twice {
-			return from.at.errorf("the point %s is there already, from line %d", e.grid.describe(row), first)
+			at := field{origin: e.origin, line: line}
+			if from != nil {
+				at = from.at
+			}
+			return at.errorf("the point %s is there already, from line %d", of.grid.describe(row), first)
 		}
 		e.lines[p.PointID], p.Line = line, line
 		excluded := false
-		for i := range e.grid.exclude {
-			if e.grid.exclude[i].matches(row) {
+		for i := range of.grid.exclude {
+			if x := &of.grid.exclude[i]; x.matches(row) {
 				excluded = true
-				e.removed[i]++
+				e.removed[x.at.Node]++
 			}
 		}
 		if excluded {
@@ -102,7 +121,7 @@ func (e *expansion) add(from *entry, line int) error {
 		if !e.targeted(p.Benchmark) {
 			return nil
 		}
-		block := e.grid.block(written)
+		block := of.block(written)
 		if _, known := e.blockOf[block]; !known {
 			e.blockOf[block] = len(e.blocks)
 			e.blocks = append(e.blocks, nil)
@@ -115,11 +134,11 @@ func (e *expansion) add(from *entry, line int) error {
 }
 
 // point makes the point of a row.
-func (e *expansion) point(row []*value) (Point, error) {
-	p := e.settings.point
+func (of *section) point(row []*value) (Point, error) {
+	p := of.settings.point
 	var backend *value
 	for i, v := range row {
-		switch e.grid.axes[i].name {
+		switch of.grid.axes[i].name {
 		case "benchmark":
 			p.Benchmark = v.text
 		case "variant":
@@ -138,16 +157,16 @@ func (e *expansion) point(row []*value) (Point, error) {
 			if p.Params == nil {
 				p.Params = map[string]string{}
 			}
-			p.Params[e.grid.axes[i].name] = v.text
-			note(&p.Values, e.grid.axes[i].name, v.typed)
+			p.Params[of.grid.axes[i].name] = v.text
+			note(&p.Values, of.grid.axes[i].name, v.typed)
 		}
-		note(&p.Written, e.grid.axes[i].name, v.option)
+		note(&p.Written, of.grid.axes[i].name, v.option)
 	}
-	if err := e.program.launch(&p, row, backend); err != nil {
+	if err := of.program.launch(&p, row, backend); err != nil {
 		return Point{}, err
 	}
-	if !slices.Contains(e.executors, p.Executor) {
-		e.executors = append(e.executors, p.Executor)
+	if !slices.Contains(of.executors, p.Executor) {
+		of.executors = append(of.executors, p.Executor)
 	}
 	p.identify()
 	return p, nil

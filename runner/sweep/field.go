@@ -94,7 +94,13 @@ func (f field) fileLine() int {
 
 // with gives a value inside f, or f itself, other words for its errors.
 func (f field) with(n *yaml.Node, what string) field {
-	return field{n, f.origin, what, n.Line}
+	from := f.origin
+	if f.others != nil {
+		if other, is := f.others.of[n]; is {
+			from = other
+		}
+	}
+	return field{n, from, what, n.Line}
 }
 
 // items are the values of a list; any other value is a list of itself.

@@ -152,16 +152,16 @@ func (g *grid) resolved(row []*value) []*value {
 }
 
 // checkModel refuses a model whose name stands for another file at another point.
-func (e *expansion) checkModel(row []*value) error {
-	i := slices.IndexFunc(e.grid.axes, func(a axis) bool { return a.name == "model" })
+func (of *section) checkModel(row []*value) error {
+	i := slices.IndexFunc(of.grid.axes, func(a axis) bool { return a.name == "model" })
 	if i < 0 {
 		return nil
 	}
 	v := row[i]
-	first, known := e.models[v.text]
+	first, known := of.models[v.text]
 	if known && first.path != v.path {
 		return v.twice(first)
 	}
-	e.models[v.text] = v
+	of.models[v.text] = v
 	return nil
 }

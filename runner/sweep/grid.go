@@ -15,15 +15,23 @@ type grid struct {
 	axes     []axis
 	dims     [][]int // axes that move together, outermost first; most stand alone
 	compared int     // the dimension whose values make a block; -1: none
-	line     int     // where the grid is in the file
+	baseline baseline
+	line     int // where the grid is in the file
 	include  []entry
 	exclude  []entry
 	dropped  bool // the command line replaces an axis that an entry of include names
 }
 
+// baseline is what the key of that name has found.
+type baseline struct {
+	given   bool  // and its axis is there
+	missing error // the axis has not the value
+}
+
 // entry is one entry of include or exclude.
 type entry struct {
 	at      field
+	foreign bool            // it is about points of another benchmark or variant
 	values  map[int][]value // by axis
 	filters []filter        // the same, to match a point with
 }
@@ -35,8 +43,8 @@ type filter struct {
 }
 
 // readGrid reads the axes and what selects among their combinations.
-func readGrid(d *document, members []member, seed *int64, o Overrides) (*grid, error) {
-	axes, err := readAxes(d, members, o)
+func readGrid(d *document, members []member, seed *int64) (*grid, error) {
+	axes, err := readAxes(d, members)
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +60,13 @@ func readGrid(d *document, members []member, seed *int64, o Overrides) (*grid, e
 			return nil, err
 		}
 	}
-	if err := g.readBaseline(d.keys["baseline"]); err != nil {
+	if err := g.readBaseline(d, d.keys["baseline"]); err != nil {
 		return nil, err
 	}
-	if g.include, err = g.readEntries(d.keys["include"]); err != nil {
+	if g.include, err = g.readEntries(d, d.keys["include"]); err != nil {
 		return nil, err
 	}
-	if g.exclude, err = g.readEntries(d.keys["exclude"]); err != nil {
+	if g.exclude, err = g.readEntries(d, d.keys["exclude"]); err != nil {
 		return nil, err
 	}
 	for _, e := range g.exclude {
@@ -72,6 +80,7 @@ func readGrid(d *document, members []member, seed *int64, o Overrides) (*grid, e
 	written := len(g.include)
 	g.include = slices.DeleteFunc(g.include, g.namesReplaced)
 	g.dropped = len(g.include) < written
+	g.include = slices.DeleteFunc(g.include, func(e entry) bool { return e.foreign })
 	for _, e := range g.include {
 		if err := g.checkInclude(e); err != nil {
 			return nil, err
@@ -245,7 +254,7 @@ func (g *grid) sameLength(f field, group []int, values func(axis int) []value) e
 }
 
 // readBaseline finds the axis that is compared: the one that baseline names, else variant.
-func (g *grid) readBaseline(f field) error {
+func (g *grid) readBaseline(d *document, f field) error {
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool {
 		return slices.ContainsFunc(dim, func(i int) bool { return g.axes[i].name == "variant" })
 	})
@@ -256,10 +265,15 @@ func (g *grid) readBaseline(f field) error {
 	if err != nil {
 		return err
 	}
+	if !d.concerns(name) {
+		g.compared = -1
+		return nil
+	}
 	i, err := g.index(f, name)
 	if err != nil {
 		return err
 	}
+	g.baseline.given = true
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
 	if g.axes[i].replaced {
 		return nil
@@ -268,10 +282,16 @@ func (g *grid) readBaseline(f field) error {
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == text }) {
-		return f.errorf("axis %s has no value %s", name, shorten(text))
+	has := slices.ContainsFunc(g.axes[i].values, func(have value) bool { return have.text == text })
+	if !has && !slices.Contains(d.spread[g.axes[i].name], text) {
+		g.baseline.missing = f.errorf("axis %s has no value %s", name, shorten(text))
 	}
 	return nil
+}
+
+// compares tells whether an axis is the compared one, or moves together with it.
+func (g *grid) compares(name string) bool {
+	return g.compared >= 0 && slices.ContainsFunc(g.dims[g.compared], func(i int) bool { return g.axes[i].name == name })
 }
 
 // assignment is a text of the form axis=value.
@@ -300,7 +320,7 @@ func (a *axis) read(f field, name, word string) (string, error) {
 }
 
 // readEntries reads include or exclude: a list of maps from axes to a value or several.
-func (g *grid) readEntries(f field) ([]entry, error) {
+func (g *grid) readEntries(d *document, f field) ([]entry, error) {
 	if !f.given() {
 		return nil, nil
 	}
@@ -321,6 +341,10 @@ func (g *grid) readEntries(f field) ([]entry, error) {
 		}
 		e := entry{at: item, values: map[int][]value{}}
 		for _, m := range members {
+			if !d.concerns(m.key) {
+				e.foreign = true
+				continue
+			}
 			i, err := g.index(item, m.key)
 			if err != nil {
 				return nil, err
@@ -341,6 +365,8 @@ func (g *grid) readEntries(f field) ([]entry, error) {
 				texts[v.text] = true
 			}
 			e.filters = append(e.filters, filter{i, texts})
+			_, spread := d.spread[g.axes[i].name]
+			e.foreign = e.foreign || spread && !texts[g.axes[i].values[0].text]
 		}
 		entries = append(entries, e)
 	}

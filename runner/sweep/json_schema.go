@@ -17,7 +17,7 @@ const (
 // JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Parse accepts.
 // What depends on other keys, on the axes or on the command line is left to Parse.
 func JSONSchema() []byte {
-	document := objectSchema(keys)
+	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "NeuroLens sweep"
 	document["description"] = "What neurolens bench runs, and the grid of its parameters."

@@ -117,7 +117,7 @@ func TestSchemaOfValues(t *testing.T) {
 		`"{k}"`, "{repeats: 2}", "{repeats: 0}", "{model: {name: m}}", "{batch_size: 0}", "b.py:F", "4.5.6",
 	}
 	refused := 0
-	for _, k := range keys {
+	for _, k := range Keys() {
 		for _, value := range values {
 			invalid := validate(k.Name+": "+value) != nil
 			if invalid {
@@ -132,7 +132,7 @@ func TestSchemaOfValues(t *testing.T) {
 			}
 		}
 	}
-	if all := len(keys) * len(values); refused < all/4 || refused > 9*all/10 {
+	if all := len(Keys()) * len(values); refused < all/4 || refused > 9*all/10 {
 		t.Errorf("the schema refuses %d values of %d", refused, all)
 	}
 }
@@ -161,14 +161,14 @@ func tryValue(key, value string) (taken bool, said string) {
 // TestSchemaOfKeys: every key is described, and no other.
 func TestSchemaOfKeys(t *testing.T) {
 	root := compiled()
-	for _, k := range keys {
+	for _, k := range Keys() {
 		property := root.Properties[k.Name]
 		if property == nil || property.Title != k.Name || property.Description != k.About() || (property.Default != nil) != (k.Default != "") {
 			t.Errorf("the schema has of %s: %+v", k.Name, property)
 		}
 	}
-	if len(root.Properties) != len(keys) {
-		t.Errorf("the schema has %d keys, the table %d", len(root.Properties), len(keys))
+	if len(root.Properties) != len(Keys()) {
+		t.Errorf("the schema has %d keys, the table %d", len(root.Properties), len(Keys()))
 	}
 	equal(t, fmt.Sprint(root.AdditionalProperties), "false")
 }
@@ -183,7 +183,7 @@ func TestREADMEKeys(t *testing.T) {
 	_, table, found := strings.Cut(string(text), header)
 	table, _, _ = strings.Cut(table, "\n\n")
 	var want []string
-	for _, k := range keys {
+	for _, k := range Keys() {
 		standard := ""
 		if k.Default != "" {
 			standard = "`" + k.Default + "`"

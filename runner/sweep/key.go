@@ -20,6 +20,8 @@ type Key struct {
 
 	// Executors are those to which the key means something; nil: all. With others it is refused, or of no effect.
 	Executors []schema.Executor
+	// Whole has one value for the whole sweep: it cannot stand under a benchmark or a variant.
+	Whole bool
 	// Option is the help of the option of bench that goes before the key; empty: there is none.
 	Option string
 	// Again has the option typed again when a run is repeated.
@@ -33,7 +35,26 @@ type Key struct {
 }
 
 // Keys are the keys of a sweep file, in the order in which they are documented.
-func Keys() []Key { return slices.Clone(keys) }
+func Keys() []Key { return slices.Concat(keys, layerKeys()) }
+
+// layerKeys are the keys under which others stand once more.
+func layerKeys() []Key {
+	overriding := eitherOf(Value{Kind: Object, Keys: slices.DeleteFunc(slices.Clone(keys), func(k Key) bool { return k.Whole })}, nothingValue)
+	spreads := []Key{
+		{
+			Name: "benchmarks", Whole: true, Value: mapOf(1, overriding),
+			Doc: "Names of benchmarks, each with the keys in which it differs.",
+		},
+		{
+			Name: "variants", Whole: true, Value: mapOf(1, overriding),
+			Doc: "Names of ways to do the same work, each with the keys in which it differs.",
+		},
+	}
+	return append(spreads, Key{
+		Name: "presets", Whole: true, Value: mapOf(0, Value{Kind: Object, Keys: slices.Concat(keys, spreads)}),
+		Doc: "Names of settings that --preset NAME puts over all others in the file; --quick is --preset quick.",
+	})
+}
 
 // keyOf is the key of a name that is known to be in the table.
 func keyOf(name string) Key {

@@ -13,7 +13,7 @@ var keys = slices.Concat(keysOfWork, keysOfPoints, keysOfRuns, keysOfTime, keysO
 // keysOfWork say what runs.
 var keysOfWork = []Key{
 	{
-		Name: "suite", Value: textValue, Option: "`NAME` instead of the sweep's", Again: true,
+		Name: "suite", Whole: true, Value: textValue, Option: "`NAME` instead of the sweep's", Again: true,
 		Doc:   "A label of the sweep; without it the base name of the file.",
 		sweep: func(s *Sweep) any { return &s.Suite },
 	},
@@ -41,10 +41,10 @@ var keysOfWork = []Key{
 		point: func(p *Point) any { return &p.ModelPath },
 	},
 	{
-		Name: "benchmark", Value: oneOrMany(1, textValue),
+		Name: "benchmark", Whole: true, Value: oneOrMany(1, textValue),
 		Doc: "The name of what is measured; without it that of the program, the Python file or the model.",
 	},
-	{Name: "variant", Value: oneOrMany(1, textValue), Doc: "Names of ways to do the same work, which are compared."},
+	{Name: "variant", Whole: true, Value: oneOrMany(1, textValue), Doc: "Names of ways to do the same work, which are compared."},
 	{
 		Name: "build", Value: eitherOf(wordsValue.Among[0], wordsValue.Among[1], listOf(1, listOf(1, scalarValue))),
 		Executors: append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
@@ -56,10 +56,10 @@ var keysOfWork = []Key{
 		Doc: "The folder that benchmarks run in.", point: func(p *Point) any { return &p.Dir },
 	},
 	{
-		Name: "share", Value: oneOrMany(0, textValue),
+		Name: "share", Whole: true, Value: oneOrMany(0, textValue),
 		Doc: "Paths that git ignores and that both sides of a comparison of two commits need.",
 	},
-	{Name: "tags", Value: mapOf(0, scalarValue), Doc: "Labels that are stored with every run."},
+	{Name: "tags", Whole: true, Value: mapOf(0, scalarValue), Doc: "Labels that are stored with every run."},
 }
 
 // modelValue names a model, or several.
@@ -125,16 +125,16 @@ var keysOfPoints = []Key{
 	},
 	{Name: "exclude", Value: listOf(0, mapOf(1, axisValue, axisColumns(true)...)), Doc: "Points that are not run."},
 	{
-		Name: "baseline", Value: assignmentValue,
+		Name: "baseline", Whole: true, Value: assignmentValue,
 		Doc: "axis=value: points that differ in this axis alone run next to one another; without it the axis is variant.",
 	},
-	{Name: "control", Value: oneOrMany(1, assignmentValue), Doc: "axis=value of points that the change under test cannot touch."},
+	{Name: "control", Whole: true, Value: oneOrMany(1, assignmentValue), Doc: "axis=value of points that the change under test cannot touch."},
 	{
-		Name: "calibrate", Value: switchValue, Default: "false",
+		Name: "calibrate", Whole: true, Value: switchValue, Default: "false",
 		Doc: "Adds three points of fixed work, which say how fast the machine is.",
 	},
 	{
-		Name: "thresholds", Value: mapOf(1, eitherOf(shareValue, Value{Kind: Object, Keys: []Key{
+		Name: "thresholds", Whole: true, Value: mapOf(1, eitherOf(shareValue, Value{Kind: Object, Keys: []Key{
 			{Name: "abs", Value: scalarValue, Doc: "An amount; without a unit it is in the stored one."},
 		}})),
 		Doc: "By metric, the smallest change that counts: a share of the base's value, or {abs: amount}.",

@@ -38,7 +38,7 @@ var keysOfTime = []Key{
 		Doc: "Deadlines of the stages of a run and of the whole session, after which a process is killed.",
 	},
 	{
-		Name: "timeout_multiplier", Value: Value{Kind: Number, Most: maxMultiplier}, Default: "1",
+		Name: "timeout_multiplier", Whole: true, Value: Value{Kind: Number, Most: maxMultiplier}, Default: "1",
 		Option: "multiply every deadline by `X`", Again: true, Doc: "A factor for every deadline.",
 	},
 }
@@ -46,24 +46,24 @@ var keysOfTime = []Key{
 // keysOfRepeats say how many runs a point has.
 var keysOfRepeats = []Key{
 	{
-		Name: "repeats", Value: countOf(1), Option: "`N` runs of each point (1; command: 10)",
+		Name: "repeats", Whole: true, Value: countOf(1), Option: "`N` runs of each point (1; command: 10)",
 		Doc:   "Runs of each point: 1, with command 10, with --against 6.",
 		sweep: func(s *Sweep) any { return &s.Repeats },
 	},
 	{
-		Name: "rel_error", Value: shareValue, Option: "measure until the 95 % interval is within `X` of the value: 1% (7 runs or more)",
+		Name: "rel_error", Whole: true, Value: shareValue, Option: "measure until the 95 % interval is within `X` of the value: 1% (7 runs or more)",
 		Again: true, Stored: true,
 		Doc:   "Instead of iterations: measure until the 95 % interval is within this share of the value.",
 		point: func(p *Point) any { return &p.RelError },
 	},
 	{
-		Name: "max_repeats", Value: countOf(1), Option: "at most `N` runs of each point with --rel-error (20) or --until-settled (30)",
+		Name: "max_repeats", Whole: true, Value: countOf(1), Option: "at most `N` runs of each point with --rel-error (20) or --until-settled (30)",
 		Again: true,
 		Doc:   "The most runs of each point that rel_error (20) or --until-settled (30) may take.",
 		sweep: func(s *Sweep) any { return &s.MaxRepeats },
 	},
 	{
-		Name: "order", Value: oneOf(OrderInterleaved, OrderRandom, OrderSequential), Default: OrderInterleaved,
+		Name: "order", Whole: true, Value: oneOf(OrderInterleaved, OrderRandom, OrderSequential), Default: OrderInterleaved,
 		Option: "`ORDER` of the runs: interleaved, random, sequential",
 		Doc:    "The order of the runs: repeat by repeat over all points, the same shuffled, or point by point.",
 		sweep:  func(s *Sweep) any { return &s.Order },

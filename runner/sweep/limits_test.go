@@ -111,6 +111,8 @@ func FuzzParse(f *testing.F) {
 		"command: [a, '{k}']\ngrid: {k: [1, x]}\ncalibrate: true\ncontrol: k=x\nrepeats: 2\norder: random",
 		tiny + "variant: [a, b]\ncontrol: [variant=a, benchmark=calibration]\ncalibrate: true\nrel_error: 1%\norder: sequential",
 		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
+		"command: [a, '{k}', '{n}']\ngrid: {k: {x: [], y: [--y, 1]}, n: 2}\nparams: {s: [1, 2]}\npresets: {quick: {grid: {k: y}}}",
+		operations, operations + "exclude: [{loss: mse}]\ninclude: [{variant: CUDA, batch_size: 9, tile: 3}]",
 		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
 	} {
 		f.Add([]byte(src), "k", "5,'6'")
@@ -120,6 +122,7 @@ func FuzzParse(f *testing.F) {
 			{},
 			{Params: map[string]string{axis: values}},
 			{Targets: []string{axis}, Given: map[string]string{"provider": values, "reproducible": "true"}, Against: true},
+			{Presets: []string{"quick"}, Set: []string{axis + "=" + values}},
 			{Given: map[string]string{"profile": axis, "timing": values, "cold_start": "true", "rel_error": "1%"}},
 		} {
 			s, err := Parse("sweep.yaml", src, o)

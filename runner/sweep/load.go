@@ -37,9 +37,13 @@ func Read(path string, o Overrides) (*Sweep, error) {
 
 // origin is where a text comes from: a file, whose errors have lines, or an option of the command line.
 type origin struct {
-	name  string
-	lines bool
+	name   string
+	lines  bool
+	others *origins // of values in this one that come from elsewhere
 }
+
+// origins are where values come from.
+type origins struct{ of map[*yaml.Node]origin }
 
 // errorf makes an error of one line that a terminal can show, whatever the text in it.
 func (o origin) errorf(line int, format string, args ...any) error {

@@ -27,8 +27,9 @@ type program struct {
 	scope    *scope
 
 	sharedEnv   map[string]string // where it is the same at every point
+	buildEnv    map[string]string // what of env no axis stands in
 	sharedBuild [][]string        // likewise
-	size        int               // bytes that the points take, see maxText
+	size        *int              // bytes that the points of all parts take, see maxText
 }
 
 // lines are those of keys, for the messages of others; 0: not there.
@@ -41,8 +42,8 @@ type variable struct {
 	text template
 }
 
-func readProgram(d *document, axes []axis, seed *int64) (*program, error) {
-	p := &program{document: d.file, seed: seed, scope: &scope{axes: axes, seed: seed}}
+func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, error) {
+	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed}}
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
@@ -51,6 +52,7 @@ func readProgram(d *document, axes []axis, seed *int64) (*program, error) {
 			return nil, err
 		}
 	}
+	p.buildEnv = p.fixedEnv()
 	var err error
 	if p.python, err = readPythonTexts(d, p.scope); err != nil {
 		return nil, err
@@ -184,7 +186,7 @@ func (p *program) templates() []template {
 
 // launch sets how the point of a row is launched. backend is the row's, or nil.
 func (p *program) launch(point *Point, row []*value, backend *value) error {
-	point.Env = p.fillEnv(row)
+	point.Env, point.BuildEnv = p.fillEnv(row), p.buildEnv
 	if p.dir != nil {
 		point.Dir = p.dir.fill(row)
 	}
@@ -206,8 +208,8 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command
 	const entry = 32 // bytes that a parameter takes in its map, about
-	p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
-	if p.size += len(point.Python) + len(point.Provider) + len(point.Device); p.size > maxText {
+	*p.size += entry*(len(point.Params)+len(point.Values)+len(point.Written)) + len(point.Dir) + len(point.File)
+	if *p.size += len(point.Python) + len(point.Provider) + len(point.Device); *p.size > maxText {
 		return p.document.errorf("the points take more than %d MiB: fewer points or shorter texts", maxText>>20)
 	}
 	return nil
@@ -221,7 +223,7 @@ func (p *program) fillEnv(row []*value) map[string]string {
 	env := map[string]string{}
 	for _, v := range p.env {
 		env[v.name] = v.text.fill(row)
-		p.size += 48 + len(env[v.name])
+		*p.size += 48 + len(env[v.name])
 		fixed = fixed && v.text.fixed()
 	}
 	if fixed {
@@ -243,14 +245,14 @@ func (p *program) choose(point *Point, row []*value, backend *value) error {
 
 // setCommand sets the command, and makes the program's name the benchmark where the file gives none.
 func (p *program) setCommand(point *Point, row []*value) error {
-	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, &p.size)
+	point.Executor, point.Command = schema.ExecutorCommand, p.command.fill(row, p.size)
 	if len(point.Command) == 0 || point.Command[0] == "" {
 		return p.command.templates[0].at.errorf("the program has no name")
 	}
 	if point.Benchmark == "" {
 		point.Benchmark = filepath.Base(point.Command[0])
 	}
-	if before := p.wrapper.fill(row, &p.size); len(before) > 0 {
+	if before := p.wrapper.fill(row, p.size); len(before) > 0 {
 		point.Command = slices.Concat(before, point.Command)
 	}
 	return nil

@@ -100,10 +100,10 @@ func (s *settings) readProfile(d *document) error {
 	return nil
 }
 
-// readFixed notes what the command line says, and no benchmark may change. A cold start has no warm-up, unless the
+// readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has no warm-up, unless the
 // file itself asks for one.
 func (s *settings) readFixed(d *document) {
-	given := func(key string) bool { return d.option(key).given() }
+	given := d.decided
 	cold := s.point.ColdStart && (given("cold_start") || !d.keys["warmup"].given())
 	for _, c := range []struct {
 		name  string

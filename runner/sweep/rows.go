@@ -30,16 +30,19 @@ func (g *grid) count(e *entry) float64 {
 }
 
 // checkSize refuses more launches than anyone waits for.
-func (g *grid) checkSize(o origin, calibrate field, repeats int, against bool) error {
-	launches := g.count(nil)
-	if calibrate.given() {
+func (e *expansion) checkSize(against bool) error {
+	launches := 0.0
+	if e.calibrate.given() {
 		launches += float64(len(builtin.Calibrations()))
 	}
-	for i := range g.include {
-		launches += g.count(&g.include[i])
+	for _, p := range e.sections {
+		launches += p.grid.count(nil)
+		for i := range p.grid.include {
+			launches += p.grid.count(&p.grid.include[i])
+		}
 	}
 	factors := "points x repeats"
-	if launches *= float64(repeats); against {
+	if launches *= float64(e.whole().Repeats); against {
 		launches *= 2
 		factors += " x sides"
 	}
@@ -48,7 +51,7 @@ func (g *grid) checkSize(o origin, calibrate field, repeats int, against bool) e
 		if launches > 1e15 {
 			amount = fmt.Sprintf("%.1g", launches)
 		}
-		return o.errorf(g.line, "%s launches (%s): want at most %d", amount, factors, maxLaunches)
+		return e.errorf(e.sections[0].grid.line, "%s launches (%s): want at most %d", amount, factors, maxLaunches)
 	}
 	return nil
 }
@@ -82,6 +85,9 @@ func (g *grid) rows(e *entry, yield func(row []*value) error) error {
 
 // matches tells whether an entry of exclude removes a row.
 func (e *entry) matches(row []*value) bool {
+	if e.foreign {
+		return false
+	}
 	for _, f := range e.filters {
 		if !f.texts[row[f.axis].text] {
 			return false
@@ -90,14 +96,20 @@ func (e *entry) matches(row []*value) bool {
 	return true
 }
 
-// block names the row's coordinates apart from the compared dimension: rows of one block have the same name.
-func (g *grid) block(row []*value) string {
+// block names the coordinates of a row apart from the compared dimension: rows of one block have the same name.
+func (p *section) block(row []*value) string {
 	var name strings.Builder
-	for d, dim := range g.dims {
-		if d == g.compared {
+	for d, dim := range p.grid.dims {
+		if d == p.grid.compared {
 			continue
 		}
 		for _, axis := range dim {
+			column := p.grid.axes[axis].name
+			if p.coordinates != nil && !p.coordinates[column] {
+				continue
+			}
+			name.WriteString(column)
+			name.WriteByte('=')
 			name.WriteString(row[axis].text)
 			name.WriteByte(0) // no text holds one
 		}

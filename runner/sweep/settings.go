@@ -36,7 +36,7 @@ func readSettings(d *document) (settings, error) {
 	var s settings
 	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds,
+		s.readBudget, s.readTimeouts, s.readThresholds, s.readOrigins,
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err

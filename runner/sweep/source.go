@@ -87,27 +87,31 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 	fixed := true
 	for i := range p.build {
 		b := &p.build[i]
-		words := b.fill(row, &p.size)
+		words := b.fill(row, p.size)
 		if len(words) == 0 || words[0] == "" {
 			return b.templates[0].at.errorf("the program has no name")
 		}
 		point.Build = append(point.Build, words)
 		fixed = fixed && b.fixed()
 	}
-	if p.size += 24 * len(point.Build); fixed {
+	if *p.size += 24 * len(point.Build); fixed {
 		p.sharedBuild = point.Build
 	}
 	return nil
 }
 
-// buildEnv are the variables of env that are the same at every point by what is written: with the others one command
+// fixedEnv are the variables of env that are the same at every point by what is written: with the others one command
 // of build would be as many as there are points.
-func (p *program) buildEnv() map[string]string {
-	env := map[string]string{}
+func (p *program) fixedEnv() map[string]string {
+	var env map[string]string
 	for _, v := range p.env {
-		if v.text.fixed() {
-			env[v.name] = v.text.fill(nil)
+		if !v.text.fixed() {
+			continue
 		}
+		if env == nil {
+			env = map[string]string{}
+		}
+		env[v.name] = v.text.fill(nil)
 	}
 	return env
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,7 +24,6 @@ type Sweep struct {
 	Tags       map[string]string // stored with every run; nil where there are none
 	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
-	BuildEnv   map[string]string // what env sets for Build: the variables in which no axis stands
 	Points     []Point           // in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
 
 	blocks      [][]int // indices into Points: the points of one block, in expansion order
@@ -63,7 +64,8 @@ type Point struct {
 	CommandLine int               // of command
 	Build       [][]string        // commands to run first, filled in; nil where there are none
 	BuildLine   int               // of build
-	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing; see BuildEnv
+	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing
+	BuildEnv    map[string]string // what of it is set for Build: the variables in which no axis stands
 	Dir         string            // cwd, filled in; empty: the working directory
 	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
@@ -79,8 +81,11 @@ type Point struct {
 	Iterations int           // exact; 0: not given, then until RelError, the executor's own count, or the Budget
 	Budget     time.Duration // ends the measurement well
 	RelError   float64       // a share; 0: none
-	Fixed      []string      // what the command line decides of iterations, warmup, seed and timing
+	Fixed      []string      // what the command line, a preset or a variant decides of iterations, warmup, seed and timing
 	Timeouts   Timeouts
+
+	// Origins are the layers that stored settings come from, by key: see LayerSweep. A key that is not there is not given.
+	Origins map[string]string
 }
 
 // Timeouts are the deadlines of a run's stages, with the multiplier applied. With executor command, Warmup and
@@ -99,6 +104,9 @@ type Overrides struct {
 	// ("64,128"). Entries of include that name such an axis are left out.
 	Params map[string]string
 	Tags   map[string]string // added to the file's, key by key
+
+	Presets []string // of the file, the later over the earlier
+	Set     []string // KEY=VALUE: any key, with dots where it stands in another one, and its value as YAML
 
 	Against bool // two commits are to be compared: 6 repeats unless told
 	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
@@ -131,86 +139,63 @@ func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &document{file: file, over: o}
-	if d.keys, err = file.known("", keyNames(keys)); err != nil {
-		return nil, err
-	}
-	axes, err := d.readGrid()
+	documents, err := readLayers(file, o)
 	if err != nil {
 		return nil, err
 	}
-	s, err := readSettings(d)
+	sections, err := readSections(documents)
 	if err != nil {
 		return nil, err
 	}
-	g, err := readGrid(d, axes, s.point.Seed, o)
-	if err != nil {
+	e := expansion{origin: file.origin, sections: sections}
+	if e.targets, err = readTargets(o.Targets); err != nil {
 		return nil, err
 	}
-	p, err := readProgram(d, g.axes, s.point.Seed)
-	if err != nil {
-		return nil, err
-	}
+	d := documents[0] // what is for the whole sweep is the same in all
 	share, err := d.readShare()
 	if err != nil {
 		return nil, err
 	}
-	targets, err := readTargets(o.Targets)
-	if err != nil {
+	if e.calibrate, err = d.readCalibrate(); err != nil {
 		return nil, err
 	}
-	calibrate, err := d.readCalibrate()
-	if err != nil {
+	if e.controls, err = readControls(sections, d.keys["control"]); err != nil {
 		return nil, err
 	}
-	controls, err := g.readControls(d.keys["control"])
-	if err != nil {
+	if err := e.checkSize(o.Against); err != nil {
 		return nil, err
 	}
-	if err := g.checkSize(file.origin, calibrate, s.sweep.Repeats, o.Against); err != nil {
-		return nil, err
-	}
-	e := expansion{
-		origin: file.origin, settings: s, grid: g, program: p, targets: targets, calibrate: calibrate, controls: controls,
-	}
-	sweep, err := e.expand(d.asked)
+	sweep, err := e.expand()
 	if err != nil {
 		return nil, err
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
-	sweep.BuildEnv = p.buildEnv()
 	return sweep, nil
 }
 
-// document is a file whose keys are known ones.
+// document is a plain sweep file: its keys are known ones, and its layers are merged.
 type document struct {
 	file  field
 	keys  map[string]field
 	over  Overrides
 	asked []request
+
+	of        []string              // the benchmark and the variant that it is of, as "variant CUDA"; nil: the whole file
+	alone     bool                  // there is no other document of the file
+	spread    map[string][]string   // by label, all names under benchmarks or variants
+	chosen    map[string]bool       // by label: the command line says which of them run
+	elsewhere map[string]bool       // axes that other documents of the file have, and this one has not
+	from      map[*yaml.Node]string // the layer of a node; those of the sweep itself are not there
 }
 
 // line is that of a key in the file, 0 where it is not there.
 func (d *document) line(key string) int { return d.keys[key].line }
 
-// readGrid gives the axes under grid. repeats and tags may stand there too and win over those above.
+// readGrid gives the axes under grid.
 func (d *document) readGrid() ([]member, error) {
 	f := d.keys["grid"]
 	if !f.given() {
 		return nil, nil
 	}
-	members, err := f.members("axis ")
-	if err != nil {
-		return nil, err
-	}
-	var axes []member
-	for _, m := range members {
-		if _, setting := settingFlags[m.key]; setting {
-			m.value.what = m.key
-			d.keys[m.key] = m.value
-			continue
-		}
-		axes = append(axes, m)
-	}
-	return axes, nil
+	return f.members("axis ")
 }

@@ -22,28 +22,43 @@ type request struct {
 	at  field
 }
 
+// requestID is the key and where it stands: a request of several sections is one.
+type requestID struct {
+	key, from string
+	line      int
+}
+
+func (r request) id() requestID { return requestID{r.key, r.at.name, r.at.line} }
+
 // ask notes a key, to be checked once it is known what runs.
 func (d *document) ask(key string, at field) {
 	d.asked = append(d.asked, request{key, at})
 }
 
-// checkTaken refuses a key that means nothing to any of the executors that points have. What the file says stays
-// unused where the command line has changed the backend.
-func (e *expansion) checkTaken(asked []request) error {
-	for _, r := range asked {
-		if r.at.lines && e.grid.backendReplaced() {
-			continue
+// checkTaken refuses a key that means nothing to any of the executors that points have.
+func (e *expansion) checkTaken() error {
+	taken := map[requestID]bool{}
+	for _, p := range e.sections {
+		for _, r := range p.asked {
+			taken[r.id()] = taken[r.id()] || p.takes(r)
 		}
-		// The seed may stand in a command.
-		if e.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") {
-			continue
-		}
-		takers := executorsOf(r.key)
-		if takers != nil && !slices.ContainsFunc(e.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) }) {
-			return r.at.errorf("%smeans nothing with %s: only %s", r.tool(), names(e.executors, " and "), r.takers())
+	}
+	for _, p := range e.sections {
+		for _, r := range p.asked {
+			if !taken[r.id()] {
+				return r.at.errorf("%smeans nothing with %s: only %s", r.tool(), names(p.executors, " and "), r.takers())
+			}
 		}
 	}
 	return nil
+}
+
+// takes tells whether a point takes a key. What the file says stays unused where the command line has changed the backend.
+func (of *section) takes(r request) bool {
+	takers := executorsOf(r.key)
+	return takers == nil || r.at.lines && of.grid.backendReplaced() ||
+		of.program.scope.seedUsed && (r.key == "seed" || r.key == "reproducible") || // it stands in a command
+		slices.ContainsFunc(of.executors, func(x schema.Executor) bool { return slices.Contains(takers, x) })
 }
 
 // tool is the profiler that is meant, with a space; of every other key it is empty.

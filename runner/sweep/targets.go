@@ -32,10 +32,10 @@ func (e *expansion) targeted(benchmark string) bool {
 	if len(e.targets) == 0 {
 		return true
 	}
-	if len(e.benchmarks) <= maxNamed && !slices.Contains(e.benchmarks, benchmark) {
-		e.benchmarks = append(e.benchmarks, benchmark)
+	if len(e.named) <= maxNamed && !slices.Contains(e.named, benchmark) {
+		e.named = append(e.named, benchmark)
 	}
-	suite := e.settings.sweep.Suite
+	suite := e.sections[0].settings.sweep.Suite
 	found := false
 	for i := range e.targets {
 		t := &e.targets[i]
@@ -55,14 +55,14 @@ func (e *expansion) checkTargets() error {
 			continue
 		}
 		var names []string
-		for _, name := range e.benchmarks[:min(len(e.benchmarks), maxNamed)] {
+		for _, name := range e.named[:min(len(e.named), maxNamed)] {
 			names = append(names, shorten(name))
 		}
-		if len(e.benchmarks) > maxNamed {
+		if len(e.named) > maxNamed {
 			names = append(names, "…")
 		}
 		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
-			shorten(e.settings.sweep.Suite), strings.Join(names, ", "))
+			shorten(e.sections[0].settings.sweep.Suite), strings.Join(names, ", "))
 	}
 	return nil
 }

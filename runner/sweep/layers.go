@@ -1,0 +1,384 @@
+package sweep
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The layers of a sweep, each of which wins over those before it. What a benchmark in Python says of itself (get_config)
+// lies between LayerBenchmark and LayerVariant. Of a preset the name follows: "preset quick".
+const (
+	LayerSweep     = "sweep"
+	LayerBenchmark = "benchmark"
+	LayerVariant   = "variant"
+	LayerPreset    = "preset"
+	LayerFlag      = "flag"
+)
+
+// maxSections bounds benchmarks times variants: each is read by itself.
+const maxSections = 10_000
+
+// spreads are the keys that have the whole sweep read once for each of their names, with the label that the name becomes.
+var spreads = []struct{ key, label, layer string }{
+	{"benchmarks", "benchmark", LayerBenchmark}, {"variants", "variant", LayerVariant},
+}
+
+// layered is a sweep file whose settings stand in layers.
+type layered struct {
+	file   field
+	top    *yaml.Node            // the file without the layers in it
+	names  map[string][]member   // of each spread, in the order of the file
+	chosen map[string]bool       // spreads of which the command line names some
+	over   []field               // the presets that are asked for, and what --set says
+	from   map[*yaml.Node]string // the layer of every node that is not the sweep's own
+	others *origins              // where nodes come from that are not in the file
+}
+
+// readLayers gives the plain documents of a file: one for each of its benchmarks and variants, with their layers merged,
+// and one where it has neither.
+func readLayers(file field, o Overrides) ([]*document, error) {
+	l := &layered{
+		file: file, names: map[string][]member{}, chosen: map[string]bool{},
+		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}},
+	}
+	keys, err := file.known("", keyNames(Keys()))
+	if err != nil {
+		return nil, err
+	}
+	l.top = hoisted(without(file.Node, "presets"))
+	for _, s := range spreads {
+		if err := l.readSpread(keys, s.key, s.label, o); err != nil {
+			return nil, err
+		}
+		l.top = without(l.top, s.key)
+		l.markSpread(file.Node, s.key, s.layer)
+	}
+	if err := l.readPresets(keys["presets"], o.Presets); err != nil {
+		return nil, err
+	}
+	if err := l.readSet(o.Set); err != nil {
+		return nil, err
+	}
+	return l.documents(o)
+}
+
+// readSpread reads the names under benchmarks or variants, those that the command line leaves.
+func (l *layered) readSpread(keys map[string]field, key, label string, o Overrides) error {
+	f := keys[key]
+	if !f.given() {
+		return nil
+	}
+	if other := keys[label]; other.given() {
+		return other.errorf("there are %s too, on line %d: want one of them", key, f.line)
+	}
+	names, err := readOverriding(f, nil)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return f.errorf("is empty")
+	}
+	asked, given := o.Params[label]
+	if !given {
+		l.names[key] = names
+		return nil
+	}
+	l.chosen[key] = true
+	option := origin{name: "-P " + label}
+	list, err := option.load([]byte("[" + asked + "]"))
+	if err != nil {
+		return err
+	}
+	for _, item := range list.items() {
+		at := slices.IndexFunc(names, func(m member) bool { return m.key == item.Value })
+		if at < 0 {
+			return item.errorf("%s is none of the %s: %s", item.got(), key, remedy(item.Value, memberNames(names)))
+		}
+		l.names[key] = append(l.names[key], names[at])
+	}
+	return nil
+}
+
+// readOverriding reads a map from names to the keys that each of them overrides. known are the names there are; nil: any.
+func readOverriding(f field, known []member) ([]member, error) {
+	members, err := f.members(f.what + ".")
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range members {
+		if known != nil && !slices.ContainsFunc(known, func(k member) bool { return k.key == m.key }) {
+			return nil, m.value.errorf("is none of the %s: %s", lastWord(f.what), remedy(m.key, memberNames(known)))
+		}
+		if m.value.ShortTag() == "!!null" {
+			members[i].value.Node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: m.value.Line}
+			continue
+		}
+		members[i].value.Node = hoisted(m.value.Node)
+		if err := members[i].value.checkOverriding(); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+// checkOverriding refuses keys that cannot differ from point to point.
+func (f field) checkOverriding() error {
+	members, err := f.members(f.what + ".")
+	if err != nil {
+		return err
+	}
+	for _, m := range members {
+		whole := slices.ContainsFunc(keys, func(k Key) bool { return k.Whole && k.Name == m.key })
+		suite := m.key == "timeouts" && memberOf(m.value.Node, "suite") != nil
+		if whole || suite {
+			return m.value.errorf("holds for the whole sweep: it belongs at the top, or into a preset")
+		}
+	}
+	_, err = f.known(f.what+".", overridingKeys())
+	return err
+}
+
+// overridingKeys are the keys that may stand under a name of benchmarks or variants.
+func overridingKeys() (names []string) {
+	for _, k := range keys {
+		if !k.Whole {
+			names = append(names, k.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func memberNames(members []member) (names []string) {
+	for _, m := range members {
+		names = append(names, m.key)
+	}
+	return names
+}
+
+func lastWord(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
+
+// readPresets checks all presets and keeps those that are asked for, in that order.
+func (l *layered) readPresets(f field, asked []string) error {
+	var presets []member
+	if f.given() {
+		var err error
+		if presets, err = f.members("presets."); err != nil {
+			return err
+		}
+	}
+	for i, p := range presets {
+		presets[i].value.Node = hoisted(p.value.Node)
+		if err := l.checkOver(presets[i].value, p.value.what+"."); err != nil {
+			return err
+		}
+	}
+	for _, name := range asked {
+		at := slices.IndexFunc(presets, func(p member) bool { return p.key == name })
+		if at < 0 {
+			return origin{name: "--preset " + shorten(name)}.errorf(0, "is no preset of %s: %s", l.file.name, remedy(name, memberNames(presets)))
+		}
+		l.mark(presets[at].value.Node, LayerPreset+" "+name)
+		l.over = append(l.over, presets[at].value)
+	}
+	return nil
+}
+
+// checkOver refuses keys that no preset and no --set may have.
+func (l *layered) checkOver(f field, prefix string) error {
+	known := slices.DeleteFunc(keyNames(Keys()), func(name string) bool { return name == "presets" })
+	keys, err := f.known(prefix, known)
+	if err != nil {
+		return err
+	}
+	for _, s := range spreads {
+		if in := keys[s.key]; in.given() {
+			names := l.allNames(s.key)
+			if names == nil {
+				return in.errorf("the sweep has no %s", s.key)
+			}
+			if _, err := readOverriding(in, names); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// allNames are those under benchmarks or variants in the file.
+func (l *layered) allNames(key string) []member {
+	at := indexOf(l.file.Node, key)
+	if at < 0 {
+		return nil
+	}
+	members, _ := l.file.with(l.file.Content[at+1], key).members("") // which has been read before
+	return members
+}
+
+// readSet reads what --set says, KEY=VALUE, in order.
+func (l *layered) readSet(words []string) error {
+	for _, word := range words {
+		path, text, found := strings.Cut(word, "=")
+		from := origin{name: "--set " + shorten(path)}
+		if !found || path == "" {
+			return origin{name: "--set " + shorten(word)}.errorf(0, "want KEY=VALUE")
+		}
+		value, err := from.load([]byte(text))
+		if err != nil {
+			return err
+		}
+		node := value.Node
+		for _, key := range slices.Backward(strings.Split(path, ".")) {
+			name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}
+			node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{name, node}}
+		}
+		l.mark(node, LayerFlag)
+		l.belongs(node, from)
+		over := field{hoisted(node), from, "", 0}
+		if err := l.checkOver(over, ""); err != nil {
+			return err
+		}
+		l.over = append(l.over, over)
+	}
+	return nil
+}
+
+// belongs notes that nodes are not in the file.
+func (l *layered) belongs(n *yaml.Node, to origin) {
+	l.others.of[n] = to
+	for _, child := range n.Content {
+		l.belongs(child, to)
+	}
+}
+
+// mark notes the layer of nodes.
+func (l *layered) mark(n *yaml.Node, layer string) {
+	l.from[n] = layer
+	for _, child := range n.Content {
+		l.mark(child, layer)
+	}
+}
+
+func (l *layered) markSpread(n *yaml.Node, key, layer string) {
+	if spread := memberOf(n, key); spread != nil {
+		for _, child := range spread.Content {
+			l.mark(child, layer)
+		}
+	}
+}
+
+// documents are the plain documents of all benchmarks and variants.
+func (l *layered) documents(o Overrides) ([]*document, error) {
+	combinations := [][]member{nil}
+	for _, s := range spreads {
+		if len(l.names[s.key]) == 0 {
+			continue
+		}
+		var next [][]member
+		for _, c := range combinations {
+			for _, m := range l.names[s.key] {
+				next = append(next, append(slices.Clip(c), member{s.label, m.value.named(m.key)}))
+			}
+		}
+		if combinations = next; len(combinations) > maxSections {
+			return nil, l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections)
+		}
+	}
+	var documents []*document
+	for _, c := range combinations {
+		d, err := l.document(c, o)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, d)
+	}
+	documents[0].alone = len(documents) == 1
+	shareAxes(documents)
+	return documents, nil
+}
+
+// named is the value of a name under benchmarks or variants, with the name.
+func (f field) named(name string) field {
+	f.what = name
+	return f
+}
+
+// document merges the layers of a benchmark and a variant; either may be missing.
+func (l *layered) document(of []member, o Overrides) (*document, error) {
+	node := l.top
+	over := func(f *yaml.Node) {
+		if f != nil && f.Kind == yaml.MappingNode {
+			node = merged(node, f)
+		}
+	}
+	for _, m := range of {
+		over(m.value.Node)
+	}
+	for _, f := range l.over {
+		plain := f.Node
+		for _, s := range spreads {
+			plain = without(plain, s.key)
+		}
+		over(plain)
+		for _, m := range of {
+			if in := memberOf(f.Node, spreadKey(m.key)); in != nil {
+				if own := memberOf(in, m.value.what); own != nil {
+					over(hoisted(own))
+				}
+			}
+		}
+	}
+	d := &document{over: o, from: l.from, spread: map[string][]string{}, chosen: map[string]bool{}}
+	for _, m := range of {
+		name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.value.what, Line: m.value.line}
+		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.key, Line: m.value.line}
+		over(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, name}})
+		d.of = append(d.of, m.key+" "+m.value.what)
+		d.spread[m.key] = memberNames(l.allNames(spreadKey(m.key)))
+		d.chosen[m.key] = l.chosen[spreadKey(m.key)]
+	}
+	d.file = l.file
+	d.file.Node = node
+	if len(l.others.of) > 0 {
+		d.file.others = l.others
+	}
+	var err error
+	d.keys, err = d.file.known("", keyNames(Keys()))
+	return d, err
+}
+
+// spreadKey is the key whose names become a label.
+func spreadKey(label string) string {
+	for _, s := range spreads {
+		if s.label == label {
+			return s.key
+		}
+	}
+	return ""
+}
+
+// shareAxes tells each document which axes others have and it has not: what names them does not concern it.
+func shareAxes(documents []*document) {
+	all := map[string]bool{}
+	for _, d := range documents {
+		for _, a := range axesIn(d.file.Node) {
+			all[a.column] = true
+		}
+	}
+	for _, d := range documents {
+		d.elsewhere = map[string]bool{}
+		for column := range all {
+			d.elsewhere[column] = true
+		}
+		for _, a := range axesIn(d.file.Node) {
+			delete(d.elsewhere, a.column)
+		}
+	}
+}
+
+// concerns tells whether an axis that the command line or an entry names is one of the document, or of none.
+func (d *document) concerns(name string) bool { return !d.elsewhere[schema.CanonicalAlias(name)] }

@@ -1,0 +1,183 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// operations is a sweep with benchmarks and variants that have keys of their own.
+const operations = `suite: ops
+benchmarks:
+  GELU:
+  Loss: {grid: {loss: [mse, ce]}, iterations: 7}
+variants:
+  PyTorch: {backend: torch, file: "ops/pytorch.py:{benchmark}"}
+  CUDA: {backend: cuda, file: "ops/cuda.py:{benchmark}", build: [[make, cuda]], grid: {tile: [16, 32]}}
+grid: {batch_size: [1, 2]}
+iterations: 5
+baseline: variant=PyTorch
+presets:
+  quick: {iterations: 1, grid: {batch_size: 1}, variants: {CUDA: {grid: {tile: 16}}}}
+`
+
+func TestBenchmarksAndVariants(t *testing.T) {
+	s := parse(t, operations, Overrides{})
+	var got []string
+	for i := range s.Points {
+		p := &s.Points[i]
+		got = append(got, fmt.Sprintf("%s %s %s %s:%s bs=%d loss=%s tile=%s n=%d %s build=%d", p.Benchmark, p.Variant, p.Backend,
+			p.File, p.Object, *p.BatchSize, p.Params["loss"], p.Params["tile"], p.Iterations, p.Origins["iterations"], len(p.Build)))
+	}
+	var want []string
+	for _, benchmark := range []string{"GELU", "Loss"} {
+		losses, n := []string{""}, "n=5 sweep"
+		if benchmark == "Loss" {
+			losses, n = []string{"mse", "ce"}, "n=7 benchmark"
+		}
+		point := func(variant, backend, file string, bs int, loss, tile string, builds int) {
+			want = append(want, fmt.Sprintf("%s %s %s ops/%s.py:%s bs=%d loss=%s tile=%s %s build=%d", benchmark, variant, backend,
+				file, benchmark, bs, loss, tile, n, builds))
+		}
+		for _, bs := range []int{1, 2} {
+			for _, loss := range losses {
+				point("PyTorch", "torch", "pytorch", bs, loss, "", 0)
+			}
+		}
+		for _, bs := range []int{1, 2} {
+			for _, loss := range losses {
+				for _, tile := range []string{"16", "32"} {
+					point("CUDA", "cuda", "cuda", bs, loss, tile, 1)
+				}
+			}
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	equal(t, got, want)
+}
+
+// TestBlocksOfVariants: the points of a block agree in what all variants have. An axis of one variant tells its members
+// apart, and so does a backend of its own.
+func TestBlocksOfVariants(t *testing.T) {
+	s := parse(t, operations, Overrides{})
+	var got []string
+	for _, block := range s.blocks {
+		var members []string
+		for _, i := range block {
+			p := &s.Points[i]
+			members = append(members, p.Variant+p.Params["tile"])
+		}
+		p := &s.Points[block[0]]
+		got = append(got, fmt.Sprintf("%s %d %s: %s", p.Benchmark, *p.BatchSize, p.Params["loss"], strings.Join(members, " ")))
+	}
+	equal(t, got, []string{
+		"GELU 1 : PyTorch CUDA16 CUDA32", "GELU 2 : PyTorch CUDA16 CUDA32",
+		"Loss 1 mse: PyTorch CUDA16 CUDA32", "Loss 1 ce: PyTorch CUDA16 CUDA32",
+		"Loss 2 mse: PyTorch CUDA16 CUDA32", "Loss 2 ce: PyTorch CUDA16 CUDA32",
+	})
+}
+
+// TestChosenSpreads: the command line and --targets choose benchmarks and variants, and an axis that some benchmarks have is
+// replaced in those alone.
+func TestChosenSpreads(t *testing.T) {
+	count := func(o Overrides) int { return len(parse(t, operations, o).Points) }
+	equal(t, count(Overrides{Params: map[string]string{"variant": "CUDA"}}), 12)
+	equal(t, count(Overrides{Params: map[string]string{"variant": "PyTorch,CUDA", "benchmark": "GELU"}}), 6)
+	equal(t, count(Overrides{Params: map[string]string{"loss": "mse"}}), 12)
+	equal(t, count(Overrides{Targets: []string{"ops:GELU"}}), 6)
+	_, err := Parse("s.yaml", []byte(operations), Overrides{Params: map[string]string{"variant": "cuda"}})
+	equal(t, fmt.Sprint(err), `-P variant: "cuda" is none of the variants: did you mean CUDA?`)
+}
+
+func TestPresets(t *testing.T) {
+	s := parse(t, operations, Overrides{Presets: []string{"quick"}})
+	equal(t, len(s.Points), 6)
+	for i := range s.Points {
+		p := &s.Points[i]
+		equal(t, []any{p.Iterations, p.Origins["iterations"], p.Fixed}, []any{1, "preset quick", []string{"iterations"}})
+	}
+	s = parse(t, operations, Overrides{Presets: []string{"quick"}, Set: []string{"iterations=3", "timeouts.measure=1m", "variants.CUDA.grid.tile=[8, 9, 10]"}})
+	equal(t, len(s.Points), 3*(1+3))
+	p := &s.Points[0]
+	equal(t, []any{p.Iterations, p.Origins["iterations"], p.Timeouts.Measure.String()}, []any{3, LayerFlag, "1m0s"})
+}
+
+// TestLayersReplace: what a layer says in another way takes the place of what is below it.
+func TestLayersReplace(t *testing.T) {
+	for below, above := range map[string]string{
+		"rel_error: 1%\nmax_repeats: 9": "iterations: 4",
+		"iterations: 4":                 "rel_error: 1%",
+		"timeout: 5s":                   "timeouts: {measure: 20s}",
+		"timeouts: {measure: 20s}":      "timeout: 5s",
+		"params: {epochs: 5}":           "grid: {epochs: [1, 2]}",
+		"grid: {bs: [1, 2]}":            "params: {batch_size: 8}",
+		"grid: {repeats: 3, k: [1, 2]}": "repeats: 2",
+		"grid: {k: {a: [], b: []}}":     "grid: {k: c}",
+		"params: {k: 1}":                "params: {k: [1, 2]}",
+		"env: {A: 1, B: 2}":             "env: {B: 3}",
+		"thresholds: {latency: 5%}":     "thresholds: {latency: {abs: 1 ms}}",
+		"backend: cuda":                 "grid: {backend: [cpu, mps]}",
+	} {
+		src := "file: b.py\n" + below + "\npresets: {p: {" + strings.ReplaceAll(above, "\n", ", ") + "}}\n"
+		layered := parse(t, src, Overrides{Presets: []string{"p"}})
+		src = "file: b.py\n" + above + "\n"
+		if strings.HasPrefix(above, "env") {
+			src = "file: b.py\nenv: {A: 1, B: 3}\n"
+		}
+		if strings.Contains(below, "repeats: 3") {
+			src += "grid: {k: [1, 2]}\n"
+		}
+		plain := parse(t, src, Overrides{})
+		for _, s := range []*Sweep{layered, plain} {
+			s.SHA256 = ""
+			for i := range s.Points {
+				s.Points[i].Line, s.Points[i].FileLine, s.Points[i].Origins, s.Points[i].Fixed = 0, 0, nil, nil
+			}
+		}
+		equal(t, layered, plain)
+	}
+}
+
+// TestEntriesOfSome: entries of include and exclude may name what some benchmarks and variants have.
+func TestEntriesOfSome(t *testing.T) {
+	s := parse(t, operations+"exclude: [{loss: mse}, {variant: CUDA, batch_size: 2}]\n", Overrides{})
+	equal(t, len(s.Points), (2+2)+(2+2))
+	s = parse(t, operations+"include: [{variant: CUDA, batch_size: 64, tile: 16}]\n", Overrides{})
+	equal(t, len(s.Points), 18+1+2)
+	_, err := Parse("s.yaml", []byte(operations+"exclude: [{loss: mse, tile: 64}]\n"), Overrides{})
+	equal(t, fmt.Sprint(err), "s.yaml:13: exclude: removes no point")
+}
+
+func TestErrorsOfLayers(t *testing.T) {
+	check := refuses(t, tiny)
+	check("variants: [a]", "3: variants: want a map, got a list")
+	check("variants: {}", "3: variants: is empty")
+	check("variants: {a: 1}", "3: variants.a: want a map, got 1")
+	check("variants: {a: {fil: x}}", "3: variants.a: unknown key fil: did you mean file?")
+	check("variants: {a: {suite: x}}", "3: variants.a.suite: holds for the whole sweep: it belongs at the top, or into a preset")
+	check("variants: {a: {timeouts: {suite: 1h}}}", "3: variants.a.timeouts: holds for the whole sweep: it belongs at the top, or into a preset")
+	check("variants: {a: {grid: {repeats: 2}}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
+	check("variant: b\nvariants: {a: }", "3: variant: there are variants too, on line 4: want one of them")
+	check("variants: {a: , b: {iterations: x}}", `3: iterations: want a number, got "x" (variant b)`)
+	check("iterations: x\nvariants: {a: , b: }", `3: iterations: want a number, got "x"`)
+	check("variants: {a: , b: }\nbaseline: variant=c", "4: baseline: axis variant has no value c")
+	check("presets: {p: 1}", "3: presets.p: want a map, got 1")
+	check("presets: {p: {presets: {}}}", "3: presets.p: unknown key presets: "+
+		remedy("presets", slices.DeleteFunc(keyNames(Keys()), func(n string) bool { return n == "presets" })))
+	check("presets: {p: {variants: {a: }}}", "3: presets.p.variants: the sweep has no variants")
+	check("variants: {a: }\npresets: {p: {variants: {b: }}}", "4: presets.p.variants.b: is none of the variants: want one of a")
+	for option, want := range map[string]string{
+		"iterations":      "--set iterations: want KEY=VALUE",
+		"iterations=x":    `--set iterations: iterations: want a number, got "x"`,
+		"iteration=1":     "--set iteration: unknown key iteration: did you mean iterations?",
+		"timeouts.mes=1s": "--set timeouts.mes: timeouts: unknown key mes: want one of build setup warmup measure validate teardown profile suite",
+		"grid.a=[1, 1]":   "--set grid.a: axis a: 1 is there twice",
+	} {
+		_, err := Parse("s.yaml", []byte(tiny), Overrides{Set: []string{option}})
+		equal(t, fmt.Sprint(err), want)
+	}
+	_, err := Parse("s.yaml", []byte(operations), Overrides{Presets: []string{"fast"}})
+	equal(t, fmt.Sprint(err), "--preset fast: is no preset of s.yaml: want one of quick")
+}

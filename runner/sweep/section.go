@@ -1,0 +1,148 @@
+package sweep
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// section is what one plain document says: the points of one benchmark and one variant, or of the whole sweep.
+type section struct {
+	*document
+	settings settings
+	grid     *grid
+	program  *program
+	models   map[string]*value // by name
+
+	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
+	coordinates map[string]bool
+	executors   []schema.Executor // of all its points, each once, also of those that are left out
+}
+
+// readSections reads every document. An error that not all of them have says whose it is.
+func readSections(documents []*document) ([]*section, error) {
+	sections := make([]*section, len(documents))
+	size := 0
+	for i, d := range documents {
+		var err error
+		if sections[i], err = readSection(d, &size); err != nil {
+			if slices.ContainsFunc(documents, func(other *document) bool { return !other.fails(err) }) {
+				err = d.own(err)
+			}
+			return nil, err
+		}
+	}
+	if err := checkBaseline(sections); err != nil {
+		return nil, err
+	}
+	shareCoordinates(sections)
+	return sections, nil
+}
+
+// readSection reads a document. size is where the bytes that all points take are counted.
+func readSection(d *document, size *int) (*section, error) {
+	axes, err := d.readGrid()
+	if err != nil {
+		return nil, err
+	}
+	p := &section{document: d, models: map[string]*value{}}
+	if p.settings, err = readSettings(d); err != nil {
+		return nil, err
+	}
+	if p.grid, err = readGrid(d, axes, p.settings.point.Seed); err != nil {
+		return nil, err
+	}
+	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// fails tells whether a document has an error too.
+func (d *document) fails(err error) bool {
+	_, own := readSection(d, new(int))
+	return own != nil && own.Error() == err.Error()
+}
+
+// own says whose error it is.
+func (d *document) own(err error) error {
+	if d.alone {
+		return err
+	}
+	return fmt.Errorf("%w (%s)", err, strings.Join(d.of, ", "))
+}
+
+// params are the axes of the command line that concern the document: benchmarks and variants are chosen by name, and an
+// axis that others have is none of its own.
+func (d *document) params() map[string]string {
+	params := maps.Clone(d.over.Params)
+	maps.DeleteFunc(params, func(name, _ string) bool {
+		_, spread := d.spread[name]
+		return spread || !d.concerns(name)
+	})
+	return params
+}
+
+// checkBaseline refuses a baseline that no section has.
+func checkBaseline(sections []*section) error {
+	missing := sections[0].grid.baseline.missing
+	for _, p := range sections {
+		if b := p.grid.baseline; b.given && b.missing == nil {
+			return nil
+		} else if b.missing != nil {
+			missing = b.missing
+		}
+	}
+	return missing
+}
+
+// shareCoordinates finds the axes in which the points of a block agree where its points come from several sections: those
+// that all of these have, and that are no constants. What a variant alone has (an axis of its own, its backend) tells the
+// members of a block apart.
+func shareCoordinates(sections []*section) {
+	for label, other := range map[string]string{"variant": "benchmark", "benchmark": "variant"} {
+		together := map[string][]*section{}
+		for _, p := range sections {
+			if _, spread := p.spread[label]; spread && p.grid.compares(label) {
+				name := p.nameOf(other)
+				together[name] = append(together[name], p)
+			}
+		}
+		for _, group := range together {
+			common := commonAxes(group)
+			common[other] = true
+			for _, p := range group {
+				p.coordinates = common
+			}
+		}
+	}
+}
+
+// nameOf is the benchmark or the variant that the document is of; empty: it is of none.
+func (d *document) nameOf(label string) string {
+	for _, of := range d.of {
+		if name, found := strings.CutPrefix(of, label+" "); found {
+			return name
+		}
+	}
+	return ""
+}
+
+// commonAxes are the axes that all sections have and at least one has several values of.
+func commonAxes(sections []*section) map[string]bool {
+	have, vary := map[string]int{}, map[string]bool{}
+	for _, p := range sections {
+		for _, a := range p.grid.axes {
+			have[a.name]++
+			vary[a.name] = vary[a.name] || len(a.values) > 1
+		}
+	}
+	common := map[string]bool{}
+	for name, n := range have {
+		common[name] = n == len(sections) && vary[name]
+	}
+	return common
+}
