@@ -15,6 +15,8 @@ import (
 type benchFlags struct {
 	config        string
 	params, tags  []string
+	presets, set  []string
+	quick         bool
 	targets       []string
 	against       string
 	settled       bool
@@ -50,6 +52,9 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 		}
 	}
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
+	flags.StringSliceVar(&f.presets, "preset", nil, "with the settings that the sweep has under the preset `NAME`; repeatable")
+	flags.BoolVar(&f.quick, "quick", false, "--preset quick")
+	flags.StringArrayVar(&f.set, "set", nil, "`KEY=VALUE` in place of any key of the sweep, as timeouts.measure=1m; repeatable")
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
 	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
@@ -110,6 +115,9 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
 	o := sweep.Overrides{Given: givenKeys(cmd), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
+	if o.Presets, o.Set = f.presets, f.set; f.quick {
+		o.Presets = append([]string{"quick"}, o.Presets...)
+	}
 	if python := a.getenv("NEUROLENS_PYTHON"); o.Given["python"] == "" && python != "" {
 		o.Given["python"] = python
 	}

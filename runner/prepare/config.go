@@ -63,6 +63,19 @@ func jsonList(list []string) string {
 	return text
 }
 
+// jsonMap is a map of texts as canonical JSON.
+func jsonMap(texts map[string]string) string {
+	object := map[string]any{}
+	for key, text := range texts {
+		object[key] = text
+	}
+	text, err := schema.CanonicalJSON(object)
+	if err != nil {
+		return "" // texts always have one
+	}
+	return text
+}
+
 // configHash is the hash of everything that a launch is told, deadlines apart: a run that did not need a longer one
 // counts. Files stand in it by name; their hashes are facts of their own.
 func configHash(p *sweep.Point) string {

@@ -18,6 +18,9 @@ const (
 	// FactCommandLine is the fact with the arguments of a command, less their secrets.
 	FactCommandLine = "runner.command"
 
+	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
+	FactOrigins = "runner.origins"
+
 	factBenchmark = "benchmark.sha256"
 	factSetting   = "runner."       // a setting of a launch; the key of the sweep file follows
 	factObject    = "runner.object" // what of the Python file runs

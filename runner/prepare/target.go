@@ -89,6 +89,9 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 	for axis, text := range p.Written {
 		t.Facts[factAxis+axis] = text
 	}
+	if len(p.Origins) > 0 {
+		t.Facts[FactOrigins] = jsonMap(p.Origins)
+	}
 	if p.Control {
 		t.Facts[schema.FactControl] = "true"
 	}

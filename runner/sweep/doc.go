@@ -57,6 +57,30 @@
 // that are to be compared run next to one another: those which differ only in the axis that `baseline: axis=value`
 // names, else in variant. See Sweep.Launches.
 //
+// # Layers
+//
+//	benchmarks:                       # the sweep once for each name, which is the benchmark
+//	  GELU:
+//	  Loss: {grid: {loss: [mse, cross_entropy]}}
+//	variants:                         # and for each of these, which is the variant
+//	  PyTorch: {backend: torch, file: "ops/pytorch.py:{benchmark}"}
+//	  CUDA: {backend: cuda, file: "ops/cuda.py:{benchmark}", build: [[make, cuda]]}
+//	presets:
+//	  quick: {iterations: 5, grid: {batch_size: 16}, variants: {CUDA: {warmup: 1}}}
+//
+// A benchmark or a variant has keys of its own, each of which takes the place of the sweep's: any but those that hold for
+// the whole sweep (suite, tags, repeats, order, baseline ...). A preset may have every key, also under benchmarks and
+// variants; it counts where --preset names it. --set KEY=VALUE puts a value over all these: --set timeouts.measure=1m.
+//
+// A later layer wins: the sweep, the benchmark, what get_config of a Python benchmark says, the variant, the preset (a
+// later one over an earlier one), the command line. Maps merge, lists and scalars replace; an axis is replaced whole, and
+// so is what says the same in another way: iterations replaces rel_error, file replaces command. Which layer each setting
+// comes from is stored with the runs.
+//
+// -P variant=CUDA and -P benchmark=GELU choose among the names. An axis that some of them have is replaced in those alone,
+// and an entry of include or exclude that names one is about those alone. The points of a block agree in the axes that all
+// of its variants have: what one variant alone has, as a tile size, tells the members of a block apart.
+//
 // # Launching
 //
 //	warmup: 10                        # iterations before the measurement of each run
@@ -135,7 +159,7 @@
 // provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
 //
 // What get_config of a Python benchmark gives (iterations, warmup, timing, min_run_time_ms, seed, reproducible) outranks
-// this file, and not the command line; with cold_start its warmup does not count. Its iterations and warmup are then
+// the sweep and its benchmarks, and not a variant, a preset or the command line; with cold_start its warmup does not count. Its iterations and warmup are then
 // among what was applied. Of mode, timing's other name, custom is auto and pytorch torch_timer; deterministic is
 // reproducible. These are fulfilled in any case: enable_memory_tracking, enable_cleanup, use_subprocess, and percentiles
 // among 25 50 75 90 95 99. Every other key ends the run in setup with its name and, where there is one, the key of this

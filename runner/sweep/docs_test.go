@@ -1,0 +1,34 @@
+package sweep
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
+
+// TestPages: every sweep in the pages of docs can be read.
+func TestPages(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range yamlBlock.FindAllSubmatch(text, -1) {
+			if _, err := Parse(filepath.Base(page), block[1], Overrides{}); err != nil {
+				t.Errorf("%s:\n%s%v", page, block[1], err)
+			}
+			read++
+		}
+	}
+	if read < 5 {
+		t.Errorf("%d sweeps in %d pages", read, len(pages))
+	}
+}
