@@ -17,6 +17,7 @@ type benchFlags struct {
 	params, tags  []string
 	presets, set  []string
 	quick         bool
+	noProfile     bool
 	targets       []string
 	against       string
 	settled       bool
@@ -53,6 +54,7 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	}
 	flags.StringArrayVarP(&f.params, "param", "P", nil, "`AXIS=VALUE`[,VALUE...] replaces or adds an axis")
 	flags.StringSliceVar(&f.presets, "preset", nil, "with the settings that the sweep has under the preset `NAME`; repeatable")
+	flags.BoolVar(&f.noProfile, "no-profile", false, "no profilers, whatever the sweep says")
 	flags.BoolVar(&f.quick, "quick", false, "--preset quick")
 	flags.StringArrayVar(&f.set, "set", nil, "`KEY=VALUE` in place of any key of the sweep, as timeouts.measure=1m; repeatable")
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
@@ -117,6 +119,9 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 	o := sweep.Overrides{Given: givenKeys(cmd), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
+	}
+	if f.noProfile {
+		o.Given["profile"] = ""
 	}
 	if python := a.getenv("NEUROLENS_PYTHON"); o.Given["python"] == "" && python != "" {
 		o.Given["python"] = python

@@ -2,6 +2,7 @@ package prepare
 
 import (
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -44,6 +45,20 @@ func TestConfigHashIsFrozen(t *testing.T) {
 			if got := configHash(&s.Points[i]); got != want[i] {
 				t.Errorf("point %d of\n%s\nhas the hash %s, want %s", i, text, got, want[i])
 			}
+		}
+	}
+}
+
+// TestProfileDeadline: the pass of a profiler with a deadline of its own has that one, others have that of the stage.
+func TestProfileDeadline(t *testing.T) {
+	point := sweep.Point{
+		Executor: schema.ExecutorTorch, Timeouts: sweep.Timeouts{Profile: time.Minute},
+		ProfileTimeouts: map[string]time.Duration{"torch": time.Second},
+	}
+	target := newTarget("s.yaml", &point, Side{})
+	for profile, want := range map[string]time.Duration{"torch": time.Second, "ort": time.Minute, "": time.Minute} {
+		if got := target.SpecOf(sweep.Launch{Point: &point, Profile: profile}).Deadlines.Profile; got != want {
+			t.Errorf("the deadline with profiler %q is %v, want %v", profile, got, want)
 		}
 	}
 }

@@ -154,7 +154,7 @@
 //	file: bench.py
 //	python: .venv/bin/python
 //	seed: 42
-//	profile: torch                    # a pass of its own
+//	profile: torch                    # a pass of its own; [{tool: torch, timeout: 2m}] has a deadline of its own
 //
 // provider, device and threads may be axes too; then they are parameters of the point, and take effect as the keys do.
 //

@@ -9,8 +9,8 @@ import (
 // keysOfRuns say what a run is.
 var keysOfRuns = []Key{
 	{
-		Name: "profile", Value: oneOrMany(0, oneOf(profilerNames...)), Option: "one more pass of each point under `TOOL`: ort, torch; empty: none",
-		Doc: "Profilers, each of which makes a pass of its own: ort for onnxrt, torch for torch and file.",
+		Name: "profile", Value: oneOrMany(0, eitherOf(oneOf(profilerNames...), Value{Kind: Object, Keys: profilerKeys})), Option: "one more pass of each point under `TOOL`: ort, torch; empty: none",
+		Doc: "Profilers, each of which makes a pass of its own: ort for onnxrt, torch for torch and file; or {tool: ort, timeout: 1m}.",
 	},
 	{
 		Name: "warmup", Value: countOf(0), Option: "`N` warm-up iterations of each run", Again: true, Stored: true,
@@ -28,6 +28,12 @@ var keysOfRuns = []Key{
 		Doc:   "The time to measure where iterations are not given: 10s, with command 300ms.",
 		point: func(p *Point) any { return &p.Budget }, text: budgetText,
 	},
+}
+
+// profilerKeys say how a profiler runs.
+var profilerKeys = []Key{
+	{Name: "tool", Value: oneOf(profilerNames...), Doc: "The profiler: ort or torch."},
+	{Name: "timeout", Value: durationValue, Doc: "The deadline of its pass, instead of timeouts.profile."},
 }
 
 // keysOfTime are deadlines.

@@ -47,6 +47,15 @@ warmup: 3
 	equal(t, points(s), []string{"a.py:A k=A", "a.py:B k=B"})
 }
 
+// TestProfileTimeouts: a profiler may have a deadline of its own.
+func TestProfileTimeouts(t *testing.T) {
+	const text = "backend: onnxrt\nmodel: a.onnx\nprofile: [{tool: ort, timeout: 20s}]\ntimeout_multiplier: 2\n"
+	p := parse(t, text, Overrides{}).Points[0]
+	equal(t, p.Profile, []string{"ort"})
+	equal(t, p.ProfileTimeouts, map[string]time.Duration{"ort": 40 * time.Second})
+	equal(t, p.Timeouts.Profile, 6*time.Minute)
+}
+
 // TestNoProfile: an empty list of profilers switches those of the file off.
 func TestNoProfile(t *testing.T) {
 	t.Parallel()
@@ -243,7 +252,11 @@ func TestErrorsOfPythonValues(t *testing.T) {
 	check("cold_start: yes", `3: cold_start: want true or false, got "yes"`)
 	check("flush_l2: [true]", "3: flush_l2: want true or false, got a list")
 	check("profile: nsys", `3: profile: want one of ort torch, got "nsys"`)
-	check("profile: [{tool: torch}]", "3: profile: want one of ort torch, got a map")
+	check("profile: [{timeout: 1s}]", "3: profile: want a tool: one of ort torch")
+	check("profile: {tool: nsys}", `3: profile.tool: want one of ort torch, got "nsys"`)
+	check("profile: {tool: ort, timeout: 5}", "3: profile.timeout: want a time with its unit (500ms, 15s, 10m), got 5")
+	check("profile: {tool: ort, limit: 5s}", "3: profile: unknown key limit: want one of timeout tool")
+	check("profile: [ort, {tool: ort}]", "3: profile: ort is there twice")
 	check("profile: [ort, ort]", "3: profile: ort is there twice")
 	check("build: []", "3: build: is empty")
 	check("build: [[]]", "3: build: is empty")

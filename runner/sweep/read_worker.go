@@ -3,7 +3,10 @@ package sweep
 import (
 	"math"
 	"slices"
+	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v4"
 )
 
 const (
@@ -87,17 +90,42 @@ func (s *settings) readProfile(d *document) error {
 		items = f.items()
 	}
 	for _, f := range items {
-		tool, err := f.oneOf(profilerNames)
+		if err := s.readProfiler(d, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readProfiler reads a profiler: its name, or a map that has a deadline too.
+func (s *settings) readProfiler(d *document, f field) error {
+	name, limit := f, field{}
+	if f.Kind == yaml.MappingNode {
+		said, err := f.known("profile.", keyNames(profilerKeys))
 		if err != nil {
 			return err
 		}
-		if slices.Contains(s.point.Profile, tool) {
-			return f.errorf("%s is there twice", tool)
+		if name, limit = said["tool"], said["timeout"]; !name.given() {
+			return f.errorf("want a tool: one of %s", strings.Join(profilerNames, " "))
 		}
-		s.point.Profile = append(s.point.Profile, tool)
-		d.ask("profile "+tool, f)
 	}
-	return nil
+	tool, err := name.oneOf(profilerNames)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(s.point.Profile, tool) {
+		return f.errorf("%s is there twice", tool)
+	}
+	s.point.Profile = append(s.point.Profile, tool)
+	d.ask("profile "+tool, f)
+	if !limit.given() {
+		return nil
+	}
+	if s.point.ProfileTimeouts == nil {
+		s.point.ProfileTimeouts = map[string]time.Duration{}
+	}
+	s.point.ProfileTimeouts[tool], err = limit.duration()
+	return err
 }
 
 // readFixed notes what the command line, a preset or a variant says, and no benchmark may change. A cold start has no warm-up, unless the

@@ -74,6 +74,8 @@ type Point struct {
 	Python     string   // the interpreter; empty: not given, or it runs in none
 	PythonLine int      // of python
 	Profile    []string // tools (ort, torch), each of which makes a pass of its own
+	// ProfileTimeouts are the deadlines of passes that have one of their own, by tool, with the multiplier applied; nil: none has.
+	ProfileTimeouts map[string]time.Duration
 
 	// How long it runs.
 	Warmup     int           // iterations before the measurement, 0 or more

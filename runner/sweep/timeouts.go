@@ -50,6 +50,9 @@ func (s *settings) readTimeouts(d *document) error {
 		}
 		*limit = multiplied(*limit, multiplier)
 	}
+	for tool, limit := range s.point.ProfileTimeouts {
+		s.point.ProfileTimeouts[tool] = multiplied(limit, multiplier)
+	}
 	s.calibration = calibrationTimeouts(multiplier)
 	if d.keys["command"].given() || s.point.Iterations > 0 {
 		return nil // the deadline is that of one process, or there is no budget

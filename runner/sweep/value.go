@@ -100,7 +100,7 @@ func (v Value) read(f field, to any) (err error) {
 // Choices are the words that a value, or each of several, has to be one of; nil where it is no such value.
 func (v Value) Choices() []string {
 	if v.Kind == Either {
-		return v.Among[0].Words
+		return v.Among[0].Choices()
 	}
 	return v.Words
 }
