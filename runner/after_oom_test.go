@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -11,7 +12,7 @@ import (
 // only where less of it ran.
 func TestAfterOutOfMemory(t *testing.T) {
 	parse := func(src string) *sweep.Point {
-		s, err := sweep.Parse("x.yaml", []byte("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{})
+		s, err := sweep.Read("x.yaml", strings.NewReader("command: [echo, '{bs}', '{n}']\n"+src), sweep.Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}

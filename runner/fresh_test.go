@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -57,7 +56,7 @@ func TestFileChangedInSession(t *testing.T) {
 		if f == "b" && repeat >= 2 {
 			hash = second
 		}
-		got := r.Env.Facts[prepare.FactCommand]
+		got := r.Env.Facts["command.sha256"]
 		if r.Status != schema.StatusOK || (got == hash) != (f == "b" || repeat < 3) || slices.Contains(r.Warnings, WarnFileChanged) != changed {
 			t.Errorf("%s, repeat %d: %s (%s), hash %s; warnings %v, want one of the file: %v", f, repeat, r.Status, r.Error, got, r.Warnings, changed)
 		}
@@ -107,7 +106,7 @@ func TestPlaceInTheSweep(t *testing.T) {
 		{"json", "file: syntax.py\ngrid: {size: 1}\n", "s.yaml:1: syntax.py:1: "},
 	} {
 		path := pythonWith(t, c.module)
-		s, err := sweep.Parse("s.yaml", []byte(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}})
+		s, err := sweep.Read("s.yaml", strings.NewReader(c.text+"cwd: "+dir+"\nrepeats: 1\n"), sweep.Overrides{Given: map[string]string{"python": path}})
 		if err != nil {
 			t.Fatal(err)
 		}

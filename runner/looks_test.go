@@ -21,7 +21,7 @@ func settledAt(t *testing.T, most int, blocks map[string]int) (Result, []schema.
 	t.Helper()
 	repository(t)
 	src := "variant: [a, b, c]\ncommand: [sh, run.sh, '{variant}']\nwarmup: 0\niterations: 1\nthresholds: {latency: 3%}\nrepeats: 2\n"
-	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": strconv.Itoa(most)}, Against: true, UntilSettled: true})
 	if err != nil {
 		t.Fatal(err)
 	}

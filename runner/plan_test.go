@@ -13,7 +13,7 @@ import (
 // launchesOf are two repeats of two points.
 func launchesOf(t *testing.T) (*sweep.Sweep, []sweep.Launch) {
 	t.Helper()
-	s, err := sweep.Parse("x.yaml", []byte("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{})
+	s, err := sweep.Read("x.yaml", strings.NewReader("command: [echo, '{n}']\ngrid: {n: [1, 2]}\nrepeats: 2\n"), sweep.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}

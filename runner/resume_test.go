@@ -332,8 +332,8 @@ func TestProgramOfAPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := fmt.Sprintf("%x", sha256.Sum256(text))
-	if r := k.runs[0]; r.Env.Facts[prepare.FactCommand] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
-		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts[prepare.FactCommand], r.Env.Facts["command.path"], want)
+	if r := k.runs[0]; r.Env.Facts["command.sha256"] != want || r.Env.Facts["command.path"] != program || r.Status != schema.StatusOK {
+		t.Errorf("%s: the hash is %s, of %s; want %s", r.Status, r.Env.Facts["command.sha256"], r.Env.Facts["command.path"], want)
 	}
 }
 

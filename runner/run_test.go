@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -24,7 +23,7 @@ func TestMain(m *testing.M) {
 
 func parse(t *testing.T, text string) *sweep.Sweep {
 	t.Helper()
-	s, err := sweep.Parse("test.yaml", []byte(text), sweep.Overrides{})
+	s, err := sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +186,7 @@ func TestRunHidesSecrets(t *testing.T) {
 	if _, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error { run = r; return nil }); err != nil {
 		t.Fatal(err)
 	}
-	if got := run.Env.Facts[prepare.FactCommandLine]; !strings.HasSuffix(got, `"--api-key=<hidden>","--password","<hidden>","--tokens","128"]`) {
+	if got := run.Env.Facts["runner.command"]; !strings.HasSuffix(got, `"--api-key=<hidden>","--password","<hidden>","--tokens","128"]`) {
 		t.Errorf("the command is stored as %s", got)
 	}
 	if got := run.Env.Facts["runner.stderr_tail"]; !strings.Contains(got, "<hidden>") || strings.Contains(got, "horse") {

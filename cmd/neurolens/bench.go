@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -111,10 +112,20 @@ func (b *bench) read(args []string) (err error) {
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}
-	if b.sweep, err = sweep.Read(b.path, b.overrides); err != nil {
+	if b.sweep, err = readSweep(b.path, b.overrides); err != nil {
 		return usageError{err}
 	}
 	return nil
+}
+
+// readSweep reads the sweep file at a path.
+func readSweep(path string, o sweep.Overrides) (*sweep.Sweep, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the sweep: %w", err)
+	}
+	defer file.Close()
+	return sweep.Read(path, file, o)
 }
 
 // options are those of a session that is told to observe.

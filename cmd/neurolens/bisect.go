@@ -124,7 +124,7 @@ func (b *bisector) read(args []string) (err error) {
 	if b.dir, err = b.writeStore(); err != nil {
 		return err
 	}
-	if b.sweep, err = sweep.Read(b.path, b.overrides); err != nil {
+	if b.sweep, err = readSweep(b.path, b.overrides); err != nil {
 		return usageError{err}
 	}
 	if b.sweep = b.sweep.Only(func(p *sweep.Point) bool { return !p.Control }); len(b.sweep.Points) == 0 {

@@ -28,7 +28,7 @@ repeats: 2
 
 func parsed(t testing.TB, text string) *sweep.Sweep {
 	t.Helper()
-	s, err := sweep.Parse("sweep.yaml", []byte(text), sweep.Overrides{})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(text), sweep.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}

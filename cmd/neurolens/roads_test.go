@@ -135,7 +135,7 @@ func jsonValue(random *rand.Rand, depth int) string {
 func sweptPoint(t *testing.T, value string, o sweep.Overrides) *sweep.Point {
 	t.Helper()
 	text := "suite: roads\nbenchmark: b\ncommand: [echo, \"{x}\"]\ngrid:\n  x: [" + value + "]\n"
-	s, err := sweep.Parse("roads.yaml", []byte(text), o)
+	s, err := sweep.Read("roads.yaml", strings.NewReader(text), o)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}

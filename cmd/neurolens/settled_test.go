@@ -26,7 +26,7 @@ func TestSettledSession(t *testing.T) {
 	t.Chdir(dir)
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	src := "benchmark: [slower, same, noisy]\ncommand: [sh, run.sh, '{benchmark}']\nwarmup: 0\niterations: 1\n"
-	s, err := sweep.Parse("sweep.yaml", []byte(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilSettled: true})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader(src), sweep.Overrides{Given: map[string]string{"max_repeats": "9"}, Against: true, UntilSettled: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestLookProgress(t *testing.T) {
 	}
 	stderr.Reset()
 	a := &app{stderr: &stderr, getenv: func(string) string { return "" }, now: time.Now, errSize: func() (int, int) { return 80, 24 }}
-	s, err := sweep.Parse("sweep.yaml", []byte("benchmark: GELU\nbackend: builtin\n"), sweep.Overrides{})
+	s, err := sweep.Read("sweep.yaml", strings.NewReader("benchmark: GELU\nbackend: builtin\n"), sweep.Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// MaxBytes bounds the memory that the tensors of one operation may take.
-const MaxBytes = 1 << 30
+// maxBytes bounds the memory that the tensors of one operation may take.
+const maxBytes = 1 << 30
 
 // Operation is one operation ready to be measured.
 type Operation struct {
@@ -37,10 +37,10 @@ type Operation struct {
 
 // The kinds of an UnsupportedError.
 const (
-	KindOperation  = "operation"   // there is no such operation
-	KindPrecision  = "precision"   // there is no such number format
-	KindMemory     = "memory"      // it would take more than MaxBytes
-	KindNotApplied = "not_applied" // the operation has no such parameter
+	kindOperation  = "operation"   // there is no such operation
+	kindPrecision  = "precision"   // there is no such number format
+	kindMemory     = "memory"      // it would take more than maxBytes
+	kindNotApplied = "not_applied" // the operation has no such parameter
 )
 
 // UnsupportedError says that the combination does not exist here, which is no failure.
@@ -149,7 +149,7 @@ func (r *reader) operation() (operation, error) {
 	if model := r.config["model"]; model != "" {
 		var ok bool
 		if name, ok = strings.CutPrefix(model, modelPrefix); !ok {
-			return operation{}, &UnsupportedError{KindOperation, fmt.Sprintf("builtin has no model %q", model)}
+			return operation{}, &UnsupportedError{kindOperation, fmt.Sprintf("builtin has no model %q", model)}
 		}
 	}
 	if strings.EqualFold(name, "Loss") {
@@ -162,7 +162,7 @@ func (r *reader) operation() (operation, error) {
 		}
 	}
 	return operation{}, &UnsupportedError{
-		KindOperation, fmt.Sprintf("builtin has no operation %q; it has %s", name, names()),
+		kindOperation, fmt.Sprintf("builtin has no operation %q; it has %s", name, names()),
 	}
 }
 
@@ -179,7 +179,7 @@ func (r *reader) loss() (operation, error) {
 		}
 	}
 	return operation{}, &UnsupportedError{
-		KindOperation, fmt.Sprintf("builtin has no loss %q; it has mse and cross_entropy", loss),
+		kindOperation, fmt.Sprintf("builtin has no loss %q; it has mse and cross_entropy", loss),
 	}
 }
 
@@ -213,7 +213,7 @@ func (r *reader) precision() (precision, error) {
 			return p, nil
 		}
 	}
-	return precision{}, &UnsupportedError{KindPrecision, fmt.Sprintf("builtin has fp32 and fp64, not %s", canonical)}
+	return precision{}, &UnsupportedError{kindPrecision, fmt.Sprintf("builtin has fp32 and fp64, not %s", canonical)}
 }
 
 // allApplied refuses a configuration with keys that op makes no use of.
@@ -228,6 +228,6 @@ func (r *reader) allApplied(op operation) error {
 		return nil
 	}
 	return &UnsupportedError{
-		KindNotApplied, fmt.Sprintf("%s has no parameter %s", op.name, strings.Join(unused, ", ")),
+		kindNotApplied, fmt.Sprintf("%s has no parameter %s", op.name, strings.Join(unused, ", ")),
 	}
 }

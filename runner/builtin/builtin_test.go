@@ -73,10 +73,10 @@ func TestNewRefuses(t *testing.T) {
 		kind   string // empty: an ordinary error
 		words  string
 	}{
-		{"benchmark=conv2d", KindOperation, `no operation "conv2d"; it has CrossEntropy GELU`},
-		{"benchmark=", KindOperation, "no operation"},
-		{"model=resnet.onnx", KindOperation, `no model "resnet.onnx"`},
-		{"precision=fp16", KindPrecision, "not fp16"},
+		{"benchmark=conv2d", kindOperation, `no operation "conv2d"; it has CrossEntropy GELU`},
+		{"benchmark=", kindOperation, "no operation"},
+		{"model=resnet.onnx", kindOperation, `no model "resnet.onnx"`},
+		{"precision=fp16", kindPrecision, "not fp16"},
 		{"precision=fp33", "", `precision "fp33"`},
 		{"batch_size=0", "", `reading batch_size: "0"`},
 		{"batch_size=-4", "", `"-4" is no positive integer`},
@@ -86,11 +86,11 @@ func TestNewRefuses(t *testing.T) {
 		{"param.dim=08", "", `reading dim: "08"`},
 		{"param.dim=9223372036854775808", "", "no positive integer"},
 		{"param.tensor_dimension=8", "", "are one parameter"},
-		{"batch_size=9223372036854775807", KindMemory, "takes more than 1024 MiB"},
-		{"seq_len=33554432", KindMemory, "takes more than 1024 MiB"},
-		{"param.kernel_size=3", KindNotApplied, "GELU has no parameter kernel_size"},
-		{"param.loss=mse", KindNotApplied, "GELU has no parameter loss"},
-		{"variant=fast", KindNotApplied, "GELU has no parameter variant"},
+		{"batch_size=9223372036854775807", kindMemory, "takes more than 1024 MiB"},
+		{"seq_len=33554432", kindMemory, "takes more than 1024 MiB"},
+		{"param.kernel_size=3", kindNotApplied, "GELU has no parameter kernel_size"},
+		{"param.loss=mse", kindNotApplied, "GELU has no parameter loss"},
+		{"variant=fast", kindNotApplied, "GELU has no parameter variant"},
 	} {
 		config := map[string]string{"benchmark": "GELU", "batch_size": "2", "seq_len": "4", "param.dim": "8"}
 		key, value, _ := strings.Cut(c.change, "=")
@@ -114,8 +114,8 @@ func TestNewRefuses(t *testing.T) {
 func TestMatrixCountsTowardsTheMemoryBound(t *testing.T) {
 	_, err := New(map[string]string{"benchmark": "tiny_linear", "param.dim": "16384"})
 	var unsupported *UnsupportedError
-	if !errors.As(err, &unsupported) || unsupported.Kind != KindMemory {
-		t.Errorf("got %v, want kind %s", err, KindMemory)
+	if !errors.As(err, &unsupported) || unsupported.Kind != kindMemory {
+		t.Errorf("got %v, want kind %s", err, kindMemory)
 	}
 }
 

@@ -91,11 +91,11 @@ func findCalibration(config map[string]string) (calibration, error) {
 	switch {
 	case at < 0:
 		return calibration{}, &UnsupportedError{
-			KindOperation, fmt.Sprintf("builtin has no calibration %q; it has %s", name, strings.Join(Calibrations(), " ")),
+			kindOperation, fmt.Sprintf("builtin has no calibration %q; it has %s", name, strings.Join(Calibrations(), " ")),
 		}
 	case len(config) > 1:
 		return calibration{}, &UnsupportedError{
-			KindNotApplied, fmt.Sprintf("calibration %s has no parameters: its work is fixed", name),
+			kindNotApplied, fmt.Sprintf("calibration %s has no parameters: its work is fixed", name),
 		}
 	}
 	return calibrations[at], nil

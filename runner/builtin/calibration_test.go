@@ -101,9 +101,9 @@ func TestCalibrationRefuses(t *testing.T) {
 		kind   string
 		words  string
 	}{
-		{map[string]string{CalibrationKey: "integer"}, KindOperation, `no calibration "integer"; it has integer-v1 memory-v1 branch-v1`},
-		{map[string]string{CalibrationKey: ""}, KindOperation, "no calibration"},
-		{map[string]string{CalibrationKey: "branch-v1", "batch_size": "2"}, KindNotApplied, "branch-v1 has no parameters: its work is fixed"},
+		{map[string]string{CalibrationKey: "integer"}, kindOperation, `no calibration "integer"; it has integer-v1 memory-v1 branch-v1`},
+		{map[string]string{CalibrationKey: ""}, kindOperation, "no calibration"},
+		{map[string]string{CalibrationKey: "branch-v1", "batch_size": "2"}, kindNotApplied, "branch-v1 has no parameters: its work is fixed"},
 	} {
 		_, err := New(c.config)
 		var unsupported *UnsupportedError

@@ -57,13 +57,13 @@ func (o operation) traffic(s shape, size int64) float64 {
 	return bytes
 }
 
-// fits refuses sizes whose tensors take more than MaxBytes.
+// fits refuses sizes whose tensors take more than maxBytes.
 func (o operation) fits(s shape, size int64) error {
-	if o.traffic(s, size) <= MaxBytes {
+	if o.traffic(s, size) <= maxBytes {
 		return nil
 	}
-	return &UnsupportedError{KindMemory, fmt.Sprintf(
-		"%s of batch_size %d, seq_len %d, dim %d takes more than %d MiB", o.name, s.batch, s.seq, s.dim, MaxBytes>>20)}
+	return &UnsupportedError{kindMemory, fmt.Sprintf(
+		"%s of batch_size %d, seq_len %d, dim %d takes more than %d MiB", o.name, s.batch, s.seq, s.dim, maxBytes>>20)}
 }
 
 // precision is a number format that the kernels exist in.

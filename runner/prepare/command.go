@@ -26,7 +26,7 @@ func (h *Targets) prepareCommand(t *Target, side Side) {
 			fmt.Errorf("%s is in %s, not on the side under test", path, owner))
 	}
 	if text, err := h.sha256(path); err == nil {
-		t.Facts[FactCommand] = text
+		t.Facts[factCommand] = text
 	}
 	for _, word := range t.Point.Command[1:min(len(t.Point.Command), maxCommandFiles)] {
 		path := inDir(t.Spec.Dir, word)

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ func TestConfigHashIsFrozen(t *testing.T) {
 			"200b87656c3c3b260a6435afaf8aadbb9f244929718622e0dc2b48cd60b10977",
 		},
 	} {
-		s, err := sweep.Parse("test.yaml", []byte(text), sweep.Overrides{})
+		s, err := sweep.Read("test.yaml", strings.NewReader(text), sweep.Overrides{})
 		if err != nil {
 			t.Fatal(err)
 		}

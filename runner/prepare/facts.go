@@ -10,13 +10,13 @@ import (
 const (
 	FactPoints      = "sweep.points_sha256" // by which sessions of the same points are known
 	FactBuild       = "build.sha256"        // the hash of what the commands of build: made
-	FactCommand     = "command.sha256"      // the hash of the program of a command
+	factCommand     = "command.sha256"      // the hash of the program of a command
 	FactCommandFile = "command.sha256."     // that of another word of it that is a file; the word follows
 	FactConfig      = "runner.config_sha256"
 	FactInstalled   = "python.installed." // the version of a package of an interpreter; its name follows
 
-	// FactCommandLine is the fact with the arguments of a command, less their secrets.
-	FactCommandLine = "runner.command"
+	// factCommandLine is the fact with the arguments of a command, less their secrets.
+	factCommandLine = "runner.command"
 
 	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
 	FactOrigins = "runner.origins"
@@ -30,7 +30,7 @@ const (
 
 // CodeFacts are the facts that two runs of the same code and configuration agree in.
 func CodeFacts() []string {
-	return []string{"git.tree", factBenchmark, FactCommand, FactBuild, FactConfig}
+	return []string{"git.tree", factBenchmark, factCommand, FactBuild, FactConfig}
 }
 
 // IsSetting tells whether a fact is one of the settings of a launch.

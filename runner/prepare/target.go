@@ -96,7 +96,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		t.Facts[schema.FactControl] = "true"
 	}
 	if p.Command != nil {
-		t.Facts[FactCommandLine] = jsonList(t.Mask().Arguments(p.Command))
+		t.Facts[factCommandLine] = jsonList(t.Mask().Arguments(p.Command))
 	}
 	if p.RelError > 0 {
 		t.Spec.Enough = enough(p.RelError)

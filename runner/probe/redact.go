@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Redacted stands for a value that tells whose machine it is.
-const Redacted = "(redacted)"
+// redacted stands for a value that tells whose machine it is.
+const redacted = "(redacted)"
 
 // identifying are the facts whose values tell whose machine it is, whatever they are.
 var identifying = []string{"host.id", "host.name", "machine", "os.boot_id", "os.cmdline", "git.remote", "git.branch"}
@@ -28,15 +28,15 @@ func Redact(facts map[string]string, names ...string) map[string]string {
 	shown := map[string]string{}
 	for fact, value := range facts {
 		if value != "" && (slices.Contains(identifying, fact) || identifyingOfDevice.MatchString(fact)) {
-			shown[fact] = Redacted
+			shown[fact] = redacted
 			continue
 		}
 		if strings.HasPrefix(fact, "env.") || strings.ContainsAny(value, "/:@") {
-			value = homes.ReplaceAllString(value, "${1}"+Redacted)
-			value = addresses.ReplaceAllString(value, Redacted)
+			value = homes.ReplaceAllString(value, "${1}"+redacted)
+			value = addresses.ReplaceAllString(value, redacted)
 		}
 		for _, name := range names {
-			value = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(value, Redacted)
+			value = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllLiteralString(value, redacted)
 		}
 		shown[fact] = value
 	}

@@ -17,7 +17,7 @@ func TestRedact(t *testing.T) {
 	for fact, got := range Redact(facts, "kestrel", "alice", "root", "it") {
 		expected, kept := want[fact]
 		if !kept {
-			expected = Redacted
+			expected = redacted
 		}
 		if got != expected {
 			t.Errorf("%s: %q, want %q", fact, got, expected)

@@ -17,7 +17,7 @@ grid:
 
 // TestArguments: a value of a map stands for its arguments where it is a word of a command, and for itself elsewhere.
 func TestArguments(t *testing.T) {
-	s, err := Parse("s.yaml", []byte(withArguments), Overrides{})
+	s, err := readText("s.yaml", []byte(withArguments), Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,14 +47,14 @@ func TestArguments(t *testing.T) {
 // TestArgumentsChosen: the command line and include name values, and do not lose their arguments.
 func TestArgumentsChosen(t *testing.T) {
 	src := withArguments + "include: [{backend: mps, n: 2, m: 1}]\n"
-	s, err := Parse("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}})
+	s, err := readText("s.yaml", []byte(strings.Replace(src, ", m: 1", "", 1)), Overrides{Params: map[string]string{"backend": "mps"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(s.Points) != 2 || !slices.Contains(s.Points[0].Command, "--mps") {
 		t.Errorf("got %d points, the first with %q", len(s.Points), s.Points[0].Command)
 	}
-	_, err = Parse("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
+	_, err = readText("s.yaml", []byte(withArguments), Overrides{Params: map[string]string{"backend": "msp"}})
 	if err == nil || err.Error() != `-P backend: "msp" has no arguments in the sweep: did you mean mps?` {
 		t.Errorf("got %v", err)
 	}
@@ -62,7 +62,7 @@ func TestArgumentsChosen(t *testing.T) {
 
 // TestListParameter: a list is a value of a parameter.
 func TestListParameter(t *testing.T) {
-	s, err := Parse("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{})
+	s, err := readText("s.yaml", []byte("command: [prog, \"{shape}\"]\nparams: {shape: [1, 2.0]}\n"), Overrides{})
 	if err != nil {
 		t.Fatal(err)
 	}

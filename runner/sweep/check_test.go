@@ -6,7 +6,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// checkSweep holds for every sweep that Parse accepts.
+// checkSweep holds for every sweep that Read accepts.
 func checkSweep(t *testing.T, s *Sweep) {
 	t.Helper()
 	ids := map[string]bool{}

@@ -143,7 +143,7 @@ func TestCalibrateOrder(t *testing.T) {
 
 // TestCalibrateSides: base and head of a kernel are neighbours, and take turns at going first.
 func TestCalibrateSides(t *testing.T) {
-	for _, order := range []string{OrderInterleaved, OrderSequential} {
+	for _, order := range []string{OrderInterleaved, orderSequential} {
 		s := parse(t, tiny+"repeats: 4\ncalibrate: true\ngrid: {k: [1, 2, 3]}\norder: "+order, Overrides{})
 		sides := map[string]string{}
 		for _, l := range s.Launches(LaunchOptions{Sides: 2}) {

@@ -2,6 +2,7 @@ package sweep_test
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -17,8 +18,8 @@ repeats: 2
 
 // A sweep is points, and launches of them in an order: what will be compared runs side by side, in a block, and takes turns at
 // going first. Once every point has run, the next repeat begins.
-func ExampleParse() {
-	s, err := sweep.Parse("attention.yaml", []byte(attention), sweep.Overrides{})
+func ExampleRead() {
+	s, err := sweep.Read("attention.yaml", strings.NewReader(attention), sweep.Overrides{})
 	if err != nil {
 		panic(err)
 	}
@@ -37,12 +38,9 @@ func ExampleParse() {
 }
 
 // What is wrong is named with its line, before anything runs.
-func ExampleParse_mistake() {
-	_, err := sweep.Parse("attention.yaml", []byte(attention+"repeat: 3\n"), sweep.Overrides{})
-	fmt.Println(err)
-	_, err = sweep.Read("no/sweep.yaml", sweep.Overrides{})
+func ExampleRead_mistake() {
+	_, err := sweep.Read("attention.yaml", strings.NewReader(attention+"repeat: 3\n"), sweep.Overrides{})
 	fmt.Println(err)
 	// Output:
 	// attention.yaml:8: unknown key repeat: did you mean repeats?
-	// reading the sweep: open no/sweep.yaml: no such file or directory
 }

@@ -14,8 +14,8 @@ const (
 	sharePattern    = `^([0-9.]|[^-].*[0-9.])%$`
 )
 
-// JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Parse accepts.
-// What depends on other keys, on the axes or on the command line is left to Parse.
+// JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Read accepts.
+// What depends on other keys, on the axes or on the command line is left to Read.
 func JSONSchema() []byte {
 	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
@@ -38,7 +38,7 @@ func properties(keys []Key) map[string]any {
 	all := map[string]any{}
 	for _, k := range keys {
 		property := k.Value.schema()
-		property["title"], property["description"] = k.Name, k.About()
+		property["title"], property["description"] = k.Name, k.about()
 		if k.Default != "" {
 			var value any
 			if err := yaml.Unmarshal([]byte(k.Default), &value); err != nil {
@@ -51,8 +51,8 @@ func properties(keys []Key) map[string]any {
 	return all
 }
 
-// About is what the key says, and who takes it where not everything does.
-func (k Key) About() string {
+// about is what the key says, and who takes it where not everything does.
+func (k Key) about() string {
 	if k.Executors == nil {
 		return k.Doc
 	}

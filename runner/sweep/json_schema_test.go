@@ -87,7 +87,7 @@ func TestSchemaOfFixtures(t *testing.T) {
 			if _, rest, found := strings.Cut(src, ".yaml --\n"); found {
 				src = rest
 			}
-			if _, err := Parse("sweep.yaml", []byte(src), Overrides{}); err != nil {
+			if _, err := readText("sweep.yaml", []byte(src), Overrides{}); err != nil {
 				continue // no sweep, or one that is refused
 			}
 			checked++
@@ -144,7 +144,7 @@ func tryValue(key, value string) (taken bool, said string) {
 	for _, base := range bases {
 		base += "grid: {k: [1, 2], j: [3, 4]}\n" + map[string]string{"max_repeats": "rel_error: 1%\n", "min_run_time": "timing: torch_timer\n"}[key]
 		lines := slices.DeleteFunc(strings.SplitAfter(base, "\n"), func(l string) bool { return strings.HasPrefix(l, key+":") })
-		_, err := Parse("sweep.yaml", []byte(strings.Join(lines, "")+key+": "+value), Overrides{})
+		_, err := readText("sweep.yaml", []byte(strings.Join(lines, "")+key+": "+value), Overrides{})
 		switch {
 		case err == nil:
 			taken = true
@@ -163,7 +163,7 @@ func TestSchemaOfKeys(t *testing.T) {
 	root := compiled()
 	for _, k := range Keys() {
 		property := root.Properties[k.Name]
-		if property == nil || property.Title != k.Name || property.Description != k.About() || (property.Default != nil) != (k.Default != "") {
+		if property == nil || property.Title != k.Name || property.Description != k.about() || (property.Default != nil) != (k.Default != "") {
 			t.Errorf("the schema has of %s: %+v", k.Name, property)
 		}
 	}
@@ -188,7 +188,7 @@ func TestREADMEKeys(t *testing.T) {
 		if k.Default != "" {
 			standard = "`" + k.Default + "`"
 		}
-		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", k.Name, standard, k.About()))
+		want = append(want, fmt.Sprintf("| `%s` | %s | %s |", k.Name, standard, k.about()))
 	}
 	if got := strings.Split(table, "\n"); !found || !slices.Equal(got, want) {
 		t.Errorf("the README's table of keys has to be\n%s%s", header, strings.Join(want, "\n"))

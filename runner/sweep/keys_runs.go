@@ -69,7 +69,7 @@ var keysOfRepeats = []Key{
 		sweep: func(s *Sweep) any { return &s.MaxRepeats },
 	},
 	{
-		Name: "order", Whole: true, Value: oneOf(OrderInterleaved, OrderRandom, OrderSequential), Default: OrderInterleaved,
+		Name: "order", Whole: true, Value: oneOf(OrderInterleaved, orderRandom, orderSequential), Default: OrderInterleaved,
 		Option: "`ORDER` of the runs: interleaved, random, sequential",
 		Doc:    "The order of the runs: repeat by repeat over all points, the same shuffled, or point by point.",
 		sweep:  func(s *Sweep) any { return &s.Order },

@@ -8,7 +8,7 @@ import (
 // LaunchOptions are what a sweep file does not say of its launches.
 type LaunchOptions struct {
 	Sides int    // 2: every point runs on both sides of a comparison of two commits; 0 and 1: there are no sides
-	Seed  uint64 // of OrderRandom; the same seed gives the same order
+	Seed  uint64 // of orderRandom; the same seed gives the same order
 }
 
 // sides is how many launches a point has in a repeat.
@@ -27,12 +27,12 @@ type Launch struct {
 // Launches lists every launch in the order in which they are to run, after Sweep.Order: repeat by repeat over all
 // blocks, or point by point. The members of a block, points and for each its sides, are neighbours, rotated from repeat
 // to repeat and reversed after a full turn, so that over as many repeats as there are members each has had each
-// position equally often; or they are shuffled. With OrderSequential each point is a block. The points of calibrate are
+// position equally often; or they are shuffled. With orderSequential each point is a block. The points of calibrate are
 // blocks that lie evenly among the others, in every order. The passes of profilers come last, and their blocks have
 // numbers that Round gives to none.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
 	launches := make([]Launch, 0, len(s.Points)*s.Repeats*o.sides())
-	if s.Order == OrderSequential {
+	if s.Order == orderSequential {
 		blocks := s.byPoint(o)
 		number(blocks, 0)
 		launches = append(launches, slices.Concat(blocks...)...)
@@ -119,7 +119,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 		}
 		blocks = append(blocks, members)
 	}
-	if s.Order == OrderRandom {
+	if s.Order == orderRandom {
 		random := rand.New(rand.NewPCG(o.Seed, uint64(repeat)))
 		random.Shuffle(len(blocks), func(i, j int) { blocks[i], blocks[j] = blocks[j], blocks[i] })
 		for _, b := range blocks {
@@ -139,7 +139,7 @@ func (s *Sweep) arranged(groups [][]int, repeat int, o LaunchOptions) [][]Launch
 
 // grouped gives the points of each block, those of calibrate apart.
 func (s *Sweep) grouped() [][]int {
-	if s.Order != OrderSequential {
+	if s.Order != orderSequential {
 		return s.blocks
 	}
 	var alone [][]int

@@ -87,7 +87,7 @@ func TestChosenSpreads(t *testing.T) {
 	equal(t, count(Overrides{Params: map[string]string{"variant": "PyTorch,CUDA", "benchmark": "GELU"}}), 6)
 	equal(t, count(Overrides{Params: map[string]string{"loss": "mse"}}), 12)
 	equal(t, count(Overrides{Targets: []string{"ops:GELU"}}), 6)
-	_, err := Parse("s.yaml", []byte(operations), Overrides{Params: map[string]string{"variant": "cuda"}})
+	_, err := readText("s.yaml", []byte(operations), Overrides{Params: map[string]string{"variant": "cuda"}})
 	equal(t, fmt.Sprint(err), `-P variant: "cuda" is none of the variants: did you mean CUDA?`)
 }
 
@@ -146,7 +146,7 @@ func TestEntriesOfSome(t *testing.T) {
 	equal(t, len(s.Points), (2+2)+(2+2))
 	s = parse(t, operations+"include: [{variant: CUDA, batch_size: 64, tile: 16}]\n", Overrides{})
 	equal(t, len(s.Points), 18+1+2)
-	_, err := Parse("s.yaml", []byte(operations+"exclude: [{loss: mse, tile: 64}]\n"), Overrides{})
+	_, err := readText("s.yaml", []byte(operations+"exclude: [{loss: mse, tile: 64}]\n"), Overrides{})
 	equal(t, fmt.Sprint(err), "s.yaml:13: exclude: removes no point")
 }
 
@@ -175,9 +175,9 @@ func TestErrorsOfLayers(t *testing.T) {
 		"timeouts.mes=1s": "--set timeouts.mes: timeouts: unknown key mes: want one of build setup warmup measure validate teardown profile suite",
 		"grid.a=[1, 1]":   "--set grid.a: axis a: 1 is there twice",
 	} {
-		_, err := Parse("s.yaml", []byte(tiny), Overrides{Set: []string{option}})
+		_, err := readText("s.yaml", []byte(tiny), Overrides{Set: []string{option}})
 		equal(t, fmt.Sprint(err), want)
 	}
-	_, err := Parse("s.yaml", []byte(operations), Overrides{Presets: []string{"fast"}})
+	_, err := readText("s.yaml", []byte(operations), Overrides{Presets: []string{"fast"}})
 	equal(t, fmt.Sprint(err), "--preset fast: is no preset of s.yaml: want one of quick")
 }

@@ -21,7 +21,7 @@ func TestFilledTexts(t *testing.T) {
 		fmt.Fprintf(&values, "%d, ", i)
 	}
 	src := "command: [a, '{n}']\nrepeats: 1\nbenchmark: '" + strings.Repeat("x", 200_000) + "{n}'\ngrid: {n: [" + values.String() + "]}"
-	if _, err := Parse("sweep.yaml", []byte(src), Overrides{}); err == nil || !strings.Contains(err.Error(), "the points take more than 128 MiB") {
+	if _, err := readText("sweep.yaml", []byte(src), Overrides{}); err == nil || !strings.Contains(err.Error(), "the points take more than 128 MiB") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -31,7 +31,7 @@ func TestBombs(t *testing.T) {
 		t.Helper()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := Parse("sweep.yaml", []byte(src), Overrides{})
+		_, err := readText("sweep.yaml", []byte(src), Overrides{})
 		runtime.ReadMemStats(&after)
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
@@ -125,7 +125,7 @@ func FuzzParse(f *testing.F) {
 			{Presets: []string{"quick"}, Set: []string{axis + "=" + values}},
 			{Given: map[string]string{"profile": axis, "timing": values, "cold_start": "true", "rel_error": "1%"}},
 		} {
-			s, err := Parse("sweep.yaml", src, o)
+			s, err := readText("sweep.yaml", src, o)
 			if err != nil {
 				text, given := err.Error(), string(src)+axis+values
 				if strings.Contains(text, "\n") || strings.Contains(text, "%") && !strings.Contains(given, "%") {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -21,18 +20,15 @@ const (
 	maxDepth = 64
 )
 
-// Read reads the sweep file at path. See Parse.
-func Read(path string, o Overrides) (*Sweep, error) {
-	file, err := os.Open(path)
+// Read reads a sweep file, expands its points and applies what the command line says. name is the file's name in errors
+// and gives the default suite. An error reads `name:line: what is wrong`, or names the option of the command line that it
+// comes from.
+func Read(name string, file io.Reader, o Overrides) (*Sweep, error) {
+	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // readText refuses what is longer
 	if err != nil {
 		return nil, fmt.Errorf("reading the sweep: %w", err)
 	}
-	defer file.Close()
-	src, err := io.ReadAll(io.LimitReader(file, maxFile+1)) // Parse refuses what is longer
-	if err != nil {
-		return nil, fmt.Errorf("reading the sweep: %w", err)
-	}
-	return Parse(path, src, o)
+	return readText(name, src, o)
 }
 
 // origin is where a text comes from: a file, whose errors have lines, or an option of the command line.

@@ -136,7 +136,7 @@ func TestRound(t *testing.T) {
 		wanted := func(p *Point) bool { return p.Params["k"] == "2" && p.Variant == "B" }
 		var want []Launch
 		for _, l := range all {
-			if l.Point.Params["k"] == "2" && (order != OrderSequential || l.Point.Variant == "B") {
+			if l.Point.Params["k"] == "2" && (order != orderSequential || l.Point.Variant == "B") {
 				want = append(want, l)
 			}
 		}

@@ -278,7 +278,7 @@ func TestErrorsOfPythonValues(t *testing.T) {
 func TestErrorsOfPythonOptions(t *testing.T) {
 	check := func(src string, o Overrides, want string) {
 		t.Helper()
-		_, err := Parse("sweep.yaml", []byte(src), o)
+		_, err := readText("sweep.yaml", []byte(src), o)
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

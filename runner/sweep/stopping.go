@@ -12,8 +12,8 @@ import (
 // The orders of Sweep.Order.
 const (
 	OrderInterleaved = "interleaved" // all blocks, then all blocks again; the members of a block rotate
-	OrderRandom      = "random"      // the same with blocks and members shuffled in each repeat
-	OrderSequential  = "sequential"  // a point with all its repeats, then the next point
+	orderRandom      = "random"      // the same with blocks and members shuffled in each repeat
+	orderSequential  = "sequential"  // a point with all its repeats, then the next point
 )
 
 // defaultMaxRepeats bounds the repeats that a precision may take.
@@ -37,7 +37,7 @@ func (s *settings) readPrecision(d *document) error {
 	case option.given() && d.option("iterations").given():
 		return option.errorf("--iterations is exact: want one of them")
 	case option.given():
-		if _, err := ParseShare(option.Value); err != nil {
+		if _, err := parseShare(option.Value); err != nil {
 			return fmt.Errorf("--rel-error %w", err)
 		}
 		s.point.Iterations = 0
@@ -123,7 +123,7 @@ func (f field) share() (float64, error) {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!str" && !strings.HasSuffix(f.Value, "%") {
 		return 0, f.want(expected)
 	}
-	value, err := ParseShare(f.Value)
+	value, err := parseShare(f.Value)
 	if err != nil {
 		return 0, f.want(expected)
 	}
@@ -133,9 +133,9 @@ func (f field) share() (float64, error) {
 	return value, nil
 }
 
-// ParseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; Parse checks whether
+// parseShare reads a part of a whole: 1% or 0.01 is 0.01. The error is of a text that is none; readText checks whether
 // the share makes sense.
-func ParseShare(text string) (float64, error) {
+func parseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(text, "%")
 	value, err := strconv.ParseFloat(number, 64)
 	if err != nil {

@@ -66,7 +66,7 @@ func TestErrorsOfPrecision(t *testing.T) {
 
 	options := func(src string, o Overrides, want string) {
 		t.Helper()
-		_, err := Parse("sweep.yaml", []byte(tiny+src), o)
+		_, err := readText("sweep.yaml", []byte(tiny+src), o)
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -103,7 +103,7 @@ func TestTargets(t *testing.T) {
 	check(12, "*") // the suite matches
 	refuse := func(want string, targets ...string) {
 		t.Helper()
-		_, err := Parse("sweep.yaml", []byte(src), Overrides{Targets: targets})
+		_, err := readText("sweep.yaml", []byte(src), Overrides{Targets: targets})
 		if err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -117,7 +117,7 @@ func TestTargets(t *testing.T) {
 	parse(t, net+"benchmark: [a, b]\nprovider: A\nexclude: [{backend: onnxrt, benchmark: b}]",
 		Overrides{Targets: []string{"b"}})
 	many := "backend: builtin\nbenchmark: [b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10]"
-	_, err := Parse("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})
+	_, err := readText("sweep.yaml", []byte(many), Overrides{Targets: []string{"x"}})
 	if err == nil || !strings.HasSuffix(err.Error(), "b8, b9, …)") {
 		t.Errorf("got %v", err)
 	}
@@ -131,12 +131,12 @@ func TestSource(t *testing.T) {
 
 func TestParseShare(t *testing.T) {
 	for text, want := range map[string]float64{"1%": 0.01, "0.01": 0.01, "250%": 2.5, "-3e-2": -0.03} {
-		if got, err := ParseShare(text); err != nil || got != want {
+		if got, err := parseShare(text); err != nil || got != want {
 			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{"", "%", "1%%", "one", "1 %", " 1%", "1/100"} {
-		_, err := ParseShare(text)
+		_, err := parseShare(text)
 		if want := strconv.Quote(text) + ": want a share such as 1%"; err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}

@@ -16,7 +16,7 @@ type Sweep struct {
 	SHA256     string            // of the file's bytes, in hex
 	Suite      string            // suite:, else the base name of the file without its extension
 	Repeats    int               // launches of each point, at least 1
-	Order      string            // OrderInterleaved, OrderRandom or OrderSequential
+	Order      string            // OrderInterleaved, orderRandom or orderSequential
 	RelError   float64           // the precision asked for, a share; 0: none
 	MaxRepeats int               // what RelError or Looks may take; Repeats where there is neither
 	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which those that are settled have no more; nil: see Overrides.UntilSettled
@@ -133,10 +133,8 @@ func (p *Point) Fill(run *schema.Run) {
 	run.Params = p.Params
 }
 
-// Parse reads the text of a sweep file, expands its points and applies what the command line says. name is the
-// file's name in errors and gives the default suite. An error reads `name:line: what is wrong`, or names the
-// option of the command line that it comes from.
-func Parse(name string, src []byte, o Overrides) (*Sweep, error) {
+// readText is Read of a text.
+func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	file, err := origin{name: name, lines: true}.load(src)
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // parse reads a sweep that has to be good.
 func parse(t *testing.T, src string, o Overrides) *Sweep {
 	t.Helper()
-	s, err := Parse("sweep.yaml", []byte(src), o)
+	s, err := readText("sweep.yaml", []byte(src), o)
 	if err != nil {
 		t.Fatalf("%v, in\n%s", err, src)
 	}
@@ -73,8 +74,19 @@ func equal(t *testing.T, got, want any) {
 // tiny is the beginning of a sweep that needs nothing else.
 const tiny = "backend: builtin\nmodel: builtin:x\n"
 
+const fixtures = "../../fixtures/sweeps"
+
+func readFixture(name string) (*Sweep, error) {
+	file, err := os.Open(filepath.Join(fixtures, name))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return Read(file.Name(), file, Overrides{})
+}
+
 func TestGuideExample(t *testing.T) {
-	s, err := Read("../../fixtures/sweeps/000-neurolens.yaml", Overrides{})
+	s, err := readFixture("000-neurolens.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,18 +119,18 @@ func TestGuideExample(t *testing.T) {
 
 // Every sweep of the repository can be read, and its points are what FORMAT.md calls points.
 func TestFixtures(t *testing.T) {
-	files, err := filepath.Glob("../../fixtures/sweeps/*.yaml")
+	files, err := os.ReadDir(fixtures)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string]int{"000-neurolens": 12, "aa": 30, "quickstart": 32, "command": 4, "control": 9, "operations": 40, "neurolens": 4}
 	for _, file := range files {
-		s, err := Read(file, Overrides{})
+		s, err := readFixture(file.Name())
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		name := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		name := strings.TrimSuffix(file.Name(), ".yaml")
 		equal(t, fmt.Sprint(name, " ", len(s.Points)), fmt.Sprint(name, " ", want[name]))
 		checkSweep(t, s)
 	}

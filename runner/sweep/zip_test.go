@@ -37,11 +37,11 @@ func TestZipOfTheCommandLine(t *testing.T) {
 	models := parse(t, "command: [a, '{model}', '{n}']\nmodel: [m/e.onnx, m/f.onnx]\nzip: [model, n]\ngrid: {n: [0.001, 2]}", Overrides{Params: map[string]string{"n": "1e-3"}})
 	equal(t, len(models.Points), 1)
 	equal(t, models.Points[0].Command, []string{"a", "m/e.onnx", "1e-3"})
-	if _, err := Parse("s", []byte("command: [a, '{model}', '{n}']\nmodel: [m/e.onnx, m/f.onnx]\nzip: [model, n]\ngrid: {n: [1, 2]}"), Overrides{Params: map[string]string{"model": "o/e.onnx"}}); err == nil {
+	if _, err := readText("s", []byte("command: [a, '{model}', '{n}']\nmodel: [m/e.onnx, m/f.onnx]\nzip: [model, n]\ngrid: {n: [1, 2]}"), Overrides{Params: map[string]string{"model": "o/e.onnx"}}); err == nil {
 		t.Error("another file of the same name is one of the file's models")
 	}
 	for _, given := range []map[string]string{{"op": "neg"}, {"op": "add", "size": "2"}} {
-		if _, err := Parse("sweep.yaml", []byte(program), Overrides{Params: given}); err == nil {
+		if _, err := readText("sweep.yaml", []byte(program), Overrides{Params: given}); err == nil {
 			t.Errorf("%v: no combination has it", given)
 		}
 	}

@@ -19,7 +19,7 @@ func TestHeadCommit(t *testing.T) {
 	same(t, "head", text(t, p.Head.Root, "code.txt"), "2")
 	same(t, "untracked", text(t, p.Head.Root, "untracked.txt"), "–")
 	same(t, "commit", p.Head.Code, Code{Commit: git(t, dir, "rev-parse", "HEAD~1"), Tree: git(t, dir, "rev-parse", "HEAD~1^{tree}")})
-	same(t, "side", p.Head.Side, Head)
+	same(t, "side", p.Head.Side, headSide)
 	shut(t, p)
 	unchanged(t, dir, true, before)
 	empty(t, root)

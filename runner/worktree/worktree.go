@@ -12,8 +12,8 @@ import (
 
 // The two sides of a comparison. Their names are equally long, so that the paths of both trees are.
 const (
-	Base = "base" // the commit to compare with
-	Head = "head" // the user's working tree, or another commit
+	baseSide = "base" // the commit to compare with
+	headSide = "head" // the user's working tree, or another commit
 )
 
 // Options say what is compared, and where.
@@ -29,7 +29,7 @@ type Options struct {
 
 // Tree is one side: a working tree of its own, with the files of one commit or, for a dirty head, the user's.
 type Tree struct {
-	Side   string // Base or Head
+	Side   string // base or head
 	Root   string // absolute, without symbolic links, as long as that of the other side
 	Dir    string // what Options.Dir is in this tree
 	Exists bool   // whether this side has a folder Dir
@@ -70,13 +70,13 @@ func open(ctx context.Context, o Options) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pair{user: r, Base: Tree{Side: Base}, Head: Tree{Side: Head}}
+	p := &Pair{user: r, Base: Tree{Side: baseSide}, Head: Tree{Side: headSide}}
 	if p.Base.Code, err = against(ctx, r, o.Against); err != nil {
 		return nil, err
 	}
 	if o.Head != "" {
 		if p.Head.Code, err = against(ctx, r, o.Head); err != nil {
-			return nil, fmt.Errorf("side %s: %q: %w", Head, o.Head, err)
+			return nil, fmt.Errorf("side %s: %q: %w", headSide, o.Head, err)
 		}
 	}
 	if p.shared, err = shares(ctx, r, prefix, o.Share); err != nil {
@@ -125,7 +125,7 @@ func (p *Pair) fill(ctx context.Context, prefix string, exclude []string) error 
 			return err
 		}
 	}
-	commits := map[string]string{Base: p.Base.Commit, Head: head}
+	commits := map[string]string{baseSide: p.Base.Commit, headSide: head}
 	for _, t := range []*Tree{&p.Base, &p.Head} {
 		t.Root = filepath.Join(p.folder.path, t.Side)
 		t.Dir = filepath.Join(t.Root, prefix)
@@ -163,7 +163,7 @@ func (p *Pair) Inside(path string) bool { return Within(path, p.user.top) }
 // user's tree, as in a virtual environment, is for the caller to exempt.
 func (p *Pair) Foreign(side string) (folders, exempt []string) {
 	other := p.Head.Root
-	if side == Head {
+	if side == headSide {
 		other = p.Base.Root
 	}
 	for _, path := range p.shared {

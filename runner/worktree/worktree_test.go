@@ -141,14 +141,14 @@ func TestShare(t *testing.T) {
 		same(t, side.Side, text(t, side.Root, "data/big")+text(t, side.Dir, "x.log"), "datalog")
 	}
 	same(t, "dirty", p.Head.Dirty, false)
-	folders, exempt := p.Foreign(Head)
+	folders, exempt := p.Foreign(headSide)
 	if want := []string{dir, p.Base.Root}; !slices.Equal(folders, want) {
 		t.Errorf("foreign to head: %v, want %v", folders, want)
 	}
 	if want := []string{filepath.Join(dir, "data"), filepath.Join(dir, "sub/x.log")}; !slices.Equal(exempt, want) {
 		t.Errorf("exempt: %v, want %v", exempt, want)
 	}
-	if folders, _ := p.Foreign(Base); folders[1] != p.Head.Root {
+	if folders, _ := p.Foreign(baseSide); folders[1] != p.Head.Root {
 		t.Errorf("foreign to base: %v", folders)
 	}
 	shut(t, p)
