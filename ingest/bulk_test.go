@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"iter"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -291,7 +292,7 @@ func TestAppendAllOrder(t *testing.T) {
 			t.Fatalf("no file of %s:\n%s", zone, strings.Join(files.trace, "\n"))
 		}
 		temp := strings.Fields(files.trace[link])[1]
-		steps = append(steps, "sync "+temp, files.trace[link], "sync "+zone+"/"+name.Month())
+		steps = append(steps, "sync "+temp, files.trace[link], "sync "+zone+"/"+path.Base(path.Dir(name.Path(""))))
 	}
 	at := 0
 	for _, temp := range []int{0, 3, 6} { // the files are completed in any order, before the first has its name

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -71,7 +72,7 @@ func checkCompact(t *testing.T, from, into string) {
 		t.Errorf("it has %d live files and %d packs", len(two.Live), len(two.Packs))
 	}
 	for _, f := range two.Sealed {
-		if f.Month() != schema.MonthOf(time.UnixMilli(f.First)) || f.Month() != schema.MonthOf(time.UnixMilli(f.Last)) {
+		if path.Base(path.Dir(f.Path(""))) != schema.MonthOf(time.UnixMilli(f.First)) || path.Base(path.Dir(f.Path(""))) != schema.MonthOf(time.UnixMilli(f.Last)) {
 			t.Errorf("%s is not of one month", f.Name())
 		}
 	}

@@ -146,7 +146,7 @@ func TestFooters(t *testing.T) {
 // laterFormat is a file that says that it is of another format.
 func laterFormat(content []byte) []byte {
 	content = bytes.Clone(content)
-	key := []byte(schema.FileFormatKey + "\x18\x01")
+	key := []byte("neurolens.format\x18\x01")
 	content[bytes.LastIndex(content, key)+len(key)] = '2'
 	return content
 }

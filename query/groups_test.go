@@ -92,7 +92,7 @@ func TestGroups(t *testing.T) {
 		t.Errorf("in all: got %s", total)
 	}
 	units := map[string]string{"median": schema.UnitOfRow, "lowest": schema.UnitOfRow, "highest": schema.UnitOfRow, "spread": "ratio"}
-	for _, c := range answer.Columns(g.Fields()) {
+	for _, c := range answer.TableOf(g.Fields(), nil).Columns {
 		if c.Unit != units[c.Name] {
 			t.Errorf("unit of %s: got %q, want %q", c.Name, c.Unit, units[c.Name])
 		}
@@ -234,7 +234,7 @@ func TestGroupsKeys(t *testing.T) {
 				t.Errorf("by %q: got %s, want %s", c.by, line, c.want)
 			}
 			seen := map[string]bool{}
-			for _, column := range answer.Columns(g.Fields()) {
+			for _, column := range answer.TableOf(g.Fields(), nil).Columns {
 				if seen[column.Name] {
 					t.Errorf("by %q: two columns are named %s", c.by, column.Name)
 				}

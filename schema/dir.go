@@ -43,13 +43,8 @@ func (d Dir) Stat(name string) (fs.FileInfo, error) {
 	return os.Lstat(where)
 }
 
-// FilePath is where a file is that others read. The error wraps fs.ErrNotExist, or ErrDamaged where it is no file.
-func (d Dir) FilePath(name string) (string, error) { return d.plainPath(name, false) }
-
-// DirPath is FilePath of a directory.
-func (d Dir) DirPath(name string) (string, error) { return d.plainPath(name, true) }
-
-func (d Dir) plainPath(name string, dir bool) (string, error) {
+// DirPath is where a directory is that others read. The error wraps fs.ErrNotExist, or ErrDamaged where it is no directory.
+func (d Dir) DirPath(name string) (string, error) {
 	where, err := d.path("open", name)
 	if err != nil {
 		return "", err
@@ -58,7 +53,7 @@ func (d Dir) plainPath(name string, dir bool) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return where, checkPlain(name, info.Mode(), dir)
+	return where, checkPlain(name, info.Mode(), true)
 }
 
 // PathToChange is where something is to be made, replaced or removed: all that it stands in are directories of the store.

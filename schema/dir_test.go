@@ -37,7 +37,7 @@ func TestDirLinks(t *testing.T) {
 	for name, about := range map[string]string{"samples": "samples", "samples/2026-11": "samples", "samples/2026-11/file": "samples", "runs/file": "runs/file"} {
 		for what, do := range map[string]func(string) error{
 			"open":   func(name string) error { _, err := dir.Open(name); return err },
-			"path":   func(name string) error { _, err := dir.FilePath(name); return err },
+			"path":   func(name string) error { _, err := dir.DirPath(name); return err },
 			"folder": func(name string) error { _, err := dir.OpenDir(name); return err },
 			"lock":   func(name string) error { _, err := dir.OpenToLock(name); return err },
 		} {

@@ -9,12 +9,12 @@ import (
 	"strconv"
 )
 
-// FileFormatKey is the key in the metadata of every file under which the format stands that it is of.
-const FileFormatKey = "neurolens.format"
+// fileFormatKey is the key in the metadata of every file under which the format stands that it is of.
+const fileFormatKey = "neurolens.format"
 
 // fileFormatSlot is what stands before the value in the footer, ahead of its length: the key, then the header of a Thrift
 // string (field 2 of KeyValue, type 8).
-const fileFormatSlot = FileFormatKey + "\x18"
+const fileFormatSlot = fileFormatKey + "\x18"
 
 // Footer is what the footer of a file of runs, or of a live file, says of the whole.
 type Footer struct {
@@ -38,7 +38,7 @@ func ReadFooter(file io.ReaderAt, size int64) (Footer, error) {
 	if err := f.parse(&compactReader{left: content}); err != nil {
 		return Footer{}, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
 	}
-	f.Format = FooterFormat(content)
+	f.Format = footerFormat(content)
 	return f, nil
 }
 
@@ -64,11 +64,11 @@ func ReadFooterRows(file io.ReaderAt, size int64) (format string, rows int64, er
 	if !errors.Is(err, errEnough) {
 		return "", 0, fmt.Errorf("%w: its footer cannot be read", ErrDamaged)
 	}
-	return FooterFormat(content), rows, nil
+	return footerFormat(content), rows, nil
 }
 
-// FooterFormat is the format that the end of a file says it is of; empty where it says none.
-func FooterFormat(end []byte) string {
+// footerFormat is the format that the end of a file says it is of; empty where it says none.
+func footerFormat(end []byte) string {
 	at := bytes.LastIndex(end, []byte(fileFormatSlot)) + len(fileFormatSlot)
 	if at < len(fileFormatSlot) || at == len(end) || at+1+int(end[at]) > len(end) {
 		return ""

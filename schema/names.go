@@ -118,14 +118,14 @@ func (f SealedFile) Name() string {
 	return fmt.Sprintf("%s-%s-%s-%d%s", f.ID, timeText(f.First), timeText(f.Last), f.Rows, parquetSuffix)
 }
 
-// Month is the folder of the file: the UTC month of its id, such as 2026-11. No run in the folder is later.
-func (f SealedFile) Month() string { return MonthOf(f.ID.Time()) }
+// month is the folder of the file: the UTC month of its id, such as 2026-11. No run in the folder is later.
+func (f SealedFile) month() string { return MonthOf(f.ID.Time()) }
 
 // MonthOf is the name of the folder for files whose id has that time.
 func MonthOf(t time.Time) string { return t.UTC().Format("2006-01") }
 
 // Path is the file's path in the store; zone is RunsDir, SamplesDir, OpsDir or PacksDir.
-func (f SealedFile) Path(zone string) string { return path.Join(zone, f.Month(), f.Name()) }
+func (f SealedFile) Path(zone string) string { return path.Join(zone, f.month(), f.Name()) }
 
 // timeLength is that of the part of a ULID's text that stands for its time.
 const timeLength = 10

@@ -25,7 +25,7 @@ func main() {
 	if code, handled := playPart(os.Args); handled {
 		os.Exit(code)
 	}
-	os.Exit(Main(os.Args[1:]))
+	os.Exit(execute(os.Args[1:]))
 }
 
 // playPart plays one of the parts in which the program starts itself, if argv asks for one.
@@ -36,8 +36,8 @@ func playPart(argv []string) (code int, handled bool) {
 	return guard.Main(argv, answerPart)
 }
 
-// Main runs one command line with the process's streams and gives its exit code.
-func Main(args []string) int {
+// execute runs one command line with the process's streams and gives its exit code.
+func execute(args []string) int {
 	a := &app{
 		stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, now: time.Now,
 		terminal: terminal.IsTerminal(int(os.Stdout.Fd())), errTerminal: terminal.IsTerminal(int(os.Stderr.Fd())),

@@ -289,7 +289,7 @@ func TestSide(t *testing.T) {
 // TestAheadBreaksOff: what was read before a stream broke off is there twice, and so is the error.
 func TestAheadBreaksOff(t *testing.T) {
 	whole := zipped(t, []byte(strings.Repeat("some text, and more of it\n", 1<<15)))
-	in, err := FromReader(bytes.NewReader(whole[:len(whole)*3/4]), Stdin, nil)
+	in, err := FromReader(bytes.NewReader(whole[:len(whole)*3/4]), stdinName, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +311,7 @@ func TestAhead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stream, err := FromReader(strings.NewReader(content), Stdin, nil)
+		stream, err := FromReader(strings.NewReader(content), stdinName, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

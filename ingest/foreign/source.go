@@ -30,19 +30,19 @@ type Source struct {
 	refused error     // why it is not read
 }
 
-// Stdin is the name by which standard input is read.
-const Stdin = "-"
+// stdinName is the name by which standard input is read.
+const stdinName = "-"
 
 // Sources lists the files of paths: folders are walked, in the order of names, without .git. Of a store in them the folder
 // is listed. A path that is not there is an error.
 func Sources(paths []string, stdin io.Reader) ([]Source, error) {
 	var all []Source
 	for _, p := range paths {
-		if p == Stdin {
-			if slices.ContainsFunc(all, func(s Source) bool { return s.Name == Stdin }) {
+		if p == stdinName {
+			if slices.ContainsFunc(all, func(s Source) bool { return s.Name == stdinName }) {
 				return nil, errors.New("standard input can be read once")
 			}
-			all = append(all, Source{Name: Stdin, Named: true, stream: stdin})
+			all = append(all, Source{Name: stdinName, Named: true, stream: stdin})
 			continue
 		}
 		info, err := os.Stat(p)

@@ -17,7 +17,7 @@ import (
 func TestWaiting(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
-	sources, err := Sources([]string{Stdin}, r)
+	sources, err := Sources([]string{stdinName}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestWaiting(t *testing.T) {
 	if _, err := sources[0].Open(ctx, nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("an open pipe: %v", err)
 	}
-	if _, err := Sources([]string{Stdin, Stdin}, r); err == nil {
+	if _, err := Sources([]string{stdinName, stdinName}, r); err == nil {
 		t.Error("standard input twice")
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/schema"
-	"github.com/neurolens/neurolens/schema/stat"
 )
 
 // lines is a format of tests: after the name of it a run a line, a benchmark and milliseconds; `in FILE` says that another
@@ -37,7 +36,7 @@ var lines = foreign.Format{
 				out.Refuse(where, errors.New("it is bad"))
 			default:
 				r := schema.Run{Benchmark: benchmark, StartedAt: time.Unix(1_700_000_000, 0), TimeSource: schema.TimeFile, Status: schema.StatusOK}
-				wrong := schema.Summary{N: new(int64(2)), Max: new(99.0), Version: new(int64(stat.SummaryVersion))}
+				wrong := schema.Summary{N: new(int64(2)), Max: new(99.0), Version: new(int64(2))}
 				foreign.Add(&r, schema.Metric{Name: "latency", Reals: []float64{float64(len(value)), 3}, Summary: wrong}, "ms")
 				if err := out.Run(where, r); err != nil {
 					return err

@@ -15,8 +15,8 @@ type Field[Row any] struct {
 	Of      func(row *Row) any // a value of the column's type; nil is NULL
 }
 
-// Columns are the columns of fields.
-func Columns[Row any](fields []Field[Row]) []Column {
+// columnsOf are the columns of fields.
+func columnsOf[Row any](fields []Field[Row]) []Column {
 	columns := make([]Column, len(fields))
 	for i, f := range fields {
 		columns[i] = f.Column
@@ -26,7 +26,7 @@ func Columns[Row any](fields []Field[Row]) []Column {
 
 // TableOf is a table of rows, with a column for each field.
 func TableOf[Row any](fields []Field[Row], rows []Row) Table {
-	t := Table{Columns: Columns(fields), Rows: make([][]any, len(rows))}
+	t := Table{Columns: columnsOf(fields), Rows: make([][]any, len(rows))}
 	for i := range rows {
 		cells := make([]any, len(fields))
 		for k, f := range fields {

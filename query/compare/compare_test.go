@@ -227,8 +227,8 @@ func TestCompareSense(t *testing.T) {
 		reason           judge.Reason
 		flag             string
 	}{
-		{what: "one run", base: five[:1], head: []float64{2000}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: compare.FlagFewRuns},
-		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: compare.FlagFewRuns},
+		{what: "one run", base: five[:1], head: []float64{2000}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: string(judge.FewRuns)},
+		{what: "two runs", base: five[:2], head: []float64{2000, 2001}, verdict: judge.Inconclusive, reason: judge.FewRuns, flag: string(judge.FewRuns)},
 		{what: "all equal", base: same, head: same, verdict: judge.Unchanged},
 		{what: "all equal, but to each other", base: same, head: []float64{2003, 2003, 2003, 2003, 2003}, verdict: judge.Regressed},
 		{what: "one huge outlier", base: five, head: []float64{1000, 1003, 1e9, 1001, 996}, verdict: judge.Inconclusive, reason: judge.Noise},

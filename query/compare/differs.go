@@ -33,7 +33,7 @@ func (f factValues) thresholds(given map[string]Threshold) map[string]Threshold 
 	}
 	_, general := given[""]
 	for name, values := range f {
-		metric, ok := strings.CutPrefix(name, "env."+ThresholdFact)
+		metric, ok := strings.CutPrefix(name, "env."+thresholdFact)
 		if _, has := given[metric]; !ok || has || len(values) != 1 {
 			continue
 		}

@@ -153,7 +153,7 @@ func TestCompareSweepThresholds(t *testing.T) {
 	n := 0
 	with := func(side, threshold string) func(*schema.Run) {
 		return querytest.Of(1, func(r *schema.Run) {
-			r.Side, r.Env.Facts = side, map[string]string{compare.ThresholdFact + "latency": threshold}
+			r.Side, r.Env.Facts = side, map[string]string{"runner.threshold." + "latency": threshold}
 		})
 	}
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, with("base", "1%"), wobble(1000)...), querytest.RunsOf(&n, 1, with("head", "30%"), wobble(1100)...)))

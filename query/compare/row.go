@@ -161,14 +161,14 @@ func (p *pairing) sessions() int {
 
 // Flags of a point, beside the words of warning of its runs.
 const (
-	FlagFewRuns   = "few_runs"      // fewer than 5 runs of a side: the strict rule
+	flagFewRuns   = "few_runs"      // fewer than 5 runs of a side: the strict rule
 	FlagOneBlock  = "one_block"     // the replicates are processes, of fewer than 5 runs
 	FlagRunsModes = "runs_modes"    // the runs of a side gather around two values: more iterations will not help
 	FlagRunsDrift = "runs_drift"    // the runs of a side rise or fall in the order in which they ran
 	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
 	FlagControl   = "control"       // the sweep says that no change touches it: what it does, the machine does
 	FlagFailures  = "failures"      // a larger share of the runs of the head failed than of the base
-	FlagNoValues  = "no_values"     // ok runs without a finite value were left out
+	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // it was measured until it was settled, and looks is how often at most it was looked at
 )
 
@@ -187,7 +187,7 @@ func (p *pairing) flags() []string {
 	}
 	apart := func(values []float64, of func([]float64) float64) bool { return math.Abs(of(values)) > o.DeadZone }
 	if p.whole() {
-		add(FlagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
+		add(flagFewRuns, min(len(p.base.Locations), len(p.head.Locations)) < judge.FirmRuns)
 		add(FlagOneBlock, either(func(g *sides.Group) bool { return g.Noted().OneBlock > 0 }))
 		add(FlagRunsModes, apart(pair.Base, stat.Modes) || apart(pair.Head, stat.Modes))
 		add(FlagRunsDrift, p.base.InOrder && apart(pair.Base, stat.Drift) || p.head.InOrder && apart(pair.Head, stat.Drift))
@@ -196,7 +196,7 @@ func (p *pairing) flags() []string {
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
-	add(FlagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
+	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
 	var warnings []string
 	for _, g := range both {
 		if g != nil {

@@ -7,9 +7,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ThresholdFact begins the facts of runs that say what their sweep calls no difference, as ThresholdOf reads it; the
+// thresholdFact begins the facts of runs that say what their sweep calls no difference, as ThresholdOf reads it; the
 // metric follows.
-const ThresholdFact = "runner.threshold."
+const thresholdFact = "runner.threshold."
 
 // ThresholdOf reads a threshold: a share (5%), or an amount (0.001, 2 ms), which without a unit is one in the stored unit.
 // Anything else is an ErrInput, and so is what is below 0 or not finite.

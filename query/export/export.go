@@ -92,7 +92,7 @@ func Write(ctx context.Context, db *query.DB, req Request) (Result, error) {
 }
 
 // exportable are the tables by name.
-var exportable = []string{"runs", "samples", "samples_long", "ops", Whole}
+var exportable = []string{"runs", "samples", "samples_long", "ops", wholeTable}
 
 func check(db *query.DB, req Request) error {
 	switch req.Format {
@@ -103,8 +103,8 @@ func check(db *query.DB, req Request) error {
 	if req.Table != "" && !slices.Contains(exportable, req.Table) {
 		return fault.Input("export: table %q: want one of %s", req.Table, strings.Join(exportable, " "))
 	}
-	if req.Table == Whole && req.Format != JSONL {
-		return fault.Input("export: table %s is written as jsonl only", Whole)
+	if req.Table == wholeTable && req.Format != JSONL {
+		return fault.Input("export: table %s is written as jsonl only", wholeTable)
 	}
 	if req.Dest == "-" {
 		return nil
@@ -186,7 +186,7 @@ func (x *exporter) toStdout(ctx context.Context) (f File, err error) {
 	table := x.req.Table
 	switch {
 	case table == "" && x.req.Format == JSONL:
-		table = Whole
+		table = wholeTable
 	case table == "":
 		table = "runs"
 	}

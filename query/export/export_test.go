@@ -315,7 +315,7 @@ func TestExportWholeManyFiles(t *testing.T) {
 		return bytesRead(t) - before
 	}
 	tables := write("runs") + write("samples") + write("ops")
-	whole := write(export.Whole)
+	whole := write("whole")
 	t.Logf("bytes read for the tables %d, for whole runs %d", tables, whole)
 	if whole > 8*tables {
 		t.Errorf("%d bytes were read for whole runs, %d for their tables", whole, tables)

@@ -24,7 +24,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		err = r.ChangeAll(ctx)
 	case "samples", "samples_long":
 		err = r.CheckSamples(ctx)
-	case Whole:
+	case wholeTable:
 		if err = r.ChangeAll(ctx); err == nil {
 			err = r.CheckSamples(ctx)
 		}
@@ -33,7 +33,7 @@ func (x *exporter) copyTo(ctx context.Context, table, path string) (int64, error
 		return 0, err
 	}
 	n, err := x.writeTo(ctx, table, path)
-	if err == nil && (table == "runs" || table == Whole) && x.runs >= 0 && n != int64(x.runs) {
+	if err == nil && (table == "runs" || table == wholeTable) && x.runs >= 0 && n != int64(x.runs) {
 		err = &duck.Error{Message: fmt.Sprintf("%d rows of %d runs", n, x.runs), Kind: duckdb.ErrorTypeIO}
 	}
 	return n, err
@@ -51,7 +51,7 @@ func (x *exporter) writeTo(ctx context.Context, table, path string) (int64, erro
 
 // copyAtOnce writes a table to a path in one statement. It counts the rows.
 func (x *exporter) copyAtOnce(ctx context.Context, table, path, options string) (int64, error) {
-	if table == Whole {
+	if table == wholeTable {
 		if err := x.gather(ctx); err != nil {
 			return 0, err
 		}
@@ -64,7 +64,7 @@ const atOnce = 1000
 
 // copySQL is the statement that writes a table to a path.
 func (x *exporter) copySQL(table, path, options string) string {
-	if table == Whole {
+	if table == wholeTable {
 		return "COPY (SELECT * FROM (" + wholeSQL + ") ORDER BY run_id) TO " + duck.Literal(path) + " (" + options + ")"
 	}
 	text := "SELECT * FROM (" + x.tableSQL(table) + ") ORDER BY " + tableOrder[table]

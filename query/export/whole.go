@@ -8,10 +8,10 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Whole is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
+// wholeTable is all of a run in one row: the columns of runs, and the rows of samples and ops that belong to it as lists.
 // It is written as JSON Lines only. There NaN and the infinities are the texts "NaN", "Infinity" and "-Infinity": nothing
 // is lost.
-const Whole = "whole"
+const wholeTable = "whole"
 
 // gather makes the tables whole_runs, whole_samples and whole_ops of the chosen runs, one after the other: one statement
 // that reads all three takes several times the memory.

@@ -52,7 +52,7 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s is in %q, want %q", f.Name, f.Unit, want)
 		}
 	}
-	if columns := answer.Columns(fields); columns[0].Name != "point_id" || columns[len(columns)-1].Name != "failed_sessions" {
+	if columns := answer.TableOf(fields, nil).Columns; columns[0].Name != "point_id" || columns[len(columns)-1].Name != "failed_sessions" {
 		t.Errorf("%v", columns)
 	}
 }

@@ -134,7 +134,7 @@ func (d *draft) measure(p *Pair) {
 			d.rho, d.rhoOf = rho, of.N
 		}
 	}
-	d.judgeable = known && p.Runs() >= LeastRuns
+	d.judgeable = known && p.Runs() >= leastRuns
 	d.sessions(p)
 }
 
@@ -385,7 +385,7 @@ func (d *draft) decide(p *Pair, rules Rules, family int) {
 		o.Reason = NoValues
 	case p.Confounded && math.IsNaN(o.SessionSD):
 		o.Reason = Sessions
-	case p.Runs() >= LeastRuns && d.driftable(p):
+	case p.Runs() >= leastRuns && d.driftable(p):
 		o.Reason = Order
 	case !d.judged(p, rules):
 		o.Reason = FewRuns

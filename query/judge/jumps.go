@@ -28,7 +28,7 @@ type far struct {
 // of all, they may be of two groups, which that middle may lie between: then those of the smaller group count, as far as
 // the groups are from one another, and of equal groups either.
 func (f *far) look(side []float64) {
-	if len(side) < LeastRuns {
+	if len(side) < leastRuns {
 		return
 	}
 	f.runs += len(side)

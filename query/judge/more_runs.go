@@ -23,7 +23,7 @@ const (
 // A number is promised to settle 7 in 10 whatever the true change is, unless that is about the dead zone (TestMoreRunsSettle).
 func (d *draft) moreRuns(p *Pair, rules Rules, family int) int {
 	o := d.outcome
-	least := LeastRuns
+	least := leastRuns
 	if rules.Gate {
 		least = FirmRuns
 	}

@@ -105,7 +105,7 @@ const (
 
 // How many replicates it takes.
 const (
-	LeastRuns = 3 // a side, for any verdict
+	leastRuns = 3 // a side, for any verdict
 	FirmRuns  = 5 // a side, for a gate, and for a verdict by the estimate
 	// LeastHistory is how many sessions it takes to know what sessions differ by. Of a machine that is slow on some days, it
 	// is but one in 20 comparisons, however many days that are, in which the head's is such a day and none of the 7 was.

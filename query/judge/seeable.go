@@ -6,10 +6,10 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// Power is how likely a change of the size that Seeable says is to be found.
-const Power = .8
+// power is how likely a change of the size that Seeable says is to be found.
+const power = .8
 
-// Seeable is the least change of one of so many points, as a logarithm, that so many blocks are likely to find (Power) by
+// Seeable is the least change of one of so many points, as a logarithm, that so many blocks are likely to find (power) by
 // the rules of a gate, where blocks differ by as much as these do; looks is how often they are planned to be looked at, 1 for
 // once. What is found is at least the dead zone, and beyond chance (Julious, Statistics in Medicine 23, 2004, for the
 // normal distribution). ok is false of fewer than 2 blocks.
@@ -22,5 +22,5 @@ func Seeable(differences []float64, deadZone float64, blocks, points, looks int)
 	stdErr := test.StdErr * math.Sqrt(wander*float64(len(differences))/float64(blocks))
 	df := float64(blocks - 1)
 	found := studentOf(normalQuantile(Level*Spend(1, looks)/float64(points)), df) * stdErr
-	return max(deadZone, found) + studentOf(normalQuantile(2*(1-Power)), df)*stdErr, true
+	return max(deadZone, found) + studentOf(normalQuantile(2*(1-power)), df)*stdErr, true
 }

@@ -50,7 +50,7 @@ func TestSeeable(t *testing.T) {
 		}
 		share := float64(found) / float64(draws)
 		t.Logf("%+v: %.0f %% found, of half the size %.0f %%", c, 100*share, 100*float64(small)/float64(draws))
-		if spare := 3 * math.Sqrt(judge.Power*(1-judge.Power)/float64(draws)); share < .65-spare || share > .95+spare || small > draws/2 {
+		if spare := 3 * math.Sqrt(.8*(1-.8)/float64(draws)); share < .65-spare || share > .95+spare || small > draws/2 {
 			t.Errorf("%+v: %.0f %% of what is said to be seen is found, of half the size %.0f %%", c, 100*share, 100*float64(small)/float64(draws))
 		}
 	}

@@ -18,7 +18,7 @@ const (
 
 // BatchMeans tells how well the samples of one run determine their median: relError is the half-width of its 95 %
 // interval, relative to it, so that 0.01 means "the median of ever more iterations of this same run is expected within
-// 1 %". It says nothing of how much another run would differ: that is RunsRelError.
+// 1 %". It says nothing of how much another run would differ: that is runsRelError.
 //
 // The interval is that of the method of batch means, which neighbouring samples that resemble each other do not deceive
 // as long as a batch is long against the resemblance: t(0.975, b-1)·s/√b, where s is the standard deviation of the
@@ -40,10 +40,10 @@ func BatchMeans(values []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// RunsRelError tells how well runs determine the location of a point, from the natural logarithms of their locations
+// runsRelError tells how well runs determine the location of a point, from the natural logarithms of their locations
 // (Summary.LogMedian): relError is by how much the upper end of the 95 % t interval exceeds the location, relative to
 // it, e^h - 1 with h = t(0.975, R-1)·s/√R. ok is false for fewer than 3 runs and for a location that is not finite.
-func RunsRelError(logLocations []float64) (relError float64, ok bool) {
+func runsRelError(logLocations []float64) (relError float64, ok bool) {
 	if len(logLocations) < runsLeast || slices.ContainsFunc(logLocations, notFinite) {
 		return 0, false
 	}
@@ -51,7 +51,7 @@ func RunsRelError(logLocations []float64) (relError float64, ok bool) {
 	return relError, !notFinite(relError)
 }
 
-// RunsPrecise tells whether the runs of a point may stop: whether RunsRelError is at most relError three times in a row, with
+// RunsPrecise tells whether the runs of a point may stop: whether runsRelError is at most relError three times in a row, with
 // all of them, without the last and without the last two, from 5 runs on, so that 7 are the fewest. The locations are in the
 // order of the runs.
 //
@@ -74,7 +74,7 @@ func RunsPrecise(logLocations []float64, relError float64) bool {
 		if runs < stopLeast {
 			return false
 		}
-		if got, ok := RunsRelError(logLocations[:runs]); !ok || got > relError {
+		if got, ok := runsRelError(logLocations[:runs]); !ok || got > relError {
 			return false
 		}
 	}
@@ -93,10 +93,10 @@ func batchCount(n int) int {
 	return min(max(int(math.Sqrt(float64(n))), batchesLeast), batchesMost)
 }
 
-// EffectiveSize is how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
+// effectiveSize is how many independent samples would determine the mean as well as these do: n·s²/(B·s_b²), where s is
 // the standard deviation of the samples and s_b that of the means of batches of B, as many as for BatchMeans. It is at
 // most n. ok is false for fewer than 20 samples, and where they are all equal or one is not finite.
-func EffectiveSize(values []float64) (samples float64, ok bool) {
+func effectiveSize(values []float64) (samples float64, ok bool) {
 	if len(values) < precisionLeast || slices.ContainsFunc(values, notFinite) {
 		return 0, false
 	}

@@ -102,9 +102,9 @@ func TestRunsPreciseWhen(t *testing.T) {
 	agree := []float64{1, 1.001, 1.002, 1.001, 1, 1.002, 1.001}
 	with := func(more ...float64) []float64 { return slices.Concat(agree, more) }
 	falling := []float64{1, 1.01, 1.02, 1, 1.02, 1.01, 1.01, 1.01, 1.01}
-	ninth, _ := RunsRelError(falling)
-	eighth, _ := RunsRelError(falling[:8])
-	seventh, _ := RunsRelError(falling[:7])
+	ninth, _ := runsRelError(falling)
+	eighth, _ := runsRelError(falling[:8])
+	seventh, _ := runsRelError(falling[:7])
 	if ninth >= eighth || eighth >= seventh {
 		t.Fatalf("%g, %g and %g do not fall", seventh, eighth, ninth)
 	}

@@ -36,7 +36,7 @@ func TestPrecisionGolden(t *testing.T) {
 	if got, ok := BatchMeans(drifting); !ok || math.Abs(got-0.01991563377345606) > 1e-12 {
 		t.Errorf("relative error %.16g, %v", got, ok)
 	}
-	if got, ok := EffectiveSize(drifting); !ok || math.Abs(got-13.746469909709239) > 1e-9 {
+	if got, ok := effectiveSize(drifting); !ok || math.Abs(got-13.746469909709239) > 1e-9 {
 		t.Errorf("effective size %.16g, %v", got, ok)
 	}
 	long := make([]float64, 2000) // in 30 batches
@@ -46,11 +46,11 @@ func TestPrecisionGolden(t *testing.T) {
 	if got, ok := BatchMeans(long); !ok || math.Abs(got-0.00264914232303892) > 1e-12 {
 		t.Errorf("relative error of 2000 %.16g, %v", got, ok)
 	}
-	if got, ok := EffectiveSize(long); !ok || math.Abs(got-485.09708500653437) > 1e-8 {
+	if got, ok := effectiveSize(long); !ok || math.Abs(got-485.09708500653437) > 1e-8 {
 		t.Errorf("effective size of 2000 %.16g, %v", got, ok)
 	}
 	logs := []float64{math.Log(1.00), math.Log(1.02), math.Log(0.99), math.Log(1.01), math.Log(1.03)}
-	if got, ok := RunsRelError(logs); !ok || math.Abs(got-0.0196307426520402) > 1e-12 {
+	if got, ok := runsRelError(logs); !ok || math.Abs(got-0.0196307426520402) > 1e-12 {
 		t.Errorf("relative error of runs %.16g, %v", got, ok)
 	}
 }
@@ -60,26 +60,26 @@ func TestPrecisionNeedsEnough(t *testing.T) {
 	if _, ok := BatchMeans(drifting[:19]); ok {
 		t.Error("19 samples have a precision")
 	}
-	if _, ok := EffectiveSize(drifting[:19]); ok {
+	if _, ok := effectiveSize(drifting[:19]); ok {
 		t.Error("19 samples have an effective size")
 	}
-	if _, ok := EffectiveSize(slices.Repeat([]float64{3}, 40)); ok {
+	if _, ok := effectiveSize(slices.Repeat([]float64{3}, 40)); ok {
 		t.Error("equal samples have an effective size")
 	}
-	if got, ok := EffectiveSize(slices.Repeat([]float64{3, 4}, 20)); !ok || got != 40 {
+	if got, ok := effectiveSize(slices.Repeat([]float64{3, 4}, 20)); !ok || got != 40 {
 		t.Errorf("40 samples that make up for one another are worth %g, %v", got, ok)
 	}
 	if got, ok := BatchMeans(slices.Repeat([]float64{3}, 40)); !ok || got != 0 {
 		t.Errorf("equal samples have an error of %g, %v", got, ok)
 	}
-	if _, ok := RunsRelError([]float64{1, 2}); ok {
+	if _, ok := runsRelError([]float64{1, 2}); ok {
 		t.Error("two runs have a precision")
 	}
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
 		values := append(slices.Clone(drifting), bad)
 		_, a := BatchMeans(values)
-		_, b := EffectiveSize(values)
-		_, c := RunsRelError(values)
+		_, b := effectiveSize(values)
+		_, c := runsRelError(values)
 		if a || b || c {
 			t.Errorf("%g among the samples: %v %v %v", bad, a, b, c)
 		}
@@ -90,7 +90,7 @@ func TestPrecisionNeedsEnough(t *testing.T) {
 }
 
 // TestPrecisionCovers: the interval contains the median of endless samples in about 95 % of runs, and the mean takes as
-// many samples as EffectiveSize says: (1-φ)/(1+φ) of those of an autoregressive process.
+// many samples as effectiveSize says: (1-φ)/(1+φ) of those of an autoregressive process.
 func TestPrecisionCovers(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 12))
@@ -129,7 +129,7 @@ func TestPrecisionCovers(t *testing.T) {
 			t.Errorf("%s: %d of 1000 intervals contain the median", c.name, covered)
 		}
 	}
-	size, _ := EffectiveSize(autoregressive(random, 100_000, .8))
+	size, _ := effectiveSize(autoregressive(random, 100_000, .8))
 	if want := 100_000 * .2 / 1.8; size < want/2 || size > 2*want {
 		t.Errorf("100,000 samples are worth %.0f, want about %.0f", size, want)
 	}
@@ -147,18 +147,18 @@ func TestPrecisionProperties(t *testing.T) {
 	if b, _ := BatchMeans(scaled); a != b {
 		t.Errorf("%g becomes %g in another unit", a, b)
 	}
-	a, _ = EffectiveSize(drifting)
-	if b, _ := EffectiveSize(scaled); math.Abs(a-b) > 1e-9 {
+	a, _ = effectiveSize(drifting)
+	if b, _ := effectiveSize(scaled); math.Abs(a-b) > 1e-9 {
 		t.Errorf("%g becomes %g in another unit", a, b)
 	}
-	a, _ = RunsRelError(drifting)
-	if b, _ := RunsRelError(shifted); math.Abs(a/b-1) > 1e-9 {
+	a, _ = runsRelError(drifting)
+	if b, _ := runsRelError(shifted); math.Abs(a/b-1) > 1e-9 {
 		t.Errorf("%g becomes %g in another unit", a, b)
 	}
-	a, _ = RunsRelError(drifting)
+	a, _ = runsRelError(drifting)
 	backward := slices.Clone(drifting)
 	slices.Reverse(backward)
-	if b, _ := RunsRelError(backward); math.Abs(a/b-1) > 1e-9 {
+	if b, _ := runsRelError(backward); math.Abs(a/b-1) > 1e-9 {
 		t.Errorf("%g becomes %g in another order of runs", a, b)
 	}
 }

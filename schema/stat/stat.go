@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// SummaryVersion is the version of the rules in Summarize. A summary computed by other rules has another version.
+// summaryVersion is the version of the rules in Summarize. A summary computed by other rules has another version.
 // Version 1 left SteadyIndex out.
-const SummaryVersion = 2
+const summaryVersion = 2
 
 // Quantile gives the type 7 quantile of ascending samples: with h = (n-1)p, x[floor h] + (h - floor h)(x[floor h + 1] -
 // x[floor h]). It is NaN where there are no samples or p is not in 0..1, and not finite where the difference is not.
@@ -44,9 +44,9 @@ func rank(steps int, p float64) (whole int, rest float64) {
 
 // Summarize describes samples in the order they were taken. A field that they cannot give is nil: all but N and
 // Version where a sample is not finite, StdDev of one sample, LogMedian unless all are positive, SteadyIndex where
-// Steady finds none or there are fewer than 30 samples.
+// steadyStart finds none or there are fewer than 30 samples.
 func Summarize(values []float64) schema.Summary {
-	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(SummaryVersion))}
+	s := schema.Summary{N: new(int64(len(values))), Version: new(int64(summaryVersion))}
 	if len(values) == 0 || slices.ContainsFunc(values, notFinite) {
 		return s
 	}
@@ -66,7 +66,7 @@ func Summarize(values []float64) schema.Summary {
 	if sorted[0] > 0 {
 		s.LogMedian = new(logMedian(sorted))
 	}
-	if index, ok := Steady(values); ok {
+	if index, ok := steadyStart(values); ok {
 		s.SteadyIndex = new(int64(index))
 	}
 	return s
@@ -140,5 +140,5 @@ func Complete(r *schema.Run) {
 // isComplete tells whether the summary of a metric is one of Summarize: nobody else gives it a version.
 func isComplete(m *schema.Metric) bool {
 	s := &m.Summary
-	return s.Version != nil && *s.Version == SummaryVersion && s.N != nil && *s.N == int64(max(len(m.Ticks), len(m.Reals)))
+	return s.Version != nil && *s.Version == summaryVersion && s.N != nil && *s.N == int64(max(len(m.Ticks), len(m.Reals)))
 }

@@ -58,7 +58,7 @@ func TestSummaryGolden(t *testing.T) {
 			t.Errorf("%s is %v, want %g", name, c.got, c.want)
 		}
 	}
-	if *s.N != 10 || *s.Version != SummaryVersion || s.SteadyIndex != nil {
+	if *s.N != 10 || *s.Version != summaryVersion || s.SteadyIndex != nil {
 		t.Errorf("n %d, version %d, steady %v", *s.N, *s.Version, s.SteadyIndex)
 	}
 }
@@ -152,9 +152,9 @@ func TestCompleteOnce(t *testing.T) {
 	if *m.Summary.N != 4 || *m.Summary.Max != 4 {
 		t.Errorf("with a sample more: %+v", m.Summary)
 	}
-	m.Summary.Version, m.Summary.Max = new(int64(SummaryVersion-1)), new(9.0)
+	m.Summary.Version, m.Summary.Max = new(int64(summaryVersion-1)), new(9.0)
 	Complete(&r)
-	if *m.Summary.Version != SummaryVersion || *m.Summary.Max != 4 {
+	if *m.Summary.Version != summaryVersion || *m.Summary.Max != 4 {
 		t.Errorf("of other rules: %+v", m.Summary)
 	}
 }

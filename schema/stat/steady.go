@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What Steady looks for.
+// What steadyStart looks for.
 const (
 	steadyLeast     = 30  // samples; with fewer the last sixth is shorter than the shortest segment
 	steadyBatches   = 200 // at most
@@ -13,14 +13,14 @@ const (
 	segmentLeast    = 5   // batches on either side of a change
 )
 
-// Steady finds where the steady state of a run begins: index is its first sample, counted from 0. There is none (ok is
+// steadyStart finds where the steady state of a run begins: index is its first sample, counted from 0. There is none (ok is
 // false) where the samples still change in the last sixth of the run, where there are fewer than 30, too few to tell,
 // and where one is not finite.
 //
 // The medians of at most 200 batches are cut where their level changes; from the last segment back, those whose median
 // is within 5 % of the last one's are the steady state. The place is right to within a batch or two; a level held for
 // less than 5 batches is not seen, nor would it move the median.
-func Steady(values []float64) (index int, ok bool) {
+func steadyStart(values []float64) (index int, ok bool) {
 	if len(values) < steadyLeast || slices.ContainsFunc(values, notFinite) {
 		return 0, false
 	}

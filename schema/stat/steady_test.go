@@ -106,7 +106,7 @@ func TestSteady(t *testing.T) {
 		{"too few", series(100, 29), 0, false},
 		{"not a number", append(series(100, 50), math.NaN()), 0, false},
 	} {
-		index, ok := Steady(c.values)
+		index, ok := steadyStart(c.values)
 		// Ranks place a change to within two batches: the first of the new level may by chance look like the last of the old.
 		near := 2 * max(1, len(c.values)/steadyBatches)
 		if ok != c.ok || max(index-c.index, c.index-index) > near || c.index == 0 && index != 0 {
@@ -131,12 +131,12 @@ func TestSteadyScales(t *testing.T) {
 			}
 			return level * (1 + .02*z)
 		})
-		index, ok := Steady(values)
+		index, ok := steadyStart(values)
 		scaled := slices.Clone(values)
 		for i := range scaled {
 			scaled[i] *= 1024
 		}
-		if again, still := Steady(scaled); again != index || still != ok {
+		if again, still := steadyStart(scaled); again != index || still != ok {
 			t.Fatalf("%d, %v becomes %d, %v", index, ok, again, still)
 		}
 		if ok && (index < 0 || 6*index > 5*len(values)) {
@@ -164,7 +164,7 @@ func TestSteadyAgreesWithLabels(t *testing.T) {
 		}
 		readGzip(t, filepath.Join(samples, "stats_jmh_aa", fmt.Sprintf("warmup_case%d.json.gz", i)), &labelled)
 		for j, fork := range labelled.Forks {
-			index, ok := Steady(fork)
+			index, ok := steadyStart(fork)
 			start := labelled.Labels.Starts[j] // -1 where there is no steady state
 			forks++
 			if ok == (start >= 0) {

@@ -22,7 +22,7 @@ const (
 	WarnModes = "modes"
 
 	// WarnAutocorrelation: at least 20 samples determine their mean no better than a quarter as many independent ones
-	// would (EffectiveSize), and neighbours are correlated beyond chance, |ρ₁| > 2/√n. Intervals that take samples for
+	// would (effectiveSize), and neighbours are correlated beyond chance, |ρ₁| > 2/√n. Intervals that take samples for
 	// independent are too narrow.
 	WarnAutocorrelation = "autocorrelation"
 
@@ -39,7 +39,7 @@ const (
 	// median absolute deviations: more warm-up is needed, or the work is cached.
 	WarnSlowStart = "slow_start"
 
-	// WarnUnsteady: there are enough samples to tell, at least 30, and they do not come to a steady state: see Steady.
+	// WarnUnsteady: there are enough samples to tell, at least 30, and they do not come to a steady state: see steadyStart.
 	WarnUnsteady = "unsteady"
 )
 
@@ -71,7 +71,7 @@ func Warnings(values []float64, tick, timerFloor float64) []string {
 	}
 	n := len(values)
 	step := clockStep(sorted, tick)
-	_, steady := Steady(values)
+	_, steady := steadyStart(values)
 	var words []string
 	for _, w := range []struct {
 		word  string
@@ -109,7 +109,7 @@ func clockStep(sorted []float64, tick float64) float64 {
 }
 
 func correlated(values []float64) bool {
-	size, ok := EffectiveSize(values)
+	size, ok := effectiveSize(values)
 	n := float64(len(values))
 	return ok && size < sizeShare*n && math.Abs(lag1(values)) > 2/math.Sqrt(n)
 }

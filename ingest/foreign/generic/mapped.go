@@ -15,7 +15,7 @@ import (
 // The tables that a mapping reads.
 const (
 	CSV   = "csv"
-	JSONL = "jsonl"
+	jsonl = "jsonl"
 )
 
 // Mapped is the format of tables of one layout: comma-separated values (a header and rows; tabs and semicolons, too), or
@@ -32,7 +32,7 @@ func Mapped(table string, mapping []byte) (foreign.Format, error) {
 	switch table {
 	case CSV:
 		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readCSV(in, out) }
-	case JSONL:
+	case jsonl:
 		f.Read = func(in *foreign.Input, out *foreign.Output) error { return m.readJSONLines(in, out) }
 	default:
 		return foreign.Format{}, fmt.Errorf("a mapping needs --from csv or jsonl, got %q", table)
@@ -50,7 +50,7 @@ type mappedRow struct {
 // separators are what may stand between the values of a table; the one that its header has most of does.
 const separators = ",\t;|"
 
-func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
+func (m *mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	c := in.CSV()
 	separator, most := ',', 0
 	for _, s := range separators {
@@ -90,7 +90,7 @@ func (m *Mapping) readCSV(in *foreign.Input, out *foreign.Output) error {
 	return t.flush()
 }
 
-func (m *Mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
+func (m *mapping) readJSONLines(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (r *mappedRow) flatten(prefix string, text jsontext.Value, depth int) error
 }
 
 // checkColumns refuses a table with a column that the mapping does not name.
-func (m *Mapping) checkColumns(columns []string) error {
+func (m *mapping) checkColumns(columns []string) error {
 	var forgotten []string
 	seen := map[string]bool{}
 	for _, c := range columns {
@@ -171,7 +171,7 @@ func (m *Mapping) checkColumns(columns []string) error {
 }
 
 // checkNames refuses a table without a column that the mapping names: what was misspelt could be an axis.
-func (m *Mapping) checkNames(columns []string) error {
+func (m *mapping) checkNames(columns []string) error {
 	names := slices.Sorted(maps.Keys(m.Fields))
 	names = slices.AppendSeq(names, maps.Keys(m.Metrics))
 	if m.Long != nil {
@@ -193,7 +193,7 @@ func (m *Mapping) checkNames(columns []string) error {
 	return nil
 }
 
-func (m *Mapping) has(column string) bool {
+func (m *mapping) has(column string) bool {
 	if _, ok := m.Fields[column]; ok {
 		return true
 	}

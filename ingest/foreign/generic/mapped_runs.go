@@ -14,7 +14,7 @@ import (
 
 // mappedTable makes runs of the rows of a table.
 type mappedTable struct {
-	*Mapping
+	*mapping
 	in      *foreign.Input
 	out     *foreign.Output
 	pending *mappedRun // rows may follow that belong to it
@@ -31,14 +31,14 @@ type mappedRun struct {
 
 // mappedValues are what a metric has so far.
 type mappedValues struct {
-	MappedMetric
+	mappedMetric
 	samples  []foreign.Number
 	summary  schema.Summary
 	gathered bool // the run has something of it
 }
 
-func newMappedTable(m *Mapping, in *foreign.Input, out *foreign.Output) *mappedTable {
-	return &mappedTable{Mapping: m, in: in, out: out}
+func newMappedTable(m *mapping, in *foreign.Input, out *foreign.Output) *mappedTable {
+	return &mappedTable{mapping: m, in: in, out: out}
 }
 
 // add takes a row: it goes on with the run before it, or begins one.
@@ -219,7 +219,7 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 	name := row.cells[t.Long.Metric]
 	metric, ok := t.Long.Names[name]
 	if !ok {
-		metric = MappedMetric{Metric: foreign.MetricName(name)}
+		metric = mappedMetric{Metric: foreign.MetricName(name)}
 	}
 	if metric.Metric == "" {
 		return fmt.Errorf("the name of the metric is empty")
@@ -231,10 +231,10 @@ func (t *mappedTable) measureLong(row mappedRow) error {
 }
 
 // of is what the run has of a metric.
-func (p *mappedRun) of(m MappedMetric) *mappedValues {
+func (p *mappedRun) of(m mappedMetric) *mappedValues {
 	v, ok := p.values[m.Metric]
 	if !ok {
-		v = &mappedValues{MappedMetric: m}
+		v = &mappedValues{mappedMetric: m}
 		p.values[m.Metric] = v
 		p.order = append(p.order, m.Metric)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // add takes a value of a metric; an empty one is none.
-func (v *mappedValues) add(m MappedMetric, text string) error {
+func (v *mappedValues) add(m mappedMetric, text string) error {
 	if text == "" {
 		return nil
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Mapping says what the columns of a table are. It is what a user writes for --map. Every column of the table stands in
+// mapping says what the columns of a table are. It is what a user writes for --map. Every column of the table stands in
 // it once: one that was forgotten could be an axis, and without it points that differ would become one.
-type Mapping struct {
+type mapping struct {
 	Source    string            `yaml:"source"`    // runs.source; csv or jsonl where it is not given
 	Benchmark string            `yaml:"benchmark"` // of all rows; or fields has a column for it
 	Set       map[string]string `yaml:"set"`       // fields that are the same in all rows
@@ -23,9 +23,9 @@ type Mapping struct {
 	// of run are never of one run; session_id is any name of the invocation that made the run.
 	Fields map[string]string `yaml:"fields"`
 	// Metrics maps columns to metrics, one value or aggregate a row: the wide layout.
-	Metrics map[string]MappedMetric `yaml:"metrics"`
+	Metrics map[string]mappedMetric `yaml:"metrics"`
 	// Long is the long layout: a row has one value of one metric.
-	Long    *LongLayout `yaml:"long"`
+	Long    *longLayout `yaml:"long"`
 	Primary string      `yaml:"primary"` // the metric that runs are about: latency where there is one
 	// Rows says what a row is: runs (a run, unless said otherwise; in the long layout a part of one) or samples (a
 	// sample). Rows that follow one another and agree in all fields are one run then.
@@ -36,20 +36,20 @@ type Mapping struct {
 	Ignore   []string          `yaml:"ignore"`   // columns that are not read
 }
 
-// MappedMetric says which metric a column is.
-type MappedMetric struct {
+// mappedMetric says which metric a column is.
+type mappedMetric struct {
 	Metric string        `yaml:"metric"`
 	Unit   string        `yaml:"unit"` // of the column; the one of the metric where it is not given
 	Better schema.Better `yaml:"better"`
 	As     string        `yaml:"as"` // sample, or an aggregate: mean median stddev min max p25 p75 p90 p95 p99 n
 }
 
-// LongLayout names the columns of the long layout.
-type LongLayout struct {
+// longLayout names the columns of the long layout.
+type longLayout struct {
 	Metric string                  `yaml:"metric"` // column of the names of metrics
 	Value  string                  `yaml:"value"`  // column of the values
 	Unit   string                  `yaml:"unit"`   // column of their units; or Metrics says them
-	Names  map[string]MappedMetric `yaml:"names"`  // what the names stand for; one that is not here stands for itself
+	Names  map[string]mappedMetric `yaml:"names"`  // what the names stand for; one that is not here stands for itself
 }
 
 const (
@@ -59,8 +59,8 @@ const (
 )
 
 // parseMapping reads a mapping and checks what can be checked without the table.
-func parseMapping(text []byte) (Mapping, error) {
-	var m Mapping
+func parseMapping(text []byte) (mapping, error) {
+	var m mapping
 	err := yaml.Load(text, &m, yaml.WithKnownFields(true), yaml.WithUniqueKeys(true))
 	if err != nil {
 		return m, err
@@ -74,7 +74,7 @@ func parseMapping(text []byte) (Mapping, error) {
 	return m, m.check()
 }
 
-func (m *Mapping) check() error {
+func (m *mapping) check() error {
 	switch {
 	case m.Rows != rowsRuns && m.Rows != rowsSamples:
 		return fmt.Errorf("rows: %q: want runs or samples", m.Rows)
@@ -98,7 +98,7 @@ func (m *Mapping) check() error {
 			}
 		}
 	}
-	for _, metrics := range []map[string]MappedMetric{m.Metrics, m.names()} {
+	for _, metrics := range []map[string]mappedMetric{m.Metrics, m.names()} {
 		for column, metric := range metrics {
 			if err := metric.check(); err != nil {
 				return fmt.Errorf("%s: %w", column, err)
@@ -114,7 +114,7 @@ func (m *Mapping) check() error {
 }
 
 // measures tells whether a column is a metric of that name.
-func (m *Mapping) measures(name string) bool {
+func (m *mapping) measures(name string) bool {
 	for _, metric := range m.Metrics {
 		if metric.Metric == name {
 			return true
@@ -123,7 +123,7 @@ func (m *Mapping) measures(name string) bool {
 	return false
 }
 
-func (m *Mapping) names() map[string]MappedMetric {
+func (m *mapping) names() map[string]mappedMetric {
 	if m.Long == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func inverse(set map[string]string) map[string]string {
 // aggregates are what a column can be but samples.
 var aggregates = []string{"mean", "median", "stddev", "min", "max", "p25", "p75", "p90", "p95", "p99", "n"}
 
-func (m MappedMetric) check() error {
+func (m mappedMetric) check() error {
 	if m.Metric == "" {
 		return errors.New("metric is missing")
 	}

@@ -45,7 +45,7 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 		return Selection{}, err
 	}
 	for _, re := range cond.Regexes {
-		if err := r.Conn.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{re}}, Ignore); err != nil && ctx.Err() == nil {
+		if err := r.Conn.Query(ctx, duck.Statement{SQL: "SELECT regexp_matches('', $1)", Args: []any{re}}, ignore); err != nil && ctx.Err() == nil {
 			return Selection{}, fault.Input("filter: %s: %v", fault.Brief(re), err)
 		}
 	}
@@ -57,8 +57,8 @@ func (r *Reader) Selected(ctx context.Context, q Question) (Selection, error) {
 	return sel, nil
 }
 
-// Ignore is for a statement of which the rows do not matter.
-func Ignore([]driver.Value) error { return nil }
+// ignore is for a statement of which the rows do not matter.
+func ignore([]driver.Value) error { return nil }
 
 // Restrict adds bounds to the condition: the ids of runs are ordered by time.
 func (s *Selection) Restrict(b Bounds) {
