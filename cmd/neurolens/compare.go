@@ -3,17 +3,14 @@ package main
 import (
 	"context"
 	"runtime/debug"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -189,12 +186,3 @@ func (w compareWriter) print(format string) error {
 	}
 	return w.app.print(format, w.grouped, w.view)
 }
-
-// volatileDifference tells differences that say nothing about a change, or that another says already.
-func volatileDifference(d facts.Difference) bool {
-	name, ok := strings.CutPrefix(d.Name, "env.")
-	return ok && (volatileFact(name) || name == foreign.FactSession || name == foreign.FactPath || strings.HasPrefix(name, "timer.") || strings.HasPrefix(name, "git.")) || d.Name == "host_id" || strings.HasPrefix(d.Name, "applied.") && slices.Contains(appliedAxes, d.Name)
-}
-
-// appliedAxes are the facts read back that say what an axis says.
-var appliedAxes = []string{"applied.compute", "applied.precision", "applied.batch_size", "applied.seq_len", "applied.backend", "applied.model"}

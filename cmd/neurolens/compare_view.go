@@ -211,23 +211,14 @@ func (w compareWriter) side(name string, s compare.Side) string {
 
 func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
-// isApplied tells whether a difference is only that what was asked for was applied.
-func (w compareWriter) isApplied(d facts.Difference) bool {
-	asked, ok := strings.CutPrefix(d.Name, "applied.")
-	return ok && slices.ContainsFunc(w.c.Differs, func(other facts.Difference) bool {
-		return other.Name == asked && slices.Equal(other.Base, d.Base) && slices.Equal(other.Head, d.Head)
-	})
-}
-
 // differs says what the sides have in common and what not, and whether that leaves a verdict.
 func (w compareWriter) differs() []string {
 	c := w.c
 	var differing []string
-	for _, d := range c.Differs {
-		if volatileDifference(d) || d.Name == "machine" || w.isApplied(d) {
-			continue
+	for _, d := range c.Telling(factWriter()) {
+		if d.Name != "machine" { // which is said below
+			differing = append(differing, differenceText(d))
 		}
-		differing = append(differing, differenceText(d))
 	}
 	where := "the same machine"
 	switch {

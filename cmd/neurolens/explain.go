@@ -1,8 +1,6 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/query"
@@ -66,7 +64,7 @@ status does not say whether anything changed.`,
 func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error {
 	req := explain.Request{
 		Request:   compare.Request{Base: args[0], Rules: judge.Rules{Strict: f.strict}},
-		Regressed: f.worst, Silent: silentDifference, Unrelated: unrelatedFact,
+		Regressed: f.worst, Facts: factWriter(),
 	}
 	if len(args) == 2 {
 		req.Head = args[1]
@@ -88,16 +86,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 	})
 }
 
-// silentDifference tells differences that say nothing of a change, or that columns say already. Settings are no such,
-// though they are facts of the runner.
-func silentDifference(d facts.Difference) bool {
-	fact, ok := strings.CutPrefix(d.Name, "env.")
-	return volatileDifference(d) && !prepare.IsSetting(fact) || ok && strings.HasPrefix(fact, "git.")
-}
-
-// unrelatedFact tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,
-// but for what a run says of itself.
-func unrelatedFact(d facts.Difference) bool {
-	fact, ok := strings.CutPrefix(d.Name, "env.")
-	return silentDifference(d) && !(ok && probe.IsVolatile(fact))
+// factWriter is what is known of the facts that the runner writes.
+func factWriter() facts.Writer {
+	return facts.Writer{Volatile: probe.IsVolatile, Setting: prepare.IsSetting}
 }

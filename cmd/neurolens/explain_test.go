@@ -252,25 +252,3 @@ func TestExplainViewWithout(t *testing.T) {
 		}
 	}
 }
-
-func TestUnrelatedFact(t *testing.T) {
-	for name, want := range map[string]bool{
-		"env.load.1m": false, "env.gpu.0.temperature": false, "env.thp": false, "tag.lane": false, "block_index": false, "env.runner.iterations": false,
-		"env.runner.stderr_tail": true, "env.timer.floor_ns": true, "host_id": true,
-	} {
-		if got := unrelatedFact(facts.Difference{Name: name}); got != want {
-			t.Errorf("%s: unrelated %v, want %v", name, got, want)
-		}
-	}
-}
-
-func TestSilentDifference(t *testing.T) {
-	for name, want := range map[string]bool{
-		"env.runner.iterations": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.gpu.0.temperature": true,
-		"env.git.tree": true, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false,
-	} {
-		if got := silentDifference(facts.Difference{Name: name}); got != want {
-			t.Errorf("%s: silent %v, want %v", name, got, want)
-		}
-	}
-}

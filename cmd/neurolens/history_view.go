@@ -246,10 +246,8 @@ func commitRange(base, head string) string {
 // differsText is what changed together with a level.
 func differsText(differs []facts.Difference) string {
 	var parts []string
-	for _, d := range differs {
-		if !volatileDifference(d) {
-			parts = append(parts, differenceText(d))
-		}
+	for _, d := range factWriter().Telling(differs) {
+		parts = append(parts, differenceText(d))
 	}
 	if len(parts) == 0 {
 		return "nothing else that is known"

@@ -18,7 +18,7 @@ import (
 type Added struct {
 	Tags   map[string]string
 	Params map[string]string // axes, too
-	// FromPath makes parameters of the path of a file (FactPath), by the names of its groups; they come before Params.
+	// FromPath makes parameters of the path of a file (schema.FactPath), by the names of its groups; they come before Params.
 	FromPath *regexp.Regexp
 	Machine  string
 	At       time.Time

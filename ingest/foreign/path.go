@@ -9,11 +9,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// FactPath is the fact of where a run was read: the path of the file in the folder that the user named, or its own name. It
-// is not of what a run is, so that a file elsewhere, or of another name, has the same runs.
-const FactPath = "source.path"
-
-// pathFact gives runs the fact of their path. Runs that share their facts go on sharing them.
+// pathFact gives runs the fact of their path. It is not of what a run is, so that a file elsewhere, or of another name, has
+// the same runs. Runs that share their facts go on sharing them.
 type pathFact struct {
 	path     string
 	from, to map[string]string // of the last run: its facts, and these with the path
@@ -32,7 +29,7 @@ func (p *pathFact) set(r *schema.Run) {
 	if !same {
 		p.from, p.to = r.Env.Facts, make(map[string]string, len(r.Env.Facts)+1)
 		maps.Copy(p.to, p.from)
-		p.to[FactPath] = p.path
+		p.to[schema.FactPath] = p.path
 	}
 	r.Env.Facts = p.to
 }

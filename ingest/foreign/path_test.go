@@ -34,7 +34,7 @@ func TestPath(t *testing.T) {
 		if here[i].RunID != there[i].RunID || here[i].SessionID != there[i].SessionID {
 			t.Errorf("run %d: the path is of what it is", i)
 		}
-		if here[i].Env.Facts[FactPath] != "m1/isl128/r.json" || there[i].Env.Facts[FactPath] != "\ufffd.json" {
+		if here[i].Env.Facts[schema.FactPath] != "m1/isl128/r.json" || there[i].Env.Facts[schema.FactPath] != "\ufffd.json" {
 			t.Errorf("run %d: %v, %v", i, here[i].Env.Facts, there[i].Env.Facts)
 		}
 	}

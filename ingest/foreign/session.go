@@ -8,9 +8,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// FactSession is the fact of what a file calls the session of a run.
-const FactSession = "source.session"
-
 // fileSessions are the sessions of a file. A file of one invocation is one session. In a log, to which invocations append,
 // they are what it names, else the days (UTC) of each machine: taken for one session, what a machine differs by from day to
 // day would look like a change. A run of a log that says neither when it began nor in which session is of none that is known.
@@ -42,7 +39,7 @@ func (s *fileSessions) of(r *schema.Run, seed string) string {
 		}
 		name, at := r.SessionID, r.StartedAt
 		r.Env.Facts = maps.Clone(r.Env.Facts)
-		SetFact(r, FactSession, name)
+		SetFact(r, schema.FactSession, name)
 		if s.named[name] == "" {
 			if at.IsZero() { // no time is known, but sessions sort by their ids: in the order of the file
 				at = time.UnixMilli(int64(len(s.named) + 1))

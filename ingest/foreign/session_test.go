@@ -123,7 +123,7 @@ func TestSessionsName(t *testing.T) {
 		runs = append(runs, r)
 	}
 	got, _ := readAll(t, fake(runs...), Added{})
-	if a, b := got[0].Env.Facts[FactSession], got[1].Env.Facts[FactSession]; a != "nightly 17" || b != "nightly 18" || len(facts) != 1 {
+	if a, b := got[0].Env.Facts[schema.FactSession], got[1].Env.Facts[schema.FactSession]; a != "nightly 17" || b != "nightly 18" || len(facts) != 1 {
 		t.Errorf("got %q and %q, %v", a, b, facts)
 	}
 }

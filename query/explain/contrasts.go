@@ -87,7 +87,7 @@ func (x *explaining) contrastNames(runs []judge.ContrastRun) []string {
 	var all []facts.Difference
 	for _, name := range slices.Sorted(maps.Keys(seen)) {
 		d := facts.Difference{Kind: facts.KindOf(name), Name: name}
-		if x.req.Unrelated == nil || !x.req.Unrelated(d) {
+		if !x.req.Facts.Unrelated(d) {
 			all = append(all, d)
 		}
 	}

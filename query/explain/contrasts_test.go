@@ -12,7 +12,6 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -32,7 +31,7 @@ func contrastedRuns(cores bool) []schema.Run {
 				took := 1e5 * math.Exp(.01*random.NormFloat64())
 				r.Env.OSKernel = "6.8"
 				r.Env.Facts = map[string]string{
-					"thp": "never", "core": "0", "load.1m": fmt.Sprint(random.Float64()), "same": "x", "a commit": side, "own": fmt.Sprint(took),
+					"thp": "never", "core": "0", "load.1m": fmt.Sprint(random.Float64()), "same": "x", "a commit": side, "runner.own": fmt.Sprint(took),
 				}
 				r.Tags = map[string]string{"lane": "slow one"}
 				if side == "head" && block%2 == 0 {
@@ -56,7 +55,6 @@ func contrastedRuns(cores bool) []schema.Run {
 func explainContrasts(t *testing.T, req explain.Request, stores ...string) explain.Explanation {
 	t.Helper()
 	req.Base, req.Head = "side=base", "side=head"
-	req.Unrelated = func(d facts.Difference) bool { return d.Name == "env.own" }
 	x, err := explain.Explain(context.Background(), querytest.Open(t, stores...), req)
 	if err != nil {
 		t.Fatal(err)

@@ -49,7 +49,7 @@ func valueText(m *compare.Measured) string {
 // facts adds the facts in which the sides differ.
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
-		if x.req.Silent == nil || !x.req.Silent(d) {
+		if !x.req.Facts.Silent(d) {
 			x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: strings.Join(d.Base, ", "), Head: strings.Join(d.Head, ", ")})
 		}
 	}

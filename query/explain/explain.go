@@ -30,11 +30,8 @@ type Request struct {
 	// Regressed asks for a point that got worse, and for none where no point did.
 	Regressed bool
 
-	// Silent are differences that say nothing of a change; nil: none are.
-	Silent func(facts.Difference) bool
-
-	// Unrelated are facts, without their values, by which runs of one side are not to be told apart; nil: none are.
-	Unrelated func(facts.Difference) bool
+	// Facts says which facts are volatile, and which are settings.
+	Facts facts.Writer
 }
 
 // Explanation is what is known to differ between the two sides of one point. That it came with the difference does not

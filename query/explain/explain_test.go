@@ -13,7 +13,6 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -77,7 +76,7 @@ func explainedRun(n int, side string, bs int64, edit func(*schema.Run)) schema.R
 	return querytest.NewRun(n, 0, func(r *schema.Run) {
 		r.Side, r.BatchSize, r.Params, r.Benchmark = side, new(bs), map[string]string{"dim": `a "b" c`}, "mat mul"
 		r.Env.GitCommit = strings.Repeat("a", 40)
-		r.Env.Facts = map[string]string{"governor": "performance", "load.1m": fmt.Sprint(n)}
+		r.Env.Facts = map[string]string{"governor": "performance", "timer.floor_ns": fmt.Sprint(n)}
 		if side == "head" {
 			r.Env.GitCommit, r.Env.Facts["governor"] = strings.Repeat("b", 40), "powersave"
 			r.Applied = map[string]string{"threads": "2"}
@@ -92,8 +91,6 @@ func opOf(name, kind string, took int64) schema.Op {
 
 func mustExplain(t *testing.T, db *query.DB, req explain.Request) explain.Explanation {
 	t.Helper()
-	req.Silent = func(d facts.Difference) bool { return d.Name == "env.load.1m" }
-	req.Unrelated = req.Silent
 	x, err := explain.Explain(context.Background(), db, req)
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,54 @@
+package facts
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Writer is what only those who write facts know of their names. Of the zero value no fact is volatile, or a setting.
+type Writer struct {
+	Volatile func(fact string) bool // it differs from run to run, or from one start of the machine to the next
+	Setting  func(fact string) bool // it is a setting of the sweep
+}
+
+// OfRun tells facts that are about one run, and say nothing of a change of the machine.
+func (w Writer) OfRun(fact string) bool {
+	return strings.HasPrefix(fact, "runner.") || w.volatile(fact)
+}
+
+func (w Writer) volatile(fact string) bool { return w.Volatile != nil && w.Volatile(fact) }
+
+// appliedAxes are the facts read back that say what an axis says.
+var appliedAxes = []string{"applied.compute", "applied.precision", "applied.batch_size", "applied.seq_len", "applied.backend", "applied.model"}
+
+// incidental tells differences that say nothing about a change, or that another says already.
+func (w Writer) incidental(d Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	if !ok {
+		return d.Name == "host_id" || slices.Contains(appliedAxes, d.Name)
+	}
+	return w.OfRun(fact) || fact == schema.FactSession || fact == schema.FactPath || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
+}
+
+// Telling are the differences that say something about a change: what differs from run to run, and what a column says too,
+// are not among them.
+func (w Writer) Telling(all []Difference) []Difference {
+	return slices.DeleteFunc(slices.Clone(all), w.incidental)
+}
+
+// Silent tells differences that say nothing of a change, or that columns say already. Settings are no such, though they
+// are facts of the runner.
+func (w Writer) Silent(d Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	setting := w.Setting != nil && w.Setting(fact)
+	return w.incidental(d) && !setting || ok && strings.HasPrefix(fact, "git.")
+}
+
+// Unrelated tells facts by which runs of one side are not to be told apart. Those that differ from run to run are to be,
+// but for what a run says of itself.
+func (w Writer) Unrelated(d Difference) bool {
+	fact, ok := strings.CutPrefix(d.Name, "env.")
+	return w.Silent(d) && !(ok && w.volatile(fact))
+}

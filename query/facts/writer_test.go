@@ -1,0 +1,64 @@
+package facts_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/neurolens/neurolens/query/facts"
+)
+
+// writer knows one volatile fact and one setting.
+func writer() facts.Writer {
+	return facts.Writer{
+		Volatile: func(fact string) bool { return fact == "load.1m" },
+		Setting:  func(fact string) bool { return fact == "runner.iterations" },
+	}
+}
+
+// TestUnrelated: runs of a side are told apart by what varies, settings and the machine, not by what a run says of itself.
+func TestUnrelated(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"env.load.1m": false, "env.thp": false, "tag.lane": false, "block_index": false, "env.runner.iterations": false,
+		"env.runner.stderr_tail": true, "env.timer.floor_ns": true, "host_id": true,
+	} {
+		if got := writer().Unrelated(facts.Difference{Name: name}); got != want {
+			t.Errorf("%s: unrelated %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestSilent: what varies from run to run says nothing of a change, settings do.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"env.runner.iterations": false, "env.runner.stderr_tail": true, "env.runner.config_sha256": true, "host_id": true, "env.load.1m": true,
+		"env.git.tree": true, "git_commit": false, "gpu_name": false, "env.gpu.0.vbios": false, "applied.threads": false, "applied.precision": true,
+	} {
+		if got := writer().Silent(facts.Difference{Name: name}); got != want {
+			t.Errorf("%s: silent %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestTelling: what is left, in its order; nobody's list is changed.
+func TestTelling(t *testing.T) {
+	t.Parallel()
+	all := []facts.Difference{
+		{Name: "git_commit"}, {Name: "host_id"}, {Name: "env.git.tree"}, {Name: "env.load.1m"}, {Name: "env.load.5m"},
+		{Name: "env.source.path"}, {Name: "env.source.session"}, {Name: "applied.model"}, {Name: "applied.threads"}, {Name: "env.runner.iterations"},
+	}
+	if got, want := fmt.Sprint(names(writer().Telling(all))), "[git_commit env.load.5m applied.threads]"; got != want || all[1].Name != "host_id" {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got, want := fmt.Sprint(names(facts.Writer{}.Telling(all[:4]))), "[git_commit env.load.1m]"; got != want {
+		t.Errorf("nothing known: got %s, want %s", got, want)
+	}
+}
+
+func names(all []facts.Difference) (names []string) {
+	for _, d := range all {
+		names = append(names, d.Name)
+	}
+	return names
+}
