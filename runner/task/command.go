@@ -30,6 +30,7 @@ type command struct {
 	argv    []string
 	samples *sampleMap
 	columns [commandColumns][]int64
+	keeper  *keeper
 	stage   schema.Stage
 	seen    bool // a process had a peak above the floor
 }
@@ -49,6 +50,10 @@ func (s *supervisor) runCommand() {
 	var err error
 	if c.samples, err = mapSamples(s.dir); err != nil {
 		s.fail(fmt.Errorf("mapping samples: %w", err))
+		return
+	}
+	if c.keeper, err = newKeeper(s.dir, s.job); err != nil {
+		s.fail(fmt.Errorf("opening the file for outputs: %w", err))
 		return
 	}
 	for i := range c.columns {
@@ -120,6 +125,10 @@ func (c *command) begin(stage schema.Stage) {
 // iterate runs process index of the stage and stores it in a row.
 func (c *command) iterate(row, index int) *event {
 	c.clearOutput()
+	measured := c.stage == schema.StageMeasure
+	if measured {
+		c.keeper.mark()
+	}
 	c.samples.begin(c.stage, c.sender.now())
 	it, status, err := c.time()
 	if failed := c.failure(index, status, err); failed != nil {
@@ -132,6 +141,11 @@ func (c *command) iterate(row, index int) *event {
 	c.columns[columnCPUUser][row] = it.usage.Utime.Nano() / int64(time.Microsecond)
 	c.columns[columnCPUSystem][row] = it.usage.Stime.Nano() / int64(time.Microsecond)
 	c.columns[columnPeakMemory][row] = maxRSS(&it.usage)
+	if measured { // before the row counts: what counts has all that belongs to it
+		if err := c.keeper.keep(row); err != nil {
+			return &event{Event: eventError, Stage: c.stage, Kind: kindMetric, Message: err.Error()}
+		}
+	}
 	c.samples.count(row, int64(it.latency))
 	return nil
 }

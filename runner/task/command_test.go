@@ -130,13 +130,13 @@ func TestCommandEnvironment(t *testing.T) {
 	}
 }
 
-// TestCommandInheritsNothing: a command has no descriptor that another child of the test has not, and standard
-// input is empty.
+// TestCommandInheritsNothing: a command has no descriptor that another child of the test has not, but that for events,
+// and standard input is empty.
 func TestCommandInheritsNothing(t *testing.T) {
 	script := "ls /proc/self/fd | tr '\\n' ' ' >&2; cat >&2"
 	var want strings.Builder
 	plain := exec.Command("sh", "-c", script)
-	plain.Stderr = &want
+	plain.Stderr, plain.ExtraFiles = &want, []*os.File{os.Stdin}
 	if err := plain.Run(); err != nil {
 		t.Fatal(err)
 	}

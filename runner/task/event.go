@@ -101,6 +101,7 @@ const (
 	kindPanic       = "panic"
 	kindProtocol    = "protocol"
 	kindOOM         = "oom"
+	kindMetric      = "metric"
 )
 
 // sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed

@@ -5,18 +5,26 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
+	"strconv"
 	"syscall"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
-// openFiles opens the standard input, output and error of what the supervisor starts, and takes the last for the
-// messages of a crash of its own.
+// openFiles opens the standard input, output and error of what the supervisor starts, and for a command the file that is
+// its descriptor for events. It takes standard error for the messages of a crash of its own.
 func (s *supervisor) openFiles() error {
 	null, err := os.Open(os.DevNull)
 	if err != nil {
 		return err
 	}
 	s.files = []*os.File{null}
-	for _, name := range []string{stdoutFile, stderrFile} {
+	names := []string{stdoutFile, stderrFile}
+	if s.job.Executor == schema.ExecutorCommand {
+		names = append(names, eventsFile)
+	}
+	for _, name := range names {
 		f, err := os.OpenFile(filepath.Join(s.dir, name), os.O_WRONLY|os.O_APPEND, 0)
 		if err != nil {
 			return err
@@ -33,8 +41,12 @@ func (s *supervisor) openFiles() error {
 // collector closes a file that nothing refers to, and the next one to be opened gets its number. So s.files holds them
 // for as long as the supervisor starts processes.
 func (s *supervisor) procAttr() syscall.ProcAttr {
+	env := s.job.Env
+	if s.job.Executor == schema.ExecutorCommand {
+		env = append(slices.Clone(env), EventsVariable+"="+strconv.Itoa(fdCommandEvents))
+	}
 	attr := syscall.ProcAttr{
-		Dir: s.job.Dir, Env: environ(os.Environ(), s.job.Env), Sys: &syscall.SysProcAttr{Setpgid: true},
+		Dir: s.job.Dir, Env: environ(os.Environ(), env), Sys: &syscall.SysProcAttr{Setpgid: true},
 	}
 	for _, f := range s.files {
 		attr.Files = append(attr.Files, f.Fd())
@@ -49,7 +61,7 @@ func (s *supervisor) clearOutput() {
 	}
 }
 
-// output is the size of the larger one of the files of output.
+// output is the size of the largest of the files of output.
 func (s *supervisor) output() (size int64) {
 	for _, f := range s.files[1:] {
 		var st syscall.Stat_t

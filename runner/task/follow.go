@@ -74,6 +74,9 @@ func (r *run) finish() {
 	} else if !r.cause.at.IsZero() {
 		r.facts["runner.kill_delay_ns"] = strconv.FormatInt(int64(time.Since(r.cause.at)), 10)
 	}
+	if r.keeper != nil {
+		r.unkept = r.keeper.keep(0)
+	}
 	_ = os.RemoveAll(r.dir) // before the supervisor may go, so that at every moment somebody is there to do it
 	r.release()
 }
@@ -233,9 +236,9 @@ func (r *run) progress(done int) Progress {
 	return p
 }
 
-// output is the size of the larger one of the files of output, in B.
+// output is the size of the largest of the files of output, in B.
 func (r *run) output() (size int64) {
-	for _, f := range []*os.File{r.stdout, r.stderr} {
+	for _, f := range []*os.File{r.stdout, r.stderr, r.events} {
 		if info, err := f.Stat(); err == nil {
 			size = max(size, info.Size())
 		}

@@ -23,6 +23,9 @@ type run struct {
 	samples        *sampleReader
 	stdout, stderr *os.File
 	stack          *os.File                // where a worker that is another program writes its stack; or nil
+	events         *os.File                // where the processes of a command write events; or nil
+	kept           *os.File                // what is kept of outputs
+	keeper         *keeper                 // of a worker's; or nil
 	cmd            *exec.Cmd               // the supervisor
 	orders         *os.File                // its life line
 	streams        [streams]*os.File       // events
@@ -46,6 +49,7 @@ type run struct {
 	warmup   int    // samples
 	measured int
 	garbage  error  // what was no event
+	unkept   error  // what kept outputs of a worker from being kept
 	failed   *event // unsupported or error
 	result   *event
 	exit     *event // of the worker
@@ -101,7 +105,10 @@ func (r *run) prepare() error {
 	if r.samples, err = createSamples(filepath.Join(r.dir, samplesFile), r.job.shape()); err != nil {
 		return err
 	}
-	files := []runFile{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}}
+	files := []runFile{{&r.stdout, stdoutFile}, {&r.stderr, stderrFile}, {&r.kept, keptFile}}
+	if r.spec.perProcess() {
+		files = append(files, runFile{&r.events, eventsFile})
+	}
 	if r.spec.Program != nil {
 		files = append(files, runFile{&r.stack, stackFile})
 		for name, text := range r.spec.Program.Files {
@@ -116,7 +123,10 @@ func (r *run) prepare() error {
 			return err
 		}
 	}
-	return nil
+	if !r.spec.perProcess() && len(r.spec.Keep) > 0 {
+		r.keeper, err = newKeeper(r.dir, &r.job)
+	}
+	return err
 }
 
 // runFile is a file of the run directory that the runner reads in the end.
@@ -130,7 +140,10 @@ func (r *run) remove() {
 	if r.samples != nil {
 		_ = r.samples.close()
 	}
-	for _, f := range []*os.File{r.stdout, r.stderr, r.stack} {
+	if r.keeper != nil {
+		r.keeper.close()
+	}
+	for _, f := range []*os.File{r.stdout, r.stderr, r.stack, r.events, r.kept} {
 		_ = f.Close() // of nil too
 	}
 	_ = os.RemoveAll(r.dir)
@@ -173,6 +186,9 @@ func (r *run) launch() error {
 func (r *run) begin() {
 	r.oomKills, _ = oomKills(r.pool.root)
 	r.facts, r.missing = map[string]string{}, map[string]string{}
+	if r.keeper != nil {
+		r.keeper.mark()
+	}
 	r.launched = time.Now()
 	r.stage, r.began, r.since = schema.StageSetup, moment{r.launched, unset}, moment{r.launched, unset}
 	_, _ = r.orders.WriteString(orderStart + "\n") // it fails if the supervisor is gone, which r.exited tells too

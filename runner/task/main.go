@@ -21,6 +21,8 @@ const (
 	stdoutFile  = "stdout"
 	stderrFile  = "stderr"
 	stackFile   = "stack"
+	eventsFile  = "events"
+	keptFile    = "kept"
 )
 
 // The descriptors that the roles begin with.
@@ -29,7 +31,12 @@ const (
 	fdOrders           = 3 // of the supervisor
 	fdSupervisorEvents = 4
 	fdPassedEvents     = 5
+	fdCommandEvents    = 3 // of each process of a command
 )
+
+// EventsVariable is the variable of the environment in which a process of a command finds the number of its descriptor for
+// events.
+const EventsVariable = "NEUROLENS_EVENTS"
 
 // Main plays a hidden role if argv (the program first) names one; handled is false if it does not. A program
 // calls it before anything else, because it is started once or twice for each run. code is the exit status.

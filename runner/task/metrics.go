@@ -43,6 +43,9 @@ func (r *run) metrics(o *Outcome) {
 		add("cpu_system", "rusage", 1000, columnCPUSystem)
 	}
 	r.peakMemory(o)
+	kept, events := r.keptOutputs()
+	r.readOutputs(o, kept)
+	r.hearEvents(o, events, kept.Processes)
 	r.toldMetrics(o)
 }
 

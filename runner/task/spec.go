@@ -32,6 +32,12 @@ type Spec struct {
 	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
 	Profile bool
 
+	// Keep are the outputs that are kept of each process of a command, and of a worker once: Stdout, Stderr, or the path of a
+	// file, relative to Dir, that each process writes anew. Read is given them when everything has ended, and says what is
+	// in them.
+	Keep []string
+	Read func(Kept) Reading `json:"-"`
+
 	Deadlines   Deadlines // all of them
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
 }
@@ -145,6 +151,7 @@ type job struct {
 	Iterations  int               `json:"iterations"`       // at most
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	TracePeak   bool              `json:"trace_peak,omitempty"`
+	Keep        []string          `json:"keep,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
 }
@@ -152,7 +159,8 @@ type job struct {
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, OutputLimit: s.OutputLimit, KillWait: killWait,
+		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Keep: s.Keep,
+		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Program != nil {
 		j.Program, j.Settings = append([]string{s.Program.Path}, s.Program.Args...), s.Program.Settings

@@ -31,7 +31,7 @@ type supervisor struct {
 	dir    string
 	job    *job
 	sender sender
-	files  []*os.File       // standard input, output and error of what it starts
+	files  []*os.File       // standard input, output and error of what it starts; of a command the one for events too
 	attr   syscall.ProcAttr // of what it starts
 	worker *os.File         // events of the worker, to be passed on
 
