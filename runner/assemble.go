@@ -55,6 +55,9 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 	if stack := o.Facts[task.FactStack]; stack != "" {
 		o.Facts[task.FactStack] = m.Text(stack)
 	}
+	for key, why := range o.Missing { // which may have a part of an output in it
+		o.Missing[key] = m.Text(why)
+	}
 }
 
 // factThreshold begins the facts of thresholds; the metric follows.

@@ -39,6 +39,10 @@ type Options struct {
 	// have the summaries of their primary metrics and no samples. The map is the session's to keep. It has to be there where the sweep has Looks.
 	Open func(runs []schema.Run) map[string]string
 
+	// Extract reads the metrics that stand in outputs. What a sweep asks for need not end, nor fit into memory, so it is to
+	// do that apart from this process, which does it where there is none.
+	Extract Extract
+
 	// Planned is told the plan before the first launch; an error ends the session. It may be nil.
 	Planned func(*Plan) error
 
@@ -134,6 +138,9 @@ func (r Result) Failed() int {
 func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) error) (result Result, failed error) {
 	if o.Observe == nil {
 		o.Observe = func(Event) {}
+	}
+	if o.Extract == nil {
+		o.Extract = extractHere
 	}
 	if s.Looks != nil && (o.Against == "" || o.Open == nil) {
 		return result, &InputError{errors.New("repeats until the sides are settled: want a commit to measure against, and what tells whether they are")}

@@ -227,8 +227,10 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error
 		refused.StartedAt = s.now().UTC()
 		return s.assemble(ctx, l, *refused, nil), nil
 	}
+	spec := t.SpecOf(l)
+	spec.Read = s.reader(ctx, t)
 	before := s.watch.Read()
-	outcome, err := s.pool.Run(ctx, t.SpecOf(l), func(p task.Progress) {
+	outcome, err := s.pool.Run(ctx, spec, func(p task.Progress) {
 		s.options.Observe(s.event(Event{Launch: l, Progress: &p}))
 	})
 	if err != nil {

@@ -51,7 +51,8 @@ var law = []struct {
 		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/worktree",
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
-	{"runner/sweep", []string{"schema", "runner/builtin"}, []string{"go.yaml.in/yaml"}},
+	{"runner/sweep", []string{"schema", "runner/builtin", "runner/extract"}, []string{"go.yaml.in/yaml"}},
+	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
 	{"runner/task", []string{"schema"}, []string{"golang.org/x/sys"}},
@@ -219,7 +220,7 @@ func TestTopLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := []string{"benchmarks", "cmd", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
+	known := []string{"benchmarks", "cmd", "docs", "fixtures", "ingest", "query", "runner", "schema", "go.mod", "go.sum", "LICENSE", "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md"}
 	for line := range strings.Lines(string(ignored)) {
 		known = append(known, strings.Trim(line, "/\n"))
 	}

@@ -33,7 +33,7 @@ func playPart(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
 	}
-	return guard.Main(argv, answerPart)
+	return guard.Main(argv, guardedPart)
 }
 
 // execute runs one command line with the process's streams and gives its exit code.

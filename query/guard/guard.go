@@ -30,7 +30,7 @@ type Job struct {
 	Grace    time.Duration // how long the child may go on after it was asked to stop
 	Memory   int64         // bytes of the machine's memory that the child may hold
 	Scratch  string        // a directory that the child removes if the parent is gone
-	Keep     *os.File      // a file that stays open as long as the child lives; may be nil
+	Keep     *os.File      // a file that stays open as long as the child lives, which has it as KeptFile; may be nil
 }
 
 // order is what the parent sends first.
@@ -39,6 +39,9 @@ type order struct {
 	Memory   int64
 	Scratch  string
 }
+
+// KeptFile is the number that Job.Keep has in the child.
+const KeptFile = 5
 
 // The numbers of the two pipes in the child, and where role stands in its arguments.
 const (

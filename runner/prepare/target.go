@@ -86,6 +86,11 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 			Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
 	}
+	for _, m := range p.Metrics {
+		if !slices.Contains(t.Spec.Keep, m.From) {
+			t.Spec.Keep = append(t.Spec.Keep, m.From)
+		}
+	}
 	for axis, text := range p.Written {
 		t.Facts[factAxis+axis] = text
 	}

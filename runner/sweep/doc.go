@@ -117,6 +117,17 @@
 // With rel_error a point has more runs until the 95 % interval of its location is as narrow three times in a row, from 5 runs
 // on: 7 at least, unless max_repeats is less. An interval that is looked at after every run and believed at once is too narrow.
 //
+// # Metrics
+//
+//	metrics:                          # of what a program writes; by name
+//	  accuracy: {from: stdout, regex: 'accuracy ([0-9.]+)', unit: "%", better: higher, take: last, optional: true}
+//	  loss: {from: "out-{n}.json", jq: .loss}
+//
+// An entry says where the number stands, and how it is found there: see package extract. It is read once for each process of a
+// command, and once for a run in Python. A command need not use an axis that stands in from: the axis has to change what
+// is run. A metric that cannot be read makes the run an error; an optional one is NULL, with the reason. The metrics of a
+// point are stored with its runs, and runs count as equal where they agree in them.
+//
 // # Comparing
 //
 //	thresholds:                       # differences that are none, by metric

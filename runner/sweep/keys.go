@@ -60,6 +60,11 @@ var keysOfWork = []Key{
 		Doc: "Paths that git ignores and that both sides of a comparison of two commits need.",
 	},
 	{Name: "tags", Whole: true, Value: mapOf(0, scalarValue), Doc: "Labels that are stored with every run."},
+	{
+		Name: "metrics", Value: mapOf(1, Value{Kind: Object, Keys: metricKeys}), Stored: true, text: metricsText,
+		Executors: append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
+		Doc:       "By name, metrics that stand in what a program writes: on its standard output or error, or in a file.",
+	},
 }
 
 // modelValue names a model, or several.

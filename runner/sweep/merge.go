@@ -60,11 +60,25 @@ func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 		}
 		old := out.Content[at+1]
 		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && key != "grid" {
+			if key == "metrics" {
+				old = withoutReading(old, value)
+			}
 			value = mergedMaps(old, value, name.Value)
 		}
 		out.Content[at], out.Content[at+1] = name, value
 	}
 	return &out
+}
+
+// withoutReading is an entry of metrics without how it is read, if another one says that over it.
+func withoutReading(entry, over *yaml.Node) *yaml.Node {
+	if !slices.ContainsFunc(readings, func(key string) bool { return memberOf(over, key) != nil }) {
+		return entry
+	}
+	for _, key := range readings {
+		entry = without(entry, key)
+	}
+	return entry
 }
 
 // axisAt is an axis of a layer, by its column or name, and where it stands.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -22,14 +23,16 @@ type program struct {
 	build    []texts
 	lines    lines
 	python   pythonTexts
+	metrics  []metric
 	used     []string // axes that stand in texts
 	seed     *int64
 	scope    *scope
 
-	sharedEnv   map[string]string // where it is the same at every point
-	buildEnv    map[string]string // what of env no axis stands in
-	sharedBuild [][]string        // likewise
-	size        *int              // bytes that the points of all parts take, see maxText
+	sharedEnv     map[string]string // where it is the same at every point
+	buildEnv      map[string]string // what of env no axis stands in
+	sharedBuild   [][]string        // likewise
+	sharedMetrics []extract.Rule    // likewise
+	size          *int              // bytes that the points of all parts take, see maxText
 }
 
 // lines are those of keys, for the messages of others; 0: not there.
@@ -47,7 +50,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild} {
+	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -199,6 +202,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.python.set(point, row); err != nil {
 		return err
 	}
+	p.fillMetrics(point, row)
 	if slices.Contains(pythonRun, point.Executor) {
 		point.Used = p.used
 	}

@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -67,6 +68,7 @@ type Point struct {
 	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing
 	BuildEnv    map[string]string // what of it is set for Build: the variables in which no axis stands
 	Dir         string            // cwd, filled in; empty: the working directory
+	Metrics     []extract.Rule    // what is read of outputs, filled in; nil where there is nothing
 	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 
 	// How a Python worker runs it.

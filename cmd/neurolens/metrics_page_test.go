@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+)
+
+// TestMetricsPage: the sweeps of docs/metrics.md run as they are and have the metrics that they name, and so does its
+// program that tells its metrics itself.
+func TestMetricsPage(t *testing.T) {
+	t.Parallel()
+	page := ofRepository(t, "docs/metrics.md")
+	dir := t.TempDir()
+	blocks := func(language string) (texts []string) {
+		for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(page, -1) {
+			texts = append(texts, m[1])
+		}
+		return texts
+	}
+	sweeps, programs := blocks("yaml"), blocks("sh")
+	if len(sweeps) != 2 || len(programs) != 1 {
+		t.Fatalf("the page has %d sweeps and %d programs", len(sweeps), len(programs))
+	}
+	writeFile(t, dir, "program.sh", programs[0])
+	sweeps = append(sweeps, "command: [sh, program.sh]\niterations: 3\nrepeats: 1\n")
+	for i, text := range sweeps {
+		name := fmt.Sprintf("s%d.yaml", i)
+		writeFile(t, dir, name, text)
+		programIn(t, dir, "bench", name, "--store", fmt.Sprint("store", i))
+	}
+	ask := func(store int, sql string) string {
+		return programIn(t, dir, "query", "--store", fmt.Sprint("store", store), "--format", "csv", sql)
+	}
+	const one = "select metric, unit, level, values from samples where metric not in ('latency', 'cpu_user', 'cpu_system', 'peak_memory') order by all limit 2"
+	for store, want := range []string{
+		"accuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\naccuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\n",
+		"epochs,,process,\"[2,2]\"\nepochs,,process,\"[2,2]\"\n",
+		"accuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\n",
+	} {
+		if got := ask(store, one); got != "metric,unit,level,values\n"+want {
+			t.Errorf("sweep %d has %s", store, got)
+		}
+	}
+	if got := ask(1, "select distinct better, values from samples where metric = 'loss'"); got != "better,values\nlower,\"[0.25,0.25]\"\n" {
+		t.Errorf("the loss is %s", got)
+	}
+}
+
+func writeFile(t *testing.T, dir, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// programIn runs the program in a directory, which has to succeed, and gives what it prints.
+func programIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, args...)
+	cmd.Args[0], cmd.Dir, cmd.Env = "neurolens", dir, programEnviron(t)
+	out, err := cmd.Output()
+	if err != nil {
+		stderr := ""
+		if exit, is := err.(*exec.ExitError); is {
+			stderr = string(exit.Stderr)
+		}
+		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr)
+	}
+	return string(out)
+}

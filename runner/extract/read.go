@@ -1,0 +1,217 @@
+package extract
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxMatches bounds the samples that an output makes.
+const maxMatches = 1 << 18
+
+// Job is what Read does. It can be written as JSON, for another process.
+type Job struct {
+	Rules     []Rule    `json:"rules"`
+	Processes int       `json:"processes"` // that were measured; a worker is one
+	Sections  []Section `json:"sections"`
+}
+
+// Section is an output of a process in the file that Read is given, or why it is not there.
+type Section struct {
+	Process int    `json:"process"` // from 0
+	From    string `json:"from"`
+	Offset  int64  `json:"offset"`
+	Size    int64  `json:"size"`
+	Missing string `json:"missing,omitempty"` // why there is none; Absent: the process did not write it
+}
+
+// Absent is that there is nothing: no output, or no match in it.
+const Absent = "absent"
+
+// Found is what a rule found: a value for each process or, with TakeAll, each match; or else why there is none.
+type Found struct {
+	Values []float64 `json:"values,omitempty"` // in the stored unit
+	Absent bool      `json:"absent,omitempty"` // there is nothing, in contrast to what cannot be read
+	Error  string    `json:"error,omitempty"`  // why there are no values, in one line
+}
+
+// Metric is what was found as a metric of a run. Integers are ticks, as those of imported files are.
+func (f *Found) Metric(r *Rule) schema.Metric {
+	m := schema.Metric{Name: r.Name, Unit: r.StoredUnit(), Better: r.Direction()}
+	if r.Take != TakeAll {
+		m.Level = schema.LevelProcess
+	}
+	const exact = 1 << 53 // up to which a float64 holds every integer
+	for _, v := range f.Values {
+		if v != float64(int64(v)) || v > exact || v < -exact {
+			m.Reals = f.Values
+			return m
+		}
+	}
+	m.Tick = 1
+	for _, v := range f.Values {
+		m.Ticks = append(m.Ticks, int64(v))
+	}
+	return m
+}
+
+// Read applies rules to the outputs of a run, which stand in kept. It tells began of each rule before it is applied. What a
+// rule finds, or why it finds nothing, is in its place in the answer.
+func Read(ctx context.Context, job Job, kept io.ReaderAt, began func(rule int)) []Found {
+	outputs := map[string][]Section{}
+	for _, s := range job.Sections {
+		outputs[s.From] = append(outputs[s.From], s)
+	}
+	all := make([]Found, len(job.Rules))
+	for i := range job.Rules {
+		began(i)
+		all[i] = job.Rules[i].read(ctx, job.Processes, outputs[job.Rules[i].From], kept)
+		all[i].Error = oneLine(all[i].Error)
+	}
+	return all
+}
+
+// maxError is the most bytes of what is wrong: a jq program may say anything.
+const maxError = 400
+
+// oneLine is a text that stands in a line.
+func oneLine(text string) string {
+	if len(text) > maxError {
+		text = text[:maxError] + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return utf8.RuneError
+	}, text)
+}
+
+// read applies one rule to the outputs of all processes.
+func (r *Rule) read(ctx context.Context, processes int, outputs []Section, kept io.ReaderAt) Found {
+	each, err := r.compile(ctx)
+	if err != nil {
+		return Found{Error: err.Error()}
+	}
+	byProcess := map[int]Section{}
+	for _, s := range outputs {
+		byProcess[s.Process] = s
+	}
+	var found Found
+	for p := range processes {
+		section, there := byProcess[p]
+		if !there {
+			section.Missing = Absent
+		}
+		values, none := r.valuesOf(section, kept, each)
+		if none != nil {
+			if processes > 1 {
+				none.Error = fmt.Sprintf("process %d: %s", p+1, none.Error)
+			}
+			return *none
+		}
+		if found.Values = append(found.Values, values...); len(found.Values) > maxMatches {
+			return Found{Error: tooMany}
+		}
+	}
+	return found
+}
+
+var tooMany = fmt.Sprintf("more than %d matches", maxMatches)
+
+// finder hands the text of each match in an output to found, until that says that it has enough.
+type finder func(output io.Reader, found func(text []byte) (more bool, err error)) error
+
+func (r *Rule) compile(ctx context.Context) (finder, error) {
+	if r.JQ != "" {
+		program, err := compileJQ(r.JQ)
+		return func(output io.Reader, found func([]byte) (bool, error)) error {
+			return eachValue(ctx, output, program, found)
+		}, err
+	}
+	expression, err := regexp.Compile(r.Regex)
+	return func(output io.Reader, found func([]byte) (bool, error)) error {
+		return eachMatch(output, expression, found)
+	}, err
+}
+
+// valuesOf are the values in the output of one process, or why there are none.
+func (r *Rule) valuesOf(s Section, kept io.ReaderAt, each finder) ([]float64, *Found) {
+	switch s.Missing {
+	case "":
+	case Absent:
+		return nil, &Found{Absent: true, Error: r.From + ": the process did not write it"}
+	default:
+		return nil, &Found{Error: r.From + ": " + s.Missing}
+	}
+	c := chosen{rule: r}
+	if err := each(io.NewSectionReader(kept, s.Offset, s.Size), c.add); err != nil {
+		return nil, &Found{Error: r.From + ": " + err.Error()}
+	}
+	values, err := c.values()
+	switch {
+	case err != nil:
+		return nil, &Found{Error: r.From + ": " + err.Error()}
+	case len(values) == 0:
+		return nil, &Found{Absent: true, Error: r.From + ": no match"}
+	}
+	return values, nil
+}
+
+// chosen are the matches that count.
+type chosen struct {
+	rule    *Rule
+	matches int
+	text    []byte // the first match, or, with TakeLast, the last
+	all     []float64
+}
+
+// manyMatches is how many matches are counted where one is wanted.
+const manyMatches = 1000
+
+// add takes in a match and tells whether more are wanted.
+func (c *chosen) add(text []byte) (more bool, err error) {
+	c.matches++
+	switch c.rule.Take {
+	case TakeAll:
+		if c.matches > maxMatches {
+			return false, fmt.Errorf("%s", tooMany)
+		}
+		value, err := c.rule.number(string(text))
+		c.all = append(c.all, value)
+		return true, err
+	case TakeFirst:
+		c.text = append(c.text[:0], text...)
+		return false, nil
+	case TakeLast:
+		c.text = append(c.text[:0], text...)
+		return true, nil
+	}
+	if c.matches == 1 {
+		c.text = append(c.text[:0], text...)
+	}
+	return c.matches <= manyMatches, nil
+}
+
+// values are those of the matches that count.
+func (c *chosen) values() ([]float64, error) {
+	only := c.rule.Take == "" || c.rule.Take == TakeOnly
+	switch {
+	case c.matches == 0:
+		return nil, nil
+	case c.rule.Take == TakeAll:
+		return c.all, nil
+	case only && c.matches > manyMatches:
+		return nil, fmt.Errorf("more than %d matches: say take: first, last or all", manyMatches)
+	case only && c.matches > 1:
+		return nil, fmt.Errorf("%d matches: say take: first, last or all", c.matches)
+	}
+	value, err := c.rule.number(string(c.text))
+	return []float64{value}, err
+}

@@ -1,0 +1,77 @@
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/prepare"
+	"github.com/neurolens/neurolens/runner/task"
+)
+
+// Extract applies the rules of a job to the outputs in a file. Where it fails, began is the number of the rule at which it
+// did.
+type Extract func(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error)
+
+// extractHere applies rules in this process, without limits but that of time.
+func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error) {
+	found = extract.Read(ctx, job, kept, func(rule int) { began = rule })
+	return found, began, ctx.Err()
+}
+
+// reader reads the metrics of a target out of what a run has left; nil where none stands there.
+func (s *session) reader(ctx context.Context, t *prepare.Target) func(task.Kept) task.Reading {
+	rules := t.Point.Metrics
+	if len(rules) == 0 {
+		return nil
+	}
+	limit := t.Spec.Deadlines.Validate
+	return func(kept task.Kept) task.Reading {
+		limited, stop := context.WithTimeout(ctx, limit)
+		defer stop()
+		found, began, err := s.options.Extract(limited, jobOf(rules, kept), kept.File)
+		switch {
+		case ctx.Err() != nil:
+			return task.Reading{Cancelled: true}
+		case errors.Is(err, context.DeadlineExceeded):
+			err = fmt.Errorf("reading it took more than %s; raise timeouts.validate", limit)
+		}
+		if err != nil {
+			return task.Reading{Error: fmt.Sprintf("metric %s: %v", rules[began].Name, err)}
+		}
+		return readingOf(rules, found)
+	}
+}
+
+// jobOf is what has to be done to read the metrics of a run.
+func jobOf(rules []extract.Rule, kept task.Kept) extract.Job {
+	job := extract.Job{Rules: rules, Processes: kept.Processes}
+	for _, o := range kept.Outputs {
+		job.Sections = append(job.Sections, extract.Section{
+			Process: o.Process, From: o.Name, Offset: o.Offset, Size: o.Size, Missing: o.Missing,
+		})
+	}
+	return job
+}
+
+// readingOf is what was found, as a run has it. The first metric that cannot be read, and has to be there, makes the run
+// an error.
+func readingOf(rules []extract.Rule, found []extract.Found) task.Reading {
+	reading := task.Reading{Missing: map[string]string{}}
+	for i := range rules {
+		r, f := &rules[i], &found[i]
+		switch {
+		case f.Error == "":
+			reading.Metrics = append(reading.Metrics, f.Metric(r))
+		case r.Optional && f.Absent:
+			reading.Missing[r.Name] = extract.Absent
+		case r.Optional:
+			reading.Missing[r.Name] = f.Error
+		case reading.Error == "":
+			reading.Error = fmt.Sprintf("metric %s: %s", r.Name, f.Error)
+		}
+	}
+	return reading
+}

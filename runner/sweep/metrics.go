@@ -1,0 +1,161 @@
+package sweep
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxMetrics bounds the metrics that a sweep has read.
+const maxMetrics = 100
+
+// metricKeys are the keys of an entry of metrics.
+var metricKeys = []Key{
+	{Name: "from", Value: textValue, Default: extract.Stdout, Doc: "Where it stands: stdout, stderr, or a file that each process writes; {axis} is filled in."},
+	{Name: "regex", Value: textValue, Doc: "A regular expression (RE2) for a line; the number is its first group, or the whole match."},
+	{Name: "jq", Value: textValue, Doc: "A jq program for an output that is JSON."},
+	{Name: "unit", Value: textValue, Doc: "The unit of the number; without it the stored one of a metric that is known by name."},
+	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "The direction in which it improves."},
+	{Name: "take", Value: oneOf(extract.Takes...), Default: extract.TakeOnly, Doc: "Which of several matches count; only: more than one is an error."},
+	{Name: "optional", Value: switchValue, Default: "false", Doc: "Where it cannot be read it is NULL, with the reason; without this the run is an error."},
+}
+
+// readings are the keys of an entry that say how it is read; there is one of them.
+var readings = []string{"regex", "jq"}
+
+// metric is an entry of metrics.
+type metric struct {
+	rule extract.Rule
+	from template
+}
+
+// readMetrics reads the metrics that stand in outputs.
+func (p *program) readMetrics(d *document) error {
+	f := d.keys["metrics"]
+	if !f.given() {
+		return nil
+	}
+	members, err := f.members("metrics.")
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(members) == 0:
+		return f.errorf("is empty")
+	case len(members) > maxMetrics:
+		return f.errorf("more than %d metrics", maxMetrics)
+	}
+	for _, m := range members {
+		metric, err := p.readMetric(m)
+		if err != nil {
+			return err
+		}
+		p.metrics = append(p.metrics, metric)
+	}
+	d.ask("metrics", f)
+	return nil
+}
+
+// readMetric reads one entry.
+func (p *program) readMetric(m member) (metric, error) {
+	read := metric{rule: extract.Rule{Name: m.key, From: extract.Stdout}, from: template{parts: []part{{extract.Stdout, -1}}}}
+	values, err := m.value.known(m.value.what+".", keyNames(metricKeys))
+	if err != nil {
+		return metric{}, err
+	}
+	if err := extract.CheckName(m.key); err != nil {
+		return metric{}, m.value.errorf("%v", err)
+	}
+	r := &read.rule
+	var better string
+	for _, k := range metricKeys {
+		to := map[string]any{
+			"from": &r.From, "regex": &r.Regex, "jq": &r.JQ, "unit": &r.Unit, "better": &better, "take": &r.Take, "optional": &r.Optional,
+		}[k.Name]
+		if f := values[k.Name]; f.given() {
+			if err := k.Value.read(f, to); err != nil {
+				return metric{}, err
+			}
+		}
+	}
+	r.Better = schema.Better(better)
+	if f := values["from"]; f.given() {
+		if read.from, err = f.template(p.scope); err != nil {
+			return metric{}, err
+		}
+	}
+	return read, checkMetric(m.value, values, r)
+}
+
+// checkMetric refuses what no output can be read by.
+func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
+	regex, jq := values["regex"], values["jq"]
+	switch {
+	case !regex.given() && !jq.given():
+		return entry.errorf("says not how it is read: want regex or jq")
+	case regex.given() && jq.given():
+		return jq.errorf("there is a regex too, on line %d: want one of them", regex.line)
+	}
+	for _, c := range []struct {
+		at  field
+		err func() error
+	}{
+		{regex, func() error { return extract.CheckRegex(r.Regex) }},
+		{jq, func() error { return extract.CheckJQ(r.JQ) }},
+		{values["unit"], r.CheckUnit},
+		{values["better"], r.CheckBetter},
+	} {
+		if !c.at.given() {
+			continue
+		}
+		if err := c.err(); err != nil {
+			return c.at.errorf("%v", err)
+		}
+	}
+	return nil
+}
+
+// fillMetrics gives the metrics at a point, or none where nothing that it runs has outputs.
+func (p *program) fillMetrics(point *Point, row []*value) {
+	if len(p.metrics) == 0 || !keyOf("metrics").takes(point.Executor) {
+		return
+	}
+	if p.sharedMetrics != nil {
+		point.Metrics = p.sharedMetrics
+		return
+	}
+	for _, m := range p.metrics {
+		rule := m.rule
+		rule.From = m.from.fill(row)
+		*p.size += len(rule.From) + 128
+		point.Metrics = append(point.Metrics, rule)
+	}
+	if !slices.ContainsFunc(p.metrics, func(m metric) bool { return !m.from.fixed() }) {
+		p.sharedMetrics = point.Metrics
+	}
+}
+
+// metricsText is what is read of outputs, as canonical JSON.
+func metricsText(p *Point) string {
+	if len(p.Metrics) == 0 {
+		return ""
+	}
+	all := map[string]any{}
+	for _, m := range p.Metrics {
+		entry := map[string]any{"from": m.From}
+		for key, text := range map[string]string{
+			"regex": m.Regex, "jq": m.JQ, "unit": m.Unit, "better": string(m.Better), "take": m.Take,
+		} {
+			if text != "" {
+				entry[key] = text
+			}
+		}
+		if m.Optional {
+			entry["optional"] = true
+		}
+		all[m.Name] = entry
+	}
+	text, _ := schema.CanonicalJSON(all) // maps of texts always have one
+	return text
+}

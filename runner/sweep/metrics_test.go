@@ -1,0 +1,95 @@
+package sweep
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/extract"
+)
+
+func TestMetrics(t *testing.T) {
+	s := parse(t, `
+command: [prog, "{n}"]
+grid: {n: [1, 2.0]}
+metrics:
+  accuracy: {regex: 'acc (\S+)', unit: "%", better: higher, take: last, optional: true}
+  loss: {from: "out-{n}.json", jq: .loss}
+  err: {from: stderr, regex: x}
+`, Overrides{})
+	first, second := s.Points[0].Metrics, s.Points[1].Metrics
+	equal(t, first, []extract.Rule{
+		{Name: "accuracy", From: "stdout", Regex: `acc (\S+)`, Unit: "%", Better: "higher", Take: "last", Optional: true},
+		{Name: "loss", From: "out-1.json", JQ: ".loss"},
+		{Name: "err", From: "stderr", Regex: "x"},
+	})
+	equal(t, second[1].From, "out-2.0.json")
+	equal(t, s.Points[1].Settings()["metrics"], `{"accuracy":{"better":"higher","from":"stdout","optional":true,"regex":"acc (\\S+)","take":"last","unit":"%"},`+
+		`"err":{"from":"stderr","regex":"x"},"loss":{"from":"out-2.0.json","jq":".loss"}}`)
+
+	shared := parse(t, "command: [prog, '{n}']\ngrid: {n: [1, 2]}\nmetrics: {m: {regex: x}}\ncalibrate: true", Overrides{})
+	if &shared.Points[0].Metrics[0] != &shared.Points[1].Metrics[0] {
+		t.Error("points do not share metrics that are the same")
+	}
+	for _, p := range shared.Points {
+		if p.Calibration && p.Metrics != nil {
+			t.Errorf("a point of calibrate has metrics: %v", p.Metrics)
+		}
+	}
+	equal(t, len(parse(t, "file: b.py\nmetrics: {m: {regex: x}}", Overrides{}).Points[0].Metrics), 1)
+}
+
+func TestErrorsOfMetrics(t *testing.T) {
+	check := refuses(t, "command: [prog, '{n}']\ngrid: {n: [1]}\n")
+	check("metrics: 5", "3: metrics: want a map, got 5")
+	check("metrics: [a]", "3: metrics: want a map, got a list")
+	check("metrics:", "3: metrics: want a map, got nothing")
+	check("metrics: {}", "3: metrics: is empty")
+	check("metrics: {m: x}", `3: metrics.m: want a map, got "x"`)
+	check("metrics: {m: [x]}", "3: metrics.m: want a map, got a list")
+	check("metrics:\n  m:", "4: metrics.m: want a map, got nothing")
+	check("metrics: {m: {}}", "3: metrics.m: says not how it is read: want regex or jq")
+	check("metrics: {m: {regexp: x}}", "3: metrics.m: unknown key regexp: did you mean regex?")
+	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional regex take unit")
+	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: key m is already on line 3")
+	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name begins with a letter and has letters, digits and _ . : / - only")
+	check("metrics: {latency: {regex: x}}", "3: metrics.latency: latency is measured in every run: give what the output says another name")
+	check("metrics: {peak_memory: {regex: x}}", "3: metrics.peak_memory: peak_memory is measured in every run: give what the output says another name")
+	for _, key := range []string{"from", "regex", "jq", "unit"} {
+		with := func(value string) string {
+			text := "metrics:\n  m:\n    " + key + ": " + value
+			if key == "from" || key == "unit" {
+				text += "\n    regex: x"
+			}
+			return text
+		}
+		at := "5: metrics.m." + key + ": "
+		check(with("5"), at+"want text, got 5: quote it")
+		check(with("true"), at+"want text, got true: quote it")
+		check(with("[a]"), at+"want text, got a list")
+		check(with("{a: b}"), at+"want text, got a map")
+		check(with(""), at+"want text, got nothing")
+		check(with(`""`), at+"is empty")
+	}
+	check("metrics: {m: {regex: x, from: 'out-{k}'}}", "3: metrics.m.from: {k} is no axis (write {{ and }} for braces)")
+	check("metrics: {m: {regex: x, from: 'a}'}}", "3: metrics.m.from: a lone } in \"a}\": write }} for a brace")
+	check("metrics: {m: {regex: '(x'}}", "3: metrics.m.regex: error parsing regexp: missing closing ): `(x`")
+	check("metrics: {m: {jq: '.a |'}}", "3: metrics.m.jq: unexpected EOF")
+	check("metrics: {m: {jq: 'nope'}}", "3: metrics.m.jq: function not defined: nope/0")
+	check("metrics:\n  m:\n    regex: x\n    jq: .", "6: metrics.m.jq: there is a regex too, on line 5: want one of them")
+	check("metrics: {accuracy: {regex: x, unit: ms}}", "3: metrics.accuracy.unit: accuracy is in ratio, not in ms")
+	check("metrics: {accuracy: {regex: x, better: lower}}", "3: metrics.accuracy.better: of accuracy, higher is better")
+	check("metrics: {m: {regex: x, better: up}}", `3: metrics.m.better: want one of lower higher, got "up"`)
+	check("metrics: {m: {regex: x, better: [lower]}}", "3: metrics.m.better: want one of lower higher, got a list")
+	check("metrics: {m: {regex: x, take: 1}}", "3: metrics.m.take: want one of only first last all, got 1")
+	check("metrics: {m: {regex: x, take: {a: b}}}", "3: metrics.m.take: want one of only first last all, got a map")
+	check("metrics: {m: {regex: x, optional: 1}}", "3: metrics.m.optional: want true or false, got 1")
+	check("metrics: {m: {regex: x, optional: }}", "3: metrics.m.optional: want true or false, got nothing")
+	many := "metrics:"
+	for i := range maxMetrics + 1 {
+		many += "\n  m" + strings.Repeat("x", i) + ": {regex: x}"
+	}
+	check(many, "3: metrics: more than 100 metrics")
+	refuses(t, tiny)("metrics: {m: {regex: x}}", "3: metrics: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	refuses(t, "command: [prog]\ngrid: {n: [1]}\n")("metrics: {m: {regex: x, from: 'o-{n}'}}",
+		"2: axis n: {n} is used by no argument of command, nor by env, cwd, wrapper or build")
+}
