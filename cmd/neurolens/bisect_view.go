@@ -146,10 +146,7 @@ func commitText(c worktree.Commit) string {
 
 // report prints how a search ended.
 func (b *bisector) report(search *bisect.Search, end bisect.End) error {
-	t := bisectTable()
-	for _, f := range search.Findings(end) {
-		t.Rows = append(t.Rows, b.row(f, search, end))
-	}
+	t := answer.TableOf(bisectFields(), bisectRows(search, end))
 	if err := b.print(b.format, t, func() term.View { return b.view(search, end) }); err != nil {
 		return err
 	}
@@ -160,36 +157,6 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 		return errRunsFailed
 	}
 	return errInconclusive
-}
-
-// bisectTable has one row a commit that may be the first changed one, or a point in which the ends do not differ.
-func bisectTable() answer.Table {
-	t := answer.Table{}
-	for _, name := range []string{"result", "git_commit", "subject", "tested", "reason", "point", "point_id", "metric", "unit", "scale"} {
-		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeText})
-	}
-	for _, name := range []string{"change", "low", "high", "confidence"} {
-		t.Columns = append(t.Columns, answer.Column{Name: name, Type: answer.TypeReal})
-	}
-	t.Columns = append(t.Columns,
-		answer.Column{Name: "blocks", Type: answer.TypeInteger}, answer.Column{Name: "session_id", Type: answer.TypeText},
-		answer.Column{Name: "base_commit", Type: answer.TypeText},
-		answer.Column{Name: "commits", Type: answer.TypeInteger}, answer.Column{Name: "steps", Type: answer.TypeInteger}, answer.Column{Name: "blocks_all", Type: answer.TypeInteger})
-	return t
-}
-
-func (b *bisector) row(f bisect.Finding, search *bisect.Search, end bisect.End) []any {
-	step := f.Step
-	row := []any{
-		string(f.Result), f.Commit.ID, f.Commit.Subject, answer.Text(step.Result), answer.Text(step.Reason),
-		answer.Text(step.Point), answer.Text(step.PointID), answer.Text(step.Metric), answer.Text(step.Unit), answer.Text(step.Scale),
-		nil, nil, nil, nil, int64(step.Blocks), answer.Text(step.Session),
-		b.history.Good.ID, int64(len(b.history.Commits)), int64(len(search.Steps)), int64(search.Measured(end)),
-	}
-	if step.Confidence > 0 {
-		row[10], row[11], row[12], row[13] = step.Change, step.Low, step.High, step.Confidence
-	}
-	return row
 }
 
 // view is the answer for people.

@@ -97,13 +97,19 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "path", Type: answer.TypeText}, {Name: "table_name", Type: answer.TypeText}, {Name: "rows", Type: answer.TypeInteger},
-	}}
-	for _, f := range done.Files {
-		t.Rows = append(t.Rows, []any{filepath.ToSlash(f.Path), f.Table, f.Rows})
+	return a.print(format, answer.TableOf(fileFields(), done.Files), func() term.View { return a.exportView(done.Files) })
+}
+
+// fileFields are the columns of a list of exported files.
+func fileFields() []answer.Field[export.File] {
+	field := func(name string, t answer.Type, meaning string, of func(*export.File) any) answer.Field[export.File] {
+		return answer.Field[export.File]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 	}
-	return a.print(format, t, func() term.View { return a.exportView(t) })
+	return []answer.Field[export.File]{
+		field("path", answer.TypeText, "the file that was written", func(f *export.File) any { return filepath.ToSlash(f.Path) }),
+		field("table_name", answer.TypeText, "the table that it holds", func(f *export.File) any { return f.Table }),
+		field("rows", answer.TypeInteger, "how many rows", func(f *export.File) any { return f.Rows }),
+	}
 }
 
 // exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
@@ -114,11 +120,10 @@ func (a *app) exportStream(format export.Format) io.Writer {
 	return a.stdout
 }
 
-func (a *app) exportView(t answer.Table) term.View {
-	v := term.View{Columns: []term.Column{{Header: "FILE"}, {Header: "ROWS", Right: true}}, Below: []string{term.Count(len(t.Rows), "file")}}
-	for _, row := range t.Rows {
-		rows, _ := row[2].(int64)
-		v.Rows = append(v.Rows, []term.Cell{{Text: textAt(t, row, "path")}, {Text: term.Thousands(int(rows))}})
+func (a *app) exportView(files []export.File) term.View {
+	v := term.View{Columns: []term.Column{{Header: "FILE"}, {Header: "ROWS", Right: true}}, Below: []string{term.Count(len(files), "file")}}
+	for _, f := range files {
+		v.Rows = append(v.Rows, []term.Cell{{Text: filepath.ToSlash(f.Path)}, {Text: term.Thousands(int(f.Rows))}})
 	}
 	return v
 }
