@@ -12,7 +12,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// A listing has the columns and rows that were asked for. Several stores answer as one; none of them is written to.
+// A listing has the runs that match, in the order that was asked for. Several stores answer as one; none of them is written to.
 func ExampleDB_List() {
 	dir, err := os.MkdirTemp("", "example-")
 	if err != nil {
@@ -29,20 +29,20 @@ func ExampleDB_List() {
 	}
 	defer db.Close()
 	found, err := db.List(ctx, query.ListRequest{
-		Filter: "batch_size>=2 p50<1ms", Columns: []string{"benchmark", "batch_size", "p50"}, Sort: []string{"-p50"}, Limit: 2,
+		Filter: "batch_size>=2 p50<1ms", Sort: []string{"-p50"}, Limit: 2,
 	})
 	if err != nil {
 		panic(err)
 	}
-	for _, row := range found.Rows {
-		fmt.Println(row...)
+	for _, run := range found.Runs {
+		fmt.Println(run.Benchmark, *run.BatchSize, *run.Median, run.Unit)
 	}
-	fmt.Println(len(found.Rows), "of", found.Total)
+	fmt.Println(len(found.Runs), "of", found.Total)
 	_, err = db.List(ctx, query.ListRequest{Filter: "batchsize=2"})
 	fmt.Println(err)
 	// Output:
-	// matmul 4 600000
-	// matmul 2 300000
+	// matmul 4 600000 ns
+	// matmul 2 300000 ns
 	// 2 of 2
 	// filter: batchsize=2  (offset 0): there is no column and no run has a parameter "batchsize"; did you mean batch_size?
 }

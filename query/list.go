@@ -2,239 +2,79 @@ package query
 
 import (
 	"context"
-	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ListRequest says which runs List gives.
+// ListRequest says which runs are listed, and in which order.
 type ListRequest struct {
-	Filter  string    // in the filter language; empty matches every run
-	Since   time.Time // runs that started at or after; the zero time is no bound
-	Until   time.Time // runs that started before; the zero time is no bound
-	Columns []string  // of runs, in the order wanted; nil is every column
-	Sort    []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
-	Limit   int       // at most so many rows; 0 is no limit
-	Metric  string    // the columns that sum samples up are of this metric, NULL of runs without it; empty is the primary one of each
+	Filter string    // in the filter language; empty matches every run
+	Since  time.Time // runs that started at or after; the zero time is no bound
+	Until  time.Time // runs that started before; the zero time is no bound
+	Sort   []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
+	Limit  int       // at most so many rows; 0 is no limit
+	Metric string    // the columns that sum samples up are of this metric, NULL of runs without it; empty is the primary one of each
 }
 
-// Listing is what List found.
-type Listing struct {
-	answer.Table
+// Found is what is known of all runs that match.
+type Found struct {
 	Total int // runs that match, before Limit; 0 of Pages with a Limit
-
 	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
 	// else in the filter leaves out.
 	NotNumbers map[string]int
-
 	// OtherMetrics are the metrics that the runs of a page have, where none of them has the one that was asked for.
 	OtherMetrics []string
 }
 
-// List gives the runs that match. Bounds are cut to milliseconds; a run without a start time is within no bounds.
-// Without filter, bounds and order Total counts from the names of files alone.
+// Listing is what List found.
+type Listing struct {
+	Found
+	Runs []ListedRun
+}
+
+// Page is a part of what Pages found.
+type Page struct {
+	Found
+	answer.Table
+}
+
+// List gives the runs that match, as listings show them. Bounds are cut to milliseconds; a run without a start time is
+// within no bounds. Without filter, bounds and order Total counts from the names of files alone.
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
-	err := db.pages(ctx, lister{req: req, counts: true, page: func(page Listing) error {
-		page.Rows = append(all.Rows, page.Rows...)
-		all = page
-		return nil
-	}})
+	err := db.pages(ctx, lister{req: req, counts: true}, listedColumns, func(p part) error {
+		runs, err := p.listed(ctx)
+		all = Listing{p.Found, append(all.Runs, runs...)}
+		return err
+	})
 	if err != nil {
 		return Listing{}, err
 	}
 	return all, nil
 }
 
-// pageValues bounds what is in memory of a listing.
-const pageValues = 1 << 18
-
-// rowsOfPage is how many rows with these columns a page has. A map counts for what it usually holds.
-func rowsOfPage(columns []*schema.Column) int {
-	values := 1
-	for _, c := range columns {
-		switch c.Kind {
-		case schema.KindMap:
-			values += 16
-		case schema.KindList:
-			values += 4
-		default:
-			values++
+// Runs gives the runs that match, of which some columns of runs are read: what is in others is left empty. Of its metrics a run
+// has the primary one alone, where `metric` is read, with its summary and without samples.
+func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]schema.Run, error) {
+	var all []schema.Run
+	err := db.pages(ctx, lister{req: req, counts: true}, columns, func(p part) error {
+		stored := scan.NewStored(schema.Runs, p.columns)
+		for _, row := range p.Rows {
+			all = append(all, stored.Run(row))
 		}
-	}
-	return min(scan.PageRows, pageValues/values)
-}
-
-// Pages is List for listings of any length: it hands them over in pages, one after another, of which there is at least
-// one. An error of page ends it and is returned.
-func (db *DB) Pages(ctx context.Context, req ListRequest, page func(Listing) error) error {
-	return db.pages(ctx, lister{req: req, page: page})
-}
-
-// pages hands over what a lister is to list.
-func (db *DB) pages(ctx context.Context, l lister) error {
-	var err error
-	if l.columns, err = scan.RunColumns(l.req.Columns); err != nil {
-		return err
-	}
-	l.question = scan.Question{Filter: l.req.Filter, Bounds: scan.NewBounds(l.req.Since, l.req.Until), Sort: l.req.Sort}
-	if l.question.Everything() && l.req.Limit > 0 && db.stores.Single() {
-		if err := db.newestPages(ctx, l); !errors.Is(err, errUnsure) {
-			return err
-		}
-	}
-	since := time.Time{}
-	if strings.TrimSpace(l.req.Filter) == "" {
-		since = l.req.Since
-	}
-	return db.stores.AskSince(ctx, since, func(r *scan.Reader) error { return l.list(ctx, r) })
-}
-
-// newestPages hands over the newest runs of the only store. It fails with errUnsure, before anything is handed over,
-// where files would have to be opened to count all.
-func (db *DB) newestPages(ctx context.Context, l lister) error {
-	if l.counts {
-		l.names = db.stores.CountNames()
-	}
-	return db.stores.AskNewest(ctx, l.req.Limit, func(r *scan.Reader) error { return l.list(ctx, r) })
-}
-
-// errUnsure says that names do not tell how many runs there are.
-var errUnsure = errors.New("a run may stand in two files")
-
-// lister hands the pages of a listing over.
-type lister struct {
-	req      ListRequest
-	question scan.Question
-	columns  []*schema.Column
-	counts   bool                  // Total is wanted where there is a Limit
-	names    func() scan.NameCount // counts all runs, where the sources are those of the newest alone
-	page     func(Listing) error
-
-	ids    []schema.ULID
-	head   Listing       // without rows
-	only   *answer.Table // the rows of all ids, where they were read with them
-	stored int           // so many ids from the beginning have their rows in the temporary table listed, or had
-	shown  int           // ids whose rows were handed over: what follows an interruption goes on from there
-}
-
-// list hands over what is left of the listing.
-func (l *lister) list(ctx context.Context, r *scan.Reader) error {
-	if l.shown == 0 {
-		if err := l.choose(ctx, r); err != nil {
-			return err
-		}
-	}
-	for {
-		end := min(l.shown+rowsOfPage(l.columns), len(l.ids))
-		t, err := l.read(ctx, r, end)
-		if err != nil {
-			return err
-		}
-		page := l.head
-		page.Table = t
-		if l.req.Metric != "" {
-			if page.OtherMetrics, err = ofMetric(ctx, r, &page.Table, l.ids[l.shown:end], l.req.Metric); err != nil {
-				return err
-			}
-		}
-		if err := l.page(page); err != nil {
-			return err
-		}
-		if l.shown = end; end == len(l.ids) {
-			return nil
-		}
-	}
-}
-
-// choose finds the ids of the runs, in order.
-func (l *lister) choose(ctx context.Context, r *scan.Reader) error {
-	var found scan.Chosen
-	var err error
-	if l.question.Everything() {
-		found, l.only, err = r.NewestRows(ctx, l.req.Limit, l.columns)
-	} else {
-		found, err = l.match(ctx, r)
-	}
-	if err == nil && len(l.question.Sort) == 0 {
-		err = l.orderUntimed(ctx, r, &found)
-	}
-	if err == nil && l.names != nil {
-		found.Total, err = l.all(r)
-	}
+		return nil
+	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if l.req.Limit > 0 && !l.counts {
-		found.Total = 0
-	}
-	l.ids, l.head = found.IDs, Listing{Total: found.Total, NotNumbers: found.NotNumbers}
-	l.stored = 0
-	return nil
+	return all, nil
 }
 
-// all is how many runs there are, by names.
-func (l *lister) all(r *scan.Reader) (int, error) {
-	n := l.names()
-	if n.Err == nil && !n.Sure {
-		n.Err = errUnsure
-	}
-	return n.Runs - len(r.Src.Said.Removed), n.Err
-}
-
-// match finds the runs of a question that not all runs answer.
-func (l *lister) match(ctx context.Context, r *scan.Reader) (scan.Chosen, error) {
-	sel, err := r.Selected(ctx, l.question)
-	if err != nil {
-		return scan.Chosen{}, err
-	}
-	if len(sel.Order) == 0 && l.req.Limit > 0 && l.req.Limit <= scan.PageRows {
-		if l.counts || len(sel.NotNumbers) > 0 || r.Src.Runs() < scan.ManyRuns {
-			return r.NewestOf(ctx, sel, l.req.Limit)
-		}
-		return r.NewestAlone(ctx, sel, l.req.Limit)
-	}
-	found, err := r.Find(ctx, sel)
-	if err != nil {
-		return scan.Chosen{}, err
-	}
-	found.IDs, err = r.ListFound(ctx, sel, l.req.Limit)
-	return found, err
-}
-
-// read reads the rows of the ids that come next, up to end. Where their order is not that of the files, those of the
-// next pages are kept on the side: to read some rows from everywhere means to read all files.
-func (l *lister) read(ctx context.Context, r *scan.Reader, end int) (answer.Table, error) {
-	ids := l.ids[l.shown:end]
-	if l.only != nil {
-		page := *l.only
-		page.Rows = page.Rows[l.shown:end]
-		return page, nil
-	}
-	byTime := len(l.question.Sort) == 0 && !slices.ContainsFunc(ids, untimed)
-	if byTime || len(l.ids) <= scan.PageRows {
-		return r.Rows(ctx, ids, l.columns)
-	}
-	if end > l.stored {
-		next := min(l.shown+4*rowsOfPage(l.columns), len(l.ids))
-		q, err := r.Some(ctx, l.ids[l.shown:next], scan.WithRunID(l.columns))
-		if err != nil {
-			return answer.Table{}, err
-		}
-		if _, err := r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE listed AS "+q.SQL, q.Args...); err != nil {
-			return answer.Table{}, err
-		}
-		l.stored = next
-	}
-	t, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT * FROM listed SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id)", Args: []any{scan.IDTexts(ids)}})
-	if err != nil {
-		return answer.Table{}, err
-	}
-	return scan.ArrangeRows(&t, ids, l.columns)
+// Pages gives columns of the runs that match, in the order wanted; nil is every column. It hands them over in pages, one
+// after another, of which there is at least one, so that there may be any number. An error of page ends it and is returned.
+func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
+	return db.pages(ctx, lister{req: req}, columns, func(p part) error { return page(p.Page) })
 }

@@ -18,12 +18,9 @@ import (
 func TestListNewestFirst(t *testing.T) {
 	t.Parallel()
 	db := querytest.Open(t, querytest.NewStore(t, querytest.ManyRuns(7)...))
-	l, err := db.List(context.Background(), query.ListRequest{Limit: 3, Columns: []string{"repeat_index", "started_at", "p50", "unit", "params", "variant"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if l.Total != 7 || len(l.Rows) != 3 {
-		t.Fatalf("%d rows of %d, want 3 of 7", len(l.Rows), l.Total)
+	l := querytest.Pages(t, db, query.ListRequest{Limit: 3}, "repeat_index", "started_at", "p50", "unit", "params", "variant")
+	if len(l.Rows) != 3 {
+		t.Fatalf("%d rows, want 3", len(l.Rows))
 	}
 	want := []any{int64(6), querytest.Start.Add(6 * time.Second), 100_070.0, "ns", map[string]any{"dim": "64"}, nil}
 	if got := fmt.Sprintf("%#v", l.Rows[0]); got != fmt.Sprintf("%#v", want) {
@@ -134,20 +131,21 @@ func TestListUnknownNames(t *testing.T) {
 		{query.ListRequest{Sort: []string{"-dmi"}}, `did you mean dim?`},
 		{query.ListRequest{Sort: []string{"params"}}, `sort: "params" has no order`},
 		{query.ListRequest{Sort: []string{"-"}}, `sort: "-" has no order`},
-		{query.ListRequest{Columns: []string{"values"}}, `columns: runs has no column "values"`},
 		{query.ListRequest{Filter: "status~(?<x>ok){1001}"}, `filter: `},
 	} {
 		_, err := db.List(ctx, c.req)
 		querytest.WantInput(t, err, c.want)
 	}
+	_, err := db.Runs(ctx, query.ListRequest{}, "values")
+	querytest.WantInput(t, err, `columns: runs has no column "values"`)
 	for _, filter := range []string{"dim=4711", "param.xyzzy=1", "status=nope", "not xyzzy=1 status=error"} {
 		l, err := db.List(ctx, query.ListRequest{Filter: filter})
 		if filter == "not xyzzy=1 status=error" {
 			querytest.WantInput(t, err, "xyzzy")
 			continue
 		}
-		if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
-			t.Errorf("%s: %d runs, %d columns, %v; want an empty listing", filter, l.Total, len(l.Columns), err)
+		if err != nil || l.Total != 0 || len(l.Runs) != 0 {
+			t.Errorf("%s: %d runs of %d, %v; want none", filter, len(l.Runs), l.Total, err)
 		}
 	}
 }
@@ -183,8 +181,11 @@ func TestEmptyStore(t *testing.T) {
 	db := querytest.Open(t, querytest.NewStore(t))
 	ctx := context.Background()
 	l, err := db.List(ctx, query.ListRequest{Filter: "dim=64 session=last", Sort: []string{"-p99"}})
-	if err != nil || l.Total != 0 || len(l.Columns) != len(schema.Runs.Columns) {
-		t.Errorf("List: %d runs, %d columns, %v", l.Total, len(l.Columns), err)
+	if err != nil || l.Total != 0 || len(l.Runs) != 0 {
+		t.Errorf("List: %d runs of %d, %v", len(l.Runs), l.Total, err)
+	}
+	if p := querytest.Pages(t, db, query.ListRequest{}); len(p.Rows) != 0 || len(p.Columns) != len(schema.Runs.Columns) {
+		t.Errorf("Pages: %d rows of %d columns", len(p.Rows), len(p.Columns))
 	}
 	for table, want := range map[string]int{"runs": 84, "samples": 30, "samples_long": 5, "ops": 10} {
 		r, err := sql.Select(ctx, db, "SELECT * FROM "+table)

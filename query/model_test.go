@@ -304,7 +304,6 @@ func TestNotNumbers(t *testing.T) {
 		{query.ListRequest{Filter: "dim>=100", Until: runs[2].StartedAt}, 0, map[string]int{"dim": 1}},
 		{query.ListRequest{Filter: "dim>=100 variant=a", Sort: []string{"dim"}}, 1, map[string]int{"dim": 1}},
 	} {
-		c.req.Columns = []string{"params"}
 		for _, c.req.Limit = range []int{0, 10} {
 			l, err := db.List(context.Background(), c.req)
 			if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -39,13 +38,13 @@ func TestNewestRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	for limit, want := range map[int][]int{1: {110}, 5: {110, 109, 108, 107, 106}, 9: {110, 109, 108, 107, 106, 105, 104, 103, 102}} {
-		l, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"repeat_index"}})
+		l, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Limit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []int
-		for _, row := range l.Rows {
-			got = append(got, int(row[0].(int64)))
+		for i := range l.Runs {
+			got = append(got, slices.IndexFunc(runs, func(r schema.Run) bool { return r.RunID == l.Runs[i].RunID }))
 		}
 		if !slices.Equal(got, want) || l.Total != 111 {
 			t.Errorf("limit %d: got %v of %d, want %v of 111", limit, got, l.Total, want)
@@ -65,12 +64,12 @@ func TestNewestTwice(t *testing.T) {
 	querytest.Append(t, dir, runs[3], runs[39])
 	db := querytest.Open(t, dir)
 	for _, limit := range []int{1, 5, 30, 100} {
-		l, err := db.List(context.Background(), query.ListRequest{Limit: limit, Columns: []string{"run_id"}})
+		l, err := db.List(context.Background(), query.ListRequest{Limit: limit})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if l.Total != 40 || len(l.Rows) != min(limit, 40) || l.Rows[0][0] != runs[39].RunID {
-			t.Errorf("limit %d: %d rows of %d, the first is %v", limit, len(l.Rows), l.Total, l.Rows[0])
+		if l.Total != 40 || len(l.Runs) != min(limit, 40) || l.Runs[0].RunID != runs[39].RunID {
+			t.Errorf("limit %d: %d runs of %d, the first is %v", limit, len(l.Runs), l.Total, l.Runs[0])
 		}
 	}
 }
@@ -109,7 +108,7 @@ func TestPagesNewest(t *testing.T) {
 		{"bs>=16", "batch_size >= 16", 5_000, many / 11}, // more than a page
 		{"status=ok", "status = 'ok'", 4_096, many - 2},
 	} {
-		req := query.ListRequest{Filter: c.filter, Limit: c.limit, Columns: []string{"run_id", "params", "tags", "p50"}}
+		req := query.ListRequest{Filter: c.filter, Limit: c.limit}
 		want, err := db.List(ctx, req)
 		if err != nil {
 			t.Fatalf("%q: %v", c.filter, err)
@@ -118,22 +117,15 @@ func TestPagesNewest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.EqualFunc(want.Rows, same.Rows, func(a, b []any) bool { return a[0] == b[0] }) || want.Total < c.of || c.of == 0 && want.Total > 0 {
-			t.Errorf("%q: List gives %d rows of %d, SQL %d", c.filter, len(want.Rows), want.Total, len(same.Rows))
+		if !slices.EqualFunc(want.Runs, same.Rows, func(a query.ListedRun, b []any) bool { return a.RunID == b[0] }) || want.Total < c.of || c.of == 0 && want.Total > 0 {
+			t.Errorf("%q: List gives %d runs of %d, SQL %d", c.filter, len(want.Runs), want.Total, len(same.Rows))
 		}
 		if len(same.Rows) > 0 && same.Rows[0][1] != int64(want.Total) {
 			t.Errorf("%q: Total is %d, want %v", c.filter, want.Total, same.Rows[0][1])
 		}
-		var got query.Listing
-		if err := db.Pages(ctx, req, func(page query.Listing) error {
-			page.Rows = append(got.Rows, page.Rows...)
-			got = page
-			return nil
-		}); err != nil {
-			t.Fatalf("%q: %v", c.filter, err)
-		}
-		if len(got.Rows) != len(want.Rows) || len(want.Rows) > 0 && !reflect.DeepEqual(got.Rows, want.Rows) || !slices.Equal(got.Columns, want.Columns) {
-			t.Errorf("%q, limit %d: Pages gives %d rows, List %d", c.filter, c.limit, len(got.Rows), len(want.Rows))
+		got := querytest.Pages(t, db, req, "run_id", "p50")
+		if !slices.EqualFunc(want.Runs, got.Rows, func(a query.ListedRun, b []any) bool { return a.RunID == b[0] && *a.Median == b[1] }) {
+			t.Errorf("%q, limit %d: Pages gives %d rows, List %d", c.filter, c.limit, len(got.Rows), len(want.Runs))
 		}
 		counted := strings.HasPrefix(c.filter, "dim") && !strings.Contains(c.filter, old) // the run whose dim is wide is a later one
 		if !maps.Equal(got.NotNumbers, want.NotNumbers) || (want.NotNumbers["dim"] == 1) != counted {

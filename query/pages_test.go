@@ -33,10 +33,9 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.req.Columns = []string{"p50", "run_id"}
 		var got []string
 		pages := 0
-		err = db.Pages(ctx, c.req, func(page query.Listing) error {
+		err = db.Pages(ctx, c.req, []string{"p50", "run_id"}, func(page query.Page) error {
 			pages++
 			if page.Total != len(want.Rows) && c.req.Limit == 0 || len(page.Columns) != 2 {
 				return fmt.Errorf("%d runs, want %d; %v", page.Total, len(want.Rows), page.Columns)
@@ -55,7 +54,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	stop := errors.New("enough")
-	if err := db.Pages(ctx, query.ListRequest{}, func(query.Listing) error { return stop }); !errors.Is(err, stop) {
+	if err := db.Pages(ctx, query.ListRequest{}, nil, func(query.Page) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -182,13 +182,13 @@ func TestShow(t *testing.T) {
 			t.Fatalf("%s: %v", text, err)
 		}
 		var metrics []string
-		for _, row := range d.Metrics.Rows {
-			metrics = append(metrics, row[d.Metrics.Index("metric")].(string))
+		for i := range d.Metrics {
+			metrics = append(metrics, d.Metrics[i].Name)
 		}
-		if len(d.Run.Rows) != 1 || d.Run.Rows[0][0] != id || !slices.Equal(metrics, []string{"latency", "loss", "peak_memory"}) {
-			t.Errorf("%s: got %v, %v", text, d.Run.Rows, metrics)
+		if d.Run.RunID != id || !slices.Equal(metrics, []string{"latency", "loss", "peak_memory"}) {
+			t.Errorf("%s: got %v, %v", text, d.Run.RunID, metrics)
 		}
-		values := d.Metrics.Rows[0][d.Metrics.Index("values")].([]any)
+		values := d.Metrics[0].Values()
 		if len(values) != 1000 || values[0] != float64(runs[3].Metrics[0].Ticks[0]) {
 			t.Errorf("%s: %d values, first %v", text, len(values), values[0])
 		}

@@ -64,19 +64,19 @@ var roles = map[string]func(store string) error{
 		return err
 	}),
 	"all columns":       pages(query.ListRequest{}),
-	"all pages":         pages(query.ListRequest{Columns: lsColumns}),
-	"all pages, sorted": pages(query.ListRequest{Columns: lsColumns, Sort: []string{"-p99"}}),
-	"all filtered":      pages(query.ListRequest{Columns: lsColumns, Filter: "dim!=64"}),
+	"all pages":         pages(query.ListRequest{}, lsColumns...),
+	"all pages, sorted": pages(query.ListRequest{Sort: []string{"-p99"}}, lsColumns...),
+	"all filtered":      pages(query.ListRequest{Filter: "dim!=64"}, lsColumns...),
 	"groups": asked(func(ctx context.Context, db *query.DB) error {
 		_, err := db.Groups(ctx, query.GroupRequest{Filter: "status=ok", By: []string{"point_id"}})
 		return err
 	}),
 	"show by suffix": asked(func(ctx context.Context, db *query.DB) error {
-		newest, err := db.List(ctx, query.ListRequest{Limit: 1, Columns: []string{"run_id"}})
+		newest, err := db.Newest(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = db.Show(ctx, newest.Rows[0][0].(string)[14:])
+		_, err = db.Show(ctx, newest[14:])
 		return err
 	}),
 	"export": asked(func(ctx context.Context, db *query.DB) error {
@@ -101,19 +101,18 @@ func asked(ask func(context.Context, *query.DB) error) func(string) error {
 
 func list(req query.ListRequest) func(string) error {
 	return asked(func(ctx context.Context, db *query.DB) error {
-		req.Columns = lsColumns
 		l, err := db.List(ctx, req)
-		if err == nil && len(l.Rows) != req.Limit {
-			err = fmt.Errorf("%d rows", len(l.Rows))
+		if err == nil && len(l.Runs) != req.Limit {
+			err = fmt.Errorf("%d runs", len(l.Runs))
 		}
 		return err
 	})
 }
 
-func pages(req query.ListRequest) func(string) error {
+func pages(req query.ListRequest, columns ...string) func(string) error {
 	return asked(func(ctx context.Context, db *query.DB) error {
 		rows, total := 0, 0
-		err := db.Pages(ctx, req, func(page query.Listing) error {
+		err := db.Pages(ctx, req, columns, func(page query.Page) error {
 			rows += len(page.Rows)
 			total = page.Total
 			return nil

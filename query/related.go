@@ -2,78 +2,123 @@ package query
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Related is what a run is to be seen beside.
 type Related struct {
-	// Before is the newest run of the same point on the same machine, of a session before: one row of RelatedFacts, env
-	// and session_id; no row where there is none.
-	Before answer.Table
+	// Before is the id of the newest run of the same point on the same machine, of a session before; empty where there is
+	// none.
+	Before string
+	// Changes are the facts in which the run differs from that one, which is the base: columns of hardware, code and
+	// environment in the order in which they matter, then env.NAME by name.
+	Changes []facts.Difference
 	// Against is the commit that the session of the run compared with; empty where it compared nothing.
 	Against string
 }
 
-// RelatedFacts are the columns in which a run is told from the one before it, beside env.
-var RelatedFacts = facts.Columns(facts.Hardware, facts.Code, facts.Environment)
-
 // Related finds what a run is to be seen beside.
 func (db *DB) Related(ctx context.Context, d Detail) (Related, error) {
 	var r Related
-	var err error
-	if r.Before, err = db.runBefore(ctx, d.Run); err != nil {
+	before, err := db.runBefore(ctx, &d.Run)
+	if err != nil {
 		return Related{}, err
 	}
-	r.Against, err = db.baseCommit(ctx, d.Run)
+	if before != nil {
+		r.Before, r.Changes = before.RunID, changes(before, &d.Run)
+	}
+	r.Against, err = db.baseCommit(ctx, &d.Run)
 	return r, err
 }
 
-// textOf is a text of the only row of a table; empty for NULL.
-func textOf(t answer.Table, column string) string {
-	text, _ := t.Rows[0][t.Index(column)].(string)
-	return text
-}
-
 // runBefore finds Related.Before. A run that does not say its machine, session or start has none.
-func (db *DB) runBefore(ctx context.Context, run answer.Table) (answer.Table, error) {
-	machine, session := textOf(run, "machine"), textOf(run, "session_id")
-	until, ok := run.Rows[0][run.Index("started_at")].(time.Time)
-	if machine == "" || session == "" || !ok {
-		return answer.Table{}, nil
+func (db *DB) runBefore(ctx context.Context, run *schema.Run) (*schema.Run, error) {
+	if run.Env.Machine == "" || run.SessionID == "" || run.StartedAt.IsZero() {
+		return nil, nil
 	}
 	otherSide := "side!=base" // which has another commit
-	if textOf(run, "side") == "base" {
+	if run.Side == "base" {
 		otherSide = "side!=head"
 	}
-	words := []string{"point_id=" + filter.Quote(textOf(run, "point_id")), "machine=" + filter.Quote(machine), "session!=" + session, otherSide}
-	list, err := db.List(ctx, ListRequest{
-		Filter: strings.Join(words, " "), Until: until, Columns: append([]string{"session_id", "env"}, RelatedFacts...), Limit: 1,
-	})
-	return list.Table, err
+	words := []string{"point_id=" + filter.Quote(run.PointID), "machine=" + filter.Quote(run.Env.Machine), "session!=" + run.SessionID, otherSide}
+	return db.newest(ctx, ListRequest{Filter: strings.Join(words, " "), Until: run.StartedAt}, append([]string{"run_id", "env"}, relatedFacts()...)...)
+}
+
+// relatedFacts are the columns in which a run is told from the one before it, beside env.
+func relatedFacts() []string { return facts.Columns(facts.Hardware, facts.Code, facts.Environment) }
+
+// changes finds Related.Changes.
+func changes(before, run *schema.Run) []facts.Difference {
+	was, is := factsOf(before), factsOf(run)
+	entries := maps.Clone(was)
+	maps.Copy(entries, is)
+	columns := relatedFacts()
+	for _, name := range columns {
+		delete(entries, name)
+	}
+	var all []facts.Difference
+	for _, name := range append(columns, slices.Sorted(maps.Keys(entries))...) {
+		if from, to := valueOf(was, name), valueOf(is, name); !slices.Equal(from, to) {
+			all = append(all, facts.Difference{Kind: facts.KindOf(name), Name: name, Base: from, Head: to})
+		}
+	}
+	return all
+}
+
+// valueOf is the value of a fact; none where it is not known.
+func valueOf(all map[string]string, name string) []string {
+	if value, ok := all[name]; ok {
+		return []string{value}
+	}
+	return nil
+}
+
+// factsOf are the values of relatedFacts and env of a run.
+func factsOf(run *schema.Run) map[string]string {
+	all := map[string]string{}
+	row, names := answer.RunRow(run, ""), append(relatedFacts(), "env")
+	for i, c := range schema.Runs.Columns {
+		if slices.Contains(names, c.Name) {
+			facts.Add(all, c.Name, row[i])
+		}
+	}
+	return all
 }
 
 // baseCommit finds Related.Against.
-func (db *DB) baseCommit(ctx context.Context, run answer.Table) (string, error) {
-	if textOf(run, "side") == "" {
+func (db *DB) baseCommit(ctx context.Context, run *schema.Run) (string, error) {
+	if run.Side == "" {
 		return "", nil
 	}
-	list, err := db.List(ctx, ListRequest{Filter: "side=base session=" + textOf(run, "session_id"), Columns: []string{"git_commit"}, Limit: 1})
-	if err != nil || len(list.Rows) == 0 {
+	base, err := db.newest(ctx, ListRequest{Filter: "side=base session=" + run.SessionID}, "git_commit")
+	if err != nil || base == nil {
 		return "", err
 	}
-	return textOf(list.Table, "git_commit"), nil
+	return base.Env.GitCommit, nil
 }
 
 // Newest is the id of the run that started last; empty where there is none.
 func (db *DB) Newest(ctx context.Context) (string, error) {
-	list, err := db.List(ctx, ListRequest{Columns: []string{"run_id"}, Limit: 1})
-	if err != nil || len(list.Rows) == 0 {
+	run, err := db.newest(ctx, ListRequest{}, "run_id")
+	if err != nil || run == nil {
 		return "", err
 	}
-	return textOf(list.Table, "run_id"), nil
+	return run.RunID, nil
+}
+
+// newest is the newest run that matches, nil where none does, of which some columns are read.
+func (db *DB) newest(ctx context.Context, req ListRequest, columns ...string) (*schema.Run, error) {
+	req.Limit = 1
+	runs, err := db.Runs(ctx, req, columns...)
+	if err != nil || len(runs) == 0 {
+		return nil, err
+	}
+	return &runs[0], nil
 }

@@ -1,6 +1,7 @@
 package query_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/internal/querytest"
@@ -8,7 +9,7 @@ import (
 )
 
 // TestRelated: a run is seen beside the newest one of its point, machine and side of an earlier session, and a session of two
-// sides beside the commit of its base.
+// sides beside the commit of its base. Facts in which it differs are listed, those that matter most first.
 func TestRelated(t *testing.T) {
 	t.Parallel()
 	made := func(n, session int, edit func(*schema.Run)) schema.Run {
@@ -23,12 +24,22 @@ func TestRelated(t *testing.T) {
 	runs := []schema.Run{
 		made(0, 1, side("", "older")), made(1, 2, side("base", "old")), made(2, 2, side("head", "new")),
 		made(3, 3, func(r *schema.Run) { r.Env.Machine = "lab4" }),
-		made(4, 4, side("base", "left")), made(5, 4, side("head", "right")),
+		made(4, 4, side("base", "left")), made(5, 4, func(r *schema.Run) {
+			side("head", "right")(r)
+			r.Env.MemoryBytes = new(int64(1 << 40))
+			r.Env.Facts = map[string]string{"governor": "powersave", "new": "x"}
+		}),
 		made(6, 5, func(r *schema.Run) { r.BatchSize = new(int64(2)) }),
 	}
 	db := querytest.Open(t, querytest.NewStore(t, runs...))
-	for n, want := range map[int]struct{ before, against string }{
-		0: {"", ""}, 1: {"older", "old"}, 2: {"older", "old"}, 3: {"", ""}, 4: {"old", "left"}, 5: {"new", "left"}, 6: {"", ""},
+	for n, want := range map[int]struct {
+		before, against string
+		changes         string
+	}{
+		0: {"", "", "[]"}, 1: {runs[0].RunID, "old", "[{code git_commit [older] [old]}]"}, 2: {runs[0].RunID, "old", "[{code git_commit [older] [new]}]"},
+		3: {"", "", "[]"}, 4: {runs[1].RunID, "left", "[{code git_commit [old] [left]}]"},
+		5: {runs[2].RunID, "left", "[{hardware memory_bytes [17179869184] [1099511627776]} {code git_commit [new] [right]} {environment env.governor [performance] [powersave]} {environment env.new [] [x]}]"},
+		6: {"", "", "[]"},
 	} {
 		d, err := db.Show(t.Context(), runs[n].RunID)
 		if err != nil {
@@ -38,12 +49,8 @@ func TestRelated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := ""
-		if len(got.Before.Rows) > 0 {
-			before, _ = got.Before.Rows[0][got.Before.Index("git_commit")].(string)
-		}
-		if before != want.before || got.Against != want.against {
-			t.Errorf("run %d: before %q against %q, want %+v", n, before, got.Against, want)
+		if changes := fmt.Sprint(got.Changes); got.Before != want.before || got.Against != want.against || changes != want.changes {
+			t.Errorf("run %d: before %q against %q, changed %s, want %+v", n, got.Before, got.Against, changes, want)
 		}
 	}
 	if id, err := db.Newest(t.Context()); err != nil || id != runs[6].RunID {

@@ -8,7 +8,7 @@ import (
 // RunIDs gives the ids of the runs that match a filter, oldest first.
 func (db *DB) RunIDs(ctx context.Context, filter string) ([]string, error) {
 	var ids []string
-	err := db.Pages(ctx, ListRequest{Filter: filter, Columns: []string{"run_id"}}, func(page Listing) error {
+	err := db.Pages(ctx, ListRequest{Filter: filter}, []string{"run_id"}, func(page Page) error {
 		for _, row := range page.Rows {
 			id, _ := row[0].(string)
 			ids = append(ids, id)

@@ -54,7 +54,8 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 			continue
 		}
 		l, err := db.List(ctx, req)
-		say(fmt.Sprintf("list %+v", req), l, err)
+		say(fmt.Sprintf("list %+v", req), asJSON(t, l), err)
+		say(fmt.Sprintf("pages %+v", req), querytest.Pages(t, db, req), nil)
 	}
 	groups, err := db.Groups(ctx, query.GroupRequest{Filter: "status=ok not tag.kept=yes", By: []string{"point_id"}, Best: true})
 	say("groups", answer.TableOf(groups.Fields(), groups.Groups), err)
@@ -75,13 +76,22 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 		}
 	}
 	done, err := db.Done(ctx, "quick start", "lab3")
-	text, jsonErr := json.Marshal(done)
-	say("done", string(text), errors.Join(err, jsonErr))
+	say("done", asJSON(t, done), err)
 	for _, i := range []int{4, 17, 23} {
 		d, err := db.Show(ctx, querytest.VariousRuns()[i].RunID)
-		say("show", d, err)
+		say("show", asJSON(t, d), err)
 	}
 	return all.String()
+}
+
+// asJSON prints values, also those behind pointers.
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestEveryZone: however the runs lie, in files of their own, sealed, in packs, or in several stores, the answers are
@@ -205,18 +215,22 @@ func TestAnnotated(t *testing.T) {
 	querytest.SayMuch(t, dir, runs)
 	db := querytest.Open(t, dir)
 	ctx := context.Background()
-	l, err := db.List(ctx, query.ListRequest{Limit: 2, Columns: []string{"run_id", "tags"}})
-	if err != nil || l.Total != 58 || fmt.Sprint(l.Rows) != fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID) {
-		t.Errorf("%d: %v, %v", l.Total, l.Rows, err)
+	l, err := db.List(ctx, query.ListRequest{Limit: 2})
+	if err != nil || l.Total != 58 {
+		t.Errorf("%d, %v", l.Total, err)
 	}
-	l, err = db.List(ctx, query.ListRequest{Filter: "tag.kept=yes", Columns: []string{"run_id", "tags"}})
+	p := querytest.Pages(t, db, query.ListRequest{Limit: 2}, "run_id", "tags")
+	if fmt.Sprint(p.Rows) != fmt.Sprintf("[[%s map[who:me]] [%s map[who:me]]]", runs[58].RunID, runs[57].RunID) {
+		t.Errorf("%v", p.Rows)
+	}
+	p = querytest.Pages(t, db, query.ListRequest{Filter: "tag.kept=yes"}, "run_id", "tags")
 	want := fmt.Sprintf("[[%s map[kept:yes who:me]] [%s map[kept:yes]] [%s map[kept:yes who:me]]]", runs[30].RunID, runs[2].RunID, runs[1].RunID)
-	if err != nil || fmt.Sprint(l.Rows) != want {
-		t.Errorf("%v, %v; want %s", l.Rows, err, want)
+	if fmt.Sprint(p.Rows) != want {
+		t.Errorf("%v; want %s", p.Rows, want)
 	}
-	l, err = db.List(ctx, query.ListRequest{Filter: "baseline=good", Columns: []string{"run_id"}})
-	if err != nil || fmt.Sprint(l.Rows) != fmt.Sprintf("[[%s] [%s]]", runs[50].RunID, runs[6].RunID) {
-		t.Errorf("baseline: %v, %v", l.Rows, err)
+	p = querytest.Pages(t, db, query.ListRequest{Filter: "baseline=good"}, "run_id")
+	if fmt.Sprint(p.Rows) != fmt.Sprintf("[[%s] [%s]]", runs[50].RunID, runs[6].RunID) {
+		t.Errorf("baseline: %v", p.Rows)
 	}
 	_, err = db.List(ctx, query.ListRequest{Filter: "baseline=goood"})
 	querytest.WantInput(t, err, `there is no baseline "goood"; did you mean good?`)
@@ -290,8 +304,8 @@ func TestSamplesGone(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))); err != nil {
 		t.Fatal(err)
 	}
-	if d, err := querytest.Open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics.Rows) != 0 {
-		t.Errorf("%v, %v", d.Metrics.Rows, err)
+	if d, err := querytest.Open(t, dir).Show(ctx, failed.RunID); err != nil || len(d.Metrics) != 0 {
+		t.Errorf("%v, %v", d.Metrics, err)
 	}
 	good := querytest.NewRun(4, 1000, nil)
 	f = querytest.Seal(t, dir, good)
@@ -389,7 +403,7 @@ func TestLargeRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	values, _ := d.Metrics.Rows[0][d.Metrics.Index("values")].([]any)
+	values := d.Metrics[0].Values()
 	if len(values) != n || values[n-1] != float64(n-1) {
 		t.Errorf("%d values", len(values))
 	}

@@ -14,12 +14,19 @@ import (
 
 // Detail is all there is about one run.
 type Detail struct {
-	Run       answer.Table  // one row: every column of runs
-	Metrics   answer.Table  // a row a metric: every column of samples and `values`, the primary metric first, then by name
-	Notes     []schema.Note // what was noted later, in order
-	Baselines []string      // names of those that it belongs to, ascending
+	// Run is what its row of runs says. Of its metrics it has the primary one alone, with its summary and without samples.
+	Run       schema.Run
+	Digest    string
+	Metrics   []schema.Metric // with their samples, the primary one first, then by name
+	Notes     []schema.Note   // what was noted later, in order
+	Baselines []string        // names of those that it belongs to, ascending
 
 	Lost map[string]string // of samples and ops what damage took of it, and why
+}
+
+// Table is the row of the run, with every column of runs.
+func (d *Detail) Table() answer.Table {
+	return answer.Table{Columns: answer.RunColumns(), Rows: [][]any{answer.RunRow(&d.Run, d.Digest)}}
 }
 
 // Show gives one run by its id, or by a prefix or suffix of the id that no other run has, in any case of letters. An
@@ -61,22 +68,38 @@ func detail(ctx context.Context, r *scan.Reader, run schema.ULID) (Detail, error
 		}
 	}
 	slices.Sort(d.Baselines)
-	var err error
-	if d.Run, err = r.Rows(ctx, ids, schema.Runs.Columns); err != nil {
+	t, err := r.Rows(ctx, ids, schema.Runs.Columns)
+	if err != nil {
 		return d, err
 	}
-	order := " ORDER BY metric"
-	args := []any{run.String()}
-	if primary := d.Run.Rows[0][d.Run.Index("metric")]; primary != nil {
-		order, args = " ORDER BY metric <> $2::VARCHAR, metric", append(args, primary)
-	}
+	d.Run, d.Digest = schema.StoredRunOf(scan.NewStored(schema.Runs, schema.Runs.Columns).Row(t.Rows[0]))
 	src := r.Src.Of(ids)
 	if err := (&scan.Reader{Conn: r.Conn, Src: src}).CheckSamples(ctx); err != nil {
 		return d, err
 	}
-	if d.Metrics, err = r.Conn.Table(ctx, duck.Statement{SQL: src.SamplesSQL("run_id = $1::VARCHAR") + order, Args: args}); err != nil {
-		return d, err
+	d.Metrics, err = metrics(ctx, r.Conn, src, &d.Run)
+	return d, err
+}
+
+// metrics reads the metrics of a run, the primary one first, then by name.
+func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schema.Run) ([]schema.Metric, error) {
+	columns := schema.Samples.Columns[1:] // all but run_id
+	t, err := conn.Table(ctx, duck.Statement{
+		SQL:  "SELECT " + scan.ColumnNames(columns) + " FROM " + src.Nested(schema.Samples, "run_id = $1::VARCHAR") + " ORDER BY metric",
+		Args: []any{run.RunID},
+	})
+	if err != nil {
+		return nil, err
 	}
-	d.Metrics.SetUnits(nil)
-	return d, nil
+	stored := scan.NewStored(schema.Samples, columns)
+	all := make([]schema.Metric, len(t.Rows))
+	for i, row := range t.Rows {
+		all[i] = schema.MetricOf(stored.Row(row)[1:])
+	}
+	if primary := slices.IndexFunc(all, func(m schema.Metric) bool { return m.Name == run.Primary }); primary > 0 {
+		first := all[primary]
+		copy(all[1:], all[:primary])
+		all[0] = first
+	}
+	return all, nil
 }

@@ -57,7 +57,7 @@ func TestUntimed(t *testing.T) {
 			} else {
 				columns = []string{"run_id"}
 			}
-			err := db.Pages(context.Background(), query.ListRequest{Filter: filter, Limit: limit, Columns: columns}, func(page query.Listing) error {
+			err := db.Pages(context.Background(), query.ListRequest{Filter: filter, Limit: limit}, columns, func(page query.Page) error {
 				for _, row := range page.Rows {
 					got = append(got, row[0].(string))
 				}
@@ -72,7 +72,7 @@ func TestUntimed(t *testing.T) {
 			}
 		}
 	}
-	l, err := db.List(context.Background(), query.ListRequest{Limit: 5, Columns: []string{"run_id"}})
+	l, err := db.List(context.Background(), query.ListRequest{Limit: 5})
 	if err != nil || l.Total != len(want) {
 		t.Errorf("Total is %d, want %d: %v", l.Total, len(want), err)
 	}

@@ -6,31 +6,50 @@ import "time"
 // digest and the summary, of which only the name of the primary metric stays.
 func RunOf(row []any) Run {
 	c := cursor{row: row}
-	r := Run{
-		RunID: take[string](&c), SessionID: take[string](&c), PointID: take[string](&c),
-		RepeatIndex: takeOptional[int64](&c), BlockIndex: takeOptional[int64](&c), PositionIndex: takeOptional[int64](&c),
-		Side: take[string](&c), Resumes: take[string](&c), Purpose: Purpose(take[string](&c)), Source: take[string](&c),
-	}
-	c.skip() // digest
-	r.Suite, r.Benchmark, r.Variant = take[string](&c), take[string](&c), take[string](&c)
-	r.Executor = Executor(take[string](&c))
-	r.Backend, r.BackendVersion = take[string](&c), take[string](&c)
-	r.Model, r.ModelSHA256, r.Precision = take[string](&c), take[string](&c), take[string](&c)
-	r.BatchSize, r.SeqLen = takeOptional[int64](&c), takeOptional[int64](&c)
-	r.Params, r.Applied, r.Tags = take[map[string]string](&c), take[map[string]string](&c), take[map[string]string](&c)
-	r.Work = Work{takeOptional[int64](&c), takeOptional[float64](&c), takeOptional[float64](&c)}
-	r.StartedAt, r.TimeSource = take[time.Time](&c), TimeSource(take[string](&c))
-	r.Stages = Stages{
-		Build: takeOptional[int64](&c), Setup: takeOptional[int64](&c), Warmup: takeOptional[int64](&c), Measure: takeOptional[int64](&c),
-		Validate: takeOptional[int64](&c), Teardown: takeOptional[int64](&c), Profile: takeOptional[int64](&c),
-	}
-	r.Status, r.Stage = Status(take[string](&c)), Stage(take[string](&c))
-	r.ErrorKind, r.Error = take[string](&c), take[string](&c)
-	r.ExitCode, r.Signal = takeOptional[int64](&c), take[string](&c)
-	r.Warnings, r.Artifacts = take[[]string](&c), artifactsOf(take[[][]any](&c))
-	r.Env = envOf(&c)
-	r.Primary = take[string](&c)
+	r, _ := runOf(&c)
 	return r
+}
+
+// StoredRunOf is RunOf with what is derived: the digest and, as the only metric of the run, the primary one, with its summary
+// and without samples.
+func StoredRunOf(row []any) (r Run, digest string) {
+	c := cursor{row: row}
+	r, digest = runOf(&c)
+	m := Metric{Name: r.Primary, Unit: take[string](&c), Better: Better(take[string](&c)), Level: Level(take[string](&c)), Clock: take[string](&c)}
+	m.Summary = summaryOf(&c)
+	if m.Name != "" || m.Summary != (Summary{}) {
+		r.Metrics = []Metric{m}
+	}
+	return r, digest
+}
+
+// runOf reads a row of runs up to the name of the primary metric.
+func runOf(c *cursor) (r Run, digest string) {
+	r = Run{
+		RunID: take[string](c), SessionID: take[string](c), PointID: take[string](c),
+		RepeatIndex: takeOptional[int64](c), BlockIndex: takeOptional[int64](c), PositionIndex: takeOptional[int64](c),
+		Side: take[string](c), Resumes: take[string](c), Purpose: Purpose(take[string](c)), Source: take[string](c),
+	}
+	digest = take[string](c)
+	r.Suite, r.Benchmark, r.Variant = take[string](c), take[string](c), take[string](c)
+	r.Executor = Executor(take[string](c))
+	r.Backend, r.BackendVersion = take[string](c), take[string](c)
+	r.Model, r.ModelSHA256, r.Precision = take[string](c), take[string](c), take[string](c)
+	r.BatchSize, r.SeqLen = takeOptional[int64](c), takeOptional[int64](c)
+	r.Params, r.Applied, r.Tags = take[map[string]string](c), take[map[string]string](c), take[map[string]string](c)
+	r.Work = Work{takeOptional[int64](c), takeOptional[float64](c), takeOptional[float64](c)}
+	r.StartedAt, r.TimeSource = take[time.Time](c), TimeSource(take[string](c))
+	r.Stages = Stages{
+		Build: takeOptional[int64](c), Setup: takeOptional[int64](c), Warmup: takeOptional[int64](c), Measure: takeOptional[int64](c),
+		Validate: takeOptional[int64](c), Teardown: takeOptional[int64](c), Profile: takeOptional[int64](c),
+	}
+	r.Status, r.Stage = Status(take[string](c)), Stage(take[string](c))
+	r.ErrorKind, r.Error = take[string](c), take[string](c)
+	r.ExitCode, r.Signal = takeOptional[int64](c), take[string](c)
+	r.Warnings, r.Artifacts = take[[]string](c), artifactsOf(take[[][]any](c))
+	r.Env = envOf(c)
+	r.Primary = take[string](c)
+	return r, digest
 }
 
 func envOf(c *cursor) Env {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -54,15 +53,14 @@ func repeatableFlags(cmd *cobra.Command, python string) string {
 
 // againCommand runs the point of a run again; empty where it is not known how. against is the commit that its session
 // compared with.
-func (a *app) againCommand(t answer.Table, run []any, against string) string {
-	env, _ := at(t, run, "env").(map[string]any)
-	file, _ := env["sweep.file"].(string)
+func (a *app) againCommand(run *schema.Run, against string) string {
+	file := run.Env.Facts["sweep.file"]
 	if file == "" {
 		return ""
 	}
-	words := append([]string{"neurolens", "bench", file}, axisWords(t, run, env)...)
-	words = append(words, flagWords(t, run, env)...)
-	if tool, ok := env["runner.profile"].(string); ok {
+	words := append([]string{"neurolens", "bench", file}, axisWords(run)...)
+	words = append(words, flagWords(run)...)
+	if tool, ok := run.Env.Facts["runner.profile"]; ok {
 		words = append(words, "--profile", tool)
 	}
 	if against != "" {
@@ -78,69 +76,78 @@ func (a *app) againCommand(t answer.Table, run []any, against string) string {
 }
 
 // axisWords choose the point.
-func axisWords(t answer.Table, run []any, env map[string]any) []string {
+func axisWords(run *schema.Run) []string {
 	var words []string
 	add := func(name, text string) {
-		if written, ok := env["runner.axis."+name].(string); ok { // 1.0, whose canonical text is 1
+		if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
 			text = written
 		}
 		words = append(words, "-P", name+"="+text)
 	}
-	executor := schema.Executor(textAt(t, run, "executor"))
-	benchmark := textAt(t, run, "benchmark")
-	if isCalibration(t, run, env) { // it is in the sweep, and no axis chooses it
-		return []string{"--targets", benchmark}
+	if isCalibration(run) { // it is in the sweep, and no axis chooses it
+		return []string{"--targets", run.Benchmark}
 	}
-	switch executor {
+	switch run.Executor {
 	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
-		if benchmark != "" && !strings.ContainsAny(benchmark, `*?[\,"`) {
-			words = append(words, "--targets", benchmark)
+		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
+			words = append(words, "--targets", run.Benchmark)
 		}
 	default:
-		for _, name := range []string{"benchmark", "variant", "backend"} {
-			if text := textAt(t, run, name); text != "" {
+		for _, label := range [][2]string{{"benchmark", run.Benchmark}, {"variant", run.Variant}, {"backend", run.Backend}} {
+			if name, text := label[0], label[1]; text != "" {
 				add(name, yamlText(literalBraces.Replace(text)))
 			}
 		}
 	}
-	switch model, path := textAt(t, run, "model"), output.Text(env["runner.model"]); {
-	case executor == schema.ExecutorCommand || executor == schema.ExecutorPython || executor == schema.ExecutorBuiltin:
-	case path == "" && strings.HasPrefix(model, "builtin:"):
+	if model := modelOf(run); model != "" {
 		add("model", yamlText(literalBraces.Replace(model)))
-	case path != "" && filepath.Base(path) == model: // another name could not be given
-		add("model", yamlText(literalBraces.Replace(path)))
 	}
-	for _, name := range []string{"batch_size", "seq_len", "precision"} {
-		if v := at(t, run, name); v != nil {
-			add(name, output.Text(v))
-		}
+	if run.BatchSize != nil {
+		add("batch_size", strconv.FormatInt(*run.BatchSize, 10))
 	}
-	params, _ := at(t, run, "params").(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(params)) {
-		add(name, yamlValue(output.Text(params[name])))
+	if run.SeqLen != nil {
+		add("seq_len", strconv.FormatInt(*run.SeqLen, 10))
+	}
+	if run.Precision != "" {
+		add("precision", run.Precision)
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Params)) {
+		add(name, yamlValue(run.Params[name]))
 	}
 	return words
 }
 
+// modelOf is the model of a run as a sweep names it; empty where it names none, or that is not known.
+func modelOf(run *schema.Run) string {
+	path := run.Env.Facts["runner.model"]
+	switch {
+	case run.Executor == schema.ExecutorCommand || run.Executor == schema.ExecutorPython || run.Executor == schema.ExecutorBuiltin:
+	case path == "" && strings.HasPrefix(run.Model, "builtin:"):
+		return run.Model
+	case path != "" && filepath.Base(path) == run.Model: // another name could not be given
+		return path
+	}
+	return ""
+}
+
 // isCalibration tells a run of a point that calibrate adds.
-func isCalibration(t answer.Table, run []any, env map[string]any) bool {
-	return env[schema.FactControl] == "true" && textAt(t, run, "benchmark") == sweep.CalibrationBenchmark &&
-		textAt(t, run, "executor") == string(schema.ExecutorBuiltin) && textAt(t, run, "model") == ""
+func isCalibration(run *schema.Run) bool {
+	return run.Env.Facts[schema.FactControl] == "true" && run.Benchmark == sweep.CalibrationBenchmark &&
+		run.Executor == schema.ExecutorBuiltin && run.Model == ""
 }
 
 // literalBraces writes a text for a place where {axis} would be filled in.
 var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
 
 // flagWords are the interpreter, and the flags that the run was made with.
-func flagWords(t answer.Table, run []any, env map[string]any) []string {
+func flagWords(run *schema.Run) []string {
 	var given map[string]string
-	text, _ := env["runner.flags"].(string)
-	_ = json.Unmarshal([]byte(text), &given) // what cannot be read is not known
+	env := run.Env.Facts
+	_ = json.Unmarshal([]byte(env["runner.flags"]), &given) // what cannot be read is not known
 	var words []string
-	params, _ := at(t, run, "params").(map[string]any)
 	if python, ok := given["python"]; ok {
 		words = append(words, "--python", python)
-	} else if path, ok := env["python.executable"].(string); ok && !choosesPython(params, path) {
+	} else if path, ok := env["python.executable"]; ok && !choosesPython(run.Params, path) {
 		words = append(words, "--python", path)
 	}
 	ofAll, ofSome := repeatedOptions()
@@ -159,9 +166,9 @@ func flagWords(t answer.Table, run []any, env map[string]any) []string {
 }
 
 // choosesPython tells that a parameter names the interpreter, which then needs no flag.
-func choosesPython(params map[string]any, path string) bool {
+func choosesPython(params map[string]string, path string) bool {
 	for _, value := range params {
-		if name := filepath.Clean("/" + output.Text(value)); name != "/" && strings.HasSuffix(path, name) {
+		if name := filepath.Clean("/" + value); name != "/" && strings.HasSuffix(path, name) {
 			return true
 		}
 	}

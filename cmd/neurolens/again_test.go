@@ -147,7 +147,7 @@ func TestAgainOfModel(t *testing.T) {
 // TestChoosesPython: an axis that names the interpreter needs no flag.
 func TestChoosesPython(t *testing.T) {
 	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
-		if got := choosesPython(map[string]any{"which": value}, "/a/venv/bin/python"); got != want {
+		if got := choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"); got != want {
 			t.Errorf("%q: %v", value, got)
 		}
 	}

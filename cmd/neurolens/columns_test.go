@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -30,9 +31,12 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	want := columnsHead +
 		columnsSection(t, "bench", "One row for each point of the session, and each side of it where there are two.", query.SessionPointFields()) +
+		columnsSection(t, "bisect", "One row for each commit that may be the first changed one; where none is, for each point.", bisectFields()) +
 		columnsSection(t, "compare", "One row for each pair of points and each metric. With `--by`, groups have columns of their own.", compare.Fields(true)) +
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each thing in which its sides differ, of any kind.", explain.Fields()) +
+		columnsSection(t, "export", "One row for each file that was written.", fileFields()) +
 		columnsSection(t, "history", "One row for each session of a series: a point on a machine as to a metric.", history.Fields()) +
+		columnsSection(t, "ingest --list-formats", "One row for each format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row for each group. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")

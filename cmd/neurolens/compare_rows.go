@@ -10,7 +10,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -70,7 +69,7 @@ func (w compareWriter) pointAxes(places []int) []axis {
 
 // axes are those in which the rows of a comparison differ, of some of them.
 func (w compareWriter) axes(places []int) []axis {
-	_, varying := axes(identities(w.c.Rows), append(slices.Clone(identityColumns), "machine"))
+	_, varying := axes(subjects(w.c.Rows), append(slices.Clone(identityColumns), "machine"))
 	varying = valuesAt(varying, places)
 	if name, _, _ := strings.Cut(w.flags.matrix, "="); name != "" {
 		column := schema.CanonicalAlias(name)
@@ -81,13 +80,13 @@ func (w compareWriter) axes(places []int) []axis {
 	return varying
 }
 
-// identities are the columns of rows in which listings look for axes.
-func identities(rows []compare.Row) answer.Table {
-	fields := facts.PointFields(func(r *compare.Row) *facts.Point { return &r.Identity }, append(slices.Clone(facts.Identity), "params")...)
-	fields = append(fields, answer.Field[compare.Row]{
-		Column: answer.Column{Name: "metric", Type: answer.TypeText}, Of: func(r *compare.Row) any { return answer.Text(r.Metric) },
-	})
-	return answer.TableOf(fields, rows)
+// subjects are what rows are of.
+func subjects(rows []compare.Row) []subject {
+	all := make([]subject, len(rows))
+	for i := range rows {
+		all[i] = subject{Point: rows[i].Identity, metric: rows[i].Metric}
+	}
+	return all
 }
 
 // valuesOf is a column, or a parameter, as an axis.

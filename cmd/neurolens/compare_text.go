@@ -121,7 +121,7 @@ const failuresShown = 3
 // failures say what went wrong in runs of the head.
 func (w compareWriter) failures(places []int) []string {
 	var lines []string
-	_, varying := axes(identities(w.c.Rows), identityColumns)
+	_, varying := axes(subjects(w.c.Rows), identityColumns)
 	names := pointNames(valuesAt(varying, places), len(places))
 	said := 0
 	for i, place := range places {

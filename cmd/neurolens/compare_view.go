@@ -158,7 +158,7 @@ func (w compareWriter) better() string {
 // may.
 func (w compareWriter) constants(common bool) []string {
 	axis, _, _ := strings.Cut(w.flags.matrix, "=")
-	constants, _ := axesBut(identities(w.c.Rows), identityColumns, func(name string) bool {
+	constants, _ := axesBut(subjects(w.c.Rows), identityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
 			slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool { return is(d.Name) })

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
@@ -80,11 +79,11 @@ func TestMatrixAxisIsNoConstant(t *testing.T) {
 
 // What is printed beside a value is what a filter calls it: where a parameter's name means something else, param.NAME.
 func TestAxesAreFilterKeys(t *testing.T) {
-	table := answer.Table{Columns: []answer.Column{{Name: "params"}}}
+	var rows []subject
 	for _, n := range []string{"1", "2"} {
-		table.Rows = append(table.Rows, []any{map[string]any{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}})
+		rows = append(rows, subject{Point: facts.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
 	}
-	constants, varying := axes(table, nil)
+	constants, varying := axes(rows, nil)
 	got := strings.Join(constants, " ")
 	for _, x := range varying {
 		got += " " + axisColumn(x).Header

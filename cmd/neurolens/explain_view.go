@@ -111,7 +111,7 @@ func (w explainWriter) above() []string {
 	if row.Reason == judge.Machines { // the row has the head's
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
 	}
-	constants, _ := axes(identities(c.Rows[:1]), columns)
+	constants, _ := axes(subjects(c.Rows[:1]), columns)
 	for i, text := range constants {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}

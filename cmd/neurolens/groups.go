@@ -13,7 +13,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -214,37 +213,24 @@ func hasValue(x axis) bool {
 	return slices.ContainsFunc(x.values, func(v string) bool { return v != "" })
 }
 
-// pointSide is a point, on a side of a session with two.
-type pointSide struct {
-	facts.Point
-	side string
-}
-
-// sidesTable is a table of points, in which listings look for axes.
-func sidesTable(points []pointSide) answer.Table {
-	fields := append(facts.PointFields(func(p *pointSide) *facts.Point { return &p.Point }, append(slices.Clone(facts.Identity), "params")...),
-		answer.Field[pointSide]{Column: answer.Column{Name: "side", Type: answer.TypeText}, Of: func(p *pointSide) any { return answer.Text(p.side) }})
-	return answer.TableOf(fields, points)
-}
-
 // presentAxes are what any of some points have: they differ in it from a point of nothing.
-func presentAxes(points []pointSide) []axis {
-	_, all := axes(sidesTable(append(points, pointSide{})), runColumns)
+func presentAxes(points []subject) []axis {
+	_, all := axes(append(points, subject{}), runColumns)
 	return all
 }
 
 // samePoints are the identity columns and parameters in which all points agree, less the keys.
 func samePoints(g query.Grouping) []axis {
-	same := presentAxes([]pointSide{{g.Same.Point, g.Same.Side}})
+	same := presentAxes([]subject{{Point: g.Same.Point, side: g.Same.Side}})
 	return slices.DeleteFunc(same, func(x axis) bool { return groupedBy(g, x.name) })
 }
 
 // bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
 func bestAxes(g query.Grouping) []axis {
-	points := make([]pointSide, len(g.Groups))
+	points := make([]subject, len(g.Groups))
 	for i, group := range g.Groups {
 		if p := group.Best; p != nil {
-			points[i] = pointSide{p.Point, p.Side}
+			points[i] = subject{Point: p.Point, side: p.Side}
 		}
 	}
 	same := samePoints(g)

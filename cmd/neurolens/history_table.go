@@ -64,9 +64,9 @@ func (w historyWriter) several() term.View {
 func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying []axis) {
 	fields := append([]string{"metric"}, historyAxes...)
 	differs := w.differing(fields)
-	t := w.firstRows(shown)
-	common, _ := axesBut(t, fields, func(name string) bool { return differs[name] })
-	shared, varying := axesBut(t, fields, func(name string) bool { return !differs[name] })
+	first := w.subjects(shown)
+	common, _ := axesBut(first, fields, func(name string) bool { return differs[name] })
+	shared, varying := axesBut(first, fields, func(name string) bool { return !differs[name] })
 	lines = term.Heading(withoutLabel(common))
 	if len(shared) > 0 {
 		lines = append(lines, "all of the series below: "+strings.Join(withoutLabel(shared), " · "))
@@ -79,7 +79,7 @@ func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying
 func (w historyWriter) differing(fields []string) map[string]bool {
 	differs := map[string]bool{}
 	for some := range slices.Chunk(w.h.Series, 1000) {
-		_, varying := axes(w.firstRows(slices.Concat(w.h.Series[:1], some)), fields)
+		_, varying := axes(w.subjects(slices.Concat(w.h.Series[:1], some)), fields)
 		for _, x := range varying {
 			differs[x.name] = true
 		}
@@ -95,13 +95,14 @@ func withoutLabel(constants []string) []string {
 	return constants
 }
 
-// firstRows are the first rows of series.
-func (w historyWriter) firstRows(series []history.Series) answer.Table {
-	var rows []history.Row
-	for _, s := range series {
-		rows = append(rows, w.h.Rows[s.First])
+// subjects are what series are of.
+func (w historyWriter) subjects(series []history.Series) []subject {
+	all := make([]subject, len(series))
+	for i, s := range series {
+		row := &w.h.Rows[s.First]
+		all[i] = subject{Point: row.Point, metric: row.Metric}
 	}
-	return historyTable(rows...)
+	return all
 }
 
 // seriesCells are the cells of a series after what it is of.

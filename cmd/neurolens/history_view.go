@@ -11,7 +11,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -166,16 +165,13 @@ func (w historyWriter) tooShort(s history.Series) bool {
 
 // seriesName is what the series of a row is of.
 func seriesName(row *history.Row) string {
-	constants, _ := axes(historyTable(*row), historyAxes[:len(historyAxes)-1])
+	constants, _ := axes([]subject{{Point: row.Point}}, historyAxes[:len(historyAxes)-1])
 	name := orUnknown(row.Metric) + " of " + strings.Join(constants, " ")
 	if row.Machine != "" {
 		name += " on " + row.Machine
 	}
 	return name
 }
-
-// historyTable is a table of some rows.
-func historyTable(rows ...history.Row) answer.Table { return answer.TableOf(history.Fields(), rows) }
 
 // line is the first value, the line between, and the last value.
 func (w historyWriter) line(rows []history.Row, locations []float64) string {

@@ -21,6 +21,7 @@ import (
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/foreign/generic"
 	"github.com/neurolens/neurolens/ingest/imports"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -74,8 +75,8 @@ func runIngest(a *app, cmd *cobra.Command, f ingestFlags, args []string) error {
 	}
 	switch {
 	case f.list:
-		all := foreignformats.All()
-		return a.print(format, screens.FormatsTable(all), func() term.View { return screens.Formats(all) })
+		all := screens.Readable(foreignformats.All())
+		return a.print(format, answer.TableOf(screens.FormatFields(), all), func() term.View { return screens.Formats(all) })
 	case f.schema:
 		_, err := io.WriteString(a.stdout, generic.JSONSchema())
 		return err

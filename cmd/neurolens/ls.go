@@ -12,8 +12,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -83,39 +81,30 @@ A table shows the newest 20; every other format shows all.`,
 
 func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
-		if output.ForPeople(format) {
-			o.columns = lsColumns
-		}
 		if format == output.FormatTable && !cmd.Flags().Changed("limit") {
 			o.limit = lsTableLimit
 		}
 		req := query.ListRequest{
-			Filter: o.filter, Since: o.since, Until: o.until, Columns: o.columns, Sort: o.sort, Limit: o.limit, Metric: o.metric,
+			Filter: o.filter, Since: o.since, Until: o.until, Sort: o.sort, Limit: o.limit, Metric: o.metric,
 		}
 		if !output.ForPeople(format) {
-			return a.printPages(cmd.Context(), db, req, format)
+			return a.printPages(cmd.Context(), db, req, o.columns, format)
 		}
 		list, err := db.List(cmd.Context(), req)
 		if err != nil {
 			return err
 		}
-		a.reportNotNumbers(list.NotNumbers)
-		a.reportMetrics(list, o)
-		given, err := givenUnits(cmd.Context(), db, list.Table)
-		if err != nil {
-			return err
-		}
-		return a.print(format, list.Table, func() term.View { return a.lsView(list, o, given) })
+		a.reportFound(list.Found, req)
+		return a.printer().View(format, a.lsView(list, o))
 	})
 }
 
-// printPages writes a listing page after page.
-func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, format string) error {
+// printPages writes columns of a listing page after page.
+func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListRequest, columns []string, format string) error {
 	w := a.printer().Pages(format)
-	err := db.Pages(ctx, req, func(page query.Listing) error {
+	err := db.Pages(ctx, req, columns, func(page query.Page) error {
 		if !w.Began() {
-			a.reportNotNumbers(page.NotNumbers)
-			a.reportMetrics(page, lsOptions{metric: req.Metric})
+			a.reportFound(page.Found, req)
 		}
 		return w.Page(page.Table)
 	})
@@ -125,44 +114,19 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 	return w.End()
 }
 
+// reportFound says what could not be listed as it was asked for.
+func (a *app) reportFound(found query.Found, req query.ListRequest) {
+	a.reportNotNumbers(found.NotNumbers)
+	if len(found.OtherMetrics) > 0 { // none has the one that was asked for
+		fmt.Fprintf(a.stderr, "neurolens: ls: none of these runs has the metric %q; they have %s\n", req.Metric, strings.Join(found.OtherMetrics, ", "))
+	}
+}
+
 // reportNotNumbers says how many values an ordering had to pass over.
 func (a *app) reportNotNumbers(keys map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, term.Count(keys[key], "value")+" "+isAre(keys[key]))
 	}
-}
-
-// reportMetrics says which metrics runs have, where none has the one that was asked for.
-func (a *app) reportMetrics(list query.Listing, o lsOptions) {
-	if len(list.OtherMetrics) > 0 {
-		fmt.Fprintf(a.stderr, "neurolens: ls: none of these runs has the metric %q; they have %s\n", o.metric, strings.Join(list.OtherMetrics, ", "))
-	}
-}
-
-// givenUnits are the units in which the files of runs have their metrics, by run, where these are rates: what is counted.
-func givenUnits(ctx context.Context, db *query.DB, t answer.Table) (map[string]string, error) {
-	rates := map[string]string{} // metrics by run
-	var words []string
-	for _, row := range t.Rows {
-		if textAt(t, row, "unit") == rateUnit {
-			id := textAt(t, row, "run_id")
-			rates[id] = textAt(t, row, "metric")
-			words = append(words, filter.Quote(id))
-		}
-	}
-	if len(words) == 0 {
-		return nil, nil
-	}
-	list, err := db.List(ctx, query.ListRequest{Filter: "run_id=" + strings.Join(words, ","), Columns: []string{"run_id", "env"}})
-	if err != nil {
-		return nil, err
-	}
-	given := map[string]string{}
-	for _, row := range list.Rows {
-		id := textAt(list.Table, row, "run_id")
-		given[id] = givenUnit(list.Table, row, rates[id])
-	}
-	return given, nil
 }
 
 func isAre(n int) string {
@@ -172,21 +136,24 @@ func isAre(n int) string {
 	return "are"
 }
 
-func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) term.View {
-	t := list.Table
-	v := term.View{Below: []string{lsCount(len(t.Rows), list.Total, o)}}
-	if len(t.Rows) == 0 {
+func (a *app) lsView(list query.Listing, o lsOptions) term.View {
+	v := term.View{Below: []string{lsCount(len(list.Runs), list.Total, o)}}
+	if len(list.Runs) == 0 {
 		return v
 	}
-	constants, varying := axes(t, runColumns)
-	metrics := axisOf(t, "metric", func(row []any) any { return at(t, row, "metric") })
+	subjects := make([]subject, len(list.Runs))
+	for i := range list.Runs {
+		subjects[i] = subjectOf(list.Runs[i])
+	}
+	constants, varying := axes(subjects, runColumns)
+	metrics := axisOf(subjects, "metric", func(s *subject) string { return s.metric })
 	if named := slices.DeleteFunc(slices.Clone(metrics.values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
 		constants, metrics.values = append(constants, named[0]), nil
 	} else if len(named) == 0 {
 		metrics.values = nil
 	}
 	v.Above = term.Heading(constants)
-	rows := lsRows{a, t, metrics, given}
+	rows := lsRows{a, list.Runs, metrics}
 	v = rows.add(v, varying)
 	v.Compact = func() term.View { return rows.add(term.View{Above: v.Above, Below: v.Below}, mergedAxes(varying)) }
 	return v
@@ -195,9 +162,8 @@ func (a *app) lsView(list query.Listing, o lsOptions, given map[string]string) t
 // lsRows makes the rows of a listing.
 type lsRows struct {
 	a       *app
-	t       answer.Table
-	metrics axis              // empty where all are the same
-	given   map[string]string // units of files, by run
+	runs    []query.ListedRun
+	metrics axis // empty where all are the same
 }
 
 // add adds the table to a view.
@@ -209,8 +175,8 @@ func (l lsRows) add(v term.View, varying []axis) term.View {
 	for _, x := range varying {
 		v.Columns = append(v.Columns, axisColumn(x))
 	}
-	means := onlyMeans(l.t)
-	medians := !means || slices.ContainsFunc(l.t.Rows, func(row []any) bool { return at(l.t, row, "p50") != nil })
+	means := slices.ContainsFunc(l.runs, onlyMean)
+	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
 	if medians {
 		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
 	}
@@ -219,40 +185,37 @@ func (l lsRows) add(v term.View, varying []axis) term.View {
 	}
 	v.Columns = append(v.Columns,
 		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
-	for i, row := range l.t.Rows {
-		cells := []term.Cell{{Text: shortRun(textAt(l.t, row, "run_id"))}, {Text: l.a.when(at(l.t, row, "started_at"))}}
+	for i := range l.runs {
+		run := &l.runs[i]
+		cells := []term.Cell{{Text: shortRun(run.RunID)}, {Text: l.a.when(run.StartedAt)}}
 		for _, x := range varying {
 			cells = append(cells, axisCell(x, i))
 		}
-		v.Rows = append(v.Rows, append(cells, l.values(row, medians, means)...))
+		v.Rows = append(v.Rows, append(cells, runCells(run, medians, means)...))
 	}
 	return v
 }
 
-// values are the cells behind the axes: what was measured, and how the run ended.
-func (l lsRows) values(row []any, medians, means bool) []term.Cell {
-	status := schema.Status(textAt(l.t, row, "status"))
-	text := func(column string) term.Cell {
-		if status != schema.StatusOK {
+// runCells are the cells of a run behind the axes: what was measured, and how it ended.
+func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
+	number := func(v *float64) term.Cell {
+		if run.Status != schema.StatusOK {
 			return term.Cell{Text: term.Unknown}
 		}
-		given := l.given[textAt(l.t, row, "run_id")]
-		return term.Cell{Text: quantityOf(at(l.t, row, column), textAt(l.t, row, "unit"), textAt(l.t, row, "metric"), given)}
+		return term.Cell{Text: quantityOf(v, run.Unit, run.Metric, run.UnitInFile)}
 	}
 	var cells []term.Cell
 	if medians {
-		cells = append(cells, text("p50"))
+		cells = append(cells, number(run.Median))
 	}
 	if means {
-		cells = append(cells, text("mean"))
+		cells = append(cells, number(run.Mean))
 	}
-	return append(cells, text("p99"), term.Cell{Text: samplesText(l.t, row)}, term.Cell{Text: string(status), Failed: status.Failed()})
+	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, term.Cell{Text: string(run.Status), Failed: run.Status.Failed()})
 }
 
-// onlyMeans tells whether of some run the mean is known, but not the median: other tools' files may have no more.
-func onlyMeans(t answer.Table) bool {
-	return slices.ContainsFunc(t.Rows, func(row []any) bool { return at(t, row, "p50") == nil && at(t, row, "mean") != nil })
-}
+// onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.
+func onlyMean(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }
 
 // lsCount is the line that counts everything.
 func lsCount(shown, total int, o lsOptions) string {

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 )
 
 // TestMergedAxes: where the axes have no room, a row still names its point.
@@ -48,10 +47,9 @@ func TestQuoted(t *testing.T) {
 
 // TestEmptyIsNotUnknown: a text without characters is a value.
 func TestEmptyIsNotUnknown(t *testing.T) {
-	table := answer.Table{Columns: []answer.Column{{Name: "params"}}, Rows: [][]any{
-		{map[string]any{"weird": ""}}, {map[string]any{"weird": "x"}}, {map[string]any{}},
-	}}
-	constants, varying := axes(table, nil)
+	rows := make([]subject, 3)
+	rows[0].Params, rows[1].Params = map[string]string{"weird": ""}, map[string]string{"weird": "x"}
+	constants, varying := axes(rows, nil)
 	if len(constants) != 0 || len(varying) != 1 {
 		t.Fatalf("axes are %v, %v", constants, varying)
 	}
@@ -60,7 +58,7 @@ func TestEmptyIsNotUnknown(t *testing.T) {
 			t.Errorf("row %d is %s, want %s", i, got, want)
 		}
 	}
-	if constants, _ := axes(answer.Table{Columns: table.Columns, Rows: table.Rows[:1]}, nil); !slices.Equal(constants, []string{`weird=""`}) {
+	if constants, _ := axes(rows[:1], nil); !slices.Equal(constants, []string{`weird=""`}) {
 		t.Errorf("constants are %v", constants)
 	}
 	d := describe(parsed(t, "command: ['true', '{weird}']\ngrid: {weird: [x, '']}\n"))
@@ -71,11 +69,8 @@ func TestEmptyIsNotUnknown(t *testing.T) {
 
 // TestRunsAreTold: what runs are for and of which side is said where it is not the same, or not to measure.
 func TestRunsAreTold(t *testing.T) {
-	table := answer.Table{
-		Columns: []answer.Column{{Name: "side"}, {Name: "purpose"}},
-		Rows:    [][]any{{"base", "measure"}, {"head", "measure"}, {nil, "profile"}},
-	}
-	_, varying := axes(table, runColumns)
+	rows := []subject{{side: "base", purpose: "measure"}, {side: "head", purpose: "measure"}, {purpose: "profile"}}
+	_, varying := axes(rows, runColumns)
 	var headers []string
 	for _, x := range varying {
 		headers = append(headers, axisColumn(x).Header)
@@ -87,7 +82,7 @@ func TestRunsAreTold(t *testing.T) {
 		t.Errorf("merged they are %v", got)
 	}
 	for row, want := range map[int]string{0: "base", 2: "profile"} {
-		constants, _ := axes(answer.Table{Columns: table.Columns, Rows: table.Rows[row : row+1]}, runColumns)
+		constants, _ := axes(rows[row:row+1], runColumns)
 		if !slices.Equal(constants, []string{want}) {
 			t.Errorf("a run alone is %v, want %s", constants, want)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,7 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -92,22 +93,19 @@ type description struct {
 	foresight foresight.Foresight // of a session with two sides
 }
 
-// pointColumns are the columns of a point, as those of runs.
-var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision", "params"}
+// pointColumns are the columns of a point, besides the parameters.
+var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
 
 func describe(s *sweep.Sweep) description {
-	var t answer.Table
-	for _, name := range pointColumns {
-		t.Columns = append(t.Columns, answer.Column{Name: name})
-	}
 	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
 	own := ownPoints(s)
-	for _, p := range own {
-		t.Rows = append(t.Rows, pointRow(p))
+	points := make([]subject, len(own))
+	for i, p := range own {
+		points[i].Point = pointOf(p)
 	}
-	constants, varying := axes(t, pointColumns[:len(pointColumns)-1])
+	constants, varying := axes(points, pointColumns)
 	d.constants = constants
-	for i, name := range pointNames(varying, len(t.Rows)) {
+	for i, name := range pointNames(varying, len(points)) {
 		if name == "" { // the only point
 			name = own[i].Benchmark
 		}
@@ -137,26 +135,13 @@ func ownPoints(s *sweep.Sweep) []*sweep.Point {
 	return own
 }
 
-// pointRow are the values of pointColumns; nil is NULL.
-func pointRow(p *sweep.Point) []any {
-	text := func(s string) any {
-		if s == "" {
-			return nil
-		}
-		return s
-	}
-	number := func(n *int64) any {
-		if n == nil {
-			return nil
-		}
-		return *n
-	}
-	params := make(map[string]any, len(p.Params))
-	for name, value := range p.Params {
-		params[name] = value
-	}
-	return []any{
-		text(p.Benchmark), text(p.Variant), text(p.Backend), text(p.Model), number(p.BatchSize), number(p.SeqLen), text(p.Precision), params,
+// pointOf is what makes a point of a sweep.
+func pointOf(p *sweep.Point) facts.Point {
+	params := map[string]string{}
+	maps.Copy(params, p.Params)
+	return facts.Point{
+		Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
+		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: params,
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -104,9 +105,9 @@ func (j *jsonReporter) finished(e runner.Event) {
 	if e.Remaining > 0 {
 		left = int64(e.Remaining)
 	}
-	point := map[string]any{}
-	for i, value := range pointRow(e.Launch.Point) {
-		point[pointColumns[i]] = value
+	is, point := pointOf(e.Launch.Point), map[string]any{}
+	for _, name := range append(slices.Clone(pointColumns), "params") {
+		point[name] = is.Value(name)
 	}
 	j.write([]member{
 		{"event", "run"},

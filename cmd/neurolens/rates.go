@@ -36,8 +36,8 @@ func countedBy(metric, given string) string {
 }
 
 // quantityOf prints a value of a metric for people. given is the unit that its file has it in; empty where that is not known.
-func quantityOf(v any, unit, metric, given string) string {
-	text := output.Quantity(v, unit)
+func quantityOf(v *float64, unit, metric, given string) string {
+	text := output.Quantity(answer.Value(v), unit)
 	if unit != rateUnit || text == term.Unknown {
 		return text
 	}
@@ -47,11 +47,4 @@ func quantityOf(v any, unit, metric, given string) string {
 	}
 	number, name, _ := strings.Cut(text, " ")
 	return number + " " + strings.TrimPrefix(strings.TrimSuffix(name, "/s"), "1") + what + "/s"
-}
-
-// givenUnit is the unit in which the file of a run has a metric, where it is not the stored one.
-func givenUnit(t answer.Table, row []any, metric string) string {
-	env, _ := at(t, row, "env").(map[string]any)
-	given, _ := env["source.unit."+metric].(string)
-	return given
 }

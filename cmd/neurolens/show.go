@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -60,13 +60,13 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 			return err
 		}
 		if !output.ForPeople(format) {
-			return a.print(format, detail.Run, nil)
+			return a.print(format, detail.Table(), nil)
 		}
 		related, err := db.Related(cmd.Context(), detail)
 		if err != nil {
 			return err
 		}
-		return a.print(format, detail.Run, func() term.View { return a.showView(detail, related.Before, related.Against) })
+		return a.printer().View(format, a.showView(detail, related))
 	})
 }
 
@@ -83,22 +83,22 @@ func (p *page) section(title string, lines []string) {
 	}
 }
 
-func (a *app) showView(d query.Detail, before answer.Table, against string) term.View {
-	t, run := d.Run, d.Run.Rows[0]
-	p := &page{lines: append(a.headline(t, run), lostLines(d.Lost)...)}
-	if len(d.Metrics.Rows) > 0 {
-		primary, given := textAt(d.Metrics, d.Metrics.Rows[0], "metric"), func(metric string) string { return givenUnit(t, run, metric) }
-		p.section("samples of "+primary, sampleLines(d.Metrics, d.Metrics.Rows[0], given(primary)))
-		p.section("other metrics", metricLines(d.Metrics, given))
+func (a *app) showView(d query.Detail, related query.Related) term.View {
+	run := &d.Run
+	p := &page{lines: append(a.headline(run), lostLines(d.Lost)...)}
+	if len(d.Metrics) > 0 {
+		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
+		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name)))
+		p.section("other metrics", metricLines(d.Metrics[1:], given))
 	}
-	p.section("configuration", configurationLines(t, run))
-	p.section("environment", a.environmentLines(t, run, before))
-	p.section("stages", stageLines(t, run))
-	p.section("stack", factLines(t, run, "runner.stack"))
-	p.section("standard error, its end", factLines(t, run, "runner.stderr_tail"))
+	p.section("configuration", configurationLines(run))
+	p.section("environment", a.environmentLines(run, related))
+	p.section("stages", stageLines(&run.Stages))
+	p.section("stack", factLines(run, "runner.stack"))
+	p.section("standard error, its end", factLines(run, "runner.stderr_tail"))
 	p.section("notes", a.noteLines(d))
 	v := term.View{Below: p.lines}
-	if command := a.againCommand(t, run, against); command != "" {
+	if command := a.againCommand(run, related.Against); command != "" {
 		v.Below = append(v.Below, "", "again")
 		v.Commands = []string{term.Gap + command}
 	}
@@ -131,63 +131,63 @@ func lostLines(lost map[string]string) []string {
 }
 
 // headline is what the run is and how it ended.
-func (a *app) headline(t answer.Table, run []any) []string {
-	constants, _ := axes(answer.Table{Columns: t.Columns, Rows: [][]any{run}}, runColumns)
-	lines := append([]string{textAt(t, run, "run_id")}, term.Heading(constants)...)
-	status := textAt(t, run, "status")
-	if stage := textAt(t, run, "stage"); stage != "" {
-		status += " in " + stage
+func (a *app) headline(run *schema.Run) []string {
+	constants, _ := axes([]subject{subjectOf(query.ListedRunOf(run))}, runColumns)
+	lines := append([]string{run.RunID}, term.Heading(constants)...)
+	status := string(run.Status)
+	if run.Stage != "" {
+		status += " in " + string(run.Stage)
 	}
-	if reason := textAt(t, run, "error"); reason != "" {
-		status += ": " + term.FirstLine(reason)
+	if run.Error != "" {
+		status += ": " + term.FirstLine(run.Error)
 	}
 	started := term.Unknown
-	if at, ok := at(t, run, "started_at").(time.Time); ok {
-		started = at.Local().Format("2006-01-02 15:04:05 -07:00")
+	if !run.StartedAt.IsZero() {
+		started = run.StartedAt.Local().Format("2006-01-02 15:04:05 -07:00")
 	}
 	lines = append(lines, status+" · "+started)
-	if warnings, _ := at(t, run, "warnings").([]any); len(warnings) > 0 {
-		for _, w := range warnings {
-			lines = append(lines, warningText(output.Text(w)))
-		}
+	for _, w := range run.Warnings {
+		lines = append(lines, warningText(w))
 	}
 	return lines
 }
 
 // configurationLines are the settings asked for, with what was applied where the worker read it back.
-func configurationLines(t answer.Table, run []any) []string {
-	applied, _ := at(t, run, "applied").(map[string]any)
-	rows := [][2]string{{"executor", orUnknown(textAt(t, run, "executor"))}}
-	asked := map[string]string{}
-	for _, name := range slices.Concat(identityColumns[1:], []string{"side"}) {
-		if v := at(t, run, name); v != nil {
-			asked[name] = output.Text(v)
-		}
-	}
-	params, _ := at(t, run, "params").(map[string]any)
-	for name, v := range params {
-		asked["param."+name] = axisText(v)
-	}
+func configurationLines(run *schema.Run) []string {
+	rows := [][2]string{{"executor", orUnknown(string(run.Executor))}}
+	asked := askedOf(run)
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
 	}
-	for _, name := range slices.Sorted(maps.Keys(applied)) {
-		if asked[name] != axisText(applied[name]) {
-			rows = append(rows, [2]string{name, axisText(applied[name]) + " (applied)"})
+	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
+		if applied := axisText(run.Applied[name]); asked[name] != applied {
+			rows = append(rows, [2]string{name, applied + " (applied)"})
 		}
 	}
-	env, _ := at(t, run, "env").(map[string]any)
 	for _, name := range settingNames() {
 		said := slices.ContainsFunc(rows, func(row [2]string) bool { return row[0] == name })
-		if v, ok := env["runner."+name]; ok && !said {
-			rows = append(rows, [2]string{name, output.Text(v)})
+		if v, ok := run.Env.Facts["runner."+name]; ok && !said {
+			rows = append(rows, [2]string{name, v})
 		}
 	}
-	tags, _ := at(t, run, "tags").(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(tags)) {
-		rows = append(rows, [2]string{"tag." + name, output.Text(tags[name])})
+	for _, name := range slices.Sorted(maps.Keys(run.Tags)) {
+		rows = append(rows, [2]string{"tag." + name, run.Tags[name]})
 	}
-	return append(term.Pairs(rows), "point "+textAt(t, run, "point_id"))
+	return append(term.Pairs(rows), "point "+run.PointID)
+}
+
+// askedOf are what makes the point of a run, and its side, by name.
+func askedOf(run *schema.Run) map[string]string {
+	is, asked := subjectOf(query.ListedRunOf(run)), map[string]string{}
+	for _, name := range slices.Concat(identityColumns[1:], []string{"side"}) {
+		if v := is.value(name); v != "" {
+			asked[name] = v
+		}
+	}
+	for name, v := range run.Params {
+		asked["param."+name] = axisText(v)
+	}
+	return asked
 }
 
 // settingNames are the settings of a run that are facts, in the order of the keys of a sweep file.
@@ -202,71 +202,57 @@ func settingNames() []string {
 }
 
 // environmentLines are first what differs from the point's previous run on this machine, then what people look for.
-func (a *app) environmentLines(t answer.Table, run []any, before answer.Table) []string {
-	env, _ := at(t, run, "env").(map[string]any)
+func (a *app) environmentLines(run *schema.Run, related query.Related) []string {
+	e := &run.Env
 	var lines []string
-	if len(before.Rows) > 0 {
-		if lines = changedLines(t, run, before); len(lines) == 0 {
+	if related.Before != "" {
+		if lines = changedLines(related.Changes); len(lines) == 0 {
 			lines = append(lines, "the same as in the point's previous run on this machine")
 		}
 	}
-	var rows [][2]string
-	for _, name := range []string{
-		"hostname", "os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "driver_version", "git_commit", "git_branch", "git_dirty",
-	} {
-		i := t.Index(name)
-		if run[i] != nil {
-			rows = append(rows, [2]string{name, output.ValueText(t.Columns[i], run[i], "")})
-		}
+	memory := ""
+	if e.MemoryBytes != nil {
+		memory = output.Quantity(*e.MemoryBytes, "B")
 	}
-	for _, name := range []string{"cpu.governor", "load.1m"} {
-		if v, ok := env[name]; ok {
-			rows = append(rows, [2]string{name, output.Text(v)})
-		}
+	rows := [][2]string{
+		{"hostname", e.Hostname},
+		{"os", e.OS},
+		{"os_kernel", e.OSKernel},
+		{"cpu_model", e.CPUModel},
+		{"cpu_count", output.Text(answer.Value(e.CPUCount))},
+		{"memory_bytes", memory},
+		{"gpu_name", e.GPUName},
+		{"driver_version", e.DriverVersion},
+		{"git_commit", e.GitCommit},
+		{"git_branch", e.GitBranch},
+		{"git_dirty", output.Text(answer.Value(e.GitDirty))},
+		{"cpu.governor", e.Facts["cpu.governor"]},
+		{"load.1m", e.Facts["load.1m"]},
 	}
-	missing, _ := at(t, run, "env_missing").(map[string]any)
+	rows = slices.DeleteFunc(rows, func(row [2]string) bool { return row[1] == "" })
 	lines = append(lines, term.Pairs(rows)...)
-	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", term.Count(len(env), "fact"), len(missing)))
+	return append(lines, fmt.Sprintf("%s, %d not known (--json shows all)", term.Count(len(e.Facts), "fact"), len(e.Missing)))
 }
 
 // changedLines say in what facts a run differs from one before.
-func changedLines(t answer.Table, run []any, before answer.Table) []string {
-	was := before.Rows[0]
+func changedLines(changes []facts.Difference) []string {
 	var lines []string
-	add := func(name string, from, to any) {
-		if from != to {
-			lines = append(lines, fmt.Sprintf("%s was %s, is %s", name, shortFact(from), shortFact(to)))
-		}
-	}
-	for _, name := range query.RelatedFacts {
-		add(name, at(before, was, name), at(t, run, name))
-	}
-	old, _ := at(before, was, "env").(map[string]any)
-	env, _ := at(t, run, "env").(map[string]any)
-	names := slices.Concat(slices.Collect(maps.Keys(old)), slices.Collect(maps.Keys(env)))
-	slices.Sort(names)
-	for _, name := range slices.Compact(names) {
-		if !volatileFact(name) {
-			add(name, old[name], env[name])
+	for _, d := range changes {
+		fact, isFact := strings.CutPrefix(d.Name, "env.")
+		if !isFact || !volatileFact(fact) {
+			lines = append(lines, fmt.Sprintf("%s was %s, is %s", fact, changedValue(d.Name, d.Base), changedValue(d.Name, d.Head)))
 		}
 	}
 	return lines
 }
 
-// shortFact is the value of a fact, cut where it is a hash.
-func shortFact(v any) string {
-	if text, ok := v.(string); ok {
-		return changeText(text)
+// changedValue is the value of a fact, cut where it is a hash.
+func changedValue(name string, values []string) string {
+	text := strings.Join(values, ", ")
+	if c, ok := schema.Runs.Column(name); ok && c.Kind == schema.KindInt {
+		return orUnknown(text)
 	}
-	return factText(v)
-}
-
-// factText is a value that may not be known.
-func factText(v any) string {
-	if v == nil {
-		return term.Unknown
-	}
-	return output.Text(v)
+	return changeText(text)
 }
 
 // volatileFact tells facts that differ from run to run and say nothing about a change of the machine.
@@ -274,21 +260,20 @@ func volatileFact(name string) bool {
 	return strings.HasPrefix(name, "runner.") || probe.IsVolatile(name)
 }
 
-func stageLines(t answer.Table, run []any) []string {
+func stageLines(s *schema.Stages) []string {
 	var rows [][2]string
-	for _, stage := range schema.StageNames {
-		if v, ok := at(t, run, string(stage)+"_ns").(int64); ok {
-			rows = append(rows, [2]string{string(stage), output.Quantity(v, "ns")})
+	for i, ns := range []*int64{s.Build, s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile} {
+		if ns != nil {
+			rows = append(rows, [2]string{string(schema.StageNames[i]), output.Quantity(*ns, "ns")})
 		}
 	}
 	return term.Pairs(rows)
 }
 
 // factLines are the lines of a fact of many.
-func factLines(t answer.Table, run []any, name string) []string {
-	env, _ := at(t, run, "env").(map[string]any)
-	text, _ := env[name].(string)
-	if text = strings.TrimSpace(text); text == "" {
+func factLines(run *schema.Run, name string) []string {
+	text := strings.TrimSpace(run.Env.Facts[name])
+	if text == "" {
 		return nil
 	}
 	return strings.Split(text, "\n")

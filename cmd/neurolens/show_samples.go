@@ -10,49 +10,45 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sampleLines are a histogram in eight lines and the summary of the primary metric.
-func sampleLines(t answer.Table, row []any, given string) []string {
-	unit := textAt(t, row, "unit")
-	var values []float64
-	list, _ := at(t, row, "values").([]any)
-	for _, v := range list {
-		if f, ok := v.(float64); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
-			values = append(values, f)
-		}
-	}
-	lines := histogram(values, unit)
-	lines = append(lines, "n "+samplesText(t, row)+term.Gap+strings.Join(statistics(t, row, given), term.Gap))
-	return append(lines, "level "+orUnknown(textAt(t, row, "level"))+term.Gap+"clock "+orUnknown(textAt(t, row, "clock"))+term.Gap+
-		"spread "+spread(at(t, row, "mad"), at(t, row, "p50")))
+// sampleLines are a histogram in eight lines and the summary of the primary metric. given is the unit in which the run's file
+// has it.
+func sampleLines(m *schema.Metric, given string) []string {
+	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	lines := histogram(values, m.Unit)
+	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
+	return append(lines, "level "+orUnknown(string(m.Level))+term.Gap+"clock "+orUnknown(m.Clock)+term.Gap+
+		"spread "+spread(m.Summary.MAD, m.Summary.P50))
 }
 
 // statistics are what samples are summed up to. Other tools' files may have a mean alone, which is no median.
-func statistics(t answer.Table, row []any, given string) []string {
-	unit, metric := textAt(t, row, "unit"), textAt(t, row, "metric")
-	names := []struct{ name, column string }{{"min", "min"}, {"median", "p50"}, {"p90", "p90"}, {"p99", "p99"}, {"max", "max"}}
-	mean := at(t, row, "p50") == nil && at(t, row, "mean") != nil
+func statistics(m *schema.Metric, given string) []string {
+	s := &m.Summary
+	values := []struct {
+		name  string
+		value *float64
+	}{{"min", s.Min}, {"median", s.P50}, {"p90", s.P90}, {"p99", s.P99}, {"max", s.Max}}
+	mean := s.P50 == nil && s.Mean != nil
 	if mean {
-		names[1].name, names[1].column = "mean", "mean"
+		values[1].name, values[1].value = "mean", s.Mean
 	}
 	var words []string
-	for _, c := range names {
-		if v := at(t, row, c.column); v != nil || !mean {
-			words = append(words, c.name+" "+quantityOf(v, unit, metric, given))
+	for _, v := range values {
+		if v.value != nil || !mean {
+			words = append(words, v.name+" "+quantityOf(v.value, m.Unit, m.Name, given))
 		}
 	}
 	return words
 }
 
 // samplesText is how many samples a metric has, or was summed up from.
-func samplesText(t answer.Table, row []any) string {
-	if n, ok := at(t, row, "n_samples").(int64); ok {
-		return term.Thousands(int(n))
+func samplesText(n *int64) string {
+	if n == nil {
+		return term.Unknown
 	}
-	return term.Unknown
+	return term.Thousands(int(*n))
 }
 
 // bin is a line of a histogram.
@@ -172,13 +168,11 @@ func neighboursAlike(labels []string) bool {
 	return len(slices.Compact(slices.Clone(labels))) < len(labels)
 }
 
-func spread(mad, median any) string {
-	m, ok1 := mad.(float64)
-	p, ok2 := median.(float64)
-	if !ok1 || !ok2 || p == 0 {
+func spread(mad, median *float64) string {
+	if mad == nil || median == nil || *median == 0 {
 		return term.Unknown
 	}
-	return percent(1.4826 * m / p)
+	return percent(1.4826 * *mad / *median)
 }
 
 func orUnknown(s string) string {
@@ -188,19 +182,17 @@ func orUnknown(s string) string {
 	return s
 }
 
-// metricLines are a line a metric but the first. given is the unit in which the run's file has a metric.
-func metricLines(t answer.Table, given func(metric string) string) []string {
+// metricLines are a line a metric. given is the unit in which the run's file has a metric.
+func metricLines(metrics []schema.Metric, given func(metric string) string) []string {
 	var rows [][2]string
-	for _, row := range t.Rows[1:] {
-		metric := textAt(t, row, "metric")
-		words := statistics(t, row, given(metric))
-		if at(t, row, "p50") != nil {
-			text := func(column string) string {
-				return quantityOf(at(t, row, column), textAt(t, row, "unit"), metric, given(metric))
-			}
-			words = []string{text("p50"), "min " + text("min"), "max " + text("max")}
+	for i := range metrics {
+		m := &metrics[i]
+		words := statistics(m, given(m.Name))
+		if m.Summary.P50 != nil {
+			text := func(v *float64) string { return quantityOf(v, m.Unit, m.Name, given(m.Name)) }
+			words = []string{text(m.Summary.P50), "min " + text(m.Summary.Min), "max " + text(m.Summary.Max)}
 		}
-		rows = append(rows, [2]string{metric, strings.Join(append(words, "n "+samplesText(t, row)), term.Gap)})
+		rows = append(rows, [2]string{m.Name, strings.Join(append(words, "n "+samplesText(m.Summary.N)), term.Gap)})
 	}
 	return term.Pairs(rows)
 }

@@ -6,30 +6,21 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // TestShowHasTheStack: where a run hung or crashed is said, line by line.
 func TestShowHasTheStack(t *testing.T) {
-	var d query.Detail
-	run := make([]any, len(schema.Runs.Columns))
-	for i, c := range schema.Runs.Columns {
-		d.Run.Columns = append(d.Run.Columns, answer.Column{Name: c.Name})
-		switch c.Name {
-		case "run_id":
-			run[i] = "01KAJ3V2Z00000000007Q4K2M9F"
-		case "env":
-			run[i] = map[string]any{"runner.stack": "Thread 0x1\n  File \"b.py\", line 4 in run_benchmark\n", "runner.stderr_tail": "last words\x1b[2J\n"}
-		case "params":
-			run[i] = map[string]any{"weird": ""}
-		}
-	}
-	d.Run.Rows = [][]any{run}
+	d := query.Detail{Run: schema.Run{
+		RunID: "01KAJ3V2Z00000000007Q4K2M9F", Params: map[string]string{"weird": ""},
+		Env: schema.Env{Facts: map[string]string{
+			"runner.stack": "Thread 0x1\n  File \"b.py\", line 4 in run_benchmark\n", "runner.stderr_tail": "last words\x1b[2J\n",
+		}},
+	}}
 	var out strings.Builder
 	a := &app{getenv: func(string) string { return "" }}
-	a.showView(d, answer.Table{}, "").Render(&out, 80, false)
+	a.showView(d, query.Related{}).Render(&out, 80, false)
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",

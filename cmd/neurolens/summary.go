@@ -78,11 +78,11 @@ func (a *app) summaryView(points []query.SessionPoint, s summary) term.View {
 		different[p.PointID] = true
 	}
 	points, calibration := s.split(points)
-	var sides []pointSide
+	var sides []subject
 	for _, p := range points {
-		sides = append(sides, pointSide{p.Point, p.Side})
+		sides = append(sides, subject{Point: p.Point, side: p.Side})
 	}
-	constants, varying := axes(sidesTable(sides), append(slices.Clone(identityColumns), "side"))
+	constants, varying := axes(sides, append(slices.Clone(identityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
 	v := term.View{
 		Above: []string{

@@ -97,8 +97,8 @@ func TestExplainContrast(t *testing.T) {
 	}
 	// The name is a filter of these runs.
 	listed, err := querytest.Open(t, dir).List(context.Background(), query.ListRequest{Filter: at("name").(string)})
-	if err != nil || len(listed.Rows) != 7 {
-		t.Errorf("%d runs match %v, %v", len(listed.Rows), at("name"), err)
+	if err != nil || len(listed.Runs) != 7 {
+		t.Errorf("%d runs match %v, %v", len(listed.Runs), at("name"), err)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
-	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -32,14 +31,13 @@ type noise struct {
 
 // Read reads the newest session of a suite that has two sides. Where there is none it knows nothing.
 func Read(ctx context.Context, db *query.DB, suite string) (Foresight, error) {
-	newest, err := db.List(ctx, query.ListRequest{
-		Filter:  "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.Quote(suite),
-		Columns: []string{"session_id", "machine"}, Limit: 1,
-	})
-	if err != nil || len(newest.Rows) == 0 {
+	newest, err := db.Runs(ctx, query.ListRequest{
+		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.Quote(suite), Limit: 1,
+	}, "session_id", "machine")
+	if err != nil || len(newest) == 0 {
 		return Foresight{}, err
 	}
-	f := Foresight{Session: duck.Text(newest.Rows[0][0]), Machine: duck.Text(newest.Rows[0][1])}
+	f := Foresight{Session: newest[0].SessionID, Machine: newest[0].Env.Machine}
 	c, err := compare.Compare(ctx, db, compare.Request{Base: "session_id=" + f.Session, Inputs: true, Absolute: true})
 	if errors.Is(err, fault.ErrInput) { // no point has both sides
 		return Foresight{}, nil

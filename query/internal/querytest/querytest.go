@@ -105,17 +105,31 @@ func Open(t testing.TB, stores ...string) *query.DB {
 	return db
 }
 
-// ids are the repeat_index values of a listing: the n of NewRun.
+// IDs are the repeat_index values of a listing: the n of NewRun.
 func IDs(t testing.TB, db *query.DB, req query.ListRequest) []int {
 	t.Helper()
-	req.Columns = []string{"repeat_index"}
-	l, err := db.List(context.Background(), req)
+	runs, err := db.Runs(context.Background(), req, "repeat_index")
 	if err != nil {
 		t.Fatalf("%+v: %v", req, err)
 	}
 	var all []int
-	for _, row := range l.Rows {
-		all = append(all, int(row[0].(int64)))
+	for i := range runs {
+		all = append(all, int(*runs[i].RepeatIndex))
+	}
+	return all
+}
+
+// Pages are all pages of a listing in one.
+func Pages(t testing.TB, db *query.DB, req query.ListRequest, columns ...string) query.Page {
+	t.Helper()
+	var all query.Page
+	err := db.Pages(context.Background(), req, columns, func(page query.Page) error {
+		page.Rows = append(all.Rows, page.Rows...)
+		all = page
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("%+v: %v", req, err)
 	}
 	return all
 }

@@ -1,34 +1,37 @@
 package screens
 
 import (
+	"slices"
+
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest/foreign"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// FormatsTable has a row for each format that is read.
-func FormatsTable(all []foreign.Format) answer.Table {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "format", Type: answer.TypeText}, {Name: "about", Type: answer.TypeText}, {Name: "level", Type: answer.TypeText},
-	}}
-	for _, f := range all {
-		if f.Read != nil {
-			t.Rows = append(t.Rows, []any{f.Name, f.About, f.Level})
+// FormatFields are the columns of a list of formats.
+func FormatFields() []answer.Field[foreign.Format] {
+	text := func(name, meaning string, of func(*foreign.Format) string) answer.Field[foreign.Format] {
+		return answer.Field[foreign.Format]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(f *foreign.Format) any { return of(f) },
 		}
 	}
-	return t
+	return []answer.Field[foreign.Format]{
+		text("format", "its name, as --from takes it", func(f *foreign.Format) string { return f.Name }),
+		text("about", "the tool, and which of its files", func(f *foreign.Format) string { return f.About }),
+		text("level", "what a run is and what a sample is", func(f *foreign.Format) string { return f.Level }),
+	}
 }
 
-// Formats names each format that is read, says what it is of, and what of it becomes a run.
+// Readable are the formats that can be read.
+func Readable(all []foreign.Format) []foreign.Format {
+	return slices.DeleteFunc(slices.Clone(all), func(f foreign.Format) bool { return f.Read == nil })
+}
+
+// Formats names each format, says what it is of, and what of it becomes a run.
 func Formats(all []foreign.Format) term.View {
-	var v term.View
-	n := 0
+	v := term.View{Below: []string{term.Count(len(all), "format") + "; --from NAME reads a file as one of them"}}
 	for _, f := range all {
-		if f.Read != nil {
-			n++
-			v.Above = append(v.Above, f.Name, "  "+f.About, "  "+f.Level)
-		}
+		v.Above = append(v.Above, f.Name, "  "+f.About, "  "+f.Level)
 	}
-	v.Below = []string{term.Count(n, "format") + "; --from NAME reads a file as one of them"}
 	return v
 }

@@ -1,0 +1,45 @@
+package answer
+
+import "github.com/neurolens/neurolens/schema"
+
+// RunColumns are the columns of RunRow: all those of runs, whose texts in the registry say what they mean.
+func RunColumns() []Column {
+	names := make([]string, len(schema.Runs.Columns))
+	for i, c := range schema.Runs.Columns {
+		names[i] = c.Name
+	}
+	columns := ColumnsNamed(names...)
+	for i, c := range schema.Runs.Columns {
+		columns[i].Unit = c.Unit
+	}
+	return columns
+}
+
+// RunRow is the row of runs of a run, as the row of an answer. The summary is that of its primary metric.
+func RunRow(r *schema.Run, digest string) []any {
+	row := schema.RunRow(r, digest)
+	for i, value := range row {
+		switch value := value.(type) {
+		case map[string]string:
+			row[i] = Texts(value)
+		case []string:
+			row[i] = List(value)
+		case [][]any:
+			row[i] = structs(schema.Runs.Columns[i].Children[0], value)
+		}
+	}
+	return row
+}
+
+// structs are a list of maps, of rows with a value for each field of a struct.
+func structs(c *schema.Column, rows [][]any) []any {
+	list := make([]any, len(rows))
+	for i, row := range rows {
+		fields := make(map[string]any, len(row))
+		for k, value := range row {
+			fields[c.Children[k].Name] = value
+		}
+		list[i] = fields
+	}
+	return list
+}

@@ -1,0 +1,81 @@
+package query
+
+import (
+	"context"
+	"time"
+
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// ListedRun is a run as listings show it. What is not known is empty, or nil. There may be very many: it has no more than they
+// show.
+type ListedRun struct {
+	RunID, Suite, Side string
+	facts.Point
+	Purpose      schema.Purpose
+	Status       schema.Status
+	StartedAt    time.Time // the zero time where it is not known
+	Metric, Unit string
+	Samples      *int64
+	Median, Mean *float64
+	P99          *float64
+	UnitInFile   string // of a rate: the unit in which the file of the run has it, where that is another one
+}
+
+// listedColumns are the columns of runs that ListedRunOf takes, but env.
+var listedColumns = []string{
+	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
+	"metric", "unit", "n_samples", "mean", "p50", "p99", "status",
+}
+
+// ListedRunOf is a run, which may be stored or not, as listings show it.
+func ListedRunOf(r *schema.Run) ListedRun {
+	l := ListedRun{
+		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Purpose: r.Purpose, Status: r.Status, StartedAt: r.StartedAt,
+		Point: facts.Point{
+			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
+			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,
+		},
+	}
+	if m := r.Metric(r.Primary); m != nil {
+		l.Metric, l.Unit, l.UnitInFile = m.Name, m.Unit, UnitInFile(r, m.Name)
+		l.Samples, l.Median, l.Mean, l.P99 = m.Summary.N, m.Summary.P50, m.Summary.Mean, m.Summary.P99
+	}
+	return l
+}
+
+// UnitInFile is the unit in which the file of a run has a metric, where it is not the stored one; else empty.
+func UnitInFile(r *schema.Run, metric string) string { return r.Env.Facts["source.unit."+metric] }
+
+// rateUnit is the unit of what is counted in a second, whatever that is: the file may say it.
+const rateUnit = "1/s"
+
+// listed are the runs of a part that was read with listedColumns.
+func (p *part) listed(ctx context.Context) ([]ListedRun, error) {
+	stored := scan.NewStored(schema.Runs, p.columns)
+	all := make([]ListedRun, len(p.Rows))
+	var rates []schema.ULID
+	var places []int
+	for i, row := range p.Rows {
+		run := stored.Run(row)
+		if all[i] = ListedRunOf(&run); all[i].Unit == rateUnit {
+			rates, places = append(rates, p.ids[i]), append(places, i)
+		}
+	}
+	if len(rates) == 0 {
+		return all, nil
+	}
+	env := []*schema.Column{schema.RunColumn("env")}
+	t, err := p.reader.Rows(ctx, rates, env)
+	if err != nil {
+		return nil, err
+	}
+	stored = scan.NewStored(schema.Runs, env)
+	for i, row := range t.Rows {
+		run, listed := stored.Run(row), &all[places[i]]
+		listed.UnitInFile = UnitInFile(&run, listed.Metric)
+	}
+	return all, nil
+}
