@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -15,21 +14,33 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// assemble makes a run of a launch and its outcome.
-func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, volatile map[string]string) schema.Run {
-	t := s.targets.Of(ctx, subjectOf(l))
+// assembler makes runs of what came out of launches, and of what all runs of a session have in common.
+type assembler struct {
+	session schema.ULID
+	resumes string // the session that this one goes on from; empty: it begins anew
+	sweep   *sweep.Sweep
+	file    string // of the sweep, as the user gave it
+	flags   string // of the user's command line
+	env     schema.Env
+	sides   []side            // one, or base and head
+	devices []string          // that are measured, see device.Of
+	rules   map[string]string // see ruleFacts
+}
+
+// run makes a run of a launch, what it is of, its outcome, and what the machine was like meanwhile.
+func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Run {
 	hideSecrets(&o, t.Mask())
 	run := schema.Run{
 		RunID:     schema.NewULID(o.StartedAt).String(),
-		SessionID: s.result.Session, Resumes: s.result.Plan.Resumes,
-		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Side: s.sides[l.Side].Name,
+		SessionID: a.session.String(), Resumes: a.resumes,
+		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Side: a.sides[l.Side].Name,
 		RepeatIndex: new(int64(l.Repeat)), BlockIndex: new(int64(l.Block)), PositionIndex: new(int64(l.Position)),
-		Suite: s.sweep.Suite, Tags: s.sweep.Tags, ModelSHA256: t.ModelSHA256, BackendVersion: t.BackendVersion,
+		Suite: a.sweep.Suite, Tags: a.sweep.Tags, ModelSHA256: t.ModelSHA256, BackendVersion: t.BackendVersion,
 		Applied: o.Applied, Work: o.Work,
 		StartedAt: o.StartedAt.Truncate(time.Microsecond), TimeSource: schema.TimeClock, Stages: o.Stages,
 		Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error, ExitCode: o.ExitCode, Signal: o.Signal,
 		Metrics: o.Metrics, Ops: o.Ops,
-		Env: s.runEnv(l, t, o, volatile),
+		Env: a.runEnv(l, t, o, volatile),
 	}
 	l.Point.Fill(&run)
 	run.Stages.Build = t.Built
@@ -40,11 +51,11 @@ func (s *session) assemble(ctx context.Context, l sweep.Launch, o task.Outcome, 
 		run.BackendVersion = o.BackendVersion
 	}
 	stat.Complete(&run)
-	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(s.env, volatile, s.devices))
-	if m := run.Metric(schema.PrimaryMetric); m != nil {
+	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
+	if primary := run.Metric(schema.PrimaryMetric); primary != nil {
 		run.Primary = schema.PrimaryMetric
 		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known
-		run.Warnings = append(run.Warnings, stat.Warnings(m.Values(), m.Tick, floor)...)
+		run.Warnings = append(run.Warnings, stat.Warnings(primary.Values(), primary.Tick, floor)...)
 	}
 	return run
 }
@@ -64,19 +75,19 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 const factThreshold = "runner.threshold."
 
 // runEnv is the session's manifest with what is of this run alone.
-func (s *session) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
-	env := s.env
+func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
+	env := a.env
 	env.Facts, env.Missing = maps.Clone(env.Facts), maps.Clone(env.Missing)
-	s.sides[l.Side].describe(&env)
-	if s.options.Sweep != "" {
-		env.Facts["sweep.file"] = s.options.Sweep
-		env.Facts["sweep.sha256"] = s.sweep.SHA256
+	a.sides[l.Side].describe(&env)
+	if a.file != "" {
+		env.Facts["sweep.file"] = a.file
+		env.Facts["sweep.sha256"] = a.sweep.SHA256
 	}
-	if s.options.Flags != "" {
-		env.Facts["runner.flags"] = s.options.Flags
+	if a.flags != "" {
+		env.Facts["runner.flags"] = a.flags
 	}
-	env.Facts["runner.order"] = s.sweep.Order
-	maps.Copy(env.Facts, s.rules)
+	env.Facts["runner.order"] = a.sweep.Order
+	maps.Copy(env.Facts, a.rules)
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}

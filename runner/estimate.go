@@ -1,7 +1,6 @@
 package runner
 
 import (
-	"context"
 	"time"
 
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -49,27 +48,6 @@ func newEstimate(plan Plan) *estimate {
 	return e
 }
 
-// learn tells the estimate how long the newest run of each point took that ended well and was told the same.
-func (s *session) learn(ctx context.Context, earlier []schema.Run) {
-	newest := map[string]*schema.Run{}
-	for i := range earlier {
-		r := &earlier[i]
-		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[factProfile]
-		if r.Status == schema.StatusOK && newest[key] == nil {
-			newest[key] = r
-		}
-	}
-	for _, p := range s.result.Plan.Launches {
-		sub := subjectOf(p.Launch)
-		if p.Done != nil || len(newest) == 0 || s.estimate.at(sub).count > 0 {
-			continue
-		}
-		if r := newest[p.Launch.Point.PointID+s.targets.Of(ctx, sub).Facts[prepare.FactConfig]+p.Launch.Profile]; r != nil {
-			s.estimate.measure(sub, time.Duration(r.Stages.Launch()))
-		}
-	}
-}
-
 // at is the pace of a point, made where there is none.
 func (e *estimate) at(s subject) *pace {
 	p, ok := e.points[s]
@@ -104,6 +82,27 @@ func (e *estimate) change(p *pace, edit func(*pace)) {
 	account(-1)
 	edit(p)
 	account(+1)
+}
+
+// learn takes in how long the newest run of each point took that ended well and was told the same.
+func (e *estimate) learn(plan Plan, earlier []schema.Run, target func(subject) *prepare.Target) {
+	newest := map[string]*schema.Run{}
+	for i := range earlier {
+		r := &earlier[i]
+		key := r.PointID + r.Env.Facts[prepare.FactConfig] + r.Env.Facts[factProfile]
+		if r.Status == schema.StatusOK && newest[key] == nil {
+			newest[key] = r
+		}
+	}
+	for _, p := range plan.Launches {
+		sub := subjectOf(p.Launch)
+		if p.Done != nil || len(newest) == 0 || e.at(sub).count > 0 {
+			continue
+		}
+		if r := newest[p.Launch.Point.PointID+target(sub).Facts[prepare.FactConfig]+p.Launch.Profile]; r != nil {
+			e.measure(sub, time.Duration(r.Stages.Launch()))
+		}
+	}
 }
 
 // remaining is 0 where nothing was measured.

@@ -48,15 +48,15 @@ func (s *session) launchUntilSettled(ctx context.Context) error {
 			return nil // what was cancelled says nothing of its point
 		}
 		open := s.look(i)
-		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.repeat < looks[i] {
+		if len(s.result.Look.Open) == 0 || i+1 == len(looks) || s.result.Left > 0 || s.agenda.repeat < looks[i] {
 			return nil
 		}
 		until := looks[i+1]
-		if s.late() {
-			until = s.repeat + 1
+		if s.limits.late() {
+			until = s.agenda.repeat + 1
 		}
 		var rounds []sweep.Launch
-		for ; s.repeat < until; s.repeat++ {
+		for ; s.agenda.repeat < until; s.agenda.repeat++ {
 			rounds = append(rounds, s.openRound(open)...)
 		}
 		if err := s.launchAll(ctx, s.more(rounds)); err != nil {
@@ -70,7 +70,7 @@ func (s *session) launchUntilSettled(ctx context.Context) error {
 func (s *session) openRound(open map[string]string) []sweep.Launch {
 	isOpen := func(p *sweep.Point) bool { _, ok := open[p.PointID]; return ok }
 	var round []sweep.Launch
-	for _, l := range s.sweep.Round(s.repeat, s.order(), isOpen) {
+	for _, l := range s.sweep.Round(s.agenda.repeat, s.order(), isOpen) {
 		if isOpen(l.Point) {
 			round = append(round, l)
 		}
@@ -81,10 +81,10 @@ func (s *session) openRound(open map[string]string) []sweep.Launch {
 // look finds which points are not settled. Controls are compared as all others are, but nobody waits for them: they have more
 // runs as long as others do.
 func (s *session) look(i int) (open map[string]string) {
-	open = s.options.Open(s.compared)
+	open = s.options.Open(s.agenda.compared)
 	blocks, ran := 0, map[string]map[string]bool{} // the sides of points
-	for i := range s.compared {
-		r := &s.compared[i]
+	for i := range s.agenda.compared {
+		r := &s.agenda.compared[i]
 		blocks = max(blocks, int(*r.RepeatIndex)+1)
 		if ran[r.PointID] == nil {
 			ran[r.PointID] = map[string]bool{}
@@ -92,7 +92,7 @@ func (s *session) look(i int) (open map[string]string) {
 		ran[r.PointID][r.Side] = true
 	}
 	for i := range s.sweep.Points {
-		if id := s.sweep.Points[i].PointID; len(ran[id]) < len(s.sides) {
+		if id := s.sweep.Points[i].PointID; len(ran[id]) < len(s.assembler.sides) {
 			open[id] = notRun
 		}
 	}
@@ -104,7 +104,7 @@ func (s *session) look(i int) (open map[string]string) {
 		}
 	}
 	s.result.Look = &l
-	s.options.Observe(s.event(Event{Look: &l}))
+	s.progress.tell(Event{Look: &l})
 	return open
 }
 
@@ -131,12 +131,12 @@ func (s *session) keepCompared(l sweep.Launch, r *schema.Run) {
 	kept := schema.Run{
 		RunID: r.RunID, SessionID: r.SessionID, PointID: r.PointID, Side: r.Side, RepeatIndex: r.RepeatIndex, BlockIndex: r.BlockIndex,
 		Purpose: r.Purpose, StartedAt: r.StartedAt, Status: r.Status, Warnings: r.Warnings, Primary: r.Primary,
-		Env: schema.Env{Machine: r.Env.Machine, Facts: s.rules},
+		Env: schema.Env{Machine: r.Env.Machine, Facts: s.assembler.rules},
 	}
 	if m := r.Metric(r.Primary); m != nil {
 		kept.Metrics = []schema.Metric{{
 			Name: m.Name, Unit: m.Unit, Better: m.Better, Clock: m.Clock, Level: m.Level, Tick: m.Tick, Summary: m.Summary,
 		}}
 	}
-	s.compared = append(s.compared, kept)
+	s.agenda.compared = append(s.agenda.compared, kept)
 }

@@ -133,12 +133,13 @@ func TestSettledAtOnce(t *testing.T) {
 func TestSettledIncomplete(t *testing.T) {
 	s := parse(t, "benchmark: [a, b]\ncommand: ['true', '{benchmark}']\n")
 	s.Looks = []int{6, 9}
-	x := &session{sweep: s, sides: []side{{Side: prepare.Side{Name: "base"}}, {Side: prepare.Side{Name: "head"}}}, estimate: &estimate{}}
-	x.options = Options{Observe: func(Event) {}, Open: func([]schema.Run) map[string]string { return map[string]string{} }}
+	x := &session{sweep: s, progress: progress{observe: func(Event) {}, estimate: &estimate{}}}
+	x.assembler.sides = []side{{Side: prepare.Side{Name: "base"}}, {Side: prepare.Side{Name: "head"}}}
+	x.options = Options{Open: func([]schema.Run) map[string]string { return map[string]string{} }}
 	for _, side := range []string{"base", "head"} {
-		x.compared = append(x.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
+		x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[0].PointID, Side: side, RepeatIndex: new(int64(0))})
 	}
-	x.compared = append(x.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
+	x.agenda.compared = append(x.agenda.compared, schema.Run{PointID: s.Points[1].PointID, Side: "base", RepeatIndex: new(int64(0))})
 	if open := x.look(0); len(open) != 1 || open[s.Points[1].PointID] != "not run" || x.result.Look.Settled() != 1 {
 		t.Errorf("open %v", open)
 	}

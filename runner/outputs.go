@@ -22,7 +22,7 @@ func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []e
 }
 
 // reader reads the metrics of a target out of what a run has left; nil where none stands there.
-func (s *session) reader(ctx context.Context, t *prepare.Target) func(task.Kept) task.Reading {
+func (r *launcher) reader(ctx context.Context, t *prepare.Target) func(task.Kept) task.Reading {
 	rules := t.Point.Metrics
 	if len(rules) == 0 {
 		return nil
@@ -31,7 +31,7 @@ func (s *session) reader(ctx context.Context, t *prepare.Target) func(task.Kept)
 	return func(kept task.Kept) task.Reading {
 		limited, stop := context.WithTimeout(ctx, limit)
 		defer stop()
-		found, began, err := s.options.Extract(limited, jobOf(rules, kept), kept.File)
+		found, began, err := r.extract(limited, jobOf(rules, kept), kept.File)
 		switch {
 		case ctx.Err() != nil:
 			return task.Reading{Cancelled: true}

@@ -156,8 +156,9 @@ func TestSuiteTimeoutOfRounds(t *testing.T) {
 		}
 		return nil
 	})
-	s.pool, s.watch, s.now = pool, probe.Watch(s.env), func() time.Time { return clock }
-	defer s.watch.Close()
+	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
+	s.limits.now = func() time.Time { return clock }
+	defer s.launcher.watch.Close()
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

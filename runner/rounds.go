@@ -8,15 +8,28 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
+// agenda is on what it depends which repeats are run.
+type agenda struct {
+	past      *past                 // what earlier sessions have done
+	repeat    int                   // the first one that is not planned: it depends on the runs until then
+	locations map[subject][]float64 // logarithmic medians of the runs of a point, where their number depends on them
+	compared  []schema.Run          // what a comparison reads of the runs so far, where their number depends on it
+}
+
+// newAgenda is that of a session that goes on from none.
+func newAgenda(s *sweep.Sweep) agenda {
+	return agenda{past: &past{}, repeat: s.Repeats, locations: map[subject][]float64{}}
+}
+
 // launchRounds runs repeats that the sweep does not have for certain, until its precision is reached. Once the suite
 // has taken too long, one more round says so of every point that is not there yet.
 func (s *session) launchRounds(ctx context.Context) error {
-	for late := false; s.repeat < s.sweep.MaxRepeats && !late && ctx.Err() == nil && s.result.Left == 0; s.repeat++ {
-		round := s.sweep.Round(s.repeat, s.order(), s.imprecise)
+	for late := false; s.agenda.repeat < s.sweep.MaxRepeats && !late && ctx.Err() == nil && s.result.Left == 0; s.agenda.repeat++ {
+		round := s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise)
 		if len(round) == 0 {
 			return nil
 		}
-		late = s.late()
+		late = s.limits.late()
 		if err := s.launchAll(ctx, s.more(round)); err != nil {
 			return err
 		}
@@ -35,15 +48,14 @@ func (s *session) noteDone(p Plan) {
 
 // more adds a round to the plan, and gives the launches of it that no earlier session has done.
 func (s *session) more(round []sweep.Launch) []sweep.Launch {
-	planned := s.past.plan(round)
+	planned := s.agenda.past.plan(round)
 	s.noteDone(planned)
 	s.result.Plan.add(planned)
-	s.total, s.finished = s.total+len(round), s.finished+planned.Done
+	s.progress.more(planned)
 	var missing []sweep.Launch
 	for _, p := range planned.Launches {
 		if p.Done == nil {
 			missing = append(missing, p.Launch)
-			s.estimate.add(subjectOf(p.Launch))
 		}
 	}
 	return missing
@@ -55,15 +67,15 @@ func (s *session) note(l sweep.Launch, r *schema.Run) {
 		return
 	}
 	if m := r.Metric(r.Primary); m != nil && m.Summary.LogMedian != nil {
-		s.runs[subjectOf(l)] = append(s.runs[subjectOf(l)], *m.Summary.LogMedian)
+		s.agenda.locations[subjectOf(l)] = append(s.agenda.locations[subjectOf(l)], *m.Summary.LogMedian)
 	}
 }
 
 // imprecise tells that a point needs more runs on some side: those it has do not give its location to the relative
 // error asked for. A point that never ran well needs none.
 func (s *session) imprecise(p *sweep.Point) bool {
-	for i := range s.sides {
-		locations := s.runs[subject{Point: p, Side: i}]
+	for i := range s.assembler.sides {
+		locations := s.agenda.locations[subject{Point: p, Side: i}]
 		if len(locations) == 0 {
 			continue
 		}

@@ -50,7 +50,8 @@ func TestImprecise(t *testing.T) {
 		"one never ran well":    {agree, nil, false},
 		"neither ever ran well": {nil, nil, false},
 	} {
-		x := &session{sweep: s, sides: make([]side, 2), runs: map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}}
+		x := &session{sweep: s, assembler: assembler{sides: make([]side, 2)}}
+		x.agenda.locations = map[subject][]float64{{Point: p, Side: 0}: c.base, {Point: p, Side: 1}: c.head}
 		if got := x.imprecise(p); got != c.want {
 			t.Errorf("%s: imprecise %v", name, got)
 		}

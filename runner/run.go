@@ -172,8 +172,9 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 	if err != nil {
 		return result, fmt.Errorf("starting a session: %w", err)
 	}
-	session.pool, session.watch = pool, probe.Watch(session.env)
-	defer session.watch.Close()
+	watch := probe.Watch(session.assembler.env)
+	defer watch.Close()
+	session.launcher.pool, session.launcher.watch = pool, watch
 	err = session.run(ctx)
 	if closed := pool.Close(); err == nil {
 		err = closed
@@ -190,15 +191,19 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	if o.Against != "" {
 		sides = 2
 	}
-	return &session{
-		sweep: s, options: o, env: env, emit: emit, now: time.Now, began: now,
-		sides: make([]side, sides), repeat: s.Repeats,
-		total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), past: &past{}, runs: map[subject][]float64{}, rules: ruleFacts(s),
-		estimate: &estimate{},
-		result: Result{
-			Session: schema.NewULID(now).String(), Statuses: map[schema.Status]int{},
-		},
+	id := schema.NewULID(now)
+	session := &session{
+		sweep: s, options: o, emit: emit,
+		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s)},
+		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
+		launcher:  launcher{extract: o.Extract},
+		agenda:    newAgenda(s),
+		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},
 	}
+	session.progress = progress{
+		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), estimate: &estimate{},
+	}
+	return session
 }
 
 // lock locks the devices that the sweep measures.
@@ -208,12 +213,12 @@ func (s *session) lock(ctx context.Context) (*device.Held, error) {
 		p := &s.sweep.Points[i]
 		cpuOnly = cpuOnly && (p.Executor == schema.ExecutorBuiltin || p.Device == "cpu" || p.Provider == "CPUExecutionProvider")
 	}
-	s.devices = device.Of(s.env, os.Environ(), cpuOnly)
+	s.assembler.devices = device.Of(s.assembler.env, os.Environ(), cpuOnly)
 	var wait func(device, owner string)
 	if s.options.Wait {
 		wait = func(device, owner string) {
-			s.options.Observe(s.event(Event{Waiting: device + " is being measured by " + owner}))
+			s.progress.tell(Event{Waiting: device + " is being measured by " + owner})
 		}
 	}
-	return device.Lock(ctx, s.options.Locks, s.devices, wait)
+	return device.Lock(ctx, s.options.Locks, s.assembler.devices, wait)
 }

@@ -149,11 +149,12 @@ func TestSuiteTimeout(t *testing.T) {
 		clock = start.Add(time.Duration(len(runs)) * 100 * time.Minute) // the third launch begins at 3 h 20 min
 		return nil
 	})
-	s.pool, s.watch, s.now = pool, probe.Watch(s.env), func() time.Time { return clock }
+	s.launcher.pool, s.launcher.watch = pool, probe.Watch(s.assembler.env)
+	s.limits.now = func() time.Time { return clock }
 	if err := s.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.watch.Close()
+	s.launcher.watch.Close()
 	if err := pool.Close(); err != nil {
 		t.Error(err)
 	}

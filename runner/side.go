@@ -53,7 +53,7 @@ func (s *session) openSides(ctx context.Context) (*worktree.Pair, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	s.sides = []side{sideOf(pair, pair.Base), sideOf(pair, pair.Head)}
+	s.assembler.sides = []side{sideOf(pair, pair.Base), sideOf(pair, pair.Head)}
 	if err := s.checkSides(pair); err != nil {
 		return nil, errors.Join(&InputError{err}, pair.Close())
 	}
@@ -68,7 +68,7 @@ func sideOf(pair *worktree.Pair, t worktree.Tree) side {
 // places are where the code of each side lies.
 func (s *session) places() []prepare.Side {
 	var places []prepare.Side
-	for _, side := range s.sides {
+	for _, side := range s.assembler.sides {
 		places = append(places, side.Side)
 	}
 	return places
@@ -86,7 +86,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 				}
 				continue
 			}
-			for _, side := range s.sides {
+			for _, side := range s.assembler.sides {
 				uses = uses || side.Has(p.Dir, path)
 			}
 		}

@@ -1,0 +1,50 @@
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// limits keep a session from launching what is left: its time is over, or something smaller ran out of memory.
+type limits struct {
+	now   func() time.Time
+	began time.Time // maxTime counts from here
+	first time.Time // of the first launch; timeout counts from here
+
+	maxTime time.Duration // see Options; 0: there is none
+	timeout time.Duration // of the suite
+	larger  bool          // points are launched although a smaller one ran out of memory
+	oom     outOfMemory
+}
+
+// over tells that nothing more is to be begun.
+func (l *limits) over() bool { return l.maxTime > 0 && l.now().Sub(l.began) > l.maxTime }
+
+// late tells that the suite has taken too long.
+func (l *limits) late() bool { return l.now().Sub(l.first) > l.timeout }
+
+// whileLate is the outcome of a launch for which the suite has no time left; nil: it has.
+func (l *limits) whileLate() *task.Outcome {
+	if !l.late() {
+		return nil
+	}
+	return &task.Outcome{
+		Status: schema.StatusSkipped, ErrorKind: kindSuiteTimeout,
+		Error: fmt.Sprintf("the suite took more than %s; raise timeouts.suite", l.timeout),
+	}
+}
+
+// afterOOM is the outcome of a launch that would run out of memory; nil: nothing says that it would.
+func (l *limits) afterOOM(sub subject) *task.Outcome {
+	smaller := l.oom.smaller(sub)
+	if smaller == nil || l.larger {
+		return nil
+	}
+	return &task.Outcome{
+		Status: schema.StatusSkipped, ErrorKind: kindAfterOOM,
+		Error: fmt.Sprintf("%s ran out of memory, and this is larger (--no-skip-after-oom runs it)", describeSizes(smaller)),
+	}
+}

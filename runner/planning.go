@@ -1,0 +1,86 @@
+package runner
+
+import (
+	"context"
+
+	"github.com/neurolens/neurolens/runner/prepare"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// order is how the sweep orders its launches. Random orders differ from session to session.
+func (s *session) order() sweep.LaunchOptions {
+	return sweep.LaunchOptions{Sides: len(s.assembler.sides), Seed: seedOf(s.assembler.session)}
+}
+
+// plan decides what is launched, and says so.
+func (s *session) plan(ctx context.Context, launches []sweep.Launch) error {
+	var earlier, done []schema.Run
+	if s.options.Done != nil {
+		var err error
+		if earlier, err = s.options.Done(s.assembler.env.Machine); err != nil {
+			return err
+		}
+	}
+	if s.options.Rerun != RerunAll && len(s.assembler.sides) == 1 {
+		done = earlier
+	}
+	targets, plan := s.launcher.targets, &s.result.Plan
+	if len(done) > 0 {
+		targets.InheritBuild(done[0].Env.Facts[prepare.FactBuild])
+	}
+	if err := targets.CheckThere(ctx, s.options.DryRun); err != nil {
+		return &InputError{err}
+	}
+	s.agenda.past = findPast(done, launches, rules{
+		identity: s.identities(ctx), points: targets.Points(), rerun: s.options.Rerun, larger: s.options.LargerAfterOOM,
+	})
+	s.choose(launches)
+	s.progress.begin(*plan)
+	s.progress.estimate.learn(*plan, earlier, func(sub subject) *prepare.Target { return targets.Of(ctx, sub) })
+	plan.Expected, plan.Sides = s.progress.estimate.remaining(), compared(s.assembler.sides)
+	for _, p := range plan.Launches {
+		if p.Done != nil {
+			s.limits.oom.note(subjectOf(p.Launch), p.Done.Status)
+		}
+	}
+	s.progress.tell(Event{Plan: plan})
+	if s.options.Planned != nil && !s.options.DryRun && ctx.Err() == nil {
+		return s.options.Planned(plan)
+	}
+	return ctx.Err()
+}
+
+// choose settles the plan. Where earlier sessions have done the repeats, it goes through the rounds that followed as
+// they did, up to the first one that is not complete.
+func (s *session) choose(launches []sweep.Launch) {
+	plan := s.agenda.past.plan(launches)
+	s.noteDone(plan)
+	for s.agenda.repeat < s.sweep.MaxRepeats && plan.measured() {
+		round := s.agenda.past.plan(s.sweep.Round(s.agenda.repeat, s.order(), s.imprecise))
+		if len(round.Launches) == 0 {
+			break
+		}
+		s.noteDone(round)
+		plan.add(round)
+		s.agenda.repeat++
+	}
+	if !plan.settle(s.agenda.past, len(launches)) {
+		s.agenda = newAgenda(s.sweep)
+	}
+	s.result.Plan, s.assembler.resumes = plan, plan.Resumes
+}
+
+// identities gives what has to agree with a run for it to count as a launch, worked out once for each target.
+func (s *session) identities(ctx context.Context) func(sweep.Launch) map[string]string {
+	known := map[*prepare.Target]map[string]string{}
+	return func(l sweep.Launch) map[string]string {
+		t := s.launcher.targets.Of(ctx, subjectOf(l))
+		if known[t] == nil {
+			prospect := s.assembler.run(l, t, task.Outcome{StartedAt: s.limits.began}, nil)
+			known[t] = identityOf(&prospect)
+		}
+		return known[t]
+	}
+}

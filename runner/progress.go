@@ -1,0 +1,52 @@
+package runner
+
+import (
+	"time"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// progress tells what happens in a session, and how far it is.
+type progress struct {
+	observe  func(Event)
+	session  string
+	env      *schema.Env
+	finished int // of all launches, those of earlier sessions included
+	total    int
+	estimate *estimate
+}
+
+// begin knows how much there is to do.
+func (p *progress) begin(plan Plan) {
+	p.total, p.finished, p.estimate = len(plan.Launches), plan.Done, newEstimate(plan)
+}
+
+// more adds a round.
+func (p *progress) more(round Plan) {
+	p.total, p.finished = p.total+len(round.Launches), p.finished+round.Done
+	for _, planned := range round.Launches {
+		if planned.Done == nil {
+			p.estimate.add(subjectOf(planned.Launch))
+		}
+	}
+}
+
+// ran tells that a launch has a run, which is kept, and how long that took.
+func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
+	p.estimate.measure(subjectOf(l), took)
+	p.estimate.done(subjectOf(l))
+	e := p.filled(Event{Launch: l, Run: run})
+	p.finished++
+	p.observe(e)
+}
+
+// tell tells an event.
+func (p *progress) tell(e Event) { p.observe(p.filled(e)) }
+
+// filled fills in what every event has.
+func (p *progress) filled(e Event) Event {
+	e.Session, e.Env, e.Index, e.Launches = p.session, p.env, p.finished, p.total
+	e.Remaining = p.estimate.remaining()
+	return e
+}
