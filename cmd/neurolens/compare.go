@@ -151,8 +151,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(c.NotNumbers)
-		w := compareWriter{app: a, c: &c, flags: f, args: args}
-		if err := w.print(format); err != nil {
+		if err := a.showCompared(f, args, &c, format); err != nil {
 			return err
 		}
 		return a.endGate(f.gate, &c, format)
@@ -172,17 +171,24 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 	return &c, w.End()
 }
 
-// print writes a comparison in a format; the points themselves to people alone.
-func (w compareWriter) print(format string) error {
-	if len(w.flags.by) > 0 {
-		groups, err := w.c.By(w.flags.by)
+// showCompared writes a comparison in a format; the points themselves to people alone.
+func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison, format string) error {
+	w := compareWriter{reader: a.reader(), c: c, asked: f.asked(args), gate: f.gate.line(c)}
+	if len(f.by) > 0 {
+		groups, err := c.By(f.by)
 		if err != nil {
 			return err
 		}
-		w.grouped = answer.TableOf(compare.GroupFields(w.flags.by), groups)
+		w.grouped = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
 	if format == output.FormatMD {
-		return w.markdown()
+		return a.printer().Write(w.markdown())
 	}
-	return w.app.print(format, w.grouped, w.view)
+	return a.print(format, w.grouped, w.view)
+}
+
+// asked is what the screen is told of the command line.
+func (f *compareFlags) asked(args []string) askedFor {
+	axis, _, _ := strings.Cut(f.matrix, "=")
+	return askedFor{selections: args, metrics: f.metrics, thresholds: f.thresholds, by: f.by, axis: axis, strict: f.strict, all: f.all}
 }

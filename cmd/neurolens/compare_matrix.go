@@ -25,7 +25,7 @@ func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidd
 		}
 		seen[pair] = true
 	}
-	if !w.flags.all {
+	if !w.asked.all {
 		hidden = max(len(first)-compareRows, 0)
 		first = first[:len(first)-hidden]
 	}

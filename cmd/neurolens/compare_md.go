@@ -11,15 +11,15 @@ import (
 )
 
 // markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
-func (w compareWriter) markdown() error {
+func (w compareWriter) markdown() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
 	switch {
-	case len(w.flags.by) > 0:
+	case len(w.asked.by) > 0:
 		columns, rows := w.groups()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
-	case w.flags.sideBySide():
-		w.flags.all = true
+	case w.asked.sideBySide():
+		w.asked.all = true
 		columns, rows, _ := w.matrix()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
@@ -37,12 +37,12 @@ func (w compareWriter) markdown() error {
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.everything()))
-	if w.flags.gate != gateOff {
+	if w.gate != "" {
 		lines = append(lines, w.counts()...)
 	} else {
 		lines = append(lines, w.counts()[1:]...)
 	}
-	if len(w.flags.by) == 0 {
+	if len(w.asked.by) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
 	for _, line := range lines {
@@ -51,20 +51,20 @@ func (w compareWriter) markdown() error {
 		}
 	}
 	b.WriteString("\n</details>\n")
-	return w.app.printer().Write(b.Bytes())
+	return b.Bytes()
 }
 
 // verdictLine is the comparison in one line.
 func (w compareWriter) verdictLine() string {
-	if w.flags.gate != gateOff {
-		return w.flags.gate.line(w.c.Gate(), w.noun())
+	if w.gate != "" {
+		return w.gate
 	}
 	return w.counts()[0]
 }
 
 // everything are the places of all rows.
 func (w compareWriter) everything() []int {
-	w.flags.all = true
+	w.asked.all = true
 	return w.shown()
 }
 

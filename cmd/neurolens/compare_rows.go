@@ -71,7 +71,7 @@ func (w compareWriter) pointAxes(places []int) []axis {
 func (w compareWriter) axes(places []int) []axis {
 	_, varying := axes(subjects(w.c.Rows), append(slices.Clone(identityColumns), "machine"))
 	varying = valuesAt(varying, places)
-	if name, _, _ := strings.Cut(w.flags.matrix, "="); name != "" {
+	if name := w.asked.axis; name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x axis) bool { return x.name == column || "param."+x.name == column }) {
 			varying = append([]axis{w.valuesOf(places, column)}, varying...)

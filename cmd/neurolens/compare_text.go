@@ -89,7 +89,7 @@ var meanings = map[string]string{
 
 // explained are lines about the words that rows have, where there is room for these.
 func (w compareWriter) explained(v term.View, places []int) []string {
-	if len(v.Columns) > 0 && w.app.width > 0 && !v.ShowsLast(w.app.width) {
+	if len(v.Columns) > 0 && w.reader.Width > 0 && !v.ShowsLast(w.reader.Width) {
 		return nil
 	}
 	var words []string
@@ -186,7 +186,7 @@ func (w compareWriter) counts() []string {
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), term.Count(points, "matched point"))
-		if changed > 0 && w.flags.gate == gateOff {
+		if changed > 0 && w.gate == "" {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
 		}
 		lines = append(lines, line)
@@ -272,26 +272,23 @@ func settleText(open []compare.Point) string {
 func (w compareWriter) next() string {
 	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
 	i := slices.IndexFunc(w.c.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
-	if len(w.args) == 0 || w.flags.matrix != "" || i < 0 {
+	if len(w.asked.selections) == 0 || w.asked.axis != "" || i < 0 {
 		return ""
 	}
 	command := "neurolens explain"
-	for _, arg := range w.args {
+	for _, arg := range w.asked.selections {
 		command += " " + term.ShellWord(arg)
 	}
-	if len(w.flags.metrics) > 0 {
+	if len(w.asked.metrics) > 0 {
 		command += " --metric " + term.ShellWord(w.c.Points[i].Metric)
 	}
-	for _, threshold := range w.flags.thresholds {
+	for _, threshold := range w.asked.thresholds {
 		command += " --threshold " + term.ShellWord(threshold)
 	}
-	if w.flags.strict {
+	if w.asked.strict {
 		command += " --strict"
 	}
-	for _, dir := range w.app.stores {
-		command += " --store " + term.ShellWord(dir)
-	}
-	return command
+	return command + w.reader.OfStores()
 }
 
 // groups is the table of groups of points.
@@ -308,7 +305,7 @@ func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
 		switch {
 		case c.Name == "geometric_mean":
 			header = "GEOMEAN"
-		case i < len(w.flags.by) && !slices.Contains(runColumns, c.Name):
+		case i < len(w.asked.by) && !slices.Contains(runColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
 		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
@@ -20,22 +21,32 @@ const compareRows = 20
 
 // compareWriter shows a comparison to people.
 type compareWriter struct {
-	app   *app
-	c     *compare.Comparison
-	flags compareFlags
-	args  []string
-
-	grouped answer.Table // the groups of points, with --by
+	reader  wording.Reader
+	c       *compare.Comparison
+	asked   askedFor
+	gate    string       // the last line of a gate; empty: there is none
+	grouped answer.Table // the groups of points, where a line is one
 }
+
+// askedFor is what was asked for with a comparison.
+type askedFor struct {
+	selections, metrics, thresholds []string
+	by                              []string // keys, for a line each group of points
+	axis                            string   // each of whose values is compared with one; empty: none
+	strict, all                     bool
+}
+
+// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
+func (a askedFor) sideBySide() bool { return a.axis != "" && len(a.metrics) > 1 }
 
 // view is the comparison as a table: worst first, what did not change counted.
 func (w compareWriter) view() term.View {
 	v := term.View{Above: w.head()}
 	var narrow func() ([]term.Column, [][]term.Cell)
 	switch {
-	case len(w.flags.by) > 0:
+	case len(w.asked.by) > 0:
 		v.Columns, v.Rows = w.groups()
-	case w.flags.sideBySide():
+	case w.asked.sideBySide():
 		var hidden int
 		if v.Columns, v.Rows, hidden = w.matrix(); hidden > 0 {
 			v.Below = append(v.Below, fmt.Sprintf("… and %s more (--all)", term.Thousands(hidden)), "")
@@ -54,8 +65,8 @@ func (w compareWriter) view() term.View {
 		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
 	}
 	v.Below = append(v.Below, w.counts()...)
-	if w.flags.gate != gateOff {
-		v.Below = append(v.Below, w.flags.gate.line(w.c.Gate(), w.noun()))
+	if w.gate != "" {
+		v.Below = append(v.Below, w.gate)
 	}
 	if next := w.next(); next != "" {
 		v.Below = append(v.Below, "")
@@ -80,7 +91,7 @@ func (w compareWriter) head() []string {
 
 // shared says what RELATIVE is relative to.
 func (w compareWriter) shared() (lines []string) {
-	if len(w.flags.by) > 0 || w.flags.sideBySide() {
+	if len(w.asked.by) > 0 || w.asked.sideBySide() {
 		return nil // there is no such column
 	}
 	for _, metric := range w.c.Metrics {
@@ -121,7 +132,7 @@ func (w compareWriter) alike() []string {
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
 func (w compareWriter) comparesPoints() bool {
-	return w.flags.matrix != "" || slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool {
+	return w.asked.axis != "" || slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool {
 		return slices.Contains(identityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
@@ -133,7 +144,7 @@ func (w compareWriter) subject() []string {
 		if better := w.better(); better != "" {
 			metrics += ", " + better + " is better"
 		}
-		if zone := w.deadZone(); zone != "" && w.flags.gate == gateOff {
+		if zone := w.deadZone(); zone != "" && w.gate == "" {
 			metrics += "; less than " + zone + " is no change"
 		}
 	}
@@ -157,7 +168,7 @@ func (w compareWriter) better() string {
 // constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
 // may.
 func (w compareWriter) constants(common bool) []string {
-	axis, _, _ := strings.Cut(w.flags.matrix, "=")
+	axis := w.asked.axis
 	constants, _ := axesBut(subjects(w.c.Rows), identityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
@@ -204,7 +215,7 @@ func (w compareWriter) side(name string, s compare.Side) string {
 		parts = append(parts, term.Count(len(s.Sessions), "session"))
 	}
 	if s.Until > 0 {
-		parts = append(parts, w.app.when(time.UnixMicro(s.Until)))
+		parts = append(parts, w.reader.When(time.UnixMicro(s.Until)))
 	}
 	return strings.Join(parts, term.Gap)
 }
@@ -243,7 +254,7 @@ func (w compareWriter) differs() []string {
 	switch {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
-	case w.flags.matrix != "":
+	case w.asked.axis != "":
 		where += "; nothing else known differs"
 	default:
 		where += "; nothing known differs"
@@ -303,7 +314,7 @@ func (w compareWriter) shown() []int {
 			loud = append(loud, i)
 		}
 	}
-	if w.flags.all || len(loud) == 0 {
+	if w.asked.all || len(loud) == 0 {
 		return all
 	}
 	return loud

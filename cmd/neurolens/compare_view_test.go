@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
@@ -38,9 +39,9 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better})
 	c.Metrics, c.Common = []string{"latency"}, common
 	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
-	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
+	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	compareWriter{app: a, c: &c}.view().Render(&b, 80, false)
+	compareWriter{reader: r, c: &c}.view().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -70,7 +71,7 @@ func TestCompareHeading(t *testing.T) {
 func TestMatrixAxisIsNoConstant(t *testing.T) {
 	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: facts.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
-		w := compareWriter{c: &c, flags: compareFlags{matrix: axis}}
+		w := compareWriter{c: &c, asked: askedFor{axis: strings.TrimSuffix(axis, "=a")}}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
 			t.Errorf("--matrix %s: %q", axis, got)
 		}
@@ -105,12 +106,12 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 			}
 		}
 	}
-	w := compareWriter{app: &app{}, c: &c, flags: compareFlags{matrix: "variant=a", metrics: c.Metrics}}
+	w := compareWriter{c: &c, asked: askedFor{axis: "variant", metrics: c.Metrics}}
 	_, rows, hidden := w.matrix()
 	if len(rows) != compareRows || hidden != 5 || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
 		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
-	w.flags.all = true
+	w.asked.all = true
 	if _, rows, hidden = w.matrix(); len(rows) != 25 || hidden != 0 {
 		t.Errorf("%d rows of all, %d hidden", len(rows), hidden)
 	}
@@ -160,7 +161,10 @@ func TestCompareLinesCount(t *testing.T) {
 	c := compare.Comparison{Metrics: []string{"latency"}, Points: []compare.Point{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
 	c.Base = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
 	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
-	w := compareWriter{app: &app{stores: []string{"my store"}}, c: &c, args: []string{"a", "b c"}, flags: compareFlags{metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true}}
+	w := compareWriter{
+		reader: wording.Reader{Stores: []string{"my store"}}, c: &c,
+		asked: askedFor{selections: []string{"a", "b c"}, metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true},
+	}
 	said := func(lines []string, want string) {
 		t.Helper()
 		if got := strings.Join(lines, "|"); !strings.Contains(got, want) {
@@ -205,7 +209,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
-	said([]string{gateStrict.line(compare.Gate{Points: 2}, nounOf(&c))}, "no regression in 2 results")
+	said([]string{gateText(compare.Gate{Points: 2}, nounOf(&c), false, 0)}, "no regression in 2 results")
 }
 
 // What went wrong at some points is said, and of how many more it is not.
@@ -233,9 +237,7 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
 	}
 	var b bytes.Buffer
-	if err := (compareWriter{app: &app{stdout: &b}, c: &c}).markdown(); err != nil {
-		t.Fatal(err)
-	}
+	b.Write(compareWriter{c: &c}.markdown())
 	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}
@@ -265,7 +267,7 @@ func TestCompareAlike(t *testing.T) {
 		"by other amounts": {points(apart, .02, .9, .1, .5, .02, .7, .03, .8), ""},
 		"both ways":        {points(apart, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
 	} {
-		w := compareWriter{app: &app{}, c: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
+		w := compareWriter{c: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
@@ -294,9 +296,9 @@ func TestCompareRelativeColumn(t *testing.T) {
 	add(4, judge.Unchanged, &compare.Relative{Change: .0, Verdict: judge.Unchanged})
 	add(5, judge.Inconclusive, nil)
 	screen := func() string {
-		a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
+		r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 		var b bytes.Buffer
-		compareWriter{app: a, c: &c}.view().Render(&b, 80, false)
+		compareWriter{reader: r, c: &c}.view().Render(&b, 80, false)
 		return b.String()
 	}
 	if text := screen(); strings.Contains(text, "RELATIVE") {
@@ -330,7 +332,7 @@ func TestCompareNextIsNoControl(t *testing.T) {
 	t.Parallel()
 	for _, control := range []bool{true, false} {
 		c := compare.Comparison{Points: []compare.Point{{Verdict: judge.Regressed, Control: control}}}
-		w := compareWriter{app: &app{}, c: &c, args: []string{"side=base", "side=head"}}
+		w := compareWriter{c: &c, asked: askedFor{selections: []string{"side=base", "side=head"}}}
 		if got := w.next(); control != (got == "") {
 			t.Errorf("control %v: %q", control, got)
 		}

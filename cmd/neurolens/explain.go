@@ -81,7 +81,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		if err != nil {
 			return err
 		}
-		w := explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, f.all}
+		w := explainWriter{compareWriter{reader: a.reader(), c: &x.Comparison}, &x, f.all}
 		return a.print(format, answer.TableOf(explain.Fields(), x.Rows), w.view)
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
@@ -60,9 +61,9 @@ func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explana
 }
 
 func explanationText(x explain.Explanation, all bool) string {
-	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: 80}
+	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, all}.view().Render(&b, 80, false)
+	explainWriter{compareWriter{reader: r, c: &x.Comparison}, &x, all}.view().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -207,9 +208,9 @@ func TestExplainViewContrastless(t *testing.T) {
 	} {
 		x := madeExplanation(judge.Regressed, madeContrast(nil, "a=b", judge.ContrastNotSettled, judge.WithinHead))
 		x.Facts, x.FewRuns = counts[0], counts[1]
-		a := &app{now: time.Now, width: 200}
+		r := wording.Reader{Now: time.Now(), Width: 200}
 		var b bytes.Buffer
-		explainWriter{compareWriter{app: a, c: &x.Comparison}, &x, false}.view().Render(&b, 200, false)
+		explainWriter{compareWriter{reader: r, c: &x.Comparison}, &x, false}.view().Render(&b, 200, false)
 		if got := b.String(); !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 )
 
@@ -44,6 +45,11 @@ func (a *app) screen() *term.Screen {
 		return nil
 	}
 	return term.NewScreen(a.stderr, a.errSize)
+}
+
+// reader is who reads screens.
+func (a *app) reader() wording.Reader {
+	return wording.Reader{Width: a.width, Now: a.now(), Stores: a.stores}
 }
 
 // printer is what writes results to standard output.

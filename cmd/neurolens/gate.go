@@ -3,12 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -66,41 +64,13 @@ func (m gateMode) verdict(g compare.Gate) error {
 	return nil
 }
 
-// line is the last line of a gate of so many of a noun.
-func (m gateMode) line(g compare.Gate, noun string) string {
-	parts := []string{}
-	if g.Regressions > 0 {
-		text := term.Count(g.Regressions, "regression")
-		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
-		}
-		parts = append(parts, text)
-	} else if m == gateRegression && (g.Unsettled > 0 || g.Points == 0) {
-		parts = append(parts, "no regression found")
+// line is the last line of a comparison; empty without a gate.
+func (m gateMode) line(c *compare.Comparison) string {
+	if m == gateOff {
+		return ""
 	}
-	if g.Unsettled > 0 {
-		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, term.Count(g.Points, noun))
-		text += settleText(g.Open)
-		parts = append(parts, text)
-	}
-	switch {
-	case g.Points > 0:
-	case g.Controls > 0:
-		parts = append(parts, "nothing to decide: no "+noun+" but controls is ok on the base")
-	default:
-		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
-	}
-	if len(parts) == 0 {
-		parts = append(parts, fmt.Sprintf("no regression in %s", term.Count(g.Points, noun)))
-	}
-	look := ""
-	if g.Planned > 1 {
-		look = fmt.Sprintf(", looked at up to %d times, corrected", g.Planned)
-	}
-	if g.Looks > 1 {
-		look = fmt.Sprintf(", look %d", g.Looks)
-	}
-	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), exitCode(m.verdict(g)), look)
+	g := c.Gate()
+	return gateText(g, nounOf(c), m == gateRegression, exitCode(m.verdict(g)))
 }
 
 // endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said
@@ -110,7 +80,7 @@ func (a *app) endGate(m gateMode, c *compare.Comparison, format string) error {
 		return nil
 	}
 	if !output.ForPeople(format) {
-		fmt.Fprintln(a.stderr, m.line(c.Gate(), nounOf(c)))
+		fmt.Fprintln(a.stderr, m.line(c))
 	}
 	return m.verdict(c.Gate())
 }

@@ -39,7 +39,7 @@ func (w historyWriter) several() term.View {
 		}
 		v.Columns = append(v.Columns,
 			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
-			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.app.offset(), Drop: 2})
+			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.reader.Offset(), Drop: 2})
 		for i, s := range shown {
 			var cells []term.Cell
 			for _, x := range varying {
@@ -124,7 +124,7 @@ func (w historyWriter) seriesCells(s history.Series, c changedAt) []term.Cell {
 		verdict += ", " + failedOfLate(s)
 	}
 	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0},
-		term.Cell{Text: w.app.when(answer.Value(c.row.StartedAt))})
+		term.Cell{Text: w.reader.When(answer.Value(c.row.StartedAt))})
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
@@ -272,17 +272,14 @@ func (w historyWriter) finish(v term.View, changes []changedAt) term.View {
 	if w.h.Unplaced > 0 {
 		v.Below = append(v.Below, w.unplaced())
 	}
-	if w.gate != gateOff {
-		v.Below = append(v.Below, w.gateLine())
+	if w.gate != "" {
+		v.Below = append(v.Below, w.gate)
 	}
 	slices.SortStableFunc(changes, worse)
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
 	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(changes[0].row.SessionID)
-	for _, dir := range w.app.stores {
-		command += " --store " + term.ShellWord(dir)
-	}
-	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command}
+	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.reader.OfStores()}
 	return v
 }

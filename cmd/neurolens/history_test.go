@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -65,9 +66,9 @@ func failing(h history.History) history.History {
 }
 
 func historyText(h history.History, req history.Request, width int, color bool) string {
-	a := &app{now: func() time.Time { return time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local) }, width: width}
+	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
 	var b bytes.Buffer
-	historyWriter{app: a, h: &h, req: req}.view().Render(&b, width, color)
+	historyWriter{reader: r, h: &h, req: req}.view().Render(&b, width, color)
 	return b.String()
 }
 
@@ -288,8 +289,7 @@ func TestHistoryGateLine(t *testing.T) {
 		{gateStrict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
 		{gateStrict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
 	} {
-		w := historyWriter{h: &history.History{Gate: c.gate}, req: history.Request{Newest: 14}, gate: c.mode}
-		if got, want := w.gateLine(), "gate: newest 14 sessions: "+c.want; got != want {
+		if got, want := c.mode.ofHistory(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
 			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
 		}
 	}

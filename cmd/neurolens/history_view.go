@@ -176,7 +176,7 @@ func seriesName(row *history.Row) string {
 // line is the first value, the line between, and the last value.
 func (w historyWriter) line(rows []history.Row, locations []float64) string {
 	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
-	width := w.app.width - ansi.StringWidth(first+last) - 3*len(term.Gap)
+	width := w.reader.Width - ansi.StringWidth(first+last) - 3*len(term.Gap)
 	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// gateText is the last line of a gate, of points or what else the noun says, which ends with an exit status. With
+// regressions alone nothing that is not settled changes that.
+func gateText(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
+	parts := []string{}
+	if g.Regressions > 0 {
+		text := term.Count(g.Regressions, "regression")
+		if g.Lost > 0 {
+			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
+		}
+		parts = append(parts, text)
+	} else if regressionsAlone && (g.Unsettled > 0 || g.Points == 0) {
+		parts = append(parts, "no regression found")
+	}
+	if g.Unsettled > 0 {
+		text := fmt.Sprintf("%d of %s not settled", g.Unsettled, term.Count(g.Points, noun))
+		text += settleText(g.Open)
+		parts = append(parts, text)
+	}
+	switch {
+	case g.Points > 0:
+	case g.Controls > 0:
+		parts = append(parts, "nothing to decide: no "+noun+" but controls is ok on the base")
+	default:
+		parts = append(parts, "nothing to decide: no "+noun+" is ok on the base")
+	}
+	if len(parts) == 0 {
+		parts = append(parts, fmt.Sprintf("no regression in %s", term.Count(g.Points, noun)))
+	}
+	look := ""
+	if g.Planned > 1 {
+		look = fmt.Sprintf(", looked at up to %d times, corrected", g.Planned)
+	}
+	if g.Looks > 1 {
+		look = fmt.Sprintf(", look %d", g.Looks)
+	}
+	return fmt.Sprintf("gate: %s (exit %d%s)", strings.Join(parts, "; "), exit, look)
+}

@@ -1,0 +1,39 @@
+package wording
+
+import (
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// Reader is who reads a screen: how wide the terminal is, what time it is there, and which stores were named.
+type Reader struct {
+	Width  int
+	Now    time.Time
+	Stores []string
+}
+
+// When prints a time in local time; what is no time is not known.
+func (r Reader) When(v any) string {
+	t, ok := v.(time.Time)
+	if !ok || t.IsZero() {
+		return term.Unknown
+	}
+	t, now := t.Local(), r.Now.Local()
+	if t.Format(time.DateOnly) == now.Format(time.DateOnly) {
+		return "today " + t.Format(time.TimeOnly)
+	}
+	return t.Format("2006-01-02 15:04")
+}
+
+// Offset is the offset of local time from UTC, for the header above times.
+func (r Reader) Offset() string { return r.Now.Local().Format("-07:00") }
+
+// OfStores are the words of a command that name the stores again.
+func (r Reader) OfStores() string {
+	words := ""
+	for _, dir := range r.Stores {
+		words += " --store " + term.ShellWord(dir)
+	}
+	return words
+}
