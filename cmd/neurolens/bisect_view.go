@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/bisect"
@@ -132,16 +133,16 @@ func bisectedChange(s bisect.Step) string {
 	if s.Confidence == 0 {
 		return ""
 	}
-	change, low, high := signed(s.Change), bare(s.Low), bare(s.High)
+	change, low, high := wording.Signed(s.Change), wording.SignedBare(s.Low), wording.SignedBare(s.High)
 	if s.Scale == string(schema.ScaleDifference) {
-		change, low, high = signedQuantity(s.Change, s.Unit), signedQuantity(s.Low, s.Unit), signedQuantity(s.High, s.Unit)
+		change, low, high = wording.SignedQuantity(s.Change, s.Unit), wording.SignedQuantity(s.Low, s.Unit), wording.SignedQuantity(s.High, s.Unit)
 	}
 	return change + " (" + low + " " + high + ")"
 }
 
 // commitText is a commit as people know it: abc1234 "subject".
 func commitText(c worktree.Commit) string {
-	return shortCommit(c.ID) + ` "` + c.Subject + `"`
+	return wording.ShortCommit(c.ID) + ` "` + c.Subject + `"`
 }
 
 // report prints how a search ended.
@@ -183,9 +184,9 @@ func (b *bisector) view(search *bisect.Search, end bisect.End) term.View {
 
 // next are the commands to type next.
 func (b *bisector) next(first bisect.Finding) []string {
-	commands := []string{"next  git show " + shortCommit(first.Commit.ID)}
+	commands := []string{"next  git show " + wording.ShortCommit(first.Commit.ID)}
 	if session := first.Step.Session; session != "" {
-		command := "      neurolens compare session=" + shortRun(session)
+		command := "      neurolens compare session=" + wording.ShortRun(session)
 		if b.flags.metric != "" {
 			command += " --metric " + term.ShellWord(b.flags.metric)
 		}
@@ -198,10 +199,10 @@ func (b *bisector) next(first bisect.Finding) []string {
 }
 
 func (b *bisector) headline(end bisect.End) string {
-	good := shortCommit(b.history.Good.ID)
+	good := wording.ShortCommit(b.history.Good.ID)
 	switch n := len(end.Candidates); n {
 	case 0:
-		return fmt.Sprintf("no point is known to differ between %s and %s", good, shortCommit(b.history.Bad.ID))
+		return fmt.Sprintf("no point is known to differ between %s and %s", good, wording.ShortCommit(b.history.Bad.ID))
 	case 1:
 		return fmt.Sprintf("first changed commit after %s: %s", good, term.OneLine(commitText(end.Candidates[0])))
 	default:
@@ -216,9 +217,9 @@ func (b *bisector) cells(f bisect.Finding, commits bool) []term.Cell {
 		change, interval, _ = strings.Cut(bisectedChange(f.Step), " (")
 		interval, blocks = strings.TrimSuffix(interval, ")"), term.Thousands(f.Step.Blocks)
 	}
-	cells := []term.Cell{{Text: term.OneLine(orUnknown(f.Step.Point))}}
+	cells := []term.Cell{{Text: term.OneLine(wording.OrUnknown(f.Step.Point))}}
 	if commits {
-		cells = []term.Cell{{Text: shortCommit(f.Commit.ID)}, {Text: term.OneLine(f.Commit.Subject)}}
+		cells = []term.Cell{{Text: wording.ShortCommit(f.Commit.ID)}, {Text: term.OneLine(f.Commit.Subject)}}
 	}
 	return append(cells, term.Cell{Text: change}, term.Cell{Text: interval}, term.Cell{Text: blocks},
 		term.Cell{Text: strings.ReplaceAll(string(f.Result), "_", " "), Failed: f.Result == bisect.Failed})
@@ -232,7 +233,7 @@ func (b *bisector) below(search *bisect.Search, end bisect.End) []string {
 	var lines []string
 	for _, f := range search.Findings(end) {
 		if f.Step.Reason != "" {
-			lines = append(lines, term.OneLine(shortCommit(f.Commit.ID)+" was skipped: "+f.Step.Reason))
+			lines = append(lines, term.OneLine(wording.ShortCommit(f.Commit.ID)+" was skipped: "+f.Step.Reason))
 		}
 	}
 	results := map[string]int{}

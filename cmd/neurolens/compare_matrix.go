@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -31,7 +32,7 @@ func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidd
 	}
 	varying := w.axes(first)
 	for _, x := range varying {
-		columns = append(columns, axisColumn(x))
+		columns = append(columns, wording.AxisColumn(x))
 	}
 	for i, metric := range w.c.Metrics {
 		columns = append(columns, term.Column{Header: strings.ToUpper(metric), Right: true}, term.Column{Header: "CHANGE", Right: true},
@@ -40,7 +41,7 @@ func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidd
 	rows = make([][]term.Cell, len(first))
 	for i, place := range first {
 		for _, x := range varying {
-			rows[i] = append(rows[i], axisCell(x, i))
+			rows[i] = append(rows[i], wording.AxisCell(x, i))
 		}
 		for _, metric := range w.c.Metrics {
 			rows[i] = append(rows[i], changeCells(byMetric[metric][pairOf(&w.c.Rows[place])])...)

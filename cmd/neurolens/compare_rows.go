@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/filter"
@@ -16,10 +16,10 @@ import (
 )
 
 // points is the table of some rows, by their places, which differ in axes.
-func (w compareWriter) points(places []int, varying []axis) ([]term.Column, [][]term.Cell) {
+func (w compareWriter) points(places []int, varying []wording.Axis) ([]term.Column, [][]term.Cell) {
 	var columns []term.Column
 	for _, x := range varying {
-		columns = append(columns, axisColumn(x))
+		columns = append(columns, wording.AxisColumn(x))
 	}
 	columns = append(columns,
 		term.Column{Header: "BASE", Right: true}, term.Column{Header: "HEAD", Right: true}, term.Column{Header: "CHANGE", Right: true})
@@ -33,7 +33,7 @@ func (w compareWriter) points(places []int, varying []axis) ([]term.Column, [][]
 	rows := make([][]term.Cell, len(places))
 	for i, place := range places {
 		for _, x := range varying {
-			rows[i] = append(rows[i], axisCell(x, i))
+			rows[i] = append(rows[i], wording.AxisCell(x, i))
 		}
 		rows[i] = append(rows[i], pointCells(&w.c.Rows[place], relative)...)
 	}
@@ -45,21 +45,21 @@ func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
 
 // relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
 func relativeCell(r *compare.Relative) term.Cell {
-	if r == nil || !finite(r.Change) {
+	if r == nil || !wording.Finite(r.Change) {
 		return term.Cell{Text: term.Unknown}
 	}
 	text, bad := verdictText(r.Verdict)
 	if r.Verdict == judge.Inconclusive || r.Verdict == judge.Estimate {
 		if r.Reason != "" && r.Reason != judge.Noise {
-			return term.Cell{Text: signed(r.Change) + " " + string(r.Reason)}
+			return term.Cell{Text: wording.Signed(r.Change) + " " + string(r.Reason)}
 		}
-		return term.Cell{Text: signed(r.Change)}
+		return term.Cell{Text: wording.Signed(r.Change)}
 	}
-	return term.Cell{Text: signed(r.Change) + " " + text, Failed: bad}
+	return term.Cell{Text: wording.Signed(r.Change) + " " + text, Failed: bad}
 }
 
 // pointAxes are axes, and the metric where there are several.
-func (w compareWriter) pointAxes(places []int) []axis {
+func (w compareWriter) pointAxes(places []int) []wording.Axis {
 	varying := w.axes(places)
 	if len(w.c.Metrics) > 1 {
 		varying = append(varying, w.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
@@ -68,30 +68,30 @@ func (w compareWriter) pointAxes(places []int) []axis {
 }
 
 // axes are those in which the rows of a comparison differ, of some of them.
-func (w compareWriter) axes(places []int) []axis {
-	_, varying := axes(subjects(w.c.Rows), append(slices.Clone(identityColumns), "machine"))
+func (w compareWriter) axes(places []int) []wording.Axis {
+	_, varying := wording.Axes(subjects(w.c.Rows), append(slices.Clone(wording.IdentityColumns), "machine"))
 	varying = valuesAt(varying, places)
 	if name := w.asked.axis; name != "" {
 		column := schema.CanonicalAlias(name)
-		if !slices.ContainsFunc(varying, func(x axis) bool { return x.name == column || "param."+x.name == column }) {
-			varying = append([]axis{w.valuesOf(places, column)}, varying...)
+		if !slices.ContainsFunc(varying, func(x wording.Axis) bool { return x.Name == column || "param."+x.Name == column }) {
+			varying = append([]wording.Axis{w.valuesOf(places, column)}, varying...)
 		}
 	}
 	return varying
 }
 
 // subjects are what rows are of.
-func subjects(rows []compare.Row) []subject {
-	all := make([]subject, len(rows))
+func subjects(rows []compare.Row) []wording.Subject {
+	all := make([]wording.Subject, len(rows))
 	for i := range rows {
-		all[i] = subject{Point: rows[i].Identity, metric: rows[i].Metric}
+		all[i] = wording.Subject{Point: rows[i].Identity, Metric: rows[i].Metric}
 	}
 	return all
 }
 
 // valuesOf is a column, or a parameter, as an axis.
-func (w compareWriter) valuesOf(places []int, name string) axis {
-	if slices.Contains(identityColumns, name) || name == "machine" {
+func (w compareWriter) valuesOf(places []int, name string) wording.Axis {
+	if slices.Contains(wording.IdentityColumns, name) || name == "machine" {
 		return w.axisOf(places, name, func(r *compare.Row) any { return r.Identity.Value(name) })
 	}
 	parameter := strings.TrimPrefix(name, "param.")
@@ -99,10 +99,10 @@ func (w compareWriter) valuesOf(places []int, name string) axis {
 }
 
 // axisOf are values of some rows as an axis.
-func (w compareWriter) axisOf(places []int, name string, value func(r *compare.Row) any) axis {
-	x := axis{name: name}
+func (w compareWriter) axisOf(places []int, name string, value func(r *compare.Row) any) wording.Axis {
+	x := wording.Axis{Name: name}
 	for _, place := range places {
-		x.values = append(x.values, axisText(value(&w.c.Rows[place])))
+		x.Values = append(x.Values, wording.AxisText(value(&w.c.Rows[place])))
 	}
 	return x
 }
@@ -118,39 +118,37 @@ func verdictText(v judge.Verdict) (text string, bad bool) {
 // differenceOf is a change, or an end of its interval: a ratio, or a difference in the unit of the row.
 func differenceOf(r *compare.Row, v float64, ratio func(float64) string) string {
 	switch {
-	case !finite(v):
+	case !wording.Finite(v):
 		return term.Unknown
 	case r.Scale == schema.ScaleRatio:
 		return ratio(v)
 	}
-	return signedQuantity(v, r.Unit)
+	return wording.SignedQuantity(v, r.Unit)
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // pointChange is by how much the sides differ.
 func pointChange(r *compare.Row) string {
 	if r.Estimates == nil {
 		return term.Unknown
 	}
-	return differenceOf(r, r.Estimates.Change, signed)
+	return differenceOf(r, r.Estimates.Change, wording.Signed)
 }
 
 // intervalText is the interval of a change.
 func intervalText(r *compare.Row) string {
-	if r.Estimates == nil || !finite(r.Estimates.Low) {
+	if r.Estimates == nil || !wording.Finite(r.Estimates.Low) {
 		return term.Unknown
 	}
-	return differenceOf(r, r.Estimates.Low, bare) + " " + differenceOf(r, r.Estimates.High, bare)
+	return differenceOf(r, r.Estimates.Low, wording.SignedBare) + " " + differenceOf(r, r.Estimates.High, wording.SignedBare)
 }
 
 // noiseText is what the runs of a side differ by.
 func noiseText(r *compare.Row) string {
 	switch e := r.Estimates; {
-	case e == nil || !finite(e.Noise):
+	case e == nil || !wording.Finite(e.Noise):
 		return term.Unknown
 	case r.Scale == schema.ScaleRatio:
-		return share(e.Noise)
+		return wording.Share(e.Noise)
 	default:
 		return output.Quantity(e.Noise, r.Unit)
 	}
@@ -173,7 +171,7 @@ func pointCells(r *compare.Row, relative bool) []term.Cell {
 	}
 	chanceOf := term.Unknown
 	if r.Estimates != nil {
-		chanceOf = chance(r.Estimates.Adjusted)
+		chanceOf = wording.Chance(r.Estimates.Adjusted)
 	}
 	return append(cells,
 		term.Cell{Text: intervalText(r)}, term.Cell{Text: chanceOf}, term.Cell{Text: noiseText(r)}, term.Cell{Text: runsText(r)}, term.Cell{Text: text, Failed: bad}, term.Cell{Text: wordOf(r)})
@@ -217,12 +215,12 @@ func wordOf(r *compare.Row) string {
 }
 
 // valuesAt are axes of some rows, by their places.
-func valuesAt(varying []axis, places []int) []axis {
-	chosen := make([]axis, len(varying))
+func valuesAt(varying []wording.Axis, places []int) []wording.Axis {
+	chosen := make([]wording.Axis, len(varying))
 	for k, x := range varying {
-		chosen[k].name = x.name
+		chosen[k].Name = x.Name
 		for _, place := range places {
-			chosen[k].values = append(chosen[k].values, x.values[place])
+			chosen[k].Values = append(chosen[k].Values, x.Values[place])
 		}
 	}
 	return chosen

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -44,7 +45,7 @@ func (w compareWriter) sessions() []string {
 		}
 		if len(noise) > 0 {
 			slices.Sort(noise)
-			text += fmt.Sprintf(": sessions differ by ±%s (sd, median point)", share(noise[len(noise)/2]))
+			text += fmt.Sprintf(": sessions differ by ±%s (sd, median point)", wording.Share(noise[len(noise)/2]))
 		}
 		return append(lines, text)
 	}
@@ -94,7 +95,7 @@ func apartText(d time.Duration) string {
 // looked says how sure points have to be that were looked at before, or may have been.
 func (w compareWriter) looked() []string {
 	least, most := w.spends()
-	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, share(judge.Level))
+	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, wording.Share(judge.Level))
 	if least < most {
 		wrong = "for some points " + wrong
 	}

@@ -3,69 +3,15 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/schema"
 )
-
-// signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
-func signed(v float64) string {
-	if v >= 1 {
-		return "×" + schema.ForPeople(1+v, "")
-	}
-	return sign(v, 100*v) + share(math.Abs(v))
-}
-
-// bare is signed without the sign of percent.
-func bare(v float64) string { return strings.TrimSuffix(signed(v), " %") }
-
-// sign is that of a value, which prints as text with one decimal; none where that is 0.
-func sign(v, printed float64) string {
-	switch {
-	case math.Abs(printed) < .05:
-		return ""
-	case v < 0:
-		return "−"
-	}
-	return "+"
-}
-
-// share prints a share in percent.
-func share(v float64) string {
-	digits := 1
-	if math.Abs(v) >= 1 {
-		digits = 0
-	}
-	return fmt.Sprintf("%.*f %%", digits, 100*v)
-}
-
-// signedQuantity prints a difference in a unit: of shares in percentage points.
-func signedQuantity(v float64, unit string) string {
-	if unit == "ratio" {
-		return sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
-	}
-	if v < 0 {
-		return "−" + schema.ForPeople(-v, unit)
-	}
-	return "+" + schema.ForPeople(v, unit)
-}
-
-// chance prints a p.
-func chance(p float64) string {
-	switch {
-	case !finite(p):
-		return term.Unknown
-	case p < .001:
-		return "<.001"
-	}
-	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
-}
 
 // meanings explain the words of a table, besides the warnings of runs.
 var meanings = map[string]string{
@@ -105,7 +51,7 @@ func (w compareWriter) explained(v term.View, places []int) []string {
 	}
 	var lines []string
 	for _, word := range words {
-		if meaning := cmp.Or(meanings[word], warningMeaning(word)); meaning != "" {
+		if meaning := cmp.Or(meanings[word], wording.WarningMeaning(word)); meaning != "" {
 			lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
 		}
 	}
@@ -121,8 +67,8 @@ const failuresShown = 3
 // failures say what went wrong in runs of the head.
 func (w compareWriter) failures(places []int) []string {
 	var lines []string
-	_, varying := axes(subjects(w.c.Rows), identityColumns)
-	names := pointNames(valuesAt(varying, places), len(places))
+	_, varying := wording.Axes(subjects(w.c.Rows), wording.IdentityColumns)
+	names := wording.PointNames(valuesAt(varying, places), len(places))
 	said := 0
 	for i, place := range places {
 		r := &w.c.Rows[place]
@@ -185,7 +131,7 @@ func (w compareWriter) counts() []string {
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
 	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
-		line := fmt.Sprintf("geometric mean %s over %s", signed(mean), term.Count(points, "matched point"))
+		line := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
 		if changed > 0 && w.gate == "" {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
 		}
@@ -301,11 +247,11 @@ func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
 			continue
 		}
 		keep = append(keep, i)
-		header := cmp.Or(axisHeaders[c.Name], strings.ToUpper(c.Name))
+		header := cmp.Or(wording.AxisHeaders[c.Name], strings.ToUpper(c.Name))
 		switch {
 		case c.Name == "geometric_mean":
 			header = "GEOMEAN"
-		case i < len(w.asked.by) && !slices.Contains(runColumns, c.Name):
+		case i < len(w.asked.by) && !slices.Contains(wording.RunColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
 		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})
@@ -313,13 +259,13 @@ func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
 	rows := make([][]term.Cell, len(t.Rows))
 	for k, row := range t.Rows {
 		for _, i := range keep {
-			text := axisText(row[i])
+			text := wording.AxisText(row[i])
 			switch {
 			case row[i] == nil:
 				text = term.Unknown
 			case t.Columns[i].Name == "geometric_mean":
 				v, _ := row[i].(float64)
-				text = signed(v)
+				text = wording.Signed(v)
 			}
 			rows[k] = append(rows[k], term.Cell{Text: text})
 		}

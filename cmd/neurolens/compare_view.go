@@ -55,7 +55,7 @@ func (w compareWriter) view() term.View {
 		rows := w.shown()
 		varying := w.pointAxes(rows)
 		v.Columns, v.Rows = w.points(rows, varying)
-		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, mergedAxes(varying)) }
+		narrow = func() ([]term.Column, [][]term.Cell) { return w.points(rows, wording.MergedAxes(varying)) }
 		if shared := w.constants(false); len(shared) > 0 {
 			v.Above = append(v.Above, "all of the points below: "+strings.Join(shared, " · "))
 		}
@@ -103,7 +103,7 @@ func (w compareWriter) shared() (lines []string) {
 		if s.Controls {
 			of = term.Count(s.Points, "control")
 		}
-		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", signed(s.Change), of)
+		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", wording.Signed(s.Change), of)
 		if len(w.c.Metrics) > 1 {
 			line = metric + ": " + line
 		}
@@ -119,9 +119,9 @@ func (w compareWriter) alike() []string {
 	if moved == 0 || len(w.c.Metrics) != 1 || w.comparesPoints() {
 		return nil
 	}
-	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), signed(change))
+	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), wording.Signed(change))
 	if moved == of {
-		line = fmt.Sprintf("all %s moved by about %s", term.Count(of, w.noun()), signed(change))
+		line = fmt.Sprintf("all %s moved by about %s", term.Count(of, w.noun()), wording.Signed(change))
 	}
 	if in, _, all := w.interleaved(); in < all {
 		line += ": the machine, not the code?"
@@ -133,7 +133,7 @@ func (w compareWriter) alike() []string {
 // are, whatever the machine does.
 func (w compareWriter) comparesPoints() bool {
 	return w.asked.axis != "" || slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool {
-		return slices.Contains(identityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
+		return slices.Contains(wording.IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
 
@@ -169,7 +169,7 @@ func (w compareWriter) better() string {
 // may.
 func (w compareWriter) constants(common bool) []string {
 	axis := w.asked.axis
-	constants, _ := axesBut(subjects(w.c.Rows), identityColumns, func(name string) bool {
+	constants, _ := wording.AxesBut(subjects(w.c.Rows), wording.IdentityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
 		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
 			slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool { return is(d.Name) })
@@ -184,9 +184,9 @@ func (w compareWriter) deadZone() string {
 	case threshold.Value == 0:
 		return ""
 	case threshold.Absolute:
-		return strings.TrimPrefix(signedQuantity(threshold.Value, w.c.Rows[0].Unit), "+")
+		return strings.TrimPrefix(wording.SignedQuantity(threshold.Value, w.c.Rows[0].Unit), "+")
 	default:
-		return share(threshold.Value)
+		return wording.Share(threshold.Value)
 	}
 }
 
@@ -196,13 +196,13 @@ func (w compareWriter) side(name string, s compare.Side) string {
 	switch len(s.Commits) {
 	case 0:
 	case 1:
-		commit := shortCommit(s.Commits[0])
+		commit := wording.ShortCommit(s.Commits[0])
 		if s.NoCommit > 0 {
 			commit += fmt.Sprintf(" (of %s, no commit is known)", term.Count(s.NoCommit, "run"))
 		}
 		switch {
 		case s.Dirty == s.Runs:
-			commit += uncommitted
+			commit += wording.Uncommitted
 		case s.Dirty > 0:
 			commit += fmt.Sprintf(" (%s with uncommitted changes)", term.Count(s.Dirty, "run"))
 		}
@@ -219,8 +219,6 @@ func (w compareWriter) side(name string, s compare.Side) string {
 	}
 	return strings.Join(parts, term.Gap)
 }
-
-func shortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
 // differs says what the sides have in common and what not, and whether that leaves a verdict.
 func (w compareWriter) differs() []string {

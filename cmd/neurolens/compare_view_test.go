@@ -80,14 +80,14 @@ func TestMatrixAxisIsNoConstant(t *testing.T) {
 
 // What is printed beside a value is what a filter calls it: where a parameter's name means something else, param.NAME.
 func TestAxesAreFilterKeys(t *testing.T) {
-	var rows []subject
+	var rows []wording.Subject
 	for _, n := range []string{"1", "2"} {
-		rows = append(rows, subject{Point: facts.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
+		rows = append(rows, wording.Subject{Point: facts.Point{Params: map[string]string{"level": n, "dim": n, "bs": "4", "session": "x", "env.y": "z"}}})
 	}
-	constants, varying := axes(rows, nil)
+	constants, varying := wording.Axes(rows, nil)
 	got := strings.Join(constants, " ")
 	for _, x := range varying {
-		got += " " + axisColumn(x).Header
+		got += " " + wording.AxisColumn(x).Header
 	}
 	if want := "param.bs=4 param.env.y=z param.session=x dim param.level"; got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
@@ -72,7 +73,7 @@ func (w explainWriter) contrast(row *explain.Row) string {
 		adjusted = *row.Adjusted
 	}
 	text := fmt.Sprintf("%s, the %s with %s%s %s the %s others, p %s of %s looked at",
-		within, runs, factName(row.Name), alike(row), w.factor(row), others, chance(adjusted), term.Count(w.x.Facts, "fact"))
+		within, runs, factName(row.Name), alike(row), w.factor(row), others, wording.Chance(adjusted), term.Count(w.x.Facts, "fact"))
 	switch v := judge.ContrastVerdict(row.Verdict); {
 	case v == judge.Opposes:
 		return text + "; this works against the difference"
@@ -87,17 +88,17 @@ func (w explainWriter) contrast(row *explain.Row) string {
 // factor says by how much what a contrast names differs from the rest.
 func (w explainWriter) factor(row *explain.Row) string {
 	metric, e := w.c.Rows[0].Metric, row.Estimate
-	if !finite(e.Change) {
+	if !wording.Finite(e.Change) {
 		return "differ in " + metric + " from"
 	}
 	value := func(v float64) string {
 		if row.Scale == schema.ScaleRatio {
 			return fmt.Sprintf("%.2f", 1+v)
 		}
-		return signedQuantity(v, row.Unit)
+		return wording.SignedQuantity(v, row.Unit)
 	}
 	change, interval := value(e.Change), ""
-	if finite(e.Low) && finite(e.High) {
+	if wording.Finite(e.Low) && wording.Finite(e.High) {
 		interval = " (" + value(e.Low) + " " + value(e.High) + ")"
 	}
 	switch {

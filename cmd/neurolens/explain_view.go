@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/judge"
@@ -107,11 +108,11 @@ func (w explainWriter) above() []string {
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
 	lines = append(lines, w.counts()[0], "")
 	row := &c.Rows[0]
-	columns := append(slices.Clone(identityColumns), "machine", "metric")
+	columns := append(slices.Clone(wording.IdentityColumns), "machine", "metric")
 	if row.Reason == judge.Machines { // the row has the head's
 		columns = slices.DeleteFunc(columns, func(name string) bool { return name == "machine" })
 	}
-	constants, _ := axes(subjects(c.Rows[:1]), columns)
+	constants, _ := wording.Axes(subjects(c.Rows[:1]), columns)
 	for i, text := range constants {
 		constants[i] = strings.TrimPrefix(text, "metric=")
 	}
@@ -159,10 +160,10 @@ func evidenceCells(row *explain.Row) []term.Cell {
 		return term.Cell{Text: term.Cut(shortHashes(text), explainText)}
 	}
 	change, interval, part := evidenceChange(row), "", ""
-	if e := row.Estimate; e != nil && finite(e.Low) && finite(e.High) {
+	if e := row.Estimate; e != nil && wording.Finite(e.Low) && wording.Finite(e.High) {
 		interval = strings.TrimSuffix(evidenceDifference(row, e.Low), " %") + " " + strings.TrimSuffix(evidenceDifference(row, e.High), " %")
 	}
-	if row.Share != nil && finite(*row.Share) {
+	if row.Share != nil && wording.Finite(*row.Share) {
 		part = fmt.Sprintf("%.0f %%", 100**row.Share)
 	}
 	return []term.Cell{
@@ -178,7 +179,7 @@ func evidenceCells(row *explain.Row) []term.Cell {
 
 // evidenceChange is a change as people read it; empty for what has none.
 func evidenceChange(row *explain.Row) string {
-	if row.Estimate == nil || !finite(row.Estimate.Change) {
+	if row.Estimate == nil || !wording.Finite(row.Estimate.Change) {
 		return ""
 	}
 	return evidenceDifference(row, row.Estimate.Change)
@@ -187,9 +188,9 @@ func evidenceChange(row *explain.Row) string {
 // evidenceDifference is a change, or an end of its interval.
 func evidenceDifference(row *explain.Row, v float64) string {
 	if row.Scale == schema.ScaleRatio {
-		return signed(v)
+		return wording.Signed(v)
 	}
-	return signedQuantity(v, row.Unit)
+	return wording.SignedQuantity(v, row.Unit)
 }
 
 // hash is a text that nobody reads to its end.
@@ -200,7 +201,7 @@ func shortHashes(text string) string {
 	all := strings.Split(text, ", ")
 	for i, part := range all {
 		if hash.MatchString(part) {
-			all[i] = shortCommit(part)
+			all[i] = wording.ShortCommit(part)
 		}
 	}
 	return strings.Join(all, ", ")
@@ -247,7 +248,7 @@ func (w explainWriter) quiet(rows []explain.Row) []string {
 func (w explainWriter) log() string {
 	for _, row := range w.x.Rows {
 		if row.Name == "git_commit" && row.Base != "" && row.Head != "" && !strings.Contains(row.Base+row.Head, ", ") {
-			return "git log --oneline " + shortCommit(row.Base) + ".." + shortCommit(row.Head)
+			return "git log --oneline " + wording.ShortCommit(row.Base) + ".." + wording.ShortCommit(row.Head)
 		}
 	}
 	return ""

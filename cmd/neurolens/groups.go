@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/schema"
@@ -47,24 +48,24 @@ func (a *app) groupsView(g query.Grouping, o lsOptions) term.View {
 		return term.View{Below: []string{lsCount(0, 0, o)}}
 	}
 	v := term.View{Above: term.Heading(groupConstants(g))}
-	var varying []axis
+	var varying []wording.Axis
 	if g.Best {
 		varying = bestAxes(g)
 	}
-	notes := notes{}
+	notes := wording.Notes{}
 	v = a.groupRows(v, g, varying, notes)
-	v.Below = append(notes.lines(), groupCount(g, o))
+	v.Below = append(notes.Lines(), groupCount(g, o))
 	if g.Best {
 		v.Compact = func() term.View {
-			return a.groupRows(term.View{Above: v.Above, Below: v.Below}, g, mergedAxes(varying), notes)
+			return a.groupRows(term.View{Above: v.Above, Below: v.Below}, g, wording.MergedAxes(varying), notes)
 		}
 	}
 	return v
 }
 
 // groupRows adds the table to a view of groups; varying are the axes of their best points.
-func (a *app) groupRows(v term.View, g query.Grouping, varying []axis, notes notes) term.View {
-	var leading []axis
+func (a *app) groupRows(v term.View, g query.Grouping, varying []wording.Axis, notes wording.Notes) term.View {
+	var leading []wording.Axis
 	for i := range g.Keys {
 		leading = append(leading, a.keyAxis(g, i))
 	}
@@ -72,15 +73,15 @@ func (a *app) groupRows(v term.View, g query.Grouping, varying []axis, notes not
 		leading = append(leading, metrics)
 	}
 	for i, x := range leading {
-		c := axisColumn(x)
+		c := wording.AxisColumn(x)
 		c.Right = c.Right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
-		if _, ok := schema.Runs.Column(x.name); ok && axisHeaders[x.name] == "" {
-			c.Header = strings.ToUpper(strings.TrimSuffix(x.name, "_id"))
+		if _, ok := schema.Runs.Column(x.Name); ok && wording.AxisHeaders[x.Name] == "" {
+			c.Header = strings.ToUpper(strings.TrimSuffix(x.Name, "_id"))
 		}
 		v.Columns = append(v.Columns, c)
 	}
 	for _, x := range varying {
-		v.Columns = append(v.Columns, axisColumn(x))
+		v.Columns = append(v.Columns, wording.AxisColumn(x))
 	}
 	leading = append(leading, varying...)
 	values, columns := groupCells, groupColumns
@@ -91,9 +92,9 @@ func (a *app) groupRows(v term.View, g query.Grouping, varying []axis, notes not
 	for i := range g.Groups {
 		var cells []term.Cell
 		for _, x := range leading {
-			cells = append(cells, axisCell(x, i))
+			cells = append(cells, wording.AxisCell(x, i))
 		}
-		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), notes.group(&g.Groups[i])))
+		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
 	}
 	return v
 }
@@ -117,7 +118,7 @@ func groupCells(g *query.Group) []term.Cell {
 		{Text: term.Thousands(g.Runs)},
 		{Text: term.Thousands(g.OKRuns)},
 		number(g.Median), number(g.Lowest), number(g.Highest),
-		{Text: percent(answer.Value(g.Spread))},
+		{Text: wording.Percent(answer.Value(g.Spread))},
 	}
 }
 
@@ -134,15 +135,15 @@ var bestColumns = []term.Column{
 func bestCells(g *query.Group) []term.Cell {
 	p99, runs := term.Unknown, term.Unknown
 	if p := g.Best; p != nil {
-		p99, runs = output.Quantity(answer.Value(p.P99), g.Unit), runsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+		p99, runs = output.Quantity(answer.Value(p.P99), g.Unit), wording.RunsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
 	}
 	return []term.Cell{
-		{Text: output.Quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
+		{Text: output.Quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: wording.Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
 	}
 }
 
-// group gives the words of a group's row: how runs that are not ok ended, and why there is no number.
-func (n notes) group(g *query.Group) term.Cell {
+// groupWords are the words of a group's row: how runs that are not ok ended, and why there is no number.
+func groupWords(n wording.Notes, g *query.Group) term.Cell {
 	others := maps.Clone(g.Statuses)
 	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
 		others["profile"] = all - g.OKRuns
@@ -150,36 +151,36 @@ func (n notes) group(g *query.Group) term.Cell {
 	delete(others, string(schema.StatusOK))
 	var words []string
 	for _, word := range slices.Sorted(maps.Keys(others)) {
-		n.add(word, groupMeanings[word])
+		n.Add(word, groupMeanings[word])
 		if count := others[word]; count < g.Runs {
 			word = fmt.Sprintf("%s %s", term.Thousands(count), word)
 		}
 		words = append(words, word)
 	}
 	if g.Reason != "" && (g.Reason != query.ReasonNoValue || len(words) == 0) {
-		n.add(g.Reason, groupMeanings[g.Reason])
+		n.Add(g.Reason, groupMeanings[g.Reason])
 		words = append(words, g.Reason)
 	}
 	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
 }
 
 // keyAxis is the column of a key.
-func (a *app) keyAxis(g query.Grouping, i int) axis {
+func (a *app) keyAxis(g query.Grouping, i int) wording.Axis {
 	c := g.Keys[i]
-	x := axis{name: c.Name}
+	x := wording.Axis{Name: c.Name}
 	for _, group := range g.Groups {
-		text := axisText(group.Keys[i])
+		text := wording.AxisText(group.Keys[i])
 		switch v := group.Keys[i].(type) {
 		case string:
 			if c.Name == "run_id" || c.Name == "session_id" {
-				text = shortRun(v)
+				text = wording.ShortRun(v)
 			}
 		case time.Time:
-			text = a.when(v)
+			text = a.reader().When(v)
 		case int64, float64:
 			text = output.ValueText(c, v, "")
 		}
-		x.values = append(x.values, text)
+		x.Values = append(x.Values, text)
 	}
 	return x
 }
@@ -188,7 +189,7 @@ func (a *app) keyAxis(g query.Grouping, i int) axis {
 func groupConstants(g query.Grouping) []string {
 	var constants []string
 	for _, x := range samePoints(g) {
-		constants = appendConstant(constants, x.name, x.values[0])
+		constants = wording.AppendConstant(constants, x.Name, x.Values[0])
 	}
 	metric := g.Same.Metric
 	if metric == "" || groupedBy(g, "metric") {
@@ -200,42 +201,42 @@ func groupConstants(g query.Grouping) []string {
 	return append(constants, metric)
 }
 
-func metricAxis(g query.Grouping) axis {
-	x := axis{name: "metric"}
+func metricAxis(g query.Grouping) wording.Axis {
+	x := wording.Axis{Name: "metric"}
 	for _, group := range g.Groups {
-		x.values = append(x.values, group.Metric)
+		x.Values = append(x.Values, group.Metric)
 	}
 	return x
 }
 
 // hasValue tells whether any row has a value.
-func hasValue(x axis) bool {
-	return slices.ContainsFunc(x.values, func(v string) bool { return v != "" })
+func hasValue(x wording.Axis) bool {
+	return slices.ContainsFunc(x.Values, func(v string) bool { return v != "" })
 }
 
 // presentAxes are what any of some points have: they differ in it from a point of nothing.
-func presentAxes(points []subject) []axis {
-	_, all := axes(append(points, subject{}), runColumns)
+func presentAxes(points []wording.Subject) []wording.Axis {
+	_, all := wording.Axes(append(points, wording.Subject{}), wording.RunColumns)
 	return all
 }
 
 // samePoints are the identity columns and parameters in which all points agree, less the keys.
-func samePoints(g query.Grouping) []axis {
-	same := presentAxes([]subject{{Point: g.Same.Point, side: g.Same.Side}})
-	return slices.DeleteFunc(same, func(x axis) bool { return groupedBy(g, x.name) })
+func samePoints(g query.Grouping) []wording.Axis {
+	same := presentAxes([]wording.Subject{{Point: g.Same.Point, Side: g.Same.Side}})
+	return slices.DeleteFunc(same, func(x wording.Axis) bool { return groupedBy(g, x.Name) })
 }
 
 // bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
-func bestAxes(g query.Grouping) []axis {
-	points := make([]subject, len(g.Groups))
+func bestAxes(g query.Grouping) []wording.Axis {
+	points := make([]wording.Subject, len(g.Groups))
 	for i, group := range g.Groups {
 		if p := group.Best; p != nil {
-			points[i] = subject{Point: p.Point, side: p.Side}
+			points[i] = wording.Subject{Point: p.Point, Side: p.Side}
 		}
 	}
 	same := samePoints(g)
-	return slices.DeleteFunc(presentAxes(points), func(x axis) bool {
-		return groupedBy(g, x.name) || slices.ContainsFunc(same, func(s axis) bool { return s.name == x.name })
+	return slices.DeleteFunc(presentAxes(points), func(x wording.Axis) bool {
+		return groupedBy(g, x.Name) || slices.ContainsFunc(same, func(s wording.Axis) bool { return s.Name == x.Name })
 	})
 }
 

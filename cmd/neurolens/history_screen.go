@@ -66,7 +66,7 @@ func (w historyWriter) nothing() []string {
 	case w.h.Unplaced > 0:
 		return []string{w.unplaced()}
 	case w.h.Useless > 0:
-		return []string{term.Count(w.h.Useless, "ok run") + " without a value of " + orUnknown(w.req.Metric)}
+		return []string{term.Count(w.h.Useless, "ok run") + " without a value of " + wording.OrUnknown(w.req.Metric)}
 	}
 	return []string{"no run matches"}
 }

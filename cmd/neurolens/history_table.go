@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -33,9 +34,9 @@ func (w historyWriter) several() term.View {
 
 	above, varying := w.inCommon(shown)
 	v := term.View{Above: above}
-	table := func(v term.View, varying []axis) term.View {
+	table := func(v term.View, varying []wording.Axis) term.View {
 		for _, x := range varying {
-			v.Columns = append(v.Columns, axisColumn(x))
+			v.Columns = append(v.Columns, wording.AxisColumn(x))
 		}
 		v.Columns = append(v.Columns,
 			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
@@ -43,7 +44,7 @@ func (w historyWriter) several() term.View {
 		for i, s := range shown {
 			var cells []term.Cell
 			for _, x := range varying {
-				cells = append(cells, axisCell(x, i))
+				cells = append(cells, wording.AxisCell(x, i))
 			}
 			v.Rows = append(v.Rows, append(cells, w.seriesCells(s, last(s))...))
 		}
@@ -52,7 +53,7 @@ func (w historyWriter) several() term.View {
 	v.Below = w.counts()
 	compact := v
 	v = table(v, varying)
-	v.Compact = func() term.View { return table(compact, mergedAxes(varying)) }
+	v.Compact = func() term.View { return table(compact, wording.MergedAxes(varying)) }
 	changes := make([]changedAt, len(shown))
 	for i, s := range shown {
 		changes[i] = last(s)
@@ -61,12 +62,12 @@ func (w historyWriter) several() term.View {
 }
 
 // inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
-func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying []axis) {
+func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying []wording.Axis) {
 	fields := append([]string{"metric"}, historyAxes...)
 	differs := w.differing(fields)
 	first := w.subjects(shown)
-	common, _ := axesBut(first, fields, func(name string) bool { return differs[name] })
-	shared, varying := axesBut(first, fields, func(name string) bool { return !differs[name] })
+	common, _ := wording.AxesBut(first, fields, func(name string) bool { return differs[name] })
+	shared, varying := wording.AxesBut(first, fields, func(name string) bool { return !differs[name] })
 	lines = term.Heading(withoutLabel(common))
 	if len(shared) > 0 {
 		lines = append(lines, "all of the series below: "+strings.Join(withoutLabel(shared), " · "))
@@ -79,9 +80,9 @@ func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying
 func (w historyWriter) differing(fields []string) map[string]bool {
 	differs := map[string]bool{}
 	for some := range slices.Chunk(w.h.Series, 1000) {
-		_, varying := axes(w.subjects(slices.Concat(w.h.Series[:1], some)), fields)
+		_, varying := wording.Axes(w.subjects(slices.Concat(w.h.Series[:1], some)), fields)
 		for _, x := range varying {
-			differs[x.name] = true
+			differs[x.Name] = true
 		}
 	}
 	return differs
@@ -96,11 +97,11 @@ func withoutLabel(constants []string) []string {
 }
 
 // subjects are what series are of.
-func (w historyWriter) subjects(series []history.Series) []subject {
-	all := make([]subject, len(series))
+func (w historyWriter) subjects(series []history.Series) []wording.Subject {
+	all := make([]wording.Subject, len(series))
 	for i, s := range series {
 		row := &w.h.Rows[s.First]
-		all[i] = subject{Point: row.Point, metric: row.Metric}
+		all[i] = wording.Subject{Point: row.Point, Metric: row.Metric}
 	}
 	return all
 }
@@ -279,7 +280,7 @@ func (w historyWriter) finish(v term.View, changes []changedAt) term.View {
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
-	command := "neurolens compare session=" + shortRun(changes[0].BaseSession) + " session=" + shortRun(changes[0].row.SessionID)
+	command := "neurolens compare session=" + wording.ShortRun(changes[0].BaseSession) + " session=" + wording.ShortRun(changes[0].row.SessionID)
 	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.reader.OfStores()}
 	return v
 }

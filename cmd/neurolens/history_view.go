@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
@@ -165,8 +166,8 @@ func (w historyWriter) tooShort(s history.Series) bool {
 
 // seriesName is what the series of a row is of.
 func seriesName(row *history.Row) string {
-	constants, _ := axes([]subject{{Point: row.Point}}, historyAxes[:len(historyAxes)-1])
-	name := orUnknown(row.Metric) + " of " + strings.Join(constants, " ")
+	constants, _ := wording.Axes([]wording.Subject{{Point: row.Point}}, historyAxes[:len(historyAxes)-1])
+	name := wording.OrUnknown(row.Metric) + " of " + strings.Join(constants, " ")
 	if row.Machine != "" {
 		name += " on " + row.Machine
 	}
@@ -223,9 +224,9 @@ func shiftText(row *history.Row, shift *float64) string {
 	case shift == nil:
 		return term.Unknown
 	case row.Scale == schema.ScaleDifference:
-		return signedQuantity(*shift, row.Unit)
+		return wording.SignedQuantity(*shift, row.Unit)
 	}
-	return signed(*shift)
+	return wording.Signed(*shift)
 }
 
 // commitRange is the commit before a change and the first one after it.
@@ -234,9 +235,9 @@ func commitRange(base, head string) string {
 	case base == "" && head == "":
 		return term.Unknown
 	case base == head:
-		return shortCommit(head)
+		return wording.ShortCommit(head)
 	}
-	return cmp.Or(shortCommit(base), term.Unknown) + ".." + cmp.Or(shortCommit(head), term.Unknown)
+	return cmp.Or(wording.ShortCommit(base), term.Unknown) + ".." + cmp.Or(wording.ShortCommit(head), term.Unknown)
 }
 
 // differsText is what changed together with a level.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -131,7 +132,7 @@ func (l *liveReporter) finished(e runner.Event) {
 		return
 	}
 	columns := l.screen.Width()
-	l.draw(term.Wrapped(strings.Join([]string{"  fail", shortRun(e.Run.RunID), name, text}, term.Gap), columns))
+	l.draw(term.Wrapped(strings.Join([]string{"  fail", wording.ShortRun(e.Run.RunID), name, text}, term.Gap), columns))
 }
 
 // draw shows the view as it is now, below lines that stay.

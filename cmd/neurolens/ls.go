@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -125,15 +126,8 @@ func (a *app) reportFound(found query.Found, req query.ListRequest) {
 // reportNotNumbers says how many values an ordering had to pass over.
 func (a *app) reportNotNumbers(keys map[string]int) {
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, term.Count(keys[key], "value")+" "+isAre(keys[key]))
+		fmt.Fprintf(a.stderr, "neurolens: filter: %s: %s not numbers and did not match\n", key, term.Count(keys[key], "value")+" "+term.IsAre(keys[key]))
 	}
-}
-
-func isAre(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
 }
 
 func (a *app) lsView(list query.Listing, o lsOptions) term.View {
@@ -141,21 +135,23 @@ func (a *app) lsView(list query.Listing, o lsOptions) term.View {
 	if len(list.Runs) == 0 {
 		return v
 	}
-	subjects := make([]subject, len(list.Runs))
+	subjects := make([]wording.Subject, len(list.Runs))
 	for i := range list.Runs {
 		subjects[i] = subjectOf(list.Runs[i])
 	}
-	constants, varying := axes(subjects, runColumns)
-	metrics := axisOf(subjects, "metric", func(s *subject) string { return s.metric })
-	if named := slices.DeleteFunc(slices.Clone(metrics.values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
-		constants, metrics.values = append(constants, named[0]), nil
+	constants, varying := wording.Axes(subjects, wording.RunColumns)
+	metrics := wording.AxisOf(subjects, "metric", func(s *wording.Subject) string { return s.Metric })
+	if named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
+		constants, metrics.Values = append(constants, named[0]), nil
 	} else if len(named) == 0 {
-		metrics.values = nil
+		metrics.Values = nil
 	}
 	v.Above = term.Heading(constants)
 	rows := lsRows{a, list.Runs, metrics}
 	v = rows.add(v, varying)
-	v.Compact = func() term.View { return rows.add(term.View{Above: v.Above, Below: v.Below}, mergedAxes(varying)) }
+	v.Compact = func() term.View {
+		return rows.add(term.View{Above: v.Above, Below: v.Below}, wording.MergedAxes(varying))
+	}
 	return v
 }
 
@@ -163,17 +159,17 @@ func (a *app) lsView(list query.Listing, o lsOptions) term.View {
 type lsRows struct {
 	a       *app
 	runs    []query.ListedRun
-	metrics axis // empty where all are the same
+	metrics wording.Axis // empty where all are the same
 }
 
 // add adds the table to a view.
-func (l lsRows) add(v term.View, varying []axis) term.View {
-	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.a.offset()}}
-	if l.metrics.values != nil {
+func (l lsRows) add(v term.View, varying []wording.Axis) term.View {
+	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.a.reader().Offset()}}
+	if l.metrics.Values != nil {
 		varying = append(slices.Clone(varying), l.metrics)
 	}
 	for _, x := range varying {
-		v.Columns = append(v.Columns, axisColumn(x))
+		v.Columns = append(v.Columns, wording.AxisColumn(x))
 	}
 	means := slices.ContainsFunc(l.runs, onlyMean)
 	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
@@ -187,9 +183,9 @@ func (l lsRows) add(v term.View, varying []axis) term.View {
 		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
 	for i := range l.runs {
 		run := &l.runs[i]
-		cells := []term.Cell{{Text: shortRun(run.RunID)}, {Text: l.a.when(run.StartedAt)}}
+		cells := []term.Cell{{Text: wording.ShortRun(run.RunID)}, {Text: l.a.reader().When(run.StartedAt)}}
 		for _, x := range varying {
-			cells = append(cells, axisCell(x, i))
+			cells = append(cells, wording.AxisCell(x, i))
 		}
 		v.Rows = append(v.Rows, append(cells, runCells(run, medians, means)...))
 	}
@@ -232,4 +228,9 @@ func lsCount(shown, total int, o lsOptions) string {
 		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", term.Thousands(shown), term.Count(total, "run"), order)
 	}
 	return term.Count(total, "run") + ", " + order
+}
+
+// subjectOf is what a run is of.
+func subjectOf(r query.ListedRun) wording.Subject {
+	return wording.Subject{Point: r.Point, Suite: r.Suite, Side: r.Side, Purpose: string(r.Purpose), Metric: r.Metric}
 }

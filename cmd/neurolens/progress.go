@@ -11,6 +11,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
@@ -99,13 +100,13 @@ var pointColumns = []string{"benchmark", "variant", "backend", "model", "batch_s
 func describe(s *sweep.Sweep) description {
 	d := description{sweep: s, names: make(map[string]string, len(s.Points))}
 	own := ownPoints(s)
-	points := make([]subject, len(own))
+	points := make([]wording.Subject, len(own))
 	for i, p := range own {
 		points[i].Point = pointOf(p)
 	}
-	constants, varying := axes(points, pointColumns)
+	constants, varying := wording.Axes(points, pointColumns)
 	d.constants = constants
-	for i, name := range pointNames(varying, len(points)) {
+	for i, name := range wording.PointNames(varying, len(points)) {
 		if name == "" { // the only point
 			name = own[i].Benchmark
 		}
@@ -160,9 +161,6 @@ func (d description) launch(l sweep.Launch) string {
 	return term.OneLine(name)
 }
 
-// uncommitted follows a commit where the code has changes that no commit has.
-const uncommitted = " + uncommitted changes"
-
 // sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.
 func sidesLine(sides []runner.Side) string {
 	const enough = 7
@@ -170,7 +168,7 @@ func sidesLine(sides []runner.Side) string {
 	for _, s := range sides {
 		part := s.Name + " " + s.Commit[:min(len(s.Commit), enough)]
 		if s.Dirty {
-			part += uncommitted
+			part += wording.Uncommitted
 		}
 		parts = append(parts, part)
 	}
@@ -185,21 +183,12 @@ func planLines(p *runner.Plan) []string {
 	}
 	if p.Resumes != "" {
 		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
-			shortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
+			wording.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
 	}
 	for _, c := range p.Changes {
-		lines = append(lines, term.OneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, changeText(c.From), changeText(c.To), term.Count(c.Runs, "run"))))
+		lines = append(lines, term.OneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
 	}
 	return lines
-}
-
-// changeText is a value of a change, cut where it is a hash.
-func changeText(value string) string {
-	const enough = 12
-	if len(value) > enough && strings.Trim(value, "0123456789abcdef") == "" {
-		return value[:enough]
-	}
-	return orUnknown(value)
 }
 
 // lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
@@ -254,7 +243,7 @@ func (d description) seeable(e runner.Event) string {
 		return ""
 	}
 	return fmt.Sprintf("with %s a change of %s is likely to be seen at half of the points, if it is as noisy as in session %s",
-		term.Count(blocks, "block"), strings.TrimPrefix(signed(change), "+"), shortRun(d.foresight.Session))
+		term.Count(blocks, "block"), strings.TrimPrefix(wording.Signed(change), "+"), wording.ShortRun(d.foresight.Session))
 }
 
 // known is what is known before the first run: what the session can find, and that the machine is busy.
@@ -353,7 +342,7 @@ func (p *plainReporter) finished(e runner.Event) {
 	if e.Launch.Profile == "" {
 		name += fmt.Sprintf("  repeat %d", e.Launch.Repeat+1)
 	}
-	fmt.Fprintf(p.w, "%*d/%d  %s  %s  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, shortRun(e.Run.RunID), name, resultText(e.Run))
+	fmt.Fprintf(p.w, "%*d/%d  %s  %s  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, wording.ShortRun(e.Run.RunID), name, resultText(e.Run))
 }
 
 func (p *plainReporter) end(runner.Result, time.Duration) {}

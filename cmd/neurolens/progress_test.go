@@ -218,3 +218,11 @@ func TestDescribeCalibration(t *testing.T) {
 		t.Errorf("%d runs of controls, want 3:\n%s", n, b.String())
 	}
 }
+
+// TestDescribeEmpty: a point is named by an empty text as well.
+func TestDescribeEmpty(t *testing.T) {
+	d := describe(parsed(t, "command: ['true', '{weird}']\ngrid: {weird: [x, '']}\n"))
+	if got := d.names[d.sweep.Points[1].PointID]; got != `weird=""` {
+		t.Errorf("the point is called %s", got)
+	}
+}

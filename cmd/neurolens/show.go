@@ -10,6 +10,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -112,7 +113,7 @@ func (a *app) noteLines(d query.Detail) []string {
 		lines = append(lines, "one of the baseline "+name)
 	}
 	for _, note := range d.Notes {
-		when, text := a.when(note.At), strings.Split(note.Text, "\n")
+		when, text := a.reader().When(note.At), strings.Split(note.Text, "\n")
 		lines = append(lines, when+term.Gap+text[0])
 		for _, more := range text[1:] {
 			lines = append(lines, strings.Repeat(" ", len(when))+term.Gap+more)
@@ -132,7 +133,7 @@ func lostLines(lost map[string]string) []string {
 
 // headline is what the run is and how it ended.
 func (a *app) headline(run *schema.Run) []string {
-	constants, _ := axes([]subject{subjectOf(query.ListedRunOf(run))}, runColumns)
+	constants, _ := wording.Axes([]wording.Subject{subjectOf(query.ListedRunOf(run))}, wording.RunColumns)
 	lines := append([]string{run.RunID}, term.Heading(constants)...)
 	status := string(run.Status)
 	if run.Stage != "" {
@@ -147,20 +148,20 @@ func (a *app) headline(run *schema.Run) []string {
 	}
 	lines = append(lines, status+" · "+started)
 	for _, w := range run.Warnings {
-		lines = append(lines, warningText(w))
+		lines = append(lines, wording.WarningText(w))
 	}
 	return lines
 }
 
 // configurationLines are the settings asked for, with what was applied where the worker read it back.
 func configurationLines(run *schema.Run) []string {
-	rows := [][2]string{{"executor", orUnknown(string(run.Executor))}}
+	rows := [][2]string{{"executor", wording.OrUnknown(string(run.Executor))}}
 	asked := askedOf(run)
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
-		if applied := axisText(run.Applied[name]); asked[name] != applied {
+		if applied := wording.AxisText(run.Applied[name]); asked[name] != applied {
 			rows = append(rows, [2]string{name, applied + " (applied)"})
 		}
 	}
@@ -179,13 +180,13 @@ func configurationLines(run *schema.Run) []string {
 // askedOf are what makes the point of a run, and its side, by name.
 func askedOf(run *schema.Run) map[string]string {
 	is, asked := subjectOf(query.ListedRunOf(run)), map[string]string{}
-	for _, name := range slices.Concat(identityColumns[1:], []string{"side"}) {
-		if v := is.value(name); v != "" {
+	for _, name := range slices.Concat(wording.IdentityColumns[1:], []string{"side"}) {
+		if v := is.Text(name); v != "" {
 			asked[name] = v
 		}
 	}
 	for name, v := range run.Params {
-		asked["param."+name] = axisText(v)
+		asked["param."+name] = wording.AxisText(v)
 	}
 	return asked
 }
@@ -250,9 +251,9 @@ func changedLines(changes []facts.Difference) []string {
 func changedValue(name string, values []string) string {
 	text := strings.Join(values, ", ")
 	if c, ok := schema.Runs.Column(name); ok && c.Kind == schema.KindInt {
-		return orUnknown(text)
+		return wording.OrUnknown(text)
 	}
-	return changeText(text)
+	return wording.HashText(text)
 }
 
 // volatileFact tells facts that differ from run to run and say nothing about a change of the machine.

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -19,7 +20,7 @@ func sampleLines(m *schema.Metric, given string) []string {
 	values := slices.DeleteFunc(slices.Clone(m.Values()), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
 	lines := histogram(values, m.Unit)
 	lines = append(lines, "n "+samplesText(m.Summary.N)+term.Gap+strings.Join(statistics(m, given), term.Gap))
-	return append(lines, "level "+orUnknown(string(m.Level))+term.Gap+"clock "+orUnknown(m.Clock)+term.Gap+
+	return append(lines, "level "+wording.OrUnknown(string(m.Level))+term.Gap+"clock "+wording.OrUnknown(m.Clock)+term.Gap+
 		"spread "+spread(m.Summary.MAD, m.Summary.P50))
 }
 
@@ -172,14 +173,7 @@ func spread(mad, median *float64) string {
 	if mad == nil || median == nil || *median == 0 {
 		return term.Unknown
 	}
-	return percent(1.4826 * *mad / *median)
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return term.Unknown
-	}
-	return s
+	return wording.Percent(1.4826 * *mad / *median)
 }
 
 // metricLines are a line a metric. given is the unit in which the run's file has a metric.

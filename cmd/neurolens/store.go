@@ -154,9 +154,9 @@ func (a *app) reportLive(dir string, now bool) error {
 	switch n := len(l.Live); {
 	case n == 0:
 	case now:
-		fmt.Fprintf(a.stderr, "%s not sealed: the writer is at work, or its end is not certain; seal again when it has ended\n", term.Count(n, "run")+" "+isAre(n))
+		fmt.Fprintf(a.stderr, "%s not sealed: the writer is at work, or its end is not certain; seal again when it has ended\n", term.Count(n, "run")+" "+term.IsAre(n))
 	default:
-		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+isAre(n))
+		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+term.IsAre(n))
 	}
 	return nil
 }

@@ -196,7 +196,7 @@ func (a *app) bringIn(others []string, heading string, merge func(s *ingest.Stor
 			return err
 		}
 		if differing > 0 {
-			fmt.Fprintf(a.stderr, "%s of files %s here with another path or other tags, and stay as they are\n", term.Count(differing, "run"), isAre(differing))
+			fmt.Fprintf(a.stderr, "%s of files %s here with another path or other tags, and stay as they are\n", term.Count(differing, "run"), term.IsAre(differing))
 		}
 		if refused > 0 {
 			return errRunsFailed

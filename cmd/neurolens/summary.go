@@ -12,6 +12,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
@@ -78,38 +79,38 @@ func (a *app) summaryView(points []query.SessionPoint, s summary) term.View {
 		different[p.PointID] = true
 	}
 	points, calibration := s.split(points)
-	var sides []subject
+	var sides []wording.Subject
 	for _, p := range points {
-		sides = append(sides, subject{Point: p.Point, side: p.Side})
+		sides = append(sides, wording.Subject{Point: p.Point, Side: p.Side})
 	}
-	constants, varying := axes(sides, append(slices.Clone(identityColumns), "side"))
+	constants, varying := wording.Axes(sides, append(slices.Clone(wording.IdentityColumns), "side"))
 	title := append([]string{s.sweep.Suite}, constants...)
 	v := term.View{
 		Above: []string{
 			strings.Join(slices.Compact(title), " · "),
-			fmt.Sprintf("session %s · %s · %s", shortRun(s.result.Session), s.counts(), schema.ForPeople(float64(s.elapsed), "ns")),
+			fmt.Sprintf("session %s · %s · %s", wording.ShortRun(s.result.Session), s.counts(), schema.ForPeople(float64(s.elapsed), "ns")),
 		},
 	}
 	for _, x := range varying {
-		v.Columns = append(v.Columns, axisColumn(x))
+		v.Columns = append(v.Columns, wording.AxisColumn(x))
 	}
 	v.Columns = append(v.Columns,
 		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
 		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
-	notes, everywhere := notes{}, common(points)
+	notes, everywhere := wording.Notes{}, common(points)
 	for i := range points {
 		p := &points[i]
 		var cells []term.Cell
 		for _, x := range varying {
-			cells = append(cells, axisCell(x, i))
+			cells = append(cells, wording.AxisCell(x, i))
 		}
-		words, failed := notes.point(p, everywhere)
+		words, failed := pointWords(notes, p, everywhere)
 		v.Rows = append(v.Rows, append(cells,
-			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: percent(answer.Value(p.Spread))},
-			term.Cell{Text: runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
+			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
 	}
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
-	v.Below = append(v.Below, notes.lines()...)
+	v.Below = append(v.Below, notes.Lines()...)
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.result.Runs()+s.result.Plan.Done, "run"))
 	if s.result.Look != nil {
 		v.Below = append(v.Below, settledText(s.result.Look))
@@ -140,7 +141,7 @@ func (s summary) split(points []query.SessionPoint) (own, calibration []query.Se
 
 // calibrationLines are a line for each kernel of calibrate and side, and an empty one. everywhere are the warnings of all
 // other points.
-func calibrationLines(points []query.SessionPoint, notes notes, everywhere []string) []string {
+func calibrationLines(points []query.SessionPoint, notes wording.Notes, everywhere []string) []string {
 	var rows [][2]string
 	for i := range points {
 		p := &points[i]
@@ -148,8 +149,8 @@ func calibrationLines(points []query.SessionPoint, notes notes, everywhere []str
 		if p.Side != "" {
 			name += " " + p.Side
 		}
-		text := output.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + runsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
-		if words, _ := notes.point(p, everywhere); words != "" {
+		text := output.Quantity(answer.Value(p.Median), p.Unit) + term.Gap + wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
+		if words, _ := pointWords(notes, p, everywhere); words != "" {
 			text += term.Gap + words
 		}
 		rows = append(rows, [2]string{name, text})
@@ -198,7 +199,7 @@ func (a *app) nextCommands(points []query.SessionPoint, s summary) []string {
 	commands := []string{"ls " + s.sessions()}
 	switch {
 	case s.result.Failure != "":
-		commands = []string{"show " + shortRun(s.result.Failure)}
+		commands = []string{"show " + wording.ShortRun(s.result.Failure)}
 		if s.result.Failed() > 1 {
 			commands = append(commands, "ls "+s.sessions()+" status!=ok")
 		}
@@ -220,12 +221,12 @@ func (a *app) nextCommands(points []query.SessionPoint, s summary) []string {
 
 // sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
 func (s summary) sessions() string {
-	ids := []string{shortRun(s.result.Session)}
+	ids := []string{wording.ShortRun(s.result.Session)}
 	for _, p := range s.result.Plan.Launches {
 		if p.Done == nil {
 			continue
 		}
-		if id := shortRun(p.Done.SessionID); !slices.Contains(ids, id) {
+		if id := wording.ShortRun(p.Done.SessionID); !slices.Contains(ids, id) {
 			ids = append(ids, id)
 		}
 	}
@@ -259,13 +260,54 @@ func statusCounts(r runner.Result) string {
 	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
 }
 
-// runsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100.
-func runsTimesSamples(runs int, least, most *int64) string {
-	switch {
-	case runs == 0 || least == nil || most == nil:
-		return term.Unknown
-	case *least == *most:
-		return fmt.Sprintf("%s × %s", term.Thousands(runs), term.Thousands(int(*least)))
+// rowWords is how many warnings a row names; how many more there are it counts.
+const rowWords = 2
+
+// common are the warnings that every point has, where there are several: they say nothing about a point.
+func common(points []query.SessionPoint) []string {
+	if len(points) < 2 {
+		return nil
 	}
-	return fmt.Sprintf("%s × %s…%s", term.Thousands(runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
+	words := slices.Clone(points[0].Warnings)
+	for _, p := range points[1:] {
+		words = slices.DeleteFunc(words, func(w string) bool { return !slices.Contains(p.Warnings, w) })
+	}
+	return words
+}
+
+// pointWords are the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
+// Each word is explained once below the table.
+func pointWords(n wording.Notes, p *query.SessionPoint, everywhere []string) (words string, failed bool) {
+	var all []string
+	for _, status := range schema.Statuses {
+		count := p.Statuses[string(status)]
+		if count == 0 || status == schema.StatusOK {
+			continue
+		}
+		failed = failed || status.Failed()
+		word := string(status)
+		if count < p.Runs {
+			word = fmt.Sprintf("%d %s", count, status)
+		}
+		all = append(all, word)
+	}
+	for _, f := range p.Failures {
+		if reason := term.FirstLine(f.Error); f.Status != reason {
+			n.Add(f.Status, reason)
+		}
+	}
+	var own []string
+	for _, word := range p.Warnings {
+		meaning := wording.WarningMeaning(word)
+		if meaning != "" && slices.Contains(everywhere, word) { // an unknown one would be nowhere
+			n.Add(word, "(all points) "+meaning)
+			continue
+		}
+		n.Add(word, meaning)
+		own = append(own, word)
+	}
+	if more := len(own) - rowWords; more > 0 {
+		own = append(own[:rowWords], fmt.Sprintf("+%d", more))
+	}
+	return strings.Join(append(all, own...), ", "), failed
 }

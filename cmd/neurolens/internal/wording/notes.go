@@ -1,0 +1,39 @@
+package wording
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+)
+
+// Notes are the explanations of each word in a table of points.
+type Notes map[string][]string
+
+// Add keeps a meaning of a word; one without a meaning, as of another version, needs no line.
+func (n Notes) Add(word, meaning string) {
+	if meaning != "" && !slices.Contains(n[word], meaning) {
+		n[word] = append(n[word], meaning)
+	}
+}
+
+// Lines explain each word once, with the first reason where there are several, and end with an empty line.
+func (n Notes) Lines() []string {
+	width := 0
+	for word := range n {
+		width = max(width, len(word))
+	}
+	var lines []string
+	for _, word := range slices.Sorted(maps.Keys(n)) {
+		meaning := n[word][0]
+		if others := len(n[word]) - 1; others > 0 {
+			meaning += fmt.Sprintf(" (and %s)", term.Count(others, "other reason"))
+		}
+		lines = append(lines, term.Pad(word, width, false)+term.Gap+meaning)
+	}
+	if len(lines) > 0 {
+		lines = append(lines, "")
+	}
+	return lines
+}

@@ -1,0 +1,84 @@
+package wording
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Signed prints a relative change: +14.7 %, −1.9 %, or ×2.40 where it is more than a doubling.
+func Signed(v float64) string {
+	if v >= 1 {
+		return "×" + schema.ForPeople(1+v, "")
+	}
+	return Sign(v, 100*v) + Share(math.Abs(v))
+}
+
+// bare is signed without the sign of percent.
+func SignedBare(v float64) string { return strings.TrimSuffix(Signed(v), " %") }
+
+// Sign is that of a value, which prints as text with one decimal; none where that is 0.
+func Sign(v, printed float64) string {
+	switch {
+	case math.Abs(printed) < .05:
+		return ""
+	case v < 0:
+		return "−"
+	}
+	return "+"
+}
+
+// Share prints a share in percent.
+func Share(v float64) string {
+	digits := 1
+	if math.Abs(v) >= 1 {
+		digits = 0
+	}
+	return fmt.Sprintf("%.*f %%", digits, 100*v)
+}
+
+// SignedQuantity prints a difference in a unit: of shares in percentage points.
+func SignedQuantity(v float64, unit string) string {
+	if unit == "ratio" {
+		return Sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
+	}
+	if v < 0 {
+		return "−" + schema.ForPeople(-v, unit)
+	}
+	return "+" + schema.ForPeople(v, unit)
+}
+
+// Chance prints a p.
+func Chance(p float64) string {
+	switch {
+	case !Finite(p):
+		return term.Unknown
+	case p < .001:
+		return "<.001"
+	}
+	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
+}
+
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func Percent(v any) string {
+	f, ok := v.(float64)
+	if !ok {
+		return term.Unknown
+	}
+	return fmt.Sprintf("%.1f %%", 100*f)
+}
+
+// RunsTimesSamples says how often a point was measured: 5 × 100, or 5 × 41…100.
+func RunsTimesSamples(runs int, least, most *int64) string {
+	switch {
+	case runs == 0 || least == nil || most == nil:
+		return term.Unknown
+	case *least == *most:
+		return fmt.Sprintf("%s × %s", term.Thousands(runs), term.Thousands(int(*least)))
+	}
+	return fmt.Sprintf("%s × %s…%s", term.Thousands(runs), term.Thousands(int(*least)), term.Thousands(int(*most)))
+}
