@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -136,7 +137,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 			req.Worst = compare.Verdicts
 		}
 		if format == output.FormatTable && !f.needsAll() {
-			req.Limit = compareRows
+			req.Limit = verdicts.CompareRows
 		}
 		if !output.ForPeople(format) && len(f.by) == 0 {
 			debug.SetMemoryLimit(everyPointMemory)
@@ -173,22 +174,22 @@ func (a *app) printCompared(ctx context.Context, db *query.DB, req compare.Reque
 
 // showCompared writes a comparison in a format; the points themselves to people alone.
 func (a *app) showCompared(f compareFlags, args []string, c *compare.Comparison, format string) error {
-	w := compareWriter{reader: a.reader(), c: c, asked: f.asked(args), gate: f.gate.line(c)}
+	w := verdicts.Comparison{Reader: a.reader(), Facts: factWriter(), C: c, Asked: f.asked(args), Gate: f.gate.line(c)}
 	if len(f.by) > 0 {
 		groups, err := c.By(f.by)
 		if err != nil {
 			return err
 		}
-		w.grouped = answer.TableOf(compare.GroupFields(f.by), groups)
+		w.Groups = answer.TableOf(compare.GroupFields(f.by), groups)
 	}
 	if format == output.FormatMD {
-		return a.printer().Write(w.markdown())
+		return a.printer().Write(w.Markdown())
 	}
-	return a.print(format, w.grouped, w.view)
+	return a.print(format, w.Groups, w.View)
 }
 
 // asked is what the screen is told of the command line.
-func (f *compareFlags) asked(args []string) askedFor {
+func (f *compareFlags) asked(args []string) verdicts.Asked {
 	axis, _, _ := strings.Cut(f.matrix, "=")
-	return askedFor{selections: args, metrics: f.metrics, thresholds: f.thresholds, by: f.by, axis: axis, strict: f.strict, all: f.all}
+	return verdicts.Asked{Selections: args, Metrics: f.metrics, Thresholds: f.thresholds, By: f.by, Axis: axis, Strict: f.strict, All: f.all}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -81,8 +82,8 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		if err != nil {
 			return err
 		}
-		w := explainWriter{compareWriter{reader: a.reader(), c: &x.Comparison}, &x, f.all}
-		return a.print(format, answer.TableOf(explain.Fields(), x.Rows), w.view)
+		w := verdicts.NewExplanation(a.reader(), &x, f.all)
+		return a.print(format, answer.TableOf(explain.Fields(), x.Rows), w.View)
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query/compare"
 )
 
@@ -70,7 +71,7 @@ func (m gateMode) line(c *compare.Comparison) string {
 		return ""
 	}
 	g := c.Gate()
-	return gateText(g, nounOf(c), m == gateRegression, exitCode(m.verdict(g)))
+	return verdicts.GateLine(g, verdicts.Noun(c), m == gateRegression, exitCode(m.verdict(g)))
 }
 
 // endGate ends a comparison that was printed with the verdict of its gate. The last line of a format for people has said

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -99,8 +100,8 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 			return err
 		}
 		a.reportNotNumbers(h.NotNumbers)
-		w := historyWriter{reader: a.reader(), h: &h, req: req, gate: f.gate.ofHistory(h.Gate, req.Newest)}
-		if err := a.printer().View(format, w.view()); err != nil || f.gate == gateOff {
+		w := verdicts.History{Reader: a.reader(), Facts: factWriter(), H: &h, Req: req, Gate: f.gate.ofHistory(h.Gate, req.Newest)}
+		if err := a.printer().View(format, w.View()); err != nil || f.gate == gateOff {
 			return err
 		}
 		return f.gate.verdict(gateOfHistory(h.Gate))
@@ -136,7 +137,7 @@ func (m gateMode) ofHistory(g history.Gate, newest int) string {
 	if m == gateOff {
 		return ""
 	}
-	return historyGateText(g, newest, exitCode(m.verdict(gateOfHistory(g))))
+	return verdicts.HistoryGateLine(g, newest, exitCode(m.verdict(gateOfHistory(g))))
 }
 
 // printHistory writes every row in a format for programs, page after page.

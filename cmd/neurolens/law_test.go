@@ -65,7 +65,12 @@ var law = []struct {
 	{"cmd/neurolens/internal/screens", []string{
 		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/probe",
 	}, nil}, // nothing that writes a store or launches
+	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
+	{"cmd/neurolens/internal/wording", []string{
+		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",
+		"ingest/foreign", "runner", // the words of warnings
+	}, nil},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
 		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
 	}},
@@ -169,7 +174,8 @@ var layers = [][]string{
 var commandLayers = [][]string{
 	{"cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/screens"},
+	{"cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens"},
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// renderMarkdown writes the view as GitHub's Markdown, with every column.
+// Markdown writes the view as GitHub's Markdown, with every column.
 func (v View) Markdown(w io.Writer) {
 	for _, line := range v.Above {
 		fmt.Fprintf(w, "%s\n\n", MarkdownText(line))

@@ -21,6 +21,7 @@ type Axis struct {
 // IdentityColumns are the columns in which listings look for axes, besides the parameters.
 var IdentityColumns = []string{"suite", "benchmark", "variant", "backend", "model", "batch_size", "seq_len", "precision"}
 
+// AxisHeaders are the short headers of some columns.
 var AxisHeaders = map[string]string{"batch_size": "BS", "seq_len": "SEQ", "precision": "PREC"}
 
 // RunColumns are the columns in which listings of runs look for axes, besides the parameters.
@@ -73,6 +74,7 @@ func AxesBut(rows []Subject, columns []string, but func(name string) bool) (cons
 	return constants, varying
 }
 
+// AxisOf is what all rows have of something.
 func AxisOf[Row any](rows []Row, name string, value func(*Row) string) Axis {
 	x := Axis{Name: name, Values: make([]string, len(rows))}
 	for i := range rows {
@@ -139,6 +141,7 @@ func AxisColumn(x Axis) term.Column {
 	return term.Column{Header: header, Right: numbers}
 }
 
+// AxisCell is the value of a row in the column of an axis.
 func AxisCell(x Axis, row int) term.Cell {
 	if x.Values[row] == "" {
 		return term.Cell{Text: term.Unknown}

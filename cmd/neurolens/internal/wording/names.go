@@ -66,6 +66,7 @@ func ShortRun(id string) string {
 	return id[len(id)-8:]
 }
 
+// OrUnknown is a text, or what stands where there is none.
 func OrUnknown(s string) string {
 	if s == "" {
 		return term.Unknown
@@ -73,12 +74,13 @@ func OrUnknown(s string) string {
 	return s
 }
 
+// ShortCommit is the beginning of a commit's id, as git shows it.
 func ShortCommit(commit string) string { return commit[:min(len(commit), 7)] }
 
 // Uncommitted follows a commit where the code has changes that no commit has.
 const Uncommitted = " + uncommitted changes"
 
-// changeText is a value of a change, cut where it is a hash.
+// HashText is a value of a change, cut where it is a hash.
 func HashText(value string) string {
 	const enough = 12
 	if len(value) > enough && strings.Trim(value, "0123456789abcdef") == "" {

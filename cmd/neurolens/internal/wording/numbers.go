@@ -17,7 +17,7 @@ func Signed(v float64) string {
 	return Sign(v, 100*v) + Share(math.Abs(v))
 }
 
-// bare is signed without the sign of percent.
+// SignedBare is Signed without the sign of percent.
 func SignedBare(v float64) string { return strings.TrimSuffix(Signed(v), " %") }
 
 // Sign is that of a value, which prints as text with one decimal; none where that is 0.
@@ -62,8 +62,10 @@ func Chance(p float64) string {
 	return strings.TrimPrefix(fmt.Sprintf("%.3f", p), "0")
 }
 
+// Finite tells that a number is neither infinite nor none.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// Percent prints a ratio in percent; what is no number is not known.
 func Percent(v any) string {
 	f, ok := v.(float64)
 	if !ok {

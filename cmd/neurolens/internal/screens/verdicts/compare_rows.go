@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ import (
 )
 
 // points is the table of some rows, by their places, which differ in axes.
-func (w compareWriter) points(places []int, varying []wording.Axis) ([]term.Column, [][]term.Cell) {
+func (w Comparison) points(places []int, varying []wording.Axis) ([]term.Column, [][]term.Cell) {
 	var columns []term.Column
 	for _, x := range varying {
 		columns = append(columns, wording.AxisColumn(x))
@@ -35,13 +35,13 @@ func (w compareWriter) points(places []int, varying []wording.Axis) ([]term.Colu
 		for _, x := range varying {
 			rows[i] = append(rows[i], wording.AxisCell(x, i))
 		}
-		rows[i] = append(rows[i], pointCells(&w.c.Rows[place], relative)...)
+		rows[i] = append(rows[i], pointCells(&w.C.Rows[place], relative)...)
 	}
 	return columns, rows
 }
 
 // relative tells whether points were judged relative to what all of them share.
-func (w compareWriter) relative() bool { return len(w.c.Shared) > 0 }
+func (w Comparison) relative() bool { return len(w.C.Shared) > 0 }
 
 // relativeCell is what is said of a point relative to what all points share: the change, and the verdict where there is one.
 func relativeCell(r *compare.Relative) term.Cell {
@@ -59,19 +59,19 @@ func relativeCell(r *compare.Relative) term.Cell {
 }
 
 // pointAxes are axes, and the metric where there are several.
-func (w compareWriter) pointAxes(places []int) []wording.Axis {
+func (w Comparison) pointAxes(places []int) []wording.Axis {
 	varying := w.axes(places)
-	if len(w.c.Metrics) > 1 {
+	if len(w.C.Metrics) > 1 {
 		varying = append(varying, w.axisOf(places, "metric", func(r *compare.Row) any { return answer.Text(r.Metric) }))
 	}
 	return varying
 }
 
 // axes are those in which the rows of a comparison differ, of some of them.
-func (w compareWriter) axes(places []int) []wording.Axis {
-	_, varying := wording.Axes(subjects(w.c.Rows), append(slices.Clone(wording.IdentityColumns), "machine"))
+func (w Comparison) axes(places []int) []wording.Axis {
+	_, varying := wording.Axes(subjects(w.C.Rows), append(slices.Clone(wording.IdentityColumns), "machine"))
 	varying = valuesAt(varying, places)
-	if name := w.asked.axis; name != "" {
+	if name := w.Asked.Axis; name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x wording.Axis) bool { return x.Name == column || "param."+x.Name == column }) {
 			varying = append([]wording.Axis{w.valuesOf(places, column)}, varying...)
@@ -90,7 +90,7 @@ func subjects(rows []compare.Row) []wording.Subject {
 }
 
 // valuesOf is a column, or a parameter, as an axis.
-func (w compareWriter) valuesOf(places []int, name string) wording.Axis {
+func (w Comparison) valuesOf(places []int, name string) wording.Axis {
 	if slices.Contains(wording.IdentityColumns, name) || name == "machine" {
 		return w.axisOf(places, name, func(r *compare.Row) any { return r.Identity.Value(name) })
 	}
@@ -99,10 +99,10 @@ func (w compareWriter) valuesOf(places []int, name string) wording.Axis {
 }
 
 // axisOf are values of some rows as an axis.
-func (w compareWriter) axisOf(places []int, name string, value func(r *compare.Row) any) wording.Axis {
+func (w Comparison) axisOf(places []int, name string, value func(r *compare.Row) any) wording.Axis {
 	x := wording.Axis{Name: name}
 	for _, place := range places {
-		x.Values = append(x.Values, wording.AxisText(value(&w.c.Rows[place])))
+		x.Values = append(x.Values, wording.AxisText(value(&w.C.Rows[place])))
 	}
 	return x
 }

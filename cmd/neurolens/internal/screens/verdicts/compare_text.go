@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"cmp"
@@ -34,13 +34,13 @@ var meanings = map[string]string{
 }
 
 // explained are lines about the words that rows have, where there is room for these.
-func (w compareWriter) explained(v term.View, places []int) []string {
-	if len(v.Columns) > 0 && w.reader.Width > 0 && !v.ShowsLast(w.reader.Width) {
+func (w Comparison) explained(v term.View, places []int) []string {
+	if len(v.Columns) > 0 && w.Reader.Width > 0 && !v.ShowsLast(w.Reader.Width) {
 		return nil
 	}
 	var words []string
 	for _, place := range places {
-		word, _, _ := strings.Cut(wordOf(&w.c.Rows[place]), " ")
+		word, _, _ := strings.Cut(wordOf(&w.C.Rows[place]), " ")
 		words = append(words, word)
 	}
 	slices.Sort(words)
@@ -65,13 +65,13 @@ func (w compareWriter) explained(v term.View, places []int) []string {
 const failuresShown = 3
 
 // failures say what went wrong in runs of the head.
-func (w compareWriter) failures(places []int) []string {
+func (w Comparison) failures(places []int) []string {
 	var lines []string
-	_, varying := wording.Axes(subjects(w.c.Rows), wording.IdentityColumns)
+	_, varying := wording.Axes(subjects(w.C.Rows), wording.IdentityColumns)
 	names := wording.PointNames(valuesAt(varying, places), len(places))
 	said := 0
 	for i, place := range places {
-		r := &w.c.Rows[place]
+		r := &w.C.Rows[place]
 		text := r.Failure
 		if text == "" || r.Verdict != compare.Failed && !slices.Contains(r.Flags, compare.FlagFailures) {
 			continue
@@ -89,21 +89,21 @@ func (w compareWriter) failures(places []int) []string {
 	return lines
 }
 
-// nounOf is what is counted: a point, or what it gives in one of several metrics.
-func nounOf(c *compare.Comparison) string {
+// Noun is what is counted: a point, or what it gives in one of several metrics.
+func Noun(c *compare.Comparison) string {
 	if len(c.Metrics) > 1 {
 		return "result"
 	}
 	return "point"
 }
 
-func (w compareWriter) noun() string { return nounOf(w.c) }
+func (w Comparison) noun() string { return Noun(w.C) }
 
 // counts is the line that counts everything, and the one about the mean.
-func (w compareWriter) counts() []string {
+func (w Comparison) counts() []string {
 	counts, controls := map[judge.Verdict]int{}, map[judge.Verdict]int{}
 	points := 0
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		if p.Control {
 			controls[p.Verdict]++
 		} else {
@@ -119,7 +119,7 @@ func (w compareWriter) counts() []string {
 		}
 	}
 	lines := []string{term.Count(points, w.noun()) + ": " + strings.Join(parts, ", ") + w.unsettled()}
-	if n := len(w.c.Points) - points; n > 0 {
+	if n := len(w.C.Points) - points; n > 0 {
 		line := term.Count(n, "control") + ": " + verdictCounts(controls)
 		if controls[judge.Regressed]+controls[judge.Improved]+controls[judge.Changed] > 0 {
 			line += ": no change touches them, so the sides were not measured alike"
@@ -130,9 +130,9 @@ func (w compareWriter) counts() []string {
 		lines = append(lines, line)
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
-	if mean, points := w.c.GeometricMean(); points > 1 && len(w.c.Metrics) == 1 {
+	if mean, points := w.C.GeometricMean(); points > 1 && len(w.C.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
-		if changed > 0 && w.gate == "" {
+		if changed > 0 && w.Gate == "" {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))
 		}
 		lines = append(lines, line)
@@ -144,9 +144,9 @@ func (w compareWriter) counts() []string {
 }
 
 // relativeCounts counts the verdicts relative to what all points share.
-func (w compareWriter) relativeCounts() string {
+func (w Comparison) relativeCounts() string {
 	counts, some := map[judge.Verdict]int{}, false
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		counts[p.RelativeVerdict]++
 		some = some || p.RelativeVerdict != ""
 	}
@@ -162,10 +162,10 @@ func called(v judge.Verdict) bool {
 }
 
 // unsettled says why points are inconclusive, and what is likely to settle them.
-func (w compareWriter) unsettled() string {
+func (w Comparison) unsettled() string {
 	reasons := map[judge.Reason]int{}
 	var open []compare.Point
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		if p.Verdict == judge.Inconclusive && !p.Control {
 			reasons[p.Reason]++
 			open = append(open, p)
@@ -215,35 +215,35 @@ func settleText(open []compare.Point) string {
 }
 
 // next is the command to type next, where something changed that is no control.
-func (w compareWriter) next() string {
+func (w Comparison) next() string {
 	changed := []judge.Verdict{judge.Regressed, judge.Improved, judge.Changed}
-	i := slices.IndexFunc(w.c.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
-	if len(w.asked.selections) == 0 || w.asked.axis != "" || i < 0 {
+	i := slices.IndexFunc(w.C.Points, func(p compare.Point) bool { return !p.Control && slices.Contains(changed, p.Verdict) })
+	if len(w.Asked.Selections) == 0 || w.Asked.Axis != "" || i < 0 {
 		return ""
 	}
 	command := "neurolens explain"
-	for _, arg := range w.asked.selections {
+	for _, arg := range w.Asked.Selections {
 		command += " " + term.ShellWord(arg)
 	}
-	if len(w.asked.metrics) > 0 {
-		command += " --metric " + term.ShellWord(w.c.Points[i].Metric)
+	if len(w.Asked.Metrics) > 0 {
+		command += " --metric " + term.ShellWord(w.C.Points[i].Metric)
 	}
-	for _, threshold := range w.asked.thresholds {
+	for _, threshold := range w.Asked.Thresholds {
 		command += " --threshold " + term.ShellWord(threshold)
 	}
-	if w.asked.strict {
+	if w.Asked.Strict {
 		command += " --strict"
 	}
-	return command + w.reader.OfStores()
+	return command + w.Reader.OfStores()
 }
 
 // groups is the table of groups of points.
-func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
-	t := w.grouped
+func (w Comparison) groups() ([]term.Column, [][]term.Cell) {
+	t := w.Groups
 	var columns []term.Column
 	var keep []int
 	for i, c := range t.Columns {
-		if c.Name == "metric" && len(w.c.Metrics) < 2 || countsNothing(t, i) {
+		if c.Name == "metric" && len(w.C.Metrics) < 2 || countsNothing(t, i) {
 			continue
 		}
 		keep = append(keep, i)
@@ -251,7 +251,7 @@ func (w compareWriter) groups() ([]term.Column, [][]term.Cell) {
 		switch {
 		case c.Name == "geometric_mean":
 			header = "GEOMEAN"
-		case i < len(w.asked.by) && !slices.Contains(wording.RunColumns, c.Name):
+		case i < len(w.Asked.By) && !slices.Contains(wording.RunColumns, c.Name):
 			header = c.Name // a parameter keeps its name
 		}
 		columns = append(columns, term.Column{Header: header, Right: c.Type != answer.TypeText})

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -22,15 +22,20 @@ const explainRows = 20
 // explainText is how wide a fact is shown at most: next to it there is to be room for its name.
 const explainText = 16
 
-// explainWriter shows an explanation to people.
-type explainWriter struct {
-	compareWriter
+// Explanation shows an explanation to people.
+type Explanation struct {
+	Comparison
 	x   *explain.Explanation
 	all bool
 }
 
-// view says which point is explained, and lists what else differs there.
-func (w explainWriter) view() term.View {
+// NewExplanation shows an explanation to a reader, with all its lines or the first.
+func NewExplanation(r wording.Reader, x *explain.Explanation, all bool) Explanation {
+	return Explanation{Comparison{Reader: r, C: &x.Comparison}, x, all}
+}
+
+// View says which point is explained, and lists what else differs there.
+func (w Explanation) View() term.View {
 	if len(w.x.Comparison.Rows) == 0 {
 		return term.View{Below: []string{"nothing got worse: " + w.counts()[0]}}
 	}
@@ -103,8 +108,8 @@ func filled(columns []term.Column, rows [][]term.Cell) ([]term.Column, [][]term.
 }
 
 // above says what is compared, and which point is explained.
-func (w explainWriter) above() []string {
-	c := w.c
+func (w Explanation) above() []string {
+	c := w.C
 	lines := append([]string{w.side("base", c.Base), w.side("head", c.Head)}, w.sessions()...)
 	lines = append(lines, w.counts()[0], "")
 	row := &c.Rows[0]
@@ -131,9 +136,9 @@ func (w explainWriter) above() []string {
 }
 
 // chosen says why it is this point.
-func (w explainWriter) chosen() string {
-	points := w.c.Points
-	switch v := w.c.Rows[0].Verdict; {
+func (w Explanation) chosen() string {
+	points := w.C.Points
+	switch v := w.C.Rows[0].Verdict; {
 	case len(points) == 1:
 		return "the only point"
 	case slices.Contains([]judge.Verdict{judge.Regressed, judge.Changed, judge.Improved}, v):
@@ -208,7 +213,7 @@ func shortHashes(text string) string {
 }
 
 // quiet are lines about what was looked at and is no difference.
-func (w explainWriter) quiet(rows []explain.Row) []string {
+func (w Explanation) quiet(rows []explain.Row) []string {
 	var same, unsettled []string
 	ops := 0
 	for _, row := range rows {
@@ -245,7 +250,7 @@ func (w explainWriter) quiet(rows []explain.Row) []string {
 }
 
 // log is the command that lists the commits between the sides; empty where there are none to list.
-func (w explainWriter) log() string {
+func (w Explanation) log() string {
 	for _, row := range w.x.Rows {
 		if row.Name == "git_commit" && row.Base != "" && row.Head != "" && !strings.Contains(row.Base+row.Head, ", ") {
 			return "git log --oneline " + wording.ShortCommit(row.Base) + ".." + wording.ShortCommit(row.Head)

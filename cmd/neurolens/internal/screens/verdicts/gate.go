@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -8,9 +8,9 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 )
 
-// gateText is the last line of a gate, of points or what else the noun says, which ends with an exit status. With
+// GateLine is the last line of a gate, of points or what else the noun says, which ends with an exit status. With
 // regressions alone nothing that is not settled changes that.
-func gateText(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
+func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) string {
 	parts := []string{}
 	if g.Regressions > 0 {
 		text := term.Count(g.Regressions, "regression")

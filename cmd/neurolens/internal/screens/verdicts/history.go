@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -7,34 +7,36 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 )
 
-// historyWriter shows a history to people.
-type historyWriter struct {
-	reader wording.Reader
-	h      *history.History
-	req    history.Request
-	gate   string // the last line of a gate; empty: there is none
+// History shows a history to people.
+type History struct {
+	Reader wording.Reader
+	H      *history.History
+	Req    history.Request
+	Facts  facts.Writer // what is known of the facts in which sessions differ
+	Gate   string       // the last line of a gate; empty: there is none
 }
 
-// view is the full form of one series, a line each of several, and of changes for the worse a line each.
-func (w historyWriter) view() term.View {
+// View is the full form of one series, a line each of several, and of changes for the worse a line each.
+func (w History) View() term.View {
 	switch {
-	case len(w.h.Series) == 0 && w.gate != "":
-		return term.View{Below: append(w.nothing(), w.gate)}
-	case len(w.h.Series) == 0:
+	case len(w.H.Series) == 0 && w.Gate != "":
+		return term.View{Below: append(w.nothing(), w.Gate)}
+	case len(w.H.Series) == 0:
 		return term.View{Below: w.nothing()}
-	case w.req.Regressions:
+	case w.Req.Regressions:
 		return w.regressions()
-	case len(w.h.Series) == 1:
-		return w.one(w.h.Series[0])
+	case len(w.H.Series) == 1:
+		return w.one(w.H.Series[0])
 	}
 	return w.several()
 }
 
-// historyGateText is the last line of a gate over so many newest sessions, which ends with an exit status.
-func historyGateText(g history.Gate, newest, exit int) string {
+// HistoryGateLine is the last line of a gate over so many newest sessions, which ends with an exit status.
+func HistoryGateLine(g history.Gate, newest, exit int) string {
 	var parts []string
 	switch {
 	case g.Regressed > 0 && g.Failing > 0:
@@ -55,41 +57,41 @@ func historyGateText(g history.Gate, newest, exit int) string {
 }
 
 // nothing says why there is nothing to show.
-func (w historyWriter) nothing() []string {
+func (w History) nothing() []string {
 	switch {
-	case w.h.Known > 0 && w.req.Regressions:
-		return append([]string{"no regression" + w.since() + " in " + counted(w.h.Known, "series")}, w.unsettledSeries()...)
-	case w.h.Known > 0:
+	case w.H.Known > 0 && w.Req.Regressions:
+		return append([]string{"no regression" + w.since() + " in " + counted(w.H.Known, "series")}, w.unsettledSeries()...)
+	case w.H.Known > 0:
 		return append([]string{"no ok run" + w.since()}, w.gone()...)
-	case w.h.Failed > 0 && w.h.Useless+w.h.Unplaced == 0:
-		return []string{term.Count(w.h.Failed, "run") + " failed, and none is ok"}
-	case w.h.Unplaced > 0:
+	case w.H.Failed > 0 && w.H.Useless+w.H.Unplaced == 0:
+		return []string{term.Count(w.H.Failed, "run") + " failed, and none is ok"}
+	case w.H.Unplaced > 0:
 		return []string{w.unplaced()}
-	case w.h.Useless > 0:
-		return []string{term.Count(w.h.Useless, "ok run") + " without a value of " + wording.OrUnknown(w.req.Metric)}
+	case w.H.Useless > 0:
+		return []string{term.Count(w.H.Useless, "ok run") + " without a value of " + wording.OrUnknown(w.Req.Metric)}
 	}
 	return []string{"no run matches"}
 }
 
 // unplaced says what was left out for want of an order.
-func (w historyWriter) unplaced() string {
-	return "left out: " + term.Count(w.h.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
+func (w History) unplaced() string {
+	return "left out: " + term.Count(w.H.Unplaced, "ok run") + " of which neither started_at nor session_id is known"
 }
 
 // gone counts the series that have nothing to show because all that is newer failed.
-func (w historyWriter) gone() []string {
-	if w.h.Gone == 0 {
+func (w History) gone() []string {
+	if w.H.Gone == 0 {
 		return nil
 	}
-	return []string{counted(w.h.Gone, "series") + " with an earlier last value, failing since"}
+	return []string{counted(w.H.Gone, "series") + " with an earlier last value, failing since"}
 }
 
 // since is the bound that was asked for, in local time.
-func (w historyWriter) since() string {
-	if w.req.Since.IsZero() {
+func (w History) since() string {
+	if w.Req.Since.IsZero() {
 		return ""
 	}
-	return " since " + w.req.Since.Local().Format("2006-01-02 15:04")
+	return " since " + w.Req.Since.Local().Format("2006-01-02 15:04")
 }
 
 // counted is count for what has no plural of its own.

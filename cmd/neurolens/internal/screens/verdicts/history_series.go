@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"cmp"
@@ -43,17 +43,17 @@ func (c changedAt) verdict() judge.Verdict {
 	return c.row.Verdict
 }
 
-func (w historyWriter) changes(s history.Series) []changedAt {
+func (w History) changes(s history.Series) []changedAt {
 	var all []changedAt
 	for _, c := range s.Changes {
-		all = append(all, changedAt{c, &w.h.Rows[c.Row]})
+		all = append(all, changedAt{c, &w.H.Rows[c.Row]})
 	}
 	return all
 }
 
 // one is the full form of a series: its line, and its changes.
-func (w historyWriter) one(s history.Series) term.View {
-	rows := w.h.Rows[s.First:s.End]
+func (w History) one(s history.Series) term.View {
+	rows := w.H.Rows[s.First:s.End]
 	first := began(rows[0].StartedAt)
 	v := term.View{Above: []string{fmt.Sprintf("%s · %s since %s", seriesName(&rows[0]), term.Count(len(s.Locations), w.noun()), first), "", w.line(rows, s.Locations)}}
 	changes := w.changes(s)
@@ -75,7 +75,7 @@ func (w historyWriter) one(s history.Series) term.View {
 }
 
 // changeTable is a line for each change of a series, with what changed together with it or without.
-func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
+func (w History) changeTable(changes []changedAt, also bool) (columns []term.Column, rows [][]term.Cell) {
 	columns = []term.Column{
 		{Header: "CHANGED"}, {Header: "BY", Right: true}, {Header: "95 %", Right: true, Drop: 1}, {Header: "VERDICT"}, {Header: "COMMITS", Drop: 2},
 	}
@@ -92,7 +92,7 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []te
 			{Text: commitRange(c.Base, c.Head)},
 		}
 		if also {
-			row = append(row, term.Cell{Text: differsText(c.Differs)})
+			row = append(row, term.Cell{Text: w.differsText(c.Differs)})
 		}
 		rows = append(rows, row)
 	}
@@ -100,16 +100,16 @@ func (w historyWriter) changeTable(changes []changedAt, also bool) (columns []te
 }
 
 // alsoChanged are lines about what changed together with the level, where there is no room beside it.
-func (w historyWriter) alsoChanged(changes []changedAt) []string {
+func (w History) alsoChanged(changes []changedAt) []string {
 	lines := []string{"also changed"}
 	for _, c := range changes {
-		lines = append(lines, term.Gap+began(c.row.StartedAt)+term.Gap+differsText(c.Differs))
+		lines = append(lines, term.Gap+began(c.row.StartedAt)+term.Gap+w.differsText(c.Differs))
 	}
 	return append(lines, "")
 }
 
 // outcome is the line that counts the changes of one series.
-func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
+func (w History) outcome(changes []changedAt, s history.Series) string {
 	values := term.Count(len(s.Locations), w.noun()) + w.perCommit()
 	found, unsettled := len(changes), ""
 	if found > 0 && changes[found-1].verdict() == history.Unsettled {
@@ -127,13 +127,13 @@ func (w historyWriter) outcome(changes []changedAt, s history.Series) string {
 }
 
 // spikes is a line about the sessions that are far off their level.
-func (w historyWriter) spikes(s history.Series) []string {
+func (w History) spikes(s history.Series) []string {
 	if len(s.Spikes) == 0 {
 		return nil
 	}
 	var all []string
 	for _, i := range s.Spikes[:min(len(s.Spikes), spikesShown)] {
-		row := w.h.Rows[i]
+		row := w.H.Rows[i]
 		all = append(all, began(row.StartedAt)+" ("+shiftText(&row, row.Shift)+")")
 	}
 	text := term.Count(len(s.Spikes), w.noun()) + " far off its level and back, which is no change: " + strings.Join(all, ", ")
@@ -144,15 +144,15 @@ func (w historyWriter) spikes(s history.Series) []string {
 }
 
 // noun is what series are of: sessions, or where one has several commits, values.
-func (w historyWriter) noun() string {
-	if slices.ContainsFunc(w.h.Series, func(s history.Series) bool { return s.ByCommit }) {
+func (w History) noun() string {
+	if slices.ContainsFunc(w.H.Series, func(s history.Series) bool { return s.ByCommit }) {
 		return "value"
 	}
 	return "session"
 }
 
 // perCommit says of what values are.
-func (w historyWriter) perCommit() string {
+func (w History) perCommit() string {
 	if w.noun() == "value" {
 		return ", one value for each commit of a session"
 	}
@@ -160,8 +160,8 @@ func (w historyWriter) perCommit() string {
 }
 
 // tooShort tells whether a series has too few sessions for any change to be found. Otava's rule has no such bound.
-func (w historyWriter) tooShort(s history.Series) bool {
-	return s.Sessions < history.Least && w.req.Method != history.Otava
+func (w History) tooShort(s history.Series) bool {
+	return s.Sessions < history.Least && w.Req.Method != history.Otava
 }
 
 // seriesName is what the series of a row is of.
@@ -175,9 +175,9 @@ func seriesName(row *history.Row) string {
 }
 
 // line is the first value, the line between, and the last value.
-func (w historyWriter) line(rows []history.Row, locations []float64) string {
+func (w History) line(rows []history.Row, locations []float64) string {
 	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
-	width := w.reader.Width - ansi.StringWidth(first+last) - 3*len(term.Gap)
+	width := w.Reader.Width - ansi.StringWidth(first+last) - 3*len(term.Gap)
 	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 
@@ -241,9 +241,9 @@ func commitRange(base, head string) string {
 }
 
 // differsText is what changed together with a level.
-func differsText(differs []facts.Difference) string {
+func (w History) differsText(differs []facts.Difference) string {
 	var parts []string
-	for _, d := range factWriter().Telling(differs) {
+	for _, d := range w.Facts.Telling(differs) {
 		parts = append(parts, differenceText(d))
 	}
 	if len(parts) == 0 {

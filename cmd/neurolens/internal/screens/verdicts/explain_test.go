@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"bytes"
@@ -63,7 +63,7 @@ func madeExplanation(verdict judge.Verdict, rows ...explain.Row) explain.Explana
 func explanationText(x explain.Explanation, all bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	explainWriter{compareWriter{reader: r, c: &x.Comparison}, &x, all}.view().Render(&b, 80, false)
+	NewExplanation(r, &x, all).View().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -107,7 +107,7 @@ metrics and stages: false discovery rate 5 % (Benjamini-Hochberg) over 4 tests
 
 next  git log --oneline 9f3c1d2..4be77a1
 `
-	want = strings.Replace(want, "COUNTS", compareWriter{c: &x.Comparison}.counts()[0], 1)
+	want = strings.Replace(want, "COUNTS", Comparison{C: &x.Comparison}.counts()[0], 1)
 	got := explanationText(x, false)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -210,7 +210,7 @@ func TestExplainViewContrastless(t *testing.T) {
 		x.Facts, x.FewRuns = counts[0], counts[1]
 		r := wording.Reader{Now: time.Now(), Width: 200}
 		var b bytes.Buffer
-		explainWriter{compareWriter{reader: r, c: &x.Comparison}, &x, false}.view().Render(&b, 200, false)
+		NewExplanation(r, &x, false).View().Render(&b, 200, false)
 		if got := b.String(); !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/history"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -68,7 +69,7 @@ func failing(h history.History) history.History {
 func historyText(h history.History, req history.Request, width int, color bool) string {
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: width}
 	var b bytes.Buffer
-	historyWriter{reader: r, h: &h, req: req}.view().Render(&b, width, color)
+	History{Reader: r, H: &h, Req: req, Facts: facts.Writer{Volatile: probe.IsVolatile}}.View().Render(&b, width, color)
 	return b.String()
 }
 
@@ -271,27 +272,6 @@ func TestHistoryUnsettled(t *testing.T) {
 	h.Series = append(h.Series, h.Series[0])
 	if text := historyText(h, history.Request{}, 120, false); !strings.Contains(text, "unsettled, regressed before") {
 		t.Errorf("the change before is not said:\n%s", text)
-	}
-}
-
-// TestHistoryGateLine: the last line says what a gate ends with and why.
-func TestHistoryGateLine(t *testing.T) {
-	for _, c := range []struct {
-		mode gateMode
-		gate history.Gate
-		want string
-	}{
-		{gateStrict, history.Gate{Series: 9, Regressed: 2, Failing: 1, Unsettled: 3}, "2 series regressed (1 of them failing); 3 series unsettled (exit 1)"},
-		{gateStrict, history.Gate{Series: 9, Regressed: 2}, "2 series regressed (exit 1)"},
-		{gateStrict, history.Gate{Series: 9, Unsettled: 3, Short: 4}, "3 series unsettled (exit 3)"},
-		{gateRegression, history.Gate{Series: 9, Unsettled: 3}, "3 series unsettled (exit 0)"},
-		{gateStrict, history.Gate{Series: 9, Short: 4}, "no regression found in 5 series (exit 0)"},
-		{gateStrict, history.Gate{Series: 9, Short: 9}, "nothing to decide: no series has 8 sessions (exit 3)"},
-		{gateStrict, history.Gate{}, "nothing to decide: no series has 8 sessions (exit 3)"},
-	} {
-		if got, want := c.mode.ofHistory(c.gate, 14), "gate: newest 14 sessions: "+c.want; got != want {
-			t.Errorf("%+v: got %q, want %q", c.gate, got, want)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
-	compareWriter{reader: r, c: &c}.view().Render(&b, 80, false)
+	Comparison{Reader: r, C: &c}.View().Render(&b, 80, false)
 	return b.String()
 }
 
@@ -71,7 +71,7 @@ func TestCompareHeading(t *testing.T) {
 func TestMatrixAxisIsNoConstant(t *testing.T) {
 	c := compare.Comparison{Common: []string{"param.base", "param.p"}, Rows: []compare.Row{{Identity: facts.Point{Params: map[string]string{"base": "b", "p": "1"}}}}}
 	for _, axis := range []string{"param.base=a", "base=a"} {
-		w := compareWriter{c: &c, asked: askedFor{axis: strings.TrimSuffix(axis, "=a")}}
+		w := Comparison{C: &c, Asked: Asked{Axis: strings.TrimSuffix(axis, "=a")}}
 		if got := w.constants(true); !slices.Equal(got, []string{"p=1"}) {
 			t.Errorf("--matrix %s: %q", axis, got)
 		}
@@ -106,12 +106,12 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 			}
 		}
 	}
-	w := compareWriter{c: &c, asked: askedFor{axis: "variant", metrics: c.Metrics}}
+	w := Comparison{C: &c, Asked: Asked{Axis: "variant", Metrics: c.Metrics}}
 	_, rows, hidden := w.matrix()
-	if len(rows) != compareRows || hidden != 5 || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
+	if len(rows) != CompareRows || hidden != 5 || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
 		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
-	w.asked.all = true
+	w.Asked.All = true
 	if _, rows, hidden = w.matrix(); len(rows) != 25 || hidden != 0 {
 		t.Errorf("%d rows of all, %d hidden", len(rows), hidden)
 	}
@@ -161,9 +161,9 @@ func TestCompareLinesCount(t *testing.T) {
 	c := compare.Comparison{Metrics: []string{"latency"}, Points: []compare.Point{whole(judge.MethodBlocks, none), whole(judge.MethodRuns, none)}}
 	c.Base = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Commits: []string{"abcdefgh"}, Runs: 9000, FactRuns: 2, NoMachine: 2, NoCommit: 3}
 	c.Head = compare.Side{Sessions: []string{"s"}, Machines: []string{"lab3"}, Runs: 10, FactRuns: 10}
-	w := compareWriter{
-		reader: wording.Reader{Stores: []string{"my store"}}, c: &c,
-		asked: askedFor{selections: []string{"a", "b c"}, metrics: []string{"latency"}, thresholds: []string{"5%"}, strict: true},
+	w := Comparison{
+		Reader: wording.Reader{Stores: []string{"my store"}}, C: &c,
+		Asked: Asked{Selections: []string{"a", "b c"}, Metrics: []string{"latency"}, Thresholds: []string{"5%"}, Strict: true},
 	}
 	said := func(lines []string, want string) {
 		t.Helper()
@@ -209,7 +209,7 @@ func TestCompareLinesCount(t *testing.T) {
 	c.Points = append(c.Points, c.Points[0])
 	c.Metrics = append(c.Metrics, "energy")
 	said(w.counts(), "2 results: 2 regressed")
-	said([]string{gateText(compare.Gate{Points: 2}, nounOf(&c), false, 0)}, "no regression in 2 results")
+	said([]string{GateLine(compare.Gate{Points: 2}, Noun(&c), false, 0)}, "no regression in 2 results")
 }
 
 // What went wrong at some points is said, and of how many more it is not.
@@ -220,7 +220,7 @@ func TestCompareFailures(t *testing.T) {
 			Point: compare.Point{Verdict: compare.Failed}, Identity: facts.Point{Params: map[string]string{"p": strconv.Itoa(p)}}, Failure: "reason",
 		})
 	}
-	w := compareWriter{c: &c}
+	w := Comparison{C: &c}
 	got := strings.Join(w.failures(w.everything()), "|")
 	if want := "p=0  reason|p=1  reason|p=2  reason|… what went wrong at 2 more points is in --format json|"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -237,7 +237,7 @@ func TestMarkdownCountsWhatItFolds(t *testing.T) {
 		c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: verdict})
 	}
 	var b bytes.Buffer
-	b.Write(compareWriter{c: &c}.markdown())
+	b.Write(Comparison{C: &c}.Markdown())
 	if want := "<summary>3 points: 2 inconclusive, 1 unchanged</summary>"; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}
@@ -267,11 +267,11 @@ func TestCompareAlike(t *testing.T) {
 		"by other amounts": {points(apart, .02, .9, .1, .5, .02, .7, .03, .8), ""},
 		"both ways":        {points(apart, .18, -.18, .18, .18, .18, .18, .18, .18), ""},
 	} {
-		w := compareWriter{c: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
+		w := Comparison{C: &compare.Comparison{Metrics: []string{"latency"}, Points: c.points}}
 		if got := strings.Join(w.alike(), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-		w.c.Differs = []facts.Difference{{Name: "batch_size"}}
+		w.C.Differs = []facts.Difference{{Name: "batch_size"}}
 		if got := w.alike(); got != nil {
 			t.Errorf("%s: %q of sides that are other points", name, got)
 		}
@@ -298,7 +298,7 @@ func TestCompareRelativeColumn(t *testing.T) {
 	screen := func() string {
 		r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 		var b bytes.Buffer
-		compareWriter{reader: r, c: &c}.view().Render(&b, 80, false)
+		Comparison{Reader: r, C: &c}.View().Render(&b, 80, false)
 		return b.String()
 	}
 	if text := screen(); strings.Contains(text, "RELATIVE") {
@@ -332,7 +332,7 @@ func TestCompareNextIsNoControl(t *testing.T) {
 	t.Parallel()
 	for _, control := range []bool{true, false} {
 		c := compare.Comparison{Points: []compare.Point{{Verdict: judge.Regressed, Control: control}}}
-		w := compareWriter{c: &c, asked: askedFor{selections: []string{"side=base", "side=head"}}}
+		w := Comparison{C: &c, Asked: Asked{Selections: []string{"side=base", "side=head"}}}
 		if got := w.next(); control != (got == "") {
 			t.Errorf("control %v: %q", control, got)
 		}

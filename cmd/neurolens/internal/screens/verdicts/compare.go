@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -16,37 +16,38 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// compareRows is how many rows a table shows unless told otherwise.
-const compareRows = 20
+// CompareRows is how many rows a table shows unless told otherwise.
+const CompareRows = 20
 
-// compareWriter shows a comparison to people.
-type compareWriter struct {
-	reader  wording.Reader
-	c       *compare.Comparison
-	asked   askedFor
-	gate    string       // the last line of a gate; empty: there is none
-	grouped answer.Table // the groups of points, where a line is one
+// Comparison shows a comparison to people.
+type Comparison struct {
+	Reader wording.Reader
+	C      *compare.Comparison
+	Asked  Asked
+	Gate   string       // the last line of a gate; empty: there is none
+	Facts  facts.Writer // what is known of the facts in which the sides differ
+	Groups answer.Table // the groups of points, where a line is one
 }
 
-// askedFor is what was asked for with a comparison.
-type askedFor struct {
-	selections, metrics, thresholds []string
-	by                              []string // keys, for a line each group of points
-	axis                            string   // each of whose values is compared with one; empty: none
-	strict, all                     bool
+// Asked is what was asked for with a comparison.
+type Asked struct {
+	Selections, Metrics, Thresholds []string
+	By                              []string // keys, for a line each group of points
+	Axis                            string   // each of whose values is compared with one; empty: none
+	Strict, All                     bool
 }
 
 // sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
-func (a askedFor) sideBySide() bool { return a.axis != "" && len(a.metrics) > 1 }
+func (a Asked) sideBySide() bool { return a.Axis != "" && len(a.Metrics) > 1 }
 
-// view is the comparison as a table: worst first, what did not change counted.
-func (w compareWriter) view() term.View {
+// View is the comparison as a table: worst first, what did not change counted.
+func (w Comparison) View() term.View {
 	v := term.View{Above: w.head()}
 	var narrow func() ([]term.Column, [][]term.Cell)
 	switch {
-	case len(w.asked.by) > 0:
+	case len(w.Asked.By) > 0:
 		v.Columns, v.Rows = w.groups()
-	case w.asked.sideBySide():
+	case w.Asked.sideBySide():
 		var hidden int
 		if v.Columns, v.Rows, hidden = w.matrix(); hidden > 0 {
 			v.Below = append(v.Below, fmt.Sprintf("… and %s more (--all)", term.Thousands(hidden)), "")
@@ -65,8 +66,8 @@ func (w compareWriter) view() term.View {
 		v.Below = slices.Concat(v.Below, w.failures(rows), w.explained(v, rows))
 	}
 	v.Below = append(v.Below, w.counts()...)
-	if w.gate != "" {
-		v.Below = append(v.Below, w.gate)
+	if w.Gate != "" {
+		v.Below = append(v.Below, w.Gate)
 	}
 	if next := w.next(); next != "" {
 		v.Below = append(v.Below, "")
@@ -83,19 +84,19 @@ func (w compareWriter) view() term.View {
 }
 
 // head says what is compared, and what differs.
-func (w compareWriter) head() []string {
-	c := w.c
+func (w Comparison) head() []string {
+	c := w.C
 	lines := []string{w.side("base", c.Base), w.side("head", c.Head)}
 	return slices.Concat(w.subject(), lines, w.differs(), w.alike(), w.shared())
 }
 
 // shared says what RELATIVE is relative to.
-func (w compareWriter) shared() (lines []string) {
-	if len(w.asked.by) > 0 || w.asked.sideBySide() {
+func (w Comparison) shared() (lines []string) {
+	if len(w.Asked.By) > 0 || w.Asked.sideBySide() {
 		return nil // there is no such column
 	}
-	for _, metric := range w.c.Metrics {
-		s, ok := w.c.Shared[metric]
+	for _, metric := range w.C.Metrics {
+		s, ok := w.C.Shared[metric]
 		if !ok {
 			continue
 		}
@@ -104,7 +105,7 @@ func (w compareWriter) shared() (lines []string) {
 			of = term.Count(s.Points, "control")
 		}
 		line := fmt.Sprintf("RELATIVE is to what all share: %s, the middle of %s", wording.Signed(s.Change), of)
-		if len(w.c.Metrics) > 1 {
+		if len(w.C.Metrics) > 1 {
 			line = metric + ": " + line
 		}
 		lines = append(lines, line)
@@ -114,9 +115,9 @@ func (w compareWriter) shared() (lines []string) {
 
 // alike says that most points moved by about as much. Within a session whose sides took turns the machine is the same for
 // both.
-func (w compareWriter) alike() []string {
-	change, moved, of := w.c.MovedAlike()
-	if moved == 0 || len(w.c.Metrics) != 1 || w.comparesPoints() {
+func (w Comparison) alike() []string {
+	change, moved, of := w.C.MovedAlike()
+	if moved == 0 || len(w.C.Metrics) != 1 || w.comparesPoints() {
 		return nil
 	}
 	line := fmt.Sprintf("%s of %s moved by about %s", term.Thousands(moved), term.Count(of, w.noun()), wording.Signed(change))
@@ -131,20 +132,20 @@ func (w compareWriter) alike() []string {
 
 // comparesPoints tells that the sides are of different points, such as batch_size=1 and batch_size=8. They differ by what they
 // are, whatever the machine does.
-func (w compareWriter) comparesPoints() bool {
-	return w.asked.axis != "" || slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool {
+func (w Comparison) comparesPoints() bool {
+	return w.Asked.Axis != "" || slices.ContainsFunc(w.C.Differs, func(d facts.Difference) bool {
 		return slices.Contains(wording.IdentityColumns, d.Name) || strings.HasPrefix(d.Name, "param.")
 	})
 }
 
 // subject says what all points have in common: what was measured, and what is no difference.
-func (w compareWriter) subject() []string {
-	metrics := strings.Join(w.c.Metrics, ", ")
-	if len(w.c.Rows) > 0 && len(w.c.Metrics) == 1 {
+func (w Comparison) subject() []string {
+	metrics := strings.Join(w.C.Metrics, ", ")
+	if len(w.C.Rows) > 0 && len(w.C.Metrics) == 1 {
 		if better := w.better(); better != "" {
 			metrics += ", " + better + " is better"
 		}
-		if zone := w.deadZone(); zone != "" && w.gate == "" {
+		if zone := w.deadZone(); zone != "" && w.Gate == "" {
 			metrics += "; less than " + zone + " is no change"
 		}
 	}
@@ -152,9 +153,9 @@ func (w compareWriter) subject() []string {
 }
 
 // better is which values of the one metric are, where that is the same for all points.
-func (w compareWriter) better() string {
+func (w Comparison) better() string {
 	better := map[string]bool{}
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		if p.Metric != "" {
 			better[p.Better] = true
 		}
@@ -167,31 +168,31 @@ func (w compareWriter) better() string {
 
 // constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
 // may.
-func (w compareWriter) constants(common bool) []string {
-	axis := w.asked.axis
-	constants, _ := wording.AxesBut(subjects(w.c.Rows), wording.IdentityColumns, func(name string) bool {
+func (w Comparison) constants(common bool) []string {
+	axis := w.Asked.Axis
+	constants, _ := wording.AxesBut(subjects(w.C.Rows), wording.IdentityColumns, func(name string) bool {
 		is := func(field string) bool { return field == name || field == "param."+name }
-		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.c.Common, is) != common ||
-			slices.ContainsFunc(w.c.Differs, func(d facts.Difference) bool { return is(d.Name) })
+		return is(schema.CanonicalAlias(axis)) || slices.ContainsFunc(w.C.Common, is) != common ||
+			slices.ContainsFunc(w.C.Differs, func(d facts.Difference) bool { return is(d.Name) })
 	})
 	return constants
 }
 
 // deadZone is the difference below which there is none, as it was given: an amount is another share of each point. It is
 // empty where every difference counts.
-func (w compareWriter) deadZone() string {
-	switch threshold := w.c.Thresholds[w.c.Metrics[0]]; {
+func (w Comparison) deadZone() string {
+	switch threshold := w.C.Thresholds[w.C.Metrics[0]]; {
 	case threshold.Value == 0:
 		return ""
 	case threshold.Absolute:
-		return strings.TrimPrefix(wording.SignedQuantity(threshold.Value, w.c.Rows[0].Unit), "+")
+		return strings.TrimPrefix(wording.SignedQuantity(threshold.Value, w.C.Rows[0].Unit), "+")
 	default:
 		return wording.Share(threshold.Value)
 	}
 }
 
 // side is one line about a side.
-func (w compareWriter) side(name string, s compare.Side) string {
+func (w Comparison) side(name string, s compare.Side) string {
 	parts := []string{name, s.Filter}
 	switch len(s.Commits) {
 	case 0:
@@ -215,16 +216,16 @@ func (w compareWriter) side(name string, s compare.Side) string {
 		parts = append(parts, term.Count(len(s.Sessions), "session"))
 	}
 	if s.Until > 0 {
-		parts = append(parts, w.reader.When(time.UnixMicro(s.Until)))
+		parts = append(parts, w.Reader.When(time.UnixMicro(s.Until)))
 	}
 	return strings.Join(parts, term.Gap)
 }
 
 // differs says what the sides have in common and what not, and whether that leaves a verdict.
-func (w compareWriter) differs() []string {
-	c := w.c
+func (w Comparison) differs() []string {
+	c := w.C
 	var differing []string
-	for _, d := range c.Telling(factWriter()) {
+	for _, d := range c.Telling(w.Facts) {
 		if d.Name != "machine" { // which is said below
 			differing = append(differing, differenceText(d))
 		}
@@ -252,7 +253,7 @@ func (w compareWriter) differs() []string {
 	switch {
 	case len(differing) > 0:
 		where += "; differs: " + strings.Join(differing, ", ")
-	case w.asked.axis != "":
+	case w.Asked.Axis != "":
 		where += "; nothing else known differs"
 	default:
 		where += "; nothing known differs"
@@ -298,31 +299,31 @@ func oneOrMore(n int, noun string) string {
 }
 
 // has tells whether some point has no verdict for a reason.
-func (w compareWriter) has(r judge.Reason) bool {
-	return slices.ContainsFunc(w.c.Points, func(p compare.Point) bool { return p.Reason == r })
+func (w Comparison) has(r judge.Reason) bool {
+	return slices.ContainsFunc(w.C.Points, func(p compare.Point) bool { return p.Reason == r })
 }
 
 // shown are the places of the rows that a table has: unchanged ones only with --all, or where there is nothing else.
-func (w compareWriter) shown() []int {
+func (w Comparison) shown() []int {
 	var all, loud []int
-	for i := range w.c.Rows {
-		r := &w.c.Rows[i]
+	for i := range w.C.Rows {
+		r := &w.C.Rows[i]
 		all = append(all, i)
 		if r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict) {
 			loud = append(loud, i)
 		}
 	}
-	if w.asked.all || len(loud) == 0 {
+	if w.Asked.All || len(loud) == 0 {
 		return all
 	}
 	return loud
 }
 
 // hidden counts the points that are not shown.
-func (w compareWriter) hidden(places []int) string {
+func (w Comparison) hidden(places []int) string {
 	counts := w.verdicts()
 	for _, place := range places {
-		counts[w.c.Rows[place].Verdict]--
+		counts[w.C.Rows[place].Verdict]--
 	}
 	text := verdictCounts(counts)
 	if text == "" {
@@ -332,9 +333,9 @@ func (w compareWriter) hidden(places []int) string {
 }
 
 // verdicts are the numbers of points by their verdict.
-func (w compareWriter) verdicts() map[judge.Verdict]int {
+func (w Comparison) verdicts() map[judge.Verdict]int {
 	counts := map[judge.Verdict]int{}
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		counts[p.Verdict]++
 	}
 	return counts

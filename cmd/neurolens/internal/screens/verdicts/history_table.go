@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ import (
 var changeOrder = []judge.Verdict{judge.Regressed, judge.Changed, history.Unsettled, judge.Improved, ""}
 
 // several is a line for each series: those that fail first, then that whose last change is worst.
-func (w historyWriter) several() term.View {
-	series := slices.Clone(w.h.Series)
+func (w History) several() term.View {
+	series := slices.Clone(w.H.Series)
 	last := func(s history.Series) changedAt {
 		if changes := w.changes(s); len(changes) > 0 {
 			return changes[len(changes)-1]
@@ -40,7 +40,7 @@ func (w historyWriter) several() term.View {
 		}
 		v.Columns = append(v.Columns,
 			term.Column{Header: strings.ToUpper(w.noun()) + "S", Right: true, Drop: 1}, term.Column{Header: "TREND", Drop: 3}, term.Column{Header: "LAST", Right: true},
-			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.reader.Offset(), Drop: 2})
+			term.Column{Header: "CHANGE", Right: true}, term.Column{Header: "VERDICT"}, term.Column{Header: "SINCE " + w.Reader.Offset(), Drop: 2})
 		for i, s := range shown {
 			var cells []term.Cell
 			for _, x := range varying {
@@ -62,7 +62,7 @@ func (w historyWriter) several() term.View {
 }
 
 // inCommon are lines about what all series have in common and what those shown do, and the fields in which these differ.
-func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying []wording.Axis) {
+func (w History) inCommon(shown []history.Series) (lines []string, varying []wording.Axis) {
 	fields := append([]string{"metric"}, historyAxes...)
 	differs := w.differing(fields)
 	first := w.subjects(shown)
@@ -77,10 +77,10 @@ func (w historyWriter) inCommon(shown []history.Series) (lines []string, varying
 
 // differing are the fields and parameters in which series differ from the first one: some series are looked at at a time, as
 // there may be very many.
-func (w historyWriter) differing(fields []string) map[string]bool {
+func (w History) differing(fields []string) map[string]bool {
 	differs := map[string]bool{}
-	for some := range slices.Chunk(w.h.Series, 1000) {
-		_, varying := wording.Axes(w.subjects(slices.Concat(w.h.Series[:1], some)), fields)
+	for some := range slices.Chunk(w.H.Series, 1000) {
+		_, varying := wording.Axes(w.subjects(slices.Concat(w.H.Series[:1], some)), fields)
 		for _, x := range varying {
 			differs[x.Name] = true
 		}
@@ -97,18 +97,18 @@ func withoutLabel(constants []string) []string {
 }
 
 // subjects are what series are of.
-func (w historyWriter) subjects(series []history.Series) []wording.Subject {
+func (w History) subjects(series []history.Series) []wording.Subject {
 	all := make([]wording.Subject, len(series))
 	for i, s := range series {
-		row := &w.h.Rows[s.First]
+		row := &w.H.Rows[s.First]
 		all[i] = wording.Subject{Point: row.Point, Metric: row.Metric}
 	}
 	return all
 }
 
 // seriesCells are the cells of a series after what it is of.
-func (w historyWriter) seriesCells(s history.Series, c changedAt) []term.Cell {
-	rows := w.h.Rows[s.First:s.End]
+func (w History) seriesCells(s history.Series, c changedAt) []term.Cell {
+	rows := w.H.Rows[s.First:s.End]
 	cells := []term.Cell{
 		{Text: term.Thousands(len(s.Locations))},
 		{Text: sparkline(s.Locations, sparkColumns)},
@@ -125,7 +125,7 @@ func (w historyWriter) seriesCells(s history.Series, c changedAt) []term.Cell {
 		verdict += ", " + failedOfLate(s)
 	}
 	return append(cells, term.Cell{Text: shiftText(c.row, c.row.Shift)}, term.Cell{Text: verdict, Failed: c.verdict() == judge.Regressed || s.Failed > 0},
-		term.Cell{Text: w.reader.When(answer.Value(c.row.StartedAt))})
+		term.Cell{Text: w.Reader.When(answer.Value(c.row.StartedAt))})
 }
 
 // failedOfLate says that a series has no newer value because its runs failed; it is empty where that is not so.
@@ -151,10 +151,10 @@ func worse(a, b changedAt) int {
 }
 
 // counts are the lines that count everything.
-func (w historyWriter) counts() []string {
+func (w History) counts() []string {
 	counts, few := w.byLastChange()
 	var lines []string
-	if hidden := len(w.h.Series) - historyRows; hidden > 0 {
+	if hidden := len(w.H.Series) - historyRows; hidden > 0 {
 		lines = append(lines, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
 	parts := []string{fmt.Sprintf("%s regressed", term.Thousands(counts[judge.Regressed])), fmt.Sprintf("%s improved", term.Thousands(counts[judge.Improved]))}
@@ -165,12 +165,12 @@ func (w historyWriter) counts() []string {
 		parts = append(parts, fmt.Sprintf("%s unsettled", term.Thousands(n)))
 	}
 	parts = append(parts, fmt.Sprintf("%s with no change found", term.Thousands(counts[""])))
-	lines = append(lines, counted(len(w.h.Series), "series")+" over "+term.Count(w.h.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
+	lines = append(lines, counted(len(w.H.Series), "series")+" over "+term.Count(w.H.Sessions, "session")+w.perCommit(), "by their last change: "+strings.Join(parts, ", "))
 	if few > 0 {
 		lines = append(lines, fmt.Sprintf("%s with fewer than %d %ss, which tell no change from chance", term.Thousands(few), history.Least, w.noun()))
 	}
 	failed := 0
-	for _, s := range w.h.Series {
+	for _, s := range w.H.Series {
 		failed += min(s.Failed, 1)
 	}
 	if failed > 0 {
@@ -182,7 +182,7 @@ func (w historyWriter) counts() []string {
 	if counts[history.Unsettled] > 0 {
 		lines = append(lines, unsettledMeans)
 	}
-	if counts[""]+counts[history.Unsettled]+few < len(w.h.Series) && w.req.Method != history.Otava {
+	if counts[""]+counts[history.Unsettled]+few < len(w.H.Series) && w.Req.Method != history.Otava {
 		lines = append(lines, w.promise())
 	}
 	return lines
@@ -192,25 +192,25 @@ func (w historyWriter) counts() []string {
 const unsettledMeans = "unsettled: a step that can be seen but may be chance; more sessions settle it"
 
 // promise is what is known of false changes.
-func (w historyWriter) promise() string {
-	if w.req.Newest > 0 {
+func (w History) promise() string {
+	if w.Req.Newest > 0 {
 		return "looked at daily for a year, at most 5 % of the series without a change are called changed"
 	}
 	return "at most 5 % of the series with a change are expected to have none"
 }
 
 // spiky counts the series with spikes.
-func (w historyWriter) spiky() (n int) {
-	for _, s := range w.h.Series {
+func (w History) spiky() (n int) {
+	for _, s := range w.H.Series {
 		n += min(len(s.Spikes), 1)
 	}
 	return n
 }
 
 // byLastChange counts the series by the verdict of their last change, and those that are too short to tell one.
-func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
+func (w History) byLastChange() (counts map[judge.Verdict]int, few int) {
 	counts = map[judge.Verdict]int{}
-	for _, s := range w.h.Series {
+	for _, s := range w.H.Series {
 		switch changes := w.changes(s); {
 		case len(changes) > 0:
 			counts[changes[len(changes)-1].verdict()]++
@@ -224,9 +224,9 @@ func (w historyWriter) byLastChange() (counts map[judge.Verdict]int, few int) {
 }
 
 // regressions are the changes for the worse, a line each, the largest first.
-func (w historyWriter) regressions() term.View {
+func (w History) regressions() term.View {
 	var all []changedAt
-	for _, s := range w.h.Series {
+	for _, s := range w.H.Series {
 		all = append(all, w.changes(s)...)
 	}
 	slices.SortStableFunc(all, worse)
@@ -245,42 +245,42 @@ func (w historyWriter) regressions() term.View {
 			{Text: shiftText(r.row, r.row.Shift), Failed: true},
 			{Text: shiftInterval(r.row)},
 			{Text: commitRange(r.Base, r.Head)},
-			{Text: differsText(r.Differs)},
+			{Text: w.differsText(r.Differs)},
 		})
 	}
 	if hidden := len(all) - historyRows; hidden > 0 {
 		v.Below = append(v.Below, fmt.Sprintf("… %s more (--format plain for all)", term.Thousands(hidden)))
 	}
-	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.h.Series), "series"), term.Thousands(w.h.Known)))
+	v.Below = append(v.Below, fmt.Sprintf("%s%s in %s of %s", term.Count(len(all), "regression"), w.since(), counted(len(w.H.Series), "series"), term.Thousands(w.H.Known)))
 	v.Below = append(v.Below, w.unsettledSeries()...)
 	return w.finish(v, all[:1])
 }
 
 // unsettledSeries counts the series that may have a regression which is not listed.
-func (w historyWriter) unsettledSeries() []string {
-	if w.h.Unsettled == 0 {
+func (w History) unsettledSeries() []string {
+	if w.H.Unsettled == 0 {
 		return nil
 	}
-	return []string{counted(w.h.Unsettled, "series") + " unsettled, with a step that may be chance: history without --regressions shows them"}
+	return []string{counted(w.H.Unsettled, "series") + " unsettled, with a step that may be chance: history without --regressions shows them"}
 }
 
 // finish adds what was left out and the command to type next: about the first of the changes.
-func (w historyWriter) finish(v term.View, changes []changedAt) term.View {
+func (w History) finish(v term.View, changes []changedAt) term.View {
 	v.Below = append(v.Below, w.gone()...)
-	if w.h.Useless > 0 {
-		v.Below = append(v.Below, term.Count(w.h.Useless, "ok run")+" without a value of the metric left out")
+	if w.H.Useless > 0 {
+		v.Below = append(v.Below, term.Count(w.H.Useless, "ok run")+" without a value of the metric left out")
 	}
-	if w.h.Unplaced > 0 {
+	if w.H.Unplaced > 0 {
 		v.Below = append(v.Below, w.unplaced())
 	}
-	if w.gate != "" {
-		v.Below = append(v.Below, w.gate)
+	if w.Gate != "" {
+		v.Below = append(v.Below, w.Gate)
 	}
 	slices.SortStableFunc(changes, worse)
 	if len(changes) == 0 || changes[0].row == nil {
 		return v
 	}
 	command := "neurolens compare session=" + wording.ShortRun(changes[0].BaseSession) + " session=" + wording.ShortRun(changes[0].row.SessionID)
-	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.reader.OfStores()}
+	v.Below, v.Commands = append(v.Below, ""), []string{"next  " + command + w.Reader.OfStores()}
 	return v
 }

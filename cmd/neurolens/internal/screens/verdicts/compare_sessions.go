@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 )
 
 // sessions says what different sessions do to the verdicts.
-func (w compareWriter) sessions() []string {
-	c := w.c
+func (w Comparison) sessions() []string {
+	c := w.C
 	homeless := c.Base.NoSession + c.Head.NoSession
 	same := homeless == 0 && slices.Equal(c.Base.Sessions, c.Head.Sessions)
 	in, _, of := w.interleaved()
@@ -57,9 +57,9 @@ func (w compareWriter) sessions() []string {
 
 // withoutHistory says why it is not known what sessions differ by, and what would settle it: of points without a verdict for
 // that reason those of which least is known.
-func (w compareWriter) withoutHistory(what string) []string {
+func (w Comparison) withoutHistory(what string) []string {
 	history, gap := math.MaxInt, int64(0)
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		if p.Reason == judge.Sessions {
 			history, gap = min(history, p.History), max(gap, p.Gap)
 		}
@@ -73,7 +73,7 @@ func (w compareWriter) withoutHistory(what string) []string {
 		there = fmt.Sprintf("%d are", history)
 	}
 	why := fmt.Sprintf("%s: no verdict before %d earlier ones%s tell what sessions differ by; %s known", what, judge.LeastHistory, far, there)
-	if w.c.Base.Imported > 0 && w.c.Head.Imported > 0 {
+	if w.C.Base.Imported > 0 && w.C.Head.Imported > 0 {
 		return []string{why, "to settle it: ingest the results of earlier sessions" + far}
 	}
 	return []string{why, "to settle it: both sides in one session (bench --against COMMIT)"}
@@ -93,7 +93,7 @@ func apartText(d time.Duration) string {
 }
 
 // looked says how sure points have to be that were looked at before, or may have been.
-func (w compareWriter) looked() []string {
+func (w Comparison) looked() []string {
 	least, most := w.spends()
 	wrong := fmt.Sprintf("this look may be wrong in %.2g %% of cases, in place of %s", 100*judge.Level*least, wording.Share(judge.Level))
 	if least < most {
@@ -104,7 +104,7 @@ func (w compareWriter) looked() []string {
 		return nil
 	case planned == 0:
 		return []string{"each session is taken for a look at the data: " + wrong}
-	case len(w.c.Head.Sessions) > 1:
+	case len(w.C.Head.Sessions) > 1:
 		return []string{"sessions that went on until they were settled, together: " + wrong}
 	default:
 		return []string{fmt.Sprintf("looked at up to %s times while it was measured: %s", term.Thousands(planned), wrong)}

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"strings"
@@ -10,12 +10,12 @@ import (
 
 // matrix has a row for each point and value of the axis, and for each metric its value, the change from the reference and
 // the verdict. hidden is how many rows are not shown.
-func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidden int) {
+func (w Comparison) matrix() (columns []term.Column, rows [][]term.Cell, hidden int) {
 	byMetric := map[string]map[string]*compare.Row{}
 	var first []int // the place of each pair, in whichever metric it is
 	seen := map[string]bool{}
-	for i := range w.c.Rows {
-		r := &w.c.Rows[i]
+	for i := range w.C.Rows {
+		r := &w.C.Rows[i]
 		if byMetric[r.Metric] == nil {
 			byMetric[r.Metric] = map[string]*compare.Row{}
 		}
@@ -26,25 +26,25 @@ func (w compareWriter) matrix() (columns []term.Column, rows [][]term.Cell, hidd
 		}
 		seen[pair] = true
 	}
-	if !w.asked.all {
-		hidden = max(len(first)-compareRows, 0)
+	if !w.Asked.All {
+		hidden = max(len(first)-CompareRows, 0)
 		first = first[:len(first)-hidden]
 	}
 	varying := w.axes(first)
 	for _, x := range varying {
 		columns = append(columns, wording.AxisColumn(x))
 	}
-	for i, metric := range w.c.Metrics {
+	for i, metric := range w.C.Metrics {
 		columns = append(columns, term.Column{Header: strings.ToUpper(metric), Right: true}, term.Column{Header: "CHANGE", Right: true},
-			term.Column{Header: "VERDICT", Drop: len(w.c.Metrics) - i})
+			term.Column{Header: "VERDICT", Drop: len(w.C.Metrics) - i})
 	}
 	rows = make([][]term.Cell, len(first))
 	for i, place := range first {
 		for _, x := range varying {
 			rows[i] = append(rows[i], wording.AxisCell(x, i))
 		}
-		for _, metric := range w.c.Metrics {
-			rows[i] = append(rows[i], changeCells(byMetric[metric][pairOf(&w.c.Rows[place])])...)
+		for _, metric := range w.C.Metrics {
+			rows[i] = append(rows[i], changeCells(byMetric[metric][pairOf(&w.C.Rows[place])])...)
 		}
 	}
 	return columns, rows, hidden

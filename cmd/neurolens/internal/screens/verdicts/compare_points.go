@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 )
 
 // planned is how often points were planned to be looked at while they were measured; 0: they were not.
-func (w compareWriter) planned() (looks int) {
-	for _, p := range w.c.Points {
+func (w Comparison) planned() (looks int) {
+	for _, p := range w.C.Points {
 		if p.Planned {
 			looks = max(looks, p.Looks)
 		}
@@ -19,9 +19,9 @@ func (w compareWriter) planned() (looks int) {
 }
 
 // spends are the least and the most that a point with an interval may use of the level.
-func (w compareWriter) spends() (least, most float64) {
+func (w Comparison) spends() (least, most float64) {
 	least, most = 1, 0
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		if p.Spend > 0 && !math.IsNaN(p.Change) {
 			least, most = min(least, p.Spend), max(most, p.Spend)
 		}
@@ -30,7 +30,7 @@ func (w compareWriter) spends() (least, most float64) {
 }
 
 // confidence is that of the intervals, in words: where these differ, that of most of them.
-func (w compareWriter) confidence() string {
+func (w Comparison) confidence() string {
 	least, most := w.spends()
 	text := fmt.Sprintf("%.4g %%", 100*(1-(1-judge.Confidence)*most))
 	if least < most {
@@ -41,9 +41,9 @@ func (w compareWriter) confidence() string {
 
 // confounded counts the points whose sides are compared as those of different sessions are. Of those of which it is known
 // what sessions differ by, known is how many they are, noise that of ratios, and least the least number of sessions that tell it.
-func (w compareWriter) confounded() (points, known int, noise []float64, least int) {
+func (w Comparison) confounded() (points, known int, noise []float64, least int) {
 	least = math.MaxInt
-	for _, p := range w.c.Points {
+	for _, p := range w.C.Points {
 		switch told := !math.IsNaN(p.SessionSD); {
 		case told && !math.IsNaN(p.Change):
 			points, known, least = points+1, known+1, min(least, p.History)
@@ -59,8 +59,8 @@ func (w compareWriter) confounded() (points, known int, noise []float64, least i
 
 // interleaved counts the points whose sides took turns, and those of them whose runs are compared block by block, of all that
 // both sides have.
-func (w compareWriter) interleaved() (in, byBlock, of int) {
-	for _, p := range w.c.Points {
+func (w Comparison) interleaved() (in, byBlock, of int) {
+	for _, p := range w.C.Points {
 		if math.IsNaN(p.Change) {
 			continue
 		}
@@ -76,9 +76,9 @@ func (w compareWriter) interleaved() (in, byBlock, of int) {
 }
 
 // howInterleaved says what is compared with what in a session whose sides took turns.
-func (w compareWriter) howInterleaved() string {
+func (w Comparison) howInterleaved() string {
 	in, byBlock, of := w.interleaved()
-	text := oneOrMore(len(w.c.Head.Sessions), "session") + ", interleaved"
+	text := oneOrMore(len(w.C.Head.Sessions), "session") + ", interleaved"
 	if in < of {
 		text += fmt.Sprintf(" in %s of %s", term.Thousands(in), term.Count(of, w.noun()))
 	}

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 // contrasts are lines about facts that some runs of a side have and others have not: a sentence for each that tells slow
 // runs from fast ones, and how many were looked at.
-func (w explainWriter) contrasts(rows []explain.Row) []string {
+func (w Explanation) contrasts(rows []explain.Row) []string {
 	var lines []string
 	for _, row := range rows {
 		switch judge.ContrastVerdict(row.Verdict) {
@@ -29,7 +29,7 @@ func (w explainWriter) contrasts(rows []explain.Row) []string {
 }
 
 // looked says how many facts were looked at; empty where there are none.
-func (w explainWriter) looked(found bool) string {
+func (w Explanation) looked(found bool) string {
 	facts, few := w.x.Facts, w.x.FewRuns
 	const tooFew = "in too few runs or sessions"
 	switch {
@@ -56,7 +56,7 @@ func differing(facts int) string {
 }
 
 // contrast is a sentence about a contrast.
-func (w explainWriter) contrast(row *explain.Row) string {
+func (w Explanation) contrast(row *explain.Row) string {
 	of := row.Contrast
 	within := "within " + string(of.Within)
 	both := of.Within == judge.WithinSides
@@ -86,8 +86,8 @@ func (w explainWriter) contrast(row *explain.Row) string {
 }
 
 // factor says by how much what a contrast names differs from the rest.
-func (w explainWriter) factor(row *explain.Row) string {
-	metric, e := w.c.Rows[0].Metric, row.Estimate
+func (w Explanation) factor(row *explain.Row) string {
+	metric, e := w.C.Rows[0].Metric, row.Estimate
 	if !wording.Finite(e.Change) {
 		return "differ in " + metric + " from"
 	}

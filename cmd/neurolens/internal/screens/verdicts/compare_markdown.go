@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"bytes"
@@ -10,16 +10,16 @@ import (
 	"github.com/neurolens/neurolens/query/judge"
 )
 
-// markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
-func (w compareWriter) markdown() []byte {
+// Markdown writes a comparison as a comment to a pull request: the verdict, what changed, and the rest folded.
+func (w Comparison) Markdown() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "**%s**\n\n", term.MarkdownText(w.verdictLine()))
 	switch {
-	case len(w.asked.by) > 0:
+	case len(w.Asked.By) > 0:
 		columns, rows := w.groups()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
-	case w.asked.sideBySide():
-		w.asked.all = true
+	case w.Asked.sideBySide():
+		w.Asked.All = true
 		columns, rows, _ := w.matrix()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
@@ -28,7 +28,7 @@ func (w compareWriter) markdown() []byte {
 		if len(rest) > 0 {
 			counts := map[judge.Verdict]int{}
 			for _, place := range rest {
-				counts[w.c.Rows[place].Verdict]++
+				counts[w.C.Rows[place].Verdict]++
 			}
 			fmt.Fprintf(&b, "<details><summary>%s: %s</summary>\n\n", term.Count(len(rest), w.noun()), verdictCounts(counts))
 			w.table(&b, rest)
@@ -37,12 +37,12 @@ func (w compareWriter) markdown() []byte {
 	}
 	b.WriteString("<details><summary>What was compared</summary>\n\n")
 	lines := slices.Concat(w.head(), w.failures(w.everything()))
-	if w.gate != "" {
+	if w.Gate != "" {
 		lines = append(lines, w.counts()...)
 	} else {
 		lines = append(lines, w.counts()[1:]...)
 	}
-	if len(w.asked.by) == 0 {
+	if len(w.Asked.By) == 0 {
 		lines = append(lines, w.explained(term.View{}, w.everything())...)
 	}
 	for _, line := range lines {
@@ -55,24 +55,24 @@ func (w compareWriter) markdown() []byte {
 }
 
 // verdictLine is the comparison in one line.
-func (w compareWriter) verdictLine() string {
-	if w.gate != "" {
-		return w.gate
+func (w Comparison) verdictLine() string {
+	if w.Gate != "" {
+		return w.Gate
 	}
 	return w.counts()[0]
 }
 
 // everything are the places of all rows.
-func (w compareWriter) everything() []int {
-	w.asked.all = true
+func (w Comparison) everything() []int {
+	w.Asked.All = true
 	return w.shown()
 }
 
 // split parts the rows that somebody has to read from the others, the worst first.
-func (w compareWriter) split() (loud, rest []int) {
+func (w Comparison) split() (loud, rest []int) {
 	quiet := []judge.Verdict{judge.Unchanged, judge.Inconclusive, judge.Estimate}
 	for _, place := range w.everything() {
-		if r := &w.c.Rows[place]; slices.Contains(quiet, r.Verdict) && !slices.Contains(r.Flags, compare.FlagFailures) {
+		if r := &w.C.Rows[place]; slices.Contains(quiet, r.Verdict) && !slices.Contains(r.Flags, compare.FlagFailures) {
 			rest = append(rest, place)
 		} else {
 			loud = append(loud, place)
@@ -81,7 +81,7 @@ func (w compareWriter) split() (loud, rest []int) {
 	return loud, rest
 }
 
-func (w compareWriter) table(b *bytes.Buffer, places []int) {
+func (w Comparison) table(b *bytes.Buffer, places []int) {
 	if len(places) == 0 {
 		return
 	}

@@ -1,4 +1,4 @@
-package main
+package verdicts
 
 import (
 	"strings"
@@ -10,7 +10,7 @@ import (
 // TestCompareSideNamesChanges: two sides of one commit are told apart where one of them has changes that no commit has.
 func TestCompareSideNamesChanges(t *testing.T) {
 	t.Parallel()
-	w := compareWriter{}
+	w := Comparison{}
 	for dirty, want := range map[int]string{
 		0: "head  side=head  4bc7cc6  12 runs",
 		3: "head  side=head  4bc7cc6 (3 runs with uncommitted changes)  12 runs",
