@@ -49,7 +49,7 @@ func guardedPart(ctx context.Context, argument []byte) any {
 	if json.Unmarshal(argument, &order) != nil || order.Extract == nil {
 		return answerPart(ctx, argument)
 	}
-	debug.SetMemoryLimit(extractMemory / 4 * 3)
+	debug.SetGCPercent(50) // less garbage leaves more of the limit
 	kept := os.NewFile(guard.KeptFile, "outputs")
 	return extract.Read(ctx, *order.Extract, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
 }
