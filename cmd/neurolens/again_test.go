@@ -144,15 +144,6 @@ func TestAgainOfModel(t *testing.T) {
 	}
 }
 
-// TestChoosesPython: an axis that names the interpreter needs no flag.
-func TestChoosesPython(t *testing.T) {
-	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
-		if got := choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
-	}
-}
-
 // TestAgainOfSides: a side is said everywhere, and a run of one is compared with the same commit again. What has not
 // been committed is said before anything runs.
 func TestAgainOfSides(t *testing.T) {

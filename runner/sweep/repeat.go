@@ -1,0 +1,175 @@
+package sweep
+
+import (
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Repeat are the words of a command line that runs the point of a stored run again, from bench on: its sweep file, the
+// options that choose the point, and those that the run was made with. against is the commit that its session compared with.
+// No words: the run does not say its sweep file. The words are not quoted for a shell.
+func Repeat(run *schema.Run, against string) []string {
+	facts := run.Env.Facts
+	file := facts["sweep.file"]
+	if file == "" {
+		return nil
+	}
+	words := slices.Concat([]string{"bench", file}, pointWords(run), optionWords(run))
+	if tool, ok := facts["runner.profile"]; ok {
+		words = append(words, "--profile", tool)
+	}
+	if against != "" {
+		words = append(words, "--against", against)
+	}
+	return words
+}
+
+// RepeatedOptions are the options of bench that say how a run is made, in the order in which they are typed again.
+func RepeatedOptions() []string {
+	ofAll, ofSome := repeatedOptions()
+	return slices.Concat(ofAll, ofSome)
+}
+
+// repeatedOptions are those of all runs, and those of some executors. The latter are refused where no point takes them: they
+// go with runs that have the fact.
+func repeatedOptions() (ofAll, ofSome []string) {
+	for _, k := range keys {
+		switch {
+		case !k.Again:
+		case k.Executors == nil:
+			ofAll = append(ofAll, k.OptionName())
+		default:
+			ofSome = append(ofSome, k.OptionName())
+		}
+	}
+	return append(ofAll, "no-skip-after-oom"), ofSome
+}
+
+// pointWords choose the point.
+func pointWords(run *schema.Run) []string {
+	if isCalibration(run) { // it is in the sweep, and no axis chooses it
+		return []string{"--targets", run.Benchmark}
+	}
+	var words []string
+	add := func(name, text string) {
+		if written, ok := run.Env.Facts["runner.axis."+name]; ok { // 1.0, whose canonical text is 1
+			text = written
+		}
+		words = append(words, "-P", name+"="+text)
+	}
+	switch run.Executor {
+	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
+		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
+			words = append(words, "--targets", run.Benchmark)
+		}
+	default:
+		for _, label := range [][2]string{{"benchmark", run.Benchmark}, {"variant", run.Variant}, {"backend", run.Backend}} {
+			if name, text := label[0], label[1]; text != "" {
+				add(name, optionText(literalBraces.Replace(text)))
+			}
+		}
+	}
+	if model := namedModel(run); model != "" {
+		add("model", optionText(literalBraces.Replace(model)))
+	}
+	if run.BatchSize != nil {
+		add("batch_size", strconv.FormatInt(*run.BatchSize, 10))
+	}
+	if run.SeqLen != nil {
+		add("seq_len", strconv.FormatInt(*run.SeqLen, 10))
+	}
+	if run.Precision != "" {
+		add("precision", run.Precision)
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Params)) {
+		add(name, optionValue(run.Params[name]))
+	}
+	return words
+}
+
+// namedModel is the model of a run as a sweep names it; empty where it names none, or that is not known.
+func namedModel(run *schema.Run) string {
+	path := run.Env.Facts["runner.model"]
+	switch {
+	case run.Executor == schema.ExecutorCommand || run.Executor == schema.ExecutorPython || run.Executor == schema.ExecutorBuiltin:
+	case path == "" && strings.HasPrefix(run.Model, "builtin:"):
+		return run.Model
+	case path != "" && filepath.Base(path) == run.Model: // another name could not be given
+		return path
+	}
+	return ""
+}
+
+// isCalibration tells a run of a point that calibrate adds.
+func isCalibration(run *schema.Run) bool {
+	return run.Env.Facts[schema.FactControl] == "true" && run.Benchmark == CalibrationBenchmark &&
+		run.Executor == schema.ExecutorBuiltin && run.Model == ""
+}
+
+// literalBraces writes a text for a place where {axis} would be filled in.
+var literalBraces = strings.NewReplacer("{", "{{", "}", "}}")
+
+// optionWords are the interpreter, and the options that the run was made with.
+func optionWords(run *schema.Run) []string {
+	facts := run.Env.Facts
+	var given map[string]string
+	_ = json.Unmarshal([]byte(facts["runner.flags"]), &given) // what cannot be read is not known
+	var words []string
+	if python, ok := given["python"]; ok {
+		words = append(words, "--python", python)
+	} else if path, ok := facts["python.executable"]; ok && !choosesPython(run.Params, path) {
+		words = append(words, "--python", path)
+	}
+	ofAll, ofSome := repeatedOptions()
+	for _, name := range slices.Concat(ofAll, ofSome) {
+		value, ok := given[name]
+		_, taken := facts["runner."+strings.ReplaceAll(name, "-", "_")]
+		switch {
+		case !ok || !taken && slices.Contains(ofSome, name):
+		case value == "true": // a switch
+			words = append(words, "--"+name)
+		default:
+			words = append(words, "--"+name+"="+value)
+		}
+	}
+	return words
+}
+
+// choosesPython tells that a parameter names the interpreter, which then needs no option.
+func choosesPython(params map[string]string, path string) bool {
+	for _, value := range params {
+		if name := filepath.Clean("/" + value); name != "/" && strings.HasSuffix(path, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// Words that YAML reads as they are, but for the reserved ones.
+var (
+	plainWord    = regexp.MustCompile(`^[A-Za-z_/][A-Za-z0-9_./+-]*(:[A-Za-z0-9_./+-]+)*$`)
+	reservedWord = regexp.MustCompile(`^(?i:true|false|null|yes|no|on|off|y|n|nan|inf|infinity)$`)
+)
+
+// optionText is a text as -P takes it.
+func optionText(s string) string {
+	if plainWord.MatchString(s) && !reservedWord.MatchString(s) {
+		return s
+	}
+	return strconv.Quote(s)
+}
+
+// optionValue is the canonical text of a parameter as -P takes it.
+func optionValue(s string) string {
+	if canonical, err := schema.CanonicalNumber(s); err == nil && canonical == s {
+		return s
+	}
+	return optionText(s)
+}

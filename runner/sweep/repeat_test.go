@@ -1,0 +1,72 @@
+package sweep
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestRepeat: the words that choose the point of a run, and those that it was made with. That they do is tried in the command.
+func TestRepeat(t *testing.T) {
+	t.Parallel()
+	file := map[string]string{"sweep.file": "a sweep.yaml"}
+	with := func(more ...string) map[string]string {
+		facts := map[string]string{"sweep.file": "s.yaml"}
+		for i := 0; i < len(more); i += 2 {
+			facts[more[i]] = more[i+1]
+		}
+		return facts
+	}
+	for name, c := range map[string]struct {
+		run  schema.Run
+		want string
+	}{
+		"no file": {schema.Run{Benchmark: "b"}, ""},
+		"a command": {
+			schema.Run{Executor: schema.ExecutorCommand, Benchmark: "b", Variant: "label", Params: map[string]string{"z": "1", "n": "007", "e": ""}, Env: schema.Env{Facts: file}},
+			`bench|a sweep.yaml|--targets|b|-P|e=""|-P|n="007"|-P|z=1`,
+		},
+		"a target that is a pattern": {schema.Run{Executor: schema.ExecutorCommand, Benchmark: "a*", Env: schema.Env{Facts: file}}, "bench|a sweep.yaml"},
+		"axes of columns": {
+			schema.Run{
+				Executor: schema.ExecutorPython, Benchmark: "b.py:{f}", Backend: "no", BatchSize: new(int64(8)), SeqLen: new(int64(128)), Precision: "fp16",
+				Params: map[string]string{"x": "2"}, Env: schema.Env{Facts: with("runner.axis.x", "2.0")},
+			},
+			`bench|s.yaml|-P|benchmark="b.py:{{f}}"|-P|backend="no"|-P|batch_size=8|-P|seq_len=128|-P|precision=fp16|-P|x=2.0`,
+		},
+		"a model by its path": {
+			schema.Run{Executor: schema.ExecutorONNXRT, Model: "one.onnx", Env: schema.Env{Facts: with("runner.model", "./one.onnx", "runner.profile", "ort")}},
+			`bench|s.yaml|-P|model="./one.onnx"|--profile|ort|--against|abc`,
+		},
+		"a model of another name": {schema.Run{Executor: schema.ExecutorONNXRT, Model: "mine", Env: schema.Env{Facts: with("runner.model", "./one.onnx")}}, "bench|s.yaml"},
+		"a calibration": {
+			schema.Run{Executor: schema.ExecutorBuiltin, Benchmark: "calibration", Variant: "fma", Env: schema.Env{Facts: with("runner.control", "true")}},
+			"bench|s.yaml|--targets|calibration",
+		},
+		"options": {
+			schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("runner.flags", `{"python":"p","cold-start":"true","iterations":"4","seed":"7"}`, "runner.cold_start", "true", "python.executable", "q")}},
+			"bench|s.yaml|--python|p|--iterations=4|--cold-start",
+		},
+		"the interpreter":              {schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, "bench|s.yaml|--python|/v/bin/python"},
+		"one that a parameter chooses": {schema.Run{Executor: schema.ExecutorCommand, Params: map[string]string{"py": "v/bin/python"}, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, `bench|s.yaml|-P|py=v/bin/python`},
+	} {
+		against := ""
+		if strings.Contains(c.want, "--against") {
+			against = "abc"
+		}
+		if got := strings.Join(Repeat(&c.run, against), "|"); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
+		}
+	}
+}
+
+// TestChoosesPython: an axis that names the interpreter needs no option.
+func TestChoosesPython(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]bool{"./venv/bin/python": true, "python": true, "thon": false, "": false, ".": false, "64": false} {
+		if got := choosesPython(map[string]string{"which": value}, "/a/venv/bin/python"); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}
