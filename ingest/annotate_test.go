@@ -68,15 +68,15 @@ func TestAnnotateFaults(t *testing.T) {
 			t.Run(fmt.Sprint(fault, late), func(t *testing.T) {
 				for at := 0; ; at++ {
 					store, dir := newStore(t)
-					faulty := &faultyFiles{OS: store.files.(disk.OS), fault: fault, at: at, late: late}
+					faulty := &faultyFiles{OS: store.files.(disk.OS), Fault: fault, At: at, Late: late}
 					_, err := eventlog.Append(faulty, schema.Event{Kind: schema.EventRemove, Runs: []string{schema.NewULID(time.Now()).String()}}, time.Now())
 					if n := len(eventsOf(t, dir)); err == nil && n != 1 || n > 1 {
 						t.Fatalf("operation %d: %v, and %d events", at, err, n)
 					}
-					if faulty.unsync > 0 && err == nil {
+					if faulty.Unsync > 0 && err == nil {
 						t.Fatalf("operation %d: acknowledged after an fsync that failed", at)
 					}
-					if !faulty.hit {
+					if !faulty.Hit {
 						break
 					}
 					if err != nil && !errors.Is(err, fault) {

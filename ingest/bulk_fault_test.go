@@ -19,10 +19,10 @@ func TestAppendAllFaults(t *testing.T) {
 			t.Parallel()
 			files, step := bulk.begin()
 			for failImport(t, files, runs) {
-				files.at += step
+				files.At += step
 			}
-			if files.at < 60 {
-				t.Errorf("an import of %d file operations does not write much", files.at)
+			if files.At < 60 {
+				t.Errorf("an import of %d file operations does not write much", files.At)
 			}
 		})
 	}
@@ -36,18 +36,18 @@ type bulkFault struct {
 
 // bulkFaults are the ways: with NEUROLENS_LONG=1 each operation fails in one of them, and each in some of the others.
 var bulkFaults = map[string]bulkFault{
-	"disk":         {faultyFiles{fault: syscall.EIO}, 0, 1},
-	"disk, late":   {faultyFiles{fault: syscall.EIO, late: true}, 6, 2},
-	"disk for now": {faultyFiles{fault: syscall.EIO, lasting: true}, 12, 5},
-	"full":         {faultyFiles{fault: syscall.ENOSPC, lasting: true}, 18, 2},
-	"forbidden":    {faultyFiles{fault: syscall.EACCES}, 24, 3},
-	"no links":     {faultyFiles{fault: syscall.EPERM}, 30, 5},
+	"disk":         {faultyFiles{Fault: syscall.EIO}, 0, 1},
+	"disk, late":   {faultyFiles{Fault: syscall.EIO, Late: true}, 6, 2},
+	"disk for now": {faultyFiles{Fault: syscall.EIO, Lasting: true}, 12, 5},
+	"full":         {faultyFiles{Fault: syscall.ENOSPC, Lasting: true}, 18, 2},
+	"forbidden":    {faultyFiles{Fault: syscall.EACCES}, 24, 3},
+	"no links":     {faultyFiles{Fault: syscall.EPERM}, 30, 5},
 }
 
 // begin gives the files of the first failure, and how many operations further the next one is.
 func (b bulkFault) begin() (files faultyFiles, step int) {
 	files = b.faultyFiles
-	files.at = tier(b.first, 0, 0)
+	files.At = tier(b.first, 0, 0)
 	return files, tier(61, b.step, b.step)
 }
 
@@ -64,18 +64,18 @@ func failImport(t *testing.T, files faultyFiles, runs []schema.Run) bool {
 	err := b.all(each(runs...))
 	there := storedRuns(t, dir)
 	switch {
-	case err == nil && files.unsync > 0:
-		t.Fatalf("operation %d: acknowledged though an fsync failed", files.at)
-	case err != nil && (!files.hit || !errors.Is(err, files.fault)):
-		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
+	case err == nil && files.Unsync > 0:
+		t.Fatalf("operation %d: acknowledged though an fsync failed", files.At)
+	case err != nil && (!files.Hit || !errors.Is(err, files.Fault)):
+		t.Fatalf("operation %d failed with %v; the error is %v", files.At, files.Fault, err)
 	case err == nil && len(there) != len(runs), b.done.Added > len(there):
-		t.Fatalf("operation %d: %d runs added, %d are there", files.at, b.done.Added, len(there))
+		t.Fatalf("operation %d: %d runs added, %d are there", files.At, b.done.Added, len(there))
 	}
-	files.healed = true
+	files.Healed = true
 	again := newBulk(&files, "test", bulkBytes)
 	if err := again.all(each(runs...)); err != nil {
-		t.Fatalf("operation %d, the second time: %v", files.at, err)
+		t.Fatalf("operation %d, the second time: %v", files.At, err)
 	}
 	mustHold(t, dir, runs...)
-	return files.hit
+	return files.Hit
 }

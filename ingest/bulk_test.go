@@ -273,7 +273,7 @@ func TestAppendAllNoLinks(t *testing.T) {
 func TestAppendAllOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
 	store, err := openStore(dir, "test", files)
 	if err != nil {
 		t.Fatal(err)
@@ -285,36 +285,36 @@ func TestAppendAllOrder(t *testing.T) {
 	name := sealedFiles(t, dir)[0]
 	var steps []string
 	for _, zone := range []string{schema.SamplesDir, schema.OpsDir, schema.RunsDir} {
-		link := slices.IndexFunc(files.trace, func(op string) bool {
+		link := slices.IndexFunc(files.Trace, func(op string) bool {
 			return strings.HasPrefix(op, "link ") && strings.HasSuffix(op, " "+name.Path(zone))
 		})
 		if link < 0 {
-			t.Fatalf("no file of %s:\n%s", zone, strings.Join(files.trace, "\n"))
+			t.Fatalf("no file of %s:\n%s", zone, strings.Join(files.Trace, "\n"))
 		}
-		temp := strings.Fields(files.trace[link])[1]
-		steps = append(steps, "sync "+temp, files.trace[link], "sync "+zone+"/"+path.Base(path.Dir(name.Path(""))))
+		temp := strings.Fields(files.Trace[link])[1]
+		steps = append(steps, "sync "+temp, files.Trace[link], "sync "+zone+"/"+path.Base(path.Dir(name.Path(""))))
 	}
 	at := 0
 	for _, temp := range []int{0, 3, 6} { // the files are completed in any order, before the first has its name
-		sync, link := slices.Index(files.trace, steps[temp]), slices.Index(files.trace, steps[1])
+		sync, link := slices.Index(files.Trace, steps[temp]), slices.Index(files.Trace, steps[1])
 		if sync < 0 || sync > link {
 			t.Errorf("%q is operation %d, %q is %d", steps[temp], sync, steps[1], link)
 		}
 	}
 	for _, step := range slices.Concat(steps[1:3], steps[4:6], steps[7:]) {
-		next := slices.Index(files.trace[at:], step)
+		next := slices.Index(files.Trace[at:], step)
 		if next < 0 {
-			t.Fatalf("%q is missing, or not in its place:\n%s", step, strings.Join(files.trace, "\n"))
+			t.Fatalf("%q is missing, or not in its place:\n%s", step, strings.Join(files.Trace, "\n"))
 		}
 		at += next + 1
 	}
 
-	files.trace = nil
+	files.Trace = nil
 	if done, err := store.AppendAll(each(runs...)); done.Skipped != 2 || err != nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
 	for _, step := range []string{steps[2], steps[5], steps[8]} {
-		if !slices.Contains(files.trace, step) {
+		if !slices.Contains(files.Trace, step) {
 			t.Errorf("runs are skipped without %q", step)
 		}
 	}

@@ -57,7 +57,7 @@ func TestVerifyBusy(t *testing.T) {
 	t.Parallel()
 	dir, runs, stop := busyStore(t)
 	for times := 0; times < 3 || runs.Load() < busyRuns(); times++ {
-		if _, err := check.VerifyFiles(context.Background(), os.DirFS(dir), func(f check.Finding) {
+		if _, err := check.Verify(context.Background(), dir, func(f check.Finding) {
 			if f.Severity == check.SeverityDamage || len(f.Problem) > 0 && f.Path[:4] == "runs" {
 				t.Errorf("found %+v", f)
 			}
@@ -98,7 +98,7 @@ func TestCompactBusy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if found := findings(t, os.DirFS(into)); len(found) > 0 || done.Runs < before {
+		if found := findings(t, into); len(found) > 0 || done.Runs < before {
 			t.Errorf("%d runs of %d; found %+v", done.Runs, before, found)
 		}
 		if _, err := os.Stat(filepath.Join(into, schema.LiveDir)); !errors.Is(err, fs.ErrNotExist) {

@@ -97,32 +97,6 @@ func zoned(name string) bool {
 	return err == nil && f.Path(zone) == name && slices.Contains([]string{schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.PacksDir}, zone)
 }
 
-// snapshot gives the content of every file below a directory, and the time it was changed.
-func snapshot(t *testing.T, dir string) string {
-	t.Helper()
-	var all strings.Builder
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(&all, name, info.Mode(), info.ModTime())
-		if e.IsDir() {
-			return nil
-		}
-		content, err := os.ReadFile(name)
-		fmt.Fprintf(&all, "%x\n", content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all.String()
-}
-
 func newStore(t testing.TB) (*Store, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "store")

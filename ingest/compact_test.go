@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -50,7 +51,7 @@ func TestCompact(t *testing.T) {
 	if snapshot(t, p.b) != before {
 		t.Error("the source changed")
 	}
-	if found := findings(t, os.DirFS(into)); len(found) > 0 {
+	if found := findings(t, into); len(found) > 0 {
 		t.Fatalf("found %+v", found)
 	}
 	delete(want, ids[1])
@@ -111,7 +112,7 @@ func TestCompactOverlap(t *testing.T) {
 	if left := must(os.ReadDir(filepath.Join(into, schema.TmpDir))); len(left) > 0 {
 		t.Errorf("%d temporary files are left", len(left))
 	}
-	if found := findings(t, os.DirFS(into)); len(found) > 0 {
+	if found := findings(t, into); len(found) > 0 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -147,7 +148,7 @@ func allEvents(t testing.TB, dir string, listed schema.Events) []schema.Event {
 func TestCompactDamage(t *testing.T) {
 	t.Parallel()
 	for _, zone := range schema.TableZones {
-		dir, good, f := damagedStore(t, zone)
+		dir, good, f := storetest.Damaged(t, open, zone)
 		var found []LeftOut
 		into := filepath.Join(t.TempDir(), "new")
 		done, err := Compact(context.Background(), dir, into, "test", func(f LeftOut) { found = append(found, f) })
@@ -223,18 +224,18 @@ func TestCompactFaults(t *testing.T) {
 		checkFault(t, files, err)
 		if _, headerErr := schema.ReadHeader(os.DirFS(into)); headerErr != nil {
 			if err == nil || !errors.Is(headerErr, schema.ErrNoStore) {
-				t.Fatalf("operation %d: %v, and the new store: %v", files.at, err, headerErr)
+				t.Fatalf("operation %d: %v, and the new store: %v", files.At, err, headerErr)
 			}
 			if _, err := Compact(context.Background(), p.b, into, "test", noDamage(t)); err != nil {
-				t.Fatalf("operation %d, again: %v", files.at, err)
+				t.Fatalf("operation %d, again: %v", files.At, err)
 			}
 		}
-		found := slices.DeleteFunc(findings(t, os.DirFS(into)), func(f check.Finding) bool { return f.Path == compactMark })
+		found := slices.DeleteFunc(findings(t, into), func(f check.Finding) bool { return f.Path == compactMark })
 		if len(found) > 0 {
-			t.Fatalf("operation %d: found %+v", files.at, found)
+			t.Fatalf("operation %d: found %+v", files.At, found)
 		}
 		if got := contents(t, into); !maps.Equal(got, want) {
-			t.Fatalf("operation %d: it holds %d runs, want %d", files.at, len(got), len(want))
+			t.Fatalf("operation %d: it holds %d runs, want %d", files.At, len(got), len(want))
 		}
 	})
 	t.Cleanup(func() {

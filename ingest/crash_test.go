@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -15,9 +14,6 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// errCrashed is what every operation of a process gives after its crash: so it ends without doing anything more.
-var errCrashed = errors.New("the process has crashed")
 
 // mortalFiles are the files as a process sees them that crashes at one operation that changes something: before it
 // happens, which is also after the one before; a write is half done. They do not fsync: a process that dies takes

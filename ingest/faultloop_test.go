@@ -16,28 +16,28 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 		name string
 		faultyFiles
 		long int // step with NEUROLENS_LONG
-	}{{"early", faultyFiles{}, 3}, {"late", faultyFiles{late: true}, 11}, {"lasting", faultyFiles{lasting: true}, 11}}
+	}{{"early", faultyFiles{}, 3}, {"late", faultyFiles{Late: true}, 11}, {"lasting", faultyFiles{Lasting: true}, 11}}
 	ways := 0
 	for first, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES} {
 		for _, mode := range modes {
 			for _, side := range []string{"target", "source"} {
 				reading := side == "source"
-				if reading && (mode.late || fault == syscall.ENOSPC) {
+				if reading && (mode.Late || fault == syscall.ENOSPC) {
 					continue
 				}
 				if first > 0 && (reading || mode.name != "early") && tier(0, 1, 1) == 0 {
 					continue
 				}
 				plan, step := mode.faultyFiles, tier(401, mode.long, 1)
-				plan.fault, plan.at = fault, tier(19*ways, first, 0)%step
+				plan.Fault, plan.At = fault, tier(19*ways, first, 0)%step
 				ways++
 				t.Run(fmt.Sprintf("%v, %s, %s", fault, mode.name, side), func(t *testing.T) {
 					t.Parallel()
-					for hit := true; hit; plan.at += step {
+					for hit := true; hit; plan.At += step {
 						files := plan
 						task(t, &files, reading)
-						if hit = files.hit; !hit && len(files.trace) < 30 {
-							t.Errorf("%d file operations do not do much", len(files.trace))
+						if hit = files.Hit; !hit && len(files.Trace) < 30 {
+							t.Errorf("%d file operations do not do much", len(files.Trace))
 						}
 					}
 				})
@@ -49,10 +49,10 @@ func faultLoop(t *testing.T, task func(t *testing.T, files *faultyFiles, reading
 // checkFault fails where an error is not the one that was made, or where there is none though an fsync failed.
 func checkFault(t *testing.T, files *faultyFiles, err error) {
 	t.Helper()
-	if err != nil && !errors.Is(err, files.fault) {
-		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
+	if err != nil && !errors.Is(err, files.Fault) {
+		t.Fatalf("operation %d failed with %v; the error is %v", files.At, files.Fault, err)
 	}
-	if err == nil && files.unsync > 0 {
-		t.Fatalf("operation %d: done though an fsync failed", files.at)
+	if err == nil && files.Unsync > 0 {
+		t.Fatalf("operation %d: done though an fsync failed", files.At)
 	}
 }

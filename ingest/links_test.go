@@ -52,7 +52,7 @@ func TestLinks(t *testing.T) {
 		dir := copied(t, whole)
 		out := linkOut(t, dir, name)
 		before := snapshot(t, out)
-		found := damage(findings(t, schema.Dir(dir)))
+		found := damage(findings(t, dir))
 		if !slices.ContainsFunc(found, func(f check.Finding) bool { return f.Path == name && strings.Contains(f.Problem, "is a link") }) {
 			t.Errorf("%s: found %+v", name, found)
 		}
@@ -144,7 +144,7 @@ func TestLinksStay(t *testing.T) {
 	for name, link := range links {
 		mustDo(t, os.Symlink(link.to, filepath.Join(dir, name)))
 	}
-	found := findings(t, schema.Dir(dir))
+	found := findings(t, dir)
 	for _, found := range found {
 		if links[found.Path].severity != found.Severity && found.Path != f.Path(schema.RunsDir) { // whose ops are beyond a link
 			t.Errorf("found %+v", found)

@@ -13,10 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/runfile"
-	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -25,43 +22,6 @@ func startedAt(r schema.Run, at time.Time) schema.Run {
 	r.StartedAt = at
 	r.RunID = schema.NewULID(at).String()
 	return r
-}
-
-// contents gives what a store says of every run: the hash of its row and its digest, by id.
-func contents(t testing.TB, dir string) map[string]string {
-	t.Helper()
-	f := must(disk.NewOS(dir))
-	listing, err := schema.List(f, schema.Scope{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Reverse(listing.Live)
-	readers := []runfile.Reader{&runfile.LiveRuns{FS: f, Files: listing.Live}}
-	for _, s := range listing.Sealed {
-		r := runfile.ReadSealed(f, s)
-		r.Lost = runfile.ReadLost(f)
-		readers = append(readers, r)
-	}
-	all := map[string]string{}
-	runs := runfile.Merge(readers)
-	defer runs.Close()
-	if err := runfile.EachRun(context.Background(), runs, func(live *table.Live) error {
-		all[live.RunID] = fmt.Sprintf("%x %s %d %d", schema.RowHash(live.Run), live.Digest, len(live.Samples), len(live.Ops))
-		return nil
-	}); err != nil {
-		t.Fatalf("reading store %s: %v", dir, err)
-	}
-	return all
-}
-
-// wholeStore fails where verify finds damage, or a run twice.
-func wholeStore(t testing.TB, dir string) {
-	t.Helper()
-	for _, f := range findings(t, os.DirFS(dir)) {
-		if f.Severity == check.SeverityDamage || strings.Contains(f.Problem, "stand in") {
-			t.Fatalf("%s: %+v", dir, f)
-		}
-	}
 }
 
 // pair are two stores that have something in common, and no run with two digests.
@@ -109,14 +69,6 @@ func newPair(t testing.TB) pair {
 		p.all = append(p.all, r.RunID)
 	}
 	return p
-}
-
-// copied is a copy of a store.
-func copied(t testing.TB, dir string) string {
-	t.Helper()
-	into := filepath.Join(t.TempDir(), "copy")
-	copyTree(t, dir, into, ".")
-	return into
 }
 
 func mergeFrom(from fs.FS, into disk.Files, refused func(LeftOut)) (Merged, error) {
@@ -242,7 +194,7 @@ func TestMergeFaults(t *testing.T) {
 		defer os.RemoveAll(into)
 		from, to := must(disk.NewOS(p.b)), must(disk.NewOS(into))
 		var err error
-		refuse := func(f LeftOut) { t.Fatalf("operation %d: refused %+v", files.at, f) }
+		refuse := func(f LeftOut) { t.Fatalf("operation %d: refused %+v", files.At, f) }
 		if reading {
 			files.OS = from
 			_, err = mergeFrom(files, to, refuse)
@@ -257,7 +209,7 @@ func TestMergeFaults(t *testing.T) {
 			wholeStore(t, into)
 		}
 		if got := contents(t, into); !maps.Equal(got, want) {
-			t.Fatalf("operation %d: %d runs, want %d", files.at, len(got), len(want))
+			t.Fatalf("operation %d: %d runs, want %d", files.At, len(got), len(want))
 		}
 	})
 }

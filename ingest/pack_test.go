@@ -320,10 +320,10 @@ func TestPackFaults(t *testing.T) {
 			t.Parallel()
 			files, step := bulk.begin()
 			for failPack(t, dir, files) {
-				files.at += step
+				files.At += step
 			}
-			if files.at < 30 {
-				t.Errorf("packing with %d file operations does not write much", files.at)
+			if files.At < 30 {
+				t.Errorf("packing with %d file operations does not write much", files.At)
 			}
 		})
 	}
@@ -340,22 +340,22 @@ func failPack(t *testing.T, store string, files faultyFiles) bool {
 	files.OS = must(disk.NewOS(dir))
 	p := newPacker(&files)
 	p.Rules.Memory = 1
-	if err := p.Pack(); err != nil && (!files.hit || !errors.Is(err, files.fault)) {
-		t.Fatalf("operation %d failed with %v; the error is %v", files.at, files.fault, err)
-	} else if err == nil && files.unsync > 0 && files.fault != syscall.EPERM {
-		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.at)
+	if err := p.Pack(); err != nil && (!files.Hit || !errors.Is(err, files.Fault)) {
+		t.Fatalf("operation %d failed with %v; the error is %v", files.At, files.Fault, err)
+	} else if err == nil && files.Unsync > 0 && files.Fault != syscall.EPERM {
+		t.Fatalf("operation %d: an fsync failed, and nobody says so", files.At)
 	}
 	planned(t, dir)
 	p = newPacker(&files)
-	files.healed = true
+	files.Healed = true
 	if err := p.Pack(); err != nil {
-		t.Fatalf("operation %d, the second time: %v", files.at, err)
+		t.Fatalf("operation %d, the second time: %v", files.At, err)
 	}
 	if packs, rest := planned(t, dir); len(packs) != 1 || len(rest) != 0 {
-		t.Fatalf("operation %d: %v, %v", files.at, packs, rest)
+		t.Fatalf("operation %d: %v, %v", files.At, packs, rest)
 	}
 	if n := len(must(fs.Glob(before, "*/*"))); n != 4 {
-		t.Fatalf("operation %d: %d sealed files", files.at, n)
+		t.Fatalf("operation %d: %d sealed files", files.At, n)
 	}
-	return files.hit
+	return files.Hit
 }

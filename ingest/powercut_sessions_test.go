@@ -76,7 +76,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 			return f.did(err, all...)
 		}},
 		"compact": {nothing, func(f *cutFiles) error {
-			if f.hit {
+			if f.Hit {
 				return nil // another process does not go on with it
 			}
 			c := &compacter{from: from, into: f, version: "test", memory: compactMemory}
@@ -87,7 +87,7 @@ func cutSessions(t *testing.T) map[string]cutSession {
 
 // append has the first process append runs, sealing two at a time, and bury at once what is settled.
 func (f *cutFiles) append(runs ...schema.Run) error {
-	if f.hit {
+	if f.Hit {
 		return nil
 	}
 	store, err := openStore(string(f.Dir), "test", f)
@@ -107,7 +107,7 @@ func (f *cutFiles) append(runs ...schema.Run) error {
 // seal seals all, takes over what was begun, and buries. The first process has a run that came too late for its claim.
 func (f *cutFiles) seal() error {
 	s := sealing.Sealer{Files: f, Version: "test", Rules: heirRules()}
-	if segments, err := layout.ListSegments(f, schema.LiveDir); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.hit {
+	if segments, err := layout.ListSegments(f, schema.LiveDir); err == nil && len(segments) == 1 && len(segments[0].Runs) == 4 && !f.Hit {
 		s.Files = lateFiles{f, segments[0].Runs[3].String()}
 		if _, err := s.Seal(context.Background(), 1); err != nil {
 			return err

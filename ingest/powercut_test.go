@@ -44,7 +44,7 @@ func cutDir() *cutNode {
 // cutOf are the files of a directory, all of which are on disk.
 func cutOf(t *testing.T, dir string) *cutFiles {
 	f := &cutFiles{shelf: t.TempDir(), opened: map[string]*cutNode{}}
-	f.faultyFiles = faultyFiles{OS: must(disk.NewOS(dir)), fault: errCrashed, lasting: true, quick: true, healed: true}
+	f.faultyFiles = faultyFiles{OS: must(disk.NewOS(dir)), Fault: errCrashed, Lasting: true, Quick: true, Healed: true}
 	f.top = f.load(".")
 	return f
 }
@@ -87,8 +87,8 @@ func (f *cutFiles) node(name string) *cutNode {
 
 // replay gives the operations since the last time their meaning. Those that found nothing, or what is there, have none.
 func (f *cutFiles) replay() {
-	for ; f.done < len(f.trace); f.done++ {
-		words := strings.Fields(f.trace[f.done])
+	for ; f.done < len(f.Trace); f.done++ {
+		words := strings.Fields(f.Trace[f.done])
 		name, last := words[1], words[len(words)-1]
 		n, dir, into, base := f.node(name), f.node(path.Dir(name)), f.node(path.Dir(last)), path.Base(last)
 		switch opened := f.opened[name]; {
@@ -167,7 +167,7 @@ func said(t *testing.T, dir string) map[string]string {
 func (f *cutFiles) cut(t *testing.T) {
 	t.Helper()
 	f.replay()
-	f.healed = true
+	f.Healed = true
 	want := said(t, string(f.Dir))
 	for mode, kept := range cutModes {
 		random := rand.New(rand.NewPCG(7, uint64(f.done)))
@@ -190,7 +190,7 @@ func (f *cutFiles) cut(t *testing.T) {
 		if got == nil || t.Failed() {
 			continue
 		}
-		if found := damage(findings(t, os.DirFS(dir))); len(found) > 0 {
+		if found := damage(findings(t, dir)); len(found) > 0 {
 			t.Fatalf("%s: %+v", mode, found)
 		}
 		planned(t, dir)
@@ -217,7 +217,7 @@ func (f *cutFiles) cut(t *testing.T) {
 
 // did acknowledges what was done without an error, unless the process ended before it could say so.
 func (f *cutFiles) did(err error, keys ...string) error {
-	if f.hit && !f.healed {
+	if f.Hit && !f.Healed {
 		return errCrashed
 	}
 	if err == nil {
@@ -239,11 +239,11 @@ func TestPowerCut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := c.begin(t)
-			from := len(f.trace)
+			from := len(f.Trace)
 			mustDo(t, c.session(f))
 			f.cut(t)
 			number := 0
-			for at, operation := range f.trace[from:] {
+			for at, operation := range f.Trace[from:] {
 				if !decisive.MatchString(operation) {
 					continue
 				}
@@ -252,11 +252,11 @@ func TestPowerCut(t *testing.T) {
 				}
 				t.Run(operation, func(t *testing.T) {
 					f := c.begin(t)
-					f.at, f.healed = from+at, false
-					if err := c.session(f); !f.hit {
+					f.At, f.Healed = from+at, false
+					if err := c.session(f); !f.Hit {
 						t.Fatalf("it has no such operation: %v", err)
 					}
-					f.trace = f.trace[:f.at]
+					f.Trace = f.Trace[:f.At]
 					f.cut(t)
 					mustDo(t, c.session(f))
 					f.cut(t)

@@ -1,6 +1,11 @@
 package ingest
 
 import (
+	"errors"
+	"io/fs"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -8,3 +13,39 @@ import (
 func smallRun() schema.Run     { return runtest.Small() }
 func fullRun() schema.Run      { return runtest.Full() }
 func realisticRun() schema.Run { return runtest.Realistic() }
+
+// What these tests share with those of other packages, under short names.
+var (
+	errCrashed = storetest.ErrCrashed
+	tier       = storetest.Tier
+	mustDo     = storetest.OK
+	snapshot   = storetest.Snapshot
+	writeFile  = storetest.WriteFile
+	flipByte   = storetest.FlipByte
+	copyTree   = storetest.CopyTree
+	copied     = storetest.Copied
+	contents   = storetest.Contents
+	states     = storetest.States
+	findings   = storetest.Findings
+	damage     = storetest.Damage
+	mustRepair = storetest.Repair
+	wholeStore = storetest.Whole
+)
+
+type faultyFiles = storetest.Faulty
+
+func must[T any](value T, err error) T { return storetest.Must(value, err) }
+
+// open is how storetest opens a store, and makes one where there is none.
+func open(dir string) (storetest.Store, error) {
+	if err := Init(dir); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	return Open(dir, "test")
+}
+
+func everything(t testing.TB) string { return storetest.Everything(t, open) }
+
+func sealedStore(t testing.TB, runs ...schema.Run) (string, schema.SealedFile) {
+	return storetest.Sealed(t, open, runs...)
+}

@@ -132,19 +132,19 @@ func TestSealCrash(t *testing.T) {
 // checkUnsynced: a file whose fsync failed is never linked; it is made anew before.
 func checkUnsynced(t *testing.T, f *faultyFiles) {
 	t.Helper()
-	if !f.hit {
+	if !f.Hit {
 		return
 	}
-	name, failed := strings.CutPrefix(f.trace[f.at], "sync ")
+	name, failed := strings.CutPrefix(f.Trace[f.At], "sync ")
 	if !failed || !strings.HasSuffix(name, ".out") {
 		return
 	}
-	for _, operation := range f.trace[f.at+1:] {
+	for _, operation := range f.Trace[f.At+1:] {
 		switch {
 		case operation == "create "+name:
 			return
 		case strings.HasPrefix(operation, "link "+name):
-			t.Fatalf("operation %d: %s although its fsync failed", f.at, operation)
+			t.Fatalf("operation %d: %s although its fsync failed", f.At, operation)
 		}
 	}
 }
@@ -156,19 +156,19 @@ func TestSealFaults(t *testing.T) {
 	t.Parallel()
 	stride, first := tier(251, 6, 1), 0
 	for _, fault := range []error{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.ENOENT} {
-		for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
-			files.at = tier(19, 1, 1) * first % stride
+		for _, files := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
+			files.At = tier(19, 1, 1) * first % stride
 			first++
-			if fault != syscall.EIO && (files.late || files.lasting) && tier(0, 1, 1) == 0 {
+			if fault != syscall.EIO && (files.Late || files.Lasting) && tier(0, 1, 1) == 0 {
 				continue
 			}
-			t.Run(fmt.Sprintf("%v, late %v, lasting %v", fault, files.late, files.lasting), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%v, late %v, lasting %v", fault, files.Late, files.Lasting), func(t *testing.T) {
 				t.Parallel()
 				for {
 					_, dir := newStore(t)
 					good, bad := abandonedSegment(t, dir)
 					f := files
-					f.fault, f.OS, f.quick = fault, must(disk.NewOS(dir)), true
+					f.Fault, f.OS, f.Quick = fault, must(disk.NewOS(dir)), true
 					acked, failed, err := sealingSession(t, dir, &f)
 					if err != nil && strings.Contains(err.Error(), "\n") {
 						t.Fatalf("an error of more than one line: %v", err)
@@ -181,13 +181,13 @@ func TestSealFaults(t *testing.T) {
 						t.Fatal(err)
 					}
 					checkHeir(t, dir, append(append(acked, good), failed...), bad)
-					if !f.hit {
+					if !f.Hit {
 						break
 					}
-					files.at += stride
+					files.At += stride
 				}
-				if files.at < 100 {
-					t.Errorf("a session of %d file operations does not seal much", files.at)
+				if files.At < 100 {
+					t.Errorf("a session of %d file operations does not seal much", files.At)
 				}
 			})
 		}

@@ -19,10 +19,10 @@ import (
 func TestSealOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
 	store := openWith(t, dir, files, eagerRules())
 	mustAppend(t, store, fullRun(), smallRun())
-	files.trace = nil
+	files.Trace = nil
 	if _, err := store.Seal(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -30,7 +30,7 @@ func TestSealOrder(t *testing.T) {
 	mustAppend(t, store, smallRun())
 	var trace []string
 	last := ""
-	for _, operation := range files.trace {
+	for _, operation := range files.Trace {
 		if name := stepOf(operation); name != "" && name != last && !strings.HasPrefix(name, "append") {
 			trace = append(trace, name)
 			last = name
@@ -45,7 +45,7 @@ func TestSealOrder(t *testing.T) {
 		"7c: rename", "7c: fsync trash", "2: fsync claims", "7c: remove", "segment: mkdir", "2: fsync live", "segment: owner",
 	}
 	if !slices.Equal(trace, want) {
-		t.Errorf("claims %v, operations\n got %q\nwant %q\n%s", claims, trace, want, strings.Join(files.trace, "\n"))
+		t.Errorf("claims %v, operations\n got %q\nwant %q\n%s", claims, trace, want, strings.Join(files.Trace, "\n"))
 	}
 }
 
@@ -53,20 +53,20 @@ func TestSealOrder(t *testing.T) {
 func TestSealNoLinks(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	acked, failed, err := sealingSession(t, dir, &faultyFiles{OS: must(disk.NewOS(dir)), healed: true, linkless: true})
+	acked, failed, err := sealingSession(t, dir, &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true, Linkless: true})
 	if live, sealed, _ := whereRuns(t, dir); err != nil || len(failed) > 0 || len(live) > 0 || len(sealed) != len(acked) {
 		t.Errorf("live %v, sealed %v of %d runs: %v", live, sealed, len(acked), err)
 	}
-	for _, files := range []faultyFiles{{}, {late: true}, {lasting: true}} {
-		files.at = tier(40, 1, 1)
-		for hit := true; hit; files.at += tier(97, 1, 1) {
+	for _, files := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
+		files.At = tier(40, 1, 1)
+		for hit := true; hit; files.At += tier(97, 1, 1) {
 			_, dir := newStore(t)
 			good, bad := abandonedSegment(t, dir)
 			f := files
-			f.fault, f.OS, f.quick, f.linkless = errCrashed, must(disk.NewOS(dir)), true, true
+			f.Fault, f.OS, f.Quick, f.Linkless = errCrashed, must(disk.NewOS(dir)), true, true
 			acked, _, _ := sealingSession(t, dir, &f)
 			checkHeir(t, dir, append(acked, good), bad)
-			hit = f.hit
+			hit = f.Hit
 		}
 	}
 }
@@ -117,16 +117,16 @@ func TestAppendAfterFailure(t *testing.T) {
 	t.Parallel()
 	for _, sealer := range []func(*testing.T, string) int{mustSealKeeping, func(t *testing.T, dir string) int { return mustSeal(t, dir) }, claimOnly} {
 		_, dir := newStore(t)
-		files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true, fault: syscall.EIO, lasting: true}
+		files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true, Fault: syscall.EIO, Lasting: true}
 		store := openWith(t, dir, files, sealing.StandardRules())
 		mustAppend(t, store, smallRun())
 		run := smallRun()
-		files.at = len(files.trace) + 5 // the fsync of the segment
-		files.healed = false
+		files.At = len(files.Trace) + 5 // the fsync of the segment
+		files.Healed = false
 		if err := store.Append(run); !errors.Is(err, syscall.EIO) {
-			t.Fatalf("%v\n%s", err, strings.Join(files.trace, "\n"))
+			t.Fatalf("%v\n%s", err, strings.Join(files.Trace, "\n"))
 		}
-		files.healed = true
+		files.Healed = true
 		sealer(t, dir)
 		mustAppend(t, store, run)
 		if there := checkStore(t, dir); len(there) != 2 || there[run.RunID] != 1 {
@@ -190,7 +190,7 @@ func TestRescueOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
 	abandonedSegment(t, dir)
-	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
 	store := openWith(t, dir, files, heirRules())
 	for range 2 {
 		if _, err := store.Seal(t.Context()); err != nil {
@@ -199,9 +199,9 @@ func TestRescueOrder(t *testing.T) {
 	}
 	at := 0
 	for _, operation := range []string{"mkdir live/", "sync live", "link claims/", "sync live/", "rename claims/"} {
-		next := slices.IndexFunc(files.trace[at:], func(done string) bool { return strings.HasPrefix(done, operation) })
+		next := slices.IndexFunc(files.Trace[at:], func(done string) bool { return strings.HasPrefix(done, operation) })
 		if next < 0 {
-			t.Fatalf("%q is not where it should be:\n%s", operation, strings.Join(files.trace, "\n"))
+			t.Fatalf("%q is not where it should be:\n%s", operation, strings.Join(files.Trace, "\n"))
 		}
 		at += next + 1
 	}
@@ -211,7 +211,7 @@ func TestRescueOrder(t *testing.T) {
 func TestDropOrder(t *testing.T) {
 	t.Parallel()
 	_, dir := newStore(t)
-	files := &faultyFiles{OS: must(disk.NewOS(dir)), healed: true}
+	files := &faultyFiles{OS: must(disk.NewOS(dir)), Healed: true}
 	store := openWith(t, dir, files, sealing.StandardRules())
 	run := smallRun()
 	mustAppend(t, store, run)
@@ -219,15 +219,15 @@ func TestDropOrder(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustAppend(t, store, run)
-	files.trace = nil
+	files.Trace = nil
 	if n, err := store.Seal(t.Context()); n != 0 || err != nil {
 		t.Fatal(n, err)
 	}
-	sync := slices.IndexFunc(files.trace, func(done string) bool { return strings.HasPrefix(done, "sync runs/") })
-	plan := slices.IndexFunc(files.trace, func(done string) bool {
+	sync := slices.IndexFunc(files.Trace, func(done string) bool { return strings.HasPrefix(done, "sync runs/") })
+	plan := slices.IndexFunc(files.Trace, func(done string) bool {
 		return strings.HasSuffix(done, schema.PlanFile) && strings.HasPrefix(done, "link")
 	})
 	if sync < 0 || plan < sync {
-		t.Errorf("operations %s", strings.Join(files.trace, "\n"))
+		t.Errorf("operations %s", strings.Join(files.Trace, "\n"))
 	}
 }

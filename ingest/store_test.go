@@ -103,7 +103,7 @@ func TestErrorTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	store, _ := newStore(t)
-	store.files = &faultyFiles{OS: store.files.(disk.OS), fault: syscall.ENOSPC}
+	store.files = &faultyFiles{OS: store.files.(disk.OS), Fault: syscall.ENOSPC}
 	run := smallRun()
 	invalid := smallRun()
 	invalid.Status = "fine"

@@ -70,7 +70,7 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	files, err := disk.NewOS(dir)
 	var planned Repaired
 	if err == nil {
-		planned, err = PlanFiles(ctx, files, would)
+		planned, err = planFiles(ctx, files, would)
 	}
 	if err != nil {
 		return planned, fmt.Errorf("repairing store %s: %w", dir, err)
@@ -78,8 +78,8 @@ func PlanRepair(ctx context.Context, dir string, would func(Repair)) (Repaired, 
 	return planned, nil
 }
 
-// PlanFiles is PlanRepair of a store of these files.
-func PlanFiles(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
+// planFiles is PlanRepair of a store of these files.
+func planFiles(ctx context.Context, f disk.Files, would func(Repair)) (Repaired, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Repaired{}, err
 	}
@@ -100,7 +100,7 @@ type repairer struct {
 
 func (r *repairer) all(ctx context.Context) error {
 	var found []Finding
-	verified, err := VerifyFiles(ctx, r.files, func(f Finding) { found = append(found, f) })
+	verified, err := verifyFiles(ctx, r.files, func(f Finding) { found = append(found, f) })
 	if err != nil {
 		return err
 	}

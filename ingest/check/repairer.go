@@ -28,11 +28,11 @@ func OpenToRepair(dir, writer string) (*Repairer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening store %s: %w", dir, err)
 	}
-	return OpenFiles(dir, writer, files)
+	return openFiles(dir, writer, files)
 }
 
-// OpenFiles is OpenToRepair of a store of these files, which dir names.
-func OpenFiles(dir, writer string, files disk.Files) (*Repairer, error) {
+// openFiles is OpenToRepair of a store of these files, which dir names.
+func openFiles(dir, writer string, files disk.Files) (*Repairer, error) {
 	err := headerError(files)
 	if err == nil || errors.Is(err, schema.ErrDamaged) {
 		err = layout.CheckWritable(files)

@@ -34,15 +34,15 @@ func Verify(ctx context.Context, dir string, found func(Finding)) (Verified, err
 	if err != nil {
 		return Verified{}, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
-	done, err := VerifyFiles(ctx, files, found)
+	done, err := verifyFiles(ctx, files, found)
 	if err != nil {
 		return done, fmt.Errorf("verifying store %s: %w", dir, err)
 	}
 	return done, nil
 }
 
-// VerifyFiles is Verify of a store of these files.
-func VerifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
+// verifyFiles is Verify of a store of these files.
+func verifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, error) {
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}

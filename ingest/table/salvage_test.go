@@ -26,7 +26,7 @@ func groupsFile(t *testing.T, table *schema.Table) (content []byte, groups [2][]
 				}
 			}
 		}
-		if err := w.EndGroup(); err != nil {
+		if err := w.endGroup(); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -123,8 +123,8 @@ func (w *Writer) flush() {
 	w.values = 0
 }
 
-// EndGroup ends the row group before it is full: what is written next is in another one.
-func (w *Writer) EndGroup() error {
+// endGroup ends the row group before it is full: what is written next is in another one.
+func (w *Writer) endGroup() error {
 	w.flush()
 	w.commit()
 	return w.err
@@ -144,7 +144,7 @@ func (w *Writer) Rows() int64 { return w.total }
 // Close writes what is left and the footer, and puts the hash of the file into its place. The file is to be fsynced
 // and closed by the caller. Without Close the file is not whole.
 func (w *Writer) Close() error {
-	err := w.EndGroup()
+	err := w.endGroup()
 	w.out.tail = new(bytes.Buffer)
 	if err := cmp.Or(err, w.writer.Close()); err != nil {
 		return fmt.Errorf("writing %s as parquet: %w", w.table.Name, err)

@@ -1,4 +1,4 @@
-package ingest
+package check_test
 
 import (
 	"bytes"
@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -47,7 +49,7 @@ func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	dir := copied(t, whole)
 	name := filepath.Join(dir, schema.HeaderFile)
 	writeFile(t, name, header)
-	if _, err := Open(dir, "test"); err == nil {
+	if _, err := ingest.Open(dir, "test"); err == nil {
 		t.Errorf("%q is a header", header)
 	}
 	planned := must(check.PlanRepair(context.Background(), dir, func(check.Repair) {}))
@@ -58,7 +60,7 @@ func repairedHeader(t *testing.T, whole string, header []byte) []byte {
 	if done != (check.Repaired{}) || planned != done || len(actions) != 2 || actions[0] != check.ActionAside || actions[1] != check.ActionKeep {
 		t.Errorf("%q: planned %+v, done %+v, %v", header, planned, done, actions)
 	}
-	if found := damage(findings(t, schema.Dir(dir))); len(found) > 0 {
+	if found := damage(findings(t, dir)); len(found) > 0 {
 		t.Errorf("%q: %+v", header, found)
 	}
 	if !maps.Equal(states(t, dir), states(t, whole)) {
@@ -78,9 +80,9 @@ func TestRepairHeaderFaults(t *testing.T) {
 	want := states(t, whole)
 	header := must(os.ReadFile(filepath.Join(whole, schema.HeaderFile)))
 	damaged := bytes.Replace(header, []byte("created"), []byte("Created"), 1)
-	for _, plan := range []faultyFiles{{}, {late: true}, {lasting: true}} {
-		plan.fault, plan.quick = errCrashed, true
-		for plan.at = 1; ; plan.at += tier(11, 1, 1) {
+	for _, plan := range []storetest.Faulty{{}, {Late: true}, {Lasting: true}} {
+		plan.Fault, plan.Quick = storetest.ErrCrashed, true
+		for plan.At = 1; ; plan.At += tier(11, 1, 1) {
 			files, dir := plan, copied(t, whole)
 			name := filepath.Join(dir, schema.HeaderFile)
 			writeFile(t, name, damaged)
@@ -94,14 +96,14 @@ func TestRepairHeaderFaults(t *testing.T) {
 			}
 			err := repair()
 			if now := must(os.ReadFile(name)); !bytes.Equal(now, header) && !bytes.Equal(now, damaged) {
-				t.Fatalf("operation %d, %v: the header is %q", files.at, err, now)
+				t.Fatalf("operation %d, %v: the header is %q", files.At, err, now)
 			}
-			files.healed = true
+			files.Healed = true
 			mustDo(t, repair())
 			if !bytes.Equal(must(os.ReadFile(name)), header) || !maps.Equal(states(t, dir), want) {
-				t.Fatalf("operation %d: the store is not what it was", files.at)
+				t.Fatalf("operation %d: the store is not what it was", files.At)
 			}
-			if !files.hit {
+			if !files.Hit {
 				break
 			}
 		}

@@ -1,4 +1,4 @@
-package ingest
+package check_test
 
 import (
 	"bytes"
@@ -13,36 +13,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// flipByte changes a byte of a file.
-func flipByte(t testing.TB, name string) {
-	t.Helper()
-	content := must(os.ReadFile(name))
-	content[len(content)/3] ^= 1
-	mustDo(t, os.WriteFile(name, content, 0o666))
-}
-
-// mustRepair repairs a store and gives what was done.
-func mustRepair(t testing.TB, dir string, dryRun bool) (done []check.Repair, left int) {
-	t.Helper()
-	did := func(r check.Repair) { done = append(done, r) }
-	if dryRun {
-		return done, must(check.PlanRepair(context.Background(), dir, did)).Left
-	}
-	store := must(check.OpenToRepair(dir, "test"))
-	defer store.Close()
-	repaired, err := store.Repair(context.Background(), did)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return done, repaired.Left
-}
 
 // everyByte is the content of every file of a store, however it is called.
 func everyByte(t testing.TB, dir string) []string {
@@ -112,14 +90,6 @@ func TestRepairEachFile(t *testing.T) {
 	}
 }
 
-// flipFirst changes a byte of the first page of a file of a table: the ids of its runs.
-func flipFirst(t testing.TB, name string) {
-	t.Helper()
-	content := must(os.ReadFile(name))
-	content[bytes.Index(content, []byte(smallRun().RunID[:2]))] ^= 1
-	mustDo(t, os.WriteFile(name, content, 0o666))
-}
-
 // TestRepairSealed damages one of the files of a sealed file whose live files are gone, where it costs something.
 func TestRepairSealed(t *testing.T) {
 	t.Parallel()
@@ -132,10 +102,10 @@ func TestRepairSealed(t *testing.T) {
 		schema.OpsDir:     {3, runfile.Loss{Ops: 1}},
 	} {
 		dir, f := sealedStore(t, fullRun(), smallRun())
-		store := must(Open(dir, "test"))
+		store := must(ingest.Open(dir, "test"))
 		mustAppend(t, store, smallRun())
 		mustDo(t, store.Close())
-		flipFirst(t, filepath.Join(dir, f.Path(zone)))
+		storetest.FlipFirst(t, filepath.Join(dir, f.Path(zone)))
 		before := snapshot(t, dir)
 		planned := must(check.PlanRepair(context.Background(), dir, func(check.Repair) {}))
 		if snapshot(t, dir) != before {
@@ -193,7 +163,7 @@ func TestRepairForeign(t *testing.T) {
 			t.Errorf("%s is gone", name)
 		}
 	}
-	if found := findings(t, os.DirFS(dir)); len(damage(found)) > 0 || len(found) == 0 {
+	if found := findings(t, dir); len(damage(found)) > 0 || len(found) == 0 {
 		t.Errorf("found %+v", found)
 	}
 }
@@ -326,5 +296,25 @@ func TestRepairWithoutEmptyDirs(t *testing.T) {
 	wholeStore(t, dir)
 	if got := states(t, dir); !maps.Equal(got, want) {
 		t.Errorf("%d runs, want %d", len(got), len(want))
+	}
+}
+
+// TestRepairFaults lets every file operation of a repair fail in turn. After each a reader meets every run that is not lost
+// once, and none but marked ones lack rows; when the cause is gone the same command does the rest.
+func TestRepairFaults(t *testing.T) {
+	for _, zone := range storetest.DamagedZones {
+		t.Run(zone, func(t *testing.T) {
+			t.Parallel()
+			dir, _, _ := storetest.Damaged(t, open, zone)
+			repaired := copied(t, dir)
+			mustRepair(t, repaired, false)
+			storetest.EachFault(t, dir, func(files *storetest.Faulty) error {
+				store, err := check.OpenFiles(files.Root(), "test", files)
+				if err == nil {
+					_, err = store.Repair(context.Background(), func(check.Repair) {})
+				}
+				return err
+			}, states(t, repaired))
+		})
 	}
 }

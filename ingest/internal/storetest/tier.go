@@ -1,10 +1,10 @@
-package ingest
+package storetest
 
 import "os"
 
-// tier gives how much a test does, or by how much it steps: usually, where NEUROLENS_LONG asks for the whole of it, and
+// Tier gives how much a test does, or by how much it steps: usually, where NEUROLENS_LONG asks for the whole of it, and
 // where NEUROLENS_TORTURE asks for what takes longer than anybody waits for.
-func tier(usual, long, torture int) int {
+func Tier(usual, long, torture int) int {
 	switch {
 	case os.Getenv("NEUROLENS_TORTURE") != "":
 		return torture

@@ -1,4 +1,4 @@
-package ingest
+package check_test
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -43,7 +44,7 @@ func TestVerifyForeign(t *testing.T) {
 	mustDo(t, os.Chtimes(filepath.Join(dir, old), time.Time{}, time.Now().Add(-2*disk.TempAge)))
 	writeFile(t, filepath.Join(dir, layout.QuarantineDir, "runs", "x.parquet"), nil)
 	writeFile(t, filepath.Join(dir, schema.TmpDir, schema.NewULID(time.Now()).String()+disk.TempSuffix), nil)
-	for _, f := range findings(t, os.DirFS(dir)) {
+	for _, f := range findings(t, dir) {
 		if want[f.Path] != f.Severity {
 			t.Errorf("found %+v", f)
 		}
@@ -69,11 +70,11 @@ func liveAndSealed(t *testing.T) (dir, live string, f schema.SealedFile) {
 func TestVerifyFormat(t *testing.T) {
 	t.Parallel()
 	dir, live, f := liveAndSealed(t)
-	pack := must(filepath.Rel(dir, packSealed(t, dir, []schema.SealedFile{f})))
+	pack := must(filepath.Rel(dir, storetest.PackSealed(t, dir, []schema.SealedFile{f})))
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir), filepath.ToSlash(pack)} {
 		whole := must(os.ReadFile(filepath.Join(dir, name)))
 		writeFile(t, filepath.Join(dir, name), ofFormat(t, whole, '9'))
-		found := findings(t, os.DirFS(dir))
+		found := findings(t, dir)
 		if len(found) != 1 || found[0].Path != name || found[0].Severity != check.SeverityNewer || !strings.Contains(found[0].Problem, `format "9"`) {
 			t.Errorf("%s: found %+v", name, found)
 		}
@@ -107,7 +108,7 @@ func TestVerifyUnreadable(t *testing.T) {
 	dir, live, f := liveAndSealed(t)
 	for _, name := range []string{live, f.Path(schema.RunsDir), f.Path(schema.SamplesDir)} {
 		for _, cause := range []error{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
-			all := findings(t, unreadable{os.DirFS(dir), name, cause})
+			all := findingsIn(t, unreadable{os.DirFS(dir), name, cause})
 			if len(all) != 1 || all[0].Severity != check.SeverityUnreadable || all[0].Path != name || all[0].Loss != (runfile.Loss{}) || !strings.Contains(all[0].Problem, cause.Error()) {
 				t.Errorf("%s, %v: found %+v", name, cause, all)
 			}

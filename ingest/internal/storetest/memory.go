@@ -1,4 +1,4 @@
-package ingest
+package storetest
 
 import (
 	"context"
@@ -13,24 +13,26 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 )
 
-// memFiles are files in memory, for tests that make a store very often. Every directory is in it by its name.
-type memFiles struct{ fstest.MapFS }
+// Memory are files in memory, for tests that make a store very often. Every directory is in it by its name.
+type Memory struct{ fstest.MapFS }
 
-// copied is a store of the same files, made now.
-func (f memFiles) copied() memFiles {
+// Copied is a store of the same files, made now.
+func (f Memory) Copied() Memory {
 	all := maps.Clone(f.MapFS)
 	for name, file := range all {
 		if file.Mode.IsDir() {
-			all[name] = memDir()
+			all[name] = MemoryDir()
 		}
 	}
-	return memFiles{all}
+	return Memory{all}
 }
 
-func memDir() *fstest.MapFile { return &fstest.MapFile{Mode: fs.ModeDir | 0o777, ModTime: time.Now()} }
+func MemoryDir() *fstest.MapFile {
+	return &fstest.MapFile{Mode: fs.ModeDir | 0o777, ModTime: time.Now()}
+}
 
 // add gives a file a name that is not taken, in a directory that is there.
-func (f memFiles) add(op, name string, file *fstest.MapFile) error {
+func (f Memory) add(op, name string, file *fstest.MapFile) error {
 	dir := f.MapFS[path.Dir(name)]
 	switch {
 	case f.MapFS[name] != nil:
@@ -45,7 +47,7 @@ func (f memFiles) add(op, name string, file *fstest.MapFile) error {
 }
 
 // inside are the names in a directory, however deep.
-func (f memFiles) inside(dir string) (names []string) {
+func (f Memory) inside(dir string) (names []string) {
 	for name := range f.MapFS {
 		if strings.HasPrefix(name, dir+"/") {
 			names = append(names, name)
@@ -54,20 +56,20 @@ func (f memFiles) inside(dir string) (names []string) {
 	return names
 }
 
-func (f memFiles) MakeRoot() error           { return nil }
-func (f memFiles) MakeDir(name string) error { return f.add("mkdir", name, memDir()) }
+func (f Memory) MakeRoot() error           { return nil }
+func (f Memory) MakeDir(name string) error { return f.add("mkdir", name, MemoryDir()) }
 
-func (f memFiles) Create(name string) (disk.File, error) {
+func (f Memory) Create(name string) (disk.File, error) {
 	made := &fstest.MapFile{Mode: 0o666, ModTime: time.Now()}
 	return &memFile{made}, f.add("create", name, made)
 }
 
-func (f memFiles) OpenDir(name string) (disk.File, error) {
+func (f Memory) OpenDir(name string) (disk.File, error) {
 	_, err := fs.Stat(f.MapFS, name)
 	return &memFile{}, err
 }
 
-func (f memFiles) Link(from, to string) error {
+func (f Memory) Link(from, to string) error {
 	file := f.MapFS[from]
 	if file == nil || file.Mode.IsDir() {
 		return &fs.PathError{Op: "link", Path: from, Err: syscall.ENOENT}
@@ -75,7 +77,7 @@ func (f memFiles) Link(from, to string) error {
 	return f.add("link", to, file)
 }
 
-func (f memFiles) Rename(from, to string) error {
+func (f Memory) Rename(from, to string) error {
 	file := f.MapFS[from]
 	if file == nil {
 		return &fs.PathError{Op: "rename", Path: from, Err: syscall.ENOENT}
@@ -94,7 +96,7 @@ func (f memFiles) Rename(from, to string) error {
 	return nil
 }
 
-func (f memFiles) Remove(name string) error {
+func (f Memory) Remove(name string) error {
 	switch {
 	case f.MapFS[name] == nil:
 		return &fs.PathError{Op: "remove", Path: name, Err: syscall.ENOENT}
@@ -105,12 +107,12 @@ func (f memFiles) Remove(name string) error {
 	return nil
 }
 
-func (f memFiles) Writable(name string) error {
+func (f Memory) Writable(name string) error {
 	_, err := fs.Stat(f.MapFS, name)
 	return err
 }
 
-func (f memFiles) Lock(context.Context) (unlock func(), err error) { return func() {}, nil }
+func (f Memory) Lock(context.Context) (unlock func(), err error) { return func() {}, nil }
 
 // memFile is a file in memory that is open for writing.
 type memFile struct{ file *fstest.MapFile }

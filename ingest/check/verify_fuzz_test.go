@@ -1,4 +1,4 @@
-package ingest
+package check_test
 
 import (
 	"bytes"

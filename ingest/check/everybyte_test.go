@@ -1,13 +1,11 @@
-package ingest
+package check_test
 
 import (
 	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -21,10 +19,11 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
-	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -69,7 +68,7 @@ func onceStored(t testing.TB) tiny {
 	defer store.Close()
 	withOp, live := smallRun(), smallRun()
 	withOp.Ops = []schema.Op{{Index: 0, Name: "matmul"}}
-	sealed := sealedFrom(t, store, fullRun(), smallRun(), withOp)
+	sealed := sealedFrom(t, dir, store, fullRun(), smallRun(), withOp)
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
 	splitSealed(t, dir, sealed)
 
@@ -77,20 +76,21 @@ func onceStored(t testing.TB) tiny {
 	planned := must(schema.ParseULID(waiting.RunID))
 	mustAppend(t, store, waiting)
 	claim := schema.Claim{ID: schema.NewULID(time.Now().Add(time.Second)), Attempt: 3}
-	makeClaim(t, dir, claim)
+	storetest.MakeClaim(t, dir, claim)
 	segment := schema.NewULID(time.Now()).String()
-	mustDo(t, os.Rename(filepath.Join(dir, store.segment.path()), filepath.Join(dir, claim.Path(), segment)))
-	store.leaveSegment()
+	mustDo(t, os.Rename(filepath.Join(dir, path.Dir(liveFile(dir).Path())), filepath.Join(dir, claim.Path(), segment)))
 	plan := schema.Plan{Runs: []string{planned.String()}, Dropped: []string{}, File: schema.NewSealedFile(claim.ID, []schema.ULID{planned}).Name()}
 	writeFile(t, filepath.Join(dir, claim.Path(), schema.PlanFile), must(plan.Encode()))
 	writeFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
 
-	mustAppend(t, store, live)
+	next := must(ingest.Open(dir, "test")) // for a segment of its own
+	defer next.Close()
+	mustAppend(t, next, live)
 	run := []string{live.RunID}
-	packed := must(store.Annotate(Annotation{Kind: schema.EventTag, Runs: run, Key: "k", Value: "v"}))
+	packed := must(store.Annotate(ingest.Annotation{Kind: schema.EventTag, Runs: run, Key: "k", Value: "v"}))
 	line := must(os.ReadFile(filepath.Join(dir, eventName(packed))))
 	writeFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), line)
-	event := eventName(must(store.Annotate(Annotation{Kind: schema.EventRemove, Runs: run})))
+	event := eventName(must(store.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: run})))
 	content := []byte("what a run produced")
 	sum := fmt.Sprintf("%x", sha256.Sum256(content))
 	writeFile(t, filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log"), content)
@@ -107,9 +107,9 @@ func packedStore(t testing.TB) tiny {
 		r.Status, r.Primary, r.Metrics = schema.StatusError, "", nil
 		return r
 	}
-	sealed := sealedFrom(t, store, failed(), failed())
+	sealed := sealedFrom(t, dir, store, failed(), failed())
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
-	packSealed(t, dir, []schema.SealedFile{sealed})
+	storetest.PackSealed(t, dir, []schema.SealedFile{sealed})
 	return tiny{dir: dir, what: "packed", twice: []layout.Kind{layout.KindSealed}}
 }
 
@@ -118,60 +118,59 @@ func claimedStore(t testing.TB) tiny {
 	t.Helper()
 	store, dir := newStore(t)
 	defer store.Close()
-	sealedFrom(t, store, smallRun())
+	sealedFrom(t, dir, store, smallRun())
 	return tiny{dir: dir, what: "claimed", twice: []layout.Kind{layout.KindSealed, layout.KindLive}}
 }
 
 // sealedFrom appends and seals runs.
-func sealedFrom(t testing.TB, store *Store, runs ...schema.Run) schema.SealedFile {
+func sealedFrom(t testing.TB, dir string, store *ingest.Store, runs ...schema.Run) schema.SealedFile {
 	t.Helper()
 	mustAppend(t, store, runs...)
 	must(store.Seal(context.Background()))
-	return must(schema.List(store.files, schema.Scope{})).Sealed[0]
+	return must(schema.List(schema.Dir(dir), schema.Scope{})).Sealed[0]
+}
+
+// liveFile is the only live file of a store that is in no claim.
+func liveFile(dir string) schema.LiveFile {
+	return must(schema.List(schema.Dir(dir), schema.Scope{})).Live[0]
 }
 
 func eventName(e schema.Event) string { return schema.EventFile(must(schema.ParseULID(e.EventID))) }
 
-// splitSealed writes a sealed file anew: its first run is in one row group, the others are in a second one.
+// splitSealed writes the files of a sealed file anew: the rows of its first run are in one row group, the others are in a
+// second one.
 func splitSealed(t testing.TB, dir string, f schema.SealedFile) {
 	t.Helper()
-	files, writers := must(disk.NewOS(dir)), map[*schema.Table]*table.Writer{}
-	for of, zone := range schema.TableZones {
+	for _, zone := range schema.TableZones {
 		name := filepath.Join(dir, f.Path(zone))
-		out := must(os.CreateTemp(filepath.Dir(name), ""))
-		writers[of] = table.NewWriter(out, of, "test", nil)
-		defer func() {
-			mustDo(t, writers[of].Close())
-			mustDo(t, out.Close())
-			mustDo(t, os.Rename(out.Name(), name))
-		}()
-	}
-	runs := runfile.ReadSealed(files, f)
-	defer runs.Close()
-	for i := 0; ; i++ {
-		live, err := runs.Next()
-		if errors.Is(err, io.EOF) {
-			break
+		content := must(os.ReadFile(name))
+		file := must(parquet.OpenFile(bytes.NewReader(content), int64(len(content))))
+		out := new(bytes.Buffer)
+		w := parquet.NewGenericWriter[any](out, file.Schema(), parquet.DataPageVersion(2), parquet.DataPageStatistics(false))
+		for _, said := range file.Metadata().KeyValueMetadata {
+			w.SetKeyValueMetadata(said.Key, said.Value)
 		}
-		mustDo(t, err)
-		mustDo(t, writers[schema.Runs].Write(live.Run))
-		for of, rows := range map[*schema.Table][][]any{schema.Samples: live.Samples, schema.Ops: live.Ops} {
-			for _, row := range rows {
-				mustDo(t, writers[of].Write(row))
-			}
+		w.SetKeyValueMetadata(schema.FileHashKey, schema.EmptyFileHash)
+		rows := make([]parquet.Row, file.NumRows())
+		n, err := file.RowGroups()[0].Rows().ReadRows(rows)
+		if n != len(rows) {
+			t.Fatalf("%s: %d rows of %d: %v", name, n, len(rows), err)
 		}
-		for _, w := range writers {
-			if i == 0 {
-				mustDo(t, w.EndGroup())
-			}
+		others := slices.IndexFunc(rows, func(row parquet.Row) bool { return row[0].String() != rows[0][0].String() })
+		for _, some := range [][]parquet.Row{rows[:others], rows[others:]} {
+			must(w.WriteRows(some))
+			mustDo(t, w.Flush())
 		}
+		mustDo(t, w.Close())
+		mustDo(t, schema.PutFileHash(out.Bytes()))
+		writeFile(t, name, out.Bytes())
 	}
 }
 
 // damaging damages a store and looks what is left.
 type damaging struct {
 	tiny
-	whole  memFiles
+	whole  storetest.Memory
 	names  []string // of its files
 	sums   map[*fstest.MapFile][32]byte
 	groups map[string][]rowGroup // of its files of tables
@@ -181,7 +180,7 @@ type damaging struct {
 
 // answers are what a store says.
 type answers struct {
-	runs   map[string]runState
+	runs   map[string]storetest.RunState
 	events map[string]string // less those of lost rows
 	lost   map[string][]string
 	damage []check.Finding
@@ -196,7 +195,7 @@ type rowGroup struct {
 func newDamaging(t testing.TB, store tiny) *damaging {
 	t.Helper()
 	d := &damaging{
-		tiny: store, whole: memFiles{fstest.MapFS{}}, sums: map[*fstest.MapFile][32]byte{},
+		tiny: store, whole: storetest.Memory{MapFS: fstest.MapFS{}}, sums: map[*fstest.MapFile][32]byte{},
 		groups: map[string][]rowGroup{}, known: map[[32]byte]*answers{},
 	}
 	mustDo(t, fs.WalkDir(os.DirFS(store.dir), ".", func(name string, e fs.DirEntry, err error) error {
@@ -204,7 +203,7 @@ func newDamaging(t testing.TB, store tiny) *damaging {
 			return err
 		}
 		if e.IsDir() {
-			d.whole.MapFS[name] = memDir()
+			d.whole.MapFS[name] = storetest.MemoryDir()
 			return nil
 		}
 		content, s := must(os.ReadFile(filepath.Join(store.dir, name))), layout.Classify(name)
@@ -272,7 +271,7 @@ func (d *damaging) each(t *testing.T, name string) {
 		flipped[at] ^= 1 << (at % 8)
 		for how, damaged := range map[string][]byte{"flipped": flipped, "cut": content[:at]} {
 			what = fmt.Sprintf("%s, %s at byte %d", name, how, at)
-			store := d.whole.copied()
+			store := d.whole.Copied()
 			store.MapFS[name] = &fstest.MapFile{Data: damaged, Mode: 0o666, ModTime: time.Now()}
 			if err := d.check(t, store, d.hitAt(name, at, how == "cut")); err != nil {
 				t.Errorf("%s: %v", what, err)
@@ -318,7 +317,7 @@ func (d *damaging) hitAt(name string, at int, cut bool) hit {
 }
 
 // check repairs a store of which a file is damaged, and gives what is not as it is to be.
-func (d *damaging) check(t *testing.T, f memFiles, h hit) error {
+func (d *damaging) check(t *testing.T, f storetest.Memory, h hit) error {
 	t.Helper()
 	planned, err := check.PlanFiles(context.Background(), f, func(check.Repair) {})
 	if err != nil {
@@ -365,19 +364,19 @@ func (d *damaging) lost(got *answers, h hit) (lost runfile.Loss, err error) {
 				return lost, fmt.Errorf("run %s is gone", id)
 			}
 			continue
-		case is.run != was.run:
+		case is.Run != was.Run:
 			return lost, fmt.Errorf("run %s changed", id)
-		case is.ops != was.ops:
+		case is.Ops != was.Ops:
 			lost.Ops++
 			marked = append(marked, schema.Ops.Name)
-			if !may(schema.OpsDir) || !fewer(is.ops, was.ops) {
+			if !may(schema.OpsDir) || !fewer(is.Ops, was.Ops) {
 				return lost, fmt.Errorf("the ops of run %s changed", id)
 			}
 		}
-		if is.samples != was.samples {
+		if is.Samples != was.Samples {
 			lost.Samples++
 			marked = append(marked, schema.Samples.Name)
-			if !may(schema.SamplesDir) || !fewer(is.samples, was.samples) {
+			if !may(schema.SamplesDir) || !fewer(is.Samples, was.Samples) {
 				return lost, fmt.Errorf("the samples of run %s changed", id)
 			}
 		}
@@ -405,7 +404,7 @@ func fewer(rows, of string) bool {
 
 // answers are those of a store: of one that has the same files as another they are the same, but for when events were
 // written that say what is lost. What was set aside nobody reads.
-func (d *damaging) answers(t testing.TB, f memFiles) *answers {
+func (d *damaging) answers(t testing.TB, f storetest.Memory) *answers {
 	t.Helper()
 	key := sha256.New()
 	a := &answers{events: map[string]string{}, lost: map[string][]string{}}
@@ -435,7 +434,7 @@ func (d *damaging) answers(t testing.TB, f memFiles) *answers {
 	if len(d.known) == 100 { // of most cases no other one has the same files
 		clear(d.known)
 	}
-	a.runs, a.damage = statesIn(t, f), damage(findings(t, f))
+	a.runs, a.damage = storetest.StatesIn(t, f), damage(findingsIn(t, f))
 	for id, lost := range runfile.ReadLost(f) {
 		a.lost[id] = slices.Sorted(maps.Keys(lost))
 	}

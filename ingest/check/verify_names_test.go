@@ -1,8 +1,6 @@
-package ingest
+package check_test
 
 import (
-	"context"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,54 +8,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
 )
-
-// sealedStore makes a store with one sealed file of runs.
-func sealedStore(t testing.TB, runs ...schema.Run) (string, schema.SealedFile) {
-	t.Helper()
-	store, dir := newStore(t)
-	mustAppend(t, store, runs...)
-	if n, err := store.Seal(context.Background()); err != nil || n != len(runs) {
-		t.Fatalf("sealed %d runs: %v", n, err)
-	}
-	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
-	return dir, must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
-}
-
-// rewrite writes a file of a sealed file anew with other rows, and a hash that matches.
-func rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, change func(rows [][]any) [][]any) {
-	t.Helper()
-	name := filepath.Join(dir, f.Path(schema.TableZones[of]))
-	rows := rowsOf(t, os.DirFS(dir), f.Path(schema.TableZones[of]), of)
-	mustDo(t, os.Remove(name))
-	out := must(os.Create(name))
-	w := table.NewWriter(out, of, "test", nil)
-	for _, row := range change(rows) {
-		mustDo(t, w.Write(row))
-	}
-	mustDo(t, w.Close())
-	mustDo(t, out.Close())
-}
-
-func rowsOf(t testing.TB, f fs.FS, name string, of *schema.Table) [][]any {
-	t.Helper()
-	r, err := runfile.OpenRows(f, name, of)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	var rows [][]any
-	for r.Row != nil {
-		rows = append(rows, r.Row)
-		mustDo(t, r.Advance())
-	}
-	return rows
-}
 
 // TestVerifyContent has files whose hashes match, and whose content is not what it has to be.
 func TestVerifyContent(t *testing.T) {
@@ -98,8 +56,8 @@ func TestVerifyContent(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			full := fullRun()
 			dir, f := sealedStore(t, full, smallRun(), smallRun())
-			rewrite(t, dir, f, test.of, test.change)
-			found := damage(findings(t, os.DirFS(dir)))
+			storetest.Rewrite(t, dir, f, test.of, test.change)
+			found := damage(findings(t, dir))
 			if len(found) != 1 || !strings.Contains(found[0].Problem, test.want) {
 				t.Errorf("found %+v, want %q", found, test.want)
 			}
@@ -129,7 +87,7 @@ func TestVerifyNames(t *testing.T) {
 			to := f
 			change(&to)
 			renamed(t, dir, f, to)
-			if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.Contains(found[0].Problem, "name") {
+			if found := damage(findings(t, dir)); len(found) != 1 || !strings.Contains(found[0].Problem, "name") {
 				t.Errorf("found %+v", found)
 			}
 		})
@@ -137,18 +95,18 @@ func TestVerifyNames(t *testing.T) {
 	t.Run("lost", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.SamplesDir))))
-		if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || found[0].Path != f.Path(schema.SamplesDir) || found[0].Loss != (runfile.Loss{Samples: 2}) {
+		if found := damage(findings(t, dir)); len(found) != 1 || found[0].Path != f.Path(schema.SamplesDir) || found[0].Loss != (runfile.Loss{Samples: 2}) {
 			t.Errorf("samples: found %+v", found)
 		}
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
-		if found := findings(t, os.DirFS(dir)); len(found) != 0 {
+		if found := findings(t, dir); len(found) != 0 {
 			t.Errorf("an empty store: found %+v", found)
 		}
 	})
 	t.Run("orphan", func(t *testing.T) {
 		dir, f := sealedStore(t, smallRun(), smallRun())
 		mustDo(t, os.Remove(filepath.Join(dir, f.Path(schema.RunsDir))))
-		if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != check.SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
+		if found := findings(t, dir); len(found) != 1 || found[0].Severity != check.SeverityNotice || found[0].Path != f.Path(schema.SamplesDir) ||
 			!strings.Contains(found[0].Problem, "2 runs") || !strings.Contains(found[0].Problem, "import did not finish") {
 			t.Errorf("found %+v", found)
 		}
@@ -162,14 +120,14 @@ func TestVerifyTwice(t *testing.T) {
 	dir, f := sealedStore(t, run, smallRun())
 	again, _ := sealedStore(t, run, smallRun())
 	copyTree(t, again, dir, schema.RunsDir, schema.SamplesDir)
-	found := findings(t, os.DirFS(dir))
+	found := findings(t, dir)
 	if len(found) != 1 || found[0].Severity != check.SeverityDamage || !strings.Contains(found[0].Problem, "1 of its runs, such as "+run.RunID) ||
 		!strings.Contains(found[0].Problem, "store compact") {
 		t.Errorf("equal runs: found %+v", found)
 	}
 	both := must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed
-	pack := packSealed(t, dir, []schema.SealedFile{f})
-	if found := findings(t, os.DirFS(dir)); len(found) != 1 {
+	pack := storetest.PackSealed(t, dir, []schema.SealedFile{f})
+	if found := findings(t, dir); len(found) != 1 {
 		t.Errorf("a pack of one of them: found %+v", found)
 	}
 	mustDo(t, os.Remove(pack))
@@ -178,13 +136,13 @@ func TestVerifyTwice(t *testing.T) {
 	other.Error = "another"
 	third, _ := sealedStore(t, other)
 	copyTree(t, third, dir, schema.RunsDir, schema.SamplesDir)
-	if found := damage(findings(t, os.DirFS(dir))); len(found) != 2 || !strings.Contains(found[1].Problem, "other digests") {
+	if found := damage(findings(t, dir)); len(found) != 2 || !strings.Contains(found[1].Problem, "other digests") {
 		t.Errorf("different runs: found %+v", found)
 	}
 	if len(both) != 2 {
 		t.Fatalf("the store has %d sealed files", len(both))
 	}
-	store := must(Open(dir, "test"))
+	store := must(ingest.Open(dir, "test"))
 	defer store.Close()
 	live := run
 	mustDo(t, os.RemoveAll(filepath.Join(dir, schema.RunsDir)))
@@ -193,7 +151,7 @@ func TestVerifyTwice(t *testing.T) {
 	noticed := func(f check.Finding) bool {
 		return f.Severity == check.SeverityNotice && strings.Contains(f.Problem, run.RunID)
 	}
-	if found := findings(t, os.DirFS(dir)); !slices.ContainsFunc(found, noticed) || len(damage(found)) > 0 {
+	if found := findings(t, dir); !slices.ContainsFunc(found, noticed) || len(damage(found)) > 0 {
 		t.Errorf("a live one too: found %+v", found)
 	}
 	for _, zone := range []string{schema.RunsDir, schema.SamplesDir} {
@@ -203,7 +161,7 @@ func TestVerifyTwice(t *testing.T) {
 	for _, from := range []string{alone, twinStore(t, alone)} {
 		copyTree(t, from, dir, schema.RunsDir, schema.SamplesDir)
 	}
-	if found := findings(t, os.DirFS(dir)); len(damage(found)) != 1 || !slices.ContainsFunc(found, noticed) {
+	if found := findings(t, dir); len(damage(found)) != 1 || !slices.ContainsFunc(found, noticed) {
 		t.Errorf("a live one and two sealed ones: found %+v", found)
 	}
 }
@@ -221,41 +179,27 @@ func twinStore(t *testing.T, of string) string {
 	return dir
 }
 
-func copyTree(t testing.TB, from, into string, zones ...string) {
-	t.Helper()
-	for _, zone := range zones {
-		mustDo(t, fs.WalkDir(os.DirFS(from), zone, func(name string, e fs.DirEntry, err error) error {
-			if err != nil || e.IsDir() {
-				return err
-			}
-			content, err := os.ReadFile(filepath.Join(from, name))
-			writeFile(t, filepath.Join(into, name), content)
-			return err
-		}))
-	}
-}
-
 // TestVerifyPack has packs that do not hold the rows of the files that they cover.
 func TestVerifyPack(t *testing.T) {
 	t.Parallel()
 	dir, f := sealedStore(t, smallRun(), smallRun(), smallRun())
 	more, g := sealedStore(t, smallRun())
 	copyTree(t, more, dir, schema.RunsDir, schema.SamplesDir)
-	packSealed(t, dir, []schema.SealedFile{f, g})
-	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+	storetest.PackSealed(t, dir, []schema.SealedFile{f, g})
+	if found := findings(t, dir); len(found) > 0 {
 		t.Fatalf("a whole store: found %+v", found)
 	}
-	rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { // what no digest covers
+	storetest.Rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { // what no digest covers
 		rows[1][schema.Runs.Place("warnings")] = []string{"drift"}
 		return rows
 	})
-	if found := damage(findings(t, os.DirFS(dir))); len(found) != 1 || !strings.HasPrefix(found[0].Path, schema.PacksDir) {
+	if found := damage(findings(t, dir)); len(found) != 1 || !strings.HasPrefix(found[0].Path, schema.PacksDir) {
 		t.Errorf("a row that differs: found %+v", found)
 	}
 	for _, zone := range schema.TableZones {
 		_ = os.Remove(filepath.Join(dir, f.Path(zone)))
 	}
-	if found := findings(t, os.DirFS(dir)); len(found) != 1 || found[0].Severity != check.SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {
+	if found := findings(t, dir); len(found) != 1 || found[0].Severity != check.SeverityNotice || !strings.Contains(found[0].Problem, f.ID.String()) {
 		t.Errorf("a file that is not there: found %+v", found)
 	}
 }
@@ -296,15 +240,16 @@ func TestLaterEvents(t *testing.T) {
 		}{e, "ada"}))
 		writeFile(t, filepath.Join(dir, schema.EventFile(id)), line)
 	}
-	if found := findings(t, os.DirFS(dir)); len(found) > 0 {
+	if found := findings(t, dir); len(found) > 0 {
 		t.Errorf("verify finds %+v", found)
 	}
-	_, merged := newStore(t)
-	if done := mustMerge(t, dir, merged); done.Events != 3 || done.Refused > 0 {
+	leftOut := func(f ingest.LeftOut) { t.Errorf("left out: %+v", f) }
+	merged, _ := newStore(t)
+	if done := must(merged.Merge(t.Context(), dir, leftOut)); done.Events != 3 || done.Refused > 0 {
 		t.Errorf("merged %+v", done)
 	}
 	compact := filepath.Join(t.TempDir(), "compact")
-	if done, err := Compact(t.Context(), dir, compact, "test", noDamage(t)); err != nil || done.Events != 3 {
+	if done, err := ingest.Compact(t.Context(), dir, compact, "test", leftOut); err != nil || done.Events != 3 {
 		t.Errorf("compacted %+v, %v", done, err)
 	}
 	if done, left := mustRepair(t, dir, false); left != 0 || len(done) > 0 {

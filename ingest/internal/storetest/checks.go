@@ -1,0 +1,51 @@
+package storetest
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/check"
+)
+
+// Whole fails where verify finds damage, or a run twice.
+func Whole(t testing.TB, dir string) {
+	t.Helper()
+	for _, f := range Findings(t, dir) {
+		if f.Severity == check.SeverityDamage || strings.Contains(f.Problem, "stand in") {
+			t.Fatalf("%s: %+v", dir, f)
+		}
+	}
+}
+
+// Findings are what verify says of a store.
+func Findings(t testing.TB, dir string) []check.Finding {
+	t.Helper()
+	var all []check.Finding
+	if _, err := check.Verify(context.Background(), dir, func(found check.Finding) { all = append(all, found) }); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Damage are the findings of damage.
+func Damage(all []check.Finding) []check.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f check.Finding) bool { return f.Severity != check.SeverityDamage })
+}
+
+// Repair repairs a store and gives what was done.
+func Repair(t testing.TB, dir string, dryRun bool) (done []check.Repair, left int) {
+	t.Helper()
+	did := func(r check.Repair) { done = append(done, r) }
+	if dryRun {
+		return done, Must(check.PlanRepair(context.Background(), dir, did)).Left
+	}
+	store := Must(check.OpenToRepair(dir, "test"))
+	defer store.Close()
+	repaired, err := store.Repair(context.Background(), did)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done, repaired.Left
+}

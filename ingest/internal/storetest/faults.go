@@ -1,0 +1,56 @@
+package storetest
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+)
+
+// EachFault does a task on copies of a store, of whose operations one fails, and then again.
+func EachFault(t *testing.T, dir string, task func(*Faulty) error, want map[string]RunState) {
+	before := States(t, dir)
+	step := Tier(199, 1, 1)
+	for _, plan := range []Faulty{{}, {Late: true}, {Lasting: true}} {
+		plan.Fault, plan.Quick = ErrCrashed, true
+		for plan.At = 1; ; plan.At += step {
+			files := plan
+			into := Copied(t, dir)
+			files.OS = Must(disk.NewOS(into))
+			err := task(&files)
+			if files.Hit && err == nil && files.Unsync > 0 {
+				t.Fatalf("operation %d: done though an fsync failed", files.At)
+			}
+			for id, is := range States(t, into) {
+				if was, there := before[id]; is != want[id] && (!there || is != was) {
+					t.Fatalf("operation %d, %v: run %s is neither as before nor as after", files.At, err, id)
+				}
+			}
+			for id := range want {
+				if _, there := States(t, into)[id]; before[id] != (RunState{}) && !there {
+					t.Fatalf("operation %d, %v: run %s is gone", files.At, err, id)
+				}
+			}
+			files.Healed = true
+			if err := task(&files); err != nil {
+				t.Fatalf("operation %d, again: %v", files.At, err)
+			}
+			if got := States(t, into); !maps.Equal(got, want) {
+				t.Fatalf("operation %d: %d runs, want %d", files.At, len(got), len(want))
+			}
+			Whole(t, into)
+			OK(t, os.RemoveAll(into))
+			if !files.Hit {
+				break
+			}
+		}
+	}
+}
+
+// Root is the directory of the store.
+func (f *Faulty) Root() string { return string(f.Dir) }
+
+// ErrCrashed is what every operation of a process gives after its crash: so it ends without doing anything more.
+var ErrCrashed = errors.New("the process has crashed")

@@ -1,0 +1,97 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/runtest"
+)
+
+func Must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+func OK(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func WriteFile(t testing.TB, name string, content []byte) {
+	t.Helper()
+	OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	OK(t, os.WriteFile(name, content, 0o666))
+}
+
+func CopyTree(t testing.TB, from, into string, zones ...string) {
+	t.Helper()
+	for _, zone := range zones {
+		OK(t, fs.WalkDir(os.DirFS(from), zone, func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			content, err := os.ReadFile(filepath.Join(from, name))
+			WriteFile(t, filepath.Join(into, name), content)
+			return err
+		}))
+	}
+}
+
+// Copied is a copy of a store.
+func Copied(t testing.TB, dir string) string {
+	t.Helper()
+	into := filepath.Join(t.TempDir(), "copy")
+	CopyTree(t, dir, into, ".")
+	return into
+}
+
+// Snapshot gives the content of every file below a directory, and the time it was changed.
+func Snapshot(t *testing.T, dir string) string {
+	t.Helper()
+	var all strings.Builder
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&all, name, info.Mode(), info.ModTime())
+		if e.IsDir() {
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		fmt.Fprintf(&all, "%x\n", content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all.String()
+}
+
+// FlipByte changes a byte of a file.
+func FlipByte(t testing.TB, name string) {
+	t.Helper()
+	content := Must(os.ReadFile(name))
+	content[len(content)/3] ^= 1
+	OK(t, os.WriteFile(name, content, 0o666))
+}
+
+// FlipFirst changes a byte of the first page of a file of a table: the ids of its runs.
+func FlipFirst(t testing.TB, name string) {
+	t.Helper()
+	content := Must(os.ReadFile(name))
+	content[bytes.Index(content, []byte(runtest.Small().RunID[:2]))] ^= 1
+	OK(t, os.WriteFile(name, content, 0o666))
+}

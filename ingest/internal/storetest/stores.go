@@ -1,0 +1,121 @@
+package storetest
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/eventlog"
+	"github.com/neurolens/neurolens/ingest/internal/layout"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Store is what tests do with a store: an ingest.Store does it.
+type Store interface {
+	Append(run schema.Run) error
+	Seal(ctx context.Context) (int, error)
+	Close() error
+}
+
+// Opener opens the store in a directory, and makes it where there is none. Whoever tests ingest itself cannot have it
+// imported here.
+type Opener func(dir string) (Store, error)
+
+// open opens a store until the test ends.
+func (o Opener) open(t testing.TB, dir string) Store {
+	t.Helper()
+	store := Must(o(dir))
+	t.Cleanup(func() { _ = store.Close() })
+	return store
+}
+
+func appendTo(t testing.TB, s Store, runs ...schema.Run) {
+	t.Helper()
+	for _, r := range runs {
+		OK(t, s.Append(r))
+	}
+}
+
+// Everything makes a store with every kind of file that a store can have: a claim that waits for its end with its sealed
+// file, a claim that is not committed, live runs, a pack, events and packed events, an artifact.
+func Everything(t testing.TB, open Opener) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	store := open.open(t, dir)
+	appendTo(t, store, runtest.Small(), runtest.Full(), runtest.Small())
+	if n, err := store.Seal(context.Background()); err != nil || n != 3 {
+		t.Fatalf("sealed %d runs: %v", n, err)
+	}
+	runs := []schema.Run{runtest.Small(), runtest.Full()}
+	appendTo(t, store, runs...)
+	files := Must(disk.NewOS(dir))
+	for _, e := range []schema.Event{
+		{Kind: schema.EventRemove, Runs: []string{runs[0].RunID}},
+		{Kind: schema.EventTag, Runs: []string{runs[1].RunID}, Key: "k", Value: "v"},
+	} {
+		Must(eventlog.Append(files, e, time.Now()))
+	}
+	claim := schema.Claim{ID: schema.NewULID(time.Now()), Attempt: 3}
+	MakeClaim(t, dir, claim)
+	segment := schema.NewULID(time.Now()).String()
+	live := Must(schema.List(files, schema.Scope{})).Live
+	OK(t, os.Rename(filepath.Join(dir, path.Dir(live[0].Path())), filepath.Join(dir, claim.Path(), segment)))
+	WriteFile(t, filepath.Join(dir, claim.Path(), layout.OutName(schema.Runs, claim.Attempt)), []byte("half of i"))
+	appendTo(t, open.open(t, dir), runtest.Small())
+
+	listing := Must(schema.List(files, schema.Scope{}))
+	PackSealed(t, dir, listing.Sealed)
+	var lines []byte
+	for _, id := range listing.Events.Files {
+		lines = append(lines, Must(fs.ReadFile(files, schema.EventFile(id)))...)
+	}
+	WriteFile(t, filepath.Join(dir, schema.PackedEvents(schema.NewULID(time.Now()))), lines)
+	content := []byte("what a run produced")
+	sum := fmt.Sprintf("%x", sha256.Sum256(content))
+	WriteFile(t, filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log"), content)
+	return dir
+}
+
+// Sealed makes a store with one sealed file of runs.
+func Sealed(t testing.TB, open Opener, runs ...schema.Run) (string, schema.SealedFile) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "store")
+	store := open.open(t, dir)
+	appendTo(t, store, runs...)
+	if n, err := store.Seal(context.Background()); err != nil || n != len(runs) {
+		t.Fatalf("sealed %d runs: %v", n, err)
+	}
+	OK(t, os.RemoveAll(filepath.Join(dir, schema.ClaimsDir)))
+	return dir, Must(schema.List(os.DirFS(dir), schema.Scope{})).Sealed[0]
+}
+
+// Damaged is a store with two sealed files and a live run, of which one file is damaged where it costs something, and
+// a copy from before.
+func Damaged(t testing.TB, open Opener, zone string) (dir, good string, f schema.SealedFile) {
+	t.Helper()
+	dir, f = Sealed(t, open, runtest.Full(), runtest.Small(), runtest.Small())
+	store := Must(open(dir))
+	appendTo(t, store, runtest.Small())
+	OK(t, store.Close())
+	good = Copied(t, dir)
+	if zone == ARunLess {
+		Rewrite(t, dir, f, schema.Runs, func(rows [][]any) [][]any { return rows[:len(rows)-1] })
+	} else {
+		FlipFirst(t, filepath.Join(dir, f.Path(zone)))
+	}
+	return dir, good, f
+}
+
+// ARunLess is damage of which some runs of a file are left.
+const ARunLess = "a run less"
+
+// DamagedZones are what damagedStore can damage.
+var DamagedZones = []string{schema.RunsDir, schema.SamplesDir, schema.OpsDir, ARunLess}

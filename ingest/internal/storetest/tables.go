@@ -1,0 +1,79 @@
+package storetest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/sealing"
+	"github.com/neurolens/neurolens/ingest/table"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// MakeClaim makes a claim of this process without segments.
+func MakeClaim(t testing.TB, dir string, c schema.Claim) {
+	t.Helper()
+	WriteFile(t, filepath.Join(dir, c.Path(), schema.OwnerFile), Must(sealing.Self("", time.Now()).Encode()))
+}
+
+// PackSealed writes a pack of sealed files that do not overlap.
+func PackSealed(t testing.TB, dir string, sealed []schema.SealedFile) string {
+	t.Helper()
+	var covers, runs []schema.ULID
+	var rows [][]any
+	slices.SortFunc(sealed, func(a, b schema.SealedFile) int { return a.ID.Compare(b.ID) })
+	for _, f := range sealed {
+		covers = append(covers, f.ID)
+		r := runfile.ReadSealed(os.DirFS(dir), f)
+		for live, err := r.Next(); err == nil; live, err = r.Next() {
+			rows, runs = append(rows, live.Run), append(runs, Must(schema.ParseULID(live.RunID)))
+		}
+		r.Close()
+	}
+	slices.SortFunc(rows, func(a, b []any) int { return strings.Compare(a[0].(string), b[0].(string)) })
+	name := filepath.Join(dir, schema.NewSealedFile(schema.NewClaim(time.Now(), runs), runs).Path(schema.PacksDir))
+	OK(t, os.MkdirAll(filepath.Dir(name), 0o777))
+	out := Must(os.Create(name))
+	w := table.NewWriter(out, schema.Runs, "test", covers)
+	for _, row := range rows {
+		OK(t, w.Write(row))
+	}
+	OK(t, w.Close())
+	OK(t, out.Close())
+	return name
+}
+
+// Rewrite writes a file of a sealed file anew with other rows, and a hash that matches.
+func Rewrite(t testing.TB, dir string, f schema.SealedFile, of *schema.Table, change func(rows [][]any) [][]any) {
+	t.Helper()
+	name := filepath.Join(dir, f.Path(schema.TableZones[of]))
+	rows := rowsOf(t, os.DirFS(dir), f.Path(schema.TableZones[of]), of)
+	OK(t, os.Remove(name))
+	out := Must(os.Create(name))
+	w := table.NewWriter(out, of, "test", nil)
+	for _, row := range change(rows) {
+		OK(t, w.Write(row))
+	}
+	OK(t, w.Close())
+	OK(t, out.Close())
+}
+
+func rowsOf(t testing.TB, f fs.FS, name string, of *schema.Table) [][]any {
+	t.Helper()
+	r, err := runfile.OpenRows(f, name, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	var rows [][]any
+	for r.Row != nil {
+		rows = append(rows, r.Row)
+		OK(t, r.Advance())
+	}
+	return rows
+}
