@@ -33,9 +33,9 @@ type Halfway struct {
 	Least float64 // a change that is smaller is none: see Nothing
 }
 
-// Change is the estimate from the differences of blocks, head less base, with the interval that is looked at. Fewer than
+// change is the estimate from the differences of blocks, head less base, with the interval that is looked at. Fewer than
 // 2 blocks have none.
-func (h *Halfway) Change(blocks []float64) stat.Estimate {
+func (h *Halfway) change(blocks []float64) stat.Estimate {
 	confidence := 1 - 2*h.Error/float64(h.Looks)
 	d := draft{}
 	d.own, _ = stat.OneSample(blocks)
@@ -54,7 +54,7 @@ func (h *Halfway) Change(blocks []float64) stat.Estimate {
 
 // Look says what blocks decide. It is to be asked at the looks alone.
 func (h *Halfway) Look(blocks []float64) (stat.Estimate, Likeness) {
-	change := h.Change(blocks)
+	change := h.change(blocks)
 	if change.Confidence == 0 {
 		return change, LikeNone
 	}

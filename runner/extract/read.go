@@ -43,7 +43,7 @@ type Found struct {
 
 // Metric is what was found as a metric of a run. Integers are ticks, as those of imported files are.
 func (f *Found) Metric(r *Rule) schema.Metric {
-	m := schema.Metric{Name: r.Name, Unit: r.StoredUnit(), Better: r.Direction()}
+	m := schema.Metric{Name: r.Name, Unit: r.storedUnit(), Better: r.direction()}
 	if r.Take != TakeAll {
 		m.Level = schema.LevelProcess
 	}

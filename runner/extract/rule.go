@@ -89,14 +89,14 @@ func (r *Rule) unit() string {
 	return cmp.Or(r.Unit, kind.Unit)
 }
 
-// StoredUnit is the unit that the metric is stored in.
-func (r *Rule) StoredUnit() string {
+// storedUnit is the unit that the metric is stored in.
+func (r *Rule) storedUnit() string {
 	stored, _, _ := schema.StoredUnit(r.unit())
 	return stored
 }
 
-// Direction is the one in which the metric improves; empty is not known.
-func (r *Rule) Direction() schema.Better {
+// direction is the one in which the metric improves; empty is not known.
+func (r *Rule) direction() schema.Better {
 	kind, _ := schema.KindOfMetric(r.Name)
 	return cmp.Or(r.Better, kind.Better)
 }

@@ -10,13 +10,13 @@ import (
 )
 
 // The layers of a sweep, each of which wins over those before it. What a benchmark in Python says of itself (get_config)
-// lies between LayerBenchmark and LayerVariant. Of a preset the name follows: "preset quick".
+// lies between layerBenchmark and layerVariant. Of a preset the name follows: "preset quick".
 const (
-	LayerSweep     = "sweep"
-	LayerBenchmark = "benchmark"
-	LayerVariant   = "variant"
-	LayerPreset    = "preset"
-	LayerFlag      = "flag"
+	layerSweep     = "sweep"
+	layerBenchmark = "benchmark"
+	layerVariant   = "variant"
+	layerPreset    = "preset"
+	layerFlag      = "flag"
 )
 
 // maxSections bounds benchmarks times variants: each is read by itself.
@@ -24,7 +24,7 @@ const maxSections = 10_000
 
 // spreads are the keys that have the whole sweep read once for each of their names, with the label that the name becomes.
 var spreads = []struct{ key, label, layer string }{
-	{"benchmarks", "benchmark", LayerBenchmark}, {"variants", "variant", LayerVariant},
+	{"benchmarks", "benchmark", layerBenchmark}, {"variants", "variant", layerVariant},
 }
 
 // layered is a sweep file whose settings stand in layers.
@@ -182,7 +182,7 @@ func (l *layered) readPresets(f field, asked []string) error {
 		if at < 0 {
 			return origin{name: "--preset " + shorten(name)}.errorf(0, "is no preset of %s: %s", l.file.name, remedy(name, memberNames(presets)))
 		}
-		l.mark(presets[at].value.Node, LayerPreset+" "+name)
+		l.mark(presets[at].value.Node, layerPreset+" "+name)
 		l.over = append(l.over, presets[at].value)
 	}
 	return nil
@@ -236,7 +236,7 @@ func (l *layered) readSet(words []string) error {
 			name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key}
 			node = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{name, node}}
 		}
-		l.mark(node, LayerFlag)
+		l.mark(node, layerFlag)
 		l.belongs(node, from)
 		over := field{hoisted(node), from, "", 0}
 		if err := l.checkOver(over, ""); err != nil {

@@ -101,7 +101,7 @@ func TestPresets(t *testing.T) {
 	s = parse(t, operations, Overrides{Presets: []string{"quick"}, Set: []string{"iterations=3", "timeouts.measure=1m", "variants.CUDA.grid.tile=[8, 9, 10]"}})
 	equal(t, len(s.Points), 3*(1+3))
 	p := &s.Points[0]
-	equal(t, []any{p.Iterations, p.Origins["iterations"], p.Timeouts.Measure.String()}, []any{3, LayerFlag, "1m0s"})
+	equal(t, []any{p.Iterations, p.Origins["iterations"], p.Timeouts.Measure.String()}, []any{3, layerFlag, "1m0s"})
 }
 
 // TestLayersReplace: what a layer says in another way takes the place of what is below it.

@@ -12,7 +12,7 @@ import (
 func (d *document) layerOf(key string) string {
 	_, replaced := d.over.Params[key]
 	if replaced || d.option(key).given() || d.optionItems(key) != nil {
-		return LayerFlag
+		return layerFlag
 	}
 	f := d.keys[key]
 	if !f.given() {
@@ -25,7 +25,7 @@ func (d *document) layerOf(key string) string {
 func topmost(from map[*yaml.Node]string, n *yaml.Node) string {
 	highest := from[n]
 	if highest == "" {
-		highest = LayerSweep
+		highest = layerSweep
 	}
 	for _, child := range n.Content {
 		if layer := topmost(from, child); rank(layer) > rank(highest) {
@@ -38,11 +38,11 @@ func topmost(from map[*yaml.Node]string, n *yaml.Node) string {
 // rank orders layers: the higher wins.
 func rank(layer string) int {
 	kind, _, _ := strings.Cut(layer, " ")
-	return slices.Index([]string{LayerSweep, LayerBenchmark, LayerVariant, LayerPreset, LayerFlag}, kind)
+	return slices.Index([]string{layerSweep, layerBenchmark, layerVariant, layerPreset, layerFlag}, kind)
 }
 
 // decided tells that a key comes from a layer over what a benchmark in Python says of itself.
-func (d *document) decided(key string) bool { return rank(d.layerOf(key)) > rank(LayerBenchmark) }
+func (d *document) decided(key string) bool { return rank(d.layerOf(key)) > rank(layerBenchmark) }
 
 // readOrigins notes where the settings come from that are stored with every run.
 func (s *settings) readOrigins(d *document) error {

@@ -8,11 +8,11 @@ import (
 
 // levels are the layers in the order in which they win over one another, and how a key is written in each.
 var levels = []struct{ layer, form string }{
-	{LayerSweep, "%s: %s\n"},
-	{LayerBenchmark, "benchmarks: {b: {%s: %s}}\n"},
-	{LayerVariant, "variants: {v: {%s: %s}}\n"},
-	{LayerPreset + " p", "presets: {p: {%s: %s}}\n"},
-	{LayerFlag, "%s=%s"},
+	{layerSweep, "%s: %s\n"},
+	{layerBenchmark, "benchmarks: {b: {%s: %s}}\n"},
+	{layerVariant, "variants: {v: {%s: %s}}\n"},
+	{layerPreset + " p", "presets: {p: {%s: %s}}\n"},
+	{layerFlag, "%s=%s"},
 }
 
 // values are for every key five values, one for each level, and what else a sweep has to have. A key of the whole sweep

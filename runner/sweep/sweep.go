@@ -88,7 +88,7 @@ type Point struct {
 	Fixed      []string      // what the command line, a preset or a variant decides of iterations, warmup, seed and timing
 	Timeouts   Timeouts
 
-	// Origins are the layers that stored settings come from, by key: see LayerSweep. A key that is not there is not given.
+	// Origins are the layers that stored settings come from, by key: see layerSweep. A key that is not there is not given.
 	Origins map[string]string
 }
 

@@ -43,7 +43,7 @@ func (s *supervisor) openFiles() error {
 func (s *supervisor) procAttr() syscall.ProcAttr {
 	env := s.job.Env
 	if s.job.Executor == schema.ExecutorCommand {
-		env = append(slices.Clone(env), EventsVariable+"="+strconv.Itoa(fdCommandEvents))
+		env = append(slices.Clone(env), eventsVariable+"="+strconv.Itoa(fdCommandEvents))
 	}
 	attr := syscall.ProcAttr{
 		Dir: s.job.Dir, Env: environ(os.Environ(), env), Sys: &syscall.SysProcAttr{Setpgid: true},

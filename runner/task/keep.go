@@ -10,12 +10,6 @@ import (
 	"time"
 )
 
-// The outputs that a Spec may keep and that are no files of the benchmark.
-const (
-	Stdout = stdoutFile
-	Stderr = stderrFile
-)
-
 // keptLimit bounds what is kept of all processes of a run, in B.
 const keptLimit = 512 << 20
 
@@ -72,7 +66,7 @@ func newKeeper(dir string, j *job) (*keeper, error) {
 // outputOf is the output of a name.
 func outputOf(dir, benchmark, name string) keptOutput {
 	switch {
-	case name == Stdout || name == Stderr:
+	case name == stdoutFile || name == stderrFile:
 		return keptOutput{path: filepath.Join(dir, name)}
 	case benchmark == "" || filepath.IsAbs(name):
 		return keptOutput{path: name, own: true}

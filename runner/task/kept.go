@@ -25,11 +25,11 @@ type KeptOutput struct {
 	Process      int    // from 0
 	Name         string // as Spec.Keep has it
 	Offset, Size int64  // in the file, in B
-	Missing      string // why there is none, in a few words; KeptAbsent: the process did not write it
+	Missing      string // why there is none, in a few words; absentText: the process did not write it
 }
 
-// KeptAbsent is that a process did not write a file.
-const KeptAbsent = "absent"
+// absentText is that a process did not write a file.
+const absentText = "absent"
 
 // Reading is what Spec.Read found in outputs.
 type Reading struct {
@@ -77,7 +77,7 @@ func (r *run) whyMissing(state int64) string {
 	case keptThere:
 		return ""
 	case keptAbsent:
-		return KeptAbsent
+		return absentText
 	case keptLarge:
 		return fmt.Sprintf("more than %d B", r.job.OutputLimit)
 	case keptFull:

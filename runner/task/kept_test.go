@@ -47,7 +47,7 @@ func TestKept(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o, got := keeping(t, spec, Stdout, Stderr, "out.txt", "old.txt", "folder", filepath.Join(dir, "none"))
+	o, got := keeping(t, spec, stdoutFile, stderrFile, "out.txt", "old.txt", "folder", filepath.Join(dir, "none"))
 	check(t, o, schema.StatusOK, "", "")
 	var want []string
 	first := 2
@@ -128,7 +128,7 @@ func TestKeptOfFailures(t *testing.T) {
 	dir := t.TempDir()
 	spec := shell("echo >> n; echo out; [ $(wc -l < n) -lt 3 ] || exit 7")
 	spec.Dir, spec.Iterations = dir, 5
-	o, got := keeping(t, spec, Stdout)
+	o, got := keeping(t, spec, stdoutFile)
 	check(t, o, schema.StatusError, schema.StageMeasure, "exit")
 	if len(got) != 2 {
 		t.Errorf("%q", got)
@@ -157,7 +157,7 @@ func TestReading(t *testing.T) {
 func TestTruncatedOutput(t *testing.T) {
 	spec := shell("echo one; echo two > /dev/stdout")
 	spec.Iterations = 2
-	_, got := keeping(t, spec, Stdout)
+	_, got := keeping(t, spec, stdoutFile)
 	for i, text := range got {
 		if !strings.HasPrefix(text, fmt.Sprintf("%d stdout: ", i)) || !strings.Contains(text, "two\n") {
 			t.Errorf("%q", got)

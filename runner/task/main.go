@@ -34,9 +34,9 @@ const (
 	fdCommandEvents    = 3 // of each process of a command
 )
 
-// EventsVariable is the variable of the environment in which a process of a command finds the number of its descriptor for
+// eventsVariable is the variable of the environment in which a process of a command finds the number of its descriptor for
 // events.
-const EventsVariable = "NEUROLENS_EVENTS"
+const eventsVariable = "NEUROLENS_EVENTS"
 
 // Main plays a hidden role if argv (the program first) names one; handled is false if it does not. A program
 // calls it before anything else, because it is started once or twice for each run. code is the exit status.

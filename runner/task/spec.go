@@ -32,7 +32,7 @@ type Spec struct {
 	// Profile makes the run a pass of a profiler: stage profile instead of measure and validate, no latencies.
 	Profile bool
 
-	// Keep are the outputs that are kept of each process of a command, and of a worker once: Stdout, Stderr, or the path of a
+	// Keep are the outputs that are kept of each process of a command, and of a worker once: stdout, stderr, or the path of a
 	// file, relative to Dir, that each process writes anew. Read is given them when everything has ended, and says what is
 	// in them.
 	Keep []string

@@ -1,0 +1,6 @@
+package judge
+
+import "github.com/neurolens/neurolens/schema/stat"
+
+// Change is the estimate that Nothing is asked of.
+func (h *Halfway) Change(blocks []float64) stat.Estimate { return h.change(blocks) }
