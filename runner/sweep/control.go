@@ -10,8 +10,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// CalibrationBenchmark is the benchmark of the points that calibrate adds; the variant names the kernel.
-const CalibrationBenchmark = "calibration"
+// calibrationBenchmark is the benchmark of the points that calibrate adds; the variant names the kernel.
+const calibrationBenchmark = "calibration"
 
 // maxKnown bounds the values that are kept to say which one was meant.
 const maxKnown = 1000
@@ -146,7 +146,7 @@ func (e *expansion) checkControls() error {
 		switch near := schema.Nearest(c.text, known); {
 		case near != "":
 			remedy = ": did you mean " + near + "?"
-		case c.axis == "benchmark" && c.text == CalibrationBenchmark:
+		case c.axis == "benchmark" && c.text == calibrationBenchmark:
 			remedy = ": calibrate: true adds such points"
 		case len(known) <= maxNamed:
 			remedy = ": want one of " + shorten(strings.Join(known, " "))
@@ -165,7 +165,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 	var places []int
 	for _, kernel := range builtin.Calibrations() {
 		p := Point{
-			Line: e.calibrate.line, Benchmark: CalibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
+			Line: e.calibrate.line, Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin,
 			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
 		}

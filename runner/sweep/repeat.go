@@ -109,7 +109,7 @@ func namedModel(run *schema.Run) string {
 
 // isCalibration tells a run of a point that calibrate adds.
 func isCalibration(run *schema.Run) bool {
-	return run.Env.Facts[schema.FactControl] == "true" && run.Benchmark == CalibrationBenchmark &&
+	return run.Env.Facts[schema.FactControl] == "true" && run.Benchmark == calibrationBenchmark &&
 		run.Executor == schema.ExecutorBuiltin && run.Model == ""
 }
 

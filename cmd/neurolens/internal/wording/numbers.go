@@ -14,14 +14,14 @@ func Signed(v float64) string {
 	if v >= 1 {
 		return "×" + schema.ForPeople(1+v, "")
 	}
-	return Sign(v, 100*v) + Share(math.Abs(v))
+	return sign(v, 100*v) + Share(math.Abs(v))
 }
 
 // SignedBare is Signed without the sign of percent.
 func SignedBare(v float64) string { return strings.TrimSuffix(Signed(v), " %") }
 
-// Sign is that of a value, which prints as text with one decimal; none where that is 0.
-func Sign(v, printed float64) string {
+// sign is that of a value, which prints as text with one decimal; none where that is 0.
+func sign(v, printed float64) string {
 	switch {
 	case math.Abs(printed) < .05:
 		return ""
@@ -43,7 +43,7 @@ func Share(v float64) string {
 // SignedQuantity prints a difference in a unit: of shares in percentage points.
 func SignedQuantity(v float64, unit string) string {
 	if unit == "ratio" {
-		return Sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
+		return sign(v, 1) + schema.ForPeople(100*math.Abs(v), "pp")
 	}
 	if v < 0 {
 		return "−" + schema.ForPeople(-v, unit)
