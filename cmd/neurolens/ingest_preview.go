@@ -26,7 +26,7 @@ func (in *ingesting) preview(ctx context.Context, format string) error {
 		}
 	}
 	in.progress.End()
-	v := in.lsView(list, lsOptions{})
+	v := in.listing(lsOptions{}).Runs(list)
 	v.Below = in.report(ingest.Appended{}).Summary()
 	v.Compact = nil
 	err := in.printer().View(format, v)

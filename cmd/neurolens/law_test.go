@@ -66,7 +66,7 @@ var law = []struct {
 	{"cmd/neurolens/internal/screens", []string{
 		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/probe",
 	}, nil}, // nothing that writes a store or launches
-	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
+	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",

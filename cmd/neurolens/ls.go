@@ -10,10 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/schema"
 )
 
 // lsColumns are what ls asks for unless told otherwise.
@@ -96,7 +95,7 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 			return err
 		}
 		a.reportFound(list.Found, req)
-		return a.printer().View(format, a.lsView(list, o))
+		return a.printer().View(format, a.listing(o).Runs(list))
 	})
 }
 
@@ -130,107 +129,7 @@ func (a *app) reportNotNumbers(keys map[string]int) {
 	}
 }
 
-func (a *app) lsView(list query.Listing, o lsOptions) term.View {
-	v := term.View{Below: []string{lsCount(len(list.Runs), list.Total, o)}}
-	if len(list.Runs) == 0 {
-		return v
-	}
-	subjects := make([]wording.Subject, len(list.Runs))
-	for i := range list.Runs {
-		subjects[i] = subjectOf(list.Runs[i])
-	}
-	constants, varying := wording.Axes(subjects, wording.RunColumns)
-	metrics := wording.AxisOf(subjects, "metric", func(s *wording.Subject) string { return s.Metric })
-	if named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
-		constants, metrics.Values = append(constants, named[0]), nil
-	} else if len(named) == 0 {
-		metrics.Values = nil
-	}
-	v.Above = term.Heading(constants)
-	rows := lsRows{a, list.Runs, metrics}
-	v = rows.add(v, varying)
-	v.Compact = func() term.View {
-		return rows.add(term.View{Above: v.Above, Below: v.Below}, wording.MergedAxes(varying))
-	}
-	return v
-}
-
-// lsRows makes the rows of a listing.
-type lsRows struct {
-	a       *app
-	runs    []query.ListedRun
-	metrics wording.Axis // empty where all are the same
-}
-
-// add adds the table to a view.
-func (l lsRows) add(v term.View, varying []wording.Axis) term.View {
-	v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.a.reader().Offset()}}
-	if l.metrics.Values != nil {
-		varying = append(slices.Clone(varying), l.metrics)
-	}
-	for _, x := range varying {
-		v.Columns = append(v.Columns, wording.AxisColumn(x))
-	}
-	means := slices.ContainsFunc(l.runs, onlyMean)
-	medians := !means || slices.ContainsFunc(l.runs, func(r query.ListedRun) bool { return r.Median != nil })
-	if medians {
-		v.Columns = append(v.Columns, term.Column{Header: "MEDIAN", Right: true})
-	}
-	if means {
-		v.Columns = append(v.Columns, term.Column{Header: "MEAN", Right: true})
-	}
-	v.Columns = append(v.Columns,
-		term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "N", Right: true, Drop: 1}, term.Column{Header: "STATUS"})
-	for i := range l.runs {
-		run := &l.runs[i]
-		cells := []term.Cell{{Text: wording.ShortRun(run.RunID)}, {Text: l.a.reader().When(run.StartedAt)}}
-		for _, x := range varying {
-			cells = append(cells, wording.AxisCell(x, i))
-		}
-		v.Rows = append(v.Rows, append(cells, runCells(run, medians, means)...))
-	}
-	return v
-}
-
-// runCells are the cells of a run behind the axes: what was measured, and how it ended.
-func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
-	number := func(v *float64) term.Cell {
-		if run.Status != schema.StatusOK {
-			return term.Cell{Text: term.Unknown}
-		}
-		return term.Cell{Text: quantityOf(v, run.Unit, run.Metric, run.UnitInFile)}
-	}
-	var cells []term.Cell
-	if medians {
-		cells = append(cells, number(run.Median))
-	}
-	if means {
-		cells = append(cells, number(run.Mean))
-	}
-	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, term.Cell{Text: string(run.Status), Failed: run.Status.Failed()})
-}
-
-// onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.
-func onlyMean(r query.ListedRun) bool { return r.Median == nil && r.Mean != nil }
-
-// lsCount is the line that counts everything.
-func lsCount(shown, total int, o lsOptions) string {
-	order := "newest first"
-	if len(o.sort) > 0 {
-		order = "by " + strings.Join(o.sort, ", ")
-	}
-	switch {
-	case total == 0 && o.filter == "" && o.since.IsZero():
-		return noRuns
-	case total == 0:
-		return "no run matches"
-	case shown < total:
-		return fmt.Sprintf("%s of %s, %s (--limit 0 for all)", term.Thousands(shown), term.Count(total, "run"), order)
-	}
-	return term.Count(total, "run") + ", " + order
-}
-
-// subjectOf is what a run is of.
-func subjectOf(r query.ListedRun) wording.Subject {
-	return wording.Subject{Point: r.Point, Suite: r.Suite, Side: r.Side, Purpose: string(r.Purpose), Metric: r.Metric}
+// listing is what shows runs that were asked for.
+func (a *app) listing(o lsOptions) screens.Listing {
+	return screens.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Whole: o.filter == "" && o.since.IsZero()}
 }

@@ -226,3 +226,17 @@ func TestDescribeEmpty(t *testing.T) {
 		t.Errorf("the point is called %s", got)
 	}
 }
+
+// TestSidesLine: what is compared is said, and what no commit has of it.
+func TestSidesLine(t *testing.T) {
+	p := &runner.Plan{Sides: []runner.Side{{Name: "base", Commit: "1f552b0d7"}, {Name: "head", Commit: "4668a7e08", Dirty: true}}}
+	if got := strings.Join(planLines(p), "\n"); got != "base 1f552b0 · head 4668a7e + uncommitted changes" {
+		t.Error(got)
+	}
+	var out strings.Builder
+	(&jsonReporter{w: &out}).plan(p)
+	want := `"sides": [{"git_commit":"1f552b0d7","git_dirty":false,"side":"base"},{"git_commit":"4668a7e08","git_dirty":true,"side":"head"}]}`
+	if !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
+		t.Errorf("got %s, want %s", out.String(), want)
+	}
+}

@@ -13,8 +13,8 @@ type Writer struct {
 	Setting  func(fact string) bool // it is a setting of the sweep
 }
 
-// ofRun tells facts that are about one run, and say nothing of a change of the machine.
-func (w Writer) ofRun(fact string) bool {
+// OfRun tells facts that are about one run, and say nothing of a change of the machine.
+func (w Writer) OfRun(fact string) bool {
 	return strings.HasPrefix(fact, "runner.") || w.volatile(fact)
 }
 
@@ -29,7 +29,7 @@ func (w Writer) incidental(d Difference) bool {
 	if !ok {
 		return d.Name == "host_id" || slices.Contains(appliedAxes, d.Name)
 	}
-	return w.ofRun(fact) || fact == schema.FactSession || fact == schema.FactPath || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
+	return w.OfRun(fact) || fact == schema.FactSession || fact == schema.FactPath || strings.HasPrefix(fact, "timer.") || strings.HasPrefix(fact, "git.")
 }
 
 // Telling are the differences that say something about a change: what differs from run to run, and what a column says too,

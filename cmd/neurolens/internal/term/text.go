@@ -24,6 +24,9 @@ func Count(n int, noun string) string {
 	return Thousands(n) + " " + noun + "s"
 }
 
+// Width is how many columns of a terminal a text takes.
+func Width(text string) int { return ansi.StringWidth(text) }
+
 // Heading joins what is said once above a table.
 func Heading(parts []string) []string {
 	if len(parts) == 0 {

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
@@ -177,7 +175,7 @@ func seriesName(row *history.Row) string {
 // line is the first value, the line between, and the last value.
 func (w History) line(rows []history.Row, locations []float64) string {
 	first, last := locationText(&rows[0]), locationText(&rows[len(rows)-1])
-	width := w.Reader.Width - ansi.StringWidth(first+last) - 3*len(term.Gap)
+	width := w.Reader.Width - term.Width(first+last) - 3*len(term.Gap)
 	return term.Gap + first + term.Gap + sparkline(locations, max(width, 1)) + term.Gap + last
 }
 

@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"math"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -19,8 +18,8 @@ func TestShowHasTheStack(t *testing.T) {
 		}},
 	}}
 	var out strings.Builder
-	a := &app{getenv: func(string) string { return "" }}
-	a.showView(d, query.Related{}).Render(&out, 80, false)
+	screen := Detail{}
+	screen.View(d, query.Related{}).Render(&out, 80, false)
 	for _, want := range []string{
 		"\nstack\n  Thread 0x1\n    File \"b.py\", line 4 in run_benchmark\n",
 		"\nstandard error, its end\n  last words·[2J\n",
@@ -29,20 +28,6 @@ func TestShowHasTheStack(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("want%s in\n%s", want, out.String())
 		}
-	}
-}
-
-// TestSidesLine: what is compared is said, and what no commit has of it.
-func TestSidesLine(t *testing.T) {
-	p := &runner.Plan{Sides: []runner.Side{{Name: "base", Commit: "1f552b0d7"}, {Name: "head", Commit: "4668a7e08", Dirty: true}}}
-	if got := strings.Join(planLines(p), "\n"); got != "base 1f552b0 · head 4668a7e + uncommitted changes" {
-		t.Error(got)
-	}
-	var out strings.Builder
-	(&jsonReporter{w: &out}).plan(p)
-	want := `"sides": [{"git_commit":"1f552b0d7","git_dirty":false,"side":"base"},{"git_commit":"4668a7e08","git_dirty":true,"side":"head"}]}`
-	if !strings.HasSuffix(strings.TrimSpace(out.String()), want) {
-		t.Errorf("got %s, want %s", out.String(), want)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"fmt"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
@@ -68,7 +66,7 @@ func histogram(values []float64, unit string) []string {
 	bars := binned(values, unit)
 	largest, margin := 0, 9
 	for _, b := range bars {
-		largest, margin = max(largest, b.n), max(margin, ansi.StringWidth(b.label))
+		largest, margin = max(largest, b.n), max(margin, term.Width(b.label))
 	}
 	lines := make([]string, len(bars))
 	for i, b := range bars {

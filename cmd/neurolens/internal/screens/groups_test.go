@@ -1,4 +1,4 @@
-package main
+package screens
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
@@ -46,8 +47,8 @@ func mixedGroups(best bool) query.Grouping {
 
 func TestGroupsView(t *testing.T) {
 	var b bytes.Buffer
-	a := &app{now: time.Now}
-	v := a.groupsView(mixedGroups(true), lsOptions{by: []string{"variant"}})
+	l := Listing{By: []string{"variant"}, Reader: wording.Reader{Now: time.Now()}}
+	v := l.Groups(mixedGroups(true))
 	v.Render(&b, 100, false)
 	want := `bs=16 · lab3 · dim=8
 
@@ -69,7 +70,7 @@ profile       passes of a profiler are counted, their times are not
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	for _, best := range []bool{true, false} {
-		v := a.groupsView(mixedGroups(best), lsOptions{by: []string{"variant"}})
+		v := l.Groups(mixedGroups(best))
 		for width := 40; width <= 100; width += 5 {
 			b.Reset()
 			v.Render(&b, width, true)
@@ -91,7 +92,7 @@ profile       passes of a profiler are counted, their times are not
 // TestGroupsHeading: the heading names the metric of all groups; where they differ in it, that of each group stands in its
 // row, though all that are shown have the same.
 func TestGroupsHeading(t *testing.T) {
-	a := &app{now: time.Now}
+	l := Listing{By: []string{"variant"}, Reader: wording.Reader{Now: time.Now()}}
 	for _, c := range []struct {
 		metric, better string
 		best           bool
@@ -108,7 +109,7 @@ func TestGroupsHeading(t *testing.T) {
 		g.Groups = g.Groups[:1] // of latency, where lower is better
 		g.Same.Metric, g.Same.Better = c.metric, c.better
 		var b strings.Builder
-		a.groupsView(g, lsOptions{by: []string{"variant"}}).Render(&b, 100, false)
+		l.Groups(g).Render(&b, 100, false)
 		if got := b.String(); !strings.HasPrefix(got, c.heading) || strings.Contains(got, "METRIC") != c.inRows {
 			t.Errorf("metric %q, better %q, best %v:\n%s", c.metric, c.better, c.best, got)
 		}

@@ -1,0 +1,125 @@
+package screens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// page collects the sections of show, each under its title.
+type page struct{ lines []string }
+
+func (p *page) section(title string, lines []string) {
+	if len(lines) == 0 {
+		return
+	}
+	p.lines = append(p.lines, "", title)
+	for _, line := range lines {
+		p.lines = append(p.lines, term.Gap+line)
+	}
+}
+
+// Detail shows all that is known of one run.
+type Detail struct {
+	Reader   wording.Reader
+	Facts    facts.Writer // what is known of facts
+	Settings []string     // of a run, which are facts, in their order
+	Again    string       // the command that measures the point once more; empty: it is not known
+}
+
+// View has a section for each part of a run that is there.
+func (s Detail) View(d query.Detail, related query.Related) term.View {
+	run := &d.Run
+	p := &page{lines: append(headline(run), lostLines(d.Lost)...)}
+	if len(d.Metrics) > 0 {
+		primary, given := &d.Metrics[0], func(metric string) string { return query.UnitInFile(run, metric) }
+		p.section("samples of "+primary.Name, sampleLines(primary, given(primary.Name)))
+		p.section("other metrics", metricLines(d.Metrics[1:], given))
+	}
+	p.section("configuration", s.configurationLines(run))
+	p.section("environment", s.environmentLines(run, related))
+	p.section("stages", stageLines(&run.Stages))
+	p.section("stack", factLines(run, "runner.stack"))
+	p.section("standard error, its end", factLines(run, "runner.stderr_tail"))
+	p.section("notes", s.noteLines(d))
+	v := term.View{Below: p.lines}
+	if s.Again != "" {
+		v.Below = append(v.Below, "", "again")
+		v.Commands = []string{term.Gap + s.Again}
+	}
+	return v
+}
+
+// noteLines are what was said about a run later.
+func (s Detail) noteLines(d query.Detail) []string {
+	var lines []string
+	for _, name := range d.Baselines {
+		lines = append(lines, "one of the baseline "+name)
+	}
+	for _, note := range d.Notes {
+		when, text := s.Reader.When(note.At), strings.Split(note.Text, "\n")
+		lines = append(lines, when+term.Gap+text[0])
+		for _, more := range text[1:] {
+			lines = append(lines, strings.Repeat(" ", len(when))+term.Gap+more)
+		}
+	}
+	return lines
+}
+
+// lostLines say what damage took of a run.
+func lostLines(lost map[string]string) []string {
+	var lines []string
+	for _, table := range slices.Sorted(maps.Keys(lost)) {
+		lines = append(lines, fmt.Sprintf("some or all %s are lost: %s; store merge from a good copy brings them back", table, lost[table]))
+	}
+	return lines
+}
+
+// headline is what the run is and how it ended.
+func headline(run *schema.Run) []string {
+	constants, _ := wording.Axes([]wording.Subject{subjectOf(query.ListedRunOf(run))}, wording.RunColumns)
+	lines := append([]string{run.RunID}, term.Heading(constants)...)
+	status := string(run.Status)
+	if run.Stage != "" {
+		status += " in " + string(run.Stage)
+	}
+	if run.Error != "" {
+		status += ": " + term.FirstLine(run.Error)
+	}
+	started := term.Unknown
+	if !run.StartedAt.IsZero() {
+		started = run.StartedAt.Local().Format("2006-01-02 15:04:05 -07:00")
+	}
+	lines = append(lines, status+" · "+started)
+	for _, w := range run.Warnings {
+		lines = append(lines, wording.WarningText(w))
+	}
+	return lines
+}
+
+func stageLines(s *schema.Stages) []string {
+	var rows [][2]string
+	for i, ns := range []*int64{s.Build, s.Setup, s.Warmup, s.Measure, s.Validate, s.Teardown, s.Profile} {
+		if ns != nil {
+			rows = append(rows, [2]string{string(schema.StageNames[i]), output.Quantity(*ns, "ns")})
+		}
+	}
+	return term.Pairs(rows)
+}
+
+// factLines are the lines of a fact of many.
+func factLines(run *schema.Run, name string) []string {
+	text := strings.TrimSpace(run.Env.Facts[name])
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, "\n")
+}

@@ -1,0 +1,92 @@
+package screens
+
+import (
+	"slices"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// keyAxis is the column of a key.
+func (l Listing) keyAxis(g query.Grouping, i int) wording.Axis {
+	c := g.Keys[i]
+	x := wording.Axis{Name: c.Name}
+	for _, group := range g.Groups {
+		text := wording.AxisText(group.Keys[i])
+		switch v := group.Keys[i].(type) {
+		case string:
+			if c.Name == "run_id" || c.Name == "session_id" {
+				text = wording.ShortRun(v)
+			}
+		case time.Time:
+			text = l.Reader.When(v)
+		case int64, float64:
+			text = output.ValueText(c, v, "")
+		}
+		x.Values = append(x.Values, text)
+	}
+	return x
+}
+
+// groupConstants are what all points share, and the metric where it is one.
+func groupConstants(g query.Grouping) []string {
+	var constants []string
+	for _, x := range samePoints(g) {
+		constants = wording.AppendConstant(constants, x.Name, x.Values[0])
+	}
+	metric := g.Same.Metric
+	if metric == "" || groupedBy(g, "metric") {
+		return constants
+	}
+	if g.Best && g.Same.Better != "" {
+		metric += ", " + g.Same.Better + " is better"
+	}
+	return append(constants, metric)
+}
+
+func metricAxis(g query.Grouping) wording.Axis {
+	x := wording.Axis{Name: "metric"}
+	for _, group := range g.Groups {
+		x.Values = append(x.Values, group.Metric)
+	}
+	return x
+}
+
+// hasValue tells whether any row has a value.
+func hasValue(x wording.Axis) bool {
+	return slices.ContainsFunc(x.Values, func(v string) bool { return v != "" })
+}
+
+// presentAxes are what any of some points have: they differ in it from a point of nothing.
+func presentAxes(points []wording.Subject) []wording.Axis {
+	_, all := wording.Axes(append(points, wording.Subject{}), wording.RunColumns)
+	return all
+}
+
+// samePoints are the identity columns and parameters in which all points agree, less the keys.
+func samePoints(g query.Grouping) []wording.Axis {
+	same := presentAxes([]wording.Subject{{Point: g.Same.Point, Side: g.Same.Side}})
+	return slices.DeleteFunc(same, func(x wording.Axis) bool { return groupedBy(g, x.Name) })
+}
+
+// bestAxes are the axes of the best points in which points differ, those among them in which the best ones agree too.
+func bestAxes(g query.Grouping) []wording.Axis {
+	points := make([]wording.Subject, len(g.Groups))
+	for i, group := range g.Groups {
+		if p := group.Best; p != nil {
+			points[i] = wording.Subject{Point: p.Point, Side: p.Side}
+		}
+	}
+	same := samePoints(g)
+	return slices.DeleteFunc(presentAxes(points), func(x wording.Axis) bool {
+		return groupedBy(g, x.Name) || slices.ContainsFunc(same, func(s wording.Axis) bool { return s.Name == x.Name })
+	})
+}
+
+// groupedBy tells whether a column or parameter is a key.
+func groupedBy(g query.Grouping, name string) bool {
+	return slices.ContainsFunc(g.Keys, func(c answer.Column) bool { return c.Name == name || c.Name == "param."+name })
+}

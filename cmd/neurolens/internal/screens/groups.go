@@ -1,0 +1,167 @@
+package screens
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// groupMeanings explain the words in a table of groups that are not statuses.
+var groupMeanings = map[string]string{
+	query.ReasonMixed:       "runs of the group differ in metric or unit, so that no number stands for them; group by metric and unit too",
+	query.ReasonNoDirection: "it is not known whether lower or higher values of the metric are better",
+	query.ReasonNoValue:     "no ok run has a value",
+	"profile":               "passes of a profiler are counted, their times are not",
+}
+
+// Groups is the table of groups.
+func (l Listing) Groups(g query.Grouping) term.View {
+	if len(g.Groups) == 0 {
+		return term.View{Below: []string{l.count(0, 0)}}
+	}
+	v := term.View{Above: term.Heading(groupConstants(g))}
+	var varying []wording.Axis
+	if g.Best {
+		varying = bestAxes(g)
+	}
+	notes := wording.Notes{}
+	v = l.groupRows(v, g, varying, notes)
+	v.Below = append(notes.Lines(), l.groupCount(g))
+	if g.Best {
+		v.Compact = func() term.View {
+			return l.groupRows(term.View{Above: v.Above, Below: v.Below}, g, wording.MergedAxes(varying), notes)
+		}
+	}
+	return v
+}
+
+// groupRows adds the table to a view of groups; varying are the axes of their best points.
+func (l Listing) groupRows(v term.View, g query.Grouping, varying []wording.Axis, notes wording.Notes) term.View {
+	var leading []wording.Axis
+	for i := range g.Keys {
+		leading = append(leading, l.keyAxis(g, i))
+	}
+	if metrics := metricAxis(g); !groupedBy(g, "metric") && g.Same.Metric == "" && hasValue(metrics) {
+		leading = append(leading, metrics)
+	}
+	for i, x := range leading {
+		c := wording.AxisColumn(x)
+		c.Right = c.Right || i < len(g.Keys) && g.Keys[i].Type == answer.TypeInteger
+		if _, ok := schema.Runs.Column(x.Name); ok && wording.AxisHeaders[x.Name] == "" {
+			c.Header = strings.ToUpper(strings.TrimSuffix(x.Name, "_id"))
+		}
+		v.Columns = append(v.Columns, c)
+	}
+	for _, x := range varying {
+		v.Columns = append(v.Columns, wording.AxisColumn(x))
+	}
+	leading = append(leading, varying...)
+	values, columns := groupCells, groupColumns
+	if g.Best {
+		values, columns = bestCells, bestColumns
+	}
+	v.Columns = append(v.Columns, columns...)
+	for i := range g.Groups {
+		var cells []term.Cell
+		for _, x := range leading {
+			cells = append(cells, wording.AxisCell(x, i))
+		}
+		v.Rows = append(v.Rows, append(append(cells, values(&g.Groups[i])...), groupWords(notes, &g.Groups[i])))
+	}
+	return v
+}
+
+// groupColumns are the columns of a group after its keys.
+var groupColumns = []term.Column{
+	{Header: "POINTS", Right: true},
+	{Header: "RUNS", Right: true},
+	{Header: "OK", Right: true, Drop: 1},
+	{Header: "MEDIAN", Right: true},
+	{Header: "LOWEST", Right: true, Drop: 2},
+	{Header: "HIGHEST", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: ""},
+}
+
+func groupCells(g *query.Group) []term.Cell {
+	number := func(v *float64) term.Cell { return term.Cell{Text: output.Quantity(answer.Value(v), g.Unit)} }
+	return []term.Cell{
+		{Text: term.Thousands(g.Points)},
+		{Text: term.Thousands(g.Runs)},
+		{Text: term.Thousands(g.OKRuns)},
+		number(g.Median), number(g.Lowest), number(g.Highest),
+		{Text: wording.Percent(answer.Value(g.Spread))},
+	}
+}
+
+// bestColumns are the columns of a group's best point after the keys and the axes.
+var bestColumns = []term.Column{
+	{Header: "MEDIAN", Right: true},
+	{Header: "P99", Right: true, Drop: 3},
+	{Header: "SPREAD", Right: true, Drop: 4},
+	{Header: "RUNS × N", Right: true, Drop: 2},
+	{Header: "POINTS", Right: true, Drop: 1},
+	{Header: ""},
+}
+
+func bestCells(g *query.Group) []term.Cell {
+	p99, runs := term.Unknown, term.Unknown
+	if p := g.Best; p != nil {
+		p99, runs = output.Quantity(answer.Value(p.P99), g.Unit), wording.RunsTimesSamples(p.Runs, p.SamplesMin, p.SamplesMax)
+	}
+	return []term.Cell{
+		{Text: output.Quantity(answer.Value(g.Median), g.Unit)}, {Text: p99}, {Text: wording.Percent(answer.Value(g.Spread))}, {Text: runs}, {Text: term.Thousands(g.Points)},
+	}
+}
+
+// groupWords are the words of a group's row: how runs that are not ok ended, and why there is no number.
+func groupWords(n wording.Notes, g *query.Group) term.Cell {
+	others := maps.Clone(g.Statuses)
+	if all := others[string(schema.StatusOK)]; all > g.OKRuns {
+		others["profile"] = all - g.OKRuns
+	}
+	delete(others, string(schema.StatusOK))
+	var words []string
+	for _, word := range slices.Sorted(maps.Keys(others)) {
+		n.Add(word, groupMeanings[word])
+		if count := others[word]; count < g.Runs {
+			word = fmt.Sprintf("%s %s", term.Thousands(count), word)
+		}
+		words = append(words, word)
+	}
+	if g.Reason != "" && (g.Reason != query.ReasonNoValue || len(words) == 0) {
+		n.Add(g.Reason, groupMeanings[g.Reason])
+		words = append(words, g.Reason)
+	}
+	return term.Cell{Text: strings.Join(words, ", "), Failed: g.FailedRuns > 0}
+}
+
+// groupCount is the line that counts everything.
+func (l Listing) groupCount(g query.Grouping) string {
+	var ended []string
+	for _, status := range schema.Statuses {
+		if n := g.Statuses[string(status)]; n > 0 {
+			ended = append(ended, term.Thousands(n)+" "+string(status))
+		}
+	}
+	all := fmt.Sprintf("%s, %s: %s", term.Count(g.Points, "point"), term.Count(g.Runs, "run"), strings.Join(ended, ", "))
+	if len(l.By) == 0 {
+		return "the best of " + all
+	}
+	order := ", by " + strings.Join(l.By, ", ")
+	if len(l.Sort) > 0 {
+		order = ", by " + strings.Join(l.Sort, ", ")
+	}
+	if len(g.Groups) < g.Total {
+		return fmt.Sprintf("%s of %s%s (--limit 0 for all); %s", term.Thousands(len(g.Groups)), term.Count(g.Total, "group"), order, all)
+	}
+	return term.Count(g.Total, "group") + order + "; " + all
+}

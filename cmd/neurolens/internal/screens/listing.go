@@ -1,0 +1,10 @@
+package screens
+
+import "github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+
+// Listing shows runs, or groups of them, to a reader.
+type Listing struct {
+	Reader   wording.Reader
+	By, Sort []string // keys, as they were asked for
+	Whole    bool     // no filter leaves runs out
+}
