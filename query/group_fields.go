@@ -62,10 +62,10 @@ func metricFields() []answer.Field[Group] {
 // rangeFields are the numbers of all points.
 func rangeFields() []answer.Field[Group] {
 	return []answer.Field[Group]{
-		inUnit(schema.UnitOfRow, "median", "median over the medians of the points", medianOf),
-		inUnit(schema.UnitOfRow, "lowest", "the lowest of these medians", func(g *Group) *float64 { return g.Lowest }),
-		inUnit(schema.UnitOfRow, "highest", "the highest of these medians", func(g *Group) *float64 { return g.Highest }),
-		inUnit("ratio", "spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median", spreadOf),
+		inUnit("median", "median over the medians of the points", medianOf),
+		inUnit("lowest", "the lowest of these medians", func(g *Group) *float64 { return g.Lowest }),
+		inUnit("highest", "the highest of these medians", func(g *Group) *float64 { return g.Highest }),
+		ratio("spread", "median over the spreads of the points: how much the samples of a run vary, 1.4826 MAD / median", spreadOf),
 	}
 }
 
@@ -91,23 +91,31 @@ func bestFields() []answer.Field[Group] {
 		field("best_runs", answer.TypeInteger, "number of its ok runs", func(p *BestPoint) any { return int64(p.Runs) }),
 		field("samples_min", answer.TypeInteger, "the fewest samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMin) }),
 		field("samples_max", answer.TypeInteger, "the most samples of such a run", func(p *BestPoint) any { return answer.Value(p.SamplesMax) }),
-		inUnit(schema.UnitOfRow, "median", "median over the medians of these runs", medianOf),
-		inUnit(schema.UnitOfRow, "p99", "median over their 99th percentiles", func(g *Group) *float64 {
+		inUnit("median", "median over the medians of these runs", medianOf),
+		inUnit("p99", "median over their 99th percentiles", func(g *Group) *float64 {
 			if g.Best == nil {
 				return nil
 			}
 			return g.Best.P99
 		}),
-		inUnit("ratio", "spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", spreadOf))
+		ratio("spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", spreadOf))
 }
 
 func groupField(name string, t answer.Type, meaning string, of func(*Group) any) answer.Field[Group] {
 	return answer.Field[Group]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 }
 
-func inUnit(unit, name, meaning string, of func(*Group) *float64) answer.Field[Group] {
+// inUnit is a column of numbers in the unit of the row.
+func inUnit(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
 	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.Value(of(g)) })
-	f.Unit = unit
+	f.Unit = schema.UnitOfRow
+	return f
+}
+
+// ratio is a column of ratios, which are computed from measured numbers.
+func ratio(name, meaning string, of func(*Group) *float64) answer.Field[Group] {
+	f := groupField(name, answer.TypeReal, meaning, func(g *Group) any { return answer.ComputedValue(of(g)) })
+	f.Unit = "ratio"
 	return f
 }
 

@@ -31,18 +31,21 @@ func pointCounts() []answer.Field[SessionPoint] {
 
 // pointNumbers are what was measured.
 func pointNumbers() []answer.Field[SessionPoint] {
-	number := func(unit, name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
+	number := func(name, meaning string, of func(*SessionPoint) *float64) answer.Field[SessionPoint] {
 		f := pointField(name, answer.TypeReal, meaning, func(p *SessionPoint) any { return answer.Value(of(p)) })
-		f.Unit = unit
+		f.Unit = schema.UnitOfRow
 		return f
 	}
+	spread := pointField("spread", answer.TypeReal, "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median",
+		func(p *SessionPoint) any { return answer.ComputedValue(p.Spread) })
+	spread.Unit = "ratio"
 	return []answer.Field[SessionPoint]{
 		pointText("metric", "the metric; NULL where runs differ in it", func(p *SessionPoint) string { return p.Metric }),
 		pointText("unit", "its unit; NULL where runs differ in it", func(p *SessionPoint) string { return p.Unit }),
 		pointText("better", "lower or higher: which values of it are better", func(p *SessionPoint) string { return p.Better }),
-		number(schema.UnitOfRow, "median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
-		number(schema.UnitOfRow, "p99", "median over their 99th percentiles", func(p *SessionPoint) *float64 { return p.P99 }),
-		number("ratio", "spread", "median over their spreads: how much the samples of a run vary, 1.4826 MAD / median", func(p *SessionPoint) *float64 { return p.Spread }),
+		number("median", "median over the medians of the ok runs", func(p *SessionPoint) *float64 { return p.Median }),
+		number("p99", "median over their 99th percentiles", func(p *SessionPoint) *float64 { return p.P99 }),
+		spread,
 	}
 }
 

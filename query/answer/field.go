@@ -61,3 +61,11 @@ func Value[T any](v *T) any {
 	}
 	return *v
 }
+
+// ComputedValue is Computed; NULL for nil.
+func ComputedValue(v *float64) any {
+	if v == nil {
+		return nil
+	}
+	return Computed(*v)
+}

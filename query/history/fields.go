@@ -62,12 +62,7 @@ func text(name, meaning string, of func(*Row) string) answer.Field[Row] {
 
 // real is a column of computed numbers.
 func real(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
-	return column(name, answer.TypeReal, meaning, func(r *Row) any {
-		if v := of(r); v != nil {
-			return answer.Computed(*v)
-		}
-		return nil
-	})
+	return column(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
 }
 
 func inUnit(unit string, f answer.Field[Row]) answer.Field[Row] {
