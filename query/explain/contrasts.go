@@ -180,14 +180,11 @@ func (x *explaining) contrast(c judge.Contrast) {
 		row.Alike = append(row.Alike, conditionText(other))
 	}
 	if c.Within != "" {
-		row.Base, row.Head, row.Tested = countsText(c.Base), countsText(c.Head), x.Facts
+		row.Base, row.Head, row.Tested = counted(c.Base[0], c.Base[1]), counted(c.Head[0], c.Head[1]), x.Facts
 		row.Contrast = &Of{Within: c.Within, Runs: c.With, Others: c.Others, Sessions: c.WithSessions, OtherSessions: c.OtherSessions}
 	}
 	x.add(tier, -c.Adjusted, row)
 }
-
-// countsText says how many of how many.
-func countsText(n [2]int) string { return fmt.Sprintf("%d of %d", n[0], n[1]) }
 
 // bareWord matches a value that needs no quotes in a filter.
 var bareWord = regexp.MustCompile(`^[A-Za-z0-9_./:@+-]+$`)

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/sides"
@@ -28,29 +27,26 @@ func (x *explaining) point() {
 
 // compared is a row of a comparison as one of an explanation.
 func compared(kind Kind, name string, r *compare.Row) Row {
-	row := Row{Kind: string(kind), Name: name, Base: valueText(r.Base), Head: valueText(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
+	row := Row{Kind: string(kind), Name: name, Base: measured(r.Base), Head: measured(r.Head), Unit: r.Unit, Scale: r.Scale, Verdict: string(r.Verdict)}
 	if e := r.Estimates; e != nil {
 		row.Estimate = &Estimate{e.Change, e.Low, e.High}
 	}
 	return row
 }
 
-// valueText is the value of a side as text, in its stored unit; empty where there is none.
-func valueText(m *compare.Measured) string {
+// measured is the value of a side; the zero value where there is none.
+func measured(m *compare.Measured) Value {
 	if m == nil || m.Value == nil {
-		return ""
+		return Value{}
 	}
-	if v, ok := answer.Computed(*m.Value).(float64); ok {
-		return schema.CanonicalFloat(v)
-	}
-	return ""
+	return number(*m.Value)
 }
 
 // facts adds the facts in which the sides differ.
 func (x *explaining) facts(differs []facts.Difference) {
 	for _, d := range differs {
 		if !x.req.Facts.Silent(d) {
-			x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: strings.Join(d.Base, ", "), Head: strings.Join(d.Head, ", ")})
+			x.add(factTiers[d.Kind], 0, Row{Kind: string(d.Kind), Name: d.Name, Base: Value{Texts: d.Base}, Head: Value{Texts: d.Head}})
 		}
 	}
 }
@@ -122,10 +118,11 @@ func (x *explaining) counts(tier int, kind Kind, seen [2]sideOfPoint, alone bool
 			continue
 		}
 		row := Row{Kind: string(kind), Name: word, Unit: "runs"}
-		for i, text := range []*string{&row.Base, &row.Head} {
-			if n := seen[i].runs; n > 0 {
-				*text = countsText([2]int{[2]map[string]int{base, head}[i][word], n})
-			}
+		if n := seen[0].runs; n > 0 {
+			row.Base = counted(base[word], n)
+		}
+		if n := seen[1].runs; n > 0 {
+			row.Head = counted(head[word], n)
 		}
 		x.add(tier, float64(max(base[word], head[word])), row)
 	}
@@ -152,7 +149,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 		if changed(o.Verdict) {
 			tier = tierStage
 		}
-		level := func(logs []float64) string { return schema.CanonicalFloat(math.Round(math.Exp(sides.Middle(logs)))) }
+		level := func(logs []float64) Value { return number(math.Round(math.Exp(sides.Middle(logs)))) }
 		change := schema.ScaleRatio.Change
 		x.addTested(tier, math.Abs(o.Change.Value), Row{
 			Kind: string(Stage), Name: names[i], Base: level(pairs[i][0].Base), Head: level(pairs[i][0].Head),
@@ -212,11 +209,11 @@ func (x *explaining) op(key opKey, values [2][]float64, d opDifference) {
 	if math.Abs(d.op) < judge.DefaultThreshold*d.took || d.op == 0 {
 		tier = unranked
 	}
-	level := func(values []float64) string {
+	level := func(values []float64) Value {
 		if len(values) == 0 {
-			return ""
+			return Value{}
 		}
-		return schema.CanonicalFloat(sides.Middle(values))
+		return number(sides.Middle(values))
 	}
 	name := key.name
 	if key.kind != "" && key.kind != key.name {

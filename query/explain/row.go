@@ -11,7 +11,7 @@ type Row struct {
 	Rank       *int64 // nil: it did not change, or is not settled
 	Kind       string // a Kind, or that of a fact
 	Name       string
-	Base, Head string // values as text; empty: none
+	Base, Head Value
 	Estimate   *Estimate
 	Unit       string
 	Scale      schema.Scale
@@ -43,12 +43,7 @@ func Fields() []answer.Field[Row] {
 		return field(name, answer.TypeText, meaning, func(r *Row) any { return answer.Text(of(r)) })
 	}
 	number := func(name, meaning string, of func(*Row) *float64) answer.Field[Row] {
-		return field(name, answer.TypeReal, meaning, func(r *Row) any {
-			if v := of(r); v != nil {
-				return answer.Computed(*v)
-			}
-			return nil
-		})
+		return field(name, answer.TypeReal, meaning, func(r *Row) any { return answer.ComputedValue(of(r)) })
 	}
 	estimate := func(name, meaning string, of func(*Estimate) *float64) answer.Field[Row] {
 		return number(name, meaning, func(r *Row) *float64 {
@@ -70,8 +65,8 @@ func Fields() []answer.Field[Row] {
 		field("rank", answer.TypeInteger, "0 for the point itself, from 1 for what is most likely to matter, NULL for what did not change or is not settled", func(r *Row) any { return answer.Integer(r.Rank) }),
 		text("kind", "what it is about", func(r *Row) string { return r.Kind }),
 		text("name", "what it is; of the point its id, of a contrast a word of a filter", func(r *Row) string { return r.Name }),
-		text("base", "the value of the base; of warnings, statuses and contrasts how many of its runs", func(r *Row) string { return r.Base }),
-		text("head", "the same of the head", func(r *Row) string { return r.Head }),
+		field("base", answer.TypeText, "the value of the base; of warnings, statuses and contrasts how many of its runs", func(r *Row) any { return r.Base.cell() }),
+		field("head", answer.TypeText, "the same of the head", func(r *Row) any { return r.Head.cell() }),
 		estimate("change", "of the ratio less 1, or of the difference, as scale says; of a contrast between the runs of its name and the others", func(e *Estimate) *float64 { return &e.Change }),
 		estimate("low", "the lower end of its interval", func(e *Estimate) *float64 { return &e.Low }),
 		estimate("high", "the upper end of its interval", func(e *Estimate) *float64 { return &e.High }),

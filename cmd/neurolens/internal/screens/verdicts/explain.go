@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -152,17 +151,16 @@ func (w Explanation) chosen() string {
 
 // evidenceCells are those of a line of evidence.
 func evidenceCells(row *explain.Row) []term.Cell {
-	value := func(text string) term.Cell {
-		number, err := strconv.ParseFloat(text, 64)
+	value := func(v explain.Value) term.Cell {
 		switch {
-		case text == "":
+		case v.Runs != nil:
+			return term.Cell{Text: v.Runs.String() + " runs"}
+		case v.Number != nil:
+			return term.Cell{Text: output.Quantity(*v.Number, row.Unit)}
+		case len(v.Texts) == 0:
 			return term.Cell{Text: term.Unknown}
-		case row.Unit == "runs", row.Kind == string(explain.Contrast):
-			return term.Cell{Text: text + " runs"}
-		case row.Scale != "" && err == nil:
-			return term.Cell{Text: output.Quantity(number, row.Unit)}
 		}
-		return term.Cell{Text: term.Cut(shortHashes(text), explainText)}
+		return term.Cell{Text: term.Cut(shortHashes(v.Texts), explainText)}
 	}
 	change, interval, part := evidenceChange(row), "", ""
 	if e := row.Estimate; e != nil && wording.Finite(e.Low) && wording.Finite(e.High) {
@@ -202,11 +200,11 @@ func evidenceDifference(row *explain.Row, v float64) string {
 var hash = regexp.MustCompile(`^[0-9a-f]{32,}$`)
 
 // shortHashes are some texts, of which those that are hashes lose their end.
-func shortHashes(text string) string {
-	all := strings.Split(text, ", ")
-	for i, part := range all {
-		if hash.MatchString(part) {
-			all[i] = wording.ShortCommit(part)
+func shortHashes(texts []string) string {
+	all := slices.Clone(texts)
+	for i, text := range all {
+		if hash.MatchString(text) {
+			all[i] = wording.ShortCommit(text)
 		}
 	}
 	return strings.Join(all, ", ")
@@ -252,8 +250,8 @@ func (w Explanation) quiet(rows []explain.Row) []string {
 // log is the command that lists the commits between the sides; empty where there are none to list.
 func (w Explanation) log() string {
 	for _, row := range w.x.Rows {
-		if row.Name == "git_commit" && row.Base != "" && row.Head != "" && !strings.Contains(row.Base+row.Head, ", ") {
-			return "git log --oneline " + wording.ShortCommit(row.Base) + ".." + wording.ShortCommit(row.Head)
+		if row.Name == "git_commit" && len(row.Base.Texts) == 1 && len(row.Head.Texts) == 1 {
+			return "git log --oneline " + wording.ShortCommit(row.Base.Texts[0]) + ".." + wording.ShortCommit(row.Head.Texts[0])
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,7 +28,7 @@ func line(cells ...any) explain.Row {
 		}
 		return math.NaN()
 	}
-	row := explain.Row{Kind: text(1), Name: text(2), Base: text(3), Head: text(4), Unit: text(8), Scale: schema.Scale(text(9)), Verdict: text(11)}
+	row := explain.Row{Kind: text(1), Name: text(2), Base: sideOf(text(3), text(9)), Head: sideOf(text(4), text(9)), Unit: text(8), Scale: schema.Scale(text(9)), Verdict: text(11)}
 	if rank, ok := cells[0].(int); ok {
 		row.Rank = new(int64(rank))
 	}
@@ -38,6 +39,21 @@ func line(cells ...any) explain.Row {
 		row.Share = new(number(10))
 	}
 	return row
+}
+
+// sideOf is what a side has, as it is printed: a number where there is a scale.
+func sideOf(text, scale string) explain.Value {
+	var c explain.Counted
+	if _, err := fmt.Sscanf(text, "%d of %d", &c.Runs, &c.Of); err == nil {
+		return explain.Value{Runs: &c}
+	}
+	if number, err := strconv.ParseFloat(text, 64); err == nil && scale != "" {
+		return explain.Value{Number: &number}
+	}
+	if text == "" {
+		return explain.Value{}
+	}
+	return explain.Value{Texts: strings.Split(text, ", ")}
 }
 
 // madeExplanation is an explanation of the second of three points, with more rows.
