@@ -16,22 +16,28 @@ import (
 )
 
 func newEnvCommand(a *app) *cobra.Command {
-	var redact bool
+	var redact, facts bool
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Print what bench would store about this machine",
 		Long: `Print the manifest of this machine's environment as bench stores it with every
 run: each fact with its value, or the reason why it is not known. --redact hides
 what tells whose machine it is (names, ids, addresses, the kernel's command
-line), to show the rest to anybody; what bench stores stays as it is.`,
+line), to show the rest to anybody; what bench stores stays as it is.
+
+--facts prints the facts that expressions in sweep files may use, such as
+gpu.memory, with their values here. bench --fact NAME=VALUE gives them others.`,
+		Example: `  neurolens env
+  neurolens env --facts --format json`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd, redact) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return runEnv(a, cmd, redact, facts) },
 	}
+	cmd.Flags().BoolVar(&facts, "facts", false, "the facts that expressions in sweep files may use")
 	cmd.Flags().BoolVar(&redact, "redact", false, "hide what tells whose machine it is")
 	return cmd
 }
 
-func runEnv(a *app, cmd *cobra.Command, redact bool) error {
+func runEnv(a *app, cmd *cobra.Command, redact, facts bool) error {
 	format, err := a.outputFormat()
 	if err != nil {
 		return err
@@ -39,6 +45,13 @@ func runEnv(a *app, cmd *cobra.Command, redact bool) error {
 	env := a.thisMachine(cmd.Context())
 	if redact {
 		env.Facts = probe.Redact(env.Facts, env.Facts["host.name"], env.Facts["machine"], a.getenv("USER"), a.getenv("LOGNAME"))
+	}
+	if facts {
+		m, err := a.machineFacts(cmd.Context(), nil, func() schema.Env { return env })
+		if err != nil {
+			return err
+		}
+		return a.printFacts(format, m)
 	}
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},

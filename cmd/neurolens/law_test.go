@@ -61,6 +61,7 @@ var law = []struct {
 	{"runner/worktree", nil, []string{"golang.org/x/sys"}},
 	{"runner/builtin", []string{"schema"}, nil},
 	{"runner/expression", []string{"schema"}, []string{"github.com/expr-lang/expr"}},
+	{"runner/fact", []string{"schema", "runner/expression", "runner/device"}, nil},
 	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/screens", []string{

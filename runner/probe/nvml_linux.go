@@ -35,6 +35,7 @@ var deviceGetters = []deviceGetter{
 	{"power_limit_default", "nvmlDeviceGetPowerManagementDefaultLimit", decimal(nvml.Device.GetPowerManagementDefaultLimit)},
 	{"clock_sm_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_SM)},
 	{"clock_memory_max", "nvmlDeviceGetMaxClockInfo", clock(nvml.Device.GetMaxClockInfo, nvml.CLOCK_MEM)},
+	{"memory_bus_width", "nvmlDeviceGetMemoryBusWidth", decimal(nvml.Device.GetMemoryBusWidth)},
 	{"clock_sm_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_SM)},
 	{"clock_memory_application", "nvmlDeviceGetApplicationsClock", clock(nvml.Device.GetApplicationsClock, nvml.CLOCK_MEM)},
 	{"persistence", "nvmlDeviceGetPersistenceMode", func(d nvml.Device) (string, nvml.Return) {

@@ -33,6 +33,7 @@ func TestDriverSaysWhatThereIs(t *testing.T) {
 			prefix + "power_limit":        "700000",
 			prefix + "clock_sm_max":       "1980",
 			prefix + "clock_memory_max":   "2619",
+			prefix + "memory_bus_width":   "5120",
 			prefix + "persistence":        "true",
 			prefix + "compute_mode":       "exclusive_process",
 			prefix + "mig":                "false",

@@ -48,6 +48,20 @@ func Resolve(ctx context.Context, name string, environ []string) (Interpreter, e
 	return i, nil
 }
 
+// ModuleVersion gives the version of a module of the interpreter that Resolve finds, as its installer recorded it; empty where
+// there is no such interpreter, or it has no such module. Nothing is imported.
+func ModuleVersion(ctx context.Context, name, module string, environ []string) string {
+	path, err := find(name, environ)
+	if err != nil {
+		return ""
+	}
+	i, err := ask(ctx, path, environ, module)
+	if err != nil {
+		return ""
+	}
+	return i.Packages[module]
+}
+
 // find gives the path of the program that Resolve is to run.
 func find(name string, environ []string) (string, error) {
 	if name != "" {
@@ -128,15 +142,15 @@ const question = "import sys;sys.path[:1]=[p for p in sys.path[:1]if p]"
 // echoes tells that a program took the question for something to print, or for the name of a file.
 func echoes(output []byte) bool { return bytes.Contains(output, []byte(question)) }
 
-// ask runs the program and reads what it says of itself.
-func ask(ctx context.Context, path string, environ []string) (Interpreter, error) {
+// ask runs the program and reads what it says of itself, and of modules beside the frameworks.
+func ask(ctx context.Context, path string, environ []string, modules ...string) (Interpreter, error) {
 	source, err := sources.ReadFile("packages.py")
 	if err != nil {
 		return Interpreter{}, err
 	}
 	asked, cancel := context.WithTimeout(ctx, resolveWait)
 	defer cancel()
-	cmd := exec.CommandContext(asked, path, "-c", question+"\n"+string(source))
+	cmd := exec.CommandContext(asked, path, append([]string{"-c", question + "\n" + string(source)}, modules...)...)
 	cmd.Env, cmd.WaitDelay = environ, closeWait
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a shim may wait for a child, which would live on
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

@@ -50,6 +50,38 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// TestModuleVersion: any distribution that an interpreter has answers to its name, and nothing is imported to find out.
+func TestModuleVersion(t *testing.T) {
+	real := interpreter(t)
+	site := t.TempDir()
+	info := filepath.Join(site, "some_kernels-1.2.3.dist-info")
+	if err := os.Mkdir(info, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		filepath.Join(info, "METADATA"): "Metadata-Version: 2.1\nName: some-kernels\nVersion: 1.2.3\n",
+		filepath.Join(info, "RECORD"):   "somekernels.py,,\n", filepath.Join(info, "top_level.txt"): "somekernels\n",
+		filepath.Join(site, "somekernels.py"): "raise SystemExit('imported')\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environ := append(os.Environ(), "PYTHONPATH="+site)
+	want := map[string]string{"some-kernels": "1.2.3", "some_kernels": "1.2.3", "nonexistent_module": ""}
+	if err := checkVersion(real.Version); err == nil && !strings.HasPrefix(real.Version, "3.8.") && !strings.HasPrefix(real.Version, "3.9.") {
+		want["somekernels"] = "1.2.3"
+	}
+	for module, version := range want {
+		if got := ModuleVersion(t.Context(), real.Path, module, environ); got != version {
+			t.Errorf("%s is %q, want %q", module, got, version)
+		}
+	}
+	if got := ModuleVersion(t.Context(), "/nonexistent/python", "some-kernels", environ); got != "" {
+		t.Errorf("without an interpreter: %q", got)
+	}
+}
+
 // environment is a folder laid out as a virtual environment.
 func environment(t *testing.T, python string) string {
 	t.Helper()

@@ -49,10 +49,33 @@ def versions(modules):
     return found
 
 
+def distributions_of(module):
+    """The distributions that may have brought a module of any name."""
+    from importlib import metadata
+
+    brought = getattr(metadata, "packages_distributions", dict)()  # Python 3.10
+    return DISTRIBUTIONS.get(module, []) + [module] + brought.get(module, [])
+
+
+def version(module):
+    """The version of a module, None where it is not installed or its installer recorded none."""
+    from importlib import metadata
+
+    for distribution in distributions_of(module):
+        try:
+            return str(metadata.version(distribution))
+        except Exception:
+            pass
+    return None
+
+
 def main():
     import json
 
-    found = versions(DISTRIBUTIONS) if sys.version_info >= (3, 8) else {}
+    supported = sys.version_info >= (3, 8)
+    found = versions(DISTRIBUTIONS) if supported else {}
+    for module in sys.argv[1:] if supported else []:
+        found.update({module: text for text in [version(module)] if text})
     sys.stdout.write(json.dumps({
         "path": sys.executable,
         "version": ".".join(str(n) for n in sys.version_info[:3]),

@@ -45,6 +45,7 @@ int nvmlDeviceGetCudaComputeCapability(void *d, int *major, int *minor) { *major
 #ifndef OLD
 int nvmlDeviceGetEnforcedPowerLimit(void *d, unsigned *v) { *v = 700000; return 0; }
 #endif
+int nvmlDeviceGetMemoryBusWidth(void *d, unsigned *v) { *v = 5120; return 0; }
 int nvmlDeviceGetMaxClockInfo(void *d, int kind, unsigned *v) { *v = kind == 1 ? 1980 : 2619; return 0; }
 int nvmlDeviceGetPersistenceMode(void *d, int *v) { *v = 1; return 0; }
 int nvmlDeviceGetComputeMode(void *d, int *v) { *v = 3; return 0; }

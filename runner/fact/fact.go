@@ -1,0 +1,61 @@
+package fact
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/expression"
+)
+
+// Fact is what is known of a fact on every machine.
+type Fact struct {
+	Name    string
+	Kind    expression.Kind // Number or Text
+	Unit    string          // B or B/s; empty: none
+	Meaning string
+
+	read func(*reading) (value any, why string)
+}
+
+// All are the facts, in alphabetical order.
+func All() []Fact { return slices.Clone(facts) }
+
+// find gives the fact of a name.
+func find(name string) (Fact, bool) {
+	i := slices.IndexFunc(facts, func(f Fact) bool { return f.Name == name })
+	if i < 0 {
+		return Fact{}, false
+	}
+	return facts[i], true
+}
+
+// Names are the names of the facts.
+func Names() []string {
+	names := make([]string, len(facts))
+	for i, f := range facts {
+		names[i] = f.Name
+	}
+	return names
+}
+
+var facts = []Fact{
+	{Name: "arch", Kind: expression.Text, Meaning: "instruction set: amd64, arm64", read: system},
+	{Name: "cpu.count", Kind: expression.Number, Meaning: "hardware threads of the system", read: number("cpu.threads")},
+	{Name: "cpu.model", Kind: expression.Text, Meaning: "model of the processor", read: text("cpu.model")},
+	{
+		Name: "gpu.compute_capability", Kind: expression.Number, Meaning: "CUDA compute capability: 8, 9, 12.1",
+		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
+	},
+	{Name: "gpu.count", Kind: expression.Number, Meaning: "GPUs that a benchmark can see", read: gpuCount},
+	{
+		Name: "gpu.memory", Kind: expression.Number, Unit: "B", Meaning: "memory of a GPU, the smallest",
+		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
+	},
+	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU, or of all with commas", read: gpuNames},
+	{
+		Name: "gpu.peak_bandwidth", Kind: expression.Number, Unit: "B/s",
+		Meaning: "highest bandwidth of its memory", read: leastOfGPUs(peakBandwidth),
+	},
+	{Name: "hostname", Kind: expression.Text, Meaning: "name of the host", read: text("host.name")},
+	{Name: "memory", Kind: expression.Number, Unit: "B", Meaning: "of the system, or its control group", read: memory},
+	{Name: "os", Kind: expression.Text, Meaning: "system: linux, darwin", read: system},
+}

@@ -1,0 +1,175 @@
+package fact
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+
+	"github.com/neurolens/neurolens/runner/expression"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Sources are what a machine is asked by. None is called before a fact needs it.
+type Sources struct {
+	Env     func() schema.Env // the manifest of the environment; called once at most
+	Environ []string          // key=value: which GPUs can be seen
+	// Version gives the version of a module of a Python interpreter, whose name may be empty for the usual one; empty: it
+	// has no such module, or there is no interpreter.
+	Version func(interpreter, module string) string
+}
+
+// Machine answers what expressions ask about a machine. One goroutine may use it at a time. A nil *Machine knows nothing.
+type Machine struct {
+	sources  Sources
+	reading  func() *reading
+	given    map[string]any
+	versions map[[2]string]string
+}
+
+// New makes a machine of which given says some facts, as a user writes them: 16GiB, or null for NULL.
+func New(given map[string]string, s Sources) (*Machine, error) {
+	m := &Machine{sources: s, given: map[string]any{}, versions: map[[2]string]string{}}
+	m.reading = sync.OnceValue(func() *reading { return &reading{env: s.Env(), environ: s.Environ} })
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value, err := parse(name, given[name])
+		if err != nil {
+			return nil, err
+		}
+		m.given[name] = value
+	}
+	return m, nil
+}
+
+// parse reads the value of a fact that a user gives.
+func parse(name, value string) (any, error) {
+	f, is := find(name)
+	if !is {
+		if near := schema.Nearest(name, Names()); near != "" {
+			return nil, fmt.Errorf("there is no fact %s: did you mean %s?", name, near)
+		}
+		return nil, fmt.Errorf("there is no fact %s: neurolens env --facts lists them", name)
+	}
+	switch {
+	case value == "null":
+		return nil, nil
+	case f.Kind == expression.Text:
+		return value, nil
+	}
+	number, err := ParseAmount(value, f.Unit)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return number, nil
+}
+
+// ParseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
+func ParseAmount(text, unit string) (float64, error) {
+	q, err := schema.ParseQuantity(text)
+	if err != nil {
+		return 0, err
+	}
+	if q.Unit == "" {
+		return q.Value, nil
+	}
+	stored, factor, known := schema.StoredUnit(q.Unit)
+	switch {
+	case unit == "":
+		return 0, fmt.Errorf("%q: want a number without a unit", text)
+	case !known || stored != unit:
+		return 0, fmt.Errorf("%q: want it in %s, not in %s", text, unit, q.Unit)
+	}
+	return q.Value * factor, nil
+}
+
+// Value is a fact, which is one of All; nil where it is not known, and why.
+func (m *Machine) Value(name string) (value any, why string) {
+	if m == nil {
+		return nil, "unsupported"
+	}
+	if value, is := m.given[name]; is {
+		if value == nil {
+			return nil, "given as null"
+		}
+		return value, ""
+	}
+	if value, is := systems[name]; is {
+		return value, ""
+	}
+	f, _ := find(name)
+	return f.read(m.reading())
+}
+
+// Given are the facts that a user has given other values, as they are stored.
+func (m *Machine) Given() map[string]string {
+	if m == nil {
+		return nil
+	}
+	texts := map[string]string{}
+	for name, value := range m.given {
+		switch value := value.(type) {
+		case nil:
+			texts[name] = "null"
+		case float64:
+			texts[name] = schema.CanonicalFloat(value)
+		case string:
+			texts[name] = value
+		}
+	}
+	return texts
+}
+
+// Functions are those that ask this machine. interpreter gives the Python interpreter of the point that is evaluated; false:
+// it has none.
+func (m *Machine) Functions(interpreter func() (name string, is bool)) []expression.Function {
+	word := []expression.Kind{expression.Text}
+	return []expression.Function{
+		{
+			Name: "exists", Takes: word, Gives: expression.Boolean, Meaning: "there is such a file or folder; the path is relative to the working directory",
+			Call: func(args []any) any {
+				_, err := os.Stat(args[0].(string))
+				return err == nil
+			},
+		},
+		{
+			Name: "version", Takes: word, Gives: expression.Text, Meaning: "version of a module of the point's Python interpreter; NULL where it has none",
+			Call: func(args []any) any {
+				name, is := interpreter()
+				if !is || m == nil {
+					return nil
+				}
+				return orNil(m.version(name, args[0].(string)))
+			},
+		},
+		{
+			Name: "which", Takes: word, Gives: expression.Text, Meaning: "where a program is that a command would start; NULL where there is none",
+			Call: func(args []any) any {
+				path, err := exec.LookPath(args[0].(string))
+				if err != nil {
+					return nil
+				}
+				return orNil(path)
+			},
+		},
+	}
+}
+
+func orNil(text string) any {
+	if text == "" {
+		return nil
+	}
+	return text
+}
+
+// version asks each interpreter once for each module.
+func (m *Machine) version(interpreter, module string) string {
+	key := [2]string{interpreter, module}
+	version, known := m.versions[key]
+	if !known {
+		version = m.sources.Version(interpreter, module)
+		m.versions[key] = version
+	}
+	return version
+}
