@@ -36,7 +36,7 @@ func (p *pace) mean() time.Duration {
 func newEstimate(plan Plan) *estimate {
 	e := &estimate{points: map[subject]*pace{}}
 	for _, p := range plan.Launches {
-		if p.Done == nil {
+		if p.Done == nil && p.Launch.Point.Skip == nil { // which takes no time
 			e.add(subjectOf(p.Launch))
 		}
 	}

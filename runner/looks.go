@@ -23,9 +23,12 @@ func (l *Look) Settled() int { return l.Points - len(l.Open) }
 // notRun is why a point is not settled that was not run on each side: the session has ended before.
 const notRun = "not run"
 
-// ruleFacts are the facts that say how a comparison of the sweep's runs is judged.
+// ruleFacts are the facts that say how a comparison of the sweep's runs is judged, and what a user has said of the machine.
 func ruleFacts(s *sweep.Sweep) map[string]string {
 	facts := make(map[string]string, len(s.Thresholds)+1)
+	for name, text := range s.Facts {
+		facts[sweep.FactGiven+name] = text
+	}
 	for metric, text := range s.Thresholds {
 		facts[factThreshold+metric] = text
 	}

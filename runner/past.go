@@ -103,7 +103,7 @@ func (r rules) indexDone(runs []*schema.Run) map[slot]*schema.Run {
 			run.ErrorKind == kindSuiteTimeout, run.ErrorKind == kindAfterOOM && r.larger:
 			continue
 		}
-		key := slot{run.PointID, *run.RepeatIndex, run.Env.Facts[factProfile]}
+		key := slot{run.PointID, *run.RepeatIndex, run.Env.Facts[factProfile], run.ErrorKind == kindSkipIf}
 		if _, newer := index[key]; !newer {
 			index[key] = run
 		}

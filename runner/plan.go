@@ -51,22 +51,25 @@ type Change struct {
 	Runs     int
 }
 
-// slot is what one launch of a sweep is known by in another session.
+// slot is what one launch of a sweep is known by in another session. A point that is skipped is another launch than the
+// same point where it runs.
 type slot struct {
 	point   string
 	repeat  int64
 	profile string
+	skipped bool
 }
 
 func slotOfLaunch(l sweep.Launch) slot {
-	return slot{l.Point.PointID, int64(l.Repeat), l.Profile}
+	return slot{l.Point.PointID, int64(l.Repeat), l.Profile, l.Point.Skip != nil}
 }
 
 // factProfile is the fact with the profiler of a pass.
 const factProfile = "runner.profile"
 
-// kindSuiteTimeout and kindAfterOOM are the kinds of error of launches that were skipped.
+// The kinds of error of launches that were skipped.
 const (
+	kindSkipIf       = "skip_if"
 	kindSuiteTimeout = "suite_timeout"
 	kindAfterOOM     = "after_oom"
 )

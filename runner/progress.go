@@ -34,8 +34,10 @@ func (p *progress) more(round Plan) {
 
 // ran tells that a launch has a run, which is kept, and how long that took.
 func (p *progress) ran(l sweep.Launch, run *schema.Run, took time.Duration) {
-	p.estimate.measure(subjectOf(l), took)
-	p.estimate.done(subjectOf(l))
+	if l.Point.Skip == nil { // which takes no time
+		p.estimate.measure(subjectOf(l), took)
+		p.estimate.done(subjectOf(l))
+	}
 	e := p.filled(Event{Launch: l, Run: run})
 	p.finished++
 	p.observe(e)

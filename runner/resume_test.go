@@ -81,7 +81,7 @@ func TestResumePrecision(t *testing.T) {
 		result := k.bench(t, s, 0, nil)
 		times := map[slot]int{}
 		for _, r := range k.runs {
-			times[slot{r.PointID, *r.RepeatIndex, ""}]++
+			times[slot{point: r.PointID, repeat: *r.RepeatIndex}]++
 		}
 		if len(times) != 15 || len(k.runs) != 15 || result.Plan.Resumes != k.runs[0].SessionID {
 			t.Errorf("after %d runs: %d of 15 launches, %d runs, resumes %q", after, len(times), len(k.runs), result.Plan.Resumes)

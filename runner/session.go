@@ -97,9 +97,11 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 		return err
 	}
 	s.result.count(&run)
-	s.limits.oom.note(subjectOf(l), run.Status)
-	s.note(l, &run)
-	s.keepCompared(l, &run)
+	if l.Point.Skip == nil {
+		s.limits.oom.note(subjectOf(l), run.Status)
+		s.note(l, &run)
+		s.keepCompared(l, &run)
+	}
 	s.progress.ran(l, &run, time.Since(began))
 	return nil
 }
@@ -128,6 +130,9 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error
 
 // refusal is the outcome of a launch that does not happen, or nil.
 func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
+	if skip := l.Point.Skip; skip != nil {
+		return &task.Outcome{Status: schema.StatusSkipped, ErrorKind: kindSkipIf, Error: skip.Reason}
+	}
 	if late := s.limits.whileLate(); late != nil {
 		return late
 	}

@@ -92,7 +92,7 @@ func (s *session) checkSides(pair *worktree.Pair) error {
 		}
 		uses = uses || len(p.Build) > 0
 	}
-	if !uses {
+	if !uses && len(s.sweep.Points) > 0 {
 		return fmt.Errorf("%s: it uses nothing from the repository: both sides would be the same", s.sweep.Name)
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // benchFlags are the flags of bench, but for those of keys of the sweep file: see defineRuns.
@@ -18,6 +19,7 @@ type benchFlags struct {
 	presets, set  []string
 	quick         bool
 	noProfile     bool
+	facts         []string
 	targets       []string
 	against       string
 	settled       bool
@@ -57,6 +59,7 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	flags.BoolVar(&f.noProfile, "no-profile", false, "no profilers, whatever the sweep says")
 	flags.BoolVar(&f.quick, "quick", false, "--preset quick")
 	flags.StringArrayVar(&f.set, "set", nil, "`KEY=VALUE` in place of any key of the sweep, as timeouts.measure=1m; repeatable")
+	flags.StringArrayVar(&f.facts, "fact", nil, "`NAME=VALUE` of a fact for expressions, in place of this machine's; repeatable")
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
 	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
@@ -126,14 +129,14 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 	if python := a.getenv("NEUROLENS_PYTHON"); o.Given["python"] == "" && python != "" {
 		o.Given["python"] = python
 	}
-	given := cmd.Flags().Changed
+	changed := cmd.Flags().Changed
 	if f.settled {
 		switch {
 		case f.against == "":
 			return o, usageErrorf("--until-settled: want --against REF too: it is two sides that are told apart")
-		case given("repeats"):
+		case changed("repeats"):
 			return o, usageErrorf("--until-settled finds out how many runs it takes, --repeats says it: want one of them")
-		case given("rel-error"):
+		case changed("rel-error"):
 			return o, usageErrorf("--until-settled and --rel-error both say when there are enough runs: want one of them")
 		}
 	}
@@ -141,8 +144,18 @@ func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, err
 	if o.Params, err = assignments("-P", f.params); err != nil {
 		return o, err
 	}
-	o.Tags, err = assignments("--tag", f.tags)
-	return o, err
+	if o.Tags, err = assignments("--tag", f.tags); err != nil {
+		return o, err
+	}
+	given, err := assignments("--fact", f.facts)
+	if err != nil {
+		return o, err
+	}
+	ctx := cmd.Context()
+	if o.Facts, err = a.machineFacts(ctx, given, func() schema.Env { return a.thisMachine(ctx) }); err != nil {
+		return o, usageErrorf("--fact: %v", err)
+	}
+	return o, nil
 }
 
 // rerunWord reads what is to run again.

@@ -20,7 +20,11 @@ func (b *bench) plan() error {
 	return b.print(b.format, t, func() term.View {
 		v := output.TableView(t, b.width)
 		v.Above = planLines(&result.Plan)
-		left := fmt.Sprintf("%s, %d to run", term.Count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done)
+		skips := skipLaunches(&result.Plan)
+		left := fmt.Sprintf("%s, %d to run", term.Count(len(result.Plan.Launches), "run"), len(result.Plan.Launches)-result.Plan.Done-skips)
+		if skips > 0 {
+			left += fmt.Sprintf(", %d to skip", skips)
+		}
 		if expected := result.Plan.Expected; expected > 0 {
 			left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(expected), "ns"))
 		}
@@ -57,12 +61,26 @@ func planTable(p runner.Plan, d description, sided bool) answer.Table {
 		if l.Profile != "" {
 			row[4] = l.Profile
 		}
+		if skip := l.Point.Skip; skip != nil {
+			row[5], row[6] = "skip", skip.Reason
+		}
 		if planned.Done != nil {
 			row[5], row[6], row[7] = "done", nil, planned.Done.RunID
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// skipLaunches counts the launches of points that skip_if leaves out, and that no earlier session has.
+func skipLaunches(p *runner.Plan) int {
+	n := 0
+	for _, planned := range p.Launches {
+		if planned.Launch.Point.Skip != nil && planned.Done == nil {
+			n++
+		}
+	}
+	return n
 }
 
 // controlLaunches counts the launches of points that the change under test cannot touch.

@@ -52,7 +52,7 @@ var law = []struct {
 		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/worktree",
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
-	{"runner/sweep", []string{"schema", "runner/builtin", "runner/extract"}, []string{"go.yaml.in/yaml"}},
+	{"runner/sweep", []string{"schema", "runner/builtin", "runner/expression", "runner/extract", "runner/fact"}, []string{"go.yaml.in/yaml"}},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},

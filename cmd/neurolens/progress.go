@@ -121,11 +121,10 @@ func describe(s *sweep.Sweep) description {
 	return d
 }
 
-// ownPoints are the points of a sweep without those that calibrate adds, unless there are no others.
+// ownPoints are the points of a sweep, those that are skipped too, without those that calibrate adds, unless there are no others.
 func ownPoints(s *sweep.Sweep) []*sweep.Point {
 	var own, all []*sweep.Point
-	for i := range s.Points {
-		p := &s.Points[i]
+	for _, p := range s.Planned() {
 		if all = append(all, p); !p.Calibration {
 			own = append(own, p)
 		}
@@ -208,6 +207,14 @@ func preparation(e runner.Event) string {
 	return term.OneLine("build  " + strings.Join(words, " "))
 }
 
+// sides are how many launches a point has in a repeat.
+func (d description) sides() int {
+	if d.against {
+		return len(sides)
+	}
+	return 1
+}
+
 // headline says what is going to run: quickstart · builtin · tiny_linear · 12 points × 5 repeats = 60 runs · lab3. With
 // those of calibrate it is (12 points + 3 of calibrate) × 5 repeats = 75 runs.
 func (d description) headline(e runner.Event) string {
@@ -220,16 +227,20 @@ func (d description) headline(e runner.Event) string {
 	if d.sweep.Looks != nil && d.sweep.MaxRepeats > d.sweep.Repeats {
 		repeats = fmt.Sprintf("%d to %s", d.sweep.Repeats, term.Count(d.sweep.MaxRepeats, "repeat"))
 	}
-	factors, product := points+" × "+repeats, len(d.sweep.Points)*d.sweep.Repeats
+	factors, product, runs := points+" × "+repeats, len(d.sweep.Points)*d.sweep.Repeats, e.Launches
 	if d.against {
-		factors, product = factors+" × "+term.Count(len(sides), "side"), product*len(sides)
+		factors, product = factors+" × "+term.Count(d.sides(), "side"), product*d.sides()
 	}
-	if product != e.Launches || d.sweep.Looks != nil { // some are done, or there are passes of a profiler, or more to come
+	skipped := len(d.sweep.Skipped)
+	if runs -= skipped * d.sides(); product != runs || d.sweep.Looks != nil { // some are done, or there are passes of a profiler, or more to come
 		factors += ","
 	} else {
 		factors += " ="
 	}
-	parts = append(parts, factors+" "+term.Count(e.Launches, "run"))
+	parts = append(parts, factors+" "+term.Count(runs, "run"))
+	if skipped > 0 {
+		parts = append(parts, term.Count(skipped, "point")+" skipped")
+	}
 	if e.Env.Machine != "" {
 		parts = append(parts, e.Env.Machine)
 	}

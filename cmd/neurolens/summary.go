@@ -53,8 +53,8 @@ func printSummary(a *app, cmd *cobra.Command, format string, s summary) error {
 		return err
 	}
 	position := map[string]int{}
-	for i := range s.sweep.Points {
-		position[s.sweep.Points[i].PointID] = i
+	for i, p := range s.sweep.Planned() {
+		position[p.PointID] = i
 	}
 	slices.SortStableFunc(points, func(x, y query.SessionPoint) int { return position[x.PointID] - position[y.PointID] })
 	return a.print(format, answer.TableOf(query.SessionPointFields(), points), func() term.View { return a.summaryView(points, s) })

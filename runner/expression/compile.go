@@ -37,25 +37,24 @@ type Expression struct {
 	text    string
 	program *vm.Program
 	names   []string
-	calls   []string
 	gives   Kind
 }
 
-// Error is what is wrong with an expression, and where.
-type Error struct {
+// positionError is what is wrong with an expression, and where.
+type positionError struct {
 	Line, Column int // from 1, the column in characters; 0: nowhere in particular
 	Message      string
 }
 
 // Error is the place within the expression and what is wrong there.
-func (e *Error) Error() string {
+func (e *positionError) Error() string {
 	if e.Line == 0 {
 		return e.Message
 	}
 	return fmt.Sprintf("%d:%d: %s", e.Line, e.Column, e.Message)
 }
 
-// Compile reads an expression whose value is to be of a kind, which may be Any. An error is an *Error.
+// Compile reads an expression whose value is to be of a kind, which may be Any. An error says where in the text it is.
 func Compile(text string, scope Scope, gives Kind) (*Expression, error) {
 	if err := checkText(text); err != nil {
 		return nil, err
@@ -76,13 +75,13 @@ func Compile(text string, scope Scope, gives Kind) (*Expression, error) {
 		return nil, err
 	}
 	if kind := kindOf(tree.Node); gives != Any && kind != Any && kind != gives {
-		return nil, &Error{1, 1, fmt.Sprintf("want %s, got %s", gives, kind)}
+		return nil, &positionError{1, 1, fmt.Sprintf("want %s, got %s", gives, kind)}
 	}
 	program, err := c.guarded(tree)
 	if err != nil {
 		return nil, c.translate(err)
 	}
-	return &Expression{text: text, program: program, names: c.names, calls: c.calls, gives: gives}, nil
+	return &Expression{text: text, program: program, names: c.names, gives: gives}, nil
 }
 
 // String is the expression as it was written.
@@ -91,9 +90,6 @@ func (e *Expression) String() string { return e.text }
 // Names are the names that the expression uses, each once, in the order in which they stand there.
 func (e *Expression) Names() []string { return slices.Clone(e.names) }
 
-// Calls tells whether the expression calls a function.
-func (e *Expression) Calls(function string) bool { return slices.Contains(e.calls, function) }
-
 // compilation is what becomes of one text.
 type compilation struct {
 	text      string
@@ -101,7 +97,6 @@ type compilation struct {
 	config    *conf.Config
 	functions map[string]Function // by the name that a program has for them
 	names     []string
-	calls     []string
 }
 
 // called is the name that a program has for a function: no value has it, whatever people call their axes.
@@ -148,7 +143,7 @@ func (c *compilation) program(tree *parser.Tree) (*vm.Program, error) {
 func (c *compilation) errorf(at ast.Node, format string, args ...any) error {
 	e := &file.Error{Location: at.Location()}
 	e.Bind(file.NewSource(c.text))
-	return &Error{e.Line, e.Column + 1, fmt.Sprintf(format, args...)}
+	return &positionError{e.Line, e.Column + 1, fmt.Sprintf(format, args...)}
 }
 
 // goKinds are words of the library's messages, and what they are called here.
@@ -157,7 +152,7 @@ var goKinds = strings.NewReplacer("float64", "number", "string", "text", "bool",
 
 // translate gives an error of the library its place and our words.
 func (c *compilation) translate(err error) error {
-	if own, ok := errors.AsType[*Error](err); ok {
+	if own, ok := errors.AsType[*positionError](err); ok {
 		return own
 	}
 	if in, ok := errors.AsType[*file.Error](err); ok {
@@ -165,10 +160,10 @@ func (c *compilation) translate(err error) error {
 		if strings.Contains(message, "mismatched") {
 			message = goKinds.Replace(message)
 		}
-		return &Error{in.Line, in.Column + 1, message}
+		return &positionError{in.Line, in.Column + 1, message}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
-	return &Error{Message: line}
+	return &positionError{Message: line}
 }
 
 // nameList are the names there are, sorted.

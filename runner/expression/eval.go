@@ -21,7 +21,7 @@ func (e *Expression) Evaluator() *Evaluator {
 
 // Eval gives the value of the expression: a float64, a string or a bool. values are those of its names, float64, string or
 // bool as their kinds say; one that is not there is NULL. The map is not kept, and may be changed and given again. The error
-// is a *NullError where the value is NULL, else an *Error.
+// is a *NullError where the value is NULL.
 func (v *Evaluator) Eval(values map[string]any) (any, error) {
 	value, err := v.vm.Run(v.of.program, values)
 	if err != nil {
@@ -31,7 +31,7 @@ func (v *Evaluator) Eval(values map[string]any) (any, error) {
 		return nil, &NullError{What: v.of.text}
 	}
 	if kind := KindOf(value); v.of.gives != Any && kind != v.of.gives {
-		return nil, &Error{Message: fmt.Sprintf("want %s, got %s", v.of.gives, kind)}
+		return nil, &positionError{Message: fmt.Sprintf("want %s, got %s", v.of.gives, kind)}
 	}
 	return value, nil
 }
@@ -42,7 +42,7 @@ func explain(err error) error {
 		return null
 	}
 	if in, ok := errors.AsType[*file.Error](err); ok {
-		return &Error{in.Line, in.Column + 1, goKinds.Replace(in.Message)}
+		return &positionError{in.Line, in.Column + 1, goKinds.Replace(in.Message)}
 	}
-	return &Error{Message: err.Error()}
+	return &positionError{Message: err.Error()}
 }

@@ -18,7 +18,7 @@ func FuzzCompile(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		e, err := Compile(text, scope, Any)
 		if err != nil {
-			if _, own := errors.AsType[*Error](err); !own {
+			if _, own := errors.AsType[*positionError](err); !own {
 				t.Fatalf("%q: %T: %v", text, err, err)
 			}
 			return

@@ -75,9 +75,6 @@ func (c *compilation) resolveFunction(n *ast.CallNode) error {
 	if few := len(n.Arguments) < len(f.Takes); few || len(n.Arguments) > len(f.Takes) && !f.Variadic {
 		return c.errorf(callee, "%s, got %d", f.wants(), len(n.Arguments))
 	}
-	if !slices.Contains(c.calls, f.Name) {
-		c.calls = append(c.calls, f.Name)
-	}
 	n.Callee = at(callee, &ast.IdentifierNode{Value: called(f.Name)})
 	return nil
 }

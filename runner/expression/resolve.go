@@ -11,11 +11,11 @@ import (
 func checkText(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return &Error{Message: "is empty"}
+		return &positionError{Message: "is empty"}
 	case len(text) > maxText:
-		return &Error{Message: "is longer than 4096 bytes"}
+		return &positionError{Message: "is longer than 4096 bytes"}
 	case !utf8.ValidString(text):
-		return &Error{Message: "is no UTF-8"}
+		return &positionError{Message: "is no UTF-8"}
 	}
 	line, column := 1, 1
 	var quote rune // that of the text that the place is in
@@ -30,9 +30,9 @@ func checkText(text string) error {
 		case strings.ContainsRune("\"'`", r):
 			quote, escaped = r, false
 		case strings.HasPrefix(rest, "//"):
-			return &Error{line, column, "// begins a comment, there is no such division: floor(a / b) is the integer"}
+			return &positionError{line, column, "// begins a comment, there is no such division: floor(a / b) is the integer"}
 		case strings.HasPrefix(rest, "/*"):
-			return &Error{line, column, "/* begins a comment, and an expression has none"}
+			return &positionError{line, column, "/* begins a comment, and an expression has none"}
 		}
 		if column++; r == '\n' {
 			line, column = line+1, 1

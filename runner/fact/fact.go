@@ -28,13 +28,13 @@ func find(name string) (Fact, bool) {
 	return facts[i], true
 }
 
-// Names are the names of the facts.
-func Names() []string {
-	names := make([]string, len(facts))
+// names are the names of the facts.
+func names() []string {
+	all := make([]string, len(facts))
 	for i, f := range facts {
-		names[i] = f.Name
+		all[i] = f.Name
 	}
-	return names
+	return all
 }
 
 var facts = []Fact{

@@ -22,7 +22,9 @@ func machine(t *testing.T, env schema.Env, given map[string]string, environ ...s
 			return env
 		},
 		Environ: environ,
-		Version: func(interpreter, module string) string { return map[string]string{"torch": interpreter + "2.9.1"}[module] },
+		Version: func(interpreter, module string) string {
+			return map[string]string{"torch": interpreter + "2.9.1"}[module]
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func New(given map[string]string, s Sources) (*Machine, error) {
 func parse(name, value string) (any, error) {
 	f, is := find(name)
 	if !is {
-		if near := schema.Nearest(name, Names()); near != "" {
+		if near := schema.Nearest(name, names()); near != "" {
 			return nil, fmt.Errorf("there is no fact %s: did you mean %s?", name, near)
 		}
 		return nil, fmt.Errorf("there is no fact %s: neurolens env --facts lists them", name)
@@ -58,15 +58,15 @@ func parse(name, value string) (any, error) {
 	case f.Kind == expression.Text:
 		return value, nil
 	}
-	number, err := ParseAmount(value, f.Unit)
+	number, err := parseAmount(value, f.Unit)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return number, nil
 }
 
-// ParseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
-func ParseAmount(text, unit string) (float64, error) {
+// parseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
+func parseAmount(text, unit string) (float64, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil {
 		return 0, err
@@ -102,9 +102,9 @@ func (m *Machine) Value(name string) (value any, why string) {
 	return f.read(m.reading())
 }
 
-// Given are the facts that a user has given other values, as they are stored.
+// Given are the facts that a user has given other values, as they are stored; nil where there are none.
 func (m *Machine) Given() map[string]string {
-	if m == nil {
+	if m == nil || len(m.given) == 0 {
 		return nil
 	}
 	texts := map[string]string{}

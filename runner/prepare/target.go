@@ -49,6 +49,11 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	p, side := sub.Point, t.Sides[sub.Side]
 	target := newTarget(t.Sweep.Name, p, side)
+	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
+	if p.Skip != nil { // nothing of it is looked for: that may be why it is skipped
+		t.known[sub] = target
+		return target
+	}
 	if b, ok := t.builds.points[sub]; ok {
 		target.Built = &b.took
 		if b.err != nil {
@@ -70,7 +75,6 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	default:
 		t.preparePython(ctx, target, side)
 	}
-	target.Facts[FactConfig], target.Facts[FactPoints] = configHash(p), t.points
 	if hash := t.builds.hashes[sub.Side]; len(p.Build) > 0 && hash != "" {
 		target.Facts[FactBuild] = hash
 	}

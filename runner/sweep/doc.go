@@ -1,5 +1,6 @@
 // Package sweep reads a sweep file: YAML to the points that it stands for, and to the order in which they are to be
-// launched. It starts no process and opens no file but the one it is given.
+// launched. It starts no process and opens no file but the one it is
+// given; what expressions ask about the machine is asked through Overrides.Facts.
 //
 //	suite: attention                  # default: the file's name without its extension
 //	backend: onnxrt
@@ -52,6 +53,15 @@
 //
 // A word of command, wrapper or build that is {backend} and nothing else becomes these arguments, none or several.
 // Elsewhere {backend} is the value (cpu, mps), and so it is stored; -P backend=mps and include name the value.
+//
+//	skip_if:                          # points that are planned and not run, with the reason
+//	  - {when: backend == "cuda" and gpu.count == 0, reason: CUDA not available}
+//
+// skip_if is looked at point by point, after exclude; its first entry whose expression is true counts. A point that is
+// skipped is in Sweep.Skipped, is launched once a side before all others, and takes part in no block. What an expression
+// may say is in package expression. Here it names the fields of a point, its parameters, seed, and facts about the machine
+// (package fact), which Overrides.Facts answers: a sweep asks for those alone that stand in an expression. What is
+// NULL at a point, and is needed, is an error. docs/expressions.md explains all that.
 //
 // The points of the grid come first, in the order written, the last axis moving fastest, then those of include. Points
 // that are to be compared run next to one another: those which differ only in the axis that `baseline: axis=value`

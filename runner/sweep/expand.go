@@ -19,6 +19,7 @@ type expansion struct {
 	controls  []control
 
 	points  []Point
+	skipped []Point
 	blocks  [][]int
 	blockOf map[string]int
 	lines   map[string]int     // by point_id
@@ -57,7 +58,7 @@ func (e *expansion) expand() (*Sweep, error) {
 		return nil, err
 	}
 	s := e.whole()
-	s.Points, s.blocks, s.calibration = e.points, e.blocks, calibration
+	s.Points, s.Skipped, s.blocks, s.calibration = e.points, e.skipped, e.blocks, calibration
 	return &s, nil
 }
 
@@ -76,7 +77,7 @@ func (e *expansion) checkRemoved() error {
 				return x.at.errorf("removes no point")
 			}
 		}
-		if len(e.points) == 0 && len(e.targets) == 0 {
+		if len(e.points)+len(e.skipped) == 0 && len(e.targets) == 0 {
 			return p.grid.exclude[0].at.errorf("leaves no point")
 		}
 	}
@@ -119,6 +120,13 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		}
 		p.Control = e.controlled(&p)
 		if !e.targeted(p.Benchmark) {
+			return nil
+		}
+		if p.Skip, err = of.skip(&p); err != nil {
+			return err
+		}
+		if p.Skip != nil {
+			e.skipped = append(e.skipped, p)
 			return nil
 		}
 		block := of.block(written)

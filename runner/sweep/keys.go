@@ -130,6 +130,10 @@ var keysOfPoints = []Key{
 	},
 	{Name: "exclude", Value: listOf(0, mapOf(1, axisValue, axisColumns(true)...)), Doc: "Points that are not run."},
 	{
+		Name: "skip_if", Value: oneOrMany(0, Value{Kind: Object, Keys: keysOfSkip}),
+		Doc: "Points that are planned and not run: those at which the expression when is true, with the reason.",
+	},
+	{
 		Name: "baseline", Whole: true, Value: assignmentValue,
 		Doc: "axis=value: points that differ in this axis alone run next to one another; without it the axis is variant.",
 	},

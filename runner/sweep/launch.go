@@ -29,9 +29,12 @@ type Launch struct {
 // to repeat and reversed after a full turn, so that over as many repeats as there are members each has had each
 // position equally often; or they are shuffled. With orderSequential each point is a block. The points of calibrate are
 // blocks that lie evenly among the others, in every order. The passes of profilers come last, and their blocks have
-// numbers that Round gives to none.
+// numbers that Round gives to none. Points that are skipped come first, once each and in no repeat but the first: nothing of
+// them runs. Their blocks have the numbers above all others.
 func (s *Sweep) Launches(o LaunchOptions) []Launch {
-	launches := make([]Launch, 0, len(s.Points)*s.Repeats*o.sides())
+	launches := make([]Launch, 0, len(s.Skipped)*o.sides()+len(s.Points)*s.Repeats*o.sides())
+	passes := s.profilePasses(o)
+	launches = append(launches, s.skips(o, s.firstPass()+len(passes)/o.sides())...)
 	if s.Order == orderSequential {
 		blocks := s.byPoint(o)
 		number(blocks, 0)
@@ -41,7 +44,18 @@ func (s *Sweep) Launches(o LaunchOptions) []Launch {
 			launches = append(launches, s.Round(repeat, o, nil)...)
 		}
 	}
-	return append(launches, s.profilePasses(o)...)
+	return append(launches, passes...)
+}
+
+// skips lists the launches of points that are skipped, which do not happen.
+func (s *Sweep) skips(o LaunchOptions, block int) []Launch {
+	var launches []Launch
+	for i := range s.Skipped {
+		for side := range o.sides() {
+			launches = append(launches, Launch{Point: &s.Skipped[i], Side: side, Block: block + i, Position: side})
+		}
+	}
+	return launches
 }
 
 // Round lists the launches of one repeat: those of the blocks in which wanted holds for some point, each with all its
@@ -177,9 +191,14 @@ func (s *Sweep) byPoint(o LaunchOptions) [][]Launch {
 	return spread(blocks, calibrations)
 }
 
+// firstPass is the number of the first block that Round gives to none.
+func (s *Sweep) firstPass() int {
+	return (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
+}
+
 // profilePasses lists a pass for each point, profiler and side.
 func (s *Sweep) profilePasses(o LaunchOptions) []Launch {
-	block := (len(s.grouped()) + len(s.calibration)) * max(s.Repeats, s.MaxRepeats)
+	block := s.firstPass()
 	var launches []Launch
 	for i := range s.Points {
 		for _, tool := range s.Points[i].Profile {

@@ -113,6 +113,7 @@ func FuzzParse(f *testing.F) {
 		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
 		"command: [a, '{k}', '{n}']\ngrid: {k: {x: [], y: [--y, 1]}, n: 2}\nparams: {s: [1, 2]}\npresets: {quick: {grid: {k: y}}}",
 		operations, operations + "exclude: [{loss: mse}]\ninclude: [{variant: CUDA, batch_size: 9, tile: 3}]",
+		"command: [a, '{k}']\ngrid: {k: [1, x, [2]], kv-h: 3}\nskip_if: [{when: 'k == 1 and gpu.count ?? 0 > 1', reason: r}, {when: param[\"kv-h\"] > 3}]",
 		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
 	} {
 		f.Add([]byte(src), "k", "5,'6'")

@@ -3,7 +3,12 @@ package sweep
 // Only is the sweep with the points alone that are wanted, which stay in their order and their blocks.
 func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	only := *s
-	only.Points = nil
+	only.Points, only.Skipped = nil, nil
+	for i := range s.Skipped {
+		if wanted(&s.Skipped[i]) {
+			only.Skipped = append(only.Skipped, s.Skipped[i])
+		}
+	}
 	at := map[int]int{} // of a point, where it was and where it is
 	for i := range s.Points {
 		if wanted(&s.Points[i]) {

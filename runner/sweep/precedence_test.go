@@ -37,6 +37,7 @@ var levelValues = map[string][]string{
 	"zip":                {"[a, b]", "[a, c]", "[b, c]", "[a, b, c]", "[[a, c]]", "grid: {a: [1, 2], b: [1, 2], c: [1, 2]}\nfile: x.py"},
 	"include":            {"[{a: 5}]", "[{a: 6}]", "[{a: 7}]", "[{a: 8}]", "[{a: 9}]", "grid: {a: 1}\nfile: x.py"},
 	"exclude":            {"[{a: 1}]", "[{a: 2}]", "[{a: 3}]", "[{a: 4}]", "[{a: 5}]", "grid: {a: [1, 2, 3, 4, 5]}\nfile: x.py"},
+	"skip_if":            {"{when: k == 1}", "[{when: k == 2}]", "{when: k == 3}", "{when: k == 4}", "{when: k == 5}", "grid: {k: [1, 2, 3, 4, 5]}\nfile: x.py"},
 	"baseline":           {"a=1", "b=1", "a=2", "grid: {a: [1, 2], b: [1, 2]}\nfile: x.py"},
 	"control":            {"a=1", "b=1", "a=2", "grid: {a: [1, 2], b: [1, 2]}\nfile: x.py"},
 	"calibrate":          {"true", "false", "true", "command: [x]"},
@@ -118,8 +119,10 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 	}
 	for _, s := range []*Sweep{got, want} {
 		s.SHA256 = ""
-		for i := range s.Points {
-			p := &s.Points[i]
+		for _, p := range s.Planned() {
+			if p.Skip != nil {
+				p.Skip.Line = 0
+			}
 			p.Line, p.ModelLine, p.FileLine, p.CommandLine, p.BuildLine, p.PythonLine = 0, 0, 0, 0, 0, 0
 			p.Origins, p.Fixed = nil, nil
 		}

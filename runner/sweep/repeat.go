@@ -21,12 +21,25 @@ func Repeat(run *schema.Run, against string) []string {
 	if file == "" {
 		return nil
 	}
-	words := slices.Concat([]string{"bench", file}, pointWords(run), optionWords(run))
+	words := slices.Concat([]string{"bench", file}, pointWords(run), optionWords(run), givenFacts(run))
 	if tool, ok := facts["runner.profile"]; ok {
 		words = append(words, "--profile", tool)
 	}
 	if against != "" {
 		words = append(words, "--against", against)
+	}
+	return words
+}
+
+// FactGiven begins the facts of a run that a user has given other values than the machine's; the name follows.
+const FactGiven = "runner.fact."
+
+// givenFacts give them again.
+func givenFacts(run *schema.Run) (words []string) {
+	for _, name := range slices.Sorted(maps.Keys(run.Env.Facts)) {
+		if fact, is := strings.CutPrefix(name, FactGiven); is {
+			words = append(words, "--fact", fact+"="+run.Env.Facts[name])
+		}
 	}
 	return words
 }

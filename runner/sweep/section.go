@@ -15,6 +15,7 @@ type section struct {
 	settings settings
 	grid     *grid
 	program  *program
+	skips    []skipRule
 	models   map[string]*value // by name
 
 	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
@@ -56,6 +57,9 @@ func readSection(d *document, size *int) (*section, error) {
 		return nil, err
 	}
 	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
+		return nil, err
+	}
+	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -24,8 +25,10 @@ type Sweep struct {
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags       map[string]string // stored with every run; nil where there are none
 	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
+	Facts      map[string]string // about the machine, that a user has given other values; nil where there are none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
-	Points     []Point           // in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
+	Points     []Point           // that run, in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
+	Skipped    []Point           // that skip_if leaves out, in expansion order; likewise
 
 	blocks      [][]int // indices into Points: the points of one block, in expansion order
 	calibration []int   // indices into Points, which are in no block
@@ -46,6 +49,8 @@ type Point struct {
 	BatchSize *int64
 	SeqLen    *int64
 	Params    map[string]string // the other axes, in canonical text; nil where there are none
+
+	Skip *Skip // why it is not run; nil: it is
 
 	// Control: the change under test cannot touch the point. Calibration: it is one that calibrate adds, and a control.
 	Control, Calibration bool
@@ -116,6 +121,8 @@ type Overrides struct {
 	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
 	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
 	UntilSettled bool
+	// Facts answers what expressions ask about the machine. It is asked for the facts alone that the file names. nil: none is known.
+	Facts *fact.Machine
 	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out,
 	// but for those of calibrate.
 	Targets []string
@@ -172,6 +179,7 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 		return nil, err
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
+	sweep.Facts = o.Facts.Given()
 	return sweep, nil
 }
 
@@ -188,6 +196,7 @@ type document struct {
 	chosen    map[string]bool       // by label: the command line says which of them run
 	elsewhere map[string]bool       // axes that other documents of the file have, and this one has not
 	from      map[*yaml.Node]string // the layer of a node; those of the sweep itself are not there
+	language  *language             // of expressions; nil before the first one
 }
 
 // line is that of a key in the file, 0 where it is not there.

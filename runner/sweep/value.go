@@ -49,6 +49,8 @@ var (
 	shareValue    = Value{Kind: Share}
 	// wordsValue is a program and its arguments. A line for a shell is refused.
 	wordsValue = Value{Kind: Either, Among: []Value{{Kind: Scalar, Pattern: `^\s*\S*\s*$`}, listOf(1, scalarValue)}}
+	// expressionValue is an expression. Numbers and switches are some too.
+	expressionValue = scalarValue
 	// assignmentValue names a value of an axis.
 	assignmentValue = Value{Kind: Text, Pattern: "="}
 )

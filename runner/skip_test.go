@@ -1,0 +1,83 @@
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// skipSweep has a point that runs, and two that run where there is a GPU; their program is nowhere.
+func skipSweep(t *testing.T, gpus string) *sweep.Sweep {
+	t.Helper()
+	m, err := fact.New(map[string]string{"gpu.count": gpus}, fact.Sources{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := map[string]string{"0": "nonexistent-program", "1": "echo"}[gpus]
+	s, err := sweep.Read("skip.yaml", strings.NewReader(`
+command: ["{tool}", "{n}"]
+grid: {tool: "true", n: 1}
+include: [{tool: `+tool+`, n: [2, 3]}]
+iterations: 1
+repeats: 2
+skip_if: {when: n > 1 and gpu.count == 0, reason: no GPU}
+`), sweep.Overrides{Facts: m})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// TestSkipIf: points that are skipped are runs with the reason, once a session, whose programs need not be there; they are no
+// failures, and another session with other facts runs them.
+func TestSkipIf(t *testing.T) {
+	k := &shelf{}
+	result := k.bench(t, skipSweep(t, "0"), 0, nil)
+	if result.Failed() != 0 || result.Statuses[schema.StatusSkipped] != 2 || result.Statuses[schema.StatusOK] != 2 {
+		t.Fatalf("%v", result.Statuses)
+	}
+	for _, r := range k.runs[:2] {
+		if r.Status != schema.StatusSkipped || r.ErrorKind != kindSkipIf || r.Error != "no GPU" || *r.RepeatIndex != 0 ||
+			r.Params["n"] == "1" || r.Stage != "" || r.Metrics != nil || r.Env.Facts["runner.fact.gpu.count"] != "0" {
+			t.Errorf("a skip is %s %s %q of %v, stage %q, facts %v", r.Status, r.ErrorKind, r.Error, r.Params, r.Stage, r.Env.Facts)
+		}
+	}
+	for _, e := range k.events {
+		if e.Run != nil && e.Launches != 4 {
+			t.Errorf("%d launches, want 4", e.Launches)
+		}
+	}
+}
+
+// TestSkipResume: a session goes on from the skips of an earlier one, and a point that was skipped and now runs is missing.
+func TestSkipResume(t *testing.T) {
+	k := &shelf{}
+	k.bench(t, skipSweep(t, "0"), 3, nil) // two skips and one run
+	result := k.bench(t, skipSweep(t, "0"), 0, nil)
+	if result.Plan.Done != 3 || result.Runs() != 1 || len(k.runs) != 4 {
+		t.Errorf("done %d, then %d runs, %d in all", result.Plan.Done, result.Runs(), len(k.runs))
+	}
+	plan := k.bench(t, skipSweep(t, "1"), 0, func(o *Options) { o.DryRun = true }).Plan
+	for _, p := range plan.Launches {
+		if p.Done != nil && p.Done.Status == schema.StatusSkipped || p.Launch.Point.Skip != nil {
+			t.Errorf("where there is a GPU, %v is skipped", p.Launch.Point.Params)
+		}
+	}
+	all := k.bench(t, skipSweep(t, "0"), 0, nil) // all is done: it begins anew
+	if all.Runs() != 4 || all.Statuses[schema.StatusSkipped] != 2 {
+		t.Errorf("again: %v", all.Statuses)
+	}
+}
+
+// TestSkipAll: where every point is skipped, nothing is launched and nothing has failed.
+func TestSkipAll(t *testing.T) {
+	k := &shelf{}
+	s := parse(t, "command: [nonexistent-program, '{n}']\ngrid: {n: [1, 2]}\nskip_if: {when: true, reason: none}\n")
+	result := k.bench(t, s, 0, nil)
+	if result.Runs() != 2 || result.Failed() != 0 || result.Measured() != 0 || result.Plan.Expected != 0 {
+		t.Errorf("%+v", result)
+	}
+}

@@ -1,0 +1,205 @@
+package sweep
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/expression"
+	"github.com/neurolens/neurolens/runner/fact"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// paramPrefix goes before a parameter in an expression, where its name is no word or is that of something else.
+const paramPrefix = "param."
+
+// identityKinds are the fields of a point that every expression may name. A point that does not say one has NULL there.
+var identityKinds = map[string]expression.Kind{
+	"benchmark": expression.Text, "variant": expression.Text, "backend": expression.Text, "model": expression.Text,
+	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
+}
+
+// language is what the expressions of a sweep may name, with the values that this has at one point after the other. What is
+// named alike is first the field of a point, then its parameter, then the fact; param.NAME is always the parameter.
+type language struct {
+	scope  expression.Scope
+	facts  *fact.Machine
+	seed   *int64
+	params map[string]string // the parameter of a name
+	values map[string]any    // of facts that were asked for, and of the point
+	point  *Point
+}
+
+// formula is an expression of the sweep file.
+type formula struct {
+	*expression.Evaluator
+	at       field
+	text     string
+	names    []string
+	language *language
+}
+
+// speak gives the language of the document's expressions, which is made for the first of them.
+func (d *document) speak(g *grid, seed *int64) *language {
+	if d.language == nil {
+		d.language = newLanguage(g, d.over.Facts, seed, d.elsewhere)
+	}
+	return d.language
+}
+
+// newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
+// has not, are NULL.
+func newLanguage(g *grid, facts *fact.Machine, seed *int64, elsewhere map[string]bool) *language {
+	l := &language{facts: facts, seed: seed, params: map[string]string{}, values: map[string]any{}}
+	names := map[string]expression.Kind{}
+	for _, f := range fact.All() {
+		names[f.Name] = f.Kind
+	}
+	params := map[string]expression.Kind{}
+	for axis := range elsewhere {
+		params[axis] = expression.Any
+	}
+	for i, a := range g.axes {
+		params[a.name] = g.kindOf(i)
+	}
+	for name, kind := range params {
+		if !schema.IsAxisColumn(name) {
+			names[name], names[paramPrefix+name] = kind, kind
+			l.params[name], l.params[paramPrefix+name] = name, name
+		}
+	}
+	maps.Copy(names, identityKinds)
+	for name := range identityKinds {
+		delete(l.params, name)
+	}
+	l.scope = expression.Scope{Names: names, Functions: facts.Functions(l.interpreter)}
+	return l
+}
+
+// interpreter is that of the point.
+func (l *language) interpreter() (name string, is bool) {
+	return l.point.Python, slices.Contains(pythonRun, l.point.Executor)
+}
+
+// kindOf is the kind that all values of an axis have; Any where they have several.
+func (g *grid) kindOf(axis int) expression.Kind {
+	values := slices.Clone(g.axes[axis].values)
+	for _, e := range g.include {
+		values = append(values, e.values[axis]...)
+	}
+	kind := expression.KindOf(datum(values[0].text, values[0].typed))
+	for _, v := range values[1:] {
+		if expression.KindOf(datum(v.text, v.typed)) != kind {
+			return expression.Any
+		}
+	}
+	return kind
+}
+
+// datum is the value of a parameter in an expression, of its canonical text and, where that does not say all, its JSON: a
+// number, true or false, or text. Lists and maps are their canonical text.
+func datum(text, typed string) any {
+	if strings.HasPrefix(typed, `"`) {
+		return text
+	}
+	switch text {
+	case "true":
+		return true
+	case "false":
+		return false
+	}
+	if canonical, err := schema.CanonicalNumber(text); err == nil && canonical == text {
+		if number, err := strconv.ParseFloat(text, 64); err == nil {
+			return number
+		}
+	}
+	return text
+}
+
+// compile reads an expression whose value is to be of a kind. Numbers and switches of YAML are expressions too.
+func (l *language) compile(f field, gives expression.Kind) (*formula, error) {
+	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
+		return nil, f.want("an expression")
+	}
+	e, err := expression.Compile(f.Value, l.scope, gives)
+	if err != nil {
+		return nil, f.errorf("%v", err)
+	}
+	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
+}
+
+// eval gives the value of the formula at a point. What is NULL is an error that names it.
+func (f *formula) eval(p *Point) (any, error) {
+	l := f.language
+	l.point = p
+	for _, name := range f.names {
+		l.values[name] = l.value(name)
+	}
+	value, err := f.Eval(l.values)
+	if null, is := errors.AsType[*expression.NullError](err); is {
+		return nil, &nullError{f.at.errorf("%s", l.explain(null))}
+	}
+	if err != nil {
+		return nil, f.at.errorf("%v", err)
+	}
+	return value, nil
+}
+
+// nullError says that an expression has no value at a point.
+type nullError struct{ error }
+
+// explain says what is NULL, why, and what to do.
+func (l *language) explain(null *expression.NullError) string {
+	if l.isFact(null.Name) {
+		_, why := l.facts.Value(null.Name)
+		return null.Name + " is not known here (" + why + "): write (" + null.Name + " ?? VALUE) for a default, or give --fact " + null.Name + "=VALUE"
+	}
+	return null.Error() + ": write (... ?? VALUE) for a default"
+}
+
+// isFact tells whether a name is that of a fact.
+func (l *language) isFact(name string) bool {
+	_, identity := identityKinds[name]
+	_, param := l.params[name]
+	_, known := l.scope.Names[name]
+	return known && !identity && !param
+}
+
+// value is that of a name at the point, nil where it is NULL.
+func (l *language) value(name string) any {
+	if axis, is := l.params[name]; is {
+		if text, has := l.point.Params[axis]; has {
+			return datum(text, l.point.Values[axis])
+		}
+		return nil
+	}
+	number := func(n *int64) any {
+		if n == nil {
+			return nil
+		}
+		return float64(*n)
+	}
+	switch name {
+	case "batch_size":
+		return number(l.point.BatchSize)
+	case "seq_len":
+		return number(l.point.SeqLen)
+	case "seed":
+		return number(l.seed)
+	}
+	if _, identity := identityKinds[name]; identity {
+		if text := l.point.textOf(name); text != "" {
+			return text
+		}
+		return nil
+	}
+	if value, asked := l.values[name]; asked {
+		return value
+	}
+	value, _ := l.facts.Value(name)
+	return value
+}

@@ -1,0 +1,104 @@
+package sweep
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/expression"
+)
+
+// Skip says why a point is planned and not run.
+type Skip struct {
+	When   string // the expression of skip_if that holds at the point
+	Reason string
+	Line   int // of the expression
+}
+
+// skipRule is an entry of skip_if.
+type skipRule struct {
+	when   *formula
+	reason string
+}
+
+// keysOfSkip are the keys of an entry of skip_if.
+var keysOfSkip = []Key{
+	{Name: "when", Value: expressionValue, Doc: "An expression that is true at the points that are skipped."},
+	{Name: "reason", Value: textValue, Doc: "Why; without it the expression."},
+}
+
+// readSkips reads skip_if: an entry, or a list of them.
+func (d *document) readSkips(g *grid, seed *int64) ([]skipRule, error) {
+	f := d.keys["skip_if"]
+	if !f.given() {
+		return nil, nil
+	}
+	l := d.speak(g, seed)
+	if len(f.Content) > maxEntries {
+		return nil, f.errorf("more than %d entries", maxEntries)
+	}
+	var rules []skipRule
+	for _, item := range f.items() {
+		keys, err := item.knownOfExpressions(keyNames(keysOfSkip))
+		if err != nil {
+			return nil, err
+		}
+		if !keys["when"].given() {
+			return nil, item.errorf("want {when: EXPRESSION, reason: TEXT}: when is missing")
+		}
+		rule := skipRule{}
+		if rule.when, err = l.compile(keys["when"], expression.Boolean); err != nil {
+			return nil, err
+		}
+		rule.reason = rule.when.text
+		if reason := keys["reason"]; reason.given() {
+			if rule.reason, err = reason.text(); err != nil {
+				return nil, err
+			}
+			if err := reason.checkUnfilled(rule.reason); err != nil {
+				return nil, err
+			}
+		}
+		rules = append(rules, rule)
+	}
+	return rules, nil
+}
+
+// knownOfExpressions are the values of a map with expressions in it. YAML takes `{when: max(a, b) > 1}` for two keys, the
+// second of which is `b) > 1`.
+func (f field) knownOfExpressions(keys []string) (map[string]field, error) {
+	members, err := f.members(f.what + ".")
+	if err != nil {
+		return nil, err
+	}
+	for i, m := range members {
+		if !slices.Contains(keys, m.key) && !axisName.MatchString(m.key) {
+			return nil, f.with(f.Content[2*i], f.what).errorf("unknown key %s: quote the expression: in braces, YAML ends it at a comma", shorten(m.key))
+		}
+	}
+	return f.known(f.what+".", keys)
+}
+
+// skip tells why a point is not to be run; nil: it is.
+func (of *section) skip(p *Point) (*Skip, error) {
+	for _, rule := range of.skips {
+		holds, err := rule.when.eval(p)
+		if err != nil {
+			return nil, err
+		}
+		if holds == true {
+			return &Skip{When: rule.when.text, Reason: rule.reason, Line: rule.when.at.fileLine()}, nil
+		}
+	}
+	return nil, nil
+}
+
+// Planned are the points that run, and then those that are skipped.
+func (s *Sweep) Planned() []*Point {
+	all := make([]*Point, 0, len(s.Points)+len(s.Skipped))
+	for i := range s.Points {
+		all = append(all, &s.Points[i])
+	}
+	for i := range s.Skipped {
+		all = append(all, &s.Skipped[i])
+	}
+	return all
+}
