@@ -1,14 +1,17 @@
 package schema
 
+import "strings"
+
 // Nearest gives the candidate that a misspelt word probably means: at most a third of the candidate's letters, or one, to
-// insert, remove, replace or swap. It is empty where none is near, and for words of more than 40 bytes.
+// insert, remove, replace or swap, whatever their case. It is empty where none is near, and for words of more than 40 bytes.
 func Nearest(word string, candidates []string) string {
 	best, least := "", len(word)
 	if len(word) > 40 { // no name is near, and the distance would cost
 		return ""
 	}
+	word = strings.ToLower(word)
 	for _, c := range candidates {
-		if d := distance(word, c); d < least && d <= max(1, len(c)/3) {
+		if d := distance(word, strings.ToLower(c)); d < least && d <= max(1, len(c)/3) {
 			best, least = c, d
 		}
 	}
