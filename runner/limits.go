@@ -18,6 +18,26 @@ type limits struct {
 	timeout time.Duration // of the suite
 	larger  bool          // points are launched although a smaller one ran out of memory
 	oom     outOfMemory
+	skipped map[subject]task.Outcome // of points that said that they cannot run here: they are not asked again
+}
+
+// noteSkipped remembers a point that said that it cannot run here.
+func (l *limits) noteSkipped(sub subject, o task.Outcome) {
+	if o.Status != schema.StatusSkipped {
+		return
+	}
+	if l.skipped == nil {
+		l.skipped = map[subject]task.Outcome{}
+	}
+	l.skipped[sub] = task.Outcome{Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error}
+}
+
+// before is the outcome of a launch that an earlier one has said cannot happen; nil: none has.
+func (l *limits) before(sub subject) *task.Outcome {
+	if o, known := l.skipped[sub]; known {
+		return &o
+	}
+	return nil
 }
 
 // over tells that nothing more is to be begun.

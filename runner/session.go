@@ -121,6 +121,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error
 	if err != nil {
 		return schema.Run{}, err
 	}
+	s.limits.noteSkipped(subjectOf(l), came.outcome)
 	run := s.assembler.run(l, t, came.outcome, came.volatile)
 	if came.changed {
 		run.Warnings = append(run.Warnings, WarnFileChanged)
@@ -139,6 +140,9 @@ func (s *session) refusal(l sweep.Launch, t *prepare.Target) *task.Outcome {
 	if t.Refused != nil {
 		outcome := *t.Refused
 		return &outcome
+	}
+	if said := s.limits.before(subjectOf(l)); said != nil {
+		return said
 	}
 	return s.limits.afterOOM(subjectOf(l))
 }

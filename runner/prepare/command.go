@@ -1,8 +1,10 @@
 package prepare
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 
@@ -17,6 +19,10 @@ const maxCommandFiles = 20
 // cannot be found is left to the launch.
 func (h *Targets) prepareCommand(t *Target, side Side) {
 	path, err := task.LookPath(t.Point.Command[0], slices.Concat(os.Environ(), t.Spec.Env))
+	absent := errors.Is(err, exec.ErrNotFound) || err == nil && infoOf(inDir(t.Spec.Dir, path)) == nil
+	if absent && t.Point.Optional {
+		t.refuse(schema.StatusSkipped, kindAbsent, t.at(t.Point.CommandLine), t.checkProgram())
+	}
 	if err != nil {
 		return
 	}

@@ -85,7 +85,7 @@ func (m *missing) look(t *Target, side int) {
 		if err := t.checkProgram(); err != nil {
 			m.add(side, t.at(t.Point.CommandLine), err.Error())
 		}
-	case t.Python.Path != "":
+	case t.Python.Path != "" && !t.Point.Optional: // what an optional one lacks its runs say
 		m.want(t, side)
 	}
 }

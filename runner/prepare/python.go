@@ -60,7 +60,7 @@ func (t *Target) hash(h *Targets, fact, path string, at location) {
 	text, err := h.sha256(inDir(t.Spec.Dir, path))
 	if err != nil {
 		kind, _, _ := strings.Cut(fact, ".")
-		t.refuse(schema.StatusError, kind, at, fileError(path, err))
+		t.refuseFile(kind, at, path, err)
 		return
 	}
 	t.Facts[fact] = text
@@ -72,7 +72,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 	if p.ModelPath != "" {
 		text, err := h.sha256(inDir(t.Spec.Dir, p.ModelPath))
 		if err != nil {
-			t.refuse(schema.StatusError, "model", at, fileError("model "+p.ModelPath, err))
+			t.refuseFile("model", at, "model "+p.ModelPath, err)
 		}
 		t.ModelSHA256 = text
 		return

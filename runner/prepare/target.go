@@ -36,6 +36,9 @@ type Target struct {
 	launched bool
 }
 
+// kindAbsent is the kind of error of what is not there, and need not be.
+const kindAbsent = "absent"
+
 // modelFile is the name of a generated model in the run directory.
 const modelFile = "model.onnx"
 
@@ -87,7 +90,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		Point: p, Facts: asked(p), file: file,
 		Spec: task.Spec{
 			Executor: p.Executor, Command: p.Command, Dir: side.resolve(p.Dir), Config: configOf(p),
-			Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
+			SkipExit: p.SkipExit, Env: environOf(p.Env), Warmup: p.Warmup, Iterations: p.Iterations, Budget: p.Budget, Deadlines: deadlinesOf(p.Timeouts),
 		},
 	}
 	for _, m := range p.Metrics {
@@ -178,6 +181,15 @@ func (t *Target) refuse(status schema.Status, kind string, at location, err erro
 		text = fmt.Sprintf("%s:%d: %s", at.file, at.line, text)
 	}
 	t.Refused = &task.Outcome{Status: status, Stage: stage, ErrorKind: kind, Error: text}
+}
+
+// refuseFile keeps the reason why a file cannot be read that a target runs. An optional one that is not there is skipped.
+func (t *Target) refuseFile(kind string, at location, what string, err error) {
+	status := schema.StatusError
+	if t.Point.Optional && errors.Is(err, fs.ErrNotExist) {
+		status, kind = schema.StatusSkipped, kindAbsent
+	}
+	t.refuse(status, kind, at, fileError(what, err))
 }
 
 // location is a line of a sweep file; 0 is not known.

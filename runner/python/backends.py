@@ -135,10 +135,13 @@ def framework(worker, module, package):
     try:
         return importlib.import_module(module)
     except Exception as error:  # a wheel without its libraries raises OSError, ValueError and others
-        if isinstance(error, ModuleNotFoundError) and error.name == module:
-            raise worker.Failure("not_installed", "%s is not installed for %s: %s" % (module, python, install))
-        why = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise worker.Failure("not_installed", "%s does not load in %s (%s): %s" % (module, python, why, install))
+        text = "%s is not installed for %s: %s" % (module, python, install)
+        if not isinstance(error, ModuleNotFoundError) or error.name != module:
+            why = (str(error).strip().splitlines() or [type(error).__name__])[0]
+            text = "%s does not load in %s (%s): %s" % (module, python, why, install)
+        if worker.settings.get("optional"):
+            raise worker.Skipped("absent", text)
+        raise worker.Failure("not_installed", text)
 
 
 class Dimensions:

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 
-from neurolens_worker import LABELS, Failure, Unsupported
+from neurolens_worker import LABELS, Failure, Skipped, Unsupported
 
 PREFIX = "param."
 FACTORY = "get_benchmark"  # a function of this name makes the benchmark
@@ -321,14 +321,20 @@ def load(worker):
     """Imports the file of the point and makes its benchmark."""
     named = worker.settings["file"]
     path = worker.file = os.path.abspath(named)
+    optional = worker.settings.get("optional")
     if not os.path.isfile(path):
         raise Failure("import", "benchmark file %s: %s" % (
             named, "not a file" if os.path.exists(path) else "no such file"))
-    module = import_file(path)
+    try:
+        module = import_file(path)
+    except ImportError as error:
+        if not optional:
+            raise
+        raise Skipped("absent", "%s: %s: %s" % (named, type(error).__name__, error))
     stem = os.path.splitext(os.path.basename(path))[0]
     name = worker.settings.get("object") or find(module, stem)
     if not hasattr(module, name):
-        raise Failure("setup", "%s has no %s" % (named, name))
+        raise (Skipped("absent", "%s has no %s" % (named, name)) if optional else Failure("setup", "%s has no %s" % (named, name)))
     target = getattr(module, name)
     if not callable(target) and not hasattr(target, "benchmark_fn"):
         raise Failure("setup", "%s in %s is no class and no function" % (name, named))

@@ -38,13 +38,24 @@ MAX_VALUES = 16384  # in one event, so that its line stays far below 1 MiB
 WORD_CAPACITY, WORD_WARMUP, WORD_PROGRESS, WORD_PEAK, WORD_BEGINS, WORD_STOP, WORD_ROWS = 2, 3, 4, 6, 504, 511, 512
 BYTE_STATE, BYTE_LENGTH, BYTE_TEXT, BYTE_BEGINS, BYTE_ROWS = 56, 60, 64, 4032, 4096
 UNSET = -(1 << 63)  # a row that nobody measured
-RESULT, ERROR, UNSUPPORTED = 1, 2, 3
+RESULT, ERROR, UNSUPPORTED, SKIPPED = 1, 2, 3, 4
+
+SKIPS = {("unittest.case", "SkipTest"), ("_pytest.outcomes", "Skipped")}  # exceptions with which a test skips itself
+SKIP_WORD = "SKIPPED:"
 
 LABELS = ("benchmark", "model", "backend", "variant")  # of config: names, which choose no size and no type
 
 
 class Unsupported(Exception):
     """The point does not exist here, which is no failure: a word to select by, and one line."""
+
+    def __init__(self, kind, message):
+        super().__init__(kind, message)
+        self.kind, self.message = kind, message
+
+
+class Skipped(Exception):
+    """The benchmark cannot run here, as it says itself or as somebody expected: a word, and one line."""
 
     def __init__(self, kind, message):
         super().__init__(kind, message)
@@ -156,9 +167,9 @@ class Samples:
 
 class Worker:
     """One point on its way through the stages. Backends are handed this object: they may use fact, missing, warning,
-    run_dir, Unsupported and Failure."""
+    run_dir, Unsupported, Skipped and Failure."""
 
-    Unsupported, Failure = Unsupported, Failure
+    Unsupported, Skipped, Failure = Unsupported, Skipped, Failure
 
     def __init__(self, run_dir):
         self.run_dir = run_dir
@@ -400,12 +411,13 @@ class Worker:
     def fail(self, error):
         """Reports how the point ended and gives the exit status."""
         self.note_peak()
-        error = self.explained(error)
-        if isinstance(error, Unsupported):
-            self.refused = True
-            self.samples.finish(UNSUPPORTED, error.kind, one_line(error.message))
-            self.events.send("unsupported", stage=self.stage, kind=error.kind, message=one_line(error.message))
-            return 0
+        error = self.explained(self.skipped(error) or error)
+        for kind, state, event in (Unsupported, UNSUPPORTED, "unsupported"), (Skipped, SKIPPED, "skipped"):
+            if isinstance(error, kind):
+                self.refused = True
+                self.samples.finish(state, error.kind, one_line(error.message))
+                self.events.send(event, stage=self.stage, kind=error.kind, message=one_line(error.message))
+                return 0
         kind, message = self.describe(error)
         self.samples.finish(ERROR, kind, message)
         self.events.send("error", stage=self.stage, kind=kind, message=message)
@@ -415,9 +427,31 @@ class Worker:
             self.fact("runner.traceback", self.print_traceback(error)[-MAX_TRACEBACK:])
         return 1
 
+    def skipped(self, error):
+        """What a benchmark says of a point that cannot run here, as Skipped; None where it says nothing of that kind."""
+        if self.file is None or self.stage not in ("setup", "warmup", "measure"):
+            return None
+        names = {(c.__module__, c.__qualname__) for c in type(error).__mro__}
+        if names & SKIPS or self.stage == "setup" and isinstance(error, NotImplementedError):
+            return Skipped("skip", text_of(error) or "the benchmark raised %s" % type(error).__name__)
+        line = self.last_line() if isinstance(error, SystemExit) else ""
+        return Skipped("skip", line[len(SKIP_WORD):].strip() or SKIP_WORD) if line.startswith(SKIP_WORD) else None
+
+    def last_line(self):
+        """The last line on standard output."""
+        try:
+            sys.stdout.flush()
+            with open(os.path.join(self.run_dir, "stdout"), "rb") as file:
+                file.seek(max(0, os.path.getsize(file.name) - 4096))
+                lines = file.read().decode("utf-8", "replace").split("\n")
+        except (OSError, ValueError, AttributeError):  # the benchmark closed it
+            return ""
+        return next((line.strip() for line in reversed(lines) if line.strip()), "")
+
     def explained(self, error):
         """Where the device is not here that was asked, that is why the benchmark failed."""
-        if "neurolens_devices" in sys.modules and isinstance(error, Exception) and not isinstance(error, Failure):
+        if "neurolens_devices" in sys.modules and isinstance(error, Exception) and not isinstance(
+                error, (Failure, Skipped)):
             try:
                 self.check_device()
             except Unsupported as why:

@@ -127,6 +127,16 @@
 // With rel_error a point has more runs until the 95 % interval of its location is as narrow three times in a row, from 5 runs
 // on: 7 at least, unless max_repeats is less. An interval that is looked at after every run and believed at once is too narrow.
 //
+// # Skipping
+//
+//	skip_exit: 77                     # the exit status by which a command says that it cannot run here
+//	optional: true                    # no such file, program or class, an ImportError of the file: no error
+//
+// Such a run is skipped with the reason, which is no failure. Where standard output, or standard error, ends in a line
+// `SKIPPED: reason`, that is the reason. A Python benchmark skips its point by an exception (unittest.SkipTest, that of
+// pytest.skip, in setup NotImplementedError), or by such a line and an exit. Neither needs a key. What was measured until then
+// is dropped, and the point is not launched again in its session.
+//
 // # Metrics
 //
 //	metrics:                          # of what a program writes; by name

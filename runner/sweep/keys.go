@@ -61,6 +61,15 @@ var keysOfWork = []Key{
 	},
 	{Name: "tags", Whole: true, Value: mapOf(0, scalarValue), Doc: "Labels that are stored with every run."},
 	{
+		Name: "optional", Value: switchValue, Default: "false",
+		Executors: append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
+		Doc:       "An implementation that is not there is skipped, and no error.", point: func(p *Point) any { return &p.Optional },
+	},
+	{
+		Name: "skip_exit", Value: Value{Kind: Integer, Least: 1, Most: 255}, Executors: []schema.Executor{schema.ExecutorCommand}, Stored: true,
+		Doc: "The exit status by which a command says that it cannot run here; 77 is usual.", point: func(p *Point) any { return &p.SkipExit },
+	},
+	{
 		Name: "metrics", Value: mapOf(1, Value{Kind: Object, Keys: metricKeys}), Stored: true, text: metricsText,
 		Executors: append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
 		Doc:       "By name, metrics that stand in what a program writes: on its standard output or error, or in a file.",

@@ -93,3 +93,25 @@ func TestErrorsOfMetrics(t *testing.T) {
 	refuses(t, "command: [prog]\ngrid: {n: [1]}\n")("metrics: {m: {regex: x, from: 'o-{n}'}}",
 		"2: axis n: {n} is used by no argument of command, nor by env, cwd, wrapper or build")
 }
+
+func TestErrorsOfSkips(t *testing.T) {
+	check := refuses(t, "command: [prog]\n")
+	for value, want := range map[string]string{
+		"0": "want a whole number from 1 to 255, got 0", "256": "want a whole number from 1 to 255, got 256", "7.5": "want a whole number, got 7.5",
+		"x": `want a number, got "x"`, `"77"`: `want a number, got "77"`, "[77]": "want a number, got a list", "{a: 77}": "want a number, got a map",
+		"": "want a number, got nothing", "true": "want a number, got true",
+	} {
+		check("skip_exit: "+value, "2: skip_exit: "+want)
+	}
+	for value, want := range map[string]string{
+		"1": "1", "maybe": `"maybe"`, "[true]": "a list", "{a: true}": "a map", "": "nothing", `"true"`: `"true"`,
+	} {
+		check("optional: "+value, "2: optional: want true or false, got "+want)
+	}
+	refuses(t, "file: b.py\n")("skip_exit: 77", "2: skip_exit: means nothing with file: only command takes it")
+	refuses(t, tiny)("optional: true", "3: optional: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	p := parse(t, "command: [prog]\nskip_exit: 77\noptional: true", Overrides{}).Points[0]
+	if p.SkipExit != 77 || !p.Optional || p.Settings()["skip_exit"] != "77" || p.Settings()["optional"] != "" {
+		t.Errorf("%+v", p)
+	}
+}

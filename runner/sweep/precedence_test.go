@@ -31,6 +31,8 @@ var levelValues = map[string][]string{
 	"cwd":                {"a", "b", "c", "d", "e", "command: [x]"},
 	"share":              {"a", "b", "c", "command: [x]"},
 	"tags":               {"{a: 1}", "{a: 2}", "{a: 3}", "command: [x]"},
+	"optional":           {"true", "false", "true", "false", "true", "command: [x]"},
+	"skip_exit":          {"1", "2", "3", "4", "5", "command: [x]"},
 	"metrics":            {"{m: {regex: a}}", "{m: {jq: .b}}", "{m: {regex: c}}", "{m: {regex: d}}", "{m: {jq: .e}}", "command: [x]"},
 	"grid":               {"{k: [1, 2]}", "{k: 3}", "{k: [4, 5]}", "{k: 6}", "{k: [7, 8, 9]}", "file: x.py"},
 	"params":             {"{k: 1}", "{k: 2}", "{k: 3}", "{k: 4}", "{k: 5}", "file: x.py"},

@@ -36,7 +36,7 @@ func readSettings(d *document) (settings, error) {
 	var s settings
 	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds, s.readOrigins,
+		s.readBudget, s.readTimeouts, s.readThresholds, s.readSkipExit, s.readOrigins,
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err
@@ -143,6 +143,16 @@ func (s *settings) readCounts(d *document) error {
 	}
 	p.WarmupOnce = p.WarmupOnce && p.Warmup > 0
 	return nil
+}
+
+// readSkipExit reads the exit status with which a command skips a point.
+func (s *settings) readSkipExit(d *document) error {
+	f := d.keys["skip_exit"]
+	if !f.given() {
+		return nil
+	}
+	d.ask("skip_exit", f)
+	return s.read("skip_exit", f)
 }
 
 func (s *settings) readBudget(d *document) error {

@@ -73,6 +73,7 @@ type Point struct {
 	Env         map[string]string // what is set on top of the environment, filled in; nil where there is nothing
 	BuildEnv    map[string]string // what of it is set for Build: the variables in which no axis stands
 	Dir         string            // cwd, filled in; empty: the working directory
+	SkipExit    int               // exit status by which a process of a command skips the point; 0: none
 	Metrics     []extract.Rule    // what is read of outputs, filled in; nil where there is nothing
 	Used        []string          // axes that stand in texts: what runs need not take them too; nil unless it runs in Python
 

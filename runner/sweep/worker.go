@@ -4,7 +4,7 @@ import "time"
 
 // Worker is what a Python worker is told of the keys of a sweep, as it reads it from the settings of its job (see
 // PROTOCOL.md of package runner). The zero value of a field is: not given. With other executors all are zero, but Seed
-// where {seed} is used, and ColdStart.
+// where {seed} is used, ColdStart and Optional.
 type Worker struct {
 	Provider     string        `json:"provider,omitempty"`        // onnxrt: an execution provider
 	Device       string        `json:"device,omitempty"`          // torch, tensorrt: cpu, cuda, cuda:1, mps
@@ -15,4 +15,5 @@ type Worker struct {
 	Reproducible bool          `json:"reproducible,omitempty"`    // deterministic algorithms, with a seed
 	ColdStart    bool          `json:"cold_start,omitempty"`      // fresh caches of kernels
 	FlushL2      bool          `json:"flush_l2,omitempty"`        // empty the level-2 cache before each iteration
+	Optional     bool          `json:"optional,omitempty"`        // what is not there is skipped, and no error
 }

@@ -177,6 +177,8 @@ func (c *command) failure(index int, status syscall.WaitStatus, err error) *even
 		failed.ExitCode = nil
 	case failed.Signal != "":
 		failed.Kind, failed.Message = kindSignal, fmt.Sprintf("%s: killed by %s", what, failed.Signal)
+	case status.ExitStatus() != 0 && status.ExitStatus() == c.job.SkipExit:
+		failed.Event, failed.Kind, failed.Message = eventSkipped, kindSkip, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
 	case status.ExitStatus() != 0:
 		failed.Kind, failed.Message = kindExit, fmt.Sprintf("%s: exit status %d", what, status.ExitStatus())
 	case c.output() > c.job.OutputLimit:

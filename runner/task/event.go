@@ -84,6 +84,7 @@ const (
 	eventWarning     = "warning"
 	eventVersion     = "version"
 	eventUnsupported = "unsupported"
+	eventSkipped     = "skipped"
 	eventError       = "error"
 	eventResult      = "result"
 	eventExit        = "exit"
@@ -102,6 +103,7 @@ const (
 	kindProtocol    = "protocol"
 	kindOOM         = "oom"
 	kindMetric      = "metric"
+	kindSkip        = "skip"
 )
 
 // sender writes events. An event that cannot be written is dropped: the reader is gone, or the benchmark closed

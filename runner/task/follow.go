@@ -110,7 +110,7 @@ func (r *run) handle(m message) {
 			r.result = &e
 			r.enter(schema.StageTeardown, r.at(m.from, e.At))
 		}
-	case eventUnsupported, eventError:
+	case eventUnsupported, eventSkipped, eventError:
 		if r.failed == nil {
 			r.failed = &e
 		}

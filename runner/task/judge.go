@@ -52,7 +52,7 @@ func (r *run) outcome() Outcome {
 	} else if o.Status == schema.StatusOK {
 		o.Warnings = append(o.Warnings, WarnAppliedUnknown)
 	}
-	if o.Status != schema.StatusUnsupported { // what ran until that was known is not what the point says
+	if o.Status != schema.StatusUnsupported && o.Status != schema.StatusSkipped { // what ran until that was known is not what the point says
 		o.Ops = r.told.ops
 		r.metrics(&o)
 	}
@@ -125,6 +125,8 @@ func (r *run) judgeFailure(o *Outcome, e *event) {
 	switch {
 	case e.Event == eventUnsupported:
 		o.Status = schema.StatusUnsupported
+	case e.Event == eventSkipped:
+		o.Status, o.Error = schema.StatusSkipped, cmp.Or(r.skipReason(), e.Message)
 	case e.Kind == kindOutputLimit:
 		o.Status = schema.StatusOutputLimit
 	case e.Kind == kindOOM:
@@ -154,11 +156,16 @@ func (r *run) judgeEnd(o *Outcome) {
 	case end.state == stateUnsupported && r.result == nil:
 		o.Status, o.ErrorKind, o.Error = schema.StatusUnsupported, end.kind, end.message
 		o.Stage = cmp.Or(end.stage, o.Stage)
+	case end.state == stateSkipped && r.result == nil:
+		o.Status, o.ErrorKind, o.Error = schema.StatusSkipped, end.kind, end.message
+		o.Stage = cmp.Or(end.stage, o.Stage)
 	case clean && r.output() > r.job.OutputLimit:
 		o.Status, o.ErrorKind = schema.StatusOutputLimit, kindOutputLimit
 		o.Error = fmt.Sprintf("wrote %d B, more than %d B", r.output(), r.job.OutputLimit)
 	case clean && (r.result != nil || end.state == stateResult):
 		o.Status = schema.StatusOK
+	case clean && r.skipReason() != "":
+		o.Status, o.ErrorKind, o.Error = schema.StatusSkipped, kindSkip, r.skipReason()
 	default:
 		o.Status, o.ErrorKind = schema.StatusCrashed, kindExit
 		o.Error = fmt.Sprintf("ended without a result: %s", describe(o.ExitCode, o.Signal))

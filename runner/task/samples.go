@@ -47,6 +47,7 @@ const (
 	stateResult
 	stateError
 	stateUnsupported
+	stateSkipped
 )
 
 // The columns. Latency is written last and counted.

@@ -38,6 +38,9 @@ type Spec struct {
 	Keep []string
 	Read func(Kept) Reading `json:"-"`
 
+	// SkipExit is the exit status by which a process of a command says that it cannot run here; 0: there is none.
+	SkipExit int
+
 	Deadlines   Deadlines // all of them
 	OutputLimit int64     // B of standard output, or error, of one process; 0 is 64 MiB
 }
@@ -152,6 +155,7 @@ type job struct {
 	Budget      time.Duration     `json:"budget,omitempty"` // 0: iterations are exact
 	TracePeak   bool              `json:"trace_peak,omitempty"`
 	Keep        []string          `json:"keep,omitempty"`
+	SkipExit    int               `json:"skip_exit,omitempty"`
 	OutputLimit int64             `json:"output_limit"`
 	KillWait    time.Duration     `json:"kill_wait"`
 }
@@ -159,7 +163,7 @@ type job struct {
 func (s Spec) job(killWait time.Duration) job {
 	j := job{
 		Proto: proto, Executor: s.Executor, Config: s.Config, Command: s.Command, Env: s.Env, Dir: s.Dir,
-		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Keep: s.Keep,
+		Warmup: s.Warmup, Iterations: s.Iterations, TracePeak: s.TracePeak, Keep: s.Keep, SkipExit: s.SkipExit,
 		OutputLimit: s.OutputLimit, KillWait: killWait,
 	}
 	if s.Program != nil {
