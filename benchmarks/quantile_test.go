@@ -45,9 +45,9 @@ func ingestSweep(dir string, runs, samples int) error {
 		return err
 	}
 	sweep := runtest.NewSweep(1, samples)
-	_, err = store.AppendAll(func(yield func(schema.Run, error) bool) {
+	_, err = store.AppendAll(func(yield func(schema.Valid, error) bool) {
 		for range runs {
-			if !yield(sweep.Next(), nil) {
+			if !yield(schema.Check(sweep.Next())) {
 				return
 			}
 		}

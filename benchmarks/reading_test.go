@@ -34,7 +34,7 @@ func timeReading(b *testing.B, folder, name string) time.Duration {
 	defer in.Close()
 	format, err := foreign.FormatOf(formats.All(), in.Head)
 	must(b, err)
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Run) bool { return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Valid) bool { return true })
 	if err != nil || report.Refused > 0 || report.Runs == 0 {
 		b.Fatal(report, err)
 	}

@@ -67,13 +67,7 @@ func writeOnce(b *testing.B, store *ingest.Store) (took [4]time.Duration) {
 		b.Fatal(n, err)
 	}
 	lap(1)
-	done, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
-		for _, r := range other {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
+	done, err := store.AppendAll(runtest.Each(other...))
 	if done.Added != perFile || err != nil {
 		b.Fatal(done, err)
 	}

@@ -41,7 +41,7 @@ type Appended struct {
 // Runs are acknowledged file by file, also where it returns an error, which ends it. All others are not in the store
 // then, and may be appended again. In one store AppendAll and Merge of all processes take turns, where the file system
 // has locks.
-func (s *Store) AppendAll(runs iter.Seq2[schema.Run, error]) (Appended, error) {
+func (s *Store) AppendAll(runs iter.Seq2[schema.Valid, error]) (Appended, error) {
 	s.mu.Lock()
 	closed := s.closed
 	s.mu.Unlock()
@@ -93,7 +93,7 @@ type bulkRun struct {
 }
 
 // all stores runs batch by batch: while one is stored, the next is taken.
-func (b *bulk) all(runs iter.Seq2[schema.Run, error]) error {
+func (b *bulk) all(runs iter.Seq2[schema.Valid, error]) error {
 	batches, failed := make(chan []bulkRun), make(chan error, 1)
 	go func() {
 		defer close(failed)
@@ -117,16 +117,14 @@ func (b *bulk) all(runs iter.Seq2[schema.Run, error]) error {
 }
 
 // take makes batches of runs, of half the bound: two are in memory.
-func (b *bulk) take(runs iter.Seq2[schema.Run, error], send func([]bulkRun) error) error {
+func (b *bulk) take(runs iter.Seq2[schema.Valid, error], send func([]bulkRun) error) error {
 	var batch []bulkRun
 	size := 0
-	for run, err := range runs {
-		if err == nil {
-			err = run.Validate()
-		}
+	for valid, err := range runs {
 		if err != nil {
 			return err
 		}
+		run := valid.Run()
 		id, err := schema.ParseULID(run.RunID)
 		if err != nil {
 			return fmt.Errorf("run_id: %w", err)

@@ -12,11 +12,11 @@ import (
 )
 
 // sweeping makes so many runs of a sweep one by one, so that only those are in memory that somebody keeps.
-func sweeping(s *runtest.Sweep, n int, each func()) func(func(schema.Run, error) bool) {
-	return func(yield func(schema.Run, error) bool) {
+func sweeping(s *runtest.Sweep, n int, each func()) func(func(schema.Valid, error) bool) {
+	return func(yield func(schema.Valid, error) bool) {
 		for range n {
 			each()
-			if !yield(s.Next(), nil) {
+			if !yield(schema.Check(s.Next())) {
 				return
 			}
 		}
@@ -41,13 +41,14 @@ func TestAppendAllMemory(t *testing.T) {
 	store, dir := newStore(t)
 	samples := map[weak.Pointer[int64]]int{} // and what the run takes
 	made, most := 0, 0
-	observed := func(yield func(schema.Run, error) bool) {
-		for run := range sweeping(runtest.NewSweep(1, 1000), runs, func() {}) {
+	observed := func(yield func(schema.Valid, error) bool) {
+		for valid := range sweeping(runtest.NewSweep(1, 1000), runs, func() {}) {
+			run := valid.Run()
 			samples[weak.Make(&run.Metrics[0].Ticks[0])] = runSize(&run)
 			if made++; made%120 == 0 {
 				most = max(most, stillThere(samples)-runSize(&run)) // the last one belongs to no batch yet
 			}
-			if !yield(run, nil) {
+			if !yield(valid, nil) {
 				return
 			}
 		}

@@ -18,16 +18,7 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// each gives runs one after the other.
-func each(runs ...schema.Run) iter.Seq2[schema.Run, error] {
-	return func(yield func(schema.Run, error) bool) {
-		for _, r := range runs {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	}
-}
+var each = runtest.Each
 
 // sweep makes runs of a sweep.
 func sweep(seed uint64, n, samples int) []schema.Run {
@@ -229,11 +220,14 @@ func TestAppendAllRefused(t *testing.T) {
 	bad.Status = "fine"
 	broken := errors.New("broken")
 	for _, test := range []struct {
-		runs iter.Seq2[schema.Run, error]
+		runs iter.Seq2[schema.Valid, error]
 		want string
 	}{
 		{each(good, bad), `appending to store ` + dir + `: run ` + bad.RunID + `: status "fine": want one of`},
-		{func(yield func(schema.Run, error) bool) { _ = yield(good, nil) && yield(schema.Run{}, broken) }, "appending to store " + dir + ": broken"},
+		{func(yield func(schema.Valid, error) bool) {
+			_ = yield(schema.Check(good)) && yield(schema.Valid{}, broken)
+		}, "appending to store " + dir + ": broken"},
+		{func(yield func(schema.Valid, error) bool) { yield(schema.Valid{}, nil) }, "appending to store " + dir + ": run_id: "}, // which nobody checked
 	} {
 		done, err := store.AppendAll(test.runs)
 		if done != (Appended{}) || err == nil || !strings.HasPrefix(err.Error(), test.want) {

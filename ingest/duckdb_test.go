@@ -11,6 +11,7 @@ import (
 	_ "github.com/duckdb/duckdb-go/v2"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -59,13 +60,7 @@ func TestDuckDBSealed(t *testing.T) {
 	dir := t.TempDir()
 	store := open(t, dir)
 	runs := []schema.Run{ingest.FullRun(), ingest.SmallRun(), ingest.FullRun()}
-	done, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
-		for _, r := range runs {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
+	done, err := store.AppendAll(runtest.Each(runs...))
 	if err != nil || done.Added != len(runs) {
 		t.Fatalf("%+v, %v", done, err)
 	}

@@ -38,13 +38,7 @@ func TestImported(t *testing.T) {
 			r.SessionID = schema.ULIDFrom(at, [10]byte{9, byte(i)}).String()
 			some = append(some, r)
 		}
-		if _, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
-			for _, r := range some {
-				if !yield(r, nil) {
-					return
-				}
-			}
-		}); err != nil {
+		if _, err := store.AppendAll(runtest.Each(some...)); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, some...)

@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/packing"
 	"github.com/neurolens/neurolens/ingest/internal/sealing"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -222,13 +223,7 @@ func (m *model) appendAll(random *rand.Rand, store *Store) {
 	for range 1 + random.IntN(5) {
 		runs = append(runs, m.newRun(random))
 	}
-	_, err := store.AppendAll(func(yield func(schema.Run, error) bool) {
-		for _, run := range runs {
-			if !yield(run, nil) {
-				return
-			}
-		}
-	})
+	_, err := store.AppendAll(runtest.Each(runs...))
 	if err == nil {
 		m.acknowledge(runs...)
 	}

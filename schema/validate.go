@@ -19,6 +19,21 @@ func (r *Run) Validate() error {
 	return nil
 }
 
+// Valid is a run that has passed Validate, as only Check makes one: whoever asks for it need not look again. The run stays
+// as it is for as long as anybody has it.
+type Valid struct{ run Run }
+
+// Check gives the run as a valid one, or the error of Validate.
+func Check(r Run) (Valid, error) {
+	if err := r.Validate(); err != nil {
+		return Valid{}, err
+	}
+	return Valid{r}, nil
+}
+
+// Run is the run. Of the zero Valid it has no id.
+func (v Valid) Run() Run { return v.run }
+
 func validateID(r *Run) error {
 	id, err := ParseULID(r.RunID)
 	if err != nil {

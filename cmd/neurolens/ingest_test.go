@@ -43,7 +43,7 @@ func TestWholeRunsAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	var read []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(r schema.Run) bool { read = append(read, r); return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(valid schema.Valid) bool { read = append(read, valid.Run()); return true })
 	if err != nil || report.Refused > 0 || len(read) != len(runs) {
 		t.Fatalf("%+v, %v", report, err)
 	}

@@ -124,9 +124,9 @@ func TestNotebook(t *testing.T) {
 	}
 	sweep := runtest.NewSweep(1, 100)
 	sweep.Step = time.Hour
-	done, err := s.AppendAll(func(yield func(schema.Run, error) bool) {
+	done, err := s.AppendAll(func(yield func(schema.Valid, error) bool) {
 		for range 2000 {
-			if !yield(sweep.Next(), nil) {
+			if !yield(schema.Check(sweep.Next())) {
 				return
 			}
 		}

@@ -92,7 +92,7 @@ func imported(t *testing.T, format foreign.Format, text string) schema.Run {
 		t.Fatal(err)
 	}
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool { runs = append(runs, r); return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("%s: %v, %d runs, %+v", text, err, len(runs), report)
 	}

@@ -41,7 +41,7 @@ func (s runsOf) add(t *testing.T, f func(file string) *Format, files ...string) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		report, err := reader.Read(in, f(file), func(r schema.Run) bool { all = append(all, r); return true })
+		report, err := reader.Read(in, f(file), func(valid schema.Valid) bool { all = append(all, valid.Run()); return true })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +223,8 @@ func TestPartIsNamed(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				report, err := reader.Read(in, countedWords(file), func(r schema.Run) bool {
+				report, err := reader.Read(in, countedWords(file), func(valid schema.Valid) bool {
+					r := valid.Run()
 					id, err := schema.ParseULID(r.RunID)
 					store[id] = r
 					return err == nil

@@ -20,7 +20,7 @@ func TestNULRemoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got schema.Run
-	report, err := NewReader(Added{}, nil).Read(in, format, func(r schema.Run) bool { got = r; return true })
+	report, err := NewReader(Added{}, nil).Read(in, format, func(valid schema.Valid) bool { got = valid.Run(); return true })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,8 +85,8 @@ type Output struct {
 	added     Added
 	fromPath  map[string]string
 	path      pathFact
-	held      *schema.Run // the last of the file, unless it is another one
-	yield     func(schema.Run) bool
+	held      *schema.Valid // the last of the file, unless it is another one
+	yield     func(schema.Valid) bool
 	identity  identity
 	sessions  fileSessions
 }
@@ -166,7 +166,8 @@ func (o *Output) Run(where string, r schema.Run) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Validate(); err != nil {
+	valid, err := schema.Check(r)
+	if err != nil {
 		o.identity.place = before
 		o.Refuse(where, errors.Unwrap(err))
 		return nil
@@ -182,10 +183,10 @@ func (o *Output) Run(where string, r schema.Run) error {
 		return nil
 	}
 	if o.identity.last {
-		o.held = &r
+		o.held = &valid
 		return nil
 	}
-	if !o.yield(r) {
+	if !o.yield(valid) {
 		return errStopped
 	}
 	return nil

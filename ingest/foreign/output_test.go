@@ -30,7 +30,7 @@ func readAll(t *testing.T, f *Format, added Added) ([]schema.Run, Report) {
 		t.Fatal(err)
 	}
 	var runs []schema.Run
-	report, err := NewReader(added, nil).Read(in, f, func(r schema.Run) bool { runs = append(runs, r); return true })
+	report, err := NewReader(added, nil).Read(in, f, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := 0
-	report, err := NewReader(Added{}, nil).Read(in, fake(measured("a", 1), measured("b", 1)), func(schema.Run) bool { n++; return false })
+	report, err := NewReader(Added{}, nil).Read(in, fake(measured("a", 1), measured("b", 1)), func(schema.Valid) bool { n++; return false })
 	if n != 1 || report.Runs != 1 || err != nil {
 		t.Errorf("%d runs, %+v, %v", n, report, err)
 	}

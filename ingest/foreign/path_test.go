@@ -24,7 +24,7 @@ func TestPath(t *testing.T) {
 		a.Env.Facts, b.Env.Facts = facts, facts
 		b.Params = map[string]string{"isl": "7"}
 		var runs []schema.Run
-		if _, err := NewReader(added, nil).Read(in, fake(a, b, c), func(r schema.Run) bool { runs = append(runs, r); return true }); err != nil {
+		if _, err := NewReader(added, nil).Read(in, fake(a, b, c), func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true }); err != nil {
 			t.Fatal(err)
 		}
 		return runs

@@ -19,7 +19,7 @@ func NewReader(added Added, store ImportedRuns) *Reader { return &Reader{added, 
 
 // Read yields the runs of a file that are not known, and reports what came of all. Its error says why the file ended
 // early; a StoreError says that nobody knows what the store has.
-func (r *Reader) Read(in *Input, format *Format, yield func(schema.Run) bool) (Report, error) {
+func (r *Reader) Read(in *Input, format *Format, yield func(schema.Valid) bool) (Report, error) {
 	seed, noOld := "", false
 	for n := 0; ; n++ {
 		o := &Output{

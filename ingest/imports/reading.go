@@ -61,7 +61,8 @@ func (r *Reading) Into(ctx context.Context, store *ingest.Store) (ingest.Appende
 func (r *Reading) Preview(ctx context.Context) iter.Seq2[schema.Run, error] {
 	r.reader = foreign.NewReader(r.options.Added, nil)
 	return func(yield func(schema.Run, error) bool) {
-		for run, err := range r.runs(ctx) {
+		for valid, err := range r.runs(ctx) {
+			run := valid.Run()
 			run.Metrics, run.Ops = slices.Clone(run.Metrics), slices.Clone(run.Ops)
 			stat.Complete(&run)
 			if !yield(run, err) {
@@ -81,24 +82,24 @@ func (i imported) Run(id schema.ULID) (foreign.ImportedRun, error) {
 }
 
 // runs yields the runs of all sources, and leaves a report of each.
-func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Run, error] {
-	return func(yield func(schema.Run, error) bool) {
+func (r *Reading) runs(ctx context.Context) iter.Seq2[schema.Valid, error] {
+	return func(yield func(schema.Valid, error) bool) {
 		more := true
 		for i := 0; i < len(r.sources); i++ { // some become known while others are read
 			s := r.sources[i]
 			r.watch.File(i)
-			report := r.read(ctx, s, func(run schema.Run) bool {
+			report := r.read(ctx, s, func(run schema.Valid) bool {
 				if ctx.Err() != nil {
 					return false
 				}
-				r.Source = cmp.Or(r.Source, run.Source)
+				r.Source = cmp.Or(r.Source, run.Run().Source)
 				r.watch.Run()
 				more = yield(run, nil)
 				return more
 			})
 			if err := cmp.Or(ctx.Err(), r.failed); err != nil && more {
 				more = false
-				yield(schema.Run{}, err)
+				yield(schema.Valid{}, err)
 			}
 			if !more {
 				report.State, report.Why = Partly, "the reading was stopped"
@@ -138,7 +139,7 @@ func (r *Reading) alsoRead(s foreign.Source, elsewhere []string) {
 }
 
 // read reads one source.
-func (r *Reading) read(ctx context.Context, s foreign.Source, yield func(schema.Run) bool) Report {
+func (r *Reading) read(ctx context.Context, s foreign.Source, yield func(schema.Valid) bool) Report {
 	failed := func(state State, err error) Report {
 		return Report{Report: foreign.Report{Name: s.Name}, State: state, Why: err.Error()}
 	}

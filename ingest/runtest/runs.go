@@ -4,12 +4,24 @@ package runtest
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
+
+// Each gives runs one after the other, as AppendAll takes them; of one that is not valid the error.
+func Each(runs ...schema.Run) iter.Seq2[schema.Valid, error] {
+	return func(yield func(schema.Valid, error) bool) {
+		for _, r := range runs {
+			if !yield(schema.Check(r)) {
+				return
+			}
+		}
+	}
+}
 
 // identified completes a run with a new id and the hash of its point.
 func identified(r schema.Run) schema.Run {

@@ -114,7 +114,8 @@ func One(formats []foreign.Format, folder fs.FS, name string) (*foreign.Format, 
 		return format, foreign.Report{}, nil, err
 	}
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		runs = append(runs, r)
 		return true
 	})
@@ -290,7 +291,7 @@ func Fuzz(f *testing.F, format foreign.Format, root, name string) {
 		}
 		foreign.Recognize([]foreign.Format{format}, in.Head)
 		n := 0
-		_, _ = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Run) bool { // any error is an answer; a panic is none
+		_, _ = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Valid) bool { // any error is an answer; a panic is none
 			n++
 			return n < 10_000
 		})

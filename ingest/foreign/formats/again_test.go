@@ -44,7 +44,7 @@ func (s stored) After(begin [5]byte) (found []schema.ULID, err error) {
 func (s stored) add(all []foreign.Format, files []file) {
 	reader, runs := foreign.NewReader(foreign.Added{}, s), []schema.Run{}
 	for _, f := range files {
-		read(reader, all, f, func(r schema.Run) bool { runs = append(runs, r); return true })
+		read(reader, all, f, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
 	}
 	for _, r := range runs {
 		if id, err := schema.ParseULID(r.RunID); err == nil {
@@ -72,7 +72,7 @@ func said(r schema.Run) string {
 }
 
 // read reads a file whose format is recognised.
-func read(reader *foreign.Reader, all []foreign.Format, f file, yield func(schema.Run) bool) {
+func read(reader *foreign.Reader, all []foreign.Format, f file, yield func(schema.Valid) bool) {
 	folder := f.folder
 	if folder == nil {
 		folder = fstest.MapFS{f.name: {Data: f.content}}
@@ -177,7 +177,8 @@ type record struct {
 
 // recordsOf are the runs of a file that nobody has read before, in order.
 func recordsOf(all []foreign.Format, f file) (records []record) {
-	read(foreign.NewReader(foreign.Added{}, nil), all, f, func(r schema.Run) bool {
+	read(foreign.NewReader(foreign.Added{}, nil), all, f, func(valid schema.Valid) bool {
+		r := valid.Run()
 		one := record{said: said(r), point: r.PointID, source: r.Source}
 		if m := r.Metric(r.Primary); m != nil {
 			one.samples = max(len(m.Ticks), len(m.Reals))

@@ -141,7 +141,7 @@ func TestStopped(t *testing.T) {
 			return nil // what is no result
 		}
 		n := 0
-		if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Run) bool { n++; return false }); n > 1 || n == 1 && err != nil {
+		if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, format, func(schema.Valid) bool { n++; return false }); n > 1 || n == 1 && err != nil {
 			t.Errorf("%s (%s): %d runs and error %v, want to end with the first run", name, format.Name, n, err)
 		}
 		return nil

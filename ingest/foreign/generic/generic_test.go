@@ -24,7 +24,7 @@ func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, forei
 		t.Fatal(err)
 	}
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool { runs = append(runs, r); return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool { runs = append(runs, valid.Run()); return true })
 	return runs, report, err
 }
 

@@ -67,7 +67,8 @@ func TestNVBenchOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench()[0], func(r schema.Run) bool {
+		_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &nvbench()[0], func(valid schema.Valid) bool {
+			r := valid.Run()
 			got = append(got, r.Benchmark, r.Env.GPUName)
 			return true
 		})

@@ -30,7 +30,8 @@ func TestTritonPerfReportWithoutUnits(t *testing.T) {
 		t.Error("recognised without units")
 	}
 	var got []string
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		text := foreigntest.Point(&r) + " " + string(r.Status)
 		if len(r.Metrics) > 0 {
 			text += " " + foreigntest.Metric(&r.Metrics[0])
@@ -100,7 +101,8 @@ func TestTritonPerfReportWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	format, got := tritonPerfReport(), []string{}
-	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
+	_, err = foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		got = append(got, foreigntest.Point(&r))
 		return true
 	})

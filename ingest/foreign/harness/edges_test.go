@@ -126,7 +126,7 @@ func TestGridCSVWithoutTimes(t *testing.T) {
 		t.Fatal(err)
 	}
 	format := operationGrid()
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Run) bool { return true })
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(schema.Valid) bool { return true })
 	if err == nil || report.Runs > 0 {
 		t.Errorf("%+v, %v", report, err)
 	}

@@ -89,7 +89,7 @@ func TestSystemsHostile(t *testing.T) {
 				t.Fatal(err)
 			}
 			n := 0
-			report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &tt.format, func(schema.Run) bool { n++; return true })
+			report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &tt.format, func(schema.Valid) bool { n++; return true })
 			if n != tt.runs {
 				t.Errorf("%d runs, want %d\n%s", n, tt.runs, foreigntest.Report(report, err))
 			}

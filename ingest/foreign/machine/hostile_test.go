@@ -17,7 +17,8 @@ func read(t *testing.T, format foreign.Format, text string) ([]schema.Run, forei
 		t.Fatal(err)
 	}
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		runs = append(runs, r)
 		return true
 	})

@@ -21,7 +21,8 @@ func readText(t *testing.T, format foreign.Format, text string) ([]schema.Run, f
 		t.Fatalf("not recognised: %.60s", text)
 	}
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		runs = append(runs, r)
 		return true
 	})

@@ -195,7 +195,7 @@ func TestHostile(t *testing.T) {
 			if err != nil {
 				continue
 			}
-			report, _ := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(r schema.Run) bool { return r.Validate() == nil })
+			report, _ := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(valid schema.Valid) bool { r := valid.Run(); return r.Validate() == nil })
 			if report.Runs > 2 {
 				t.Errorf("%s makes %d runs of %.60q", f.Name, report.Runs, content)
 			}
@@ -221,7 +221,7 @@ func TestCutShort(t *testing.T) {
 	}
 	f := named(t, "vllm")
 	n := 0
-	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(schema.Run) bool { n++; return true }); err == nil || n != 1 {
+	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &f, func(schema.Valid) bool { n++; return true }); err == nil || n != 1 {
 		t.Errorf("%d runs, error %v; want one and an error", n, err)
 	}
 }

@@ -53,7 +53,8 @@ func readAll(tb testing.TB, r io.Reader) []schema.Run {
 		tb.Fatal("the trace is not recognised")
 	}
 	var runs []schema.Run
-	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(r schema.Run) bool {
+	if _, err := foreign.NewReader(foreign.Added{}, nil).Read(in, &format, func(valid schema.Valid) bool {
+		r := valid.Run()
 		runs = append(runs, r)
 		return true
 	}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
@@ -113,13 +114,7 @@ func SealedRuns(t *testing.T, runs []schema.Run) *query.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.AppendAll(func(yield func(schema.Run, error) bool) {
-		for _, r := range runs {
-			if !yield(r, nil) {
-				return
-			}
-		}
-	})
+	_, err = s.AppendAll(runtest.Each(runs...))
 	if err := errors.Join(err, s.Close()); err != nil {
 		t.Fatal(err)
 	}
