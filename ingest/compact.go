@@ -6,12 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
-	"github.com/neurolens/neurolens/ingest/internal/layout"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/table"
 	"github.com/neurolens/neurolens/schema"
@@ -63,21 +60,6 @@ func Compact(ctx context.Context, from, into, version string, damaged func(LeftO
 	return c.done, nil
 }
 
-// within tells whether a directory, which may not be there yet, is another one or inside of it.
-func within(dir, other string) bool {
-	outer, err := os.Stat(other)
-	for err == nil {
-		if inner, err := os.Stat(dir); err == nil && os.SameFile(inner, outer) {
-			return true
-		}
-		if filepath.Dir(dir) == dir {
-			return false
-		}
-		dir = filepath.Dir(dir)
-	}
-	return false
-}
-
 // compactMemory is what the files that are read at a time take in memory, about; each stands for those of three tables.
 const compactMemory = 32 << 20
 
@@ -126,77 +108,6 @@ func (c *compacter) all(ctx context.Context) error {
 		return err
 	}
 	return c.end()
-}
-
-// begin makes the directory.
-func (c *compacter) begin() error {
-	if err := c.into.MakeRoot(); err != nil {
-		return err
-	}
-	entries, err := fs.ReadDir(c.into, ".")
-	if err != nil {
-		return err
-	}
-	if err := c.clear(entries); err != nil {
-		return err
-	}
-	if err := disk.MakeDirs(c.into, schema.TmpDir); err != nil {
-		return err
-	}
-	if err := disk.Publish(c.into, compactMark, []byte("{}\n")); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return disk.SyncDir(c.into, ".")
-}
-
-// compactMark is the name of a file that the directory of a compact store has until it is one.
-const compactMark = "compacting.json"
-
-// clear removes what a Compact that was interrupted left: nothing but what one makes, and where its mark is.
-func (c *compacter) clear(entries []fs.DirEntry) error {
-	names := map[string]bool{}
-	for _, e := range entries {
-		names[e.Name()] = true
-	}
-	for _, e := range entries {
-		ours := names[compactMark] && !names[schema.HeaderFile] && slices.Contains(compactZones, e.Name()) || e.Name() == compactMark
-		if e.Name() == schema.TmpDir && len(entries) == 1 { // before it came to its mark
-			ours = true
-		}
-		if !ours || names[schema.HeaderFile] {
-			return fmt.Errorf("the new directory is not empty (it has %s)", e.Name())
-		}
-	}
-	for _, e := range entries {
-		if e.Name() == compactMark {
-			continue
-		}
-		if err := disk.RemoveTree(c.into, e.Name(), e.IsDir()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// compactZones are the directories that a Compact makes.
-var compactZones = []string{schema.TmpDir, schema.RunsDir, schema.SamplesDir, schema.OpsDir, schema.EventsDir, schema.ArtifactsDir}
-
-// end makes a store of the directory.
-func (c *compacter) end() error {
-	header, err := layout.NewHeader()
-	if err != nil {
-		return err
-	}
-	if err := disk.Publish(c.into, schema.HeaderFile, header); err != nil {
-		return err
-	}
-	if err := ignoreAll(c.into); err != nil {
-		return err
-	}
-	if err := disk.SyncDir(c.into, "."); err != nil {
-		return err
-	}
-	return c.into.Remove(compactMark)
 }
 
 // list lists the store, and copies its live runs into a temporary file: sealers may move them at any moment.

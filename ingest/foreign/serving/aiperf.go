@@ -1,8 +1,6 @@
 package serving
 
 import (
-	"cmp"
-	"fmt"
 	"strings"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -183,123 +181,6 @@ func parseAIPerf(text jsontext.Value) (*aiperfSummary, error) {
 	return s, nil
 }
 
-// aiperfTag is the name of a metric by the text that the first versions wrote in its place, the head of its table: "Time to
-// First Token (TTFT)" is time_to_first_token. A name stays as it is.
-func aiperfTag(head string) string {
-	words, _, _ := strings.Cut(head, " (")
-	return strings.NewReplacer(" ", "_", "-", "_").Replace(strings.ToLower(words))
-}
-
-// point says what was measured.
-func (s *aiperfSummary) point(r *schema.Run) {
-	r.Env.GPUName, r.Env.GPUCount = s.GPUs.names()
-	if s.plan != nil {
-		s.plan.point(r)
-		return
-	}
-	c := &s.Config
-	r.Model = modelNames(append(c.Endpoint.Models, c.Models...))
-	put := func(name, text string) { foreign.SetParam(r, name, text) }
-	put("endpoint_type", c.Endpoint.Type)
-	put("streaming", foreign.TextOf(c.Endpoint.Streaming))
-	put("input_tokens", string(c.Input.Prompt.Input.Mean))
-	put("output_tokens", moreThanNone(c.Input.Prompt.Output.Mean))
-	put("input_tokens_stddev", string(c.Input.Prompt.Input.StdDev))
-	put("output_tokens_stddev", string(c.Input.Prompt.Output.StdDev))
-	put("batch_size", cmp.Or(foreign.TextOf(c.Input.Prompt.Batch), foreign.TextOf(c.Input.Batch)))
-	put("dataset", foreign.TextOf(c.Input.Dataset)+foreign.TextOf(c.Input.Public))
-	put("input_file", fileName(string(c.Input.File)))
-	put("conversations", cmp.Or(foreign.TextOf(c.Input.Conversation.Num), moreThanNone(c.Input.Sessions.Num)))
-	for _, name := range aiperfLoad {
-		put(name, foreign.TextOf(c.Load[name]))
-	}
-}
-
-// moreThanNone is a number of the configuration, where zero says that it was not set.
-func moreThanNone(n foreign.Number) string {
-	if v := n.Float64(); v != nil && *v == 0 {
-		return ""
-	}
-	return string(n)
-}
-
-// addMetrics gives a run the aggregates of metrics that it has no samples of.
-func (s *aiperfSummary) addMetrics(r *schema.Run, out *foreign.Output) {
-	for _, m := range requestMeasures {
-		for _, name := range m.names {
-			text := s.metrics[name]
-			if text.Kind() != jsontext.KindBeginObject {
-				continue
-			}
-			var a aggregates
-			if !decode(out, "/"+name, text, &a) {
-				continue
-			}
-			if unit, _, known := schema.StoredUnit(unitOf(a.Unit)); known && a.nothing() && (unit == "ns" || unit == "1/s") {
-				continue // no request was completed
-			}
-			if a.Min == "" && a.P50 == "" {
-				a.Count = "" // of metrics of one number it says 1
-			}
-			addAggregates(r, m.measure, &a, a.Unit)
-			if name == "time_to_last_token" {
-				foreign.SetFact(r, "source.metric."+m.name, name)
-			}
-		}
-	}
-	s.leaveOut(out)
-}
-
-// leaveOut counts the metrics that addMetrics does not know: totals, and what a newer version may have.
-func (s *aiperfSummary) leaveOut(out *foreign.Output) {
-	known := map[string]bool{}
-	for _, m := range requestMeasures {
-		for _, name := range m.names {
-			known[name] = true
-		}
-	}
-	unknown := 0
-	for name, text := range s.metrics {
-		var member struct {
-			Unit *string `json:"unit"`
-		}
-		if !known[name] && foreign.Decode(text, &member) == nil && member.Unit != nil {
-			unknown++
-		}
-	}
-	if unknown > 0 {
-		out.LeaveOut("totals, and metrics that are not known", unknown)
-	}
-}
-
-// outcome says whether requests failed.
-func (s *aiperfSummary) outcome(r *schema.Run) {
-	failed := int64(0)
-	for _, e := range append(s.Errors, s.ErrorsOld...) {
-		if n := e.Count.Int64(); n != nil {
-			failed += *n
-		}
-	}
-	requestsFailed(r, failed)
-	if s.Cancelled {
-		r.Warnings = append(r.Warnings, "the benchmark was cancelled before its end")
-	}
-}
-
-// requestsFailed gives a run a status: without any latency it failed.
-func requestsFailed(r *schema.Run, failed int64) {
-	text := fmt.Sprintf("%d requests failed", failed)
-	switch {
-	case r.Metric("latency") == nil:
-		noResult(r, "no request was completed")
-		if failed > 0 {
-			r.Error += ", " + text
-		}
-	case failed > 0:
-		r.Warnings = append(r.Warnings, text)
-	}
-}
-
 func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	j, err := in.JSON()
 	if err != nil {
@@ -326,20 +207,4 @@ func readAIPerfSummary(in *foreign.Input, out *foreign.Output) error {
 	s.start(in, &r)
 	s.outcome(&r)
 	return out.Run("", r)
-}
-
-func (s *aiperfSummary) start(in *foreign.Input, r *schema.Run) {
-	if started, source, err := in.Time(s.Start, foreign.ISO...); err == nil {
-		foreign.SetStart(r, started, source)
-	}
-}
-
-// aiperfRequestsOf is the name of the file of requests that belongs to a summary, by the summary's name.
-func aiperfRequestsOf(name string) string {
-	for _, end := range []string{"_aiperf.json", "_aiperf.csv", ".json", ".csv"} {
-		if stem, ok := strings.CutSuffix(name, end); ok {
-			return stem + ".jsonl"
-		}
-	}
-	return ""
 }
