@@ -16,6 +16,8 @@ type launcher struct {
 	pool    *task.Pool
 	watch   *probe.Watcher
 	extract Extract // reads metrics out of what a run has left
+
+	comparer comparer
 }
 
 // launched is what came out of a launch.
@@ -27,15 +29,26 @@ type launched struct {
 
 // launch runs the process tree of a launch of a target.
 func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target, observe func(task.Progress)) (launched, error) {
+	looked := l.Point.Compared && l.Profile == ""
+	var want *computed
+	if looked {
+		var err error
+		if want, err = r.expected(ctx, l); err != nil {
+			return launched{}, err
+		}
+	}
 	spec := t.SpecOf(l)
-	spec.Read = r.reader(ctx, t)
+	var got computed
+	spec.Read = r.reader(ctx, t, &got)
 	before := r.watch.Read()
 	outcome, err := r.pool.Run(ctx, spec, observe)
 	if err != nil {
 		return launched{}, fmt.Errorf("running %s: %w", l.Point.Benchmark, err)
 	}
 	r.targets.NoteOutputs(t)
-	t.Check(&outcome)
+	if t.Check(&outcome); looked {
+		r.comparer.compare(l, &outcome, got, want)
+	}
 	volatile := probe.Between(before, r.watch.Read())
 	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed}, nil
 }

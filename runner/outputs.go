@@ -21,14 +21,20 @@ func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []e
 	return found, began, ctx.Err()
 }
 
-// reader reads the metrics of a target out of what a run has left; nil where none stands there.
-func (r *launcher) reader(ctx context.Context, t *prepare.Target) func(task.Kept) task.Reading {
+// reader reads the metrics of a target out of what a run has left, and what it computed; nil where nobody looks at that.
+func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed) func(task.Kept) task.Reading {
 	rules := t.Point.Metrics
-	if len(rules) == 0 {
+	if len(rules) == 0 && !t.Point.Compared {
 		return nil
 	}
 	limit := t.Spec.Deadlines.Validate
 	return func(kept task.Kept) task.Reading {
+		if t.Point.Compared {
+			*got = outputIn(kept, t.Point)
+		}
+		if len(rules) == 0 {
+			return task.Reading{}
+		}
 		limited, stop := context.WithTimeout(ctx, limit)
 		defer stop()
 		found, began, err := r.extract(limited, jobOf(rules, kept), kept.File)

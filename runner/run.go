@@ -196,7 +196,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		sweep: s, options: o, emit: emit,
 		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s)},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
-		launcher:  launcher{extract: o.Extract},
+		launcher:  launcher{extract: o.Extract, comparer: newComparer()},
 		agenda:    newAgenda(s),
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},
 	}

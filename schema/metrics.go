@@ -69,6 +69,9 @@ var MetricKinds = []MetricKind{
 	{"accuracy", "ratio", BetterHigher, ScaleDifference, "share of right answers"},
 	{"max_error", "", BetterLower, ScaleDifference, "largest error against the reference, in its unit"},
 	{"rmse", "", BetterLower, ScaleDifference, "root mean square error against the reference, in its unit"},
+	{"relative_error", "ratio", BetterLower, ScaleDifference, "2-norm of the error over that of the reference"},
+	{"mismatched", "", BetterLower, ScaleDifference, "values that differ from the reference by more than the tolerance"},
+	{"cosine_similarity", "ratio", BetterHigher, ScaleDifference, "cosine of the angle between output and reference"},
 }
 
 // KindOfMetric finds a metric by name.

@@ -48,8 +48,7 @@ func (t *Targets) Build(ctx context.Context, b Builder) error {
 	for i := range t.Sides {
 		before[i] = t.treesBefore(i)
 	}
-	for i := range t.Sweep.Points {
-		p := &t.Sweep.Points[i]
+	for _, p := range t.run() {
 		for side := range t.Sides {
 			if len(p.Build) == 0 {
 				continue

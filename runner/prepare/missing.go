@@ -23,8 +23,7 @@ const maxMissing = 5
 // build are left out: it may make what is missing.
 func (t *Targets) CheckThere(ctx context.Context, notBuilt bool) error {
 	missing := missing{sides: make([]map[string]bool, len(t.Sides)), asked: map[interpreterNeed][]asker{}}
-	for i := range t.Sweep.Points {
-		p := &t.Sweep.Points[i]
+	for _, p := range t.run() {
 		for on := range t.Sides {
 			sub := Subject{p, on}
 			if t.builds.points[sub].err != nil || notBuilt && len(p.Build) > 0 {

@@ -102,6 +102,12 @@ func settingsOf(p *sweep.Point) python.Settings {
 	settings := python.Settings{
 		File: p.File, Object: p.Object, Worker: p.Worker, Used: p.Used, Fixed: p.Fixed,
 	}
+	if p.Compared {
+		settings.Output = &python.Output{}
+		if p.Seed != nil {
+			settings.Output.Seed = *p.Seed
+		}
+	}
 	if p.Executor == schema.ExecutorPython {
 		settings.Values = map[string]json.RawMessage{}
 		for axis, value := range p.Values {

@@ -98,6 +98,9 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 			t.Spec.Keep = append(t.Spec.Keep, m.From)
 		}
 	}
+	if from := outputOf(p); from != "" && !slices.Contains(t.Spec.Keep, from) {
+		t.Spec.Keep = append(t.Spec.Keep, from)
+	}
 	for axis, text := range p.Written {
 		t.Facts[factAxis+axis] = text
 	}
@@ -114,6 +117,17 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		t.Spec.Enough = enough(p.RelError)
 	}
 	return t
+}
+
+// outputOf is where what a point computes stands, as task.Spec.Keep has it; empty where nobody looks at it.
+func outputOf(p *sweep.Point) string {
+	switch {
+	case !p.Compared:
+		return ""
+	case p.Output != nil:
+		return p.Output.From
+	}
+	return task.Output
 }
 
 // at is a line of the sweep file.

@@ -64,6 +64,19 @@ func New(o Options) *Targets {
 // Points is the hash by which sessions of the same points are known.
 func (t *Targets) Points() string { return t.points }
 
+// run are all points that are run: those of the sweep, and those whose outputs others are compared with.
+func (t *Targets) run() (all []*sweep.Point) {
+	for i := range t.Sweep.Points {
+		all = append(all, &t.Sweep.Points[i])
+	}
+	return append(all, t.Sweep.References()...)
+}
+
+// Path is where a path of the sweep is, as the processes of a point see it.
+func (t *Targets) Path(sub Subject, path string) string {
+	return inDir(t.Sides[sub.Side].resolve(sub.Point.Dir), path)
+}
+
 // sha256 is the hash of a file in hex.
 func (t *Targets) sha256(path string) (string, error) {
 	known, ok := t.hashes[path]

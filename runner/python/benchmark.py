@@ -1,7 +1,7 @@
 """Benchmarks in files of users: finding the one that is meant, handing it the parameters of its point, and reading
 back what it did with them.
 
-A benchmark is a class with benchmark_fn (and, if it likes, setup, teardown, get_config, validate_result and applied),
+A benchmark is a class with benchmark_fn (and, if it likes, setup, teardown, get_config, validate_result, output and applied),
 or a function that does the work once, such as run_benchmark(**problem_size).
 """
 import importlib.machinery
@@ -214,6 +214,15 @@ class Benchmark:
 
     def teardown(self):
         self.optional("teardown")
+
+    def output(self):
+        """What is to be compared with a reference: what the method or attribute output says, else what one more call
+        gives; of a dict its output, where it has one."""
+        own = getattr(self.object, "output", None)
+        value = own() if callable(own) else own
+        if value is None:
+            value = self.benchmark_fn()
+        return value["output"] if isinstance(value, dict) and "output" in value else value
 
     @property
     def validate_result(self):

@@ -30,6 +30,8 @@ type Settings struct {
 	Model     string `json:"model,omitempty"`      // a path, or builtin:NAME
 	ModelFile string `json:"model_file,omitempty"` // what to load for builtin:NAME, where the backend reads ONNX
 	Profile   string `json:"profile,omitempty"`    // ort or torch: this launch is a pass of that profiler
+	// Output asks for what is computed, in the file task.Output.
+	Output *Output `json:"output,omitempty"`
 
 	sweep.Worker // the caller gives a reproducible run a seed, and a cold start no warm-up
 
@@ -42,6 +44,11 @@ type Settings struct {
 	// Foreign are folders from which no module may have been loaded: those of the other side, for one.
 	Foreign []string `json:"foreign,omitempty"`
 	Exempt  []string `json:"exempt,omitempty"` // folders in these that are of no side
+}
+
+// Output says which values of an output are written down, where it has many.
+type Output struct {
+	Seed int64 `json:"seed"`
 }
 
 // executor is how a run with these settings is executed.

@@ -157,6 +157,15 @@
 //
 // They are stored with every run and do not change what is measured: a sweep that goes on may have others.
 //
+// # Right results
+//
+//	output: {from: stdout, read: text}       # of a command: where the numbers stand that it computes
+//	reference: {variant: plain, rtol: 1e-3}  # the output of a point has to be that of the point with these values
+//	reference: {from: "{n}.npy"}             # or what a file holds
+//	deterministic: true                      # every run of a point has the same output, bit by bit
+//
+// A run whose output is wrong is an error of the stage validate. docs/checks.md says what is compared, and how.
+//
 // # Controls
 //
 //	calibrate: true                   # three points of fixed work, in every repeat

@@ -18,30 +18,28 @@ type expansion struct {
 	calibrate field
 	controls  []control
 
+	file    field // the whole sweep
 	points  []Point
 	skipped []Point
-	blocks  [][]int
-	blockOf map[string]int
-	lines   map[string]int     // by point_id
-	removed map[*yaml.Node]int // by entry of exclude
-	named   []string           // benchmarks of all points, as many as checkTargets names and one more
+	of      []*section // of each point, those of calibrate apart
+	// ofSkipped are the sections of skipped points.
+	ofSkipped []*section
+	blocks    [][]int
+	blockOf   map[string]int
+	lines     map[string]int     // by point_id
+	removed   map[*yaml.Node]int // by entry of exclude
+	named     []string           // benchmarks of all points, as many as checkTargets names and one more
 }
 
 // expand makes the points.
-func (e *expansion) expand() (*Sweep, error) {
-	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
-	for _, p := range e.sections {
-		if err := e.add(p, nil, p.grid.line); err != nil {
-			return nil, p.own(err)
-		}
-		for i := range p.grid.include {
-			entry := &p.grid.include[i]
-			if err := e.add(p, entry, entry.at.line); err != nil {
-				return nil, p.own(err)
-			}
-		}
+func (e *expansion) expand(o Overrides) (*Sweep, error) {
+	if err := e.addAll(); err != nil {
+		return nil, err
 	}
 	if err := e.checkTaken(); err != nil {
+		return nil, err
+	}
+	if err := e.setReferences(o); err != nil {
 		return nil, err
 	}
 	if err := e.checkRemoved(); err != nil {
@@ -60,6 +58,23 @@ func (e *expansion) expand() (*Sweep, error) {
 	s := e.whole()
 	s.Points, s.Skipped, s.blocks, s.calibration = e.points, e.skipped, e.blocks, calibration
 	return &s, nil
+}
+
+// addAll makes the points of all sections.
+func (e *expansion) addAll() error {
+	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
+	for _, p := range e.sections {
+		if err := e.add(p, nil, p.grid.line); err != nil {
+			return p.own(err)
+		}
+		for i := range p.grid.include {
+			entry := &p.grid.include[i]
+			if err := e.add(p, entry, entry.at.line); err != nil {
+				return p.own(err)
+			}
+		}
+	}
+	return nil
 }
 
 // whole are the settings of the whole sweep. Of sections whose runs are told to differ in number, as those of a command and of
@@ -126,7 +141,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			return err
 		}
 		if p.Skip != nil {
-			e.skipped = append(e.skipped, p)
+			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
 			return nil
 		}
 		block := of.block(written)
@@ -136,7 +151,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		}
 		b := e.blockOf[block]
 		e.blocks[b] = append(e.blocks[b], len(e.points))
-		e.points = append(e.points, p)
+		e.points, e.of = append(e.points, p), append(e.of, of)
 		return nil
 	})
 }

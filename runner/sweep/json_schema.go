@@ -79,6 +79,8 @@ func (v Value) schema() map[string]any {
 		return v.integerSchema()
 	case Number:
 		return map[string]any{"type": "number", "exclusiveMinimum": 0, "maximum": v.Most}
+	case Amount:
+		return map[string]any{"type": "number", "minimum": 0}
 	case Share:
 		return anyOf(
 			map[string]any{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},

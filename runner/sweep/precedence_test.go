@@ -44,6 +44,9 @@ var levelValues = map[string][]string{
 	"control":            {"a=1", "b=1", "a=2", "grid: {a: [1, 2], b: [1, 2]}\nfile: x.py"},
 	"calibrate":          {"true", "false", "true", "command: [x]"},
 	"thresholds":         {"{latency: 1%}", "{latency: 2%}", "{latency: 3%}", "command: [x]"},
+	"output":             {"{from: a}", "{from: b}", "{from: c}", "{from: d}", "{from: e}", "command: [x]"},
+	"reference":          {"{from: a, rtol: 1}", "{from: b, rtol: 2}", "{from: c, rtol: 3}", "{from: d, rtol: 4}", "{from: e, rtol: 5}", "file: x.py"},
+	"deterministic":      {"true", "false", "true", "false", "true", "file: x.py"},
 	"profile":            {"torch", "[]", "torch", "[]", "torch", "file: x.py"},
 	"warmup":             {"1", "2", "3", "4", "5", "file: x.py"},
 	"iterations":         {"1", "2", "3", "4", "5", "file: x.py"},
@@ -127,6 +130,9 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 			}
 			p.Line, p.ModelLine, p.FileLine, p.CommandLine, p.BuildLine, p.PythonLine = 0, 0, 0, 0, 0, 0
 			p.Origins, p.Fixed = nil, nil
+			if p.Reference != nil {
+				p.Reference.Line = 0
+			}
 		}
 	}
 	equal(t, got, want)

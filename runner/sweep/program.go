@@ -24,9 +24,12 @@ type program struct {
 	lines    lines
 	python   pythonTexts
 	metrics  []metric
-	used     []string // axes that stand in texts
-	seed     *int64
-	scope    *scope
+
+	output    *outputSpec
+	reference *referenceSpec
+	used      []string // axes that stand in texts
+	seed      *int64
+	scope     *scope
 
 	sharedEnv     map[string]string // where it is the same at every point
 	buildEnv      map[string]string // what of env no axis stands in
@@ -50,7 +53,7 @@ func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, er
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics} {
+	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -208,6 +211,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	}
 	if point.clearUntaken(); p.scope.seedUsed {
 		point.Seed = p.seed
+	}
+	if err := p.fillReference(point, row); err != nil {
+		return err
 	}
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command

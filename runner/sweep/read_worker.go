@@ -53,7 +53,7 @@ func (s *settings) readSwitches(d *document) error {
 func (s *settings) readSeed(d *document) error {
 	f := d.choose("seed")
 	if !f.given() {
-		if s.point.Reproducible {
+		if s.point.Reproducible || d.keys["reference"].given() && !d.keys["command"].given() { // two outputs need the same inputs
 			s.point.Seed = new(int64(reproducibleSeed))
 		}
 		return nil

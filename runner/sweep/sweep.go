@@ -59,6 +59,12 @@ type Point struct {
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
 	Written map[string]string // by axis: the value as Overrides.Params takes it
 
+	// What its output is, and what it has to be; nil: nobody looks at it.
+	Output        *Output    // of a command
+	Reference     *Reference // of what it computes
+	Deterministic bool       // every run of it has the same output, bit by bit
+	Compared      bool       // its output is looked at
+
 	// What runs.
 	Executor    schema.Executor
 	ModelPath   string            // the model's file as written; empty for builtin:NAME and where there is no file
@@ -149,15 +155,11 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err != nil {
 		return nil, err
 	}
-	documents, err := readLayers(file, o)
+	documents, sections, err := readAll(file, o)
 	if err != nil {
 		return nil, err
 	}
-	sections, err := readSections(documents)
-	if err != nil {
-		return nil, err
-	}
-	e := expansion{origin: file.origin, sections: sections}
+	e := expansion{origin: file.origin, file: file, sections: sections}
 	if e.targets, err = readTargets(o.Targets); err != nil {
 		return nil, err
 	}
@@ -175,13 +177,23 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	if err := e.checkSize(o.Against); err != nil {
 		return nil, err
 	}
-	sweep, err := e.expand()
+	sweep, err := e.expand(o)
 	if err != nil {
 		return nil, err
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
 	sweep.Facts = o.Facts.Given()
 	return sweep, nil
+}
+
+// readAll reads all sections of a file.
+func readAll(file field, o Overrides) ([]*document, []*section, error) {
+	documents, err := readLayers(file, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	sections, err := readSections(documents)
+	return documents, sections, err
 }
 
 // document is a plain sweep file: its keys are known ones, and its layers are merged.

@@ -18,6 +18,7 @@ const (
 	Switch               // true or false
 	Integer              // from Least to Most
 	Number               // above 0, up to Most
+	Amount               // of at least 0
 	Share                // a part of a whole, between 0 and 1: 1% or 0.01
 	Duration             // a time above 0 with its unit: 500ms
 	List                 // of at least Least Items
@@ -44,6 +45,7 @@ var (
 	anyValue      = Value{Kind: Any}
 	nothingValue  = Value{Kind: Nothing}
 	switchValue   = Value{Kind: Switch}
+	amountValue   = Value{Kind: Amount}
 	durationValue = Value{Kind: Duration}
 	sizeValue     = Value{Kind: Integer, Least: 1, Most: math.MaxInt64}
 	shareValue    = Value{Kind: Share}

@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// Output is an output that a Spec may keep: the file in which a worker leaves what its benchmark computed, as numpy.save does.
+const Output = "output.npy"
+
 // keptLimit bounds what is kept of all processes of a run, in B.
 const keptLimit = 512 << 20
 
@@ -66,7 +69,7 @@ func newKeeper(dir string, j *job) (*keeper, error) {
 // outputOf is the output of a name.
 func outputOf(dir, benchmark, name string) keptOutput {
 	switch {
-	case name == stdoutFile || name == stderrFile:
+	case name == stdoutFile || name == stderrFile || name == Output:
 		return keptOutput{path: filepath.Join(dir, name)}
 	case benchmark == "" || filepath.IsAbs(name):
 		return keptOutput{path: name, own: true}

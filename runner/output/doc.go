@@ -1,0 +1,20 @@
+// Package output reads what benchmarks compute, and says how far it is from what they should compute.
+//
+// An output is numbers in a shape, whatever it was written as: .npy, CSV, JSON, or numbers in a text. All are compared as
+// float64. What is compared may be a sample: see positions.
+package output
+
+// Array is an output: numbers, the last dimension moving fastest.
+type Array struct {
+	Shape  []int // of all, though Values may be some of them; nil: one number
+	Values []float64
+}
+
+// Limits of what is read.
+const (
+	maxDims = 32      // as many as NumPy has
+	maxSize = 1 << 27 // values, 1 GiB
+)
+
+// mostCompared is how many values of an output are compared; of more it is a sample.
+const mostCompared = 1 << 20

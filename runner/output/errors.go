@@ -1,0 +1,103 @@
+package output
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Tolerance says which differences from a reference are none: |got - want| <= Absolute + Relative * |want|, as
+// numpy.isclose has it.
+type Tolerance struct {
+	Relative, Absolute float64
+}
+
+// Errors is how far an output is from its reference.
+type Errors struct {
+	RMSE       float64 // the root of the mean of the squared differences
+	MaxError   float64 // the largest difference
+	Relative   float64 // the 2-norm of the differences over that of the reference; NaN where the reference is zero
+	Cosine     float64 // of the angle between the two; NaN where one of them is zero
+	Mismatched int     // values that differ by more than the tolerance
+	NotFinite  int     // values that are infinite or no number where the reference is a number
+}
+
+// Compare gives the errors of an output. Where both have the same infinity, or both no number, they agree. An error says that
+// the two cannot be compared.
+func Compare(got, want Array, t Tolerance) (Errors, error) {
+	if !slices.Equal(got.Shape, want.Shape) {
+		return Errors{}, fmt.Errorf("the output has shape %v, the reference %v", got.Shape, want.Shape)
+	}
+	if len(got.Values) != len(want.Values) {
+		return Errors{}, fmt.Errorf("the output has %d values, the reference %d", len(got.Values), len(want.Values))
+	}
+	if len(want.Values) == 0 {
+		return Errors{}, fmt.Errorf("the output has no values")
+	}
+	var e Errors
+	var squares, wants, gots, products sum
+	for i, w := range want.Values {
+		g := got.Values[i]
+		if same(g, w) {
+			continue // both are infinite alike, or no number: there is no difference to add
+		}
+		d := math.Abs(g - w)
+		if !finite(g) && finite(w) {
+			e.NotFinite++
+		}
+		if !finite(g) || !finite(w) || d > t.Absolute+t.Relative*math.Abs(w) {
+			e.Mismatched++
+		}
+		if !(d <= e.MaxError) {
+			e.MaxError = d
+		}
+		squares.add(d * d)
+	}
+	for i, w := range want.Values {
+		g := got.Values[i]
+		if finite(g) && finite(w) {
+			wants.add(w * w)
+			gots.add(g * g)
+			products.add(g * w)
+		}
+	}
+	e.RMSE = math.Sqrt(squares.total() / float64(len(want.Values)))
+	e.Relative = ratio(math.Sqrt(squares.total()), math.Sqrt(wants.total()))
+	e.Cosine = ratio(products.total(), math.Sqrt(wants.total())*math.Sqrt(gots.total()))
+	return e, nil
+}
+
+// same tells whether two values agree though their difference is no number.
+func same(a, b float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.IsInf(a, 0) && a == b
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// ratio is NaN where there is nothing to divide by.
+func ratio(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
+}
+
+// sum adds numbers without losing what is small beside the total (Neumaier 1974, doi:10.1002/zamm.19740540106).
+type sum struct{ of, lost float64 }
+
+func (s *sum) add(v float64) {
+	t := s.of + v
+	if math.Abs(s.of) >= math.Abs(v) {
+		s.lost += (s.of - t) + v
+	} else {
+		s.lost += (v - t) + s.of
+	}
+	s.of = t
+}
+
+func (s *sum) total() float64 {
+	if !finite(s.of) {
+		return s.of // what is lost of an infinity is no number
+	}
+	return s.of + s.lost
+}

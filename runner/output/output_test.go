@@ -1,0 +1,250 @@
+package output
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCompare(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	vector := func(values ...float64) Array { return Array{Shape: []int{len(values)}, Values: values} }
+	for _, c := range []struct {
+		got, want Array
+		errors    Errors
+	}{
+		{vector(1, 2), vector(1, 2), Errors{Cosine: 1}},
+		{vector(3, 0), vector(0, 4), Errors{RMSE: math.Sqrt(12.5), MaxError: 4, Relative: 1.25, Mismatched: 2}},
+		{vector(1, 1.0005), vector(1, 1), Errors{RMSE: math.Sqrt(0.5) * (1.0005 - 1), MaxError: 1.0005 - 1, Relative: (1.0005 - 1) / math.Sqrt2, Cosine: 0.99999996876}},
+		{vector(1, nan), vector(1, 1), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 1, NotFinite: 1}},
+		{vector(1, inf), vector(1, 1), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1, NotFinite: 1}},
+		{vector(1, nan, inf), vector(1, nan, inf), Errors{Cosine: 1}},
+		{vector(1, 2), vector(1, inf), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1}},
+		{vector(0), vector(0), Errors{Relative: nan, Cosine: nan}},
+	} {
+		got, err := Compare(c.got, c.want, Tolerance{Relative: 1e-3, Absolute: 1e-3})
+		if err != nil || !alike(got, c.errors) {
+			t.Errorf("%v for %v: got %+v, %v, want %+v", c.got.Values, c.want.Values, got, err, c.errors)
+		}
+	}
+	for _, other := range []Array{vector(1), {Shape: []int{2, 1}, Values: []float64{1, 2}}, {Shape: []int{2}, Values: []float64{1}}} {
+		if _, err := Compare(other, vector(1, 2), Tolerance{}); err == nil {
+			t.Errorf("%v was compared with an array of shape [2]", other)
+		}
+	}
+	if _, err := Compare(vector(), vector(), Tolerance{}); err == nil {
+		t.Error("nothing was compared with nothing")
+	}
+}
+
+// alike tells that all errors agree to 1e-12 of the value; what is no number agrees with what is none.
+func alike(a, b Errors) bool {
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for i := range x.NumField() {
+		if x.Field(i).Kind() == reflect.Int {
+			if x.Field(i).Int() != y.Field(i).Int() {
+				return false
+			}
+			continue
+		}
+		v, w := x.Field(i).Float(), y.Field(i).Float()
+		if !same(v, w) && !(math.Abs(v-w) <= 1e-12*math.Abs(w)+1e-300) && !(i == 3 && math.Abs(v-w) < 1e-10) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestNumPy: arrays of every type that is read are what NumPy wrote, and errors are those that NumPy computes.
+func TestNumPy(t *testing.T) {
+	python := withNumPy(t)
+	dir := t.TempDir()
+	const program = `
+import json, sys
+import numpy as np
+rng = np.random.default_rng(7)
+out = []
+for i, t in enumerate("f8 f4 f2 i8 i4 i2 i1 u8 u4 u2 u1 b1 >f8 >i4 >f2".split()):
+    a = (rng.standard_normal((3, 4, 5)) * 50).astype(t)
+    if t.endswith("f2"):
+        a.flat[:6] = [np.inf, -np.inf, np.nan, 6e-8, -0.0, 65504]
+    if i % 2:
+        a = np.asfortranarray(a)
+    np.save("%s/%d.npy" % (sys.argv[1], i), a)
+    out.append([repr(float(v)) for v in a.ravel()])
+np.save(sys.argv[1] + "/scalar.npy", np.float64(2.5))
+errors = []
+for n, scale in ((10, 1), (1000, 1e-3), (100000, 1e6)):
+    want = rng.standard_normal(n) * scale
+    got = want + rng.standard_normal(n) * scale * 1e-3
+    np.save("%s/got%d.npy" % (sys.argv[1], n), got)
+    np.save("%s/want%d.npy" % (sys.argv[1], n), want)
+    w, g = want.astype(np.longdouble), got.astype(np.longdouble)
+    errors.append([n, float(np.sqrt(np.mean((g - w) ** 2))), float(np.max(np.abs(g - w))),
+                   float(np.linalg.norm(g - w) / np.linalg.norm(w)), float(np.dot(g, w) / np.linalg.norm(w) / np.linalg.norm(g)),
+                   int(np.sum(~np.isclose(got, want, rtol=1e-3, atol=1e-6)))])
+json.dump([out, errors], sys.stdout)
+`
+	said, err := exec.Command(python, "-c", program, dir).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts [][]string
+	var errors [][]float64
+	if err := json.Unmarshal(said, &[]any{&texts, &errors}); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range texts {
+		a := readFile(t, filepath.Join(dir, fmt.Sprintf("%d.npy", i)))
+		for k, v := range a.Values {
+			if w, err := numbers(want[k : k+1]); err != nil || !(same(v, w[0]) || v == w[0]) {
+				t.Fatalf("array %d, value %d: got %v, NumPy says %s", i, k, v, want[k])
+			}
+		}
+		if !slices.Equal(a.Shape, []int{3, 4, 5}) || len(a.Values) != 60 {
+			t.Errorf("array %d has shape %v and %d values", i, a.Shape, len(a.Values))
+		}
+	}
+	if a := readFile(t, filepath.Join(dir, "scalar.npy")); a.Shape != nil || a.Values[0] != 2.5 {
+		t.Errorf("a number is %v", a)
+	}
+	for _, e := range errors {
+		got := readFile(t, filepath.Join(dir, fmt.Sprintf("got%.0f.npy", e[0])))
+		want := readFile(t, filepath.Join(dir, fmt.Sprintf("want%.0f.npy", e[0])))
+		found, err := Compare(got, want, Tolerance{Relative: 1e-3, Absolute: 1e-6})
+		wanted := Errors{RMSE: e[1], MaxError: e[2], Relative: e[3], Cosine: e[4], Mismatched: int(e[5])}
+		if err != nil || !alike(found, wanted) {
+			t.Errorf("%v values: got %+v, NumPy says %+v", e[0], found, wanted)
+		}
+	}
+}
+
+// withNumPy is an interpreter that has NumPy; without one the test is skipped, unless it is required.
+func withNumPy(t *testing.T) string {
+	t.Helper()
+	for _, python := range []string{os.Getenv("NEUROLENS_TEST_PYTHON"), "python3"} {
+		if python != "" && exec.Command(python, "-c", "import numpy").Run() == nil {
+			return python
+		}
+	}
+	if strings.Contains(os.Getenv("NEUROLENS_TEST_REQUIRE"), "python,") {
+		t.Fatal("no interpreter with NumPy was found, and it is required")
+	}
+	t.Skip("no interpreter with NumPy was found")
+	return ""
+}
+
+func readFile(t *testing.T, path string) Array {
+	t.Helper()
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	a, err := readNPY(file)
+	if err != nil {
+		t.Fatalf("%s: %v", filepath.Base(path), err)
+	}
+	return a
+}
+
+func TestRead(t *testing.T) {
+	for _, c := range []struct {
+		format, text string
+		want         Array
+		err          string
+	}{
+		{"csv", "a,b\n1, 2\n.5,1e-3\n", Array{[]int{2, 2}, []float64{1, 2, .5, 1e-3}}, ""},
+		{"csv", "1\n2\n", Array{[]int{2, 1}, []float64{1, 2}}, ""},
+		{"csv", "1,2\n3\n", Array{}, "reading CSV: record on line 2: wrong number of fields"},
+		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is no number`},
+		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{[]int{6}, []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
+		{"text", "1 two", Array{}, `"two" is no number`},
+		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{[]int{3, 2}, []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
+		{"json", "2.5", Array{nil, []float64{2.5}}, ""},
+		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "[1, [2]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "[[], [2]]", Array{}, "reading JSON: the lists are not equally long"},
+		{"json", "1 2", Array{}, "reading JSON: there is more than one value"},
+		{"json", "{}", Array{}, "reading JSON: an object is no number"},
+		{"json", "[null]", Array{}, "reading JSON: <nil> is no number"},
+		{"npy", "PK", Array{}, "it is no .npy file"},
+		{"xml", "", Array{}, `format "xml": want one of npy csv json text`},
+	} {
+		got, err := Read(strings.NewReader(c.text), c.format)
+		switch {
+		case c.err != "":
+			if err == nil || err.Error() != c.err {
+				t.Errorf("%s %q: got %v, want %s", c.format, c.text, err, c.err)
+			}
+		case err != nil || !slices.Equal(got.Shape, c.want.Shape) || !slices.EqualFunc(got.Values, c.want.Values, func(a, b float64) bool { return a == b || same(a, b) }):
+			t.Errorf("%s %q: got %v, %v, want %v", c.format, c.text, got, err, c.want)
+		}
+	}
+}
+
+// TestReadNPYRefuses: what is no array of numbers has one line, and takes no memory.
+func TestReadNPYRefuses(t *testing.T) {
+	for header, want := range map[string]string{
+		"{'descr': '<c16', 'fortran_order': False, 'shape': (1,), }":                              "values of type <c16",
+		"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }":                                "is not understood",
+		"{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }":                      "is not understood",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (99999999, 99999999), }":               "want at most 134217728 values",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (9, 9, 9), }":                          "ends after 0 of 729 values",
+		"{'descr': '<f8', 'fortran_order': False, 'shape': (" + strings.Repeat("1,", 40) + "), }": "want at most",
+	} {
+		_, err := readNPY(bytes.NewReader(npy(header)))
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: got %v, want %s", header, err, want)
+		}
+	}
+}
+
+// npy is a file with a header and no values.
+func npy(header string) []byte {
+	return append([]byte("\x93NUMPY\x01\x00"), append([]byte{byte(len(header)), byte(len(header) >> 8)}, header...)...)
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(npy("{'descr': '<f2', 'fortran_order': True, 'shape': (2, 1), }\x00\x00\x00\x01"), uint8(0))
+	f.Add([]byte("a,b\n1,2\n"), uint8(1))
+	f.Add([]byte("[[1, NaN], [2, 3]]"), uint8(2))
+	f.Add([]byte("1 2 3e5"), uint8(3))
+	f.Fuzz(func(t *testing.T, text []byte, format uint8) {
+		a, err := Read(bytes.NewReader(text), Formats[int(format)%len(Formats)])
+		if err != nil {
+			return
+		}
+		size := 1
+		for _, n := range a.Shape {
+			size *= n
+		}
+		if size != len(a.Values) {
+			t.Errorf("shape %v has %d values", a.Shape, len(a.Values))
+		}
+	})
+}
+
+func TestPositions(t *testing.T) {
+	small := positions(5, 3)
+	if !slices.Equal(small, []int{0, 1, 2, 3, 4}) {
+		t.Errorf("got %v", small)
+	}
+	size := 3*mostCompared + 17
+	a, b := positions(size, 1), positions(size, 2)
+	if len(a) != mostCompared || !slices.IsSorted(a) || a[len(a)-1] >= size || slices.Equal(a, b) {
+		t.Errorf("%d positions from %d to %d", len(a), a[0], a[len(a)-1])
+	}
+	if !slices.Equal(a, positions(size, 1)) {
+		t.Error("one seed gave two samples")
+	}
+}

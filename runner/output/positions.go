@@ -1,0 +1,34 @@
+package output
+
+// positions are the places of the values that are compared of so many, in ascending order: all, or of more than mostCompared as
+// many as that, one of each of equally long stretches, so that none is left out whole. A seed chooses them. The Python
+// worker chooses the same (output.py).
+func positions(size int, seed uint64) []int {
+	n := min(size, mostCompared)
+	places := make([]int, n)
+	for i := range places {
+		from, to := i*size/n, (i+1)*size/n
+		places[i] = from + int(splitmix(seed+uint64(i))%uint64(to-from))
+	}
+	return places
+}
+
+// splitmix is the i-th number of the generator SplitMix64 (Steele, Lea, Flood 2014, doi:10.1145/2660193.2660195).
+func splitmix(i uint64) uint64 {
+	z := (i + 1) * 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// Sample is the array with those of its values alone that are compared.
+func (a Array) Sample(seed uint64) Array {
+	if len(a.Values) <= mostCompared {
+		return a
+	}
+	values := make([]float64, 0, mostCompared)
+	for _, i := range positions(len(a.Values), seed) {
+		values = append(values, a.Values[i])
+	}
+	return Array{Shape: a.Shape, Values: values}
+}

@@ -1,0 +1,113 @@
+package python
+
+import (
+	"io"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// outputOf runs a benchmark and gives what it left as its output.
+func outputOf(t *testing.T, text string, seed int64) (output.Array, task.Outcome) {
+	t.Helper()
+	spec := specOf(t, Settings{File: "bench.py", Output: &Output{Seed: seed}}, nil)
+	spec.Dir, spec.Iterations, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 1, 0
+	spec.Keep = []string{task.Output}
+	var got output.Array
+	spec.Read = func(kept task.Kept) task.Reading {
+		for _, o := range kept.Outputs {
+			var err error
+			if got, err = output.Read(io.NewSectionReader(kept.File, o.Offset, o.Size), "npy"); err != nil && o.Missing == "" {
+				t.Error(err)
+			}
+		}
+		return task.Reading{}
+	}
+	return got, runSpec(t, spec)
+}
+
+// TestOutputs: what a benchmark computed is what the runner reads, whatever it is made of.
+func TestOutputs(t *testing.T) {
+	plain := "def run_benchmark():\n    return "
+	for _, c := range []struct {
+		text  string
+		shape string
+		want  []float64
+	}{
+		{plain + "[1, 2.5, True]", "[3]", []float64{1, 2.5, 1}},
+		{plain + "3", "[]", []float64{3}},
+		{plain + "{'metrics': {'m': 1}, 'output': (4, 5)}", "[2]", []float64{4, 5}},
+		{plain + "{'b': [3, 4], 'a': 2}", "[3]", []float64{2, 3, 4}},
+		{plain + "[[1, 2], [3, 4]]", "[4]", []float64{1, 2, 3, 4}},
+		{"class Bench:\n    def benchmark_fn(self): self.y = [7]\n    def output(self): return self.y", "[1]", []float64{7}},
+		{"class Bench:\n    output = [8, 9]\n    def benchmark_fn(self): pass", "[2]", []float64{8, 9}},
+	} {
+		got, o := outputOf(t, c.text, 0)
+		if check(t, o, schema.StatusOK, "", "", ""); !slices.Equal(got.Values, c.want) || o.Facts["output.shape"] != c.shape && c.shape != "[1]" {
+			t.Errorf("%s: got %v of shape %s, want %v of %s", c.text, got.Values, o.Facts["output.shape"], c.want, c.shape)
+		}
+		if len(o.Facts["output.sha256"]) != 64 {
+			t.Errorf("the hash is %q", o.Facts["output.sha256"])
+		}
+	}
+	_, o := outputOf(t, plain+"'text'", 0)
+	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type str cannot be compared: want an array or numbers")
+	_, o = outputOf(t, plain+"None", 0)
+	check(t, o, schema.StatusError, schema.StageValidate, "validate", "there is no output to compare: None")
+}
+
+// TestOutputsOfFrameworks: arrays are read as they are, in their shape, and a hash tells types apart.
+func TestOutputsOfFrameworks(t *testing.T) {
+	interpreter(t, "numpy")
+	hashes := map[string]bool{}
+	for text, want := range map[string][]float64{
+		"numpy.arange(6, dtype='i2').reshape(2, 3).T": {0, 3, 1, 4, 2, 5},
+		"numpy.array([[1.5], [2.5]], dtype='f2')":     {1.5, 2.5},
+		"numpy.array([[1.5], [2.5]], dtype='f4')":     {1.5, 2.5},
+	} {
+		got, o := outputOf(t, "import numpy\ndef run_benchmark():\n    return "+text, 0)
+		if !slices.Equal(got.Values, want) || len(got.Shape) != 2 {
+			t.Errorf("%s: got %v of shape %v, want %v", text, got.Values, got.Shape, want)
+		}
+		hashes[o.Facts["output.sha256"]] = true
+	}
+	if len(hashes) != 3 {
+		t.Errorf("three outputs have %d hashes", len(hashes))
+	}
+	_, o := outputOf(t, "import numpy\ndef run_benchmark():\n    return numpy.array([1j])", 0)
+	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type complex128 cannot be compared: want real numbers")
+}
+
+func TestOutputsOfTorch(t *testing.T) {
+	interpreter(t, "torch")
+	for text, want := range map[string][]float64{
+		"torch.arange(6).reshape(2, 3).T":                     {0, 3, 1, 4, 2, 5},
+		"torch.tensor([1.5, 3.0], dtype=torch.bfloat16)":      {1.5, 3},
+		"[torch.ones(2, requires_grad=True), torch.zeros(1)]": {1, 1, 0},
+	} {
+		got, o := outputOf(t, "import torch\ndef run_benchmark():\n    return "+text, 0)
+		if check(t, o, schema.StatusOK, "", "", ""); !slices.Equal(got.Values, want) {
+			t.Errorf("%s: got %v, want %v", text, got.Values, want)
+		}
+	}
+}
+
+// TestLargeOutputs: of a large output the worker writes down the values that package output chooses too.
+func TestLargeOutputs(t *testing.T) {
+	const size = 1<<20 + 12_345
+	got, o := outputOf(t, "def run_benchmark():\n    return list(range(1048576 + 12345))", 7)
+	check(t, o, schema.StatusOK, "", "", "")
+	all := output.Array{Shape: []int{size}, Values: make([]float64, size)}
+	for i := range all.Values {
+		all.Values[i] = float64(i)
+	}
+	if want := all.Sample(7); !slices.Equal(got.Values, want.Values) || len(got.Values) == size {
+		t.Errorf("%d values, want %d", len(got.Values), len(want.Values))
+	}
+	if o.Facts["output.shape"] != "[1060921]" {
+		t.Errorf("the shape is %s", o.Facts["output.shape"])
+	}
+}

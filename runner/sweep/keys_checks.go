@@ -1,0 +1,64 @@
+package sweep
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// withOutput are the executors whose outputs can be compared.
+var withOutput = append([]schema.Executor{schema.ExecutorCommand}, pythonRun...)
+
+// keysOfChecks say what a right result is.
+var keysOfChecks = []Key{
+	{
+		Name: "output", Value: Value{Kind: Object, Keys: outputKeys}, Stored: true, text: outputText,
+		Executors: []schema.Executor{schema.ExecutorCommand},
+		Doc:       "Where the numbers stand that a command computes: on its standard output, or in a file.",
+	},
+	{
+		Name: "reference", Value: mapOf(1, scalarValue, referenceKeys...), Stored: true, text: referenceText,
+		Executors: withOutput,
+		Doc:       "What outputs are compared with: those of the point with these values of axes, or a file.",
+	},
+	{
+		Name: "deterministic", Value: switchValue, Default: "false", Stored: true, Executors: withOutput,
+		Doc: "Every run of a point has the same output, bit by bit.", point: func(p *Point) any { return &p.Deterministic },
+	},
+}
+
+// outputKeys are the keys of output.
+var outputKeys = []Key{
+	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes; {axis} is filled in."},
+	{Name: "read", Value: oneOf(output.Formats...), Default: "text", Doc: "How the numbers are written; text: with spaces or line breaks between them."},
+}
+
+// outputText is the key output as text.
+func outputText(p *Point) string {
+	if p.Output == nil {
+		return ""
+	}
+	return p.Output.From + " " + p.Output.Format
+}
+
+// referenceText is the key reference as text.
+func referenceText(p *Point) string {
+	r := p.Reference
+	if r == nil {
+		return ""
+	}
+	var words []string
+	if r.Point == nil {
+		words = append(words, "from="+r.File, "read="+r.Format)
+	} else {
+		for axis, value := range r.axes {
+			words = append(words, axis+"="+value)
+		}
+		slices.Sort(words)
+	}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	return strings.Join(append(words, "rtol="+number(r.Tolerance.Relative), "atol="+number(r.Tolerance.Absolute)), " ")
+}

@@ -1,0 +1,305 @@
+package sweep
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Reference says what the output of a point is compared with: that of another point, or a file.
+type Reference struct {
+	Point     *Point // not among the points of the sweep, and not to be measured: it is run for its output, unless it is skipped; nil: it is a file
+	File      string // what holds the output
+	Format    string // of File: see output.Formats
+	Line      int    // in the sweep file
+	Tolerance output.Tolerance
+
+	axes map[string]string // in which Point differs
+}
+
+// defaultTolerance is that of numpy.allclose.
+var defaultTolerance = output.Tolerance{Relative: 1e-5, Absolute: 1e-8}
+
+// referenceKeys are the keys of reference that are no axes.
+var referenceKeys = []Key{
+	{Name: "from", Value: textValue, Doc: "A file that holds the output; {axis} is filled in."},
+	{Name: "read", Value: oneOf(output.Formats...), Default: "npy", Doc: "The format of the file."},
+	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The part of the reference by which a value may differ."},
+	{Name: "atol", Value: amountValue, Default: "1e-8", Doc: "The amount by which a value may differ."},
+}
+
+// referenceSpec is what the key reference says.
+type referenceSpec struct {
+	at        field
+	axes      map[string]string // the values of axes at the reference, as -P takes them, by column
+	from      *template
+	format    string
+	tolerance output.Tolerance
+}
+
+// readReference reads the key reference.
+func (p *program) readReference(d *document) error {
+	f := d.keys["reference"]
+	if !f.given() {
+		return nil
+	}
+	members, err := f.members("reference.")
+	if err != nil {
+		return err
+	}
+	r := referenceSpec{at: f, axes: map[string]string{}, format: "npy", tolerance: defaultTolerance}
+	for _, m := range members {
+		if err := r.readMember(m, p.scope); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.from == nil && len(r.axes) == 0:
+		return f.errorf("says not what is right: want values of axes, such as {variant: PyTorch}, or from: FILE")
+	case r.from != nil && len(r.axes) > 0:
+		return f.errorf("has values of axes and a file: want one of them")
+	}
+	d.ask("reference", f)
+	p.reference = &r
+	return nil
+}
+
+// readMember reads one key of reference, or the value of an axis.
+func (r *referenceSpec) readMember(m member, s *scope) error {
+	switch m.key {
+	case "from":
+		t, err := m.value.template(s)
+		r.from = &t
+		return err
+	case "read":
+		format, err := m.value.oneOf(output.Formats)
+		r.format = format
+		return err
+	case "rtol":
+		return m.value.readAmount(&r.tolerance.Relative)
+	case "atol":
+		return m.value.readAmount(&r.tolerance.Absolute)
+	}
+	axis, near := findAxis(s.axes, m.key)
+	if near == "" {
+		near = schema.Nearest(m.key, keyNames(referenceKeys))
+	}
+	switch {
+	case axis < 0 && near != "":
+		return m.value.errorf("is no axis of this sweep: did you mean %s?", near)
+	case axis < 0:
+		return m.value.errorf("is no axis of this sweep, and none of %s", strings.Join(keyNames(referenceKeys), " "))
+	}
+	if m.value.Kind != yaml.ScalarNode {
+		return m.value.want("one value of the axis")
+	}
+	if _, err := readValue(s.axes[axis].name, m.value); err != nil {
+		return err
+	}
+	r.axes[s.axes[axis].name] = m.value.typed()
+	return nil
+}
+
+// readAmount is a number of at least 0.
+func (f field) readAmount(to *float64) error {
+	const expected = "a number of at least 0"
+	if f.Kind != yaml.ScalarNode {
+		return f.want(expected)
+	}
+	value, err := f.decode()
+	if err != nil {
+		return err
+	}
+	number, ok := value.(interface{ Float64() (float64, error) })
+	if !ok {
+		return f.want(expected)
+	}
+	if *to, err = number.Float64(); err != nil || *to < 0 {
+		return f.want(expected)
+	}
+	return nil
+}
+
+// referee finds the points that outputs are compared with. They are those of the same sweep with the axes of reference set to
+// its values: whatever the command line has chosen, what is right stays the same.
+type referee struct {
+	groups map[string][]*refereeGroup // by benchmark
+}
+
+// refereeGroup are the points of one benchmark that come from one section.
+type refereeGroup struct {
+	axes   []string // that tell them apart: a point has the same values of those that it has
+	points []*Point
+	index  map[string]map[string][]*Point // by the axes that are looked at, then by their values
+}
+
+// newReferee reads the sweep once more, with the axes of reference set.
+func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, error) {
+	fixed := maps.Clone(o.Params)
+	maps.DeleteFunc(fixed, func(name, _ string) bool { return spec.axes[schema.CanonicalAlias(name)] != "" })
+	if fixed == nil {
+		fixed = map[string]string{}
+	}
+	maps.Copy(fixed, spec.axes)
+	o.Params, o.Targets = fixed, nil
+	_, sections, err := readAll(e.file, o)
+	if err != nil {
+		return nil, spec.at.errorf("%v", err)
+	}
+	again := expansion{origin: e.origin, sections: sections}
+	if err := again.addAll(); err != nil {
+		return nil, spec.at.errorf("%v", err)
+	}
+	r := &referee{groups: map[string][]*refereeGroup{}}
+	for i := range again.points {
+		r.add(&again.points[i], again.of[i], spec)
+	}
+	for i := range again.skipped {
+		r.add(&again.skipped[i], again.ofSkipped[i], spec)
+	}
+	return r, nil
+}
+
+// add adds a point of a section.
+func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
+	axes := of.coordinatesBut(spec.axes)
+	groups := r.groups[p.Benchmark]
+	at := slices.IndexFunc(groups, func(g *refereeGroup) bool { return slices.Equal(g.axes, axes) })
+	if at < 0 {
+		at = len(groups)
+		groups = append(groups, &refereeGroup{axes: axes, index: map[string]map[string][]*Point{}})
+		r.groups[p.Benchmark] = groups
+	}
+	groups[at].points = append(groups[at].points, p)
+}
+
+// coordinatesBut are the axes that tell the points of a section apart, less some. What is a word of the top, as the backend
+// of a variant, is none.
+func (of *section) coordinatesBut(less map[string]string) (names []string) {
+	for _, a := range of.grid.axes {
+		constant := slices.Contains(labels, a.name) && len(a.values) == 1
+		if _, set := less[a.name]; !set && !constant && a.name != "benchmark" {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// of gives the point whose output that of p has to be; nil with what is wrong where there is none, or several.
+func (r *referee) of(p *Point) (*Point, string) {
+	var found []*Point
+	for _, g := range r.groups[p.Benchmark] {
+		found = append(found, g.find(p)...)
+	}
+	switch len(found) {
+	case 0:
+		return nil, "the point " + p.describe() + " has none: no point with these values is like it"
+	case 1:
+		return found[0], ""
+	}
+	return nil, "the point " + p.describe() + " has several: they differ in axes that it has not"
+}
+
+// find gives the points of the group that have the values of p, in the axes that it has.
+func (g *refereeGroup) find(p *Point) []*Point {
+	var looked []string
+	for _, axis := range g.axes {
+		if p.textOf(axis) != "" {
+			looked = append(looked, axis)
+		}
+	}
+	signature := strings.Join(looked, " ")
+	if g.index[signature] == nil {
+		g.index[signature] = map[string][]*Point{}
+		for _, other := range g.points {
+			key := other.texts(looked)
+			g.index[signature][key] = append(g.index[signature][key], other)
+		}
+	}
+	return g.index[signature][p.texts(looked)]
+}
+
+// texts are the values of axes at the point, in one text.
+func (p *Point) texts(axes []string) string {
+	var all strings.Builder
+	for _, axis := range axes {
+		all.WriteString(p.textOf(axis))
+		all.WriteByte(0) // no text holds one
+	}
+	return all.String()
+}
+
+// describe names the point for people.
+func (p *Point) describe() string {
+	words := []string{"benchmark=" + shorten(p.Benchmark)}
+	for _, axis := range []string{"variant", "precision", "batch_size", "seq_len"} {
+		if text := p.textOf(axis); text != "" {
+			words = append(words, axis+"="+shorten(text))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		words = append(words, name+"="+shorten(p.Params[name]))
+	}
+	return strings.Join(words, " ")
+}
+
+// setReferences gives every point what its output is compared with.
+func (e *expansion) setReferences(o Overrides) error {
+	referees := map[*yaml.Node]*referee{}
+	for i := range e.points {
+		p := &e.points[i]
+		if p.Calibration || e.of[i].program.reference == nil || p.Reference != nil {
+			continue
+		}
+		spec := e.of[i].program.reference
+		node := spec.at.Node
+		if referees[node] == nil {
+			var err error
+			if referees[node], err = e.newReferee(spec, o); err != nil {
+				return err
+			}
+		}
+		point, problem := referees[node].of(p)
+		if problem != "" {
+			return spec.at.errorf("%s", problem)
+		}
+		p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
+	}
+	return nil
+}
+
+// References are the points that are run for their outputs, with which others are compared, each once.
+func (s *Sweep) References() (all []*Point) {
+	known := map[*Point]bool{}
+	for i := range s.Points {
+		if r := s.Points[i].Reference; r != nil && r.Point != nil && r.Point.Skip == nil && !known[r.Point] {
+			known[r.Point] = true
+			all = append(all, r.Point)
+		}
+	}
+	return all
+}
+
+// fillReference sets where the output of a point stands, and the file that it is compared with.
+func (p *program) fillReference(point *Point, row []*value) error {
+	if p.output != nil && point.Executor == schema.ExecutorCommand {
+		point.Output = &Output{From: p.output.from.fill(row), Format: p.output.format}
+	}
+	r := p.reference
+	if r != nil && !keyOf("reference").takes(point.Executor) {
+		r = nil
+	}
+	point.Compared = r != nil || point.Deterministic
+	if point.Compared && point.Executor == schema.ExecutorCommand && point.Output == nil {
+		return p.document.errorf("reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
+	}
+	if r != nil && r.from != nil {
+		point.Reference = &Reference{File: r.from.fill(row), Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package sweep
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/output"
+)
+
+// references names the reference of each point, in the order of the points.
+func references(s *Sweep) (all []string) {
+	for i := range s.Points {
+		p := &s.Points[i]
+		if p.Reference == nil {
+			all = append(all, p.describe()+": none")
+			continue
+		}
+		all = append(all, fmt.Sprintf("%s: %s %s", p.describe(), p.Reference.Point.describe(), p.Reference.Point.File))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestReferenceOfVariants: a point's reference has the same values of the axes that both have, whatever else its variant has.
+func TestReferenceOfVariants(t *testing.T) {
+	s := parse(t, operations+"reference: {variant: PyTorch, rtol: 1e-3}\n", Overrides{Params: map[string]string{"benchmark": "Loss", "loss": "ce"}})
+	equal(t, references(s), []string{
+		"benchmark=Loss variant=CUDA batch_size=1 loss=ce tile=16: benchmark=Loss variant=PyTorch batch_size=1 loss=ce ops/pytorch.py",
+		"benchmark=Loss variant=CUDA batch_size=1 loss=ce tile=32: benchmark=Loss variant=PyTorch batch_size=1 loss=ce ops/pytorch.py",
+		"benchmark=Loss variant=CUDA batch_size=2 loss=ce tile=16: benchmark=Loss variant=PyTorch batch_size=2 loss=ce ops/pytorch.py",
+		"benchmark=Loss variant=CUDA batch_size=2 loss=ce tile=32: benchmark=Loss variant=PyTorch batch_size=2 loss=ce ops/pytorch.py",
+		"benchmark=Loss variant=PyTorch batch_size=1 loss=ce: benchmark=Loss variant=PyTorch batch_size=1 loss=ce ops/pytorch.py",
+		"benchmark=Loss variant=PyTorch batch_size=2 loss=ce: benchmark=Loss variant=PyTorch batch_size=2 loss=ce ops/pytorch.py",
+	})
+	p := &s.Points[0]
+	equal(t, p.Reference.Tolerance, output.Tolerance{Relative: 1e-3, Absolute: 1e-8})
+	equal(t, *p.Seed, int64(42)) // two outputs need the same inputs
+	equal(t, p.Settings()["reference"], "variant=\"PyTorch\" rtol=0.001 atol=1e-08")
+}
+
+// TestReferenceStays: what the command line leaves out or replaces is right all the same.
+func TestReferenceStays(t *testing.T) {
+	s := parse(t, operations+"reference: {variant: PyTorch}\n", Overrides{
+		Params: map[string]string{"variant": "CUDA", "bs": "8"}, Targets: []string{"ops:GELU"},
+	})
+	equal(t, references(s), []string{
+		"benchmark=GELU variant=CUDA batch_size=8 tile=16: benchmark=GELU variant=PyTorch batch_size=8 ops/pytorch.py",
+		"benchmark=GELU variant=CUDA batch_size=8 tile=32: benchmark=GELU variant=PyTorch batch_size=8 ops/pytorch.py",
+	})
+	s = parse(t, "file: k.py\ngrid: {precision: [fp32, fp16], n: [1, 2]}\nreference: {dtype: fp64}\n", Overrides{})
+	equal(t, references(s), []string{
+		"benchmark=k.py precision=fp16 n=1: benchmark=k.py precision=fp64 n=1 k.py",
+		"benchmark=k.py precision=fp16 n=2: benchmark=k.py precision=fp64 n=2 k.py",
+		"benchmark=k.py precision=fp32 n=1: benchmark=k.py precision=fp64 n=1 k.py",
+		"benchmark=k.py precision=fp32 n=2: benchmark=k.py precision=fp64 n=2 k.py",
+	})
+}
+
+// TestSkippedReference: a point whose reference is skipped is one without a reference that can be run.
+func TestSkippedReference(t *testing.T) {
+	s := parse(t, "file: k.py\ngrid: {precision: [fp32, fp16], n: [1, 2]}\nreference: {precision: fp32}\n"+
+		"skip_if: {when: precision == 'fp32' and n == 2}\n", Overrides{})
+	var got []bool
+	for i := range s.Points {
+		got = append(got, s.Points[i].Reference.Point.Skip != nil)
+	}
+	equal(t, got, []bool{false, false, true})
+	equal(t, len(s.References()), 1)
+}
+
+func TestErrorsOfReference(t *testing.T) {
+	check := refuses(t, "file: k.py\n")
+	check("reference: 1", "2: reference: want a map, got 1")
+	check("reference: {}", "2: reference: says not what is right: want values of axes, such as {variant: PyTorch}, or from: FILE")
+	check("grid: {n: [1, 2]}\nreference: {m: 1}", "3: reference.m: is no axis of this sweep, and none of atol from read rtol")
+	check("grid: {n: [1, 2]}\nreference: {n: [1]}", "3: reference.n: want one value of the axis, got a list")
+	check("reference: {from: a.npy, read: xml}", `2: reference.read: want one of npy csv json text, got "xml"`)
+	check("reference: {from: a.npy, rtol: -1}", "2: reference.rtol: want a number of at least 0, got -1")
+	check("reference: {from: a.npy, rtol: x}", `2: reference.rtol: want a number of at least 0, got "x"`)
+	check("grid: {n: 1}\nreference: {from: a.npy, n: 1}", "3: reference: has values of axes and a file: want one of them")
+	check("grid: {n: [1, 2]}\nexclude: [{n: 1}]\nreference: {n: 1}", "4: reference: the point benchmark=k.py n=2 has none: no point with these values is like it")
+	check("output: {from: x}", "2: output: means nothing with file: only command takes it")
+	check("deterministic: 1", "2: deterministic: want true or false, got 1")
+
+	check = refuses(t, "command: [a, '{n}']\ngrid: {n: [1, 2]}\n")
+	check("reference: {n: 1}", "1: reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
+	check("output: stdout", `3: output: want a map, got "stdout"`)
+	check("output: {read: xml}", `3: output.read: want one of npy csv json text, got "xml"`)
+	check("output: {from: '{m}'}", "3: output.from: {m} is no axis (write {{ and }} for braces)")
+
+	check = refuses(t, "backend: builtin\nmodel: builtin:x\n")
+	check("reference: {from: x}", "3: reference: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+}
