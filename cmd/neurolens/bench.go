@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/compare"
@@ -200,8 +201,8 @@ func (b *bench) run() error {
 	if err != nil {
 		return errors.Join(err, out.close(b.app), store.Close())
 	}
-	progress := newProgress(b.app, b.sweep, b.overrides, b.format, known)
-	options := b.options(progress.observe)
+	progress := measuring.NewProgress(b.console(b.format), b.sweep, b.overrides.Against, known)
+	options := b.options(progress.Observe)
 	options.Planned = out.begin
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
@@ -210,7 +211,7 @@ func (b *bench) run() error {
 		return out.add(run)
 	})
 	err = explained(err)
-	progress.close(result)
+	progress.Close(result)
 	if closed := store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
 	}
@@ -223,7 +224,7 @@ func (b *bench) run() error {
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", b.goesOn())
 	}
-	s := summary{dir: b.dir, sweep: b.sweep, elapsed: progress.elapsed(), result: result}
+	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}
@@ -239,7 +240,7 @@ func (b *bench) verdict(r runner.Result) error {
 		return nil // it was interrupted, or there was nothing to run yet
 	}
 	if r.Measured() == 0 {
-		line := "nothing was measured: " + statusCounts(r)
+		line := "nothing was measured: " + measuring.StatusCounts(r)
 		if r.Why != "" {
 			line += ": " + r.Why
 		}

@@ -9,8 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/runner/bisect"
@@ -89,7 +91,7 @@ type bisector struct {
 	threshold *compare.Threshold // nil: that of the sweep, or the usual one
 	history   worktree.History
 	log       *bisectLog
-	progress  *bisectProgress
+	progress  *measuring.BisectProgress
 	store     *ingest.Store
 }
 
@@ -141,8 +143,8 @@ func (b *bisector) read(args []string) (err error) {
 func (b *bisector) run() error {
 	ctx := b.cmd.Context()
 	search := b.newSearch()
-	b.progress = newBisectProgress(b.app, search)
-	b.progress.begin(b.log, len(b.sweep.Points))
+	b.progress = measuring.NewBisectProgress(b.console(b.format), search)
+	b.progress.Begin(b.log.path, len(b.log.steps), len(b.sweep.Points))
 	var err error
 	if b.store, err = openForWriting(b.dir); err != nil {
 		return err
@@ -163,6 +165,23 @@ func (b *bisector) run() error {
 	return b.report(search, end)
 }
 
+// report prints how a search ended.
+func (b *bisector) report(search *bisect.Search, end bisect.End) error {
+	t := answer.TableOf(measuring.BisectFields(), measuring.BisectRows(search, end))
+	if err := b.print(b.format, t, func() term.View {
+		return measuring.BisectAnswer{Search: search, End: end, Suite: b.sweep.Suite, Metric: b.flags.metric, Dir: b.dir, Reader: b.reader()}.View()
+	}); err != nil {
+		return err
+	}
+	switch {
+	case len(end.Candidates) == 1:
+		return nil
+	case end.Unmeasured():
+		return errRunsFailed
+	}
+	return errInconclusive
+}
+
 // newSearch is the search, from its beginning.
 func (b *bisector) newSearch() *bisect.Search {
 	return bisect.New(bisect.Options{
@@ -172,7 +191,7 @@ func (b *bisector) newSearch() *bisect.Search {
 			if step.Result == bisect.Skip && step.Reason == "" {
 				step.Reason = "not decided: " + term.Count(step.Blocks, "block")
 			}
-			b.progress.step(*step)
+			b.progress.Step(*step)
 			return b.log.add(*step)
 		},
 	})

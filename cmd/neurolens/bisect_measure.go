@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/bisect"
@@ -28,17 +29,17 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	session := bisect.NewSession(b.points(s), b.flags.metric)
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	options := b.options(b.progress.observe)
+	options := b.options(b.progress.Observe)
 	options.Done, options.Against, options.Head = nil, b.history.Good.ID, t.Commit.ID
 	options.Open = func([]schema.Run) map[string]string {
 		open := map[string]string{}
 		for _, id := range t.Open(session) {
 			open[id] = "not decided"
 		}
-		b.progress.looked(session.Blocks(), len(open))
+		b.progress.Looked(session.Blocks(), len(open))
 		return open
 	}
-	b.progress.test(t.Commit)
+	b.progress.Test(t.Commit)
 	result, err := runner.Run(inner, s, options, func(run schema.Run) error {
 		if err := b.store.Append(run); err != nil {
 			return storeError{err}
@@ -58,7 +59,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 
 // points are those of a sweep, with the names of the whole sweep.
 func (b *bisector) points(s *sweep.Sweep) []bisect.Point {
-	names := describe(b.sweep).names
+	names := measuring.PointNames(b.sweep)
 	all := make([]bisect.Point, len(s.Points))
 	for i := range s.Points {
 		id := s.Points[i].PointID

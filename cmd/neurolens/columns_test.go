@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
@@ -31,7 +32,7 @@ func TestColumns(t *testing.T) {
 	t.Parallel()
 	want := columnsHead +
 		columnsSection(t, "bench", "One row for each point of the session, and each side of it where there are two.", query.SessionPointFields()) +
-		columnsSection(t, "bisect", "One row for each commit that may be the first changed one; where none is, for each point.", bisectFields()) +
+		columnsSection(t, "bisect", "One row for each commit that may be the first changed one; where none is, for each point.", measuring.BisectFields()) +
 		columnsSection(t, "compare", "One row for each pair of points and each metric. With `--by`, groups have columns of their own.", compare.Fields(true)) +
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each thing in which its sides differ, of any kind.", explain.Fields()) +
 		columnsSection(t, "export", "One row for each file that was written.", fileFields()) +

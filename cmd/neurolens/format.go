@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
@@ -45,6 +46,11 @@ func (a *app) screen() *term.Screen {
 		return nil
 	}
 	return term.NewScreen(a.stderr, a.errSize)
+}
+
+// console is where the progress of a session is said whose summary is printed in a format.
+func (a *app) console(format string) measuring.Console {
+	return measuring.Console{W: a.stderr, Screen: a.screen(), Color: a.getenv("NO_COLOR") == "", JSON: format == output.FormatJSONL, Now: a.now}
 }
 
 // reader is who reads screens.

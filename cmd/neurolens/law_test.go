@@ -66,8 +66,9 @@ var law = []struct {
 	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/screens", []string{
-		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/probe",
+		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/probe", "runner/sweep",
 	}, nil}, // nothing that writes a store or launches
+	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
@@ -178,7 +179,7 @@ var commandLayers = [][]string{
 	{"cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/wording"},
-	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/verdicts"},
+	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens"},
 }
 

@@ -54,7 +54,7 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
-		screen := screens.Detail{Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Again: a.againCommand(&detail.Run, related.Against)}
+		screen := screens.Detail{Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Again: screens.Again(&detail.Run, related.Against, a.stores)}
 		return a.printer().View(format, screen.View(detail, related))
 	})
 }

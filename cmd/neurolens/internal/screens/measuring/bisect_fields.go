@@ -1,4 +1,4 @@
-package main
+package measuring
 
 import (
 	"github.com/neurolens/neurolens/query/answer"
@@ -12,8 +12,8 @@ type bisectRow struct {
 	end    bisect.End
 }
 
-// bisectRows are the answer of a search that has ended.
-func bisectRows(search *bisect.Search, end bisect.End) []bisectRow {
+// BisectRows are the answer of a search that has ended.
+func BisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 	var rows []bisectRow
 	for _, f := range search.Findings(end) {
 		rows = append(rows, bisectRow{f, search, end})
@@ -21,8 +21,8 @@ func bisectRows(search *bisect.Search, end bisect.End) []bisectRow {
 	return rows
 }
 
-// bisectFields are the columns of the answer.
-func bisectFields() []answer.Field[bisectRow] {
+// BisectFields are the columns of the answer.
+func BisectFields() []answer.Field[bisectRow] {
 	field := func(name string, t answer.Type, meaning string, of func(*bisectRow) any) answer.Field[bisectRow] {
 		return answer.Field[bisectRow]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
 	}

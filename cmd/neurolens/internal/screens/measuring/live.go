@@ -1,4 +1,4 @@
-package main
+package measuring
 
 import (
 	"strings"
@@ -35,9 +35,9 @@ type liveReporter struct {
 	clock   sync.WaitGroup
 }
 
-func newLiveReporter(a *app, d description) *liveReporter {
+func newLiveReporter(c Console, d description) *liveReporter {
 	return &liveReporter{
-		description: d, screen: term.NewScreen(a.stderr, a.errSize), color: a.getenv("NO_COLOR") == "", now: a.now,
+		description: d, screen: c.Screen, color: c.Color, now: c.Now,
 		state: liveState{repeats: d.sweep.Repeats, statuses: map[schema.Status]int{}}, stopped: make(chan struct{}),
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package measuring
 
 import (
 	"strings"
@@ -7,10 +7,9 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
 	"github.com/neurolens/neurolens/query/foresight"
-	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -92,13 +91,10 @@ func TestClockText(t *testing.T) {
 func TestLiveSession(t *testing.T) {
 	m := &termtest.Terminal{Columns: 60, Rows: 24}
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
-	a := &app{
-		stderr: m, errTerminal: true, getenv: func(string) string { return "" }, now: clock.time,
-		errSize: func() (int, int) { return m.Columns, m.Rows },
-	}
+	c := Console{W: m, Screen: term.NewScreen(m, func() (int, int) { return m.Columns, m.Rows }), Color: true, Now: clock.time}
 	s := parsed(t, progressSweep)
-	p := newProgress(a, s, sweep.Overrides{}, output.FormatTable, foresight.Foresight{})
-	result := clock.play(s, p.observe)
+	p := NewProgress(c, s, false, foresight.Foresight{})
+	result := clock.play(s, p.Observe)
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
 repeats = 8 runs · lab3
 load 1.8 on 2 cores: expect noise
@@ -122,7 +118,7 @@ driver_version was –, is 575.51: 1 run again
 `; shown != want+view {
 		t.Errorf("shown is\n%swant\n%s%s", shown, want, view)
 	}
-	p.close(result)
+	p.Close(result)
 	if m.String() != want {
 		t.Errorf("left is\n%swant\n%s", m, want)
 	}

@@ -1,4 +1,4 @@
-package main
+package measuring
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -75,14 +74,14 @@ func (p *played) play(s *sweep.Sweep, observe func(runner.Event)) runner.Result 
 }
 
 // reported is what a session writes on standard error.
-func reported(t *testing.T, format string) string {
+func reported(t *testing.T, json bool) string {
 	t.Helper()
 	var stderr bytes.Buffer
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
-	a := &app{stderr: &stderr, getenv: func(string) string { return "" }, now: clock.time}
+	c := Console{W: &stderr, JSON: json, Now: clock.time}
 	s := parsed(t, progressSweep)
-	p := newProgress(a, s, sweep.Overrides{}, format, foresight.Foresight{})
-	p.close(clock.play(s, p.observe))
+	p := NewProgress(c, s, false, foresight.Foresight{})
+	p.Close(clock.play(s, p.Observe))
 	return stderr.String()
 }
 
@@ -98,13 +97,13 @@ driver_version was –, is 575.51: 1 run again
 3/8  0000RUNC  bs=16 fp32  repeat 1  timeout in measure: measure took more than 15 s; raise timeouts.measure
 4/8  0000RUND  bs=16 fp64  repeat 1  cancelled in measure
 `
-	if got := reported(t, output.FormatPlain); got != want {
+	if got := reported(t, false); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 
 func TestJSONProgress(t *testing.T) {
-	got := reported(t, output.FormatJSONL)
+	got := reported(t, true)
 	want := []string{
 		`{"event": "session", "session_id": "01KAJ3V2Z00000000007Q4K2M9F", "suite": "quickstart", "machine": "lab3", "points": 4, "repeats": 2, "launches": 8, "load": 1.8, "seeable_change": null}`,
 		`{"event": "waiting", "reason": "cpu is being measured by pid 7"}`,

@@ -1,0 +1,50 @@
+package measuring
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func TestSettledText(t *testing.T) {
+	t.Parallel()
+	for want, l := range map[string]runner.Look{
+		"all 12 points are settled after 9 blocks":                              {Points: 12, Blocks: 9},
+		"the point is settled after 6 blocks":                                   {Points: 1, Blocks: 6},
+		"the point is not settled after 30 blocks: noise":                       {Points: 1, Blocks: 30, Open: map[string]string{"a": "noise"}},
+		"3 of 12 points are not settled after 30 blocks: noise":                 {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "noise"}},
+		"3 of 12 points are not settled after 30 blocks: few_runs: 1, noise: 2": {Points: 12, Blocks: 30, Open: map[string]string{"a": "noise", "b": "noise", "c": "few_runs"}},
+		"1 of 2 points is not settled after 1 block: not run":                   {Points: 2, Blocks: 1, Open: map[string]string{"a": "not run"}},
+	} {
+		if got := settledText(&l); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// TestLookProgress: what a look has found is said on a terminal, where it stays, and for programs.
+func TestLookProgress(t *testing.T) {
+	t.Parallel()
+	e := runner.Event{Env: &schema.Env{}, Look: &runner.Look{Number: 2, Planned: 5, Blocks: 9, Points: 12, Open: map[string]string{"a": "noise"}}}
+	var stderr bytes.Buffer
+	(&jsonReporter{w: &stderr}).looked(e)
+	if want := `{"event": "look", "look": 2, "looks": 5, "blocks": 9, "points": 12, "settled": 11}` + "\n"; stderr.String() != want {
+		t.Errorf("got %s, want %s", stderr.String(), want)
+	}
+	stderr.Reset()
+	c := Console{Screen: term.NewScreen(&stderr, func() (int, int) { return 80, 24 }), Now: time.Now}
+	s, err := sweep.Read("sweep.yaml", strings.NewReader("benchmark: GELU\nbackend: builtin\n"), sweep.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newLiveReporter(c, describe(s)).looked(e)
+	if want := "look 2 of 5 after 9 blocks: 11 of 12 points settled"; !strings.Contains(stderr.String(), want) {
+		t.Errorf("no %q in %q", want, stderr.String())
+	}
+}

@@ -1,0 +1,90 @@
+package measuring
+
+import (
+	"fmt"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// PlanTable has one row a launch, in the order of launching.
+func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
+	names := describe(s).names
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "launch", Type: answer.TypeInteger},
+		{Name: "point", Type: answer.TypeText},
+		{Name: "side", Type: answer.TypeText},
+		{Name: "repeat", Type: answer.TypeInteger},
+		{Name: "profile", Type: answer.TypeText},
+		{Name: "state", Type: answer.TypeText},
+		{Name: "reason", Type: answer.TypeText},
+		{Name: "run_id", Type: answer.TypeText},
+		{Name: "control", Type: answer.TypeBoolean},
+	}}
+	for i, planned := range p.Launches {
+		l := planned.Launch
+		row := []any{int64(i + 1), names[l.Point.PointID], nil, int64(l.Repeat + 1), nil, "run", planned.Reason, nil, l.Point.Control}
+		if sided {
+			row[2] = sides[l.Side]
+		}
+		if l.Profile != "" {
+			row[4] = l.Profile
+		}
+		if skip := l.Point.Skip; skip != nil {
+			row[5], row[6] = "skip", skip.Reason
+		}
+		if planned.Done != nil {
+			row[5], row[6], row[7] = "done", nil, planned.Done.RunID
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+// skipLaunches counts the launches of points that skip_if leaves out, and that no earlier session has.
+func skipLaunches(p *runner.Plan) int {
+	n := 0
+	for _, planned := range p.Launches {
+		if planned.Launch.Point.Skip != nil && planned.Done == nil {
+			n++
+		}
+	}
+	return n
+}
+
+// controlLaunches counts the launches of points that the change under test cannot touch.
+func controlLaunches(p *runner.Plan) int {
+	n := 0
+	for _, planned := range p.Launches {
+		if planned.Launch.Point.Control {
+			n++
+		}
+	}
+	return n
+}
+
+// PlanView shows what is planned, and counts it: what looks at the data may add is not in the table.
+func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, width int) term.View {
+	v := output.TableView(t, width)
+	v.Above = planLines(p)
+	skips := skipLaunches(p)
+	left := fmt.Sprintf("%s, %d to run", term.Count(len(p.Launches), "run"), len(p.Launches)-p.Done-skips)
+	if skips > 0 {
+		left += fmt.Sprintf(", %d to skip", skips)
+	}
+	if p.Expected > 0 {
+		left += fmt.Sprintf(", about %s by earlier runs", schema.ForPeople(float64(p.Expected), "ns"))
+	}
+	if n := controlLaunches(p); n > 0 {
+		left += "; " + term.Thousands(n) + " of controls"
+	}
+	if s.Looks != nil {
+		left += fmt.Sprintf("; %s at most, where nothing is settled before", term.Count(len(s.Points)*len(sides)*s.MaxRepeats, "run"))
+	}
+	v.Below = []string{left}
+	return v
+}

@@ -1,0 +1,162 @@
+package measuring
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Summary is what bench says at its end.
+type Summary struct {
+	Reader  wording.Reader
+	Dir     string // of the store
+	Sweep   *sweep.Sweep
+	Elapsed time.Duration
+	Result  runner.Result
+}
+
+// Counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
+// were of other code, are not what it shows.
+func (s Summary) Counted() []string {
+	var all []string
+	for _, p := range s.Result.Plan.Launches {
+		if p.Done != nil {
+			all = append(all, p.Done.RunID)
+		}
+	}
+	return all
+}
+
+// View is the table at the end of bench.
+func (s Summary) View(points []query.SessionPoint) term.View {
+	different := map[string]bool{} // each is one side of a point
+	for _, p := range points {
+		different[p.PointID] = true
+	}
+	points, calibration := s.split(points)
+	var sides []wording.Subject
+	for _, p := range points {
+		sides = append(sides, wording.Subject{Point: p.Point, Side: p.Side})
+	}
+	constants, varying := wording.Axes(sides, append(slices.Clone(wording.IdentityColumns), "side"))
+	title := append([]string{s.Sweep.Suite}, constants...)
+	v := term.View{
+		Above: []string{
+			strings.Join(slices.Compact(title), " · "),
+			fmt.Sprintf("session %s · %s · %s", wording.ShortRun(s.Result.Session), s.counts(), schema.ForPeople(float64(s.Elapsed), "ns")),
+		},
+	}
+	for _, x := range varying {
+		v.Columns = append(v.Columns, wording.AxisColumn(x))
+	}
+	v.Columns = append(v.Columns,
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
+	notes, everywhere := wording.Notes{}, common(points)
+	for i := range points {
+		p := &points[i]
+		var cells []term.Cell
+		for _, x := range varying {
+			cells = append(cells, wording.AxisCell(x, i))
+		}
+		words, failed := pointWords(notes, p, everywhere)
+		v.Rows = append(v.Rows, append(cells,
+			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
+	}
+	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
+	v.Below = append(v.Below, notes.Lines()...)
+	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
+	if s.Result.Look != nil {
+		v.Below = append(v.Below, settledText(s.Result.Look))
+	}
+	v.Below = append(v.Below, "")
+	v.Commands = s.nextCommands(points)
+	return v
+}
+
+// split parts the points that calibrate adds from the others, unless there are no others.
+func (s Summary) split(points []query.SessionPoint) (own, calibration []query.SessionPoint) {
+	added := map[string]bool{}
+	for i := range s.Sweep.Points {
+		added[s.Sweep.Points[i].PointID] = s.Sweep.Points[i].Calibration
+	}
+	for _, p := range points {
+		if added[p.PointID] {
+			calibration = append(calibration, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	if len(own) == 0 {
+		return points, nil
+	}
+	return own, calibration
+}
+
+// nextCommands are those to type next. They name the session, for the last one need not be this: another may have begun,
+// or one have been imported that says a later time.
+func (s Summary) nextCommands(points []query.SessionPoint) []string {
+	commands := []string{"ls " + s.sessions()}
+	switch {
+	case s.Result.Failure != "":
+		commands = []string{"show " + wording.ShortRun(s.Result.Failure)}
+		if s.Result.Failed() > 1 {
+			commands = append(commands, "ls "+s.sessions()+" status!=ok")
+		}
+	case len(points) > 0 && points[0].Side != "":
+		commands = []string{"compare " + s.sessions()}
+	}
+	for i, command := range commands {
+		label := "next  "
+		if i > 0 {
+			label = "      "
+		}
+		commands[i] = label + "neurolens " + command
+		if len(s.Reader.Stores) > 0 {
+			commands[i] += " --store " + term.ShellWord(s.Dir)
+		}
+	}
+	return commands
+}
+
+// sessions is the filter for what the summary shows: its session, and those whose runs it counts as its own.
+func (s Summary) sessions() string {
+	ids := []string{wording.ShortRun(s.Result.Session)}
+	for _, p := range s.Result.Plan.Launches {
+		if p.Done == nil {
+			continue
+		}
+		if id := wording.ShortRun(p.Done.SessionID); !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return "session=" + strings.Join(ids, ",")
+}
+
+// counts says how the runs that the summary shows ended, and which of them are not of this session.
+func (s Summary) counts() string {
+	all, before := runner.Result{Statuses: maps.Clone(s.Result.Statuses)}, 0
+	for _, p := range s.Result.Plan.Launches {
+		if p.Done != nil {
+			all.Statuses[p.Done.Status]++
+			before++
+		}
+	}
+	text := StatusCounts(all)
+	if before > 0 {
+		text += fmt.Sprintf(" (%s new, %s from before)", term.Thousands(s.Result.Runs()), term.Thousands(before))
+	}
+	return text
+}

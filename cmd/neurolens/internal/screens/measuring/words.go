@@ -1,0 +1,148 @@
+package measuring
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// sidesLine says what is compared: base 1f552b0 · head 4668a7e + uncommitted changes.
+func sidesLine(sides []runner.Side) string {
+	const enough = 7
+	var parts []string
+	for _, s := range sides {
+		part := s.Name + " " + s.Commit[:min(len(s.Commit), enough)]
+		if s.Dirty {
+			part += wording.Uncommitted
+		}
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, " · ")
+}
+
+// planLines say what a session compares, what it goes on from, and why runs that are there do not count.
+func planLines(p *runner.Plan) []string {
+	var lines []string
+	if len(p.Sides) > 0 {
+		lines = append(lines, sidesLine(p.Sides))
+	}
+	if p.Resumes != "" {
+		lines = append(lines, fmt.Sprintf("goes on from session %s: %s of %s are there (--rerun all runs them again)",
+			wording.ShortRun(p.Resumes), term.Thousands(p.Done), term.Count(len(p.Launches), "run")))
+	}
+	for _, c := range p.Changes {
+		lines = append(lines, term.OneLine(fmt.Sprintf("%s was %s, is %s: %s again", c.What, wording.HashText(c.From), wording.HashText(c.To), term.Count(c.Runs, "run"))))
+	}
+	return lines
+}
+
+// lookText says what a look has found: look 2 of 5 after 9 blocks: 9 of 12 points are settled.
+func lookText(l *runner.Look) string {
+	return fmt.Sprintf("look %d of %d after %s: %s of %s settled", l.Number, l.Planned, term.Count(l.Blocks, "block"), term.Thousands(l.Settled()), term.Count(l.Points, "point"))
+}
+
+// preparation says what is being done before something can be measured.
+func preparation(e runner.Event) string {
+	if e.Waiting != "" {
+		return term.OneLine("waiting  " + e.Waiting)
+	}
+	words := make([]string, len(e.Build))
+	for i, word := range e.Build {
+		words[i] = term.ShellWord(word)
+	}
+	return term.OneLine("build  " + strings.Join(words, " "))
+}
+
+// loadText says that the machine is busy, if it is.
+func loadText(env *schema.Env) string {
+	load := sessionLoad(env)
+	if load == nil || env.CPUCount == nil || *load <= float64(*env.CPUCount)/2 {
+		return ""
+	}
+	return fmt.Sprintf("load %.1f on %s: expect noise", *load, term.Count(int(*env.CPUCount), "core"))
+}
+
+// sessionLoad is how many threads wanted to run when the session began; nil where that is not known.
+func sessionLoad(env *schema.Env) *float64 {
+	load, err := strconv.ParseFloat(env.Facts["load.1m"], 64)
+	if err != nil {
+		return nil
+	}
+	return &load
+}
+
+// primary summarises the primary metric of a run; nil where it has none.
+func primary(r *schema.Run) (*schema.Metric, schema.Summary) {
+	m := r.Metric(r.Primary)
+	if m == nil {
+		return nil, schema.Summary{}
+	}
+	return m, stat.Summarize(m.Values())
+}
+
+// resultText is how a run ended, in a few words.
+func resultText(r *schema.Run) string {
+	m, s := primary(r)
+	if r.Status == schema.StatusOK && m != nil && s.P50 != nil {
+		return fmt.Sprintf("%s  median of %d", schema.ForPeople(*s.P50, m.Unit), *s.N)
+	}
+	text := string(r.Status)
+	if r.Stage != "" {
+		text += " in " + string(r.Stage)
+	}
+	if reason := term.FirstLine(r.Error); reason != "" && reason != string(r.Status) {
+		text += ": " + reason
+	}
+	return term.OneLine(text)
+}
+
+// settledText says how a session ended that went on until it was settled: all 12 points are settled after 9 blocks, or 3 of
+// 12 points are not settled after 30 blocks: noise.
+func settledText(l *runner.Look) string {
+	after := " after " + term.Count(l.Blocks, "block")
+	points := "all " + term.Count(l.Points, "point") + " are"
+	if l.Points == 1 {
+		points = "the point is"
+	}
+	if len(l.Open) == 0 {
+		return points + " settled" + after
+	}
+	if l.Points > 1 {
+		are := "are"
+		if len(l.Open) == 1 {
+			are = "is"
+		}
+		points = fmt.Sprintf("%s of %s %s", term.Thousands(len(l.Open)), term.Count(l.Points, "point"), are)
+	}
+	reasons := map[string]int{}
+	for _, reason := range l.Open {
+		reasons[reason]++
+	}
+	var parts []string
+	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
+		if len(reasons) > 1 {
+			reason += ": " + term.Thousands(reasons[reason])
+		}
+		parts = append(parts, reason)
+	}
+	return points + " not settled" + after + ": " + strings.Join(parts, ", ")
+}
+
+// StatusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
+func StatusCounts(r runner.Result) string {
+	var parts []string
+	for _, status := range schema.Statuses {
+		if n := r.Statuses[status]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %s", term.Thousands(n), status))
+		}
+	}
+	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+}

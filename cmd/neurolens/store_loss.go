@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest/check"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// verdictOf is what is wrong with a store that was verified.
+func verdictOf(dir string, done check.Verified) error {
+	read := fmt.Sprintf("%s in %s", term.Count(done.Runs+done.Loss.Runs, "run"), term.Count(done.Files, "file"))
+	var more []string
+	if done.Unreadable > 0 {
+		more = append(more, fmt.Sprintf("%s could not be read", term.Count(done.Unreadable, "file")))
+	}
+	if done.Newer > 0 {
+		more = append(more, fmt.Sprintf("%s of a newer version", term.Count(done.Newer, "file")))
+	}
+	switch {
+	case done.Damage > 0:
+		if done.Loss != (check.Loss{}) {
+			more = slices.Insert(more, 0, lossText(done.Loss, "it costs"))
+		}
+		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
+		return fmt.Errorf("store %s is damaged: %s found in %s; %s",
+			dir, term.Count(done.Damage, "problem"), read, strings.Join(more, "; "))
+	case len(more) > 0:
+		return fmt.Errorf("store %s: %s; nothing is wrong with the other files: %s", dir, strings.Join(more, "; "), read)
+	}
+	return nil
+}
+
+// lossColumns are the columns of what damage costs.
+var lossColumns = []answer.Column{
+	{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
+}
+
+func lossValues(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
+
+// lossText says what damage costs.
+func lossText(l check.Loss, verb string) string {
+	var parts []string
+	if l.Runs > 0 {
+		parts = append(parts, term.Count(l.Runs, "run"))
+	}
+	if l.Samples > 0 {
+		parts = append(parts, "the samples of "+term.Count(l.Samples, "run"))
+	}
+	if l.Ops > 0 {
+		parts = append(parts, "the ops of "+term.Count(l.Ops, "run"))
+	}
+	return verb + " " + strings.Join(parts, ", ")
+}
