@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
@@ -176,7 +177,7 @@ func sealedSince(dir string, before []schema.SealedFile) (answer.Table, error) {
 	after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
 	for _, f := range after {
 		if !known[f] {
-			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), timeOrNull(f.First), timeOrNull(f.Last)})
+			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), screens.TimeOrNull(f.First), screens.TimeOrNull(f.Last)})
 		}
 	}
 	return t, err
