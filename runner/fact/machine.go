@@ -58,15 +58,15 @@ func parse(name, value string) (any, error) {
 	case f.Kind == expression.Text:
 		return value, nil
 	}
-	number, err := parseAmount(value, f.Unit)
+	number, err := ParseAmount(value, f.Unit)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return number, nil
 }
 
-// parseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
-func parseAmount(text, unit string) (float64, error) {
+// ParseAmount reads a number, with a unit where the fact has one: 16GiB is 17179869184 of B.
+func ParseAmount(text, unit string) (float64, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil {
 		return 0, err

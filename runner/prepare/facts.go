@@ -26,6 +26,8 @@ const (
 	factObject    = "runner.object" // what of the Python file runs
 	// factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
 	factAxis = "runner.axis."
+	// factScale begins the facts with the bases of axes that depend on the machine; the axis follows.
+	factScale = "runner.scale."
 )
 
 // CodeFacts are the facts that two runs of the same code and configuration agree in.

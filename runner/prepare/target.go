@@ -101,6 +101,9 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 	if from := outputOf(p); from != "" && !slices.Contains(t.Spec.Keep, from) {
 		t.Spec.Keep = append(t.Spec.Keep, from)
 	}
+	for axis, base := range p.Scaled {
+		t.Facts[factScale+axis] = base
+	}
 	for axis, text := range p.Written {
 		t.Facts[factAxis+axis] = text
 	}

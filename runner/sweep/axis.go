@@ -35,6 +35,7 @@ type axis struct {
 	// replaced by the command line, which then has the last word over include, exclude and baseline too.
 	replaced bool
 	before   []value // its values in the file, if it is replaced
+	base     string  // what scale makes its value of; empty: it is not scaled
 }
 
 // value is one value of an axis.
@@ -99,6 +100,10 @@ func readAxes(d *document, grid []member) ([]axis, error) {
 			return nil, err
 		}
 		axes = append(axes, a)
+	}
+	axes, err := d.readScales(axes)
+	if err != nil {
+		return nil, err
 	}
 	return overrideAxes(axes, d.params())
 }

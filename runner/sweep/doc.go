@@ -41,6 +41,8 @@
 //	zip: [hidden, heads]              # axes that move together, with equally many values; or a list of such lists.
 //	                                  # A value may be there again, but no combination. -P of some of them chooses
 //	                                  # the combinations that have its values
+//	scale:                            # axes whose one value depends on the machine
+//	  size: {base: 4096, by: gpu.memory, steps: {16GiB: 1, 8GiB: 0.5, 4GiB: 0.25, 0: 0.1}}
 //	include:                          # further points; axes that an entry does not name take all their values
 //	  - {batch_size: 64, precision: fp16}
 //	exclude:                          # points that are not to run; it has the last word, over include too
@@ -56,6 +58,11 @@
 //
 //	skip_if:                          # points that are planned and not run, with the reason
 //	  - {when: backend == "cuda" and gpu.count == 0, reason: CUDA not available}
+//
+// Of the steps of scale the largest amount counts that the fact reaches. The value is the base times its factor, without a fraction
+// where the base has none, and is the value of the axis in all that follows: what a point is known by, {size}, include.
+// Each run has the base as the fact runner.scale.size. Where no step is reached, and where the fact is NULL, the sweep is refused; -P
+// size=512 replaces the axis, and asks for no fact.
 //
 // skip_if is looked at point by point, after exclude; its first entry whose expression is true counts. A point that is
 // skipped is in Sweep.Skipped, is launched once a side before all others, and takes part in no block. What an expression

@@ -184,6 +184,7 @@ func (of *section) point(row []*value) (Point, error) {
 			note(&p.Values, of.grid.axes[i].name, v.typed)
 		}
 		note(&p.Written, of.grid.axes[i].name, v.option)
+		note(&p.Scaled, of.grid.axes[i].name, of.grid.axes[i].base)
 	}
 	if err := of.program.launch(&p, row, backend); err != nil {
 		return Point{}, err

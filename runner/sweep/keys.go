@@ -130,6 +130,10 @@ var keysOfPoints = []Key{
 		Doc: "Parameters that have one value at all points; a list is one value.",
 	},
 	{
+		Name: "scale", Value: mapOf(0, Value{Kind: Object, Keys: keysOfScale}),
+		Doc: "Axes with one value, which depends on the machine: a base times the factor of the largest step that a fact reaches.",
+	},
+	{
 		Name: "zip", Value: eitherOf(listOf(2, textValue), listOf(1, listOf(2, textValue))),
 		Doc: "Axes that move together, with equally many values each; or a list of such lists.",
 	},

@@ -21,7 +21,7 @@ var rivals = map[string][]string{
 }
 
 // axisKeys are the maps whose keys are axes.
-var axisKeys = []string{"params", "grid"}
+var axisKeys = []string{"params", "grid", "scale"}
 
 // merged is a layer with another one over it: maps merge, lists and scalars replace. An axis is replaced whole, however it
 // is written and wherever it stands.

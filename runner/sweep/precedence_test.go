@@ -36,6 +36,7 @@ var levelValues = map[string][]string{
 	"metrics":            {"{m: {regex: a}}", "{m: {jq: .b}}", "{m: {regex: c}}", "{m: {regex: d}}", "{m: {jq: .e}}", "command: [x]"},
 	"grid":               {"{k: [1, 2]}", "{k: 3}", "{k: [4, 5]}", "{k: 6}", "{k: [7, 8, 9]}", "file: x.py"},
 	"params":             {"{k: 1}", "{k: 2}", "{k: 3}", "{k: 4}", "{k: 5}", "file: x.py"},
+	"scale":              {scaleOf(1), scaleOf(2), scaleOf(3), scaleOf(4), scaleOf(5), "file: x.py"},
 	"zip":                {"[a, b]", "[a, c]", "[b, c]", "[a, b, c]", "[[a, c]]", "grid: {a: [1, 2], b: [1, 2], c: [1, 2]}\nfile: x.py"},
 	"include":            {"[{a: 5}]", "[{a: 6}]", "[{a: 7}]", "[{a: 8}]", "[{a: 9}]", "grid: {a: 1}\nfile: x.py"},
 	"exclude":            {"[{a: 1}]", "[{a: 2}]", "[{a: 3}]", "[{a: 4}]", "[{a: 5}]", "grid: {a: [1, 2, 3, 4, 5]}\nfile: x.py"},
@@ -69,6 +70,9 @@ var levelValues = map[string][]string{
 	"cold_start":         {"true", "false", "true", "false", "true", "file: x.py"},
 	"flush_l2":           {"true", "false", "true", "false", "true", "backend: torch\nmodel: a.pt"},
 }
+
+// scaleOf is a scale that does not depend on the machine.
+func scaleOf(base int) string { return fmt.Sprintf("{k: {base: %d, by: 1, steps: {0: 1}}}", base) }
 
 // TestPrecedence: of a key that stands at every level up to one, the topmost level wins, and is said to be where it comes
 // from. What holds for the whole sweep is of no benchmark and no variant.

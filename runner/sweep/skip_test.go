@@ -14,7 +14,9 @@ import (
 func here(t *testing.T, given map[string]string) *fact.Machine {
 	t.Helper()
 	m, err := fact.New(given, fact.Sources{
-		Env: func() schema.Env { return schema.Env{OS: "linux", Missing: map[string]string{"gpu": "absent"}} },
+		Env: func() schema.Env {
+			return schema.Env{OS: "linux", Facts: map[string]string{"memory.total": "8589934592"}, Missing: map[string]string{"gpu": "absent"}}
+		},
 		Version: func(interpreter, module string) string {
 			return map[string]string{".venv/python torch": "2.9.1"}[interpreter+" "+module]
 		},
