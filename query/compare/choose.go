@@ -138,7 +138,7 @@ func commonFields(points []*pairing) []string {
 	of := &matcher{}
 	first := points[0].either()
 	fields := slices.Clone(facts.Identity)
-	for _, name := range slices.Sorted(maps.Keys(first.Params)) {
+	for _, name := range slices.Sorted(maps.Keys(first.Point.Params)) {
 		fields = append(fields, filter.ParamPrefix+name)
 	}
 	return slices.DeleteFunc(fields, func(field string) bool {
@@ -166,7 +166,7 @@ const namedAtOnce = 16_384
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	var unnamed sides.Groups
 	for _, p := range all {
-		if g := p.either(); g.Identity == nil {
+		if g := p.either(); g.Point == nil {
 			unnamed = append(unnamed, g)
 		}
 	}

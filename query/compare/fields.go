@@ -11,7 +11,8 @@ import (
 // Fields are the columns of the rows of a comparison; inputs adds what their numbers are made of.
 func Fields(inputs bool) []answer.Field[Row] {
 	fields := slices.Concat(
-		facts.PointFields(func(r *Row) *facts.Point { return &r.Identity }, append(slices.Clone(facts.Identity), "params")...),
+		facts.PointFields(func(r *Row) *facts.Point { return &r.Identity }, facts.Identity...),
+		[]answer.Field[Row]{field("params", answer.TypeMap, facts.PointMeanings["params"], (*Row).params)},
 		subjectFields(), sideFields("base", func(r *Row) *Measured { return r.Base }), sideFields("head", func(r *Row) *Measured { return r.Head }),
 		estimateFields(), verdictFields(), relativeFields())
 	if inputs {
@@ -22,6 +23,20 @@ func Fields(inputs bool) []answer.Field[Row] {
 
 func field(name string, t answer.Type, meaning string, of func(*Row) any) answer.Field[Row] {
 	return answer.Field[Row]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
+}
+
+// params are the parameters as a cell; NULL that which the row lacks.
+func (r *Row) params() any {
+	cell := r.Identity.Value("params")
+	if r.Lacks == "" {
+		return cell
+	}
+	all, ok := cell.(map[string]any)
+	if !ok {
+		all = map[string]any{}
+	}
+	all[r.Lacks] = nil
+	return all
 }
 
 // subjectFields say what is compared.

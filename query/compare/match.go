@@ -100,40 +100,28 @@ func (m *matcher) match(base, head sides.Groups) ([]*pairing, error) {
 // absent are the points of the base that some value of the axis does not have.
 func (m *matcher) absent(base, head sides.Groups) (all []*pairing) {
 	there := map[string]bool{}
-	values := map[string]any{}
+	having := map[string]*sides.Group{} // by value of the axis
 	for _, g := range head {
 		value := m.value(g, m.axis)
 		there[value+m.key(g)] = true
-		values[value] = m.onAxis(g)
+		having[value] = g
 	}
 	for _, g := range base {
-		for _, value := range slices.Sorted(maps.Keys(values)) {
+		for _, value := range slices.Sorted(maps.Keys(having)) {
 			if !there[value+m.key(g)] {
-				all = append(all, &pairing{base: g, head: m.standIn(g, values[value])})
+				all = append(all, &pairing{base: g, head: m.standIn(g, having[value])})
 			}
 		}
 	}
 	return all
 }
 
-// onAxis is the value of the axis.
-func (m *matcher) onAxis(g *sides.Group) any {
-	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
-		return g.Params[name]
-	}
-	return g.Identity[slices.Index(facts.Identity, m.axis)]
-}
-
-// standIn is the point that a group would be with another value of the axis.
-func (m *matcher) standIn(g *sides.Group, value any) *sides.Group {
-	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Identity: slices.Clone(g.Identity), Params: maps.Clone(g.Params)}
-	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok {
-		if absent.Params == nil {
-			absent.Params = map[string]any{}
-		}
-		absent.Params[name] = value
-	} else {
-		absent.Identity[slices.Index(facts.Identity, m.axis)] = value
+// standIn is the point that a group would be with the value of the axis that another one has.
+func (m *matcher) standIn(g, having *sides.Group) *sides.Group {
+	point := g.Point.With(m.axis, having.Point)
+	absent := &sides.Group{Machine: g.Machine, Metric: &sides.Kind{}, Absent: true, Point: &point}
+	if name, ok := strings.CutPrefix(m.axis, filter.ParamPrefix); ok && point.Parameter(name) == nil {
+		absent.Lacks = name
 	}
 	return absent
 }
@@ -183,7 +171,7 @@ func newMatcher(base, head sides.Groups, axis string, byID bool) *matcher {
 		names := map[string]bool{}
 		for _, side := range []sides.Groups{base, head} {
 			for _, g := range side {
-				for name := range g.Params {
+				for name := range g.Point.Params {
 					names[name] = true
 				}
 			}
@@ -283,9 +271,9 @@ func (m *matcher) fieldOf(g *sides.Group, field string) any {
 		return answer.Text(g.Machine)
 	}
 	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
-		return g.Params[name]
+		return g.Point.Parameter(name)
 	}
-	return g.Identity[slices.Index(facts.Identity, field)]
+	return g.Point.Value(field)
 }
 
 // key is what has to be equal.

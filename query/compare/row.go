@@ -14,7 +14,8 @@ import (
 // Row is all that is said of a point as to one metric.
 type Row struct {
 	Point
-	Identity       facts.Point // the head's, where it has the point
+	Identity       facts.Point // the head's, where it has the point; nobody may change its parameters
+	Lacks          string      // the parameter by which sides are compared, where the head stands for a point without a value of it
 	BaseID, HeadID string      // point_id of each side; empty where it does not have the point
 	Unit           string
 	Scale          schema.Scale
@@ -66,7 +67,7 @@ func (p *pairing) row(correction string) Row {
 	of, o := p.either(), p.outcome
 	scale := schema.ScaleOf(p.name)
 	row := Row{
-		Point: p.point(), Identity: facts.PointOf(of.Identity, of.Params), BaseID: idOf(p.base), HeadID: idOf(p.head),
+		Point: p.point(), Identity: *of.Point, Lacks: of.Lacks, BaseID: idOf(p.base), HeadID: idOf(p.head),
 		Unit: p.kind().Unit, Scale: scale, Base: p.measuredOf(p.base, scale), Head: p.measuredOf(p.head, scale),
 		Flags: p.flags(), Failure: p.failure(), Strict: o.Strict, Rule: o.Rule, Correction: correction, Relative: p.relatively(),
 	}

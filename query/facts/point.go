@@ -1,7 +1,11 @@
 package facts
 
 import (
+	"maps"
+	"strings"
+
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 // Point is what makes a point, and the machine. What is not known is empty, or nil.
@@ -10,7 +14,6 @@ type Point struct {
 	BatchSize, SeqLen                             *int64
 	Machine                                       string
 	Params                                        map[string]string // in their canonical text
-	Unset                                         []string          // parameters that it stands for without a value
 }
 
 // PointOf makes a point of the values of Identity, as a row of runs has them, and its parameters.
@@ -29,10 +32,8 @@ func PointOf(values []any, params map[string]any) Point {
 	if params != nil {
 		p.Params = make(map[string]string, len(params))
 		for name, value := range params {
-			if text, ok := value.(string); ok {
+			if text, ok := value.(string); ok { // without a value it is no parameter
 				p.Params[name] = text
-			} else {
-				p.Unset = append(p.Unset, name)
 			}
 		}
 	}
@@ -59,20 +60,9 @@ func (p *Point) Value(column string) any {
 	case "machine":
 		return answer.Text(p.Machine)
 	case "params":
-		return p.params()
+		return answer.Texts(p.Params)
 	}
 	return nil
-}
-
-// params are the parameters as a cell.
-func (p *Point) params() any {
-	cell := answer.Texts(p.Params)
-	if all, ok := cell.(map[string]any); ok {
-		for _, name := range p.Unset {
-			all[name] = nil
-		}
-	}
-	return cell
 }
 
 // Parameter is the value of a parameter, as a cell.
@@ -81,6 +71,40 @@ func (p *Point) Parameter(name string) any {
 		return value
 	}
 	return nil
+}
+
+// With is the point with the value that another one has of a column of Identity, or of a parameter, as param.NAME. A parameter
+// that the other lacks goes.
+func (p *Point) With(field string, of *Point) Point {
+	changed := *p
+	if name, ok := strings.CutPrefix(field, filter.ParamPrefix); ok {
+		changed.Params = map[string]string{}
+		maps.Copy(changed.Params, p.Params)
+		delete(changed.Params, name)
+		if value, ok := of.Params[name]; ok {
+			changed.Params[name] = value
+		}
+		return changed
+	}
+	switch field {
+	case "benchmark":
+		changed.Benchmark = of.Benchmark
+	case "variant":
+		changed.Variant = of.Variant
+	case "backend":
+		changed.Backend = of.Backend
+	case "model":
+		changed.Model = of.Model
+	case "precision":
+		changed.Precision = of.Precision
+	case "batch_size":
+		changed.BatchSize = of.BatchSize
+	case "seq_len":
+		changed.SeqLen = of.SeqLen
+	case "machine":
+		changed.Machine = of.Machine
+	}
+	return changed
 }
 
 // PointMeanings say what the columns of a point mean.

@@ -1,13 +1,16 @@
 package facts_test
 
 import (
+	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/facts"
 )
 
-// TestPoint: what a point is comes back as it was, and what it has no value for is NULL, not empty.
+// TestPoint: what a point is comes back as it was, and what it has no value for is NULL, not empty. A parameter without a value
+// is none.
 func TestPoint(t *testing.T) {
 	t.Parallel()
 	values := []any{"gemm", nil, "torch", "m", "fp16", int64(8), nil, "lab3"}
@@ -18,8 +21,8 @@ func TestPoint(t *testing.T) {
 			t.Errorf("%s: %v, want %v", column, got, values[i])
 		}
 	}
-	if got := p.Value("params"); !reflect.DeepEqual(got, params) {
-		t.Errorf("params: %v, want %v", got, params)
+	if got, want := p.Value("params"), map[string]any{"dim": "64"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("params: %v, want %v", got, want)
 	}
 	if got := p.Parameter("code"); got != nil {
 		t.Errorf("a parameter without a value is %v", got)
@@ -27,5 +30,35 @@ func TestPoint(t *testing.T) {
 	none := facts.PointOf(make([]any, len(facts.Identity)), nil)
 	if got := none.Value("params"); got != nil {
 		t.Errorf("no params are %v", got)
+	}
+}
+
+// TestPointWith: each column and parameter can be had of another point, and nothing else changes, nor the point itself.
+func TestPointWith(t *testing.T) {
+	t.Parallel()
+	p := facts.PointOf([]any{"gemm", "a", "torch", "m", "fp16", int64(8), int64(1), "lab3"}, map[string]any{"dim": "64", "code": "0"})
+	of := facts.PointOf([]any{"conv", "b", "cuda", "n", "fp32", nil, int64(2), "lab4"}, map[string]any{"dim": "32", "tile": "4"})
+	fields := append([]string{"param.dim", "param.code", "param.tile"}, facts.Identity...)
+	get := func(p *facts.Point, field string) any {
+		if name, ok := strings.CutPrefix(field, "param."); ok {
+			return p.Parameter(name)
+		}
+		return p.Value(field)
+	}
+	before := fmt.Sprint(p)
+	for _, field := range fields {
+		changed := p.With(field, &of)
+		for _, other := range fields {
+			want := get(&p, other)
+			if other == field {
+				want = get(&of, other)
+			}
+			if got := get(&changed, other); got != want {
+				t.Errorf("with another %s, %s is %v, want %v", field, other, got, want)
+			}
+		}
+	}
+	if got := fmt.Sprint(p); got != before {
+		t.Errorf("the point was %s, is %s", before, got)
 	}
 }

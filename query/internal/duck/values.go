@@ -162,7 +162,7 @@ func Plain(v any) any {
 	case map[string]any:
 		return plainStruct(v)
 	case duckdb.OrderedMap:
-		return PlainMap(v)
+		return plainMap(v)
 	case duckdb.Union:
 		return Plain(v.Value)
 	case []byte:
@@ -262,8 +262,8 @@ func plainStruct(m map[string]any) map[string]any {
 	return out
 }
 
-// PlainMap is Plain of a map.
-func PlainMap(m duckdb.OrderedMap) map[string]any {
+// plainMap is Plain of a map.
+func plainMap(m duckdb.OrderedMap) map[string]any {
 	out := make(map[string]any, m.Len())
 	keys, values := m.Keys(), m.Values()
 	for i, k := range keys {

@@ -29,9 +29,9 @@ type Group struct {
 	Absent           bool      // there are no runs: it stands for a point that the other side has
 	Matched          bool      // of the base: some point of the head is compared with it
 
-	First    int64 // start of the first ok run in Unix microseconds; 0 where not known
-	Identity []any // of facts.Identity; nil where not asked for
-	Params   map[string]any
+	First int64        // start of the first ok run in Unix microseconds; 0 where not known
+	Point *facts.Point // nil where not asked for
+	Lacks string       // the parameter of the axis, where it stands for a point without a value of it
 }
 
 // notes are what is out of the ordinary with the runs of a group.

@@ -9,7 +9,6 @@ import (
 	"strconv"
 
 	"github.com/duckdb/duckdb-go/v2"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -54,32 +53,28 @@ func (g *Group) read(row []driver.Value, a Asked, interned *Interner) {
 
 // Interner keeps one of equal texts and one of equal sets of parameters: what points are called is mostly the same.
 type Interner struct {
-	texts  map[string]any
-	params map[string]map[string]any
+	texts  map[string]string
+	params map[string]map[string]string
 	key    []byte // of params, for one look
 }
 
 // NewInterner has nothing yet.
 func NewInterner() *Interner {
-	return &Interner{texts: map[string]any{}, params: map[string]map[string]any{}}
+	return &Interner{texts: map[string]string{}, params: map[string]map[string]string{}}
 }
 
-// value is a value of the driver as one of a Table.
-func (in *Interner) value(v driver.Value) any {
-	text, ok := v.(string)
-	if !ok {
-		return duck.Plain(v)
+// text is a text of the driver; empty for NULL.
+func (in *Interner) text(v driver.Value) string {
+	text := duck.Text(v)
+	if same, ok := in.texts[text]; ok {
+		return same
 	}
-	if in.texts[text] == nil {
-		in.texts[text] = text
-	}
-	return in.texts[text]
+	in.texts[text] = text
+	return text
 }
-
-func (in *Interner) text(v driver.Value) string { return duck.Text(in.value(v)) }
 
 // parameters are those of a point, which nobody may change.
-func (in *Interner) parameters(v driver.Value) map[string]any {
+func (in *Interner) parameters(v driver.Value) map[string]string {
 	m, ok := v.(duckdb.OrderedMap)
 	if !ok {
 		return nil
@@ -90,7 +85,12 @@ func (in *Interner) parameters(v driver.Value) map[string]any {
 	}
 	params, ok := in.params[string(in.key)]
 	if !ok {
-		params = duck.PlainMap(m)
+		params = map[string]string{}
+		for i, value := range m.Values() {
+			if text, ok := value.(string); ok { // without a value it is no parameter
+				params[duck.Text(m.Keys()[i])] = text
+			}
+		}
 		in.params[string(in.key)] = params
 	}
 	return params
@@ -147,13 +147,16 @@ func (g *Group) readKind(row []driver.Value) {
 
 // ReadIdentity reads the identity fields but the machine, and the parameters.
 func (g *Group) ReadIdentity(row []driver.Value, interned *Interner) {
-	n := len(facts.Identity) - 1
-	g.Identity = make([]any, 0, len(facts.Identity))
-	for _, v := range row[:n] {
-		g.Identity = append(g.Identity, interned.value(v))
+	integer := func(v driver.Value) *int64 {
+		if n, ok := v.(int64); ok {
+			return &n
+		}
+		return nil
 	}
-	g.Identity = append(g.Identity, answer.Text(g.Machine))
-	g.Params = interned.parameters(row[n])
+	g.Point = &facts.Point{
+		Benchmark: interned.text(row[0]), Variant: interned.text(row[1]), Backend: interned.text(row[2]), Model: interned.text(row[3]),
+		Precision: interned.text(row[4]), BatchSize: integer(row[5]), SeqLen: integer(row[6]), Machine: g.Machine, Params: interned.parameters(row[7]),
+	}
 }
 
 // Order puts the locations in the order in which the runs ran. Sessions, blocks and repeats are nil where they are not asked
@@ -228,7 +231,7 @@ func remarks(ctx context.Context, r *scan.Reader, of *gathered) (Groups, error) 
 			if note.Failure == "" {
 				note.Failure = duck.Text(row[4])
 			}
-			if g.Identity == nil {
+			if g.Point == nil {
 				g.ReadIdentity(row[5:], NewInterner())
 			}
 			return nil
