@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/sql"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -135,10 +134,11 @@ func runStoreSeal(a *app, cmd *cobra.Command, now bool) error {
 		if _, err := s.Pack(); err != nil {
 			return storeError{err}
 		}
-		t, err := sealedSince(dir, before)
+		after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
 		if err != nil {
 			return storeError{err}
 		}
+		t := screens.SealedTable(before, after)
 		if err := a.reportLive(dir, now); err != nil {
 			return err
 		}
@@ -160,25 +160,4 @@ func (a *app) reportLive(dir string, now bool) error {
 		fmt.Fprintf(a.stderr, "%s not sealed yet; --now seals any number\n", term.Count(n, "run")+" "+term.IsAre(n))
 	}
 	return nil
-}
-
-// sealedSince lists the sealed files that were not there before, newest first.
-func sealedSince(dir string, before []schema.SealedFile) (answer.Table, error) {
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "file", Type: answer.TypeText},
-		{Name: "runs", Type: answer.TypeInteger},
-		{Name: "oldest", Type: answer.TypeTime},
-		{Name: "newest", Type: answer.TypeTime},
-	}}
-	known := map[schema.SealedFile]bool{}
-	for _, f := range before {
-		known[f] = true
-	}
-	after, err := schema.ListZone(schema.Dir(dir), schema.RunsDir)
-	for _, f := range after {
-		if !known[f] {
-			t.Rows = append(t.Rows, []any{f.Path(schema.RunsDir), int64(f.Rows), screens.TimeOrNull(f.First), screens.TimeOrNull(f.Last)})
-		}
-	}
-	return t, err
 }

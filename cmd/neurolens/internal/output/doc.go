@@ -1,4 +1,4 @@
-// Package output prints answers: one printer for all commands, in every format of --format.
+// Package output prints answers: one printer for all commands, in every format of --format. It also writes the files that a command makes.
 //
 // An answer is an answer.Table, whose columns know their name, unit and type. Of it the formats for programs are made: plain, json,
 // jsonl and csv, with stored units, full ids, times in UTC and every row; Pages writes it a part of its rows at a time, where it may

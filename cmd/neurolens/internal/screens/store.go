@@ -122,11 +122,11 @@ func (i *StoreInfo) span() (oldest, newest any) {
 	for _, f := range i.Listing.Sealed {
 		note(f.First, f.Last)
 	}
-	return TimeOrNull(first), TimeOrNull(last)
+	return timeOrNull(first), timeOrNull(last)
 }
 
-// TimeOrNull is the time of a run's id, in Unix milliseconds; 0 is not known.
-func TimeOrNull(ms int64) any {
+// timeOrNull is the time of a run's id, in Unix milliseconds; 0 is not known.
+func timeOrNull(ms int64) any {
 	if ms == 0 {
 		return nil
 	}
