@@ -50,6 +50,7 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	if o.BackendVersion != "" {
 		run.BackendVersion = o.BackendVersion
 	}
+	addWork(&run, l.Point)
 	stat.Complete(&run)
 	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
 	if primary := run.Metric(schema.PrimaryMetric); primary != nil {

@@ -64,6 +64,12 @@
 // Each run has the base as the fact runner.scale.size. Where no step is reached, and where the fact is NULL, the sweep is refused; -P
 // size=512 replaces the axis, and asks for no fact.
 //
+//	work: {items: 1, bytes: 2 * 4 * batch_size * dim, flops: 2 * dim ** 2}
+//
+// work is what one iteration does, by expressions. What the benchmark itself states outranks it. Runs of a sweep with this key have
+// the rates throughput, bandwidth and compute beside their latencies; without it runs stay as they are. An amount that is NULL at a
+// point is left out there. Runs of an earlier session count only if their work was the same.
+//
 // skip_if is looked at point by point, after exclude; its first entry whose expression is true counts. A point that is
 // skipped is in Sweep.Skipped, is launched once a side before all others, and takes part in no block. What an expression
 // may say is in package expression. Here it names the fields of a point, its parameters, seed, and facts about the machine

@@ -144,6 +144,9 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			e.skipped, e.ofSkipped = append(e.skipped, p), append(e.ofSkipped, of)
 			return nil
 		}
+		if err := of.complete(&p); err != nil {
+			return err
+		}
 		block := of.block(written)
 		if _, known := e.blockOf[block]; !known {
 			e.blockOf[block] = len(e.blocks)
@@ -154,6 +157,14 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 		e.points, e.of = append(e.points, p), append(e.of, of)
 		return nil
 	})
+}
+
+// complete sets what expressions say of a point that runs.
+func (of *section) complete(p *Point) (err error) {
+	if of.work != nil {
+		p.Work, err = of.work.at(p)
+	}
+	return err
 }
 
 // point makes the point of a row.

@@ -13,6 +13,10 @@ var keysOfRuns = []Key{
 		Doc: "Profilers, each of which makes a pass of its own: ort for onnxrt, torch for torch and file; or {tool: ort, timeout: 1m}.",
 	},
 	{
+		Name: "work", Value: Value{Kind: Object, Keys: keysOfAmounts}, Stored: true, text: workText,
+		Doc: "How much work one iteration is, where the benchmark itself does not say; makes rates of latencies: throughput, bandwidth, compute.",
+	},
+	{
 		Name: "warmup", Value: countOf(0), Option: "`N` warm-up iterations of each run", Again: true, Stored: true,
 		Doc:   "Iterations before the measurement of each run: 10; with command one process before the first run of a point.",
 		point: func(p *Point) any { return &p.Warmup }, text: warmupText,

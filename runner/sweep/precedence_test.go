@@ -49,6 +49,7 @@ var levelValues = map[string][]string{
 	"reference":          {"{from: a, rtol: 1}", "{from: b, rtol: 2}", "{from: c, rtol: 3}", "{from: d, rtol: 4}", "{from: e, rtol: 5}", "file: x.py"},
 	"deterministic":      {"true", "false", "true", "false", "true", "file: x.py"},
 	"profile":            {"torch", "[]", "torch", "[]", "torch", "file: x.py"},
+	"work":               {"{items: 1}", "{items: 2}", "{items: 3}", "{items: 4}", "{items: 5}", "file: x.py"},
 	"warmup":             {"1", "2", "3", "4", "5", "file: x.py"},
 	"iterations":         {"1", "2", "3", "4", "5", "file: x.py"},
 	"budget":             {"1s", "2s", "3s", "4s", "5s", "file: x.py"},

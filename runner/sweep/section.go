@@ -16,6 +16,7 @@ type section struct {
 	grid     *grid
 	program  *program
 	skips    []skipRule
+	work     *work
 	models   map[string]*value // by name
 
 	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
@@ -60,6 +61,9 @@ func readSection(d *document, size *int) (*section, error) {
 		return nil, err
 	}
 	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
+		return nil, err
+	}
+	if p.work, err = d.readWork(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}
 	return p, nil

@@ -59,6 +59,8 @@ type Point struct {
 	Values  map[string]string // by name in Params: the value with its type, as JSON (1.0, "64")
 	Written map[string]string // by axis: the value as Overrides.Params takes it
 
+	Work *schema.Work // of an iteration, where the benchmark itself does not say; nil: work is not given, and no rates are wanted
+
 	Scaled map[string]string // by axis: what scale made its value of; nil where nothing is scaled
 
 	// What its output is, and what it has to be; nil: nobody looks at it.
