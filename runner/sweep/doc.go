@@ -109,6 +109,7 @@
 //	warmup: 10                        # iterations before the measurement of each run
 //	iterations: 100                   # exact; not given: 100, or until the budget is spent
 //	budget: 10s                       # ends the measurement well
+//	                                  # warmup, iterations and budget (in seconds) may be expressions: max(10, 1e6 / dim)
 //	timeouts: {build: 10m, setup: 30s, warmup: 15s, measure: 15s, validate: 15s, teardown: 10s, profile: 180s, suite: 4h}
 //	timeout: 15s                      # timeouts.measure alone
 //	timeout_multiplier: 1

@@ -111,7 +111,7 @@ func TestErrorsOfKeys(t *testing.T) {
 	check("warmup: -1", "3: warmup: want a whole number from 0 to 10000000, got -1")
 	check("warmup: 10000001", "3: warmup: want a whole number from 0 to 10000000, got 10000001")
 	check("budget: 10", "3: budget: want a time with its unit (500ms, 15s, 10m), got 10")
-	check("budget: 10 s", `3: budget: want a time with its unit (500ms, 15s, 10m), got "10 s"`)
+	check("budget: 10 s", `3: budget: neither a time with its unit (500ms, 15s, 10m) nor an expression: 1:4: unexpected token Identifier("s")`)
 	check("budget: 0s", "3: budget: want more than 0s and at most 1000h0m0s, got 0s")
 	check("budget: -5s", "3: budget: want more than 0s and at most 1000h0m0s, got -5s")
 	check("budget: 2000h", "3: budget: want more than 0s and at most 1000h0m0s, got 2000h0m0s")

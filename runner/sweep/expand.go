@@ -159,14 +159,6 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 	})
 }
 
-// complete sets what expressions say of a point that runs.
-func (of *section) complete(p *Point) (err error) {
-	if of.work != nil {
-		p.Work, err = of.work.at(p)
-	}
-	return err
-}
-
 // point makes the point of a row.
 func (of *section) point(row []*value) (Point, error) {
 	p := of.settings.point

@@ -61,6 +61,10 @@ func (k Key) about() string {
 
 // schema is what may stand for a key.
 func (v Value) schema() map[string]any {
+	if v.Expression {
+		v.Expression = false
+		return anyOf(v.schema(), map[string]any{"type": "string", "minLength": 1})
+	}
 	switch v.Kind {
 	case Text:
 		return v.textSchema(1)

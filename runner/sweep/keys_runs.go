@@ -17,17 +17,17 @@ var keysOfRuns = []Key{
 		Doc: "How much work one iteration is, where the benchmark itself does not say; makes rates of latencies: throughput, bandwidth, compute.",
 	},
 	{
-		Name: "warmup", Value: countOf(0), Option: "`N` warm-up iterations of each run", Again: true, Stored: true,
+		Name: "warmup", Value: orExpression(countOf(0)), Option: "`N` warm-up iterations of each run", Again: true, Stored: true,
 		Doc:   "Iterations before the measurement of each run: 10; with command one process before the first run of a point.",
 		point: func(p *Point) any { return &p.Warmup }, text: warmupText,
 	},
 	{
-		Name: "iterations", Value: countOf(1), Option: "`N` measured iterations of each run, exactly", Again: true, Stored: true,
+		Name: "iterations", Value: orExpression(countOf(1)), Option: "`N` measured iterations of each run, exactly", Again: true, Stored: true,
 		Doc:   "Iterations of each run, exactly; without it 100, or as many as the budget allows.",
 		point: func(p *Point) any { return &p.Iterations },
 	},
 	{
-		Name: "budget", Value: durationValue, Option: "`TIME` to measure where iterations are not given (10s; command: 300ms)",
+		Name: "budget", Value: orExpression(durationValue), Option: "`TIME` to measure where iterations are not given (10s; command: 300ms)",
 		Again: true, Stored: true,
 		Doc:   "The time to measure where iterations are not given: 10s, with command 300ms.",
 		point: func(p *Point) any { return &p.Budget }, text: budgetText,

@@ -125,9 +125,18 @@ func (l *language) compile(f field, gives expression.Kind) (*formula, error) {
 	if f.Kind != yaml.ScalarNode || f.ShortTag() == "!!null" {
 		return nil, f.want("an expression")
 	}
-	e, err := expression.Compile(f.Value, l.scope, gives)
+	formula, err := l.parse(f, gives)
 	if err != nil {
 		return nil, f.errorf("%v", err)
+	}
+	return formula, nil
+}
+
+// parse reads an expression. Its error does not say where in the file it is.
+func (l *language) parse(f field, gives expression.Kind) (*formula, error) {
+	e, err := expression.Compile(f.Value, l.scope, gives)
+	if err != nil {
+		return nil, err
 	}
 	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
 }

@@ -160,8 +160,8 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("variants: {a: {timeouts: {suite: 1h}}}", "3: variants.a.timeouts: holds for the whole sweep: it belongs at the top, or into a preset")
 	check("variants: {a: {grid: {repeats: 2}}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
 	check("variant: b\nvariants: {a: }", "3: variant: there are variants too, on line 4: want one of them")
-	check("variants: {a: , b: {iterations: x}}", `3: iterations: want a number, got "x" (variant b)`)
-	check("iterations: x\nvariants: {a: , b: }", `3: iterations: want a number, got "x"`)
+	check("variants: {a: , b: {iterations: x}}", `3: iterations: neither a number nor an expression: 1:1: unknown name x (variant b)`)
+	check("iterations: x\nvariants: {a: , b: }", `3: iterations: neither a number nor an expression: 1:1: unknown name x`)
 	check("variants: {a: , b: }\nbaseline: variant=c", "4: baseline: axis variant has no value c")
 	check("presets: {p: 1}", "3: presets.p: want a map, got 1")
 	check("presets: {p: {presets: {}}}", "3: presets.p: unknown key presets: "+
@@ -170,7 +170,7 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("variants: {a: }\npresets: {p: {variants: {b: }}}", "4: presets.p.variants.b: is none of the variants: want one of a")
 	for option, want := range map[string]string{
 		"iterations":      "--set iterations: want KEY=VALUE",
-		"iterations=x":    `--set iterations: iterations: want a number, got "x"`,
+		"iterations=x":    `--set iterations: iterations: neither a number nor an expression: 1:1: unknown name x`,
 		"iteration=1":     "--set iteration: unknown key iteration: did you mean iterations?",
 		"timeouts.mes=1s": "--set timeouts.mes: timeouts: unknown key mes: want one of build setup warmup measure validate teardown profile suite",
 		"grid.a=[1, 1]":   "--set grid.a: axis a: 1 is there twice",

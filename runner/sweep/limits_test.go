@@ -116,6 +116,7 @@ func FuzzParse(f *testing.F) {
 		"command: [a, '{k}']\ngrid: {k: [1, x, [2]], kv-h: 3}\nskip_if: [{when: 'k == 1 and gpu.count ?? 0 > 1', reason: r}, {when: param[\"kv-h\"] > 3}]",
 		"command: [a, '{k}', '{j}']\nscale: {k: {base: 100, by: memory ?? 1, steps: {1GiB: 0.29, 0: 2}}, j: {base: 0.5, by: 3, steps: {2: 1}}}",
 		"command: [a, '{k}']\ngrid: {k: [1, 2]}\nwork: {items: k, bytes: 8 * k ** 2, flops: batch_size}",
+		"file: b.py\ngrid: {k: [1, 2]}\niterations: max(10, 100 / k)\nwarmup: k ** 2\nbudget: 0.1 * k\ntimeout: 3s",
 		"a: &x [*x, *x]", "\x00", "grid: {a: !!binary aa}",
 	} {
 		f.Add([]byte(src), "k", "5,'6'")

@@ -17,6 +17,7 @@ type section struct {
 	program  *program
 	skips    []skipRule
 	work     *work
+	counted  []counted
 	models   map[string]*value // by name
 
 	// coordinates are the axes in which the points of a block agree; nil: all but the compared ones.
@@ -61,6 +62,9 @@ func readSection(d *document, size *int) (*section, error) {
 		return nil, err
 	}
 	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
+		return nil, err
+	}
+	if p.counted, err = d.readCounted(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}
 	if p.work, err = d.readWork(p.grid, p.settings.point.Seed); err != nil {

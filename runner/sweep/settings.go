@@ -30,6 +30,7 @@ type settings struct {
 	sweep       Sweep    // without points
 	point       Point    // how each is launched, whatever its executor
 	calibration Timeouts // of the points of calibrate
+	room        room     // of the budget
 }
 
 func readSettings(d *document) (settings, error) {
@@ -57,7 +58,7 @@ func (s *settings) read(key string, f field) error {
 // readBoth reads what the file says of a key, and then what the command line says: both have to make sense.
 func (s *settings) readBoth(d *document, key string) error {
 	for _, f := range []field{d.keys[key], d.option(key)} {
-		if f.given() {
+		if f.given() && !keyOf(key).isExpression(f) { // which has another value at each point
 			if err := s.read(key, f); err != nil {
 				return err
 			}

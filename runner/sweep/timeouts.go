@@ -57,8 +57,14 @@ func (s *settings) readTimeouts(d *document) error {
 	if d.keys["command"].given() || s.point.Iterations > 0 {
 		return nil // the deadline is that of one process, or there is no budget
 	}
-	asked := d.keys["budget"].given() || d.option("budget").given()
-	return s.fitBudget(given["measure"], asked, multiplier)
+	s.room = room{measure: given["measure"], multiplier: multiplier}
+	budget := d.keys["budget"]
+	s.room.asked = budget.given() && !keyOf("budget").isExpression(budget) || d.option("budget").given()
+	if err := s.room.fit(&s.point); err != nil {
+		return err
+	}
+	s.room.asked = s.room.asked || budget.given() // an expression says what it is at each point
+	return nil
 }
 
 // calibrationTimeouts are the deadlines of points whose work is fixed: those of a sweep that says nothing.
@@ -91,21 +97,28 @@ func givenTimeouts(d *document) (map[string]field, error) {
 	return given, nil
 }
 
-// fitBudget keeps the deadline of measure above the budget, which is to end the stage well: a deadline that is not
+// room is what the deadline of measure leaves a budget.
+type room struct {
+	measure    field // the deadline; not given: it makes room
+	asked      bool  // the budget is given
+	multiplier float64
+}
+
+// fit keeps the deadline of measure above the budget, which is to end the stage well: a deadline that is not
 // given makes room, one that contradicts a budget that was asked for is refused.
-func (s *settings) fitBudget(measure field, asked bool, multiplier float64) error {
-	if !measure.given() {
-		s.point.Timeouts.Measure = max(s.point.Timeouts.Measure, s.point.Budget+multiplied(measureRoom, multiplier))
+func (r room) fit(p *Point) error {
+	if !r.measure.given() {
+		p.Timeouts.Measure = max(p.Timeouts.Measure, p.Budget+multiplied(measureRoom, r.multiplier))
 		return nil
 	}
-	if !asked || s.point.Timeouts.Measure > s.point.Budget {
+	if !r.asked || p.Timeouts.Measure > p.Budget {
 		return nil
 	}
-	limit := s.point.Timeouts.Measure.String()
-	if multiplier != 1 {
-		limit += fmt.Sprintf(" (multiplied by %v)", multiplier)
+	limit := p.Timeouts.Measure.String()
+	if r.multiplier != 1 {
+		limit += fmt.Sprintf(" (multiplied by %v)", r.multiplier)
 	}
-	return measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, s.point.Budget)
+	return r.measure.errorf("%s is not above the budget of %s: raise it, or lower the budget", limit, p.Budget)
 }
 
 // multiplied is at least a nanosecond: 0 would be no deadline.

@@ -30,6 +30,7 @@ const (
 // Value says what may stand for a key, as far as one value tells.
 type Value struct {
 	Kind        Kind
+	Expression  bool // an expression of a number may stand there too
 	Words       []string
 	Least, Most int64
 	Pattern     string // of a Text or Scalar that is text
