@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // launcher runs process trees: of what launches are of, and of the builds before them.
@@ -16,6 +17,7 @@ type launcher struct {
 	pool    *task.Pool
 	watch   *probe.Watcher
 	extract Extract // reads metrics out of what a run has left
+	read    ReadResults
 
 	comparer comparer
 }
@@ -25,6 +27,7 @@ type launched struct {
 	outcome  task.Outcome
 	volatile map[string]string // facts of the machine while it ran
 	changed  bool              // what it is of changed before it or while it ran
+	results  []schema.Run      // of the tool that it ran
 }
 
 // launch runs the process tree of a launch of a target.
@@ -39,7 +42,8 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	}
 	spec := t.SpecOf(l)
 	var got computed
-	spec.Read = r.reader(ctx, t, &got)
+	var results []schema.Run
+	spec.Read = r.reader(ctx, t, &got, &results)
 	before := r.watch.Read()
 	outcome, err := r.pool.Run(ctx, spec, observe)
 	if err != nil {
@@ -50,7 +54,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		r.comparer.compare(l, &outcome, got, want)
 	}
 	volatile := probe.Between(before, r.watch.Read())
-	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed}, nil
+	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, results}, nil
 }
 
 // build runs the commands of builds as launches are run. observe is told each of them.

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Extract applies the rules of a job to the outputs in a file. Where it fails, began is the number of the rule at which it
@@ -21,10 +23,10 @@ func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []e
 	return found, began, ctx.Err()
 }
 
-// reader reads the metrics of a target out of what a run has left, and what it computed; nil where nobody looks at that.
-func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed) func(task.Kept) task.Reading {
-	rules := t.Point.Metrics
-	if len(rules) == 0 && !t.Point.Compared {
+// reader reads the metrics of a target out of what a run has left, the results of a tool that it ran, and what it computed; nil where nobody looks at that.
+func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed, results *[]schema.Run) func(task.Kept) task.Reading {
+	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r extract.Rule) bool { return r.Read != "" })
+	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
 		return nil
 	}
 	limit := t.Spec.Deadlines.Validate
@@ -32,7 +34,7 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed)
 		if t.Point.Compared {
 			*got = outputIn(kept, t.Point)
 		}
-		if len(rules) == 0 {
+		if len(t.Point.Metrics) == 0 {
 			return task.Reading{}
 		}
 		limited, stop := context.WithTimeout(ctx, limit)
@@ -47,7 +49,9 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed)
 		if err != nil {
 			return task.Reading{Error: fmt.Sprintf("metric %s: %v", rules[began].Name, err)}
 		}
-		return readingOf(rules, found)
+		reading := readingOf(rules, found)
+		*results = r.resultsOf(limited, t.Point, kept, &reading)
+		return reading
 	}
 }
 

@@ -89,14 +89,16 @@ func (s *session) launchAll(ctx context.Context, launches []sweep.Launch) error 
 // launchOne runs one launch and has it kept.
 func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 	began := time.Now()
-	run, err := s.launch(ctx, l)
+	run, results, err := s.launch(ctx, l)
 	if err != nil {
 		return err
 	}
-	if err := s.emit(run); err != nil {
-		return err
+	for _, r := range append(results, run) { // its own run last: with that the launch is done
+		if err := s.emit(r); err != nil {
+			return err
+		}
+		s.result.count(&r)
 	}
-	s.result.count(&run)
 	if l.Point.Skip == nil {
 		s.limits.oom.note(subjectOf(l), run.Status)
 		s.note(l, &run)
@@ -110,23 +112,30 @@ func (s *session) launchOne(ctx context.Context, l sweep.Launch) error {
 // so that runs of the same point measured something else, or while it ran. The run has the hash of what it began with.
 const WarnFileChanged = "file_changed"
 
-// launch gives the run of a launch: of a process tree, or of the reason why there was none.
-func (s *session) launch(ctx context.Context, l sweep.Launch) (schema.Run, error) {
+// launch gives the run of a launch: of a process tree, or of the reason why there was none. results are those of the tool
+// that it ran.
+func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
 	t := s.launcher.targets.Fresh(ctx, subjectOf(l))
 	if refused := s.refusal(l, t); refused != nil {
 		refused.StartedAt = s.limits.now().UTC()
-		return s.assembler.run(l, t, *refused, nil), nil
+		return s.assembler.run(l, t, *refused, nil), nil, nil
 	}
 	came, err := s.launcher.launch(ctx, l, t, func(p task.Progress) { s.progress.tell(Event{Launch: l, Progress: &p}) })
 	if err != nil {
-		return schema.Run{}, err
+		return schema.Run{}, nil, err
 	}
 	s.limits.noteSkipped(subjectOf(l), came.outcome)
-	run := s.assembler.run(l, t, came.outcome, came.volatile)
+	run = s.assembler.run(l, t, came.outcome, came.volatile)
+	if run.Status == schema.StatusOK {
+		results = s.assembler.results(l, t, came)
+	}
 	if came.changed {
 		run.Warnings = append(run.Warnings, WarnFileChanged)
+		for i := range results {
+			results[i].Warnings = append(results[i].Warnings, WarnFileChanged)
+		}
 	}
-	return run, nil
+	return run, results, nil
 }
 
 // refusal is the outcome of a launch that does not happen, or nil.

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -22,7 +24,7 @@ func TestMetricsPage(t *testing.T) {
 		return texts
 	}
 	sweeps, programs := blocks("yaml"), blocks("sh")
-	if len(sweeps) != 2 || len(programs) != 1 {
+	if len(sweeps) != 3 || len(programs) != 1 {
 		t.Fatalf("the page has %d sweeps and %d programs", len(sweeps), len(programs))
 	}
 	writeFile(t, dir, "program.sh", programs[0])
@@ -39,6 +41,7 @@ func TestMetricsPage(t *testing.T) {
 	for store, want := range []string{
 		"accuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\naccuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\n",
 		"epochs,,process,\"[2,2]\"\nepochs,,process,\"[2,2]\"\n",
+		"B/op,B,iteration,[96]\nB/op,B,iteration,[96]\n",
 		"accuracy,ratio,process,\"[0.9788,0.9788,0.9788]\"\n",
 	} {
 		if got := ask(store, one); got != "metric,unit,level,values\n"+want {
@@ -60,19 +63,32 @@ func writeFile(t *testing.T, dir, name, text string) {
 // programIn runs the program in a directory, which has to succeed, and gives what it prints.
 func programIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
+	out, stderr, err := tryProgram(t, dir, args)
+	if err != nil {
+		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr)
+	}
+	return out
+}
+
+// programEnds runs the program in a directory; of what it runs some may have failed.
+func programEnds(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	out, stderr, err := tryProgram(t, dir, args)
+	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && (!is || exit.ExitCode() != 4) {
+		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr)
+	}
+}
+
+func tryProgram(t *testing.T, dir string, args []string) (stdout, stderr string, err error) {
+	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Args[0], cmd.Dir, cmd.Env = "neurolens", dir, programEnviron(t)
+	var said strings.Builder
+	cmd.Stderr = &said
 	out, err := cmd.Output()
-	if err != nil {
-		stderr := ""
-		if exit, is := err.(*exec.ExitError); is {
-			stderr = string(exit.Stderr)
-		}
-		t.Fatalf("%q: %v\n%s%s", args, err, out, stderr)
-	}
-	return string(out)
+	return string(out), said.String(), err
 }

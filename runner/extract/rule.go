@@ -10,12 +10,14 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// Rule says where a metric stands in an output. Regex or JQ is required.
+// Rule says where a metric stands in an output. Regex or JQ is required; or Read, which names the format of an output that
+// has results of a benchmark tool: runs, which are not for this package to make.
 type Rule struct {
 	Name     string        `json:"name"`
 	From     string        `json:"from"` // Stdout, Stderr, or the path of a file, relative to the working directory
 	Regex    string        `json:"regex,omitempty"`
 	JQ       string        `json:"jq,omitempty"`
+	Read     string        `json:"read,omitempty"`
 	Unit     string        `json:"unit,omitempty"` // of the numbers, as people write it; empty: the stored one of a metric that is known
 	Better   schema.Better `json:"better,omitempty"`
 	Take     string        `json:"take,omitempty"` // empty is TakeOnly

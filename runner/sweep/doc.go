@@ -157,10 +157,17 @@
 //	  accuracy: {from: stdout, regex: 'accuracy ([0-9.]+)', unit: "%", better: higher, take: last, optional: true}
 //	  loss: {from: "out-{n}.json", jq: .loss}
 //
+//	  results: {from: stdout, read: go-bench}
+//
 // An entry says where the number stands, and how it is found there: see package extract. It is read once for each process of a
 // command, and once for a run in Python. A command need not use an axis that stands in from: the axis has to change what
 // is run. A metric that cannot be read makes the run an error; an optional one is NULL, with the reason. The metrics of a
 // point are stored with its runs, and runs count as equal where they agree in them.
+//
+// read is for a command that is itself a benchmark tool: each result in its output is a run, as ingest makes it of that
+// format, under the environment of the session, with what the point says added to it. A value that both have, and that
+// differs, makes the launch an error. Each run has one process, and no warm-up unless it is given. The name of such an entry is
+// for messages alone.
 //
 // # Comparing
 //

@@ -15,6 +15,7 @@ var metricKeys = []Key{
 	{Name: "from", Value: textValue, Default: extract.Stdout, Doc: "Where it stands: stdout, stderr, or a file that each process writes; {axis} is filled in."},
 	{Name: "regex", Value: textValue, Doc: "A regular expression (RE2) for a line; the number is its first group, or the whole match."},
 	{Name: "jq", Value: textValue, Doc: "A jq program for an output that is JSON."},
+	{Name: "read", Value: textValue, Doc: "The format of an output that has the results of a benchmark tool, as ingest --from names it: each becomes a run."},
 	{Name: "unit", Value: textValue, Doc: "The unit of the number; without it the stored one of a metric that is known by name."},
 	{Name: "better", Value: oneOf(string(schema.BetterLower), string(schema.BetterHigher)), Doc: "The direction in which it improves."},
 	{Name: "take", Value: oneOf(extract.Takes...), Default: extract.TakeOnly, Doc: "Which of several matches count; only: more than one is an error."},
@@ -22,12 +23,13 @@ var metricKeys = []Key{
 }
 
 // readings are the keys of an entry that say how it is read; there is one of them.
-var readings = []string{"regex", "jq"}
+var readings = []string{"regex", "jq", "read"}
 
 // metric is an entry of metrics.
 type metric struct {
 	rule extract.Rule
 	from template
+	at   field // of read
 }
 
 // readMetrics reads the metrics that stand in outputs.
@@ -47,7 +49,7 @@ func (p *program) readMetrics(d *document) error {
 		return f.errorf("more than %d metrics", maxMetrics)
 	}
 	for _, m := range members {
-		metric, err := p.readMetric(m)
+		metric, err := p.readMetric(d, m)
 		if err != nil {
 			return err
 		}
@@ -58,7 +60,7 @@ func (p *program) readMetrics(d *document) error {
 }
 
 // readMetric reads one entry.
-func (p *program) readMetric(m member) (metric, error) {
+func (p *program) readMetric(d *document, m member) (metric, error) {
 	read := metric{rule: extract.Rule{Name: m.key, From: extract.Stdout}, from: template{parts: []part{{extract.Stdout, -1}}}}
 	values, err := m.value.known(m.value.what+".", keyNames(metricKeys))
 	if err != nil {
@@ -71,7 +73,7 @@ func (p *program) readMetric(m member) (metric, error) {
 	var better string
 	for _, k := range metricKeys {
 		to := map[string]any{
-			"from": &r.From, "regex": &r.Regex, "jq": &r.JQ, "unit": &r.Unit, "better": &better, "take": &r.Take, "optional": &r.Optional,
+			"from": &r.From, "regex": &r.Regex, "jq": &r.JQ, "read": &r.Read, "unit": &r.Unit, "better": &better, "take": &r.Take, "optional": &r.Optional,
 		}[k.Name]
 		if f := values[k.Name]; f.given() {
 			if err := k.Value.read(f, to); err != nil {
@@ -85,6 +87,9 @@ func (p *program) readMetric(m member) (metric, error) {
 			return metric{}, err
 		}
 	}
+	if read.at = values["read"]; read.at.given() {
+		return read, checkRead(m.value, values, d.over.Formats)
+	}
 	return read, checkMetric(m.value, values, r)
 }
 
@@ -93,7 +98,7 @@ func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
 	regex, jq := values["regex"], values["jq"]
 	switch {
 	case !regex.given() && !jq.given():
-		return entry.errorf("says not how it is read: want regex or jq")
+		return entry.errorf("says not how it is read: want regex, jq or read")
 	case regex.given() && jq.given():
 		return jq.errorf("there is a regex too, on line %d: want one of them", regex.line)
 	}
@@ -116,14 +121,52 @@ func checkMetric(entry field, values map[string]field, r *extract.Rule) error {
 	return nil
 }
 
+// checkRead refuses what means nothing for the results of a tool, and formats that nobody reads.
+func checkRead(entry field, values map[string]field, formats []string) error {
+	read := values["read"]
+	for _, key := range []string{"regex", "jq", "unit", "better", "take"} {
+		if f := values[key]; f.given() {
+			return f.errorf("means nothing beside read: the results say it themselves")
+		}
+	}
+	if formats == nil || slices.Contains(formats, read.Value) {
+		return nil
+	}
+	if near := schema.Nearest(read.Value, formats); near != "" {
+		return read.errorf("%s is no format that is read: did you mean %s?", shorten(read.Value), near)
+	}
+	return read.errorf("%s is no format that is read: neurolens ingest --list-formats lists them", shorten(read.Value))
+}
+
+// launchOnce makes the runs of a point whose output has results of one process each.
+func (m *metric) launchOnce(point *Point) error {
+	switch {
+	case point.Executor != schema.ExecutorCommand:
+		return m.at.errorf("means nothing with %s: only a command is a tool with results", names([]schema.Executor{point.Executor}, ""))
+	case point.Iterations > 1:
+		return m.at.errorf("a run has the results of one process: want iterations: 1, got %d; repeats gives more runs", point.Iterations)
+	}
+	if point.Iterations = 1; point.WarmupOnce {
+		point.Warmup, point.WarmupOnce = 0, false
+	}
+	return nil
+}
+
 // fillMetrics gives the metrics at a point, or none where nothing that it runs has outputs.
-func (p *program) fillMetrics(point *Point, row []*value) {
+func (p *program) fillMetrics(point *Point, row []*value) error {
 	if len(p.metrics) == 0 || !keyOf("metrics").takes(point.Executor) {
-		return
+		return nil
+	}
+	for i := range p.metrics {
+		if m := &p.metrics[i]; m.at.given() {
+			if err := m.launchOnce(point); err != nil {
+				return err
+			}
+		}
 	}
 	if p.sharedMetrics != nil {
 		point.Metrics = p.sharedMetrics
-		return
+		return nil
 	}
 	for _, m := range p.metrics {
 		rule := m.rule
@@ -134,6 +177,7 @@ func (p *program) fillMetrics(point *Point, row []*value) {
 	if !slices.ContainsFunc(p.metrics, func(m metric) bool { return !m.from.fixed() }) {
 		p.sharedMetrics = point.Metrics
 	}
+	return nil
 }
 
 // metricsText is what is read of outputs, as canonical JSON.
@@ -145,7 +189,7 @@ func metricsText(p *Point) string {
 	for _, m := range p.Metrics {
 		entry := map[string]any{"from": m.From}
 		for key, text := range map[string]string{
-			"regex": m.Regex, "jq": m.JQ, "unit": m.Unit, "better": string(m.Better), "take": m.Take,
+			"regex": m.Regex, "jq": m.JQ, "read": m.Read, "unit": m.Unit, "better": string(m.Better), "take": m.Take,
 		} {
 			if text != "" {
 				entry[key] = text

@@ -47,9 +47,9 @@ func TestErrorsOfMetrics(t *testing.T) {
 	check("metrics: {m: x}", `3: metrics.m: want a map, got "x"`)
 	check("metrics: {m: [x]}", "3: metrics.m: want a map, got a list")
 	check("metrics:\n  m:", "4: metrics.m: want a map, got nothing")
-	check("metrics: {m: {}}", "3: metrics.m: says not how it is read: want regex or jq")
+	check("metrics: {m: {}}", "3: metrics.m: says not how it is read: want regex, jq or read")
 	check("metrics: {m: {regexp: x}}", "3: metrics.m: unknown key regexp: did you mean regex?")
-	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional regex take unit")
+	check("metrics: {m: {path: x}}", "3: metrics.m: unknown key path: want one of better from jq optional read regex take unit")
 	check("metrics: {m: {regex: x}, m: {jq: .}}", "3: key m is already on line 3")
 	check("metrics: {'a b': {regex: x}}", "3: metrics.a b: a name begins with a letter and has letters, digits and _ . : / - only")
 	check("metrics: {latency: {regex: x}}", "3: metrics.latency: latency is measured in every run: give what the output says another name")
@@ -113,5 +113,35 @@ func TestErrorsOfSkips(t *testing.T) {
 	p := parse(t, "command: [prog]\nskip_exit: 77\noptional: true", Overrides{}).Points[0]
 	if p.SkipExit != 77 || !p.Optional || p.Settings()["skip_exit"] != "77" || p.Settings()["optional"] != "" {
 		t.Errorf("%+v", p)
+	}
+}
+
+// TestRead: a point whose output has results has one process a run, and no warm-up unless it is asked for.
+func TestRead(t *testing.T) {
+	const text = "command: [prog]\nmetrics: {r: {from: out.json, read: fio}}\n"
+	p := parse(t, text, Overrides{Formats: []string{"fio"}}).Points[0]
+	equal(t, p.Metrics, []extract.Rule{{Name: "r", From: "out.json", Read: "fio"}})
+	if p.Iterations != 1 || p.Warmup != 0 || p.WarmupOnce {
+		t.Errorf("%d iterations, %d warm-up", p.Iterations, p.Warmup)
+	}
+	equal(t, parse(t, text+"warmup: 2\niterations: 1", Overrides{}).Points[0].Warmup, 2)
+
+	check := refuses(t, "command: [prog]\n")
+	check("metrics: {r: {read: 5}}", "2: metrics.r.read: want text, got 5: quote it")
+	check("metrics: {r: {read: [fio]}}", "2: metrics.r.read: want text, got a list")
+	check("metrics: {r: {read: {}}}", "2: metrics.r.read: want text, got a map")
+	check("metrics: {r: {read: }}", "2: metrics.r.read: want text, got nothing")
+	for key, value := range map[string]string{"regex": "x", "jq": ".", "unit": "ms", "better": "lower", "take": "all"} {
+		check("metrics:\n  r:\n    read: fio\n    "+key+": "+value, "5: metrics.r."+key+": means nothing beside read: the results say it themselves")
+	}
+	check("metrics: {r: {read: fio}}\niterations: 3", "2: metrics.r.read: a run has the results of one process: want iterations: 1, got 3; repeats gives more runs")
+	refuses(t, "file: b.py\n")("metrics: {r: {read: fio}}", "2: metrics.r.read: means nothing with file: only a command is a tool with results")
+	for format, want := range map[string]string{
+		"fioo": "fioo is no format that is read: did you mean fio?", "zzz": "zzz is no format that is read: neurolens ingest --list-formats lists them",
+	} {
+		_, err := Read("sweep.yaml", strings.NewReader("command: [prog]\nmetrics: {r: {read: "+format+"}}"), Overrides{Formats: []string{"fio", "nvbench"}})
+		if want = "sweep.yaml:2: metrics.r.read: " + want; err == nil || err.Error() != want {
+			t.Errorf("%v: want %s", err, want)
+		}
 	}
 }

@@ -205,7 +205,9 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.python.set(point, row); err != nil {
 		return err
 	}
-	p.fillMetrics(point, row)
+	if err := p.fillMetrics(point, row); err != nil {
+		return err
+	}
 	if slices.Contains(pythonRun, point.Executor) {
 		point.Used = p.used
 	}

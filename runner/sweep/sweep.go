@@ -125,6 +125,8 @@ type Overrides struct {
 	Params map[string]string
 	Tags   map[string]string // added to the file's, key by key
 
+	Formats []string // that the read of metrics may name; nil: any
+
 	Presets []string // of the file, the later over the earlier
 	Set     []string // KEY=VALUE: any key, with dots where it stands in another one, and its value as YAML
 

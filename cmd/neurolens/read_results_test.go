@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// asStored are the runs of a store with all that the output of a tool says of them.
+const asStored = `select benchmark, variant, backend, model, precision, batch_size, seq_len, params, status, stage, error_kind, error,
+	purpose, bytes, flops, items, metric as primary_metric,
+	(select list({'metric': s.metric, 'unit': s.unit, 'better': s.better, 'clock': s.clock, 'level': s.level, 'values': s.values, 'n': s.n_samples, 'mean': s.mean,
+		'p50': s.p50, 'min': s.min, 'max': s.max, 'per': s.iterations_per_sample} order by s.metric)
+		from samples s where s.run_id = r.run_id) as measured
+	from runs r where source <> 'neurolens' or env['runner.read'] is not null order by all`
+
+// TestReadResults: a command that writes the results of a benchmark tool gives the runs that ingest makes of the same file.
+func TestReadResults(t *testing.T) {
+	t.Parallel()
+	results := fixtures(t) + "/results"
+	dir := t.TempDir()
+	for i, c := range []struct{ format, file string }{
+		{"google-benchmark", "google-benchmark/repetitions_1.7.1.json"},
+		{"hyperfine", "hyperfine/parameters_1.15.0.json"},
+		{"pytest-benchmark", ""},
+		{"llama-bench", "llama-bench/result.json"},
+		{"go-bench", "go-bench/text_1.26.txt"},
+		{"fio", "fio/mix.json"},
+	} {
+		if i > 0 && !long() {
+			break // each starts the program a dozen times
+		}
+		if c.file == "" {
+			c.file = firstResult(t, results, c.format)
+		}
+		text, err := os.ReadFile(filepath.Join(results, c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		base := filepath.Base(c.file)
+		writeFile(t, dir, "given-"+base, string(text))
+		writeFile(t, dir, base, string(text))
+		read, imported := fmt.Sprint("read", i), fmt.Sprint("imported", i)
+		programEnds(t, dir, "ingest", base, "--from", c.format, "--store", imported)
+		for from, command := range map[string]string{base: "cp given-" + base + " " + base, "stdout": "cat given-" + base} {
+			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: %s, read: %s}}\n", command, from, c.format))
+			store := read + "-" + from
+			programEnds(t, dir, "bench", "s.yaml", "--store", store)
+			got := programIn(t, dir, "query", "--format", "csv", "--store", store, asStored)
+			want := programIn(t, dir, "query", "--format", "csv", "--store", imported, asStored)
+			if got != want || strings.Count(want, "\n") < 2 {
+				t.Errorf("%s by %s:\n%s\nwant\n%s", c.format, from, got, want)
+			}
+		}
+		own := programIn(t, dir, "query", "--format", "csv", "--store", read+"-"+base, "select distinct source, suite, executor, machine is not null, repeat_index from runs where env['runner.read'] = '"+c.format+"'")
+		if !strings.HasPrefix(own, "source,suite,executor") || !strings.Contains(own, "neurolens,s,command,true,") {
+			t.Errorf("%s: %s", c.format, own)
+		}
+	}
+}
+
+// firstResult is a file of a format, by the folder that it stands in.
+func firstResult(t *testing.T, results, format string) string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, format, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	return format + "/" + filepath.Base(files[0])
+}

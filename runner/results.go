@@ -1,0 +1,169 @@
+package runner
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/neurolens/neurolens/runner/extract"
+	"github.com/neurolens/neurolens/runner/prepare"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// ReadResults gives the runs that the output of a benchmark tool has, which is in a format that is known by a name. file
+// is the name of the output.
+type ReadResults func(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error)
+
+// factRead is the fact with the format of the output that a run was read from.
+const factRead = "runner.read"
+
+// resultsOf reads the outputs of a run that are results of a benchmark tool.
+func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept, reading *task.Reading) (all []schema.Run) {
+	for i := range p.Metrics {
+		rule := &p.Metrics[i]
+		if rule.Read == "" {
+			continue
+		}
+		runs, missing, err := r.resultsIn(ctx, rule, p, kept)
+		switch {
+		case err == nil:
+			all = append(all, runs...)
+		case rule.Optional && missing:
+			reading.Missing[rule.Name] = extract.Absent
+		case rule.Optional:
+			reading.Missing[rule.Name] = err.Error()
+		case reading.Error == "":
+			reading.Error = fmt.Sprintf("metric %s: %s: %v", rule.Name, rule.From, err)
+		}
+	}
+	if reading.Error != "" {
+		return nil // what was read of an output that is not what it should be is no result
+	}
+	return all
+}
+
+// resultsIn reads one output, that of the only process, and puts what the point says into its runs. missing is that there
+// is no such output.
+func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.Point, kept task.Kept) (runs []schema.Run, missing bool, err error) {
+	i := slices.IndexFunc(kept.Outputs, func(o task.KeptOutput) bool { return o.Name == rule.From })
+	switch {
+	case i < 0 || kept.Outputs[i].Missing == extract.Absent:
+		return nil, true, fmt.Errorf("the process did not write it")
+	case kept.Outputs[i].Missing != "":
+		return nil, false, fmt.Errorf("%s", kept.Outputs[i].Missing)
+	case r.read == nil:
+		return nil, false, fmt.Errorf("nobody here reads %s", rule.Read)
+	}
+	o := kept.Outputs[i]
+	runs, err = r.read(ctx, rule.Read, rule.From, io.NewSectionReader(kept.File, o.Offset, o.Size))
+	if err != nil {
+		return nil, false, err
+	}
+	for i := range runs {
+		if err := addPoint(&runs[i], p); err != nil {
+			return nil, false, err
+		}
+		runs[i].Env.Facts = maps.Clone(runs[i].Env.Facts)
+		if runs[i].Env.Facts == nil {
+			runs[i].Env.Facts = map[string]string{}
+		}
+		runs[i].Env.Facts[factRead] = rule.Read
+	}
+	return runs, false, nil
+}
+
+// addPoint gives a run of a tool what its point says. Labels of the point are what its sweep calls things; a size or a
+// parameter that the tool says otherwise is not what was asked.
+func addPoint(run *schema.Run, p *sweep.Point) error {
+	for _, label := range []struct{ to, from *string }{
+		{&run.Variant, &p.Variant}, {&run.Backend, &p.Backend}, {&run.Model, &p.Model},
+	} {
+		if *label.from != "" {
+			*label.to = *label.from
+		}
+	}
+	asked := map[string]string{"precision": p.Precision}
+	maps.Copy(asked, p.Params)
+	for name, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
+		if n != nil {
+			asked[name] = fmt.Sprint(*n)
+		}
+	}
+	run.Params = maps.Clone(run.Params)
+	for _, name := range slices.Sorted(maps.Keys(asked)) {
+		if asked[name] == "" {
+			continue
+		}
+		if applied := setAxis(run, name, asked[name], p); applied != asked[name] {
+			return fmt.Errorf("%s %s was asked, it has %s (an axis that is something else needs another name)", name, asked[name], applied)
+		}
+	}
+	run.PointID = schema.PointID(run)
+	return nil
+}
+
+// setAxis gives a run the value of an axis that it does not say itself, and gives the one that it has then.
+func setAxis(run *schema.Run, name, value string, p *sweep.Point) string {
+	number := func(column **int64, asked *int64) string {
+		if *column == nil {
+			*column = asked
+		}
+		return fmt.Sprint(**column)
+	}
+	switch name {
+	case "precision":
+		if run.Precision == "" {
+			run.Precision = value
+		}
+		return run.Precision
+	case "batch_size":
+		return number(&run.BatchSize, p.BatchSize)
+	case "seq_len":
+		return number(&run.SeqLen, p.SeqLen)
+	}
+	if has, said := run.Params[name]; said {
+		return has
+	}
+	if run.Params == nil {
+		run.Params = map[string]string{}
+	}
+	run.Params[name] = value
+	return value
+}
+
+// results makes runs of this session of what a tool's output has of a launch, whose own run is of.
+func (a *assembler) results(l sweep.Launch, t *prepare.Target, came launched) []schema.Run {
+	var all []schema.Run
+	for _, tool := range came.results {
+		o := task.Outcome{
+			Status: tool.Status, Stage: tool.Stage, ErrorKind: tool.ErrorKind, Error: tool.Error, StartedAt: came.outcome.StartedAt,
+			Metrics: tool.Metrics, Ops: tool.Ops, Applied: tool.Applied, Work: tool.Work, Warnings: tool.Warnings,
+			BackendVersion: tool.BackendVersion, Facts: maps.Clone(tool.Env.Facts), Missing: map[string]string{},
+		}
+		run := a.run(l, t, o, came.volatile)
+		run.Benchmark, run.Variant, run.Backend, run.Model = tool.Benchmark, tool.Variant, tool.Backend, tool.Model
+		run.Precision, run.BatchSize, run.SeqLen, run.Params, run.PointID = tool.Precision, tool.BatchSize, tool.SeqLen, tool.Params, tool.PointID
+		run.Purpose, run.Primary = tool.Purpose, tool.Primary
+		if alike(came.results, tool.PointID) > 1 { // the launch says nothing of which of them is meant
+			run.RepeatIndex, run.BlockIndex, run.PositionIndex = nil, nil, nil
+		}
+		stat.Complete(&run)
+		all = append(all, run)
+	}
+	return all
+}
+
+// alike counts the runs of a point.
+func alike(runs []schema.Run, point string) (n int) {
+	for i := range runs {
+		if runs[i].PointID == point {
+			n++
+		}
+	}
+	return n
+}
