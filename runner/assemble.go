@@ -51,10 +51,13 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 		run.BackendVersion = o.BackendVersion
 	}
 	addWork(&run, l.Point)
-	stat.Complete(&run)
 	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
+	judge(l.Point, &run)
+	stat.Complete(&run)
+	if run.Metric(l.Point.Primary) != nil {
+		run.Primary = l.Point.Primary
+	}
 	if primary := run.Metric(schema.PrimaryMetric); primary != nil {
-		run.Primary = schema.PrimaryMetric
 		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known
 		run.Warnings = append(run.Warnings, stat.Warnings(primary.Values(), primary.Tick, floor)...)
 	}

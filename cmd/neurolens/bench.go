@@ -141,7 +141,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 		}
 	}
 	return runner.Options{
-		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides.Given["python"]), Observe: observe,
+		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides), Observe: observe,
 		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
 		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: extractApart, Results: readResults, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}

@@ -138,7 +138,7 @@ func (b *bisector) key() string {
 	store, _ := filepath.Abs(b.dir)
 	parts := []string{
 		b.history.Good.ID, b.history.Bad.ID, b.sweep.SHA256, b.path, dir, store, host, b.getenv("NEUROLENS_MACHINE"),
-		repeatableFlags(b.cmd, b.overrides.Given["python"]),
+		repeatableFlags(b.cmd, b.overrides),
 	}
 	for _, name := range keyFlags {
 		parts = append(parts, b.cmd.Flags().Lookup(name).Value.String())

@@ -166,7 +166,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 	for _, kernel := range builtin.Calibrations() {
 		p := Point{
 			Line: e.calibrate.line, Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
-			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin,
+			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
 			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
 		}
 		p.identify()

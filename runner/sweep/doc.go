@@ -185,7 +185,14 @@
 //	reference: {from: "{n}.npy"}             # or what a file holds
 //	deterministic: true                      # every run of a point has the same output, bit by bit
 //
-// A run whose output is wrong is an error of the stage validate. docs/checks.md says what is compared, and how.
+//	check:                                   # conditions that the metrics of a run have to meet
+//	  - accuracy >= 0.80
+//	derived:                                 # metrics that are computed of others, sample by sample
+//	  training_time: {expr: cpu_user + cpu_system, unit: s, better: lower}
+//	primary: training_time                   # the metric that tables show and comparisons compare; latency by default
+//
+// A run whose output is wrong, or that does not meet a condition, is an error of the stage validate. docs/checks.md says what
+// is compared, and how. Expressions compute in base units: s, B, J, ratio.
 //
 // # Controls
 //

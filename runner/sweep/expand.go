@@ -189,6 +189,9 @@ func (of *section) point(row []*value) (Point, error) {
 		note(&p.Written, of.grid.axes[i].name, v.option)
 		note(&p.Scaled, of.grid.axes[i].name, of.grid.axes[i].base)
 	}
+	for label := range of.spread {
+		note(&p.Written, label, optionText(p.textOf(label)))
+	}
 	if err := of.program.launch(&p, row, backend); err != nil {
 		return Point{}, err
 	}

@@ -105,7 +105,7 @@ func TestSchemaOfFixtures(t *testing.T) {
 }
 
 // typeError is what the reader says of a value whose type or word is wrong, or of a key that it does not know.
-var typeError = regexp.MustCompile(`: (unknown key|want (text|a map|one value|true or false|a number|one of [^ ]+ .|a time|a whole number|a list))`)
+var typeError = regexp.MustCompile(`^[^ ]+ (?:(?:axis )?[a-z][^ ]*: )*(unknown key|want (text|a map|one value|true or false|a number|one of [^ ]+ .|a time|a whole number|a list))`)
 
 // TestSchemaOfValues: what the schema refuses of a key the reader refuses too; and where the reader wants another type or
 // word, the schema does.

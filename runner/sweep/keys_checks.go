@@ -30,6 +30,22 @@ var keysOfChecks = []Key{
 	},
 }
 
+// keysOfResults say what is made of metrics.
+var keysOfResults = []Key{
+	{
+		Name: "derived", Value: mapOf(1, Value{Kind: Object, Keys: derivedKeys}), Stored: true, text: derivedText,
+		Doc: "By name, metrics that are computed of others, of parameters and of facts.",
+	},
+	{
+		Name: "check", Value: oneOrMany(1, expressionValue), Stored: true, text: conditionsText,
+		Doc: "Conditions that the metrics of a run have to meet: a run that does not is an error at validate.",
+	},
+	{
+		Name: "primary", Value: textValue, Default: schema.PrimaryMetric,
+		Doc: "The metric that tables show and comparisons compare.", point: func(p *Point) any { return &p.Primary },
+	},
+}
+
 // outputKeys are the keys of output.
 var outputKeys = []Key{
 	{Name: "from", Value: textValue, Default: stdoutWord, Doc: "stdout, or a file that each process writes; {axis} is filled in."},

@@ -31,7 +31,9 @@ type language struct {
 	seed   *int64
 	params map[string]string // the parameter of a name
 	values map[string]any    // of facts that were asked for, and of the point
-	point  *Point
+	// results are values of metrics by the names that they have in an expression; nil where none may be named.
+	results map[string]any
+	point   *Point
 }
 
 // formula is an expression of the sweep file.
@@ -163,6 +165,9 @@ type nullError struct{ error }
 
 // explain says what is NULL, why, and what to do.
 func (l *language) explain(null *expression.NullError) string {
+	if _, metric := l.results[null.Name]; metric {
+		return "the run has no " + null.Name
+	}
 	if l.isFact(null.Name) {
 		_, why := l.facts.Value(null.Name)
 		return null.Name + " is not known here (" + why + "): write (" + null.Name + " ?? VALUE) for a default, or give --fact " + null.Name + "=VALUE"
@@ -180,6 +185,9 @@ func (l *language) isFact(name string) bool {
 
 // value is that of a name at the point, nil where it is NULL.
 func (l *language) value(name string) any {
+	if value, is := l.results[name]; is {
+		return value
+	}
 	if axis, is := l.params[name]; is {
 		if text, has := l.point.Params[axis]; has {
 			return datum(text, l.point.Values[axis])

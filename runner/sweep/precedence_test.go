@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -47,6 +48,9 @@ var levelValues = map[string][]string{
 	"thresholds":         {"{latency: 1%}", "{latency: 2%}", "{latency: 3%}", "command: [x]"},
 	"output":             {"{from: a}", "{from: b}", "{from: c}", "{from: d}", "{from: e}", "command: [x]"},
 	"reference":          {"{from: a, rtol: 1}", "{from: b, rtol: 2}", "{from: c, rtol: 3}", "{from: d, rtol: 4}", "{from: e, rtol: 5}", "file: x.py"},
+	"derived":            {"{a: {expr: latency, unit: s}}", "{a: {expr: 2 * latency, unit: s}}", "{a: {expr: '3', unit: J}}", "{a: {expr: '4', unit: J}}", "{a: {expr: '5', unit: J}}", "file: x.py"},
+	"check":              {"latency < 1", "latency < 2", "latency < 3", "latency < 4", "latency < 5", "file: x.py"},
+	"primary":            {"a", "b", "c", "d", "e", "file: x.py"},
 	"deterministic":      {"true", "false", "true", "false", "true", "file: x.py"},
 	"profile":            {"torch", "[]", "torch", "[]", "torch", "file: x.py"},
 	"work":               {"{items: 1}", "{items: 2}", "{items: 3}", "{items: 4}", "{items: 5}", "file: x.py"},
@@ -127,6 +131,7 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 			t.Errorf("%s at %s is said to be of %q", k.Name, layer, origin)
 		}
 	}
+	var results []string
 	for _, s := range []*Sweep{got, want} {
 		s.SHA256 = ""
 		for _, p := range s.Planned() {
@@ -138,10 +143,22 @@ func checkPrecedence(t *testing.T, k Key, at []int, values []string, rest string
 			if p.Reference != nil {
 				p.Reference.Line = 0
 			}
+			results = append(results, resultsText(p))
+			p.Derived, p.Checks = nil, nil
 		}
 	}
 	equal(t, got, want)
+	equal(t, results[:len(results)/2], results[len(results)/2:])
 	if t.Failed() {
 		t.Fatalf("%s at %s:\n%s%v", k.Name, layer, src, o.Set)
 	}
+}
+
+// resultsText is what is made of the metrics of a point.
+func resultsText(p *Point) string {
+	var words []string
+	for _, r := range slices.Concat(p.Derived, p.Checks) {
+		words = append(words, r.Name, r.Text, r.Unit, string(r.Better))
+	}
+	return strings.Join(words, " ")
 }

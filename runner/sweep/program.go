@@ -25,6 +25,8 @@ type program struct {
 	python   pythonTexts
 	metrics  []metric
 
+	derived, checks []*Result
+
 	output    *outputSpec
 	reference *referenceSpec
 	used      []string // axes that stand in texts
@@ -217,6 +219,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.fillReference(point, row); err != nil {
 		return err
 	}
+	p.fillResults(point)
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command
 	const entry = 32 // bytes that a parameter takes in its map, about

@@ -44,6 +44,34 @@ func givenFacts(run *schema.Run) (words []string) {
 	return words
 }
 
+// Repeated is what the overrides have of the options that are typed again, apart from those of RepeatedOptions, to be stored
+// with them.
+func (o Overrides) Repeated() map[string]string {
+	given := map[string]string{}
+	note(&given, "python", o.Given["python"])
+	note(&given, "preset", strings.Join(o.Presets, ","))
+	if len(o.Set) > 0 {
+		text, err := json.Marshal(o.Set)
+		if err == nil { // texts always have one
+			given["set"] = string(text)
+		}
+	}
+	return given
+}
+
+// layerWords are the options that put settings over those of the file.
+func layerWords(given map[string]string) (words []string) {
+	if presets := given["preset"]; presets != "" {
+		words = append(words, "--preset", presets)
+	}
+	var set []string
+	_ = json.Unmarshal([]byte(given["set"]), &set) // what cannot be read is not known
+	for _, word := range set {
+		words = append(words, "--set", word)
+	}
+	return words
+}
+
 // RepeatedOptions are the options of bench that say how a run is made, in the order in which they are typed again.
 func RepeatedOptions() []string {
 	ofAll, ofSome := repeatedOptions()
@@ -81,6 +109,9 @@ func pointWords(run *schema.Run) []string {
 	case schema.ExecutorCommand: // the words of the top may be labels, which are no axes
 		if run.Benchmark != "" && !strings.ContainsAny(run.Benchmark, `*?[\,"`) {
 			words = append(words, "--targets", run.Benchmark)
+		}
+		if name := run.Env.Facts["runner.axis.variant"]; name != "" { // one of several with keys of their own
+			add("variant", name)
 		}
 	default:
 		for _, label := range [][2]string{{"benchmark", run.Benchmark}, {"variant", run.Variant}, {"backend", run.Backend}} {
@@ -134,7 +165,7 @@ func optionWords(run *schema.Run) []string {
 	facts := run.Env.Facts
 	var given map[string]string
 	_ = json.Unmarshal([]byte(facts["runner.flags"]), &given) // what cannot be read is not known
-	var words []string
+	words := layerWords(given)
 	if python, ok := given["python"]; ok {
 		words = append(words, "--python", python)
 	} else if path, ok := facts["python.executable"]; ok && !choosesPython(run.Params, path) {

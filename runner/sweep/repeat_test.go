@@ -48,6 +48,13 @@ func TestRepeat(t *testing.T) {
 			schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("runner.flags", `{"python":"p","cold-start":"true","iterations":"4","seed":"7"}`, "runner.cold_start", "true", "python.executable", "q")}},
 			"bench|s.yaml|--python|p|--iterations=4|--cold-start",
 		},
+		"a variant with keys of its own, and layers": {
+			schema.Run{
+				Executor: schema.ExecutorCommand, Benchmark: "b", Variant: "v",
+				Env: schema.Env{Facts: with("runner.axis.variant", "v", "runner.flags", `{"preset":"quick","set":"[\"warmup=0\",\"env.A=b,c\"]"}`)},
+			},
+			"bench|s.yaml|--targets|b|-P|variant=v|--preset|quick|--set|warmup=0|--set|env.A=b,c",
+		},
 		"the interpreter":              {schema.Run{Executor: schema.ExecutorPython, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, "bench|s.yaml|--python|/v/bin/python"},
 		"one that a parameter chooses": {schema.Run{Executor: schema.ExecutorCommand, Params: map[string]string{"py": "v/bin/python"}, Env: schema.Env{Facts: with("python.executable", "/v/bin/python")}}, `bench|s.yaml|-P|py=v/bin/python`},
 	} {
@@ -69,4 +76,14 @@ func TestChoosesPython(t *testing.T) {
 			t.Errorf("%q: %v", value, got)
 		}
 	}
+}
+
+// TestRepeated: what is stored of the layers of a command line is what is typed again, and the variant of a sweep is known
+// for one of several.
+func TestRepeated(t *testing.T) {
+	given := Overrides{Presets: []string{"a", "b"}, Set: []string{"warmup=0"}, Given: map[string]string{"python": "p", "seed": "1"}}.Repeated()
+	equal(t, given, map[string]string{"python": "p", "preset": "a,b", "set": `["warmup=0"]`})
+	p := parse(t, operations, Overrides{}).Points[0]
+	equal(t, []string{p.Written["variant"], p.Written["benchmark"]}, []string{p.Variant, p.Benchmark})
+	equal(t, parse(t, "command: [a]\nvariant: b\n", Overrides{}).Points[0].Written["variant"], "")
 }

@@ -61,6 +61,9 @@ func readSection(d *document, size *int) (*section, error) {
 	if p.program, err = readProgram(d, p.grid.axes, p.settings.point.Seed, size); err != nil {
 		return nil, err
 	}
+	if err := p.program.readResults(d, p.grid); err != nil {
+		return nil, err
+	}
 	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
@@ -37,7 +39,7 @@ func readSettings(d *document) (settings, error) {
 	var s settings
 	for _, read := range []func(*document) error{
 		s.readSuite, s.readTags, s.readWorker, s.readCounts, s.readOrder, s.readPrecision, s.readMaxRepeats,
-		s.readBudget, s.readTimeouts, s.readThresholds, s.readSkipExit, s.readOrigins,
+		s.readBudget, s.readTimeouts, s.readThresholds, s.readSkipExit, s.readPrimary, s.readOrigins,
 	} {
 		if err := read(d); err != nil {
 			return settings{}, err
@@ -154,6 +156,14 @@ func (s *settings) readSkipExit(d *document) error {
 	}
 	d.ask("skip_exit", f)
 	return s.read("skip_exit", f)
+}
+
+func (s *settings) readPrimary(d *document) error {
+	s.point.Primary = schema.PrimaryMetric
+	if f := d.keys["primary"]; f.given() {
+		return s.read("primary", f)
+	}
+	return nil
 }
 
 func (s *settings) readBudget(d *document) error {

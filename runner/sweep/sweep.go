@@ -69,6 +69,10 @@ type Point struct {
 	Deterministic bool       // every run of it has the same output, bit by bit
 	Compared      bool       // its output is looked at
 
+	// What is made of its metrics, in the order in which it can be computed, and what they have to meet.
+	Derived, Checks []*Result
+	Primary         string // the metric that it is about
+
 	// What runs.
 	Executor    schema.Executor
 	ModelPath   string            // the model's file as written; empty for builtin:NAME and where there is no file

@@ -1,0 +1,139 @@
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// kindCheck is the kind of error of a run that does not meet a condition of its sweep.
+const kindCheck = "check"
+
+// missingCheck is what says in env_missing why a condition could not be checked.
+const missingCheck = "runner.check"
+
+// judge adds the metrics that the sweep derives to a run, and makes one that does not meet its conditions an error. A run that
+// ended otherwise than well has what could be derived, and is not checked.
+func judge(p *sweep.Point, run *schema.Run) {
+	for _, d := range p.Derived {
+		m, why := derive(p, d, run)
+		if why != "" {
+			run.Env.Missing[d.Name] = why
+			continue
+		}
+		run.Metrics = slices.DeleteFunc(run.Metrics, func(old schema.Metric) bool { return old.Name == d.Name })
+		run.Metrics = append(run.Metrics, m)
+	}
+	for _, c := range p.Checks {
+		if run.Status != schema.StatusOK {
+			return
+		}
+		check(p, c, run)
+	}
+}
+
+// derive computes a metric, sample by sample, or says why it cannot.
+func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, string) {
+	in, why := inputsOf(d, run)
+	if why != "" {
+		return schema.Metric{}, why
+	}
+	m := schema.Metric{Name: d.Name, Unit: d.Unit, Better: d.Better, Level: in.level}
+	for i := range in.samples {
+		value, err := d.Eval(p, in.at(i))
+		if err != nil {
+			return schema.Metric{}, err.Error()
+		}
+		number, ok := value.(float64)
+		if !ok {
+			return schema.Metric{}, fmt.Sprintf("%s is no number", d.Text)
+		}
+		m.Reals = append(m.Reals, number)
+	}
+	return m, ""
+}
+
+// check looks at a condition, which has to hold of every sample.
+func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
+	in, why := inputsOf(c, run)
+	for i := 0; i < in.samples && why == ""; i++ {
+		holds, err := c.Eval(p, in.at(i))
+		switch {
+		case err != nil:
+			why = err.Error()
+		case holds != true:
+			run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, kindCheck
+			run.Error = fmt.Sprintf("%s does not hold%s", c.Text, in.describe(i))
+			return
+		}
+	}
+	if why != "" {
+		run.Env.Missing[missingCheck] = c.Text + ": " + why
+		if !slices.Contains(run.Warnings, WarnUnchecked) {
+			run.Warnings = append(run.Warnings, WarnUnchecked)
+		}
+	}
+}
+
+// inputs are the metrics of an expression in a run.
+type inputs struct {
+	samples int // at which it is evaluated
+	level   schema.Level
+	metrics []*schema.Metric
+	values  [][]float64 // of each metric, one, or as many as there are samples
+}
+
+// inputsOf finds the metrics of an expression. Those with several samples have to have equally many; one that has a single
+// sample stands beside each.
+func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
+	in := inputs{samples: 1, level: schema.LevelProcess}
+	of := ""
+	for _, name := range r.Metrics() {
+		m := run.Metric(name)
+		if m == nil {
+			continue // which the expression may ask for
+		}
+		values := m.Values()
+		switch n := len(values); {
+		case n == 0:
+			return in, name + " has no samples"
+		case n == 1 || n == in.samples:
+		case in.samples > 1:
+			return in, fmt.Sprintf("%s has %d samples, %s has %d", of, in.samples, name, n)
+		default:
+			in.samples, in.level, of = n, m.Level, name
+		}
+		in.metrics, in.values = append(in.metrics, m), append(in.values, values)
+	}
+	return in, ""
+}
+
+// at are the values of a sample.
+func (in *inputs) at(i int) map[string]sweep.Measured {
+	values := make(map[string]sweep.Measured, len(in.metrics))
+	for k, m := range in.metrics {
+		values[m.Name] = sweep.Measured{Value: in.values[k][min(i, len(in.values[k])-1)], Unit: m.Unit}
+	}
+	return values
+}
+
+// describe names the values of a sample for people.
+func (in *inputs) describe(i int) string {
+	var words []string
+	for name, m := range in.at(i) {
+		words = append(words, name+" is "+schema.ForPeople(m.Value, m.Unit))
+	}
+	slices.Sort(words)
+	text := ""
+	if len(words) > 0 {
+		text = ": " + strings.Join(words, ", ")
+	}
+	if in.samples > 1 {
+		text += " in sample " + strconv.Itoa(i+1) + " of " + strconv.Itoa(in.samples)
+	}
+	return text
+}
