@@ -29,7 +29,7 @@ func TestProtocolHasEveryWord(t *testing.T) {
 			t.Errorf("%s is not there", word)
 		}
 	}
-	for _, word := range []string{"not_on_side", "precision", "python", "raise", "left_running", "drift"} {
+	for _, word := range []string{"not_on_side", "precision", "python", "raise", "left_running", "drift", "oom", "skip", "absent"} {
 		if !slices.Contains(words, word) {
 			t.Errorf("%s was not found in the code", word)
 		}
@@ -85,7 +85,8 @@ func wordsOf(n ast.Node) (words []string) {
 	return words
 }
 
-var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|warning)\("(\w+)"[,)]|kind(?:, message)? = "(\w+)"|return "(\w+)", one_line`)
+// pythonWord finds what is given to an exception, and what a function makes the kind of one: the attribute of a class is none.
+var pythonWord = regexp.MustCompile(`(?:Failure|Unsupported|Skipped|warning)\("(\w+)"[,)]| {8}kind(?:, message)? = "(\w+)"|return "(\w+)", one_line`)
 
 // pythonWords are what a Python worker gives as a kind or as a warning.
 func pythonWords(t *testing.T) (words []string) {
