@@ -60,6 +60,7 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	flags.BoolVar(&f.quick, "quick", false, "--preset quick")
 	flags.StringArrayVar(&f.set, "set", nil, "`KEY=VALUE` in place of any key of the sweep, as timeouts.measure=1m; repeatable")
 	flags.StringArrayVar(&f.facts, "fact", nil, "`NAME=VALUE` of a fact for expressions, in place of this machine's; repeatable")
+	completeFacts(cmd)
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
 	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
@@ -62,4 +64,16 @@ func (a *app) printFacts(format string, m *fact.Machine) error {
 	slices.Sort(functions)
 	v.Below = []string{"functions: " + strings.Join(functions, " ")}
 	return a.print(format, t, func() term.View { return v })
+}
+
+// completeFacts completes the names of facts.
+func completeFacts(cmd *cobra.Command) {
+	var names []string
+	for _, f := range fact.All() {
+		names = append(names, f.Name+"=\t"+f.Meaning)
+	}
+	complete := cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
+	if err := cmd.RegisterFlagCompletionFunc("fact", complete); err != nil {
+		panic(err) // the flag is there
+	}
 }

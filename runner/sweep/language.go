@@ -34,6 +34,8 @@ type language struct {
 	// results are values of metrics by the names that they have in an expression; nil where none may be named.
 	results map[string]any
 	point   *Point
+
+	seedUsed bool // an expression names the seed
 }
 
 // formula is an expression of the sweep file.
@@ -140,6 +142,7 @@ func (l *language) parse(f field, gives expression.Kind) (*formula, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.seedUsed = l.seedUsed || slices.Contains(e.Names(), "seed")
 	return &formula{Evaluator: e.Evaluator(), at: f, text: e.String(), names: e.Names(), language: l}, nil
 }
 

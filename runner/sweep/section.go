@@ -73,6 +73,9 @@ func readSection(d *document, size *int) (*section, error) {
 	if p.work, err = d.readWork(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}
+	if d.language != nil && d.language.seedUsed { // as in a word of a command
+		p.program.scope.seedUsed = true
+	}
 	return p, nil
 }
 

@@ -53,6 +53,7 @@ func TestSkipIf(t *testing.T) {
 		{"grid: {memory: [a, b]}\nskip_if: {when: memory == \"a\" and param.memory == \"a\", reason: axis}", "memory", "memory=a: axis"},
 		{"grid: {bs: [1, 64], seq: 128}\nskip_if: {when: batch_size * seq_len > 8000, reason: large}", "batch_size", "batch_size=64: large"},
 		{"grid: {k: [1, 2]}\nseed: 7\nskip_if: {when: seed == 7 and k == 1, reason: seed}", "k", "k=1: seed"},
+		{"command: [x, '{k}']\ngrid: {k: [1, 2]}\nseed: 7\nskip_if: {when: seed == 7 and k == 1, reason: seed}", "k", "k=1: seed"},
 		{"grid: {k: [1, 2]}\nskip_if: {when: (seed ?? 3) == 3 and k == 1, reason: no seed}", "k", "k=1: no seed"},
 		{"grid: {precision: [float32, fp16]}\nskip_if: {when: precision == \"fp32\", reason: canonical}", "precision", "precision=fp32: canonical"},
 		{"grid: {k: [1, 2]}\nskip_if: {when: benchmark == \"x.py\" and k == 1, reason: program}", "k", "k=1: program"},
@@ -65,7 +66,10 @@ func TestSkipIf(t *testing.T) {
 		{"benchmarks: {a: {grid: {k: [1, 2]}}, b: }\nskip_if: {when: (k ?? 0) == 2, reason: two}", "benchmark", "benchmark=a: two"},
 		{"variants: {a: {skip_if: {when: true, reason: own}}, b: }\nskip_if: {when: false}", "variant", "variant=a: own"},
 	} {
-		src := "file: x.py\n" + test.src
+		src := test.src
+		if !strings.HasPrefix(src, "command:") {
+			src = "file: x.py\n" + src
+		}
 		s, err := readText("sweep.yaml", []byte(src), Overrides{Facts: here(t, nil)})
 		if err != nil {
 			t.Errorf("%v, in\n%s", err, src)
