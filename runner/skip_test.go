@@ -1,6 +1,8 @@
 package runner
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -69,6 +71,23 @@ func TestSkipResume(t *testing.T) {
 	all := k.bench(t, skipSweep(t, "0"), 0, nil) // all is done: it begins anew
 	if all.Runs() != 4 || all.Statuses[schema.StatusSkipped] != 2 {
 		t.Errorf("again: %v", all.Statuses)
+	}
+}
+
+// TestSkipLooksForNothing: of a point that is skipped no interpreter is asked, no file is read and nothing is built.
+func TestSkipLooksForNothing(t *testing.T) {
+	dir := t.TempDir()
+	marker, python := filepath.Join(dir, "marker"), filepath.Join(dir, "python")
+	if err := os.WriteFile(python, []byte("#!/bin/sh\ntouch "+marker+"\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	k := &shelf{}
+	s := parse(t, "file: nowhere.py\npython: "+python+"\nbuild: [touch, "+marker+"]\nskip_if: {when: true, reason: none}\n")
+	if result := k.bench(t, s, 0, nil); result.Statuses[schema.StatusSkipped] != 1 {
+		t.Errorf("%+v", result.Statuses)
+	}
+	if _, err := os.Stat(marker); err == nil {
+		t.Error("something of a point that is skipped was run")
 	}
 }
 
