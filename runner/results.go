@@ -22,7 +22,7 @@ type ReadResults func(ctx context.Context, format, file string, output io.Reader
 // factRead is the fact with the format of the output that a run was read from.
 const factRead = "runner.read"
 
-// resultsOf reads the outputs of a run that are results of a benchmark tool.
+// resultsOf reads the outputs of a run that are results of a benchmark tool. They count only if the run is ok in the end.
 func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept, reading *task.Reading) (all []schema.Run) {
 	for i := range p.Metrics {
 		rule := &p.Metrics[i]
@@ -40,9 +40,6 @@ func (r *launcher) resultsOf(ctx context.Context, p *sweep.Point, kept task.Kept
 		case reading.Error == "":
 			reading.Error = fmt.Sprintf("metric %s: %s: %v", rule.Name, rule.From, err)
 		}
-	}
-	if reading.Error != "" {
-		return nil // what was read of an output that is not what it should be is no result
 	}
 	return all
 }

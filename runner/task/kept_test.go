@@ -3,11 +3,13 @@ package task
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/neurolens/neurolens/schema"
 )
@@ -92,6 +94,41 @@ func TestQuickFiles(t *testing.T) {
 	}
 	if len(got) != 40 {
 		t.Errorf("%d outputs", len(got))
+	}
+}
+
+// TestCoarseClock: a file of the same size counts as written where the clock of the file system has not moved on since an
+// earlier process wrote it.
+func TestCoarseClock(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f.txt")
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	write := func() fs.FileInfo {
+		if err := os.WriteFile(path, []byte("1"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, at); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info
+	}
+	write()
+	o := keptOutput{path: path, own: true}
+	o.mark()
+	if !o.written(write()) {
+		t.Error("what was written within a tick of the clock counts as old")
+	}
+	o.mark()
+	info, err := os.Stat(path)
+	if err != nil || o.written(info) {
+		t.Errorf("what nobody wrote counts as new: %v", err)
+	}
+	if info, err = os.Stat(path); err != nil || !info.ModTime().Equal(at) {
+		t.Errorf("it is of %v now: %v", info.ModTime(), err)
 	}
 }
 
