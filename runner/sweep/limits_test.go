@@ -132,13 +132,13 @@ func FuzzParse(f *testing.F) {
 			s, err := readText("sweep.yaml", src, o)
 			if err != nil {
 				text, given := err.Error(), string(src)+axis+values
-				if strings.Contains(text, "\n") || strings.Contains(text, "%") && !strings.Contains(given, "%") {
+				if strings.Contains(text, "\n") || strings.Contains(text, "%!") && !strings.Contains(given, "%!") {
 					t.Errorf("error %q is no line, or has a format gone wrong", text)
 				}
 				continue
 			}
 			checkSchema(t, string(src), o)
-			if n := len(s.Points) * s.Repeats; n == 0 || n > maxLaunches {
+			if n := len(s.Points)*s.Repeats + len(s.Skipped); n == 0 || n > maxLaunches {
 				t.Fatalf("%d launches", n)
 			}
 			if len(s.Points)*s.Repeats <= 1000 { // the rest would take its time for nothing new
