@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -86,5 +87,30 @@ func TestReadNoResults(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || runs != nil {
 			t.Errorf("%s: %q: %d runs, %v: want %s", c.format, c.text, len(runs), err, c.want)
 		}
+	}
+}
+
+// TestReadTools: what a tool that is installed writes while it is measured gives the runs that ingest makes of the same output.
+func TestReadTools(t *testing.T) {
+	t.Parallel()
+	needsLong(t)
+	for name, c := range map[string]struct{ program, format, command string }{
+		"go test":   {"go", "go-bench", "go test -run '^$' -bench . -benchtime 100x -count 2 | tee out.txt"},
+		"hyperfine": {"hyperfine", "hyperfine", "hyperfine -N --runs 5 --warmup 1 --export-json out.txt true 'sleep 0.01'"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := exec.LookPath(c.program)
+			needs(t, c.program, err)
+			dir := t.TempDir()
+			writeFile(t, dir, "go.mod", "module example.com/sum\n\ngo 1.21\n")
+			writeFile(t, dir, "sum_test.go", "package sum\n\nimport \"testing\"\n\nvar sum int\n\nfunc BenchmarkSum(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsum += i\n\t}\n}\n")
+			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: out.txt, read: %s}}\n", c.command, c.format))
+			programIn(t, dir, "bench", "s.yaml", "--store", "read")
+			programIn(t, dir, "ingest", "out.txt", "--store", "imported")
+			got := programIn(t, dir, "query", "--format", "csv", "--store", "read", asStored)
+			if want := programIn(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want || strings.Count(want, "\n") < 2 {
+				t.Errorf("%s\nwant\n%s", got, want)
+			}
+		})
 	}
 }
