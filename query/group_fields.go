@@ -55,7 +55,7 @@ func metricFields() []answer.Field[Group] {
 		text("metric", "the metric; NULL where runs differ in it", func(g *Group) string { return g.Metric }),
 		text("unit", "its unit; NULL where runs differ in it", func(g *Group) string { return g.Unit }),
 		text("better", "lower or higher: which values of it are better; NULL where that is not known, or runs differ in it", func(g *Group) string { return g.Better }),
-		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+"; NULL where there are", func(g *Group) string { return g.Reason }),
+		text("reason", "why there are no numbers: "+ReasonNoValue+", "+ReasonMixed+" or, with --best, "+ReasonNoDirection+", "+ReasonUnchecked+"; NULL where there are", func(g *Group) string { return g.Reason }),
 	}
 }
 

@@ -30,6 +30,7 @@ type GroupRequest struct {
 const (
 	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
 	ReasonMixed       = "mixed"        // runs differ in metric or unit
+	ReasonUnchecked   = "unchecked"    // of all points results could not be checked
 	ReasonNoDirection = "no_direction" // the metric does not say whether lower or higher is better, or in two ways
 )
 
@@ -164,7 +165,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
 	return err
 }
 

@@ -61,6 +61,7 @@ ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER B
 	if g.req.Best {
 		text += `,
 best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reason IS NULL AND isfinite(p.median)
+		AND NOT list_contains(p.warnings, '` + schema.WarnUnchecked + `')
 	QUALIFY row_number() OVER (PARTITION BY keys ORDER BY
 		CASE g.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE g.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
@@ -81,6 +82,14 @@ func (g *grouper) directionSQL() string {
 	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
 }
 
+// reasonSQL is why there are no numbers. With Best, a point some of whose results could not be checked is no best one.
+func (g *grouper) reasonSQL() string {
+	if !g.req.Best {
+		return "reason"
+	}
+	return "CASE WHEN reason IS NULL AND best.point_id IS NULL THEN '" + ReasonUnchecked + "' ELSE reason END AS reason"
+}
+
 // columnsSQL are the columns of the result, in the order in which groupOf reads them. Their names are for g.order.
 func (g *grouper) columnsSQL() []string {
 	var columns []string
@@ -89,7 +98,7 @@ func (g *grouper) columnsSQL() []string {
 	}
 	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "ended.failed_runs AS failed_runs", "ended.statuses",
 		"CASE WHEN groups.comparable THEN groups.metric END AS metric", "CASE WHEN groups.comparable THEN groups.unit END AS unit",
-		"CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better", "reason")
+		"CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better", g.reasonSQL())
 	if !g.req.Best {
 		for _, name := range []string{"median", "spread", "lowest", "highest"} {
 			columns = append(columns, "CASE WHEN reason IS NULL THEN groups."+name+" END AS "+name)

@@ -134,6 +134,12 @@ func TestGroupsBest(t *testing.T) {
 		"bf16 1 0 no_value <nil> <nil> <nil> <nil> <nil>",
 		"fp32 3 6 <nil> map[dim:128] 2 3 300 1",
 		"fp64 2 1 <nil> map[dim:64] 1 3 700 1")
+	unchecked := func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} }
+	fast := querytest.Open(t, querytest.NewStore(
+		t, groupRun(0, 300, "fp32", "64", nil), groupRun(1, 100, "fp32", "128", unchecked), groupRun(2, 50, "fp64", "64", unchecked),
+	))
+	_, checked := groups(t, fast, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "reason", "params", "median")
+	wantLines(t, "what could not be checked wins nowhere", checked, "fp32 <nil> map[dim:64] 300", "fp64 unchecked <nil> <nil>")
 	_, got = groups(t, db, query.GroupRequest{Best: true}, "points", "runs", "params", "precision", "median")
 	wantLines(t, "best of all", got, "6 12 map[dim:128] fp32 300")
 	_, got = groups(t, db, query.GroupRequest{By: []string{"dim"}, Best: true}, "dim", "median")

@@ -31,9 +31,6 @@ const (
 	kindNotDeterministic = "not_deterministic"
 )
 
-// WarnUnchecked is the word of warning of a run whose result could not be checked: it may be wrong.
-const WarnUnchecked = "unchecked"
-
 const metricMismatched = "mismatched"
 
 // computed is what a run computed, as far as it is known.
@@ -215,7 +212,7 @@ func (c *comparer) compare(l sweep.Launch, o *task.Outcome, got computed, want *
 		return
 	}
 	if want.problem != "" {
-		o.Warnings = append(o.Warnings, WarnUnchecked)
+		o.Warnings = append(o.Warnings, schema.WarnUnchecked)
 		o.Missing[metricMismatched] = want.problem
 		return
 	}

@@ -73,8 +73,8 @@ func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
 	}
 	if why != "" {
 		run.Env.Missing[missingCheck] = c.Text + ": " + why
-		if !slices.Contains(run.Warnings, WarnUnchecked) {
-			run.Warnings = append(run.Warnings, WarnUnchecked)
+		if !slices.Contains(run.Warnings, schema.WarnUnchecked) {
+			run.Warnings = append(run.Warnings, schema.WarnUnchecked)
 		}
 	}
 }

@@ -16,3 +16,6 @@ const (
 	// FactPath is where a run was read: the path of the foreign file in the folder that the user named, or its own name.
 	FactPath = "source.path"
 )
+
+// WarnUnchecked is the word of warning of a run whose result could not be checked: it may be wrong, and so it wins nowhere.
+const WarnUnchecked = "unchecked"

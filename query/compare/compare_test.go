@@ -255,6 +255,10 @@ func TestCompareSense(t *testing.T) {
 		{what: "unsupported", base: five, head: five, edited: ended(schema.StatusUnsupported), verdict: compare.Unsupported},
 		{what: "both unsupported", base: five, head: five, editBase: ended(schema.StatusUnsupported), edited: ended(schema.StatusUnsupported), verdict: compare.Unsupported},
 		{what: "fixed", base: five, head: five, editBase: ended(schema.StatusTimeout), verdict: compare.Fixed},
+		{
+			what: "unchecked", base: five, head: []float64{100, 101, 102, 103, 104}, edited: func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} },
+			verdict: judge.Estimate, reason: judge.Unchecked, flag: schema.WarnUnchecked,
+		},
 		{what: "warned", base: five, head: five, edited: func(r *schema.Run) { r.Warnings = []string{"drift"} }, verdict: judge.Unchanged, flag: "drift"},
 	} {
 		n := 0

@@ -195,6 +195,8 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Units
 	case base.Noted().NonPositive+head.Noted().NonPositive > 0:
 		return judge.NotPositive
+	case slices.Contains(base.Noted().Warnings, schema.WarnUnchecked), slices.Contains(head.Noted().Warnings, schema.WarnUnchecked):
+		return judge.Unchecked
 	case differ("clock", base.Metric.Clock, head.Metric.Clock):
 		return judge.Clocks
 	case differ("level", base.Metric.Level, head.Metric.Level):

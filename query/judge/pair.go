@@ -147,6 +147,7 @@ const (
 	Levels      Reason = "levels"      // a sample is something else on each side
 	Units       Reason = "units"       // different units
 	Order       Reason = "order"       // in a session one side ran before the other, and a drift would look the same
+	Unchecked   Reason = "unchecked"   // the result of a run could not be checked, and may be wrong
 	NotPositive Reason = "nonpositive" // zero or negative values have no ratio
 	NoValues    Reason = "no_values"   // a side has no run with a finite value
 )

@@ -17,6 +17,7 @@ import (
 // groupMeanings explain the words in a table of groups that are not statuses.
 var groupMeanings = map[string]string{
 	query.ReasonMixed:       "runs of the group differ in metric or unit, so that no number stands for them; group by metric and unit too",
+	query.ReasonUnchecked:   "of no point could all results be checked",
 	query.ReasonNoDirection: "it is not known whether lower or higher values of the metric are better",
 	query.ReasonNoValue:     "no ok run has a value",
 	"profile":               "passes of a profiler are counted, their times are not",

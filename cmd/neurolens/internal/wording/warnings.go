@@ -7,6 +7,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -29,7 +30,7 @@ var warningMeanings = map[string]string{
 	stat.WarnShort:           "an iteration takes less than 20 times what reading the clock takes; repeat the work within it",
 	stat.WarnSlowStart:       "the first sample is more than twice the median; more warm-up",
 	stat.WarnUnsteady:        "samples of a run never settle; more warm-up, more iterations",
-	runner.WarnUnchecked:     "its result could not be checked, and may be wrong",
+	schema.WarnUnchecked:     "its result could not be checked, and may be wrong",
 	runner.WarnFileChanged:   "a file that it runs is not what it was when the session began, or changed while it ran; compare by the stored hashes",
 	foreign.WarnNotFinite:    "a metric of the benchmark was not a finite number",
 	foreign.WarnRounded:      "samples are whole numbers beyond 2^53: they are kept, and what sums them up is rounded to 16 digits",

@@ -6,6 +6,7 @@ import (
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestEveryWarningIsExplained(t *testing.T) {
 	for _, word := range []string{
 		probe.WarnLoad, probe.WarnGovernor, probe.WarnThrottled, probe.WarnForeignGPU, task.WarnLeftRunning, task.WarnAppliedUnknown,
-		runner.WarnUnchecked,
+		schema.WarnUnchecked,
 		runner.WarnFileChanged,
 		stat.WarnSpread, stat.WarnDrift, stat.WarnModes, stat.WarnAutocorrelation, stat.WarnQuantised, stat.WarnShort, stat.WarnSlowStart, stat.WarnUnsteady,
 		computedIn + "fp32",
