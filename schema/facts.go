@@ -9,6 +9,8 @@ const (
 	// FactLooks is in runs of a session that went on until the comparison of its sides was settled: after how many repeats
 	// there was to be a look, ascending and separated by commas.
 	FactLooks = "runner.looks"
+	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
+	FactOrigins = "runner.origins"
 
 	// FactSession is what a foreign file calls the session of a run.
 	FactSession = "source.session"

@@ -18,9 +18,6 @@ const (
 	// factCommandLine is the fact with the arguments of a command, less their secrets.
 	factCommandLine = "runner.command"
 
-	// FactOrigins is the fact with the layer that each given setting comes from, as JSON: {"iterations":"preset quick"}.
-	FactOrigins = "runner.origins"
-
 	factBenchmark = "benchmark.sha256"
 	factSetting   = "runner."       // a setting of a launch; the key of the sweep file follows
 	factObject    = "runner.object" // what of the Python file runs

@@ -108,7 +108,7 @@ func newTarget(file string, p *sweep.Point, side Side) *Target {
 		t.Facts[factAxis+axis] = text
 	}
 	if len(p.Origins) > 0 {
-		t.Facts[FactOrigins] = jsonMap(p.Origins)
+		t.Facts[schema.FactOrigins] = jsonMap(p.Origins)
 	}
 	if p.Control {
 		t.Facts[schema.FactControl] = "true"

@@ -1,6 +1,8 @@
 package screens
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +17,8 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// configurationLines are the settings asked for, with what was applied where the worker read it back.
+// configurationLines are the settings asked for with where each comes from, and what was applied where the worker read it
+// back.
 func (s Detail) configurationLines(run *schema.Run) []string {
 	rows := [][2]string{{"executor", wording.OrUnknown(string(run.Executor))}}
 	asked := askedOf(run)
@@ -24,19 +27,43 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
 		if applied := wording.AxisText(run.Applied[name]); asked[name] != applied {
-			rows = append(rows, [2]string{name, applied + " (applied)"})
+			rows = append(rows, [2]string{name, applied + appliedBy(name)})
 		}
 	}
+	origins := originsOf(run)
 	for _, name := range s.Settings {
 		said := slices.ContainsFunc(rows, func(row [2]string) bool { return row[0] == name })
 		if v, ok := run.Env.Facts["runner."+name]; ok && !said {
-			rows = append(rows, [2]string{name, v})
+			rows = append(rows, [2]string{name, v + origins(name)})
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Tags)) {
 		rows = append(rows, [2]string{"tag." + name, run.Tags[name]})
 	}
 	return append(term.Pairs(rows), "point "+run.PointID)
+}
+
+// appliedBy says who applied what was not asked for: numbers of iterations are those of a benchmark's get_config.
+func appliedBy(name string) string {
+	if name == "iterations" || name == "warmup" {
+		return " (get_config)"
+	}
+	return " (applied)"
+}
+
+// originsOf gives the origin of each setting of a run in parentheses: sweep, benchmark, variant, a preset, flag or default.
+// Runs of programs that did not store it have none.
+func originsOf(run *schema.Run) func(name string) string {
+	var layers map[string]string
+	if json.Unmarshal([]byte(run.Env.Facts[schema.FactOrigins]), &layers) != nil {
+		return func(string) string { return "" }
+	}
+	return func(name string) string {
+		if name == "control" || name == "profile" { // of a point, and of a pass
+			return ""
+		}
+		return " (" + cmp.Or(layers[name], "default") + ")"
+	}
 }
 
 // askedOf are what makes the point of a run, and its side, by name.
