@@ -45,8 +45,16 @@ func TestSilent(t *testing.T) {
 func TestTelling(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
-		{Name: "git_commit"}, {Name: "host_id"}, {Name: "env.git.tree"}, {Name: "env.load.1m"}, {Name: "env.load.5m"},
-		{Name: "env.source.path"}, {Name: "env.source.session"}, {Name: "applied.model"}, {Name: "applied.threads"}, {Name: "env.runner.iterations"},
+		{Name: "git_commit"},
+		{Name: "host_id"},
+		{Name: "env.git.tree"},
+		{Name: "env.load.1m"},
+		{Name: "env.load.5m"},
+		{Name: "env.source.path"},
+		{Name: "env.source.session"},
+		{Name: "applied.model"},
+		{Name: "applied.threads"},
+		{Name: "env.runner.iterations"},
 	}
 	if got, want := fmt.Sprint(names(writer().Telling(all))), "[git_commit env.load.5m applied.threads]"; got != want || all[1].Name != "host_id" {
 		t.Errorf("got %s, want %s", got, want)
