@@ -51,7 +51,8 @@ func runEnv(a *app, cmd *cobra.Command, redact, facts bool) error {
 		if err != nil {
 			return err
 		}
-		return a.printFacts(format, m)
+		t, v := screens.Nameable(m)
+		return a.print(format, t, func() term.View { return v })
 	}
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
