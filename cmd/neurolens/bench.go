@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -11,6 +13,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
+	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/query/report"
@@ -143,8 +147,13 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides), Observe: observe,
 		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: extractApart, Results: readResults, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: extractApart, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
+}
+
+// results are the runs that the output of a benchmark tool has, as ingest reads them.
+func results(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error) {
+	return imports.Results(ctx, foreignformats.All(), format, file, output)
 }
 
 // openPoints tells which points of a session with two sides are not settled, and why.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -120,7 +122,7 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: readableFormats(), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}

@@ -72,24 +72,6 @@ func firstResult(t *testing.T, results, format string) string {
 	return format + "/" + filepath.Base(files[0])
 }
 
-// TestReadNoResults: what ingest would report as refused, or as nothing, is an error.
-func TestReadNoResults(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ format, text, want string }{
-		{"hyperfine", `{"results": []}`, "reading it as hyperfine: it has no run"},
-		{"hyperfine", `{"results": [`, "reading it as hyperfine: "},
-		{"hyperfine", "hello", "reading it as hyperfine: "},
-		{"hyperfine", "", "reading it as hyperfine: "},
-		{"jsonl", `{"benchmark": "b", "samples": [{"metric": "latency", "unit": "ms", "values": [1]}]}` + "\n" + `{"benchmark": 5}` + "\n", "reading it as jsonl: run 2: "},
-		{"no-such", "", "no-such is no format that is read"},
-	} {
-		runs, err := readResults(t.Context(), c.format, "out", strings.NewReader(c.text))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || runs != nil {
-			t.Errorf("%s: %q: %d runs, %v: want %s", c.format, c.text, len(runs), err, c.want)
-		}
-	}
-}
-
 // TestReadTools: what a tool that is installed writes while it is measured gives the runs that ingest makes of the same output.
 func TestReadTools(t *testing.T) {
 	t.Parallel()

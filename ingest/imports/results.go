@@ -1,4 +1,4 @@
-package main
+package imports
 
 import (
 	"context"
@@ -9,13 +9,12 @@ import (
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
-	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// readableFormats are the names of the formats that an output can be in.
-func readableFormats() (names []string) {
-	for _, f := range foreignformats.All() {
+// Readable are the names of the formats that an output can be in.
+func Readable(formats []foreign.Format) (names []string) {
+	for _, f := range formats {
 		if f.Read != nil {
 			names = append(names, f.Name)
 		}
@@ -23,12 +22,11 @@ func readableFormats() (names []string) {
 	return names
 }
 
-// readResults gives the runs that the output of a benchmark tool has, as ingest reads them. What ingest would report as
-// refused is an error: there is nobody who reads the report.
-func readResults(ctx context.Context, format, file string, output io.Reader) ([]schema.Run, error) {
-	all := foreignformats.All()
-	i := slices.IndexFunc(all, func(f foreign.Format) bool { return f.Name == format })
-	if i < 0 || all[i].Read == nil {
+// Results gives the runs of an output in one of the formats, by its name, as they would be imported. file is the name of the output.
+// What a Report would call refused is an error: there is nobody who reads the report.
+func Results(ctx context.Context, formats []foreign.Format, format, file string, output io.Reader) ([]schema.Run, error) {
+	i := slices.IndexFunc(formats, func(f foreign.Format) bool { return f.Name == format })
+	if i < 0 || formats[i].Read == nil {
 		return nil, fmt.Errorf("%s is no format that is read", format)
 	}
 	input, err := foreign.FromReader(output, path.Base(file), nil)
@@ -37,7 +35,7 @@ func readResults(ctx context.Context, format, file string, output io.Reader) ([]
 	}
 	defer input.Close()
 	var runs []schema.Run
-	report, err := foreign.NewReader(foreign.Added{}, nil).Read(input, &all[i], func(run schema.Valid) bool {
+	report, err := foreign.NewReader(foreign.Added{}, nil).Read(input, &formats[i], func(run schema.Valid) bool {
 		runs = append(runs, run.Run())
 		return ctx.Err() == nil
 	})
