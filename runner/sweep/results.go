@@ -14,9 +14,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// metricPrefix goes before any metric in an expression, also one that only the benchmark knows.
-const metricPrefix = "metric."
-
 // bases are how many of the base unit, in which expressions compute, a stored unit is. Others are 1.
 var bases = map[string]float64{"ns": 1e-9, "mJ": 1e-3, "mW": 1e-3, "MHz": 1e6}
 
@@ -157,6 +154,7 @@ type speaker struct {
 	metrics map[string]bool
 }
 
+// prefixedMetric is any metric in an expression, also one that only the benchmark knows.
 var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
 
 // compile compiles an expression. A metric named like a parameter or a fact is reached by metric.NAME.
