@@ -110,6 +110,7 @@ func FuzzParse(f *testing.F) {
 		net + "grid: {provider: [A, B], device: [cpu, 'cuda:1'], threads: [1, 2]}\norder: sequential\nrepeats: 2",
 		"command: [a, '{k}']\ngrid: {k: [1, x]}\ncalibrate: true\ncontrol: k=x\nrepeats: 2\norder: random",
 		tiny + "variant: [a, b]\ncontrol: [variant=a, benchmark=calibration]\ncalibrate: true\nrel_error: 1%\norder: sequential",
+		"command: [a, '{k}']\ngrid: {k: 1}\nskip_exit: 77\noptional: true\nmetrics: {m: {from: 'o-{k}', regex: 'x (.*)', unit: '%', take: last, optional: true}, n: {jq: .a}, r: {read: fio}}",
 		"command: [a, '{seed}']\nseed: 7\nbuild: make\nrel_error: 0.01\norder: interleaved",
 		"command: [a, '{k}', '{n}']\ngrid: {k: {x: [], y: [--y, 1]}, n: 2}\nparams: {s: [1, 2]}\npresets: {quick: {grid: {k: y}}}",
 		operations, operations + "exclude: [{loss: mse}]\ninclude: [{variant: CUDA, batch_size: 9, tile: 3}]",
