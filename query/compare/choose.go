@@ -111,7 +111,7 @@ func least[T any](all []T, limit int, order func(a, b T) int) []T {
 // common reads what the points are that become rows, and gives the fields in which all points are equal.
 func (m *comparing) common(ctx context.Context, families []family) ([]string, error) {
 	named := m.chosen
-	if m.few() {
+	if m.memory.few(m.base, m.head) {
 		named = nil
 		for _, f := range families {
 			named = append(named, f.points...)
@@ -159,9 +159,6 @@ func (m *comparing) commonStrata() []string {
 	return fields
 }
 
-// namedAtOnce is how many points are named by one query: what it gathers is in memory.
-const namedAtOnce = 16_384
-
 // name reads what points are, where that is not known yet.
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
 	var unnamed sides.Groups
@@ -171,9 +168,9 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 		}
 	}
 	slices.SortStableFunc(unnamed, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
-	interned := sides.NewInterner()
+	shared := sides.NewShared()
 	for some := range slices.Chunk(unnamed, namedAtOnce) {
-		if err := m.nameSome(ctx, some, interned); err != nil {
+		if err := m.nameSome(ctx, some, shared); err != nil {
 			return err
 		}
 	}
@@ -181,7 +178,7 @@ func (m *comparing) name(ctx context.Context, all []*pairing) error {
 }
 
 // nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
-func (m *comparing) nameSome(ctx context.Context, some sides.Groups, interned *sides.Interner) error {
+func (m *comparing) nameSome(ctx context.Context, some sides.Groups, shared *sides.Shared) error {
 	byID := map[string][]*sides.Group{}
 	for _, g := range some {
 		byID[g.PointID] = append(byID[g.PointID], g)
@@ -201,7 +198,7 @@ func (m *comparing) nameSome(ctx context.Context, some sides.Groups, interned *s
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
 	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {
-			g.ReadIdentity(row[1:], interned)
+			g.ReadIdentity(row[1:], shared)
 		}
 		return nil
 	})

@@ -86,7 +86,7 @@ type Comparison struct {
 // the sides differ. It is an ErrInput if a selection has no runs, if a run is on both sides, and if no point of one side
 // has a match on the other.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
-	return compare(ctx, db, &comparing{req: req, many: manyCompared})
+	return compare(ctx, db, &comparing{req: req, memory: memory{manyCompared}})
 }
 
 func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error) {
@@ -100,7 +100,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
 		m.Reader, m.chosen = r, nil
 		if !raised { // the next time there is more
-			if err := m.Conn.Raise(ctx, compareMemory); err != nil {
+			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
 			}
 			raised = true
@@ -123,49 +123,42 @@ func (m *comparing) correction() string {
 	return "benjamini_hochberg"
 }
 
-// comparePage is how many rows are handed out at a time.
-const comparePage = 1000
-
-// handOut makes the rows of the points that were chosen.
+// handOut makes the rows of the points that were chosen, and lets go of points whose rows went out as a page.
 func (m *comparing) handOut(c *Comparison) error {
-	for points := range slices.Chunk(m.chosen, comparePage) {
-		for _, p := range points {
-			row := p.row(m.correction())
-			if m.req.Inputs {
-				row.Inputs = p.inputs()
-			}
-			c.Rows = append(c.Rows, row)
-		}
-		if m.req.Pages == nil {
-			continue
-		}
+	if m.req.Pages == nil {
+		c.Rows = m.rows(c.Rows, m.chosen)
+		return nil
+	}
+	for points := range slices.Chunk(m.chosen, rowsAtOnce) {
+		c.Rows = m.rows(c.Rows[:0], points)
 		if err := m.req.Pages(c.Rows); err != nil {
 			return err
 		}
-		c.Rows = c.Rows[:0]
-		for _, p := range points {
-			p.letGo()
-		}
+		m.memory.letGo(points)
 	}
+	c.Rows = c.Rows[:0]
 	return nil
 }
 
-// letGo forgets what a row was made of: of very many points it is most of the memory.
-func (p *pairing) letGo() {
-	*p.pair = judge.Pair{}
-	*p = pairing{}
+// rows adds the rows of points.
+func (m *comparing) rows(to []Row, points []*pairing) []Row {
+	for _, p := range points {
+		row := p.row(m.correction())
+		if m.req.Inputs {
+			row.Inputs = p.inputs()
+		}
+		to = append(to, row)
+	}
+	return to
 }
-
-// compareMemory is what DuckDB may use to group runs, in bytes.
-const compareMemory = 256 << 20
 
 // comparing is a comparison in the making.
 type comparing struct {
 	*scan.Reader
 	req        Request
 	given      map[string]Threshold // by the request, not by a sweep
-	many       int                  // see manyCompared
-	axis       string               // the field that the request's axis is
+	memory     memory
+	axis       string // the field that the request's axis is
 	base, head *sides.Selected
 	names      []facts.Difference // in what the points of the sides are called
 	plans      plannedLooks       // of the sessions that both sides have
@@ -257,10 +250,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
-	for _, p := range matched {
-		p.base.Settle(len(m.plans) > 0)
-		p.head.Settle(len(m.plans) > 0)
-	}
+	m.memory.settle(matched, len(m.plans) > 0)
 	if err := m.processes(ctx, matched, metric); err != nil {
 		return nil, err
 	}
@@ -270,17 +260,10 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 	return matched, m.histories(ctx, matched, metric)
 }
 
-// manyCompared is from when on no more is read than the answer needs: not in which order the runs of a point ran, nor
-// what the points are that do not become rows.
-const manyCompared = 200_000
-
-// few tells whether there are fewer runs than that.
-func (m *comparing) few() bool { return m.base.Runs+m.head.Runs < m.many }
-
 // matched are the points of both sides.
 func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, error) {
-	everything := m.req.Limit == 0 || m.axis != "" || m.few()
-	a := sides.Asked{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != ""}
+	everything := m.req.Limit == 0 || m.axis != "" || m.memory.few(m.base, m.head)
+	a := sides.Asked{Metric: metric, Order: everything, Blocks: m.sameSessions(), Repeats: len(m.plans) > 0, Names: m.axis != "", Shared: sides.NewShared()}
 	for {
 		base, head, err := sides.Read(ctx, m.Reader, [2]*sides.Selected{m.base, m.head}, a)
 		if err != nil {

@@ -126,14 +126,3 @@ func (m *comparing) allFacts(ctx context.Context, s *sides.Selected, found factV
 		return nil
 	})
 }
-
-// Telling are the differences of the sides that say something about a change, each once: that what was asked for was applied
-// is not among them.
-func (c *Comparison) Telling(by facts.Writer) []facts.Difference {
-	return slices.DeleteFunc(by.Telling(c.Differs), func(d facts.Difference) bool {
-		asked, ok := strings.CutPrefix(d.Name, "applied.")
-		return ok && slices.ContainsFunc(c.Differs, func(other facts.Difference) bool {
-			return other.Name == asked && slices.Equal(other.Base, d.Base) && slices.Equal(other.Head, d.Head)
-		})
-	})
-}

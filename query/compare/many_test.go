@@ -8,5 +8,5 @@ import (
 
 // CompareAsMany is Compare as it is done where there are very many runs.
 func CompareAsMany(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
-	return compare(ctx, db, &comparing{req: req, many: 0})
+	return compare(ctx, db, &comparing{req: req, memory: memory{many: 0}})
 }

@@ -38,6 +38,16 @@ func (w Writer) Telling(all []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), w.incidental)
 }
 
+// Once are the telling differences, each once: that what was asked for was applied is not among them.
+func (w Writer) Once(all []Difference) []Difference {
+	return slices.DeleteFunc(w.Telling(all), func(d Difference) bool {
+		asked, ok := strings.CutPrefix(d.Name, "applied.")
+		return ok && slices.ContainsFunc(all, func(other Difference) bool {
+			return other.Name == asked && slices.Equal(other.Base, d.Base) && slices.Equal(other.Head, d.Head)
+		})
+	})
+}
+
 // Silent tells differences that say nothing of a change, or that columns say already. Settings are no such, though they
 // are facts of the runner.
 func (w Writer) Silent(d Difference) bool {

@@ -137,6 +137,8 @@ type Asked struct {
 	Repeats bool   // and in which repeat
 	Names   bool   // what the points are
 
+	Shared *Shared // keeps what groups have in common
+
 	// Not asked for, but added where runs differ in it.
 	sessions bool // of which session each run is
 	kinds    bool // of which unit, clock and level
@@ -199,16 +201,15 @@ func gather(ctx context.Context, r *scan.Reader, s *Selected, a Asked) (*gathere
 
 // make makes groups of the rows.
 func (g *gathered) make() error {
-	interned := NewInterner()
 	machine, only := g.side.onlyMachine()
 	return duck.EachRow(g.rows, func(row []driver.Value) error {
 		one := &Group{Machine: machine}
 		if !only {
-			one.Machine = interned.text(row[len(row)-1])
+			one.Machine = g.Shared.text(row[len(row)-1])
 			row = row[:len(row)-1]
 		}
 		one.PointID = duck.Text(row[len(row)-1])
-		one.read(row, g.Asked, interned)
+		one.read(row, g.Asked)
 		if !g.sessions {
 			one.Sessions = g.side.Sessions
 		}

@@ -6,9 +6,7 @@ import (
 	"database/sql/driver"
 	"math"
 	"slices"
-	"strconv"
 
-	"github.com/duckdb/duckdb-go/v2"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -16,7 +14,7 @@ import (
 )
 
 // read reads a row of what was asked.
-func (g *Group) read(row []driver.Value, a Asked, interned *Interner) {
+func (g *Group) read(row []driver.Value, a Asked) {
 	g.Least, g.Most, g.First = duck.Integer(row[0]), duck.Integer(row[1]), duck.Integer(row[2])
 	list := duck.List(row[3])
 	row = row[4:]
@@ -47,53 +45,8 @@ func (g *Group) read(row []driver.Value, a Asked, interned *Interner) {
 		row = row[9:]
 	}
 	if a.Names {
-		g.ReadIdentity(row, interned)
+		g.ReadIdentity(row, a.Shared)
 	}
-}
-
-// Interner keeps one of equal texts and one of equal sets of parameters: what points are called is mostly the same.
-type Interner struct {
-	texts  map[string]string
-	params map[string]map[string]string
-	key    []byte // of params, for one look
-}
-
-// NewInterner has nothing yet.
-func NewInterner() *Interner {
-	return &Interner{texts: map[string]string{}, params: map[string]map[string]string{}}
-}
-
-// text is a text of the driver; empty for NULL.
-func (in *Interner) text(v driver.Value) string {
-	text := duck.Text(v)
-	if same, ok := in.texts[text]; ok {
-		return same
-	}
-	in.texts[text] = text
-	return text
-}
-
-// parameters are those of a point, which nobody may change.
-func (in *Interner) parameters(v driver.Value) map[string]string {
-	m, ok := v.(duckdb.OrderedMap)
-	if !ok {
-		return nil
-	}
-	in.key = in.key[:0]
-	for _, part := range slices.Concat(m.Keys(), m.Values()) {
-		in.key = strconv.AppendQuote(in.key, duck.Text(part))
-	}
-	params, ok := in.params[string(in.key)]
-	if !ok {
-		params = map[string]string{}
-		for i, value := range m.Values() {
-			if text, ok := value.(string); ok { // without a value it is no parameter
-				params[duck.Text(m.Keys()[i])] = text
-			}
-		}
-		in.params[string(in.key)] = params
-	}
-	return params
 }
 
 // LeaveOut takes out the runs that have no location.
@@ -146,7 +99,7 @@ func (g *Group) readKind(row []driver.Value) {
 }
 
 // ReadIdentity reads the identity fields but the machine, and the parameters.
-func (g *Group) ReadIdentity(row []driver.Value, interned *Interner) {
+func (g *Group) ReadIdentity(row []driver.Value, shared *Shared) {
 	integer := func(v driver.Value) *int64 {
 		if n, ok := v.(int64); ok {
 			return &n
@@ -154,8 +107,8 @@ func (g *Group) ReadIdentity(row []driver.Value, interned *Interner) {
 		return nil
 	}
 	g.Point = &facts.Point{
-		Benchmark: interned.text(row[0]), Variant: interned.text(row[1]), Backend: interned.text(row[2]), Model: interned.text(row[3]),
-		Precision: interned.text(row[4]), BatchSize: integer(row[5]), SeqLen: integer(row[6]), Machine: g.Machine, Params: interned.parameters(row[7]),
+		Benchmark: shared.text(row[0]), Variant: shared.text(row[1]), Backend: shared.text(row[2]), Model: shared.text(row[3]),
+		Precision: shared.text(row[4]), BatchSize: integer(row[5]), SeqLen: integer(row[6]), Machine: g.Machine, Params: shared.parameters(row[7]),
 	}
 }
 
@@ -232,7 +185,7 @@ func remarks(ctx context.Context, r *scan.Reader, of *gathered) (Groups, error) 
 				note.Failure = duck.Text(row[4])
 			}
 			if g.Point == nil {
-				g.ReadIdentity(row[5:], NewInterner())
+				g.ReadIdentity(row[5:], of.Shared)
 			}
 			return nil
 		})

@@ -225,7 +225,7 @@ func (w Comparison) side(name string, s compare.Side) string {
 func (w Comparison) differs() []string {
 	c := w.C
 	var differing []string
-	for _, d := range c.Telling(w.Facts) {
+	for _, d := range w.Facts.Once(c.Differs) {
 		if d.Name != "machine" { // which is said below
 			differing = append(differing, differenceText(d))
 		}
