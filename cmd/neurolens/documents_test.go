@@ -12,11 +12,11 @@ import (
 )
 
 // TestDocuments: what the documents of the top level name in backquotes exists, and so does what they link to. Paths count
-// from the top level and may have a *; a test stands in a file or folder that the same row or paragraph names; an
+// from the top level and may have a *, those that begin with ./ are the reader's; a test stands in a file or folder that the same row or paragraph names; an
 // exported name of Go is that of its package, or a method of its type.
 func TestDocuments(t *testing.T) {
 	code := readCode(t)
-	for _, name := range []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+	for _, name := range []string{"README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
 		text := ofRepository(t, name)
 		for _, link := range linked.FindAllStringSubmatch(text, -1) {
 			if target := link[1]; !strings.Contains(target, "://") && !code.there(target) {
@@ -73,6 +73,7 @@ func TestDocumentsAreChecked(t *testing.T) {
 		{"LICENCE.md", "", false},
 		{"sweep.yaml", "", true},
 		{"--format", "", true},
+		{"./runs_store", "", true}, // of who uses the program
 	} {
 		if got := code.knows(c.word, c.block); got != c.known {
 			t.Errorf("%s in %q is known: %v", c.word, c.block, got)
@@ -163,7 +164,7 @@ func (s sources) knows(word, block string) bool {
 		return true
 	case testName.MatchString(word):
 		return slices.ContainsFunc(wordsIn(block), func(at string) bool { return s.hasTest(at, word) })
-	case under && own, !under && ownEnding.MatchString(word):
+	case under && own && first != ".", !under && ownEnding.MatchString(word):
 		return s.there(word)
 	case exported.MatchString(word) && strings.Contains(word, "."):
 		return s.declares(strings.Split(word, "."))

@@ -118,10 +118,10 @@ func (s *simulated) search(t *testing.T) (*Search, End) {
 	return b, end
 }
 
-// TestSimulated: 64 commits, one of which takes 15 % longer, 3 that are not built. The right commit is found, and
+// TestBisectSimulated: 64 commits, one of which takes 15 % longer, 3 that are not built. The right commit is found, and
 // alone, in 19 of 20 searches at least, and wrong ones are named in 1 of 20 at most. With -v it prints the table, and
 // beside it what a plain git bisect run does that at each step compares the medians of so many runs once.
-func TestSimulated(t *testing.T) {
+func TestBisectSimulated(t *testing.T) {
 	t.Parallel()
 	tries := 25
 	if os.Getenv("NEUROLENS_LONG") != "" {
