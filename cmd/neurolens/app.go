@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 )
@@ -88,7 +89,7 @@ func exitCode(err error) int {
 	return exitOther
 }
 
-func newRootCommand(a *app) *cobra.Command {
+func newRootCommand(a *app) (*cobra.Command, error) {
 	cmd := &cobra.Command{
 		Use:   "neurolens",
 		Short: "Run benchmark sweeps, keep every run, answer questions over them",
@@ -124,14 +125,17 @@ these and NEUROLENS_MACHINE.`,
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {
 		cmd.AddCommand(c)
+		if err := completion.Register(c); err != nil {
+			return nil, err
+		}
 	}
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", helpWidth)))
 	cmd.SetHelpCommand(newHelpCommand(cmd))
 	cmd.InitDefaultCompletionCmd("completion")
-	if completion, _, err := cmd.Find([]string{"completion"}); err == nil {
-		completion.Args, completion.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	if c, _, err := cmd.Find([]string{"completion"}); err == nil {
+		c.Args, c.RunE = noArguments, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	}
-	return cmd
+	return cmd, nil
 }
 
 // helpWidth is how many columns help takes: those of the least terminal.

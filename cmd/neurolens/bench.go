@@ -80,7 +80,10 @@ func printSweepSchema(a *app, args []string) error {
 	if len(args) > 0 {
 		return usageErrorf("bench: --schema is of every sweep file: want none, got %s", args[0])
 	}
-	_, err := a.stdout.Write(sweep.JSONSchema())
+	text, err := sweep.JSONSchema()
+	if err == nil {
+		_, err = a.stdout.Write(text)
+	}
 	return err
 }
 
@@ -227,11 +230,12 @@ func (b *bench) run() error {
 	if closed := out.close(b.app); err == nil {
 		err = closed
 	}
+	goesOn := measuring.GoesOn(options)
 	if result.Left > 0 {
-		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), b.goesOn())
+		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), goesOn)
 	}
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
-		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", b.goesOn())
+		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", goesOn)
 	}
 	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
@@ -249,27 +253,12 @@ func (b *bench) verdict(r runner.Result) error {
 		return nil // it was interrupted, or there was nothing to run yet
 	}
 	if r.Measured() == 0 {
-		line := "nothing was measured: " + measuring.StatusCounts(r)
-		if r.Why != "" {
-			line += ": " + r.Why
-		}
-		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+line))
+		fmt.Fprintln(b.stderr, term.OneLine("neurolens: "+measuring.NothingMeasured(r)))
 	}
 	if r.Failed() > 0 || r.Measured() == 0 && r.Statuses[schema.StatusSkipped] < r.Runs() {
 		return errRunsFailed
 	}
 	return nil
-}
-
-// goesOn says how the rest of an unfinished session is run.
-func (b *bench) goesOn() string {
-	switch {
-	case b.flags.against != "":
-		return "two sides are measured in one session, another --against begins anew"
-	case b.rerun == runner.RerunAll:
-		return "the same command without --rerun all goes on"
-	}
-	return "the same command goes on"
 }
 
 // explained gives an error of a session its exit code.

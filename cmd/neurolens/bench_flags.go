@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/runner"
@@ -86,9 +87,7 @@ func defineKey(cmd *cobra.Command, k sweep.Key) {
 		flags.String(name, "", k.Option)
 	}
 	if words := k.Value.Choices(); words != nil {
-		if err := cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-			panic(err) // the flag is there
-		}
+		completion.Words(cmd, name, words)
 	}
 }
 

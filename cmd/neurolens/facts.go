@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/schema"
@@ -27,8 +28,5 @@ func completeFacts(cmd *cobra.Command) {
 	for _, f := range fact.All() {
 		names = append(names, f.Name+"=\t"+f.Meaning)
 	}
-	complete := cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)
-	if err := cmd.RegisterFlagCompletionFunc("fact", complete); err != nil {
-		panic(err) // the flag is there
-	}
+	completion.Beginnings(cmd, "fact", names)
 }

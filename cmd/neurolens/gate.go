@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/verdicts"
 	"github.com/neurolens/neurolens/query/compare"
@@ -34,9 +35,7 @@ func (m *gateMode) register(cmd *cobra.Command) {
 		cobra.CompletionWithDesc(string(gateStrict), "exit 1 for a regression, 3 where a point is not settled"),
 		cobra.CompletionWithDesc(string(gateRegression), "exit 1 for a regression, else 0"),
 	}
-	if err := cmd.RegisterFlagCompletionFunc("gate", cobra.FixedCompletions(modes, cobra.ShellCompDirectiveNoFileComp)); err != nil {
-		panic(err) // there is no such flag, or it was registered twice
-	}
+	completion.Words(cmd, "gate", modes)
 }
 
 func (m *gateMode) String() string { return string(*m) }

@@ -32,12 +32,12 @@ func TestHelpFits(t *testing.T) {
 			visit(c)
 		}
 	}
-	visit(newRootCommand(&app{}))
+	visit(rootCommand(t))
 }
 
 // TestREADMENames: the README names every command and every format of results; the help of --format does, too.
 func TestREADMENames(t *testing.T) {
-	readme, root := ofRepository(t, "README.md"), newRootCommand(&app{})
+	readme, root := ofRepository(t, "README.md"), rootCommand(t)
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, c := range cmd.Commands() {
@@ -57,4 +57,13 @@ func TestREADMENames(t *testing.T) {
 	if usage := root.PersistentFlags().Lookup("format").Usage; !strings.Contains(usage, strings.Join(output.Formats, " ")) {
 		t.Errorf("--format is explained by %q, and the formats are %v", usage, output.Formats)
 	}
+}
+
+func rootCommand(t *testing.T) *cobra.Command {
+	t.Helper()
+	root, err := newRootCommand(&app{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
 }

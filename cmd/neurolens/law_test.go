@@ -70,6 +70,7 @@ var law = []struct {
 	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
+	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
 		"schema", "query/facts", "query/filter", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term",
@@ -176,7 +177,7 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/verdicts"},

@@ -61,12 +61,16 @@ func (a *app) run(args []string) int {
 	ctx, stop := withSignals(context.Background(), a.temporary.remove)
 	defer stop()
 	defer a.temporary.remove()
-	cmd := newRootCommand(a)
+	cmd, err := newRootCommand(a)
+	if err != nil {
+		printError(a.stderr, err)
+		return exitCode(err)
+	}
 	cmd.SetArgs(args)
 	out := &noting{to: a.stdout}
 	cmd.SetOut(out)
 	cmd.SetErr(a.stderr)
-	err := cmd.ExecuteContext(ctx)
+	err = cmd.ExecuteContext(ctx)
 	if err == nil && out.err != nil {
 		err = fmt.Errorf("writing to standard output: %w", out.err)
 	}

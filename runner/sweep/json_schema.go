@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-
-	"go.yaml.in/yaml/v4"
 )
 
 // Patterns of values that are text with a meaning. RE2 and ECMAScript read them alike.
@@ -16,16 +14,16 @@ const (
 
 // JSONSchema is a JSON Schema (2020-12) of sweep files, made of Keys, for editors. It accepts every file that Read accepts.
 // What depends on other keys, on the axes or on the command line is left to Read.
-func JSONSchema() []byte {
+func JSONSchema() ([]byte, error) {
 	document := objectSchema(Keys())
 	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	document["title"] = "NeuroLens sweep"
 	document["description"] = "What neurolens bench runs, and the grid of its parameters."
 	text, err := json.MarshalIndent(document, "", "  ")
 	if err != nil {
-		panic(err) // maps of texts and numbers always have one
+		return nil, fmt.Errorf("writing the JSON Schema of sweep files: %w", err)
 	}
-	return append(text, '\n')
+	return append(text, '\n'), nil
 }
 
 // objectSchema is a map of known keys alone.
@@ -40,15 +38,19 @@ func properties(keys []Key) map[string]any {
 		property := k.Value.schema()
 		property["title"], property["description"] = k.Name, k.about()
 		if k.Default != "" {
-			var value any
-			if err := yaml.Unmarshal([]byte(k.Default), &value); err != nil {
-				panic(err) // it is a constant
-			}
-			property["default"] = value
+			property["default"] = defaultJSON(k.Default)
 		}
 		all[k.Name] = property
 	}
 	return all
+}
+
+// defaultJSON is a default as JSON: what a file has without quotes is a number, true, false or a text.
+func defaultJSON(text string) any {
+	if json.Valid([]byte(text)) {
+		return json.RawMessage(text)
+	}
+	return text
 }
 
 // about is what the key says, and who takes it where not everything does.

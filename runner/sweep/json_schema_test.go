@@ -18,7 +18,11 @@ import (
 
 // compiled is the schema of sweep files.
 var compiled = sync.OnceValue(func() *jsonschema.Schema {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(JSONSchema()))
+	text, err := JSONSchema()
+	if err != nil {
+		panic(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
 		panic(err)
 	}

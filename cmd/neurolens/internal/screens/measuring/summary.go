@@ -154,7 +154,7 @@ func (s Summary) counts() string {
 			before++
 		}
 	}
-	text := StatusCounts(all)
+	text := statusCounts(all)
 	if before > 0 {
 		text += fmt.Sprintf(" (%s new, %s from before)", term.Thousands(s.Result.Runs()), term.Thousands(before))
 	}

@@ -136,8 +136,8 @@ func settledText(l *runner.Look) string {
 	return points + " not settled" + after + ": " + strings.Join(parts, ", ")
 }
 
-// StatusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
-func StatusCounts(r runner.Result) string {
+// statusCounts says how the runs of a session ended: 60 runs: 54 ok, 5 unsupported, 1 timeout.
+func statusCounts(r runner.Result) string {
 	var parts []string
 	for _, status := range schema.Statuses {
 		if n := r.Statuses[status]; n > 0 {
@@ -145,4 +145,24 @@ func StatusCounts(r runner.Result) string {
 		}
 	}
 	return term.Count(r.Runs(), "run") + ": " + strings.Join(parts, ", ")
+}
+
+// GoesOn says how the rest of an unfinished session is run.
+func GoesOn(o runner.Options) string {
+	switch {
+	case o.Against != "":
+		return "two sides are measured in one session, another --against begins anew"
+	case o.Rerun == runner.RerunAll:
+		return "the same command without --rerun all goes on"
+	}
+	return "the same command goes on"
+}
+
+// NothingMeasured says why no run of a session has measured anything.
+func NothingMeasured(r runner.Result) string {
+	line := "nothing was measured: " + statusCounts(r)
+	if r.Why != "" {
+		line += ": " + r.Why
+	}
+	return line
 }

@@ -1,0 +1,48 @@
+// Package completion says what a shell completes after flags. Commands note it where they define a flag, and the root tells
+// cobra of all at once, whose errors then have one place to go.
+package completion
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// prefix begins the annotations of a command with the words that a shell completes after a flag, one a line below the
+// directive to the shell; the name of the flag follows.
+const prefix = "completion of "
+
+// Words has a shell complete these words after a flag, and no names of files.
+func Words(cmd *cobra.Command, flag string, words []cobra.Completion) {
+	note(cmd, flag, cobra.ShellCompDirectiveNoFileComp, words)
+}
+
+// Beginnings has a shell complete these words, after which more is typed, and no names of files.
+func Beginnings(cmd *cobra.Command, flag string, words []cobra.Completion) {
+	note(cmd, flag, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace, words)
+}
+
+func note(cmd *cobra.Command, flag string, directive cobra.ShellCompDirective, words []cobra.Completion) {
+	if cmd.Annotations == nil {
+		cmd.Annotations = map[string]string{}
+	}
+	cmd.Annotations[prefix+flag] = strconv.Itoa(int(directive)) + "\n" + strings.Join(words, "\n")
+}
+
+// Register tells cobra of the words after all flags of a command, which it refuses after one that is not there.
+func Register(cmd *cobra.Command) error {
+	var all error
+	for name, noted := range cmd.Annotations {
+		flag, ok := strings.CutPrefix(name, prefix)
+		if !ok {
+			continue
+		}
+		directive, words, _ := strings.Cut(noted, "\n")
+		d, err := strconv.Atoi(directive)
+		complete := cobra.FixedCompletions(strings.Split(words, "\n"), cobra.ShellCompDirective(d))
+		all = errors.Join(all, err, cmd.RegisterFlagCompletionFunc(flag, complete))
+	}
+	return all
+}
