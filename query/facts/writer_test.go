@@ -64,6 +64,19 @@ func TestTelling(t *testing.T) {
 	}
 }
 
+// TestOnce: what was asked for and applied is said once, what was applied otherwise is said.
+func TestOnce(t *testing.T) {
+	t.Parallel()
+	all := []facts.Difference{
+		{Name: "threads", Base: []string{"1"}, Head: []string{"2"}}, {Name: "applied.threads", Base: []string{"1"}, Head: []string{"2"}},
+		{Name: "streams", Base: []string{"1"}, Head: []string{"2"}}, {Name: "applied.streams", Base: []string{"1"}, Head: []string{"1"}},
+		{Name: "host_id"},
+	}
+	if got, want := fmt.Sprint(names(writer().Once(all))), "[threads streams applied.streams]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func names(all []facts.Difference) (names []string) {
 	for _, d := range all {
 		names = append(names, d.Name)
