@@ -27,7 +27,7 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
 		if applied := wording.AxisText(run.Applied[name]); asked[name] != applied {
-			rows = append(rows, [2]string{name, applied + appliedBy(name)})
+			rows = append(rows, [2]string{name, applied + appliedBy(run, name)})
 		}
 	}
 	origins := originsOf(run)
@@ -44,8 +44,8 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 }
 
 // appliedBy says who applied what was not asked for: numbers of iterations are those of a benchmark's get_config.
-func appliedBy(name string) string {
-	if name == "iterations" || name == "warmup" {
+func appliedBy(run *schema.Run, name string) string {
+	if run.Source == schema.SourceNeuroLens && (name == "iterations" || name == "warmup") {
 		return " (get_config)"
 	}
 	return " (applied)"

@@ -11,7 +11,7 @@ import (
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	detail := Detail{Settings: []string{"control", "profile", "warmup", "iterations", "budget", "seed"}}
-	run := schema.Run{Applied: map[string]string{"iterations": "7", "timing": "perf_counter"}, Env: schema.Env{Facts: map[string]string{
+	run := schema.Run{Source: schema.SourceNeuroLens, Applied: map[string]string{"iterations": "7", "timing": "perf_counter"}, Env: schema.Env{Facts: map[string]string{
 		"runner.profile": "ort", "runner.warmup": "10", "runner.iterations": "3", "runner.budget": "10s", "runner.seed": "4",
 		schema.FactOrigins: `{"iterations":"sweep","budget":"preset quick","seed":"flag"}`,
 	}}}
@@ -23,6 +23,10 @@ func TestOrigins(t *testing.T) {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is not in %q", want, lines)
 		}
+	}
+	run.Source = "seed"
+	if lines = detail.configurationLines(&run); !slices.Contains(lines, "iterations  7 (applied)") {
+		t.Errorf("of a run of another tool: %q", lines)
 	}
 	delete(run.Env.Facts, schema.FactOrigins)
 	if lines = detail.configurationLines(&run); !slices.Contains(lines, "budget      10s") {
