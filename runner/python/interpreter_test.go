@@ -193,7 +193,7 @@ func TestCanonicalText(t *testing.T) {
 	}
 	const program = `
 import json, sys, types
-sys.modules["neurolens_worker"] = types.SimpleNamespace(LABELS=(), Failure=Exception, Unsupported=Exception)
+sys.modules["neurolens_worker"] = types.SimpleNamespace(LABELS=(), Failure=Exception, Skipped=Exception, Unsupported=Exception)
 exec(sys.argv[1])
 print(json.dumps([text_of(float(x)) for x in json.loads(sys.argv[2])]))
 `
