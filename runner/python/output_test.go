@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -57,6 +58,21 @@ func TestOutputs(t *testing.T) {
 	check(t, o, schema.StatusError, schema.StageValidate, "validate", "an output of type str cannot be compared: want an array or numbers")
 	_, o = outputOf(t, plain+"None", 0)
 	check(t, o, schema.StatusError, schema.StageValidate, "validate", "there is no output to compare: None")
+}
+
+// TestOutputsOfOneSeed: what a benchmark draws for its output does not depend on how often it was called before.
+func TestOutputsOfOneSeed(t *testing.T) {
+	hashes := map[string]bool{}
+	for _, iterations := range []int{1, 3} {
+		spec := specOf(t, Settings{File: "bench.py", Output: &Output{}, Worker: sweep.Worker{Seed: new(int64(42))}}, nil)
+		spec.Dir, spec.Iterations, spec.Warmup = folder(t, map[string]string{"bench.py": "import random\ndef run_benchmark():\n    return random.random()"}), iterations, 0
+		o := runSpec(t, spec)
+		check(t, o, schema.StatusOK, "", "", "")
+		hashes[o.Facts["output.sha256"]] = true
+	}
+	if len(hashes) != 1 {
+		t.Error("after three iterations the output is another than after one")
+	}
 }
 
 // TestOutputsOfFrameworks: arrays are read as they are, in their shape, and a hash tells types apart.

@@ -376,7 +376,8 @@ class Worker:
 
     def save_output(self):
         """Writes down what was computed, which the runner compares. It comes before the check, so that a wrong output can
-        be looked at."""
+        be looked at. Numbers that are drawn for it are the same however many iterations there were."""
+        self.part("frameworks").seed(self.settings)
         value = self.subject.output() if hasattr(self.subject, "output") else self.subject.benchmark_fn()
         self.part("frameworks").Settle()(value)
         digest, shape = self.part("output").save(self.run_dir, value, self.settings["output"]["seed"])
