@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -78,29 +80,52 @@ func TestScripts(t *testing.T) {
 			e.Setenv("NEUROLENS_MACHINE", "lab3")
 			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks") // scripts run side by side
 			e.Setenv("FIXTURES", fixtures(t))
+			e.Setenv("SWEEPS", referenceSweeps())
+			e.Setenv("PYTHON", interpreter())
 			return nil
 		},
 		Condition: condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": cmdExits,
-			"same":  cmdSame,
-			"lines": cmdLines,
+			"exits":   cmdExits,
+			"same":    cmdSame,
+			"lines":   cmdLines,
+			"without": cmdWithout,
 		},
 		UpdateScripts: os.Getenv("NEUROLENS_UPDATE") != "",
 	})
 }
 
-// condition holds for long where tests do all that they can, and for needs:PROGRAM where the program is there.
-// NEUROLENS_TEST_REQUIRE makes its lack an error.
+// interpreter is the interpreter of the tests.
+func interpreter() string { return cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3") }
+
+// referenceSweeps is where the sweeps of five other harnesses lie, which are not in the repository: beside the samples.
+func referenceSweeps() string {
+	samples := os.Getenv("NEUROLENS_SAMPLES")
+	if samples == "" {
+		return ""
+	}
+	return filepath.Join(samples, "..", "sweeps")
+}
+
+// condition holds for long where tests do all that they can, for sweeps where the reference sweeps are there, and for
+// needs:PROGRAM where the program is there, or, of needs:onnxruntime, the module of $PYTHON. NEUROLENS_TEST_REQUIRE makes its
+// lack an error.
 func condition(text string) (bool, error) {
-	if text == "long" {
+	switch text {
+	case "long":
 		return long(), nil
+	case "sweeps":
+		_, err := os.Stat(referenceSweeps())
+		return err == nil, nil
 	}
 	what, ok := strings.CutPrefix(text, "needs:")
 	if !ok {
 		return false, fmt.Errorf("unknown condition %q", text)
 	}
 	_, err := exec.LookPath(what)
+	if what == "onnxruntime" {
+		err = exec.Command(interpreter(), "-c", "import onnxruntime").Run()
+	}
 	if err != nil && slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
 		return false, err
 	}

@@ -125,3 +125,25 @@ func cmdLines(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has %d lines, want %s:\n%s", args[1], got, args[0], text)
 	}
 }
+
+// cmdWithout copies a YAML file without a key of its top level, and what belongs to the key: `without telemetry FROM TO`.
+func cmdWithout(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: without KEY FROM TO")
+	}
+	var kept strings.Builder
+	found, within := false, false
+	for line := range strings.Lines(ts.ReadFile(args[1])) {
+		if !strings.HasPrefix(line, " ") {
+			within = strings.HasPrefix(line, args[0]+":")
+			found = found || within
+		}
+		if !within {
+			kept.WriteString(line)
+		}
+	}
+	if !found {
+		ts.Fatalf("%s has no key %s", args[1], args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[2]), []byte(kept.String()), 0o644))
+}
