@@ -16,7 +16,10 @@ type ListRequest struct {
 	Until  time.Time // runs that started before; the zero time is no bound
 	Sort   []string  // keys as in a filter (columns, param.k ...), "-p99" for descending; NULL last; nil is newest first
 	Limit  int       // at most so many rows; 0 is no limit
-	Metric string    // the columns that sum samples up are of this metric, NULL of runs without it; empty is the primary one of each
+	// Metrics are those whose values are wanted, each once; nil is the primary one of each run. Of one, the columns that sum
+	// samples up are of it, NULL of runs without it. Of several, each has columns of its own behind the others, which are
+	// of the primary one: metric.NAME, the median or, where none is known, the mean, and metric.NAME.unit.
+	Metrics []string
 }
 
 // Found is what is known of all runs that match.
@@ -25,8 +28,7 @@ type Found struct {
 	// NotNumbers are, by key of the filter, values that an ordering could not use, being no numbers: of runs that nothing
 	// else in the filter leaves out.
 	NotNumbers map[string]int
-	// OtherMetrics are the metrics that the runs of a page have, where none of them has the one that was asked for.
-	OtherMetrics []string
+	Absent     Absent // of the runs of a page
 }
 
 // Listing is what List found.
@@ -46,7 +48,7 @@ type Page struct {
 func (db *DB) List(ctx context.Context, req ListRequest) (Listing, error) {
 	var all Listing
 	err := db.pages(ctx, lister{req: req, counts: true}, listedColumns, func(p part) error {
-		runs, err := p.listed(ctx)
+		runs, err := p.listed(ctx, req.Metrics)
 		all = Listing{p.Found, append(all.Runs, runs...)}
 		return err
 	})
@@ -76,5 +78,10 @@ func (db *DB) Runs(ctx context.Context, req ListRequest, columns ...string) ([]s
 // Pages gives columns of the runs that match, in the order wanted; nil is every column. It hands them over in pages, one
 // after another, of which there is at least one, so that there may be any number. An error of page ends it and is returned.
 func (db *DB) Pages(ctx context.Context, req ListRequest, columns []string, page func(Page) error) error {
-	return db.pages(ctx, lister{req: req}, columns, func(p part) error { return page(p.Page) })
+	return db.pages(ctx, lister{req: req}, columns, func(p part) error {
+		if len(req.Metrics) > 1 {
+			p.Table = withMetrics(p.Table, req.Metrics, p.beside)
+		}
+		return page(p.Page)
+	})
 }

@@ -10,39 +10,91 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// ofMetric puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. others are
-// the metrics that the runs have, where none has it.
-func ofMetric(ctx context.Context, r *scan.Reader, t *answer.Table, ids []schema.ULID, metric string) (others []string, err error) {
-	if len(ids) == 0 {
-		return nil, nil
+// Absent says which of the metrics that were asked for none of some runs has, and which metrics these runs have.
+type Absent struct{ Metrics, Others []string }
+
+// metricsOf adds what the runs of a page have of the metrics that were asked for: of one in place of what their rows have of
+// the primary one, of several beside it.
+func metricsOf(ctx context.Context, metrics []string, p *part) error {
+	if len(metrics) == 0 || len(p.ids) == 0 {
+		return nil
 	}
+	s, err := sampled(ctx, p.reader, p.ids)
+	if err != nil {
+		return err
+	}
+	var found map[string]bool
+	if len(metrics) == 1 {
+		found, err = s.inPlace(ctx, &p.Table, p.ids, metrics[0])
+	} else {
+		p.beside, found, err = s.beside(ctx, p.ids, metrics)
+	}
+	if err != nil {
+		return err
+	}
+	for _, metric := range metrics {
+		if !found[metric] {
+			p.Absent.Metrics = append(p.Absent.Metrics, metric)
+		}
+	}
+	if len(p.Absent.Metrics) > 0 {
+		p.Absent.Others, err = s.metrics(ctx)
+	}
+	return err
+}
+
+// samplesOf are the rows of samples of some runs.
+type samplesOf struct {
+	reader *scan.Reader
+	from   duck.Statement // what stands from FROM on
+}
+
+// sampled are the rows of samples of the runs of ids, of which there is at least one.
+func sampled(ctx context.Context, r *scan.Reader, ids []schema.ULID) (samplesOf, error) {
+	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
+	if err := some.CheckSamples(ctx); err != nil {
+		return samplesOf{}, err
+	}
+	first, last := slices.MinFunc(ids, scan.CompareIDs).String(), slices.MaxFunc(ids, scan.CompareIDs).String()
+	return samplesOf{some, duck.Statement{
+		SQL: " FROM " + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
+			" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)",
+		Args: []any{first, last, scan.IDTexts(ids)},
+	}}, nil
+}
+
+// table are columns of the rows of some metrics.
+func (s samplesOf) table(ctx context.Context, columns string, metrics []string) (answer.Table, error) {
+	return s.reader.Conn.Table(ctx, duck.Statement{
+		SQL:  "SELECT " + columns + s.from.SQL + " WHERE metric IN (SELECT unnest($4::VARCHAR[]))",
+		Args: append(slices.Clone(s.from.Args), metrics),
+	})
+}
+
+// metrics are those that any of the runs has.
+func (s samplesOf) metrics(ctx context.Context) (names []string, err error) {
+	t, err := s.reader.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + s.from.SQL + " ORDER BY metric", Args: s.from.Args})
+	for _, row := range t.Rows {
+		names = append(names, row[0].(string))
+	}
+	return names, err
+}
+
+// inPlace puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. found has the
+// metric if any of them has it.
+func (s samplesOf) inPlace(ctx context.Context, t *answer.Table, ids []schema.ULID, metric string) (found map[string]bool, err error) {
 	var columns []*schema.Column
 	for _, c := range t.Columns {
 		if own, ok := schema.Samples.Column(c.Name); ok && c.Name != "run_id" {
 			columns = append(columns, own)
 		}
 	}
-	some := &scan.Reader{Conn: r.Conn, Src: r.Src.Of(ids)}
-	if err := some.CheckSamples(ctx); err != nil {
-		return nil, err
-	}
-	first, last := slices.MinFunc(ids, scan.CompareIDs).String(), slices.MaxFunc(ids, scan.CompareIDs).String()
-	from := " FROM " + some.Src.Nested(schema.Samples, "run_id BETWEEN $1::VARCHAR AND $2::VARCHAR") +
-		" SEMI JOIN (SELECT unnest($3::VARCHAR[]) AS run_id) USING (run_id)"
-	args := []any{first, last, scan.IDTexts(ids)}
-	found, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT " + scan.ColumnNames(scan.WithRunID(columns)) + from + " WHERE metric = $4::VARCHAR", Args: append(args, metric)})
+	rows, err := s.table(ctx, scan.ColumnNames(scan.WithRunID(columns)), []string{metric})
 	if err != nil {
 		return nil, err
 	}
-	replaceRows(t, found, ids, columns)
-	if len(found.Rows) > 0 {
-		return nil, nil
-	}
-	names, err := r.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + from + " ORDER BY metric", Args: args})
-	for _, row := range names.Rows {
-		others = append(others, row[0].(string))
-	}
-	return others, err
+	replaceRows(t, rows, ids, columns)
+	return map[string]bool{metric: len(rows.Rows) > 0}, nil
 }
 
 // replaceRows puts the values of columns of other rows, by run, in place of those of the rows of ids; NULL where there is no other.

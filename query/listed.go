@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/neurolens/neurolens/query/facts"
@@ -21,7 +22,8 @@ type ListedRun struct {
 	Samples      *int64
 	Median, Mean *float64
 	P99          *float64
-	UnitInFile   string // of a rate: the unit in which the file of the run has it, where that is another one
+	UnitInFile   string      // of a rate: the unit in which the file of the run has it, where that is another one
+	Metrics      []RunMetric // those that were asked for, where these are several
 }
 
 // listedColumns are the columns of runs that ListedRunOf takes, but env.
@@ -53,14 +55,18 @@ func UnitInFile(r *schema.Run, metric string) string { return r.Env.Facts["sourc
 const rateUnit = "1/s"
 
 // listed are the runs of a part that was read with listedColumns.
-func (p *part) listed(ctx context.Context) ([]ListedRun, error) {
+func (p *part) listed(ctx context.Context, metrics []string) ([]ListedRun, error) {
 	stored := scan.NewStored(schema.Runs, p.columns)
 	all := make([]ListedRun, len(p.Rows))
 	var rates []schema.ULID
 	var places []int
 	for i, row := range p.Rows {
 		run := stored.Run(row)
-		if all[i] = ListedRunOf(&run); all[i].Unit == rateUnit {
+		all[i] = ListedRunOf(&run)
+		if p.beside != nil {
+			all[i].Metrics = p.beside[i]
+		}
+		if all[i].hasRate() {
 			rates, places = append(rates, p.ids[i]), append(places, i)
 		}
 	}
@@ -76,6 +82,14 @@ func (p *part) listed(ctx context.Context) ([]ListedRun, error) {
 	for i, row := range t.Rows {
 		run, listed := stored.Run(row), &all[places[i]]
 		listed.UnitInFile = UnitInFile(&run, listed.Metric)
+		for k := range listed.Metrics {
+			listed.Metrics[k].UnitInFile = UnitInFile(&run, metrics[k])
+		}
 	}
 	return all, nil
+}
+
+// hasRate tells whether any value is one of something that is counted in a second.
+func (l *ListedRun) hasRate() bool {
+	return l.Unit == rateUnit || slices.ContainsFunc(l.Metrics, func(m RunMetric) bool { return m.Unit == rateUnit })
 }

@@ -70,6 +70,7 @@ type part struct {
 	columns []*schema.Column
 	reader  *scan.Reader
 	ids     []schema.ULID
+	beside  [][]RunMetric // of each run, of the metrics that were asked for, where these are several
 }
 
 // lister hands the pages of a listing over.
@@ -102,10 +103,8 @@ func (l *lister) list(ctx context.Context, r *scan.Reader) error {
 			return err
 		}
 		page := part{Page: Page{l.head, t}, columns: l.columns, reader: r, ids: l.ids[l.shown:end]}
-		if l.req.Metric != "" {
-			if page.OtherMetrics, err = ofMetric(ctx, r, &page.Table, page.ids, l.req.Metric); err != nil {
-				return err
-			}
+		if err := metricsOf(ctx, l.req.Metrics, &page); err != nil {
+			return err
 		}
 		if err := l.page(page); err != nil {
 			return err

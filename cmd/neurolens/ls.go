@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,12 +12,25 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // lsColumns are what ls asks for unless told otherwise.
 var lsColumns = []string{
 	"run_id", "started_at", "session_id", "side", "purpose", "point_id", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len",
 	"params", "tags", "machine", "gpu_name", "git_commit", "metric", "unit", "p50", "p99", "mean", "mad", "n_samples", "status", "stage", "error_kind", "warnings",
+}
+
+// columnsBeside are what ls asks for beside these metrics: of several each has columns of its own, in place of the summary of
+// the primary one.
+func columnsBeside(metrics []string) []string {
+	if len(metrics) < 2 {
+		return lsColumns
+	}
+	return slices.DeleteFunc(slices.Clone(lsColumns), func(name string) bool {
+		_, ok := schema.Samples.Column(name)
+		return ok && name != "run_id"
+	})
 }
 
 // lsTableLimit is how many runs a table shows unless told otherwise.
@@ -41,12 +53,16 @@ With --by, one line a group of runs with equal values of these keys; with
 --best, the point of the group with the best median. Failed runs are counted.
 Numbers are of ok runs, one median a run, then the median over a point's runs.
 
-The metric is each run's primary one unless --metric names another; filters
-and --sort are by the primary one. It stands above the table, or in it.
+The metric is each run's primary one unless --metric names others; filters,
+--sort, --by and --best are by the primary one. It stands above the table, or in
+it. Of several metrics each has a column, in a terminal that is too narrow for
+that a row. For programs that is metric.NAME, the median or, where a file has no
+median, the mean, with metric.NAME.unit.
 
 A table shows the newest 20; every other format shows all.`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
   neurolens ls 'p99<1.5ms' dim=64,128
+  neurolens ls session=last --metric latency,peak_memory
   neurolens ls --by backend,machine
   neurolens ls --by precision --best`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -73,7 +89,7 @@ A table shows the newest 20; every other format shows all.`,
 	flags.StringSliceVar(&f.columns, "columns", nil, "columns `NAMES` in formats for programs, or all")
 	flags.StringSliceVar(&f.sort, "sort", nil, "sort by `NAMES`; -p99 for largest first")
 	flags.IntVar(&f.limit, "limit", 0, "at most `N` rows; 0 for all (a table: 20)")
-	flags.StringVar(&f.metric, "metric", "", "values of the metric `NAME`, not of each run's primary")
+	metricFlag(cmd, &f.metrics, "values of metrics `NAMES`, not of each run's primary")
 	flags.StringSliceVar(&f.by, "by", nil, "one line a group of runs with equal `KEYS`")
 	flags.BoolVar(&f.best, "best", false, "the best point: of each group with --by, else of all")
 	return cmd
@@ -85,7 +101,7 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 			o.limit = lsTableLimit
 		}
 		req := query.ListRequest{
-			Filter: o.filter, Since: o.since, Until: o.until, Sort: o.sort, Limit: o.limit, Metric: o.metric,
+			Filter: o.filter, Since: o.since, Until: o.until, Sort: o.sort, Limit: o.limit, Metrics: o.metrics,
 		}
 		if !output.ForPeople(format) {
 			return a.printPages(cmd.Context(), db, req, o.columns, format)
@@ -94,7 +110,7 @@ func runLs(a *app, cmd *cobra.Command, o lsOptions) error {
 		if err != nil {
 			return err
 		}
-		a.reportFound(list.Found, req)
+		a.reportFound(list.Found)
 		return a.printer().View(format, a.listing(o).Runs(list))
 	})
 }
@@ -104,7 +120,7 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 	w := a.printer().Pages(format)
 	err := db.Pages(ctx, req, columns, func(page query.Page) error {
 		if !w.Began() {
-			a.reportFound(page.Found, req)
+			a.reportFound(page.Found)
 		}
 		return w.Page(page.Table)
 	})
@@ -115,10 +131,10 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 }
 
 // reportFound says what could not be listed as it was asked for.
-func (a *app) reportFound(found query.Found, req query.ListRequest) {
+func (a *app) reportFound(found query.Found) {
 	a.reportNotNumbers(found.NotNumbers)
-	if len(found.OtherMetrics) > 0 { // none has the one that was asked for
-		fmt.Fprintf(a.stderr, "neurolens: ls: none of these runs has the metric %q; they have %s\n", req.Metric, strings.Join(found.OtherMetrics, ", "))
+	for _, line := range screens.AbsentMetrics(found.Absent) {
+		fmt.Fprintln(a.stderr, term.OneLine("neurolens: ls: "+line))
 	}
 }
 
@@ -131,5 +147,5 @@ func (a *app) reportNotNumbers(keys map[string]int) {
 
 // listing is what shows runs that were asked for.
 func (a *app) listing(o lsOptions) screens.Listing {
-	return screens.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Whole: o.filter == "" && o.since.IsZero()}
+	return screens.Listing{Reader: a.reader(), By: o.by, Sort: o.sort, Metrics: o.metrics, Whole: o.filter == "" && o.since.IsZero()}
 }

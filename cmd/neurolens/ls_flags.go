@@ -20,7 +20,7 @@ type lsOptions struct {
 	limit   int
 	by      []string // groups, in place of runs
 	best    bool
-	metric  string // in place of the primary one of each run
+	metrics []string // in place of the primary one of each run
 }
 
 type lsFlags struct {
@@ -31,26 +31,30 @@ type lsFlags struct {
 	columns, sort, by              []string
 	limit                          int
 	best                           bool
-	metric                         string
+	metrics                        []string
 }
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, metric: f.metric}
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best}
 	switch {
 	case cmd.Flags().Changed("by") && len(f.by) == 0:
 		return o, usageErrorf("--by: want keys, got an empty list")
 	case len(f.columns) > 0 && (len(f.by) > 0 || f.best):
 		return o, usageErrorf("--columns: groups have columns of their own; leave out --columns, or --by and --best")
 	}
-	if f.metric != "" && (len(f.by) > 0 || f.best) {
+	var err error
+	if o.metrics, err = metricNames(f.metrics); err != nil {
+		return o, err
+	}
+	if len(o.metrics) > 0 && (len(f.by) > 0 || f.best) {
 		return o, usageErrorf("--metric: groups are of the runs' primary metrics; leave out --metric, or --by and --best")
 	}
 	if f.limit < 0 {
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)
 	}
 	if len(f.columns) == 0 {
-		o.columns = lsColumns
+		o.columns = columnsBeside(o.metrics)
 	}
 	for i, name := range f.columns {
 		if slices.Contains(f.columns[:i], name) {
@@ -65,7 +69,6 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	if slices.Equal(f.columns, []string{"all"}) {
 		o.columns = nil
 	}
-	var err error
 	if f.since != "" {
 		if o.since, err = parseSince(f.since, a.now()); err != nil {
 			return o, err

@@ -68,8 +68,10 @@ func TestTelling(t *testing.T) {
 func TestOnce(t *testing.T) {
 	t.Parallel()
 	all := []facts.Difference{
-		{Name: "threads", Base: []string{"1"}, Head: []string{"2"}}, {Name: "applied.threads", Base: []string{"1"}, Head: []string{"2"}},
-		{Name: "streams", Base: []string{"1"}, Head: []string{"2"}}, {Name: "applied.streams", Base: []string{"1"}, Head: []string{"1"}},
+		{Name: "threads", Base: []string{"1"}, Head: []string{"2"}},
+		{Name: "applied.threads", Base: []string{"1"}, Head: []string{"2"}},
+		{Name: "streams", Base: []string{"1"}, Head: []string{"2"}},
+		{Name: "applied.streams", Base: []string{"1"}, Head: []string{"1"}},
 		{Name: "host_id"},
 	}
 	if got, want := fmt.Sprint(names(writer().Once(all))), "[threads streams applied.streams]"; got != want {

@@ -6,5 +6,6 @@ import "github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 type Listing struct {
 	Reader   wording.Reader
 	By, Sort []string // keys, as they were asked for
+	Metrics  []string // that were asked for; of several each has a column
 	Whole    bool     // no filter leaves runs out
 }

@@ -22,6 +22,10 @@ func (l Listing) Runs(list query.Listing) term.View {
 		subjects[i] = subjectOf(list.Runs[i])
 	}
 	constants, varying := wording.Axes(subjects, wording.RunColumns)
+	if len(l.Metrics) > 1 {
+		v.Above = term.Heading(constants)
+		return metricRows{l.Reader, list.Runs, l.Metrics, varying}.view(v)
+	}
 	metrics := wording.AxisOf(subjects, "metric", func(s *wording.Subject) string { return s.Metric })
 	if named := slices.DeleteFunc(slices.Clone(metrics.Values), func(name string) bool { return name == "" }); len(slices.Compact(named)) == 1 {
 		constants, metrics.Values = append(constants, named[0]), nil
@@ -89,7 +93,7 @@ func runCells(run *query.ListedRun, medians, means bool) []term.Cell {
 	if means {
 		cells = append(cells, number(run.Mean))
 	}
-	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, term.Cell{Text: string(run.Status), Failed: run.Status.Failed()})
+	return append(cells, number(run.P99), term.Cell{Text: samplesText(run.Samples)}, statusCell(run))
 }
 
 // onlyMean tells that the mean of a run is known, but not the median: other tools' files may have no more.

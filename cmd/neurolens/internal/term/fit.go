@@ -33,6 +33,12 @@ func (v View) ShowsLast(width int) bool {
 	return slices.Contains(shown, len(v.Columns)-1)
 }
 
+// Fits tells whether no text is cut in a terminal of so many columns, though columns may be left out.
+func (v View) Fits(width int) bool {
+	_, _, fits := v.fit(width)
+	return fits
+}
+
 // fit chooses the columns that are shown and how wide each is. Columns go in their order, then headers that are wider
 // than what is below them are cut. Where that is not enough, texts are cut, the widest first, and fits is false.
 func (v View) fit(width int) (shown, widths []int, fits bool) {
@@ -60,7 +66,12 @@ func (v View) fit(width int) (shown, widths []int, fits bool) {
 		}
 	}
 	const least = 4 // columns, to be read at all
-	shrink(func(c int) int { return widths[c] - max(texts[c], least) })
+	shrink(func(c int) int {
+		if v.Columns[c].Whole {
+			return 0
+		}
+		return widths[c] - max(texts[c], least)
+	})
 	fits = total <= width
 	shrink(func(c int) int { return widths[c] - least })
 	return shown, widths, fits

@@ -24,6 +24,7 @@ type Column struct {
 	Header string
 	Right  bool // its texts end below one another, as numbers do
 	Drop   int
+	Whole  bool // the header is not cut while the view has a Compact one
 }
 
 // Cell is a text of a table.
@@ -45,7 +46,7 @@ const (
 // Render writes the view for a terminal of so many columns. Nothing wraps: columns go in their order, then the
 // longest texts are cut.
 func (v View) Render(w io.Writer, width int, color bool) {
-	if _, _, fits := v.fit(width); !fits && v.Compact != nil {
+	if v.Compact != nil && !v.Fits(width) {
 		v = v.Compact()
 	}
 	for _, line := range v.Above {

@@ -141,6 +141,11 @@ func AxisColumn(x Axis) term.Column {
 	return term.Column{Header: header, Right: numbers}
 }
 
+// MetricColumn is the column of a metric that stands beside others, whose name is not cut.
+func MetricColumn(metric string) term.Column {
+	return term.Column{Header: strings.ToUpper(metric), Right: true, Whole: true}
+}
+
 // AxisCell is the value of a row in the column of an axis.
 func AxisCell(x Axis, row int) term.Cell {
 	if x.Values[row] == "" {

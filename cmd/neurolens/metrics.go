@@ -1,0 +1,35 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// metricFlag defines --metric of a command that shows several metrics. A shell completes the metrics with a fixed meaning: a
+// benchmark may have others.
+func metricFlag(cmd *cobra.Command, names *[]string, usage string) {
+	cmd.Flags().StringSliceVar(names, "metric", nil, usage)
+	known := make([]cobra.Completion, len(schema.MetricKinds))
+	for i, k := range schema.MetricKinds {
+		known[i] = cobra.CompletionWithDesc(k.Name, k.Meaning)
+	}
+	completion.List(cmd, "metric", known)
+}
+
+// metricNames are the metrics that --metric names, each once.
+func metricNames(given []string) ([]string, error) {
+	var names []string
+	for _, name := range given {
+		if name == "" {
+			return nil, usageErrorf("--metric: want names of metrics, got an empty one")
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
