@@ -81,7 +81,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks") // scripts run side by side
 			e.Setenv("FIXTURES", fixtures(t))
 			e.Setenv("SWEEPS", referenceSweeps())
-			e.Setenv("PYTHON", interpreter())
+			e.Setenv("PYTHON", testInterpreter())
 			return nil
 		},
 		Condition: condition,
@@ -95,8 +95,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// interpreter is the interpreter of the tests.
-func interpreter() string { return cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3") }
+// testInterpreter is the interpreter of the tests.
+func testInterpreter() string { return cmp.Or(os.Getenv("NEUROLENS_TEST_PYTHON"), "python3") }
 
 // referenceSweeps is where the sweeps of five other harnesses lie, which are not in the repository: beside the samples.
 func referenceSweeps() string {
@@ -124,7 +124,7 @@ func condition(text string) (bool, error) {
 	}
 	_, err := exec.LookPath(what)
 	if what == "onnxruntime" {
-		err = exec.Command(interpreter(), "-c", "import onnxruntime").Run()
+		err = exec.Command(testInterpreter(), "-c", "import onnxruntime").Run()
 	}
 	if err != nil && slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
 		return false, err

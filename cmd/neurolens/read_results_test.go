@@ -10,7 +10,7 @@ import (
 )
 
 // asStored are the runs of a store with all that the output of a tool says of them.
-const asStored = `select benchmark, variant, backend, model, precision, batch_size, seq_len, params, status, stage, error_kind, error,
+const asStored = `select point_id, benchmark, variant, backend, model, precision, batch_size, seq_len, params, status, stage, error_kind, error,
 	purpose, bytes, flops, items, metric as primary_metric,
 	(select list({'metric': s.metric, 'unit': s.unit, 'better': s.better, 'clock': s.clock, 'level': s.level, 'values': s.values, 'n': s.n_samples, 'mean': s.mean,
 		'p50': s.p50, 'min': s.min, 'max': s.max, 'per': s.iterations_per_sample} order by s.metric)
@@ -73,25 +73,54 @@ func firstResult(t *testing.T, results, format string) string {
 }
 
 // TestReadTools: what a tool that is installed writes while it is measured gives the runs that ingest makes of the same output.
+// What they measure is in testdata/tools.
 func TestReadTools(t *testing.T) {
 	t.Parallel()
 	needsLong(t)
-	for name, c := range map[string]struct{ program, format, command string }{
-		"go test":   {"go", "go-bench", "go test -run '^$' -bench . -benchtime 100x -count 2 | tee out.txt"},
-		"hyperfine": {"hyperfine", "hyperfine", "hyperfine -N --runs 5 --warmup 1 --export-json out.txt true 'sleep 0.01'"},
+	python := testInterpreter()
+	for _, c := range []struct {
+		format, is     string // is succeeds where the tool is installed; NEUROLENS_TEST_REQUIRE calls it as the format
+		command        string // leaves its results in out.txt
+		points, values int    // and the samples of latency of all runs
+	}{
+		{
+			"google-benchmark", "echo '#include <benchmark/benchmark.h>' | g++ -x c++ -E - -o /dev/null",
+			"g++ -o bench bench.cc -lbenchmark -lpthread && ./bench --benchmark_out=out.txt --benchmark_out_format=json", 2, 6,
+		},
+		{
+			"pytest-benchmark", python + " -c 'import pytest_benchmark'",
+			python + " -B -m pytest -q -p no:cacheprovider --benchmark-json out.txt test_sum.py", 2, 10,
+		},
+		{
+			"go-bench", "go version",
+			"go test -run '^$' -bench . -benchtime 100x -count 2 | tee out.txt", 1, 2,
+		},
+		{
+			"hyperfine", "hyperfine --version",
+			"hyperfine -N --runs 5 --warmup 1 --export-json out.txt true 'sh nap.sh'", 2, 10,
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, err := exec.LookPath(c.program)
-			needs(t, c.program, err)
+		t.Run(c.format, func(t *testing.T) {
+			out, err := exec.Command("sh", "-c", c.is).CombinedOutput()
+			if err != nil {
+				err = fmt.Errorf("%s: %w: %.200s", c.is, err, out)
+			}
+			needs(t, c.format, err)
 			dir := t.TempDir()
-			writeFile(t, dir, "go.mod", "module example.com/sum\n\ngo 1.21\n")
-			writeFile(t, dir, "sum_test.go", "package sum\n\nimport \"testing\"\n\nvar sum int\n\nfunc BenchmarkSum(b *testing.B) {\n\tfor i := 0; i < b.N; i++ {\n\t\tsum += i\n\t}\n}\n")
+			if err := os.CopyFS(dir, os.DirFS("testdata/tools/"+c.format)); err != nil {
+				t.Fatal(err)
+			}
 			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\nmetrics: {results: {from: out.txt, read: %s}}\n", c.command, c.format))
 			programIn(t, dir, "bench", "s.yaml", "--store", "read")
 			programIn(t, dir, "ingest", "out.txt", "--store", "imported")
 			got := programIn(t, dir, "query", "--format", "csv", "--store", "read", asStored)
-			if want := programIn(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want || strings.Count(want, "\n") < 2 {
+			if want := programIn(t, dir, "query", "--format", "csv", "--store", "imported", asStored); got != want {
 				t.Errorf("%s\nwant\n%s", got, want)
+			}
+			got = programIn(t, dir, "query", "--format", "csv", "--store", "read",
+				"select count(distinct point_id), sum(n_samples) from runs where env['runner.read'] = '"+c.format+"'")
+			if _, got, _ = strings.Cut(got, "\n"); got != fmt.Sprintf("%d,%d\n", c.points, c.values) {
+				t.Errorf("%s, want %d points of %d samples", got, c.points, c.values)
 			}
 		})
 	}

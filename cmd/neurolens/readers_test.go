@@ -41,10 +41,7 @@ func eachReader(t *testing.T, test func(t *testing.T, run func(dir, script strin
 // pythonWith is the interpreter of the tests if it has some modules; word is what NEUROLENS_TEST_REQUIRE calls them.
 func pythonWith(t *testing.T, word, modules string) string {
 	t.Helper()
-	python := os.Getenv("NEUROLENS_TEST_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
+	python := testInterpreter()
 	out, err := exec.Command(python, "-c", "import "+modules).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s does not import %s (NEUROLENS_TEST_PYTHON names another interpreter): %w: %.200s", python, modules, err, out)

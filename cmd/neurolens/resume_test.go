@@ -20,10 +20,7 @@ import (
 // testPython is the interpreter of the tests, with a framework that they measure.
 func testPython(t testing.TB, framework string) string {
 	t.Helper()
-	python := os.Getenv("NEUROLENS_TEST_PYTHON")
-	if python == "" {
-		python = "python3"
-	}
+	python := testInterpreter()
 	out, err := exec.Command(python, "-c", "import "+framework).CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%s does not import %s (NEUROLENS_TEST_PYTHON names another interpreter): %w: %.200s", python, framework, err, out)

@@ -1,0 +1,2 @@
+# What hyperfine measures, for TestReadTools.
+sleep 0.01
