@@ -129,6 +129,7 @@ func (f field) readAmount(to *float64) error {
 // its values: whatever the command line has chosen, what is right stays the same.
 type referee struct {
 	groups map[string][]*refereeGroup // by benchmark
+	vary   map[string]map[string]bool // by benchmark as documents name it, the axes of which some section has several values
 }
 
 // refereeGroup are the points of one benchmark that come from one section.
@@ -155,7 +156,7 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 	if err := again.addAll(); err != nil {
 		return nil, spec.at.errorf("%v", err)
 	}
-	r := &referee{groups: map[string][]*refereeGroup{}}
+	r := &referee{groups: map[string][]*refereeGroup{}, vary: varyingAxes(slices.Concat(e.sections, sections))}
 	for i := range again.points {
 		r.add(&again.points[i], again.of[i], spec)
 	}
@@ -167,7 +168,7 @@ func (e *expansion) newReferee(spec *referenceSpec, o Overrides) (*referee, erro
 
 // add adds a point of a section.
 func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
-	axes := of.coordinatesBut(spec.axes)
+	axes := of.coordinatesBut(spec.axes, r.vary[of.nameOf("benchmark")])
 	groups := r.groups[p.Benchmark]
 	at := slices.IndexFunc(groups, func(g *refereeGroup) bool { return slices.Equal(g.axes, axes) })
 	if at < 0 {
@@ -178,12 +179,33 @@ func (r *referee) add(p *Point, of *section, spec *referenceSpec) {
 	groups[at].points = append(groups[at].points, p)
 }
 
-// coordinatesBut are the axes that tell the points of a section apart, less some. What is a word of the top, as the backend
-// of a variant, is none.
-func (of *section) coordinatesBut(less map[string]string) (names []string) {
-	for _, a := range of.grid.axes {
+// varyingAxes are the axes of which a section has several values, by the benchmark of the section. An axis that is constant in
+// each says what its variant is, as its backend does.
+func varyingAxes(sections []*section) map[string]map[string]bool {
+	vary := map[string]map[string]bool{}
+	for _, of := range sections {
+		benchmark := of.nameOf("benchmark")
+		if vary[benchmark] == nil {
+			vary[benchmark] = map[string]bool{}
+		}
+		for i, a := range of.grid.axes {
+			named := slices.ContainsFunc(of.grid.include, func(e entry) bool { return len(e.values[i]) > 0 })
+			if len(a.values) > 1 || named {
+				vary[benchmark][a.name] = true
+			}
+		}
+	}
+	return vary
+}
+
+// coordinatesBut are the axes that tell the points of a section apart, less some and those that move together with these.
+// Of the others those count that vary. What is a word of the top, as the backend of a variant, is none.
+func (of *section) coordinatesBut(less map[string]string, vary map[string]bool) (names []string) {
+	for i, a := range of.grid.axes {
+		at := slices.IndexFunc(of.grid.dims, func(dim []int) bool { return slices.Contains(dim, i) })
+		set := slices.ContainsFunc(of.grid.dims[at], func(k int) bool { return less[of.grid.axes[k].name] != "" })
 		constant := slices.Contains(labels, a.name) && len(a.values) == 1
-		if _, set := less[a.name]; !set && !constant && a.name != "benchmark" {
+		if vary[a.name] && !set && !constant && a.name != "benchmark" {
 			names = append(names, a.name)
 		}
 	}

@@ -39,6 +39,29 @@ func TestReferenceOfVariants(t *testing.T) {
 	equal(t, p.Settings()["reference"], "variant=\"PyTorch\" rtol=0.001 atol=1e-08")
 }
 
+// TestReferenceOfWhatAVariantIs: what is constant in each variant, and what moves together with the axis of the reference,
+// says what is compared and not where.
+func TestReferenceOfWhatAVariantIs(t *testing.T) {
+	s := parse(t, "command: [a, '{variant}', '{z}', '{n}']\noutput: {}\ngrid: {n: [1, 2]}\nvariants: {slow: {params: {z: 2}}, fast: {params: {z: 0}}}\nreference: {variant: slow}\n", Overrides{})
+	equal(t, references(s), []string{
+		"benchmark=a variant=fast n=1 z=0: benchmark=a variant=slow n=1 z=2 ",
+		"benchmark=a variant=fast n=2 z=0: benchmark=a variant=slow n=2 z=2 ",
+		"benchmark=a variant=slow n=1 z=2: benchmark=a variant=slow n=1 z=2 ",
+		"benchmark=a variant=slow n=2 z=2: benchmark=a variant=slow n=2 z=2 ",
+	})
+	zipped := "command: [a, '{precision}', '{z}', '{n}']\noutput: {}\ngrid: {precision: [fp32, fp64], z: [0, 2], n: [1, 2]}\nzip: [precision, z]\nreference: {precision: fp64}\n"
+	for _, o := range []Overrides{{}, {Params: map[string]string{"precision": "fp32"}}} {
+		all := references(parse(t, zipped, o))
+		equal(t, all[:2], []string{
+			"benchmark=a precision=fp32 n=1 z=0: benchmark=a precision=fp64 n=1 z=2 ",
+			"benchmark=a precision=fp32 n=2 z=0: benchmark=a precision=fp64 n=2 z=2 ",
+		})
+	}
+	// An axis that another variant has several values of is one: n=2 has no reference here.
+	check := refuses(t, "command: [a, '{variant}', '{n}']\noutput: {}\ngrid: {n: [1, 2]}\n")
+	check("variants: {slow: {grid: {n: 1}}, fast: }\nreference: {variant: slow}", "5: reference: the point benchmark=a variant=fast n=2 has none: no point with these values is like it")
+}
+
 // TestReferenceStays: what the command line leaves out or replaces is right all the same.
 func TestReferenceStays(t *testing.T) {
 	s := parse(t, operations+"reference: {variant: PyTorch}\n", Overrides{
