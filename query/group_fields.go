@@ -34,6 +34,7 @@ func countFields() []answer.Field[Group] {
 		count("runs", "number of runs that match", func(g *Group) int { return g.Runs }),
 		count("ok_runs", "number of ok runs of purpose measure: those that give numbers", func(g *Group) int { return g.OKRuns }),
 		count("failed_runs", "number of runs that ended other than ok, unsupported or skipped", func(g *Group) int { return g.FailedRuns }),
+		count("wrong_runs", "number of these whose result is wrong", func(g *Group) int { return g.WrongRuns }),
 		groupField("statuses", answer.TypeMap, "number of runs by status", func(g *Group) any { return statusCounts(g.Statuses) }),
 	}
 }

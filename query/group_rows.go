@@ -24,6 +24,7 @@ type Grouping struct {
 type Group struct {
 	Keys                             []any // of the types of Grouping.Keys
 	Points, Runs, OKRuns, FailedRuns int
+	WrongRuns                        int // of those that failed: their result is wrong
 	Statuses                         map[string]int
 	Metric, Unit, Better             string
 	Reason                           string     // ReasonNoValue ...; empty where there are numbers
@@ -52,7 +53,7 @@ type Shared struct {
 func (g *grouper) groupOf(row []any) Group {
 	keys, c := row[:len(g.keys)], cells{row[len(g.keys):]}
 	group := Group{
-		Keys: keys, Points: c.count(), Runs: c.count(), OKRuns: c.count(), FailedRuns: c.count(), Statuses: c.counts(),
+		Keys: keys, Points: c.count(), Runs: c.count(), OKRuns: c.count(), FailedRuns: c.count(), WrongRuns: c.count(), Statuses: c.counts(),
 		Metric: c.text(), Unit: c.text(), Better: c.text(), Reason: c.text(), Median: c.real(), Spread: c.real(),
 	}
 	if !g.req.Best {

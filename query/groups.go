@@ -30,7 +30,7 @@ type GroupRequest struct {
 const (
 	ReasonNoValue     = "no_value"     // no ok run of purpose measure has a value
 	ReasonMixed       = "mixed"        // runs differ in metric or unit
-	ReasonUnchecked   = "unchecked"    // of all points results could not be checked
+	ReasonUnchecked   = "unchecked"    // of all points results are wrong, or could not be checked
 	ReasonNoDirection = "no_direction" // the metric does not say whether lower or higher is better, or in two ways
 )
 
@@ -39,7 +39,7 @@ const (
 // taken once for each, so that no number is of two machines.
 //
 // With Best, the best point of a group is that with the best median, of equal ones that with the better p99, then the smaller
-// point_id.
+// point_id. One of whose runs the result is wrong, or could not be checked, is none.
 //
 // A key is named by its column, or as it was written; a parameter of the name of a column of the result by param.k.
 func (db *DB) Groups(ctx context.Context, req GroupRequest) (Grouping, error) {
@@ -165,7 +165,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
 	return err
 }
 

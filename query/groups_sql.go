@@ -14,7 +14,7 @@ import (
 
 // groupNumbers and bestNumbers are the columns of Groups that are neither keys nor those of a run.
 var (
-	groupNumbers = []string{"points", "runs", "ok_runs", "ended.failed_runs AS failed_runs", "ended.statuses", "reason", "median", "lowest", "highest", "spread"}
+	groupNumbers = []string{"points", "runs", "ok_runs", "ended.failed_runs AS failed_runs", "wrong_runs", "ended.statuses", "reason", "median", "lowest", "highest", "spread"}
 	bestNumbers  = []string{"best_runs", "samples_min", "samples_max", "p99"}
 )
 
@@ -47,7 +47,7 @@ func (g *grouper) groupsSQL() string {
 		}
 	}
 	text := `WITH groups AS (SELECT *, CASE WHEN valued = 0 THEN '` + ReasonNoValue + `' WHEN NOT comparable THEN '` + ReasonMixed + `'` + g.directionSQL() + ` END AS reason
-	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs,
+	FROM (SELECT keys, count(DISTINCT point_id) AS points, sum(runs)::BIGINT AS runs, sum(ok_runs)::BIGINT AS ok_runs, sum(wrong_runs)::BIGINT AS wrong_runs,
 		count(*) FILTER (isfinite(median) OR NOT comparable) AS valued,
 		bool_and(comparable) AND count(DISTINCT (metric, unit)) FILTER (metric IS NOT NULL) <= 1 AS comparable,
 		count(DISTINCT coalesce(better, '')) FILTER (metric IS NOT NULL) = 1 AS one_direction,
@@ -61,7 +61,7 @@ ended AS (SELECT keys, map_from_entries(list({'key': status, 'value': n} ORDER B
 	if g.req.Best {
 		text += `,
 best AS (SELECT p.* FROM group_points p JOIN groups g USING (keys) WHERE g.reason IS NULL AND isfinite(p.median)
-		AND NOT list_contains(p.warnings, '` + schema.WarnUnchecked + `')
+		AND p.wrong_runs = 0 AND NOT list_contains(p.warnings, '` + schema.WarnUnchecked + `')
 	QUALIFY row_number() OVER (PARTITION BY keys ORDER BY
 		CASE g.better WHEN 'lower' THEN p.median ELSE -p.median END, CASE g.better WHEN 'lower' THEN p.p99 ELSE -p.p99 END NULLS LAST,
 		p.point_id, p.side NULLS FIRST, p.machine NULLS FIRST) = 1)`
@@ -82,7 +82,8 @@ func (g *grouper) directionSQL() string {
 	return ` WHEN NOT one_direction OR better IS NULL OR better NOT IN ('lower', 'higher') THEN '` + ReasonNoDirection + "'"
 }
 
-// reasonSQL is why there are no numbers. With Best, a point some of whose results could not be checked is no best one.
+// reasonSQL is why there are no numbers. With Best, a point some of whose results are wrong, or could not be checked, is
+// no best one.
 func (g *grouper) reasonSQL() string {
 	if !g.req.Best {
 		return "reason"
@@ -96,7 +97,7 @@ func (g *grouper) columnsSQL() []string {
 	for i := range g.keys {
 		columns = append(columns, "keys."+member(i)+" AS "+member(i))
 	}
-	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "ended.failed_runs AS failed_runs", "ended.statuses",
+	columns = append(columns, "groups.points AS points", "groups.runs AS runs", "groups.ok_runs AS ok_runs", "ended.failed_runs AS failed_runs", "groups.wrong_runs AS wrong_runs", "ended.statuses",
 		"CASE WHEN groups.comparable THEN groups.metric END AS metric", "CASE WHEN groups.comparable THEN groups.unit END AS unit",
 		"CASE WHEN groups.comparable AND one_direction THEN groups.better END AS better", g.reasonSQL())
 	if !g.req.Best {
@@ -150,7 +151,7 @@ func (g *grouper) keyOrder(i int, direction string) []string {
 
 // sortable are the columns of the result that have an order.
 func (g *grouper) sortable() []string {
-	columns := []string{"points", "runs", "ok_runs", "failed_runs", "metric", "unit", "median"}
+	columns := []string{"points", "runs", "ok_runs", "failed_runs", "wrong_runs", "metric", "unit", "median"}
 	if g.req.Best {
 		return append(columns, "p99", "spread", "best_runs")
 	}

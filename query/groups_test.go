@@ -140,6 +140,16 @@ func TestGroupsBest(t *testing.T) {
 	))
 	_, checked := groups(t, fast, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "reason", "params", "median")
 	wantLines(t, "what could not be checked wins nowhere", checked, "fp32 <nil> map[dim:64] 300", "fp64 unchecked <nil> <nil>")
+	wrong := func(r *schema.Run) {
+		r.Status, r.Stage, r.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindOutput
+	}
+	other := func(r *schema.Run) { wrong(r); r.ErrorKind = "metric" }
+	fast = querytest.Open(t, querytest.NewStore(
+		t, groupRun(0, 300, "fp32", "64", nil), groupRun(1, 30, "fp32", "128", nil), groupRun(2, 30, "fp32", "128", wrong), groupRun(3, 200, "fp32", "256", nil),
+		groupRun(4, 200, "fp32", "256", other), groupRun(5, 50, "fp64", "64", wrong), groupRun(6, 40, "fp64", "64", nil),
+	))
+	_, right := groups(t, fast, query.GroupRequest{By: []string{"precision"}, Best: true}, "precision", "reason", "params", "median", "failed_runs", "wrong_runs")
+	wantLines(t, "a point with a wrong result wins nowhere", right, "fp32 <nil> map[dim:256] 200 2 1", "fp64 unchecked <nil> <nil> 1 1")
 	_, got = groups(t, db, query.GroupRequest{Best: true}, "points", "runs", "params", "precision", "median")
 	wantLines(t, "best of all", got, "6 12 map[dim:128] fp32 300")
 	_, got = groups(t, db, query.GroupRequest{By: []string{"dim"}, Best: true}, "dim", "median")

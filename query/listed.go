@@ -17,6 +17,7 @@ type ListedRun struct {
 	facts.Point
 	Purpose      schema.Purpose
 	Status       schema.Status
+	Wrong        bool      // its result is wrong: see schema.IsWrong
 	StartedAt    time.Time // the zero time where it is not known
 	Metric, Unit string
 	Samples      *int64
@@ -29,13 +30,13 @@ type ListedRun struct {
 // listedColumns are the columns of runs that ListedRunOf takes, but env.
 var listedColumns = []string{
 	"run_id", "started_at", "side", "purpose", "suite", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-	"metric", "unit", "n_samples", "mean", "p50", "p99", "status",
+	"metric", "unit", "n_samples", "mean", "p50", "p99", "status", "stage", "error_kind",
 }
 
 // ListedRunOf is a run, which may be stored or not, as listings show it.
 func ListedRunOf(r *schema.Run) ListedRun {
 	l := ListedRun{
-		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Purpose: r.Purpose, Status: r.Status, StartedAt: r.StartedAt,
+		RunID: r.RunID, Suite: r.Suite, Side: r.Side, Purpose: r.Purpose, Status: r.Status, Wrong: schema.IsWrong(r.Status, r.Stage, r.ErrorKind), StartedAt: r.StartedAt,
 		Point: facts.Point{
 			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
 			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Machine: r.Env.Machine, Params: r.Params,

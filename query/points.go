@@ -110,6 +110,7 @@ func pointRows(runs, by string) string {
 	count(*) AS runs, count(*) FILTER (ok) AS ok_runs, histogram(status) AS statuses,
 	min(n_samples) FILTER (ok) AS samples_min, max(n_samples) FILTER (ok) AS samples_max,
 	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
+	count(*) FILTER (` + scan.WrongSQL + `) AS wrong_runs,
 	median(coalesce(p50, mean)) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
 	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
 	list_transform(list_sort(list_transform(

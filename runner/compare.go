@@ -24,13 +24,6 @@ const (
 	factShape  = "output.shape"
 )
 
-// The kinds of error of a run whose output is wrong: it cannot be read, is not finite or not that of the reference; and it is
-// not that of another run.
-const (
-	kindOutput           = "output"
-	kindNotDeterministic = "not_deterministic"
-)
-
 const metricMismatched = "mismatched"
 
 // computed is what a run computed, as far as it is known.
@@ -202,7 +195,7 @@ func (c *comparer) compare(l sweep.Launch, o *task.Outcome, got computed, want *
 		return
 	}
 	if got.problem != "" {
-		fail(o, kindOutput, got.problem)
+		fail(o, schema.KindOutput, got.problem)
 		return
 	}
 	if l.Point.Deterministic {
@@ -227,7 +220,7 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, hashes []string) {
 	}
 	if at := slices.IndexFunc(hashes, func(h string) bool { return h != c.first[sub] }); at >= 0 {
 		const digits = 12 // tell hashes apart
-		fail(o, kindNotDeterministic, fmt.Sprintf("the output is another one than that of the first run: sha256 %.*s, not %.*s",
+		fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output is another one than that of the first run: sha256 %.*s, not %.*s",
 			digits, hashes[at], digits, c.first[sub]))
 	}
 }
@@ -236,13 +229,13 @@ func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, hashes []string) {
 func compareWith(o *task.Outcome, p *sweep.Point, got, want computed) {
 	t := p.Reference.Tolerance
 	if got.shape != want.shape {
-		fail(o, kindOutput, fmt.Sprintf("the output has shape %s, the reference %s", got.shape, want.shape))
+		fail(o, schema.KindOutput, fmt.Sprintf("the output has shape %s, the reference %s", got.shape, want.shape))
 		return
 	}
 	got.array.Shape, want.array.Shape = nil, nil // of a sample it is none
 	e, err := output.Compare(got.array, want.array, t)
 	if err != nil {
-		fail(o, kindOutput, err.Error())
+		fail(o, schema.KindOutput, err.Error())
 		return
 	}
 	for _, m := range []struct {
@@ -259,9 +252,9 @@ func compareWith(o *task.Outcome, p *sweep.Point, got, want computed) {
 	}
 	switch {
 	case e.NotFinite > 0:
-		fail(o, kindOutput, fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, len(want.array.Values)))
+		fail(o, schema.KindOutput, fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, len(want.array.Values)))
 	case e.Mismatched > 0 && len(p.Checks) == 0:
-		fail(o, kindOutput, fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
+		fail(o, schema.KindOutput, fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
 			e.Mismatched, len(want.array.Values), e.MaxError, t.Relative, t.Absolute))
 	}
 }

@@ -10,9 +10,6 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// kindCheck is the kind of error of a run that does not meet a condition of its sweep.
-const kindCheck = "check"
-
 // missingCheck is what says in env_missing why a condition could not be checked.
 const missingCheck = "runner.check"
 
@@ -66,7 +63,7 @@ func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
 		case err != nil:
 			why = err.Error()
 		case holds != true:
-			run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, kindCheck
+			run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
 			run.Error = fmt.Sprintf("%s does not hold%s", c.Text, in.describe(i))
 			return
 		}

@@ -1,5 +1,7 @@
 package schema
 
+import "slices"
+
 // Facts of Env that both who writes runs and who compares them have to know.
 const (
 	// FactControl is "true" in runs of points that the sweep names as controls: the change under test cannot touch them. It says
@@ -21,3 +23,19 @@ const (
 
 // WarnUnchecked is the word of warning of a run whose result could not be checked: it may be wrong, and so it wins nowhere.
 const WarnUnchecked = "unchecked"
+
+// The kinds of error of the stage validate that say that a result is wrong. Others say that it could not be read.
+const (
+	KindValidate         = "validate"          // the benchmark's own check says so, or there is nothing to compare
+	KindOutput           = "output"            // the output is not that of the reference, is not finite, or is none
+	KindCheck            = "check"             // it does not meet a condition of the sweep
+	KindNotDeterministic = "not_deterministic" // it is not that of another run
+)
+
+// WrongResults are these kinds.
+var WrongResults = []string{KindValidate, KindOutput, KindCheck, KindNotDeterministic}
+
+// IsWrong tells whether a run ended because what it computed is wrong. However fast it was, it wins nowhere.
+func IsWrong(status Status, stage Stage, kind string) bool {
+	return status == StatusError && stage == StageValidate && slices.Contains(WrongResults, kind)
+}

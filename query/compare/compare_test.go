@@ -288,6 +288,41 @@ func TestCompareSense(t *testing.T) {
 	}
 }
 
+// TestCompareWrong: a point one of whose results is wrong, or could not be checked, improves nothing, whatever its other runs say:
+// it has no verdict, is in no mean, and a gate does not let it pass.
+func TestCompareWrong(t *testing.T) {
+	t.Parallel()
+	slow, fast := []float64{1000, 1004, 997, 1002, 995, 1001}, []float64{100, 101, 102, 103, 104, 105}
+	wrong := func(r *schema.Run) {
+		if r.Side == "head" && *r.RepeatIndex == 4 {
+			r.Status, r.Stage, r.ErrorKind, r.Error = schema.StatusError, schema.StageValidate, schema.KindCheck, "rmse < 1 does not hold"
+		}
+	}
+	unchecked := func(r *schema.Run) { r.Warnings = []string{schema.WarnUnchecked} }
+	n := 0
+	var runs []schema.Run
+	for point, edit := range []func(*schema.Run){wrong, unchecked, func(*schema.Run) {}, func(*schema.Run) {}} {
+		for side, values := range map[string][]float64{"base": slow, "head": fast} {
+			runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) { querytest.On(side, int64(1+point))(r); edit(r) }, values...)...)
+		}
+	}
+	got := mustCompare(t, querytest.Open(t, querytest.NewStore(t, runs...)), compare.Request{Base: "session=last"})
+	var said []string
+	for row := range got.Rows {
+		said = append(said, strings.Join([]string{cellOf(got, row, "verdict"), cellOf(got, row, "reason"), cellOf(got, row, "change")}, " ")[:20])
+	}
+	slices.Sort(said)
+	if want := []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"}; !slices.Equal(said, want) {
+		t.Errorf("got %q, want %q", said, want)
+	}
+	if _, points := got.GeometricMean(); points != 2 {
+		t.Errorf("the mean is over %d points, want 2", points)
+	}
+	if g := got.Gate(); g.Unsettled != 2 || g.Regressions != 0 {
+		t.Errorf("%+v", g)
+	}
+}
+
 // TestCompareAsMany: of very many runs less is read, and the answer is the same.
 func TestCompareAsMany(t *testing.T) {
 	t.Parallel()

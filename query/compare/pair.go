@@ -85,7 +85,7 @@ func (p *pairing) toJudge(thresholds map[string]Threshold) judge.Pair {
 		Base: p.base.Locations, Head: p.head.Locations, Blocks: p.blocks, Ordered: p.ordered, Confounded: p.confounded, History: p.history,
 		Barred: p.barred(),
 	}
-	if pair.Barred == judge.Units {
+	if slices.Contains([]judge.Reason{judge.Units, judge.Wrong, judge.Unchecked}, pair.Barred) { // values are in no mean
 		return judge.Pair{Barred: pair.Barred}
 	}
 	if p.base.Metric.Better == p.head.Metric.Better {
@@ -195,6 +195,8 @@ func (p *pairing) barred() judge.Reason {
 		return judge.Units
 	case base.Noted().NonPositive+head.Noted().NonPositive > 0:
 		return judge.NotPositive
+	case base.Noted().Wrong+head.Noted().Wrong > 0:
+		return judge.Wrong
 	case slices.Contains(base.Noted().Warnings, schema.WarnUnchecked), slices.Contains(head.Noted().Warnings, schema.WarnUnchecked):
 		return judge.Unchecked
 	case differ("clock", base.Metric.Clock, head.Metric.Clock):

@@ -169,6 +169,7 @@ const (
 	FlagOrder     = "order"         // all runs of one side ran before those of the other: a drift would look like a change
 	FlagControl   = "control"       // the sweep says that no change touches it: what it does, the machine does
 	FlagFailures  = "failures"      // a larger share of the runs of the head failed than of the base
+	FlagWrong     = "wrong_result"  // the result of a run is wrong: that is no win, however fast it is
 	flagNoValues  = "no_values"     // ok runs without a finite value were left out
 	FlagLooks     = "planned_looks" // it was measured until it was settled, and looks is how often at most it was looked at
 )
@@ -197,6 +198,7 @@ func (p *pairing) flags() []string {
 	}
 	add(FlagControl, p.control)
 	add(FlagFailures, p.moreFailures())
+	add(FlagWrong, either(func(g *sides.Group) bool { return g.Noted().Wrong > 0 }))
 	add(flagNoValues, either(func(g *sides.Group) bool { return g.Noted().Useless > 0 && len(g.Locations) > 0 }))
 	var warnings []string
 	for _, g := range both {
@@ -221,25 +223,9 @@ func (p *pairing) moreFailures() bool {
 	return share(p.head) > share(p.base)
 }
 
-// failureChance is how likely as many failures of the head, or more, are by chance, of all that failed on either side:
-// the exact test of Fisher (Journal of the Royal Statistical Society 98, 1935), one-sided.
+// failureChance is how likely as many failures of the head, or more, are by chance, of all that failed on either side.
 func (p *pairing) failureChance() float64 {
-	failed, base := p.head.Failures(), p.base.Failures()+p.base.OK
-	head, total := failed+p.head.OK, failed+p.base.Failures()
-	chance := 0.0
-	for k := failed; k <= min(total, head); k++ {
-		chance += math.Exp(logChoose(head, k) + logChoose(base, total-k) - logChoose(head+base, total))
-	}
-	return min(chance, 1)
-}
-
-// logChoose is the logarithm of the number of ways to choose k of n.
-func logChoose(n, k int64) float64 {
-	if k < 0 || k > n {
-		return math.Inf(-1)
-	}
-	gamma := func(v int64) float64 { l, _ := math.Lgamma(float64(v) + 1); return l }
-	return gamma(n) - gamma(k) - gamma(n-k)
+	return stat.FisherExact(int(p.head.Failures()), int(p.head.OK), int(p.base.Failures()), int(p.base.OK))
 }
 
 func idOf(g *sides.Group) string {

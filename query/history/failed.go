@@ -2,6 +2,7 @@ package history
 
 import (
 	"database/sql/driver"
+	"slices"
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/schema"
@@ -15,15 +16,38 @@ type failedIn struct {
 	metric  string // empty where the run does not tell
 	session int32  // place among texts
 	began   int64  // start of the run in Unix microseconds
+	wrong   bool   // its result is wrong
 }
 
 // addFailed takes in a run that failed: a row as of add.
 func (h *historian) addFailed(row []driver.Value) {
 	h.Failed++
 	of, session := pointOn{duck.Text(row[0]), duck.Text(row[1])}, duck.Text(row[5])
-	f := failedIn{metric: duck.Text(row[2]), session: h.sessions.place(session)}
+	f := failedIn{metric: duck.Text(row[2]), session: h.sessions.place(session), wrong: row[11] == true}
 	f.began, _ = startOf(row[7], session)
 	h.failed[of] = append(h.failed[of], f)
+}
+
+// dropWrong drops what the points have of sessions in which the result of one of their runs was wrong: they are no win.
+func (h *historian) dropWrong() {
+	wrong := map[pointOn]map[int32]bool{}
+	for of, all := range h.failed {
+		for _, f := range all {
+			if f.wrong && wrong[of] == nil {
+				wrong[of] = map[int32]bool{}
+			}
+			if f.wrong {
+				wrong[of][f.session] = true
+			}
+		}
+	}
+	if len(wrong) == 0 {
+		return
+	}
+	for _, l := range h.byKey {
+		sessions := wrong[l.pointOn()]
+		l.entries = slices.DeleteFunc(l.entries, func(e entry) bool { return sessions[e.session] })
+	}
 }
 
 // okSessions are the sessions with an ok run of each point that failed at some time, also if it has no value.

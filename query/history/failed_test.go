@@ -22,6 +22,25 @@ func failedRun(k, n int, status schema.Status, metric bool) schema.Run {
 	return r
 }
 
+// TestHistoryWrong: a session in which a result of a point was wrong says nothing of how fast the point is.
+func TestHistoryWrong(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for k := range 10 {
+		runs = append(runs, historyRun(k, 0, 100_000))
+	}
+	for k := 10; k < 20; k++ {
+		wrong := failedRun(k, 0, schema.StatusError, true)
+		wrong.Stage, wrong.ErrorKind = schema.StageValidate, schema.KindNotDeterministic
+		right := historyRun(k, 2, 10_000)
+		runs = append(runs, wrong, right)
+	}
+	h := historyOf(t, querytest.Open(t, querytest.NewStore(t, runs...)), history.Request{})
+	if len(h.Series) != 1 || len(h.Series[0].Changes) > 0 || len(h.Rows) != 10 || h.Series[0].Failed != 10 {
+		t.Errorf("%d rows, %+v", len(h.Rows), h.Series)
+	}
+}
+
 // TestHistoryFailedSessions: the sessions count that are after the last value of a series, in which its point failed and no
 // run of it was ok.
 func TestHistoryFailedSessions(t *testing.T) {

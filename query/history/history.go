@@ -94,7 +94,8 @@ type Change struct {
 // Read gives a metric over sessions and where its level changed.
 //
 // The value of a session is the median over its ok runs of purpose measure of the location of a run: of Summary.LogMedian,
-// of p50 where the metric is compared by its difference. Sessions without such a run are missing, not filled in. Of a
+// of p50 where the metric is compared by its difference. Sessions without such a run are missing, not filled in, and so are
+// those in which the result of a run of the point was wrong. Of a
 // session with two sides the head counts: it is the code of its day, while the base is older code that was run again, and
 // would put an old commit to a new date. Runs of a session that differ in their commit are values of their own.
 //

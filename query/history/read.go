@@ -63,7 +63,7 @@ func (in *interned) text(place int32) string { return in.texts[place] }
 // historyRuns and historySummary are the columns of runs that are read; of a metric that is not the primary one the second
 // part is that of samples.
 var (
-	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "started_at", "git_commit"}
+	historyRuns    = []string{"run_id", "session_id", "point_id", "side", "purpose", "machine", "status", "stage", "error_kind", "started_at", "git_commit"}
 	historySummary = []string{"metric", "unit", "better", "p50", "mean", "log_median"}
 )
 
@@ -93,7 +93,7 @@ func (h *historian) read(ctx context.Context, r *scan.Reader, sel scan.Selection
 			rows = "(SELECT " + scan.NamesOf("r", historyRuns) + ", " + scan.NamesOf("s", historySummary) + " FROM " + rows + " AS r LEFT JOIN " +
 				part.Src.Nested(schema.Samples, "") + " AS s ON s.run_id = r.run_id AND s.metric = " + lastText(part.Args) + ")"
 		}
-		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + scan.LocationSQL() + " FROM " + rows
+		text := "SELECT point_id, machine, metric, unit, better, session_id, git_commit, epoch_us(started_at), run_id, status = 'ok', " + scan.LocationSQL() + ", " + scan.WrongSQL + " FROM " + rows
 		err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: part.Args}, func(row []driver.Value) error {
 			runs++
 			if row[9] != true {

@@ -71,6 +71,7 @@ func newHistorian(req Request, window int) *historian {
 
 // order puts together what belongs to a session, and the series in their order.
 func (h *historian) order() {
+	h.dropWrong()
 	ok := h.okSessions()
 	for _, l := range h.byKey {
 		if l.merge(); len(l.entries) > 0 {

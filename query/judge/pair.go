@@ -138,18 +138,19 @@ type Reason string
 
 // The reasons.
 const (
-	FewRuns     Reason = "few_runs"    // fewer than 3 runs of a side; in a gate fewer than 5, or 6 blocks
-	Noise       Reason = "noise"       // the interval is too wide
-	Quantised   Reason = "quantised"   // up to two steps of the clock, which more runs do not tell from nothing
-	Sessions    Reason = "sessions"    // different sessions, and fewer than 7 earlier ones to know what they do
-	Machines    Reason = "machines"    // different machines
-	Clocks      Reason = "clocks"      // different clocks
-	Levels      Reason = "levels"      // a sample is something else on each side
-	Units       Reason = "units"       // different units
-	Order       Reason = "order"       // in a session one side ran before the other, and a drift would look the same
-	Unchecked   Reason = "unchecked"   // the result of a run could not be checked, and may be wrong
-	NotPositive Reason = "nonpositive" // zero or negative values have no ratio
-	NoValues    Reason = "no_values"   // a side has no run with a finite value
+	FewRuns     Reason = "few_runs"     // fewer than 3 runs of a side; in a gate fewer than 5, or 6 blocks
+	Noise       Reason = "noise"        // the interval is too wide
+	Quantised   Reason = "quantised"    // up to two steps of the clock, which more runs do not tell from nothing
+	Sessions    Reason = "sessions"     // different sessions, and fewer than 7 earlier ones to know what they do
+	Machines    Reason = "machines"     // different machines
+	Clocks      Reason = "clocks"       // different clocks
+	Levels      Reason = "levels"       // a sample is something else on each side
+	Units       Reason = "units"        // different units
+	Order       Reason = "order"        // in a session one side ran before the other, and a drift would look the same
+	Unchecked   Reason = "unchecked"    // the result of a run could not be checked, and may be wrong
+	Wrong       Reason = "wrong_result" // the result of a run is wrong
+	NotPositive Reason = "nonpositive"  // zero or negative values have no ratio
+	NoValues    Reason = "no_values"    // a side has no run with a finite value
 )
 
 // Method is what the interval of a change is of.

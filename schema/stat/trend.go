@@ -118,6 +118,9 @@ func (s trendSearch) strength(n int, shift levelShift) float64 {
 
 // logChoose is the logarithm of the number of ways to choose k of n.
 func logChoose(n, k int) float64 {
+	if k < 0 || k > n {
+		return math.Inf(-1)
+	}
 	of := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
 	return of(n) - of(k) - of(n-k)
 }

@@ -10,6 +10,10 @@ import (
 // Measured is the SQL condition of the runs that are compared.
 const Measured = "purpose = 'measure'"
 
+// WrongSQL is the SQL condition of runs whose result is wrong, as schema.IsWrong has it.
+var WrongSQL = "(status = '" + string(schema.StatusError) + "' AND stage = '" + string(schema.StageValidate) +
+	"' AND error_kind IN ('" + strings.Join(schema.WrongResults, "', '") + "'))"
+
 // LocationSQL is LocationOf the metric of each run.
 func LocationSQL() string {
 	var names []string

@@ -41,6 +41,7 @@ type notes struct {
 	NonPositive int64          // of those, runs of a metric compared by its ratio that is not positive
 	Failed      map[string]any // numbers of runs by the status that they ended with, but ok
 	Failure     string         // what one of these says went wrong
+	Wrong       int64          // of these, runs whose result is wrong
 	Warnings    []string       // of its runs, each once, ascending
 	OneBlock    int            // runs whose processes the locations are; 0: these are the runs' own
 	Tick        float64        // of the metric, where runs say that it is coarse
@@ -124,7 +125,7 @@ func (gs Groups) With(metric string) Groups {
 var (
 	groupRun = []string{
 		"run_id", "session_id", "point_id", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine",
-		"status", "error", "warnings", "started_at", "block_index", "repeat_index", "side", "purpose",
+		"status", "stage", "error_kind", "error", "warnings", "started_at", "block_index", "repeat_index", "side", "purpose",
 	}
 	groupMetric = []string{"metric", "unit", "better", "clock", "level", "n_samples", "p50", "mean", "log_median"}
 )

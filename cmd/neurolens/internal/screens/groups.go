@@ -17,10 +17,11 @@ import (
 // groupMeanings explain the words in a table of groups that are not statuses.
 var groupMeanings = map[string]string{
 	query.ReasonMixed:       "runs of the group differ in metric or unit, so that no number stands for them; group by metric and unit too",
-	query.ReasonUnchecked:   "of no point could all results be checked",
+	query.ReasonUnchecked:   "of no point are all results known to be right",
 	query.ReasonNoDirection: "it is not known whether lower or higher values of the metric are better",
 	query.ReasonNoValue:     "no ok run has a value",
 	"profile":               "passes of a profiler are counted, their times are not",
+	wording.WrongResult:     wording.WrongMeaning,
 }
 
 // Groups is the table of groups.
@@ -130,6 +131,12 @@ func groupWords(n wording.Notes, g *query.Group) term.Cell {
 		others["profile"] = all - g.OKRuns
 	}
 	delete(others, string(schema.StatusOK))
+	if g.WrongRuns > 0 {
+		others[wording.WrongResult] = g.WrongRuns
+		if others[string(schema.StatusError)] -= g.WrongRuns; others[string(schema.StatusError)] == 0 {
+			delete(others, string(schema.StatusError))
+		}
+	}
 	var words []string
 	for _, word := range slices.Sorted(maps.Keys(others)) {
 		n.Add(word, groupMeanings[word])
@@ -138,7 +145,8 @@ func groupWords(n wording.Notes, g *query.Group) term.Cell {
 		}
 		words = append(words, word)
 	}
-	if g.Reason != "" && (g.Reason != query.ReasonNoValue || len(words) == 0) {
+	said := g.Reason == query.ReasonNoValue && len(words) > 0 || g.Reason == query.ReasonUnchecked && g.WrongRuns > 0
+	if g.Reason != "" && !said {
 		n.Add(g.Reason, groupMeanings[g.Reason])
 		words = append(words, g.Reason)
 	}

@@ -91,7 +91,7 @@ func (m metricRows) value(run, metric int) term.Cell {
 }
 
 func statusCell(r *query.ListedRun) term.Cell {
-	return term.Cell{Text: string(r.Status), Failed: r.Status.Failed()}
+	return term.Cell{Text: wording.Ended(r.Status, r.Wrong), Failed: r.Status.Failed()}
 }
 
 // AbsentMetrics says of each metric that was asked for and that no run has which ones there are.

@@ -2,6 +2,7 @@ package measuring
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,24 +17,34 @@ import (
 // pointWords are the words of a point's row: how runs that are not ok ended, and the warnings, less those of every point.
 // Each word is explained once below the table.
 func pointWords(n wording.Notes, p *query.SessionPoint, everywhere []string) (words string, failed bool) {
-	var all []string
-	for _, status := range schema.Statuses {
-		count := p.Statuses[string(status)]
-		if count == 0 || status == schema.StatusOK {
-			continue
-		}
-		failed = failed || status.Failed()
-		word := string(status)
-		if count < p.Runs {
-			word = fmt.Sprintf("%d %s", count, status)
-		}
-		all = append(all, word)
-	}
+	ended := maps.Clone(p.Statuses)
 	for _, f := range p.Failures {
-		if reason := term.FirstLine(f.Error); f.Status != reason {
-			n.Add(f.Status, reason)
+		word := wording.Ended(schema.Status(f.Status), schema.IsWrong(schema.Status(f.Status), schema.Stage(f.Stage), f.ErrorKind))
+		if word != f.Status {
+			ended[word] += f.Runs
+			ended[f.Status] -= f.Runs
+		}
+		if reason := term.FirstLine(f.Error); word != reason {
+			n.Add(word, reason)
 		}
 	}
+	var all []string
+	add := func(word string) {
+		count := ended[word]
+		if count > 0 && count < p.Runs {
+			word = fmt.Sprintf("%d %s", count, word)
+		}
+		if count > 0 {
+			all = append(all, word)
+		}
+	}
+	for _, status := range schema.Statuses {
+		if status != schema.StatusOK {
+			failed = failed || status.Failed() && p.Statuses[string(status)] > 0
+			add(string(status))
+		}
+	}
+	add(wording.WrongResult)
 	var own []string
 	for _, word := range p.Warnings {
 		meaning := wording.WarningMeaning(word)

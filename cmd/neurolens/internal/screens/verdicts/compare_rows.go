@@ -203,6 +203,8 @@ func wordOf(r *compare.Row) string {
 	word := string(r.Reason)
 	switch {
 	case word != "":
+	case slices.Contains(r.Flags, compare.FlagWrong):
+		word = compare.FlagWrong
 	case slices.Contains(r.Flags, compare.FlagFailures):
 		word = compare.FlagFailures
 	case len(r.Flags) > 0 && r.Flags[0] != compare.FlagLooks && r.Verdict != judge.Unchanged:

@@ -30,6 +30,7 @@ var meanings = map[string]string{
 	compare.FlagOrder:         "in a session one side ran before the other: a machine that drifts would look the same; bench takes turns",
 	compare.FlagControl:       "the sweep says that no change touches it: what it does, the machine does",
 	compare.FlagFailures:      "a larger share of the runs of the head failed than of the base",
+	compare.FlagWrong:         "a side has a wrong result: that is no win, however fast it is",
 	string(compare.Skipped):   "planned, but not run",
 }
 
@@ -73,7 +74,8 @@ func (w Comparison) failures(places []int) []string {
 	for i, place := range places {
 		r := &w.C.Rows[place]
 		text := r.Failure
-		if text == "" || r.Verdict != compare.Failed && !slices.Contains(r.Flags, compare.FlagFailures) {
+		failing := slices.Contains(r.Flags, compare.FlagFailures) || slices.Contains(r.Flags, compare.FlagWrong)
+		if text == "" || r.Verdict != compare.Failed && !failing {
 			continue
 		}
 		if said++; said <= failuresShown {
