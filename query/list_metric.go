@@ -32,14 +32,7 @@ func metricsOf(ctx context.Context, metrics []string, p *part) error {
 	if err != nil {
 		return err
 	}
-	for _, metric := range metrics {
-		if !found[metric] {
-			p.Absent.Metrics = append(p.Absent.Metrics, metric)
-		}
-	}
-	if len(p.Absent.Metrics) > 0 {
-		p.Absent.Others, err = s.metrics(ctx)
-	}
+	p.Absent, err = s.absent(ctx, metrics, found)
 	return err
 }
 
@@ -71,13 +64,21 @@ func (s samplesOf) table(ctx context.Context, columns string, metrics []string) 
 	})
 }
 
-// metrics are those that any of the runs has.
-func (s samplesOf) metrics(ctx context.Context) (names []string, err error) {
+// absent says which metrics are not among those that were found, and which metrics the runs have then.
+func (s samplesOf) absent(ctx context.Context, metrics []string, found map[string]bool) (a Absent, err error) {
+	for _, metric := range metrics {
+		if !found[metric] {
+			a.Metrics = append(a.Metrics, metric)
+		}
+	}
+	if len(a.Metrics) == 0 {
+		return a, nil
+	}
 	t, err := s.reader.Conn.Table(ctx, duck.Statement{SQL: "SELECT DISTINCT metric" + s.from.SQL + " ORDER BY metric", Args: s.from.Args})
 	for _, row := range t.Rows {
-		names = append(names, row[0].(string))
+		a.Others = append(a.Others, row[0].(string))
 	}
-	return names, err
+	return a, err
 }
 
 // inPlace puts what runs have of a metric in place of what the rows of t, a row an id, have of the primary one. found has the

@@ -19,6 +19,7 @@ type SessionPoint struct {
 	SamplesMax           *int64
 	Metric, Unit, Better string
 	Median, P99, Spread  *float64
+	Metrics              []PointMetric // those that AddMetrics was asked for
 	Warnings             []string
 	Failures             []Failure
 }
@@ -42,10 +43,7 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 	if err != nil {
 		return nil, err
 	}
-	own := "session_id = " + duck.Literal(session)
-	if len(counted) > 0 {
-		own += " OR run_id IN (SELECT unnest(" + scan.TextList(counted) + "))"
-	}
+	own := ownRuns(session, counted)
 	var points []SessionPoint
 	err = db.stores.Ask(ctx, func(r *scan.Reader) error {
 		sel, err := r.Selected(ctx, scan.Question{})
@@ -64,6 +62,15 @@ func (db *DB) SessionPoints(ctx context.Context, session string, counted []strin
 		return nil
 	})
 	return points, err
+}
+
+// ownRuns is the condition of the runs that a session counts as its own.
+func ownRuns(session string, counted []string) string {
+	own := "session_id = " + duck.Literal(session)
+	if len(counted) > 0 {
+		own += " OR run_id IN (SELECT unnest(" + scan.TextList(counted) + "))"
+	}
+	return own
 }
 
 // sessionPointOf reads a row of pointsSQL.

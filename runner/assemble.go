@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -54,8 +55,8 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 	run.Warnings = slices.Concat(o.Warnings, probe.Warnings(a.env, volatile, a.devices))
 	judge(l.Point, &run)
 	stat.Complete(&run)
-	if run.Metric(l.Point.Primary) != nil {
-		run.Primary = l.Point.Primary
+	if name := cmp.Or(l.Point.Primary, schema.PrimaryMetric); run.Metric(name) != nil {
+		run.Primary = name
 	}
 	if primary := run.Metric(schema.PrimaryMetric); primary != nil {
 		floor, _ := strconv.ParseFloat(o.Facts[task.FactTimerFloor], 64) // 0: not known

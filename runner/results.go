@@ -145,7 +145,10 @@ func (a *assembler) results(l sweep.Launch, t *prepare.Target, came launched) []
 		run := a.run(l, t, o, came.volatile)
 		run.Benchmark, run.Variant, run.Backend, run.Model = tool.Benchmark, tool.Variant, tool.Backend, tool.Model
 		run.Precision, run.BatchSize, run.SeqLen, run.Params, run.PointID = tool.Precision, tool.BatchSize, tool.SeqLen, tool.Params, tool.PointID
-		run.Purpose, run.Primary = tool.Purpose, tool.Primary
+		run.Purpose = tool.Purpose
+		if l.Point.Primary == "" || run.Metric(l.Point.Primary) == nil { // the sweep does not say, or the result does not have it
+			run.Primary = tool.Primary
+		}
 		if alike(came.results, tool.PointID) > 1 { // the launch says nothing of which of them is meant
 			run.RepeatIndex, run.BlockIndex, run.PositionIndex = nil, nil, nil
 		}

@@ -47,12 +47,19 @@ What a point runs and is not there (an interpreter, a module, a file, a class or
 function, a model, a program) ends the command before the first run, with exit
 status 2; --dry-run says it too. What a build makes is looked for after it.
 
+The lines of runs and the table at the end show each point's primary metric, or
+those that --metric names side by side. For programs these are metric.NAME, the
+median, and metric.NAME.unit, behind the other columns. All metrics are stored,
+whichever are shown. metric.NAME is also how --metric names one that only the
+benchmark knows.
+
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
 "event" is session, plan, waiting, build, run, look or end; what is not known is
 null.`,
 		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
+  neurolens bench sweep.yaml --metric latency,peak_memory
   neurolens bench sweep.yaml --against main
   neurolens bench sweep.yaml --against main --until-settled
   neurolens bench --schema > sweep.schema.json`,
@@ -97,7 +104,8 @@ type bench struct {
 	sweep     *sweep.Sweep
 	overrides sweep.Overrides
 	rerun     runner.Rerun
-	dir       string // of the store
+	dir       string   // of the store
+	metrics   []string // that are shown, in place of the primary one of each point
 }
 
 // read reads the command line and the sweep file.
@@ -123,7 +131,22 @@ func (b *bench) read(args []string) (err error) {
 	if b.sweep, err = readSweep(b.path, b.overrides); err != nil {
 		return usageError{err}
 	}
-	return nil
+	return b.readMetrics()
+}
+
+// readMetrics reads which metrics are shown.
+func (b *bench) readMetrics() error {
+	var names []string
+	for _, name := range b.flags.metrics {
+		metric, err := b.sweep.Metric(name)
+		if err != nil {
+			return usageErrorf("--metric: %v", err)
+		}
+		names = append(names, metric)
+	}
+	var err error
+	b.metrics, err = metricNames(names)
+	return err
 }
 
 // readSweep reads the sweep file at a path.
@@ -213,7 +236,7 @@ func (b *bench) run() error {
 	if err != nil {
 		return errors.Join(err, out.close(b.app), store.Close())
 	}
-	progress := measuring.NewProgress(b.console(b.format), b.sweep, b.overrides.Against, known)
+	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
 	options := b.options(progress.Observe)
 	options.Planned = out.begin
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
@@ -237,7 +260,7 @@ func (b *bench) run() error {
 	if err == nil && b.cmd.Context().Err() != nil && b.flags.against == "" {
 		fmt.Fprintf(b.stderr, "interrupted: what finished is stored; %s\n", goesOn)
 	}
-	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result}
+	s := measuring.Summary{Reader: b.reader(), Dir: b.dir, Sweep: b.sweep, Elapsed: progress.Elapsed(), Result: result, Metrics: b.metrics}
 	if printed := printSummary(b.app, b.cmd, b.format, s); err == nil {
 		err = printed
 	}

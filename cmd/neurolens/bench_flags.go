@@ -31,6 +31,7 @@ type benchFlags struct {
 	maxTime       time.Duration
 	noSkipAfter   bool
 	wait, schema  bool
+	metrics       []string
 }
 
 // define defines them on the command.
@@ -42,6 +43,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.against, "against", "", "measure the working tree against commit `REF`, side by side")
 	flags.BoolVar(&f.settled, "until-settled", false, "with --against: more runs of each point until the sides are told apart")
 
+	metricFlag(cmd, &f.metrics, "show metrics `NAMES` (default: the primary one)")
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")

@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 )
 
 // summaryPatience is how long the summary may take after an interrupt.
@@ -33,14 +30,10 @@ func printSummary(a *app, cmd *cobra.Command, format string, s measuring.Summary
 		return err
 	}
 	defer db.Close()
-	points, err := db.SessionPoints(ctx, s.Result.Session, s.Counted())
+	points, absent, err := s.Read(ctx, db)
 	if err != nil {
 		return err
 	}
-	position := map[string]int{}
-	for i, p := range s.Sweep.Planned() {
-		position[p.PointID] = i
-	}
-	slices.SortStableFunc(points, func(x, y query.SessionPoint) int { return position[x.PointID] - position[y.PointID] })
-	return a.print(format, answer.TableOf(query.SessionPointFields(), points), func() term.View { return s.View(points) })
+	a.reportAbsent("bench", absent)
+	return a.print(format, s.Table(points), func() term.View { return s.View(points) })
 }

@@ -24,7 +24,8 @@ const columnsHead = "# Columns of answers\n\n" +
 	"What `--format json`, `jsonl`, `csv` and `plain` print, column by column. A time is text, as RFC 3339 in UTC; in `csv` and `plain` a list or\n" +
 	"a map is JSON. A unit \"of the row\" stands in the row's own column `unit`. What is not known is NULL: `null` in JSON, and empty in `csv` and\n" +
 	"`plain`.\n\n" +
-	"`ls` and `show` give columns of runs as they are stored: [FORMAT.md](../schema/FORMAT.md) lists these.\n\n" +
+	"`ls` and `show` give columns of runs as they are stored: [FORMAT.md](../schema/FORMAT.md) lists these. With\n" +
+	"`--metric a,b` of `bench` and `ls` each metric has two columns behind the others, [metric.NAME and metric.NAME.unit](../docs/metrics.md#what-tables-show).\n\n" +
 	"The tables are made of the fields in the code: `go test ./cmd/neurolens -run TestColumns -update` writes this page.\n"
 
 // TestColumns: COLUMNS.md says what each column of an answer means, and is what the fields of the answers say.

@@ -133,9 +133,7 @@ func (a *app) printPages(ctx context.Context, db *query.DB, req query.ListReques
 // reportFound says what could not be listed as it was asked for.
 func (a *app) reportFound(found query.Found) {
 	a.reportNotNumbers(found.NotNumbers)
-	for _, line := range screens.AbsentMetrics(found.Absent) {
-		fmt.Fprintln(a.stderr, term.OneLine("neurolens: ls: "+line))
-	}
+	a.reportAbsent("ls", found.Absent)
 }
 
 // reportNotNumbers says how many values an ordering had to pass over.

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -32,4 +36,11 @@ func metricNames(given []string) ([]string, error) {
 		}
 	}
 	return names, nil
+}
+
+// reportAbsent says which metrics that a command was asked for no run has.
+func (a *app) reportAbsent(command string, absent query.Absent) {
+	for _, line := range screens.AbsentMetrics(absent) {
+		fmt.Fprintln(a.stderr, term.OneLine("neurolens: "+command+": "+line))
+	}
 }

@@ -41,8 +41,8 @@ var keysOfResults = []Key{
 		Doc: "Conditions that the metrics of a run have to meet: a run that does not is an error at validate.",
 	},
 	{
-		Name: "primary", Value: textValue, Default: schema.PrimaryMetric,
-		Doc: "The metric that tables show and comparisons compare.", point: func(p *Point) any { return &p.Primary },
+		Name: "primary", Value: textValue,
+		Doc: "The metric that tables show and comparisons compare. Without it that is latency, or what the results of a tool are about.", point: func(p *Point) any { return &p.Primary },
 	},
 }
 

@@ -222,7 +222,7 @@ func checkDerivedName(m member) error {
 	if !axisName.MatchString(m.key) {
 		return m.value.errorf("want a name of letters, digits, _ and -")
 	}
-	if slices.Contains([]string{schema.PrimaryMetric, "cpu_user", "cpu_system", "peak_memory"}, m.key) {
+	if slices.Contains(measured, m.key) {
 		return m.value.errorf("is what is measured: want another name")
 	}
 	return nil

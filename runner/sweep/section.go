@@ -64,6 +64,9 @@ func readSection(d *document, size *int) (*section, error) {
 	if err := p.program.readResults(d, p.grid); err != nil {
 		return nil, err
 	}
+	if err := p.program.checkPrimary(d); err != nil {
+		return nil, err
+	}
 	if p.skips, err = d.readSkips(p.grid, p.settings.point.Seed); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
-
-	"github.com/neurolens/neurolens/schema"
 )
 
 // maxCount bounds iterations and repeats: every iteration has its place in memory before the run begins.
@@ -156,14 +154,6 @@ func (s *settings) readSkipExit(d *document) error {
 	}
 	d.ask("skip_exit", f)
 	return s.read("skip_exit", f)
-}
-
-func (s *settings) readPrimary(d *document) error {
-	s.point.Primary = schema.PrimaryMetric
-	if f := d.keys["primary"]; f.given() {
-		return s.read("primary", f)
-	}
-	return nil
 }
 
 func (s *settings) readBudget(d *document) error {

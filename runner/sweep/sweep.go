@@ -71,7 +71,7 @@ type Point struct {
 
 	// What is made of its metrics, in the order in which it can be computed, and what they have to meet.
 	Derived, Checks []*Result
-	Primary         string // the metric that it is about
+	Primary         string // the metric that it is about; empty: not given
 
 	// What runs.
 	Executor    schema.Executor

@@ -113,7 +113,7 @@ func TestGuideExample(t *testing.T) {
 			Build: 10 * time.Minute, Setup: 30 * time.Second, Warmup: 15 * time.Second, Measure: 15 * time.Second,
 			Validate: 15 * time.Second, Teardown: 10 * time.Second, Profile: 180 * time.Second,
 		},
-		Origins: map[string]string{"model": layerSweep}, Primary: "latency",
+		Origins: map[string]string{"model": layerSweep},
 	})
 }
 

@@ -57,7 +57,7 @@ func (m metricRows) stacked(v term.View) term.View {
 			v.Rows = append(v.Rows, append(m.cells(merged, i), term.Cell{Text: metric}, m.value(i, k), statusCell(&m.runs[i])))
 		}
 	}
-	v.Below = append(slices.Clone(v.Below), "a row for each metric: the terminal is too narrow for a column each")
+	v.Below = append(slices.Clone(v.Below), wording.RowAMetric)
 	return v
 }
 

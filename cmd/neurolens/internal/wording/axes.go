@@ -141,6 +141,9 @@ func AxisColumn(x Axis) term.Column {
 	return term.Column{Header: header, Right: numbers}
 }
 
+// RowAMetric says that a table of several metrics has no room for a column each.
+const RowAMetric = "a row for each metric: the terminal is too narrow for a column each"
+
 // MetricColumn is the column of a metric that stands beside others, whose name is not cut.
 func MetricColumn(metric string) term.Column {
 	return term.Column{Header: strings.ToUpper(metric), Right: true, Whole: true}

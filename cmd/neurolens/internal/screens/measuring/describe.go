@@ -20,6 +20,7 @@ type description struct {
 	constants []string          // what all points share
 	names     map[string]string // what a point differs in, by point_id: bs=1 seq=64 fp32
 	against   bool              // two commits are compared
+	metrics   []string          // that were asked for, in place of the primary one of each run
 
 	calibration int // points of calibrate, where there are others
 

@@ -109,7 +109,7 @@ func (j *jsonReporter) finished(e runner.Event) {
 	for _, name := range append(slices.Clone(pointColumns), "params") {
 		point[name] = is.Value(name)
 	}
-	j.write([]member{
+	members := []member{
 		{"event", "run"},
 		{"index", int64(e.Index)},
 		{"launches", int64(e.Launches)},
@@ -129,7 +129,11 @@ func (j *jsonReporter) finished(e runner.Event) {
 		{"median", median},
 		{"n_samples", samples},
 		{"remaining_ns", left},
-	})
+	}
+	if len(j.metrics) > 0 {
+		members = append(members, metricMember(e.Run, j.metrics))
+	}
+	j.write(members)
 }
 
 func (j *jsonReporter) end(result runner.Result, elapsed time.Duration) {

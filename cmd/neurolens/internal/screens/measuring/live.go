@@ -123,7 +123,7 @@ func (l *liveReporter) finished(e runner.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.hear(e)
-	name, text := l.launch(e.Launch), resultText(e.Run)
+	name, text := l.launch(e.Launch), resultText(e.Run, l.metrics)
 	s := &l.state
 	s.done, s.name = e.Index+1, ""
 	s.statuses[e.Run.Status]++

@@ -9,7 +9,6 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term/termtest"
-	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -93,7 +92,7 @@ func TestLiveSession(t *testing.T) {
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
 	c := Console{W: m, Screen: term.NewScreen(m, func() (int, int) { return m.Columns, m.Rows }), Color: true, Now: clock.time}
 	s := parsed(t, progressSweep)
-	p := NewProgress(c, s, false, foresight.Foresight{})
+	p := NewProgress(c, Session{Sweep: s})
 	result := clock.play(s, p.Observe)
 	want := `quickstart · builtin:tiny_linear · builtin · 4 points × 2
 repeats = 8 runs · lab3

@@ -47,7 +47,7 @@ func (p *plainReporter) finished(e runner.Event) {
 	if e.Launch.Profile == "" {
 		name += fmt.Sprintf("  repeat %d", e.Launch.Repeat+1)
 	}
-	fmt.Fprintf(p.w, "%*d/%d  %s  %s  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, wording.ShortRun(e.Run.RunID), name, resultText(e.Run))
+	fmt.Fprintf(p.w, "%*d/%d  %s  %s  %s\n", len(strconv.Itoa(e.Launches)), e.Index+1, e.Launches, wording.ShortRun(e.Run.RunID), name, resultText(e.Run, p.metrics))
 }
 
 func (p *plainReporter) end(runner.Result, time.Duration) {}

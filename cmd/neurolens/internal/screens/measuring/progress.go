@@ -38,11 +38,19 @@ type Console struct {
 	Now    func() time.Time
 }
 
-// NewProgress is told what a session runs, whether it compares two commits, and what is known before of what it can find.
-func NewProgress(c Console, s *sweep.Sweep, against bool, known foresight.Foresight) *Progress {
+// Session is what is known of a session before it begins.
+type Session struct {
+	Sweep   *sweep.Sweep
+	Against bool                // two commits are compared
+	Known   foresight.Foresight // of what it can find
+	Metrics []string            // that were asked for, in place of the primary one of each run
+}
+
+// NewProgress is told what a session runs.
+func NewProgress(c Console, s Session) *Progress {
 	p := &Progress{now: c.Now, started: c.Now()}
-	d := describe(s)
-	d.against, d.foresight = against, known
+	d := describe(s.Sweep)
+	d.against, d.foresight, d.metrics = s.Against, s.Known, s.Metrics
 	switch {
 	case c.JSON:
 		p.reporter = &jsonReporter{w: c.W, description: d}

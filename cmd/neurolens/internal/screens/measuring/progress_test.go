@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/neurolens/neurolens/query/foresight"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/task"
@@ -80,7 +79,7 @@ func reported(t *testing.T, json bool) string {
 	clock := &played{now: time.Date(2026, 11, 21, 6, 45, 0, 0, time.UTC)}
 	c := Console{W: &stderr, JSON: json, Now: clock.time}
 	s := parsed(t, progressSweep)
-	p := NewProgress(c, s, false, foresight.Foresight{})
+	p := NewProgress(c, Session{Sweep: s})
 	p.Close(clock.play(s, p.Observe))
 	return stderr.String()
 }

@@ -7,11 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
@@ -24,18 +22,7 @@ type Summary struct {
 	Sweep   *sweep.Sweep
 	Elapsed time.Duration
 	Result  runner.Result
-}
-
-// Counted are the runs of earlier sessions that the session counts as its own. Others of these sessions, that failed or
-// were of other code, are not what it shows.
-func (s Summary) Counted() []string {
-	var all []string
-	for _, p := range s.Result.Plan.Launches {
-		if p.Done != nil {
-			all = append(all, p.Done.RunID)
-		}
-	}
-	return all
+	Metrics []string // that were asked for, each a column; none: the primary one of each point
 }
 
 // View is the table at the end of bench.
@@ -50,31 +37,24 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 		sides = append(sides, wording.Subject{Point: p.Point, Side: p.Side})
 	}
 	constants, varying := wording.Axes(sides, append(slices.Clone(wording.IdentityColumns), "side"))
+	primary := primaryAxis(points)
 	title := append([]string{s.Sweep.Suite}, constants...)
+	if len(s.Metrics) == 0 && primary.all != "" && primary.all != schema.PrimaryMetric {
+		title = append(title, primary.all)
+	}
 	v := term.View{
 		Above: []string{
 			strings.Join(slices.Compact(title), " · "),
 			fmt.Sprintf("session %s · %s · %s", wording.ShortRun(s.Result.Session), s.counts(), schema.ForPeople(float64(s.Elapsed), "ns")),
 		},
 	}
-	for _, x := range varying {
-		v.Columns = append(v.Columns, wording.AxisColumn(x))
-	}
-	v.Columns = append(v.Columns,
-		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
-		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
 	notes, everywhere := wording.Notes{}, common(points)
+	rows := pointRows{points, make([]term.Cell, len(points))}
 	for i := range points {
-		p := &points[i]
-		var cells []term.Cell
-		for _, x := range varying {
-			cells = append(cells, wording.AxisCell(x, i))
-		}
-		words, failed := pointWords(notes, p, everywhere)
-		v.Rows = append(v.Rows, append(cells,
-			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
-			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, term.Cell{Text: words, Failed: failed}))
+		words, failed := pointWords(notes, &points[i], everywhere)
+		rows.words[i] = term.Cell{Text: words, Failed: failed}
 	}
+	v = rows.table(v, s.Metrics, varying, primary)
 	v.Below = append(v.Below, calibrationLines(calibration, notes, everywhere)...)
 	v.Below = append(v.Below, notes.Lines()...)
 	v.Below = append(v.Below, term.Count(len(different), "point")+", "+term.Count(s.Result.Runs()+s.Result.Plan.Done, "run"))
@@ -83,6 +63,7 @@ func (s Summary) View(points []query.SessionPoint) term.View {
 	}
 	v.Below = append(v.Below, "")
 	v.Commands = s.nextCommands(points)
+	v.Compact = rows.compact(v, s.Metrics, varying, s.Reader.Width)
 	return v
 }
 

@@ -88,10 +88,17 @@ func primary(r *schema.Run) (*schema.Metric, schema.Summary) {
 	return m, stat.Summarize(m.Values())
 }
 
-// resultText is how a run ended, in a few words.
-func resultText(r *schema.Run) string {
+// resultText is how a run ended, in a few words: of one that is ok what it has of some metrics, of its primary one where none
+// is named.
+func resultText(r *schema.Run, metrics []string) string {
 	m, s := primary(r)
-	if r.Status == schema.StatusOK && m != nil && s.P50 != nil {
+	switch {
+	case r.Status != schema.StatusOK:
+	case len(metrics) > 0:
+		return metricsText(r, metrics)
+	case m != nil && m.Name != schema.PrimaryMetric:
+		return metricsText(r, []string{m.Name})
+	case m != nil && s.P50 != nil:
 		return fmt.Sprintf("%s  median of %d", schema.ForPeople(*s.P50, m.Unit), *s.N)
 	}
 	text := string(r.Status)

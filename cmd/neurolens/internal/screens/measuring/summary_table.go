@@ -1,0 +1,121 @@
+package measuring
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+)
+
+// primaryMetric is the primary metric of all points that have one, or an axis where they differ in it.
+type primaryMetric struct {
+	all  string
+	axis []wording.Axis // none or one
+}
+
+func primaryAxis(points []query.SessionPoint) (p primaryMetric) {
+	x := wording.AxisOf(points, "metric", func(p *query.SessionPoint) string { return p.Metric })
+	named := slices.DeleteFunc(slices.Clone(x.Values), func(name string) bool { return name == "" })
+	slices.Sort(named)
+	switch named = slices.Compact(named); len(named) {
+	case 0:
+	case 1:
+		p.all = named[0]
+	default:
+		p.axis = []wording.Axis{x}
+	}
+	return p
+}
+
+// pointRows are the rows of the points of a session, each with its words.
+type pointRows struct {
+	points []query.SessionPoint
+	words  []term.Cell
+}
+
+// table adds the table to a view: of the primary metric, or of those that were asked for.
+func (r pointRows) table(v term.View, metrics []string, varying []wording.Axis, primary primaryMetric) term.View {
+	if len(metrics) > 0 {
+		return r.wide(v, metrics, varying)
+	}
+	varying = slices.Concat(varying, primary.axis)
+	v.Columns = append(axisColumns(varying),
+		term.Column{Header: "MEDIAN", Right: true}, term.Column{Header: "P99", Right: true, Drop: 2}, term.Column{Header: "SPREAD", Right: true, Drop: 3},
+		term.Column{Header: "RUNS × N", Right: true, Drop: 1}, term.Column{Header: ""})
+	for i := range r.points {
+		p := &r.points[i]
+		v.Rows = append(v.Rows, append(axisCells(varying, i),
+			term.Cell{Text: output.Quantity(answer.Value(p.Median), p.Unit)}, term.Cell{Text: output.Quantity(answer.Value(p.P99), p.Unit)}, term.Cell{Text: wording.Percent(answer.Value(p.Spread))},
+			term.Cell{Text: wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)}, r.words[i]))
+	}
+	return v
+}
+
+// compact is how a table of several metrics is shown that is too wide; nil of the primary metric.
+func (r pointRows) compact(v term.View, metrics []string, varying []wording.Axis, width int) func() term.View {
+	if len(metrics) == 0 {
+		return nil
+	}
+	v.Columns, v.Rows = nil, nil
+	return func() term.View {
+		merged := wording.MergedAxes(varying)
+		if narrow := r.wide(v, metrics, merged); narrow.Fits(width) {
+			return narrow
+		}
+		return r.stacked(v, metrics, merged)
+	}
+}
+
+// wide has a column a metric.
+func (r pointRows) wide(v term.View, metrics []string, varying []wording.Axis) term.View {
+	v.Columns = axisColumns(varying)
+	for _, metric := range metrics {
+		v.Columns = append(v.Columns, wording.MetricColumn(metric))
+	}
+	v.Columns = append(v.Columns, term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
+	for i := range r.points {
+		cells := axisCells(varying, i)
+		for k := range metrics {
+			cells = append(cells, r.value(i, k))
+		}
+		v.Rows = append(v.Rows, append(cells, term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
+	}
+	return v
+}
+
+// stacked has a row a metric.
+func (r pointRows) stacked(v term.View, metrics []string, varying []wording.Axis) term.View {
+	v.Columns = append(axisColumns(varying), term.Column{Header: "METRIC"}, term.Column{Header: "MEDIAN", Right: true},
+		term.Column{Header: "RUNS", Right: true, Drop: 1}, term.Column{Header: ""})
+	for i := range r.points {
+		for k, metric := range metrics {
+			v.Rows = append(v.Rows, append(axisCells(varying, i), term.Cell{Text: metric}, r.value(i, k),
+				term.Cell{Text: term.Thousands(r.points[i].OKRuns)}, r.words[i]))
+		}
+	}
+	v.Below = append([]string{wording.RowAMetric, ""}, v.Below...)
+	return v
+}
+
+// value is what a point has of a metric.
+func (r pointRows) value(point, metric int) term.Cell {
+	own := &r.points[point].Metrics[metric]
+	return term.Cell{Text: output.Quantity(answer.Value(own.Median), own.Unit)}
+}
+
+func axisColumns(varying []wording.Axis) (columns []term.Column) {
+	for _, x := range varying {
+		columns = append(columns, wording.AxisColumn(x))
+	}
+	return columns
+}
+
+func axisCells(varying []wording.Axis, row int) (cells []term.Cell) {
+	for _, x := range varying {
+		cells = append(cells, wording.AxisCell(x, row))
+	}
+	return cells
+}
