@@ -106,7 +106,7 @@ func (m *merging) all(ctx context.Context) error {
 	for _, f := range here.Live {
 		m.live[f.Run] = f
 	}
-	copied, err := runfile.CopyArtifacts(ctx, m.from, m.into, m.refuse)
+	copied, err := runfile.CopyArtifacts(ctx, m.from, m.into, runfile.ReadPruned(m.into), m.refuse)
 	m.done.Artifacts += copied
 	if err != nil {
 		return err

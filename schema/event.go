@@ -23,9 +23,10 @@ const (
 	EventBless   EventKind = "bless"   // Key is a baseline: these runs, and no others from now on
 	EventLost    EventKind = "lost"    // damage took rows of the table Key, samples or ops; Value is the reason
 	EventFound   EventKind = "found"   // they are there again
+	EventPrune   EventKind = "prune"   // the artifacts with the hashes Value were removed from the store to save room; of no run
 )
 
-var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound}
+var eventKinds = []EventKind{EventRemove, EventRestore, EventTag, EventUntag, EventNote, EventBless, EventLost, EventFound, EventPrune}
 
 // Event is something that was said about runs after they were stored. It never changes; a later event outweighs it.
 type Event struct {
@@ -34,7 +35,7 @@ type Event struct {
 	At      time.Time `json:"at"` // UTC
 	Runs    []string  `json:"runs"`
 	Key     string    `json:"key,omitempty"`   // of a tag, the name of a baseline, or the table whose rows were lost or found
-	Value   string    `json:"value,omitempty"` // of a tag, the text of a note, or why rows were lost
+	Value   string    `json:"value,omitempty"` // of a tag, the text of a note, why rows were lost, or hashes with spaces between them
 }
 
 // Validate refuses an event that means nothing.
@@ -48,8 +49,11 @@ func (e *Event) Validate() error {
 	if e.At.IsZero() {
 		return errors.New("an event has a time")
 	}
-	if len(e.Runs) == 0 && e.Kind != EventBless {
+	if len(e.Runs) == 0 && e.Kind != EventBless && e.Kind != EventPrune {
 		return fmt.Errorf("%s of no run", e.Kind)
+	}
+	if e.Kind == EventPrune && (len(e.Runs) > 0 || !areHashes(e.Value)) {
+		return errors.New("a prune has hashes of artifacts, and no runs")
 	}
 	for _, id := range e.Runs {
 		if _, err := ParseULID(id); err != nil {

@@ -87,12 +87,20 @@ func (s Stages) Launch() int64 {
 	return sum
 }
 
+// The kinds of artifacts that the runner keeps; readers of foreign files may have others.
+const (
+	ArtifactStdout  = "stdout"  // of a command: of its last process
+	ArtifactStderr  = "stderr"  // the same
+	ArtifactFile    = "file"    // that the benchmark wrote
+	ArtifactProfile = "profile" // that a profiler wrote
+)
+
 // Artifact is a file that a run produced.
 type Artifact struct {
 	Kind   string
-	Path   string
-	SHA256 string
-	Bytes  *int64
+	Path   string // as the run knew it
+	SHA256 string // of what is stored of it, see ArtifactPath; empty: nothing is
+	Bytes  *int64 // of the file, as the run left it
 }
 
 // Env says where a run happened. Facts holds the whole manifest; a fact that is not known is absent from it and

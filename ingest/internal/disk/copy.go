@@ -22,14 +22,10 @@ func CopyAs(from fs.FS, name string, into Files, to string) error {
 		return err
 	}
 	defer t.Remove()
-	_, err = io.Copy(t.file, source)
-	if err == nil {
-		err = t.file.Sync()
-	}
-	if closeErr := t.file.Close(); err == nil {
-		err = closeErr
-	}
-	t.file = nil
+	err = t.FillWith(func(w io.Writer) error {
+		_, err := io.Copy(w, source)
+		return err
+	})
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"path"
 	"strings"
@@ -71,7 +72,15 @@ func (t *Temp) Remove() {
 // Fill writes, fsyncs and closes the file. After a failed fsync the kernel may have dropped the data and call the next
 // fsync of the file a success, so there is no next one.
 func (t *Temp) Fill(content []byte) error {
-	_, err := t.file.Write(content)
+	return t.FillWith(func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// FillWith is Fill of what a function writes.
+func (t *Temp) FillWith(write func(io.Writer) error) error {
+	err := write(t.file)
 	if err == nil {
 		err = t.file.Sync()
 	}

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"encoding/hex"
 	"io/fs"
 	"path"
 	"strings"
@@ -163,7 +162,7 @@ func ArtifactHash(name string) string {
 		return ""
 	}
 	sum, _, _ := strings.Cut(parts[2], ".")
-	if b, err := hex.DecodeString(sum); err != nil || len(b) != 32 || sum != strings.ToLower(sum) || sum[:2] != parts[1] {
+	if !schema.IsHash(sum) || sum[:2] != parts[1] {
 		return ""
 	}
 	return sum

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"time"
 
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/layout"
@@ -12,8 +13,8 @@ import (
 )
 
 // CopyArtifacts copies the artifacts that a store lacks, and gives their number. One that does not match its name is
-// handed to refuse.
-func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func(name string, err error)) (int, error) {
+// handed to refuse. One that was pruned here, by its hash, after it was put into the other store is not wanted.
+func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, pruned map[string]time.Time, refuse func(name string, err error)) (int, error) {
 	copied := 0
 	if there, err := disk.Exists(from, schema.ArtifactsDir); err != nil || !there {
 		return 0, err
@@ -41,6 +42,9 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func
 			dirs[path.Dir(s.Path)] = true
 			return nil
 		}
+		if unwanted, err := prunedSince(s, pruned); unwanted || err != nil {
+			return err
+		}
 		if err := CheckArtifact(from, s.Path); err != nil {
 			return refused(InFile(s.Path, err))
 		}
@@ -60,4 +64,14 @@ func CopyArtifacts(ctx context.Context, from fs.FS, into disk.Files, refuse func
 		}
 	}
 	return copied, err
+}
+
+// prunedSince tells whether an artifact was pruned elsewhere after it got its place.
+func prunedSince(s layout.File, pruned map[string]time.Time) (bool, error) {
+	at, gone := pruned[layout.ArtifactHash(s.Path)]
+	if !gone {
+		return false, nil
+	}
+	info, err := s.Entry.Info()
+	return err == nil && info.ModTime().Before(at), err
 }

@@ -1,0 +1,243 @@
+package ingest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/neurolens/neurolens/ingest/internal/disk"
+	"github.com/neurolens/neurolens/ingest/internal/runfile"
+	"github.com/neurolens/neurolens/ingest/internal/storetest"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// keep keeps a text and gives its hash.
+func keep(t *testing.T, s *Store, text string) string {
+	t.Helper()
+	hash, size, err := s.KeepArtifact(strings.NewReader(text))
+	if err != nil || size != int64(len(text)) {
+		t.Fatalf("keeping %.20q: %d B, %v", text, size, err)
+	}
+	return hash
+}
+
+// artifactsOf are the hashes of the artifacts of a store, in order.
+func artifactsOf(t *testing.T, dir string) (hashes []string) {
+	t.Helper()
+	names, err := filepath.Glob(filepath.Join(dir, schema.ArtifactsDir, "*", "*"))
+	storetest.OK(t, err)
+	for _, name := range names {
+		hashes = append(hashes, strings.TrimSuffix(filepath.Base(name), schema.ArtifactSuffix))
+	}
+	slices.Sort(hashes)
+	return hashes
+}
+
+// age gives an artifact the time of so long ago.
+func age(t *testing.T, dir, hash string, ago time.Duration) {
+	t.Helper()
+	storetest.OK(t, os.Chtimes(filepath.Join(dir, schema.ArtifactPath(hash)), time.Time{}, time.Now().Add(-ago)))
+}
+
+// TestKeepArtifact: equal contents are stored once, compressed, under the hash of what is stored.
+func TestKeepArtifact(t *testing.T) {
+	s, dir := newStore(t)
+	text := strings.Repeat("what a run produced\n", 50_000)
+	hash := keep(t, s, text)
+	if again := keep(t, s, text); again != hash {
+		t.Errorf("%s, then %s", hash, again)
+	}
+	empty := keep(t, s, "")
+	want := []string{hash, empty}
+	slices.Sort(want)
+	if got := artifactsOf(t, dir); !slices.Equal(got, want) {
+		t.Fatalf("%v, want %v", got, want)
+	}
+	stored, err := os.ReadFile(filepath.Join(dir, schema.ArtifactPath(hash)))
+	storetest.OK(t, err)
+	if sum := fmt.Sprintf("%x", sha256.Sum256(stored)); sum != hash || len(stored) > len(text)/100 {
+		t.Errorf("%d B with the hash %s, want less than a hundredth of %d B with %s", len(stored), sum, len(text), hash)
+	}
+	z, err := zstd.NewReader(bytes.NewReader(stored))
+	storetest.OK(t, err)
+	defer z.Close()
+	var read bytes.Buffer
+	if _, err := read.ReadFrom(z); err != nil || read.String() != text {
+		t.Errorf("read back %d B: %v", read.Len(), err)
+	}
+	storetest.Whole(t, dir)
+}
+
+// TestKeepArtifactAgain: an artifact that is kept again has the time of now, and one that lost bytes is put there anew.
+func TestKeepArtifactAgain(t *testing.T) {
+	s, dir := newStore(t)
+	hash := keep(t, s, "same")
+	path := filepath.Join(dir, schema.ArtifactPath(hash))
+	age(t, dir, hash, 40*24*time.Hour)
+	keep(t, s, "same")
+	info, err := os.Stat(path)
+	storetest.OK(t, err)
+	if time.Since(info.ModTime()) > artifactFresh {
+		t.Errorf("kept again, and of %s", info.ModTime())
+	}
+	storetest.OK(t, os.Truncate(path, 3))
+	keep(t, s, "same")
+	storetest.Whole(t, dir)
+}
+
+// TestKeepArtifactFaults lets operations of keeping fail in turn: nothing or the whole file is there, and a hash is given only
+// for what was fsynced.
+func TestKeepArtifactFaults(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "store")
+	storetest.OK(t, Init(made))
+	for _, plan := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
+		plan.Fault, plan.Quick = storetest.ErrCrashed, true
+		for hit := true; hit; plan.At++ {
+			files := plan
+			dir := storetest.Copied(t, made)
+			files.OS = storetest.Must(disk.NewOS(dir))
+			s, err := openFiles(dir, "test", &files)
+			if err == nil {
+				_, _, err = s.KeepArtifact(strings.NewReader("what a run produced"))
+			}
+			if err != nil {
+				checkFault(t, &files, err)
+			}
+			if err == nil && (files.Unsync > 0 || len(artifactsOf(t, dir)) != 1) {
+				t.Fatalf("operation %d: kept, with %d failed fsyncs and %v there", files.At, files.Unsync, artifactsOf(t, dir))
+			}
+			storetest.Whole(t, dir)
+			hit = files.Hit
+			storetest.OK(t, os.RemoveAll(dir))
+		}
+		if plan.At < 10 {
+			t.Errorf("%d operations are not many", plan.At)
+		}
+	}
+}
+
+// TestPruneArtifacts: what no run keeps and is old goes, and that is recorded; a dry run does nothing.
+func TestPruneArtifacts(t *testing.T) {
+	s, dir := newStore(t)
+	old, kept, young := keep(t, s, "old"), keep(t, s, "kept"), keep(t, s, "young")
+	age(t, dir, old, 48*time.Hour)
+	age(t, dir, kept, 48*time.Hour)
+	p := Pruning{Keep: map[string]bool{kept: true}, Before: time.Now(), DryRun: true}
+	for _, p.DryRun = range []bool{true, false} {
+		done, err := s.PruneArtifacts(context.Background(), p)
+		if err != nil || done.Files != 1 || done.Left != 2 || done.Young != 1 {
+			t.Fatalf("%+v: %+v, %v", p, done, err)
+		}
+		if got := len(artifactsOf(t, dir)); p.DryRun && got != 3 || !p.DryRun && got != 2 {
+			t.Fatalf("%+v: %d are there", p, got)
+		}
+	}
+	pruned := runfile.ReadPruned(os.DirFS(dir))
+	if got := slices.Collect(maps.Keys(pruned)); !slices.Equal(got, []string{old}) {
+		t.Errorf("recorded as gone: %v, want %s", got, old)
+	}
+	if slices.Contains(artifactsOf(t, dir), old) || !slices.Contains(artifactsOf(t, dir), young) {
+		t.Errorf("there are %v", artifactsOf(t, dir))
+	}
+	storetest.Whole(t, dir)
+}
+
+// TestPruneKeptMeanwhile: an artifact that is kept again while it is pruned stays.
+func TestPruneKeptMeanwhile(t *testing.T) {
+	s, dir := newStore(t)
+	hash := keep(t, s, "same")
+	age(t, dir, hash, 48*time.Hour)
+	going, _, err := s.prunable(context.Background(), Pruning{Before: time.Now().Add(-artifactYoung)})
+	if err != nil || len(going) != 1 {
+		t.Fatalf("%v, %v", going, err)
+	}
+	keep(t, s, "same")
+	storetest.OK(t, s.pruneSome(context.Background(), going, time.Now().Add(-artifactYoung)))
+	if got := artifactsOf(t, dir); !slices.Equal(got, []string{hash}) {
+		t.Errorf("%v, want %s", got, hash)
+	}
+}
+
+// TestPruneFaults: whatever fails, what is gone is recorded as gone, and the next time does the rest.
+func TestPruneFaults(t *testing.T) {
+	s, made := newStore(t)
+	var hashes []string
+	for _, text := range []string{"a", "b", "c"} {
+		hashes = append(hashes, keep(t, s, text))
+	}
+	for _, plan := range []faultyFiles{{}, {Late: true}, {Lasting: true}} {
+		plan.Fault, plan.Quick = storetest.ErrCrashed, true
+		for hit := true; hit; plan.At++ {
+			files := plan
+			dir := storetest.Copied(t, made)
+			for _, hash := range hashes {
+				age(t, dir, hash, 48*time.Hour)
+			}
+			files.OS = storetest.Must(disk.NewOS(dir))
+			prune := func() error {
+				s, err := openFiles(dir, "test", &files)
+				if err == nil {
+					_, err = s.PruneArtifacts(context.Background(), Pruning{Before: time.Now()})
+				}
+				return err
+			}
+			if err := prune(); err != nil {
+				checkFault(t, &files, err)
+			}
+			recorded := runfile.ReadPruned(os.DirFS(dir))
+			for _, hash := range hashes {
+				_, err := fs.Stat(os.DirFS(dir), schema.ArtifactPath(hash))
+				if _, said := recorded[hash]; err != nil && !said {
+					t.Fatalf("operation %d: %s is gone, and nothing says so", files.At, hash)
+				}
+			}
+			files.Healed = true
+			storetest.OK(t, prune())
+			if got := artifactsOf(t, dir); len(got) > 0 {
+				t.Fatalf("operation %d, again: %v are left", files.At, got)
+			}
+			hit = files.Hit
+			storetest.OK(t, os.RemoveAll(dir))
+		}
+	}
+}
+
+// TestMergeAfterPrune: a merge brings the artifacts that are not here, but none that was pruned here since the other
+// store got it.
+func TestMergeAfterPrune(t *testing.T) {
+	from, other := newStore(t)
+	gone, later := keep(t, from, "gone"), keep(t, from, "later")
+	age(t, other, gone, 48*time.Hour)
+	age(t, other, later, 48*time.Hour)
+	s, dir := newStore(t)
+	merge := func() int {
+		done, err := s.Merge(context.Background(), other, func(f LeftOut) { t.Errorf("refused %+v", f) })
+		storetest.OK(t, err)
+		return done.Artifacts
+	}
+	if n := merge(); n != 2 {
+		t.Fatalf("%d artifacts came, want 2", n)
+	}
+	age(t, dir, gone, 48*time.Hour)
+	age(t, dir, later, 48*time.Hour)
+	_, err := s.PruneArtifacts(context.Background(), Pruning{Before: time.Now()})
+	storetest.OK(t, err)
+	age(t, other, later, -time.Hour) // a run of the other store has left it again
+	if n := merge(); n != 1 {
+		t.Errorf("%d artifacts came back, want 1", n)
+	}
+	if got := artifactsOf(t, dir); !slices.Equal(got, []string{later}) {
+		t.Errorf("%v, want %s", got, later)
+	}
+}

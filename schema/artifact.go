@@ -1,0 +1,54 @@
+package schema
+
+import (
+	"encoding/hex"
+	"path"
+	"strings"
+	"time"
+)
+
+// ArtifactSuffix ends the name of an artifact that is stored as a zstd frame.
+const ArtifactSuffix = ".zst"
+
+// ArtifactPath is the path in a store of an artifact that is stored as a zstd frame. Its name is the SHA-256 of the frame,
+// in hex, which Artifact.SHA256 has; of a text that is none it is empty.
+func ArtifactPath(sha256 string) string {
+	if !IsHash(sha256) {
+		return ""
+	}
+	return path.Join(ArtifactsDir, sha256[:2], sha256+ArtifactSuffix)
+}
+
+// IsHash tells whether a text is a SHA-256 in hex, in lower case.
+func IsHash(text string) bool {
+	b, err := hex.DecodeString(text)
+	return err == nil && len(b) == 32 && text == strings.ToLower(text)
+}
+
+// areHashes tells whether a text is hashes with one space between them.
+func areHashes(text string) bool {
+	for hash := range strings.SplitSeq(text, " ") {
+		if !IsHash(hash) {
+			return false
+		}
+	}
+	return true
+}
+
+// PrunedArtifacts tells when artifacts were removed from a store last, by their hashes. One of them may be there again: a
+// later run has left the same bytes, or a merge has brought them.
+func PrunedArtifacts(events []Event) map[string]time.Time {
+	pruned := map[string]time.Time{}
+	for i := range events {
+		e := &events[i]
+		if e.Kind != EventPrune {
+			continue
+		}
+		for hash := range strings.SplitSeq(e.Value, " ") {
+			if pruned[hash].Before(e.At) {
+				pruned[hash] = e.At
+			}
+		}
+	}
+	return pruned
+}
