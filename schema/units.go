@@ -91,6 +91,9 @@ func ForPeople(value float64, storedUnit string) string {
 		name, factor = storedUnit, 1
 	}
 	digits := threeDigits(value / factor)
+	if name == "B" && value == math.Trunc(value) { // there are no parts of a byte
+		digits = strconv.FormatFloat(value, 'f', 0, 64)
+	}
 	if name == "" || name == "ratio" {
 		return digits
 	}
