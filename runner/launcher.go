@@ -18,6 +18,7 @@ type launcher struct {
 	watch   *probe.Watcher
 	extract Extract // reads metrics out of what a run has left
 	read    ReadResults
+	keep    KeepFile
 
 	comparer comparer
 }
@@ -28,6 +29,7 @@ type launched struct {
 	volatile map[string]string // facts of the machine while it ran
 	changed  bool              // what it is of changed before it or while it ran
 	results  []schema.Run      // of the tool that it ran
+	leaving  *leaving          // what becomes of its files
 }
 
 // launch runs the process tree of a launch of a target.
@@ -44,6 +46,8 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	var got computed
 	var results []schema.Run
 	spec.Read = r.reader(ctx, t, &got, &results)
+	leaving := r.newLeaving(t)
+	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
 	before := r.watch.Read()
 	outcome, err := r.pool.Run(ctx, spec, observe)
 	if err != nil {
@@ -54,7 +58,7 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		r.comparer.compare(l, &outcome, got, want)
 	}
 	volatile := probe.Between(before, r.watch.Read())
-	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, results}, nil
+	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, results, leaving}, nil
 }
 
 // build runs the commands of builds as launches are run. observe is told each of them.

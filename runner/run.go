@@ -46,6 +46,9 @@ type Options struct {
 	// Results reads the outputs of benchmark tools; nil: none is read.
 	Results ReadResults
 
+	// Keep stores files that runs have left; nil: none is kept.
+	Keep KeepFile
+
 	// Planned is told the plan before the first launch; an error ends the session. It may be nil.
 	Planned func(*Plan) error
 
@@ -199,7 +202,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		sweep: s, options: o, emit: emit,
 		assembler: assembler{session: id, sweep: s, file: o.Sweep, flags: o.Flags, env: env, sides: make([]side, sides), rules: ruleFacts(s)},
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
-		launcher:  launcher{extract: o.Extract, read: o.Results, comparer: newComparer()},
+		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer()},
 		agenda:    newAgenda(s),
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},
 	}

@@ -126,6 +126,7 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 	}
 	s.limits.noteSkipped(subjectOf(l), came.outcome)
 	run = s.assembler.run(l, t, came.outcome, came.volatile)
+	came.leaving.finish(&run)
 	if run.Status == schema.StatusOK {
 		results = s.assembler.results(l, t, came)
 	}

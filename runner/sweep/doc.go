@@ -169,6 +169,14 @@
 // differs, makes the launch an error. Each run has one process, and no warm-up unless it is given. The name of such an entry is
 // for messages alone.
 //
+// # Files
+//
+//	artifacts: [out/*.json, "{run_dir}/trace*", stdout]   # files that a run leaves, and that are kept with it
+//	artifacts: {files: [out], limit: 1GiB}                # a folder; no file above that, in place of 16MiB
+//
+// {run_dir} is a directory that each run has for itself: in command, env, artifacts, and from of metrics and output. Without
+// artifacts what a failed run printed is kept, and with an empty list nothing. docs/artifacts.md has the rest.
+//
 // # Comparing
 //
 //	thresholds:                       # differences that are none, by metric

@@ -40,6 +40,7 @@ var keysOfResults = []Key{
 		Name: "check", Value: oneOrMany(1, expressionValue), Stored: true, text: conditionsText,
 		Doc: "Conditions that the metrics of a run have to meet: a run that does not is an error at validate.",
 	},
+	artifactsKey,
 	{
 		Name: "primary", Value: textValue,
 		Doc: "The metric that tables show and comparisons compare. Without it that is latency, or what the results of a tool are about.", point: func(p *Point) any { return &p.Primary },

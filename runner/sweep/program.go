@@ -29,6 +29,7 @@ type program struct {
 
 	output    *outputSpec
 	reference *referenceSpec
+	artifacts *artifactsSpec
 	used      []string // axes that stand in texts
 	seed      *int64
 	scope     *scope
@@ -51,11 +52,11 @@ type variable struct {
 }
 
 func readProgram(d *document, axes []axis, seed *int64, size *int) (*program, error) {
-	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed}}
+	p := &program{document: d.file, seed: seed, size: size, scope: &scope{axes: axes, seed: seed, runs: true}}
 	if err := d.checkSeed(axes); err != nil {
 		return nil, err
 	}
-	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference} {
+	for _, read := range []func(*document) error{p.readCommand, p.readSource, p.readEnv, p.readDir, p.readBuild, p.readMetrics, p.readOutput, p.readReference, p.readArtifacts} {
 		if err := read(d); err != nil {
 			return nil, err
 		}
@@ -96,7 +97,7 @@ func (p *program) readSource(d *document) error {
 	if command := d.keys["command"]; command.given() {
 		return f.errorf("there is a command too, on line %d: want one of them", command.line)
 	}
-	t, err := f.template(p.scope)
+	t, err := f.lasting(p.scope)
 	p.source = &t
 	return err
 }
@@ -131,7 +132,7 @@ func (p *program) readDir(d *document) error {
 	if !f.given() {
 		return nil
 	}
-	t, err := f.template(p.scope)
+	t, err := f.lasting(p.scope)
 	p.dir = &t
 	return err
 }
@@ -219,6 +220,7 @@ func (p *program) launch(point *Point, row []*value, backend *value) error {
 	if err := p.fillReference(point, row); err != nil {
 		return err
 	}
+	p.fillArtifacts(point, row)
 	p.fillResults(point)
 	point.FileLine, point.PythonLine, point.BuildLine = p.lines.file, p.lines.python, p.lines.build
 	point.CommandLine = p.lines.command

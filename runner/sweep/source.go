@@ -71,6 +71,9 @@ func (p *program) readBuild(d *document) error {
 		if err != nil {
 			return err
 		}
+		if slices.ContainsFunc(w.templates, template.hasRunDir) {
+			return command.errorf("a build is before all runs, and %s is a directory of each of them", RunDir)
+		}
 		p.build = append(p.build, w)
 	}
 	return nil
@@ -105,7 +108,7 @@ func (p *program) fillBuild(point *Point, row []*value) error {
 func (p *program) fixedEnv() map[string]string {
 	var env map[string]string
 	for _, v := range p.env {
-		if !v.text.fixed() {
+		if !v.text.fixed() || v.text.hasRunDir() {
 			continue
 		}
 		if env == nil {

@@ -69,6 +69,8 @@ type Point struct {
 	Deterministic bool       // every run of it has the same output, bit by bit
 	Compared      bool       // its output is looked at
 
+	Artifacts *Artifacts // which files of its runs are kept; nil: nothing is said
+
 	// What is made of its metrics, in the order in which it can be computed, and what they have to meet.
 	Derived, Checks []*Result
 	Primary         string // the metric that it is about; empty: not given

@@ -25,6 +25,7 @@ type scope struct {
 	axes     []axis
 	seed     *int64 // {seed}, where no axis has that name
 	seedUsed bool
+	runs     bool // {run_dir} is left to the run
 }
 
 // template reads the text of f. {{ and }} are braces, {name} is an axis by its name or an alias, or the seed.
@@ -69,6 +70,8 @@ func (f field) parse(text string, s *scope) (template, error) {
 		case axis >= 0:
 			flush()
 			t.parts = append(t.parts, part{"", axis})
+		case name == runDirName && s.runs:
+			literal.WriteString(RunDir)
 		case name == "seed" && s.seed != nil:
 			s.seedUsed = true
 			literal.WriteString(strconv.FormatInt(*s.seed, 10))
@@ -78,6 +81,20 @@ func (f field) parse(text string, s *scope) (template, error) {
 	}
 	flush()
 	return t, nil
+}
+
+// lasting is a template of what is needed before a run begins.
+func (f field) lasting(s *scope) (template, error) {
+	t, err := f.template(s)
+	if err == nil && t.hasRunDir() {
+		err = f.errorf("%s is a directory of each run alone: it can stand in command, env, artifacts, and from of metrics and output", RunDir)
+	}
+	return t, err
+}
+
+// hasRunDir tells whether the directory of the run stands in the text.
+func (t template) hasRunDir() bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool { return strings.Contains(p.text, RunDir) })
 }
 
 // argument is a text that a program is given, as it is written; one without characters is one too.

@@ -65,7 +65,7 @@ func (r *run) follow(ctx context.Context) {
 	r.finish()
 }
 
-// finish reads the samples of a run that nobody had to end, and lets the supervisor go.
+// finish reads the samples of a run that nobody had to end.
 func (r *run) finish() {
 	r.catchUp()
 	r.closeStage(now())
@@ -77,8 +77,6 @@ func (r *run) finish() {
 	if r.keeper != nil {
 		r.unkept = r.keeper.keep(0)
 	}
-	_ = os.RemoveAll(r.dir) // before the supervisor may go, so that at every moment somebody is there to do it
-	r.release()
 }
 
 // handle takes in what a stream brought.

@@ -92,8 +92,10 @@ type message struct {
 
 // prepare makes the run directory. The supervisor, which is there already, removes it if this process ends now.
 func (r *run) prepare() error {
-	if err := os.Mkdir(r.dir, 0o700); err != nil {
-		return err
+	for _, dir := range []string{r.dir, filepath.Join(r.dir, ownDir)} {
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			return err
+		}
 	}
 	text, err := json.Marshal(r.job)
 	if err != nil {

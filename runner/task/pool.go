@@ -61,10 +61,8 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 			ErrorKind: string(schema.StatusCancelled), Error: cancelledText,
 		}, nil
 	}
-	r := &run{
-		pool: p, spec: spec, job: spec.job(p.killWait), report: progress,
-		dir: filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text()),
-	}
+	dir := filepath.Join(os.TempDir(), "neurolens-run-"+rand.Text())
+	r := &run{pool: p, spec: spec, job: spec.job(p.killWait).in(dir, spec.RunDir), report: progress, dir: dir}
 	if err := r.launch(); err != nil {
 		return Outcome{}, fmt.Errorf("starting a supervisor: %w", err)
 	}
@@ -75,7 +73,13 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	}
 	r.begin()
 	r.follow(ctx)
-	return r.outcome(), nil
+	o := r.outcome()
+	if spec.Leave != nil {
+		spec.Leave(Left{Outcome: &o, Dir: filepath.Join(dir, ownDir), Stdout: r.stdout, Stderr: r.stderr})
+	}
+	_ = os.RemoveAll(dir) // before the supervisor may go, so that at every moment somebody is there to do it
+	r.release()
+	return o, nil
 }
 
 // Close kills and reaps what supervisors that died have left. No Run may be going on.

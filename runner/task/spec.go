@@ -38,6 +38,12 @@ type Spec struct {
 	Keep []string
 	Read func(Kept) Reading `json:"-"`
 
+	// RunDir is a text that stands in Command, Env and Keep for a directory of the run's own: empty when it begins, and gone
+	// after it. Every process of the benchmark finds it in the variable NEUROLENS_RUN_DIR too.
+	RunDir string
+	// Leave is told what the run has left, when nothing of it runs any more and before that is removed.
+	Leave func(Left) `json:"-"`
+
 	// SkipExit is the exit status by which a process of a command says that it cannot run here; 0: there is none.
 	SkipExit int
 

@@ -1,0 +1,189 @@
+package artifact
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Rules say which files of a run are kept.
+type Rules struct {
+	Patterns []string // as filepath.Match has them; a folder stands for all files in it
+	Dir      string   // where relative patterns begin; empty: the working directory
+	RunDir   string   // the text with which a pattern begins that is of the directory of the run
+	Limit    int64    // B of one file; of all files together it is limitOfAll times as much
+}
+
+// The most that is looked at, and that is kept.
+const (
+	maxLooked  = 100_000 // files
+	maxKept    = 1000    // files
+	limitOfAll = 16      // times the limit of one file
+)
+
+// tick is more than the clock of any common file system takes from one reading to the next.
+const tick = 20 * time.Millisecond
+
+// runDirName is what the directory of the run is called in the paths of artifacts.
+const runDirName = "run_dir"
+
+// Found is a file that a run has left.
+type Found struct {
+	Path string // relative to Rules.Dir where it lies in it; of the directory of the run it begins with run_dir/
+	Size int64  // B
+	Why  string // it is not to be kept; empty: it is
+	File string // where it lies
+}
+
+// Finder finds the files of one run.
+type Finder struct {
+	rules  Rules
+	before map[string]fs.FileInfo
+}
+
+// Before looks at the files that are there before a run begins. Where one of them was written a moment ago it waits until the
+// clock of the file system has gone on: else two writes could not be told apart.
+func Before(rules Rules) *Finder {
+	f := &Finder{rules: rules, before: map[string]fs.FileInfo{}}
+	for _, pattern := range rules.Patterns {
+		if !f.isOfRun(pattern) {
+			maps.Copy(f.before, look(f.place(pattern, "")))
+		}
+	}
+	var latest time.Time
+	for _, info := range f.before {
+		if at := changed(info); at.After(latest) {
+			latest = at
+		}
+	}
+	if age := time.Since(latest); age >= 0 && age < tick {
+		time.Sleep(tick - age)
+	}
+	return f
+}
+
+// After gives the files that the run has left, in the order of the patterns and then of their paths. runDir is the directory of
+// the run.
+func (f *Finder) After(runDir string) (found []Found) {
+	known := map[string]bool{}
+	room := f.rules.Limit * limitOfAll
+	for _, pattern := range f.rules.Patterns {
+		files := look(f.place(pattern, runDir))
+		for _, file := range slices.Sorted(maps.Keys(files)) {
+			info := files[file]
+			if known[file] || !f.isOfRun(pattern) && !written(f.before[file], info) {
+				continue
+			}
+			known[file] = true
+			next := Found{Path: f.name(file, runDir), Size: info.Size(), File: file}
+			switch {
+			case len(found) >= maxKept:
+				next.Why = fmt.Sprintf("more than %d files", maxKept)
+			case next.Size > f.rules.Limit:
+				next.Why = "larger than the limit of a file"
+			case next.Size > room:
+				next.Why = "more than the limit of all files of a run"
+			default:
+				room -= next.Size
+			}
+			found = append(found, next)
+		}
+	}
+	return found
+}
+
+// isOfRun tells whether a pattern is of the directory of the run.
+func (f *Finder) isOfRun(pattern string) bool {
+	return f.rules.RunDir != "" && strings.HasPrefix(pattern, f.rules.RunDir)
+}
+
+// place is a pattern with the directory that it begins in.
+func (f *Finder) place(pattern, runDir string) string {
+	switch rest, ofRun := strings.CutPrefix(pattern, f.rules.RunDir); {
+	case ofRun && f.rules.RunDir != "":
+		return literal(runDir) + rest
+	case filepath.IsAbs(pattern) || f.rules.Dir == "":
+		return pattern
+	}
+	return filepath.Join(literal(f.rules.Dir), pattern)
+}
+
+// name is what an artifact is called.
+func (f *Finder) name(file, runDir string) string {
+	if in, err := filepath.Rel(runDir, file); err == nil && filepath.IsLocal(in) {
+		return filepath.ToSlash(filepath.Join(runDirName, in))
+	}
+	if in, err := filepath.Rel(f.rules.Dir, file); err == nil && filepath.IsLocal(in) {
+		return filepath.ToSlash(in)
+	}
+	return filepath.ToSlash(file)
+}
+
+// literal is a path as a pattern that matches it alone.
+func literal(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// look finds the files that a pattern matches, and those in folders that it matches. What cannot be looked at is not there.
+func look(pattern string) map[string]fs.FileInfo {
+	files := map[string]fs.FileInfo{}
+	names, err := filepath.Glob(pattern)
+	if err != nil {
+		return files // the sweep was checked
+	}
+	for _, name := range names {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+		case info.Mode().IsRegular():
+			files[name] = info
+		case info.IsDir():
+			lookIn(name, files)
+		}
+	}
+	return files
+}
+
+// lookIn finds the files in a folder. Links in it lead nowhere.
+func lookIn(folder string, files map[string]fs.FileInfo) {
+	_ = filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+		if err != nil {
+			if e != nil && e.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if len(files) >= maxLooked {
+			return fs.SkipAll
+		}
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			files[name] = info
+		}
+		return nil
+	})
+}
+
+// written tells whether a file is another one than before.
+func written(before, after fs.FileInfo) bool {
+	return before == nil || !os.SameFile(before, after) || before.Size() != after.Size() ||
+		!before.ModTime().Equal(after.ModTime()) || !changed(before).Equal(changed(after))
+}
+
+// Open opens the file, without waiting for anybody.
+func (f *Found) Open() (*os.File, error) {
+	file, err := os.OpenFile(f.File, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, file.Close(), errors.New("it is no file any more"))
+	}
+	return file, nil
+}

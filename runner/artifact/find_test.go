@@ -1,0 +1,102 @@
+package artifact
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+func write(t *testing.T, text string, path ...string) string {
+	t.Helper()
+	name := filepath.Join(path...)
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// left are the files that a run leaves, as "path size why".
+func left(t *testing.T, r Rules, run func(runDir string)) (names []string) {
+	t.Helper()
+	runDir := t.TempDir()
+	f := Before(r)
+	run(runDir)
+	for _, found := range f.After(runDir) {
+		names = append(names, fmt.Sprintf("%s %d%s", found.Path, found.Size, found.Why))
+		file, err := found.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = file.Close()
+	}
+	return names
+}
+
+// TestFind: what the run has written is found by name, by pattern, in folders and in the directory of the run, and what lay there
+// before is not.
+func TestFind(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a [dir]")
+	for _, name := range []string{"old.json", "again.json", "same.json", "out/old", "out/deep/again"} {
+		write(t, "before", dir, name)
+	}
+	kept := write(t, "before", dir, "kept.json")
+	at := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	if err := os.Chtimes(kept, at, at); err != nil {
+		t.Fatal(err)
+	}
+	r := Rules{Patterns: []string{"*.json", "out", "{run_dir}/t*", "again.json", "none"}, Dir: dir, RunDir: "{run_dir}", Limit: 100}
+	got := left(t, r, func(runDir string) {
+		write(t, "after!", dir, "again.json")
+		write(t, "before", dir, "same.json") // the same bytes once more
+		write(t, "before", dir, "kept.json") // and with the time that it had
+		if err := os.Chtimes(kept, at, at); err != nil {
+			t.Fatal(err)
+		}
+		write(t, "after", dir, "out/deep/new")
+		write(t, "after", dir, "out/deep/again")
+		write(t, "trace", runDir, "trace.json")
+		write(t, "other", runDir, "other")
+	})
+	want := []string{"again.json 6", "kept.json 6", "same.json 6", "out/deep/again 5", "out/deep/new 5", "run_dir/trace.json 5"}
+	if runtime.GOOS != "linux" { // whose files say when they were changed, whatever their time of modification
+		want = slices.Delete(want, 1, 2)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestLimits: what is too large is named, with the reason, and not to be kept.
+func TestLimits(t *testing.T) {
+	dir := t.TempDir()
+	got := left(t, Rules{Patterns: []string{"*"}, Dir: dir, Limit: 2}, func(string) {
+		write(t, "abc", dir, "a")
+		write(t, "ab", dir, "b")
+		for i := range limitOfAll {
+			write(t, "cd", dir, fmt.Sprintf("c%02d", i))
+		}
+	})
+	if got[0] != "a 3larger than the limit of a file" || got[1] != "b 2" || got[len(got)-1] != "c15 2more than the limit of all files of a run" {
+		t.Errorf("%q", got)
+	}
+}
+
+// TestMany: more files than are kept of a run are named.
+func TestMany(t *testing.T) {
+	dir := t.TempDir()
+	got := left(t, Rules{Patterns: []string{dir}, Limit: 100}, func(string) {
+		for i := range maxKept + 1 {
+			write(t, "", dir, fmt.Sprintf("%04d", i))
+		}
+	})
+	if last := got[len(got)-1]; len(got) != maxKept+1 || filepath.Base(last) != "1000 0more than 1000 files" {
+		t.Errorf("%d files, the last one %s", len(got), last)
+	}
+}

@@ -1,0 +1,36 @@
+package task
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Left is what a run has left.
+type Left struct {
+	Outcome        *Outcome
+	Dir            string   // that Spec.RunDir stands for
+	Stdout, Stderr *os.File // what was printed, from the first byte on; of a command what its last process did
+}
+
+// runDirVariable tells a benchmark where the directory of the run is.
+const runDirVariable = "NEUROLENS_RUN_DIR"
+
+// ownDir is the directory for the benchmark in the directory of the run.
+const ownDir = "own"
+
+// in is the job of a run that has a directory, for which a word stands in texts.
+func (j job) in(dir, word string) job {
+	own := filepath.Join(dir, ownDir)
+	if word != "" {
+		for _, texts := range []*[]string{&j.Command, &j.Env, &j.Keep} {
+			placed := make([]string, len(*texts))
+			for i, text := range *texts {
+				placed[i] = strings.ReplaceAll(text, word, own)
+			}
+			*texts = placed
+		}
+	}
+	j.Env = append(j.Env[:len(j.Env):len(j.Env)], runDirVariable+"="+own)
+	return j
+}
