@@ -38,7 +38,7 @@ func artifactsOf(t *testing.T, dir string) (hashes []string) {
 	names, err := filepath.Glob(filepath.Join(dir, schema.ArtifactsDir, "*", "*"))
 	storetest.OK(t, err)
 	for _, name := range names {
-		hashes = append(hashes, strings.TrimSuffix(filepath.Base(name), schema.ArtifactSuffix))
+		hashes = append(hashes, strings.TrimSuffix(filepath.Base(name), ".zst"))
 	}
 	slices.Sort(hashes)
 	return hashes

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ArtifactSuffix ends the name of an artifact that is stored as a zstd frame.
-const ArtifactSuffix = ".zst"
+// artifactSuffix ends the name of an artifact that is stored as a zstd frame.
+const artifactSuffix = ".zst"
 
 // ArtifactPath is the path in a store of an artifact that is stored as a zstd frame. Its name is the SHA-256 of the frame,
 // in hex, which Artifact.SHA256 has; of a text that is none it is empty.
@@ -16,7 +16,7 @@ func ArtifactPath(sha256 string) string {
 	if !IsHash(sha256) {
 		return ""
 	}
-	return path.Join(ArtifactsDir, sha256[:2], sha256+ArtifactSuffix)
+	return path.Join(ArtifactsDir, sha256[:2], sha256+artifactSuffix)
 }
 
 // IsHash tells whether a text is a SHA-256 in hex, in lower case.

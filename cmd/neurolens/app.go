@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
 )
@@ -190,6 +191,20 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
+// readProject makes what the nearest project file says the default of variables that are not set.
+func (a *app) readProject() error {
+	said, path, err := project.Settings(a.getenv("HOME"))
+	if format := said["NEUROLENS_FORMAT"]; format != "" && err == nil {
+		_, err = knownFormat("format", format)
+	}
+	if err != nil {
+		return usageErrorf("%s: %w", path, err)
+	}
+	environ := a.getenv
+	a.getenv = func(name string) string { return cmp.Or(environ(name), said[name]) }
+	return nil
+}
+
 // readStores are the stores that a reading command answers from.
 func (a *app) readStores() []string {
 	if len(a.stores) > 0 {
@@ -198,7 +213,7 @@ func (a *app) readStores() []string {
 	if dir := a.getenv("NEUROLENS_STORE"); dir != "" {
 		return []string{dir}
 	}
-	return []string{nearestStore(a.getenv("HOME"))}
+	return []string{project.NearestStore(a.getenv("HOME"))}
 }
 
 // writeStore is the one store that a writing command appends to. If nobody named it and it is above the working directory,
@@ -217,7 +232,7 @@ func (a *app) writeStore() (string, error) {
 // newStore is where a store is made that was asked for by that: here, if it was not named.
 func (a *app) newStore() (string, error) {
 	if len(a.stores) == 0 && a.getenv("NEUROLENS_STORE") == "" {
-		return storeHere, checkStorePath(storeHere)
+		return project.StoreHere, checkStorePath(project.StoreHere)
 	}
 	return a.writeStore()
 }

@@ -238,7 +238,7 @@ func (b *bench) run() error {
 	}
 	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
 	options := b.options(progress.Observe)
-	options.Planned = out.begin
+	options.Planned, options.Keep = out.begin, store.KeepArtifact
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}

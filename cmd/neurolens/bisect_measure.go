@@ -30,6 +30,7 @@ func (b *bisector) measure(ctx context.Context, t bisect.Trial) (*bisect.Session
 	inner, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	options := b.options(b.progress.Observe)
+	options.Keep = b.store.KeepArtifact
 	options.Done, options.Against, options.Head = nil, b.history.Good.ID, t.Commit.ID
 	options.Open = func([]schema.Run) map[string]string {
 		open := map[string]string{}

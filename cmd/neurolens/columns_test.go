@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/history"
@@ -40,7 +41,8 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "history", "One row for each session of a series: a point on a machine as to a metric.", history.Fields()) +
 		columnsSection(t, "ingest --list-formats", "One row for each format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row for each group. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{}).Fields()) +
-		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields())
+		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields()) +
+		columnsSection(t, "show --files", "One row for each file that the run left.", artifacts.Fields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {

@@ -86,7 +86,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	}
 	if cmd.Flags().Changed("since") {
 		var err error
-		if req.Since, err = parseSince(f.since, a.now()); err != nil {
+		if req.Since, err = parseTime("since", f.since, a.now()); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ var law = []struct {
 	{"schema", nil, nil},
 	{"schema/jsontext", nil, []string{"github.com/go-json-experiment/json"}},
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
-	{"ingest", []string{"schema", "ingest/internal", "ingest/table"}, nil},
+	{"ingest", []string{"schema", "ingest/internal", "ingest/table"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"ingest/check", []string{"schema", "ingest/internal", "ingest/table"}, nil},
 	{"ingest/imports", []string{"schema", "ingest", "ingest/foreign"}, nil},
 	{"ingest/table", []string{"schema"}, []string{"github.com/parquet-go/parquet-go"}},
@@ -42,6 +42,7 @@ var law = []struct {
 	}},
 	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go"}}, // and upwards: see layers
 	{"query/answer", []string{"schema"}, nil},
+	{"query/artifacts", []string{"schema", "query"}, []string{"github.com/klauspost/compress/zstd"}},
 	{"query/judge", []string{"schema"}, nil},
 	{"query/report", []string{"schema"}, nil},
 	{"query/internal/arrowio", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
@@ -54,6 +55,7 @@ var law = []struct {
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
 	{"runner/sweep", []string{"schema", "runner/builtin", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
+	{"runner/artifact", nil, nil},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},
@@ -70,6 +72,7 @@ var law = []struct {
 	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
+	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/wording", []string{
@@ -77,7 +80,7 @@ var law = []struct {
 		"ingest/foreign", "runner", // the words of warnings
 	}, nil},
 	{"cmd/neurolens", []string{"schema", "ingest", "query", "runner", "cmd/neurolens/internal"}, []string{
-		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi", "go.yaml.in/yaml",
+		"github.com/spf13/cobra", "golang.org/x/term", "github.com/charmbracelet/x/ansi",
 	}},
 }
 
@@ -171,13 +174,13 @@ var layers = [][]string{
 	{"query/facts"},
 	{"query/internal/sides"},
 	{"query"},
-	{"query/compare", "query/export", "query/history", "query/internal/querytest", "query/sql"},
+	{"query/artifacts", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/sql"},
 	{"query/explain", "query/foresight"},
 }
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/verdicts"},

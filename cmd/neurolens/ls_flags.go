@@ -70,7 +70,7 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 		o.columns = nil
 	}
 	if f.since != "" {
-		if o.since, err = parseSince(f.since, a.now()); err != nil {
+		if o.since, err = parseTime("since", f.since, a.now()); err != nil {
 			return o, err
 		}
 	}
@@ -120,8 +120,8 @@ func quoted(s string) string {
 	return filter.Quote(s)
 }
 
-// parseSince reads how long ago (90s 30m 12h 7d 2w), or a date or time in local time.
-func parseSince(s string, now time.Time) (time.Time, error) {
+// parseTime reads what a flag says: how long ago (90s 30m 12h 7d 2w), or a date or time in local time.
+func parseTime(flag, s string, now time.Time) (time.Time, error) {
 	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
 	if n := len(s); n > 1 && units[s[n-1]] > 0 {
 		if f, err := strconv.ParseFloat(s[:n-1], 64); err == nil && f >= 0 && f*float64(units[s[n-1]]) < 1<<62 {
@@ -133,5 +133,5 @@ func parseSince(s string, now time.Time) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usageErrorf("--since %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", s)
+	return time.Time{}, usageErrorf("--%s %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", flag, s)
 }

@@ -12,12 +12,12 @@ func TestParseSince(t *testing.T) {
 		"2026-11-01T10:00:00Z": time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC),
 		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
 	} {
-		if got, err := parseSince(s, now); err != nil || !got.Equal(want) {
+		if got, err := parseTime("since", s, now); err != nil || !got.Equal(want) {
 			t.Errorf("%s is %v, %v; want %v", s, got, err, want)
 		}
 	}
 	for _, bad := range []string{"", "d", "7", "7y", "-1d", "1e99d", "nand", "yesterday"} {
-		if got, err := parseSince(bad, now); err == nil {
+		if got, err := parseTime("since", bad, now); err == nil {
 			t.Errorf("%q is %v", bad, got)
 		}
 	}

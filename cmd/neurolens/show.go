@@ -6,32 +6,46 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
 func newShowCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var f showFlags
+	cmd := &cobra.Command{
 		Use:   "show [RUN]",
 		Short: "Show one run: samples, metrics, configuration, environment, stages",
 		Long: `Show one run. RUN is its id, or any beginning or end of it that no other run
 has; without it, and as "last", the run that started last. The environment
 begins with what differs from the previous run of the same point on the
-machine. Formats for programs print the run's row, every column of it.`,
+machine. Formats for programs print the run's row, every column of it.
+
+--files lists the files that the run left: those that artifacts of its sweep
+names, and what it printed if it failed. --save writes them into a folder.`,
 		Args: arguments(0, 1, "one run id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id := lastRun
 			if len(args) > 0 {
 				id = args[0]
 			}
-			return runShow(a, cmd, id)
+			return runShow(a, cmd, id, f)
 		},
 	}
+	cmd.Flags().BoolVar(&f.files, "files", false, "list the files that the run left, and what became of them")
+	cmd.Flags().StringVar(&f.save, "save", "", "write the files that are stored into the folder `DIR`")
+	return cmd
+}
+
+// showFlags are the flags of show.
+type showFlags struct {
+	files bool
+	save  string
 }
 
 // lastRun is what people may type for the run that started last. No id has an L.
 const lastRun = "last"
 
-func runShow(a *app, cmd *cobra.Command, id string) error {
+func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
 		db = db.Quiet()
 		if id == lastRun {
@@ -47,6 +61,9 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
+		if f.files || f.save != "" {
+			return a.showFiles(cmd, db, &detail.Run, f.save, format)
+		}
 		if !output.ForPeople(format) {
 			return a.print(format, detail.Table(), nil)
 		}
@@ -54,7 +71,14 @@ func runShow(a *app, cmd *cobra.Command, id string) error {
 		if err != nil {
 			return err
 		}
-		screen := screens.Detail{Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Again: screens.Again(&detail.Run, related.Against, a.stores)}
+		files, err := artifacts.Of(cmd.Context(), db, &detail.Run)
+		if err != nil {
+			return err
+		}
+		screen := screens.Detail{
+			Reader: a.reader(), Facts: factWriter(), Settings: settingNames(), Files: files,
+			Again: screens.Again(&detail.Run, related.Against, a.stores),
+		}
 		return a.printer().View(format, screen.View(detail, related))
 	})
 }

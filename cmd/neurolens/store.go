@@ -35,7 +35,7 @@ func newStoreCommand(a *app) *cobra.Command {
 			Args:  noArguments,
 			RunE:  func(cmd *cobra.Command, _ []string) error { return runStoreInfo(a, cmd.Context()) },
 		},
-		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreRestoreCommand(a),
+		newStoreSealCommand(a), newStoreVerifyCommand(a), newStoreMergeCommand(a), newStoreCompactCommand(a), newStoreRepairCommand(a), newStoreRestoreCommand(a), newStorePruneCommand(a),
 		&cobra.Command{
 			Use:   "views",
 			Short: "Print the SQL of the views, for DuckDB's shell and Python",

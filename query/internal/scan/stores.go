@@ -107,6 +107,15 @@ func (s *Stores) Close() error { return s.closed() }
 // Single tells whether there is one store.
 func (s *Stores) Single() bool { return len(s.dirs) == 1 }
 
+// Paths are the directories of the stores, absolute and without symbolic links.
+func (s *Stores) Paths() []string {
+	paths := make([]string, len(s.dirs))
+	for i, st := range s.dirs {
+		paths[i] = st.path
+	}
+	return paths
+}
+
 // Holds names the store, as it was given to Open, in whose directory a path without symbolic links is; empty: in none.
 func (s *Stores) Holds(path string) string {
 	for _, st := range s.dirs {

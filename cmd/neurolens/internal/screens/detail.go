@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/artifacts"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -32,7 +33,8 @@ type Detail struct {
 	Reader   wording.Reader
 	Facts    facts.Writer // what is known of facts
 	Settings []string     // of a run, which are facts, in their order
-	Again    string       // the command that measures the point once more; empty: it is not known
+	Files    []artifacts.Artifact
+	Again    string // the command that measures the point once more; empty: it is not known
 }
 
 // View has a section for each part of a run that is there.
@@ -49,6 +51,7 @@ func (s Detail) View(d query.Detail, related query.Related) term.View {
 	p.section("stages", stageLines(&run.Stages))
 	p.section("stack", factLines(run, "runner.stack"))
 	p.section("standard error, its end", factLines(run, "runner.stderr_tail"))
+	p.section("files", fileLines(s.Files))
 	p.section("notes", s.noteLines(d))
 	v := term.View{Below: p.lines}
 	if s.Again != "" {

@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"iter"
@@ -9,25 +9,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// storeName is the name of a store that nobody named, and storeHere that one in the working directory.
+// storeName is the name of a store that nobody named, and StoreHere that one in the working directory.
 const (
 	storeName = "runs_store"
-	storeHere = "." + string(os.PathSeparator) + storeName
+	StoreHere = "." + string(os.PathSeparator) + storeName
 )
 
-// nearestStore is the store of a project: runs_store in the working directory or, where there is none, in the nearest
+// NearestStore is the store of a project: runs_store in the working directory or, where there is none, in the nearest
 // directory above that has one, up to the home directory; else the one that could be made here. Above, only one of the
 // same user counts, so that nobody is led to a store that others have put on the way to the root.
-func nearestStore(home string) string {
-	if _, err := os.Lstat(storeHere); err == nil { // whatever it is, it is what is meant
-		return storeHere
+func NearestStore(home string) string {
+	if _, err := os.Lstat(StoreHere); err == nil { // whatever it is, it is what is meant
+		return StoreHere
 	}
 	for above := range foldersAbove(home) {
 		if path := filepath.Join(above, storeName); isStore(path) && isOurs(path) {
 			return path
 		}
 	}
-	return storeHere
+	return StoreHere
 }
 
 // foldersAbove are the directories above the working directory up to the home directory, the nearest first, as paths from

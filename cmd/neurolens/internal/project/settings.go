@@ -1,4 +1,4 @@
-package main
+package project
 
 import (
 	"errors"
@@ -17,24 +17,12 @@ const (
 	maxProjectBytes = 64 << 10
 )
 
-// readProject makes what the nearest project file says the default of variables that are not set.
-func (a *app) readProject() error {
-	path := nearestProject(a.getenv("HOME"))
-	if path == "" {
-		return nil
+// Settings are what the nearest project file makes the default of variables, and its path; none where there is no such file.
+func Settings(home string) (said map[string]string, path string, err error) {
+	if path = nearestProject(home); path != "" {
+		said, err = projectOf(path)
 	}
-	said, err := projectOf(path)
-	if err != nil {
-		return usageErrorf("%s: %w", path, err)
-	}
-	environ := a.getenv
-	a.getenv = func(name string) string {
-		if value := environ(name); value != "" {
-			return value
-		}
-		return said[name]
-	}
-	return nil
+	return said, path, err
 }
 
 // nearestProject is the project file in the working directory or the nearest one above it, as nearestStore looks for a
@@ -95,11 +83,6 @@ func projectOf(path string) (map[string]string, error) {
 			said[variable] = filepath.Join(filepath.Dir(path), value.Value)
 		default:
 			said[variable] = value.Value
-		}
-	}
-	if format := said["NEUROLENS_FORMAT"]; format != "" {
-		if _, err := knownFormat("format", format); err != nil {
-			return nil, err
 		}
 	}
 	return said, nil

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// showFiles prints the files that a run left and, where a folder is named, writes those that are stored into it.
+func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save, format string) error {
+	all, err := artifacts.Of(cmd.Context(), db, run)
+	if err != nil {
+		return err
+	}
+	if save != "" {
+		files, bytes, err := artifacts.Save(all, save)
+		if errors.Is(err, schema.ErrDamaged) {
+			return storeError{err}
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stderr, "%s of %s (%s) saved in %s\n", term.Count(files, "file"), run.RunID, output.Quantity(bytes, "B"), save)
+	}
+	t := answer.TableOf(artifacts.Fields(), all)
+	return a.print(format, t, func() term.View { return screens.Files(all) })
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/artifacts"
+)
+
+func newStorePruneCommand(a *app) *cobra.Command {
+	var older string
+	var dryRun bool
+	cmd := &cobra.Command{
+		Use:   "prune-artifacts --older AGE",
+		Short: "Remove the files that old runs left, to save room",
+		Long: `Remove from artifacts/ the files of runs that started longer than AGE ago (90d,
+2w, 12h), or before a date. A file that a younger run has too stays, and so does
+one that was put into the store within the last day. Runs, samples and all else
+stay: show says of such a file that it was pruned. Nothing brings it back but a
+merge with another store that still has it.`,
+		Example: "  neurolens store prune-artifacts --older 90d --dry-run",
+		Args:    noArguments,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return runStorePrune(a, cmd, older, dryRun) },
+	}
+	cmd.Flags().StringVar(&older, "older", "", "the files of runs that started longer than `AGE` ago (90d) or before a date")
+	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be removed")
+	return cmd
+}
+
+func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error {
+	if older == "" {
+		return usageErrorf("prune-artifacts: --older AGE is missing")
+	}
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	before, err := parseTime("older", older, a.now())
+	if err != nil {
+		return err
+	}
+	return a.withStore(func(dir string, s *ingest.Store) error {
+		db, err := openForReading(cmd.Context(), []string{dir})
+		if err != nil {
+			return err
+		}
+		defer db.Close()
+		kept, err := artifacts.KeptSince(cmd.Context(), db, before)
+		if err != nil {
+			return err
+		}
+		done, err := s.PruneArtifacts(cmd.Context(), ingest.Pruning{Keep: kept, Before: before, DryRun: dryRun})
+		if err != nil {
+			return storeError{err}
+		}
+		count := func(name, unit string) answer.Column {
+			return answer.Column{Name: name, Unit: unit, Type: answer.TypeInteger}
+		}
+		t := answer.Table{
+			Columns: []answer.Column{
+				{Name: "store", Type: answer.TypeText},
+				{Name: "dry_run", Type: answer.TypeBoolean},
+				count("removed", ""), count("removed_bytes", "B"), count("left", ""), count("left_bytes", "B"), count("left_too_new", ""),
+			},
+			Rows: [][]any{{dir, dryRun, int64(done.Files), done.Bytes, int64(done.Left), done.LeftBytes, int64(done.Young)}},
+		}
+		return a.print(format, t, func() term.View { return output.RecordsView(t) })
+	})
+}

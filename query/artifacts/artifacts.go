@@ -1,0 +1,126 @@
+package artifacts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// State is what became of a file that a run left.
+type State string
+
+// The states.
+const (
+	StateStored  State = "stored"   // it is in the store
+	StateNotKept State = "not_kept" // the run was told not to keep it, or could not
+	StatePruned  State = "pruned"   // it was removed from the store to save room
+	StateMissing State = "missing"  // it should be in the store, and is not
+)
+
+// Artifact is a file that a run left.
+type Artifact struct {
+	schema.Artifact
+	State  State
+	Reason string     // why it is not kept; empty: it is, or nobody has said why
+	Pruned *time.Time // when it was removed from the store
+	Stored *int64     // B that it takes in the store
+
+	store schema.Dir // that holds it
+}
+
+// missingArtifact begins the names under which a run says why a file is not kept; the path follows.
+const missingArtifact = "artifact."
+
+// Of gives the artifacts of a run, in the order in which the run has them.
+func Of(ctx context.Context, db *query.DB, run *schema.Run) ([]Artifact, error) {
+	all := make([]Artifact, len(run.Artifacts))
+	gone := false
+	for i, a := range run.Artifacts {
+		all[i] = Artifact{Artifact: a, State: StateNotKept, Reason: run.Env.Missing[missingArtifact+a.Path]}
+		if !schema.IsHash(a.SHA256) {
+			continue
+		}
+		if err := all[i].find(db.Stores()); err != nil {
+			return nil, err
+		}
+		gone = gone || all[i].State == StateMissing
+	}
+	if !gone {
+		return all, ctx.Err()
+	}
+	pruned, err := prunedFrom(db.Stores())
+	for i := range all {
+		if at, said := pruned[all[i].SHA256]; said && all[i].State == StateMissing {
+			all[i].State, all[i].Pruned = StatePruned, &at
+		}
+	}
+	return all, err
+}
+
+// find looks for what is stored of an artifact.
+func (a *Artifact) find(stores *scan.Stores) error {
+	a.State = StateMissing
+	for _, path := range stores.Paths() {
+		info, err := schema.Dir(path).Stat(schema.ArtifactPath(a.SHA256))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("looking for the artifact %s: %w", a.Path, err)
+		}
+		a.State, a.store, a.Stored = StateStored, schema.Dir(path), new(info.Size())
+		return nil
+	}
+	return nil
+}
+
+// prunedFrom tells when artifacts were removed from stores, by their hashes.
+func prunedFrom(stores *scan.Stores) (map[string]time.Time, error) {
+	var events []schema.Event
+	for _, path := range stores.Paths() {
+		listing, err := schema.List(schema.Dir(path), schema.Scope{Newest: 1})
+		if err != nil {
+			return nil, err
+		}
+		more, err := scan.ReadEvents(schema.Dir(path), listing.Events)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, more...)
+	}
+	return schema.PrunedArtifacts(events), nil
+}
+
+// Fields are the columns of artifacts.
+func Fields() []answer.Field[Artifact] {
+	text := func(name, meaning string, of func(*Artifact) string) answer.Field[Artifact] {
+		return answer.Field[Artifact]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(a *Artifact) any { return answer.Text(of(a)) },
+		}
+	}
+	size := func(name, meaning string, of func(*Artifact) *int64) answer.Field[Artifact] {
+		return answer.Field[Artifact]{
+			Column: answer.Column{Name: name, Type: answer.TypeInteger, Unit: "B"}, Meaning: meaning, Of: func(a *Artifact) any { return answer.Value(of(a)) },
+		}
+	}
+	return []answer.Field[Artifact]{
+		text("path", "what the run called the file: relative to its working directory, after run_dir/ where it lay in a directory of the run, or stdout, stderr", func(a *Artifact) string { return a.Path }),
+		text("kind", "file, stdout, stderr, profile, or a word of another tool", func(a *Artifact) string { return a.Kind }),
+		size("bytes", "size of the file, as the run left it", func(a *Artifact) *int64 { return a.Bytes }),
+		text("state", "stored, not_kept, pruned (removed to save room), or missing (it should be there)", func(a *Artifact) string { return string(a.State) }),
+		text("reason", "why it is not kept", func(a *Artifact) string { return a.Reason }),
+		{
+			Column: answer.Column{Name: "pruned_at", Type: answer.TypeTime}, Meaning: "when it was removed from the store",
+			Of: func(a *Artifact) any { return answer.Value(a.Pruned) },
+		},
+		size("stored_bytes", "size in the store, compressed", func(a *Artifact) *int64 { return a.Stored }),
+		text("sha256", "hash of what is stored, and its name in artifacts/", func(a *Artifact) string { return a.SHA256 }),
+	}
+}

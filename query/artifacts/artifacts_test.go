@@ -1,0 +1,198 @@
+package artifacts
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// storeWith is a store with one run that left files, by path and content, and the run.
+func storeWith(t *testing.T, started time.Time, files map[string]string) (dir string, run schema.Run) {
+	t.Helper()
+	dir = filepath.Join(t.TempDir(), "store")
+	if err := ingest.Init(dir); err != nil {
+		t.Fatal(err)
+	}
+	run = runtest.Small()
+	run.RunID, run.StartedAt, run.Artifacts = schema.NewULID(started).String(), started, nil
+	appendTo(t, dir, &run, files)
+	return dir, run
+}
+
+func appendTo(t *testing.T, dir string, run *schema.Run, files map[string]string) {
+	t.Helper()
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for path, text := range files {
+		hash, size, err := s.KeepArtifact(strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: &size})
+	}
+	if err := s.Append(*run); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func open(t *testing.T, dir string) *query.DB {
+	t.Helper()
+	db, err := query.Open(t.Context(), []string{dir}, query.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
+}
+
+// of are the artifacts of a run that is stored.
+func of(t *testing.T, db *query.DB, id string) []Artifact {
+	t.Helper()
+	detail, err := db.Show(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := Of(t.Context(), db, &detail.Run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// TestSave: what is stored comes out as it went in, under its path.
+func TestSave(t *testing.T) {
+	text := strings.Repeat("a trace\n", 1<<17)
+	dir, run := storeWith(t, day, map[string]string{"deep/er/trace.txt": text, "/var/tmp/empty": ""})
+	db, into := open(t, dir), t.TempDir()
+	files, bytes, err := Save(of(t, db, run.RunID), into)
+	if err != nil || files != 2 || bytes != int64(len(text)) {
+		t.Fatalf("%d files, %d B, %v", files, bytes, err)
+	}
+	for name, want := range map[string]string{"deep/er/trace.txt": text, "var/tmp/empty": ""} {
+		if got, err := os.ReadFile(filepath.Join(into, name)); err != nil || string(got) != want {
+			t.Errorf("%s: %d B, %v", name, len(got), err)
+		}
+	}
+}
+
+// TestSaveRefuses: no file is written outside of the folder, or over another one; then none is written at all.
+func TestSaveRefuses(t *testing.T) {
+	for _, path := range []string{"../out", "a/../../out", "/../out", ".", "/", ""} {
+		dir, run := storeWith(t, day, map[string]string{path: "text", "fine": "text"})
+		into := filepath.Join(t.TempDir(), "in")
+		_, _, err := Save(of(t, open(t, dir), run.RunID), into)
+		if _, there := os.Stat(into); !errors.Is(err, fault.ErrInput) || there == nil {
+			t.Errorf("%q: %v, written: %t", path, err, there == nil)
+		}
+	}
+	dir, run := storeWith(t, day, map[string]string{"a/b": "text", "fine": "text"})
+	into := t.TempDir()
+	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(into, "fine")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Save(of(t, open(t, dir), run.RunID), into); !errors.Is(err, fault.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
+		t.Errorf("over a link: %v", err)
+	}
+}
+
+// TestSaveDamaged: a file with another byte than was stored is said to be damaged, and not left behind.
+func TestSaveDamaged(t *testing.T) {
+	dir, run := storeWith(t, day, map[string]string{"x": strings.Repeat("what a run produced, ", 100)})
+	name := filepath.Join(dir, schema.ArtifactPath(run.Artifacts[0].SHA256))
+	stored, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := open(t, dir)
+	for at := range stored {
+		damaged := append([]byte(nil), stored...)
+		damaged[at] ^= 1
+		for _, content := range [][]byte{damaged, stored[:at], append(stored[:len(stored):len(stored)], 'x')} {
+			if err := os.WriteFile(name, content, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			into := t.TempDir()
+			_, _, err := Save(of(t, db, run.RunID), into)
+			if _, there := os.Stat(filepath.Join(into, "x")); !errors.Is(err, schema.ErrDamaged) || there == nil {
+				t.Fatalf("byte %d: %v, left behind: %t", at, err, there == nil)
+			}
+		}
+	}
+}
+
+// TestStates: a file that is not there is pruned where an event says so, and else missing.
+func TestStates(t *testing.T) {
+	dir, run := storeWith(t, day, map[string]string{"x": "text"})
+	db := open(t, dir)
+	if got := of(t, db, run.RunID)[0]; got.State != StateStored || *got.Stored == 0 {
+		t.Errorf("%+v", got)
+	}
+	name := filepath.Join(dir, schema.ArtifactPath(run.Artifacts[0].SHA256))
+	if err := os.Chtimes(name, day, day); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if done, err := s.PruneArtifacts(t.Context(), ingest.Pruning{Before: time.Now()}); err != nil || done.Files != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if got := of(t, db, run.RunID)[0]; got.State != StatePruned || time.Since(*got.Pruned) > time.Hour {
+		t.Errorf("%+v", got)
+	}
+	other, run := storeWith(t, day, map[string]string{"x": "text"})
+	if err := os.RemoveAll(filepath.Join(other, schema.ArtifactsDir)); err != nil {
+		t.Fatal(err)
+	}
+	if got := of(t, open(t, other), run.RunID)[0]; got.State != StateMissing {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestKeptSince: a young run keeps its files, and so do one whose start is not known and one that was removed.
+func TestKeptSince(t *testing.T) {
+	dir, old := storeWith(t, day, map[string]string{"x": "both", "y": "old"})
+	young := runtest.Small()
+	young.RunID, young.StartedAt = schema.NewULID(day.AddDate(0, 1, 0)).String(), day.AddDate(0, 1, 0)
+	appendTo(t, dir, &young, map[string]string{"x": "both", "z": "young"})
+	timeless := runtest.Small()
+	timeless.RunID, timeless.StartedAt = schema.NewULID(time.UnixMilli(0)).String(), time.Time{}
+	appendTo(t, dir, &timeless, map[string]string{"t": "timeless"})
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Annotate(ingest.Annotation{Kind: schema.EventRemove, Runs: []string{young.RunID}}); err != nil {
+		t.Fatal(err)
+	}
+	kept, err := KeptSince(t.Context(), open(t, dir), day.AddDate(0, 0, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, a := range append(young.Artifacts, timeless.Artifacts...) {
+		want[a.SHA256] = true
+	}
+	for _, a := range append(old.Artifacts, append(young.Artifacts, timeless.Artifacts...)...) {
+		if kept[a.SHA256] != want[a.SHA256] {
+			t.Errorf("%s of %s: kept %t, want %t", a.Path, a.SHA256, kept[a.SHA256], want[a.SHA256])
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package artifacts
+
+import (
+	"context"
+	"database/sql/driver"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+)
+
+// KeptSince are the artifacts, by hash, of the runs that started at a time or later, and of those of which it is not known
+// when they did; runs that were removed count, as they may be restored. A store of which a part cannot be read is an error: who
+// knows what its runs keep.
+func KeptSince(ctx context.Context, db *query.DB, since time.Time) (map[string]bool, error) {
+	columns, err := scan.RunColumns([]string{"artifacts", "started_at"})
+	if err != nil {
+		return nil, err
+	}
+	kept := map[string]bool{}
+	err = db.Stores().WithRemoved().Ask(ctx, func(r *scan.Reader) error {
+		clear(kept)
+		for _, part := range r.Src.Parts() {
+			text := "SELECT DISTINCT a.sha256 FROM (SELECT unnest(artifacts) AS a, started_at FROM " + part.Scan(columns, "") + ") " +
+				"WHERE a.sha256 IS NOT NULL AND (started_at IS NULL OR started_at >= $1::TIMESTAMPTZ)"
+			err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{since}}, func(row []driver.Value) error {
+				if hash, ok := row[0].(string); ok {
+					kept[hash] = true
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return kept, err
+}
