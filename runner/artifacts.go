@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -20,6 +21,9 @@ type KeepFile func(content io.Reader) (sha256 string, size int64, err error)
 
 // missingArtifact begins the name of an artifact, where a run says why it is not kept; the path follows.
 const missingArtifact = "artifact."
+
+// profileLimit is the size, in B, up to which what a profiler recorded is kept: it is text that becomes much shorter.
+const profileLimit = 256 << 20
 
 // printedLimit is the size, in B, up to which what a failed run printed is kept without being asked for.
 const printedLimit = 16 << 20
@@ -66,8 +70,9 @@ func (v *leaving) take(left task.Left) {
 		return
 	}
 	for _, found := range v.finder.After(left.Dir) {
-		v.keepFile(found)
+		v.keepFile(schema.ArtifactFile, found)
 	}
+	v.keepProfile(left.Profile)
 	limit := int64(printedLimit)
 	if v.wanted != nil {
 		limit = v.wanted.Limit
@@ -92,9 +97,22 @@ func (v *leaving) hold(word string, file *os.File, limit int64) {
 	}
 }
 
+// keepProfile keeps what a profiler recorded, where there was one.
+func (v *leaving) keepProfile(path string) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	found := artifact.Found{Path: filepath.Base(path), Size: info.Size(), File: path}
+	if found.Size > profileLimit {
+		found.Why = fmt.Sprintf("larger than %d MiB", profileLimit>>20)
+	}
+	v.keepFile(schema.ArtifactProfile, found)
+}
+
 // keepFile keeps a file, or says why it is not.
-func (v *leaving) keepFile(found artifact.Found) {
-	a := schema.Artifact{Kind: schema.ArtifactFile, Path: found.Path, Bytes: &found.Size}
+func (v *leaving) keepFile(kind string, found artifact.Found) {
+	a := schema.Artifact{Kind: kind, Path: found.Path, Bytes: &found.Size}
 	if found.Why != "" {
 		v.add(a, found.Why)
 		return

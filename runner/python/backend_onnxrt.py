@@ -196,11 +196,15 @@ class Backend:
                 self.provider, " ".join(sorted(providers))))
         return nodes
 
-    def end_profile(self):
+    def end_profile(self, keep=""):
+        """The events of the profile, which ends. Its file is removed, or has the path keep from then on."""
         path = self.session.end_profiling()
         with open(path, encoding="utf-8") as file:
             events = json.load(file)
-        os.remove(path)
+        if keep:
+            os.rename(path, keep)
+        else:
+            os.remove(path)
         return events
 
     def computed(self):
@@ -255,7 +259,7 @@ class Backend:
         for _ in range(iterations + 1):
             self.benchmark_fn()
         profile_began = self.session.get_profiling_start_time_ns()
-        events = self.end_profile()
+        events = self.end_profile(self.worker.profile_path)
         self.worker.fact("profile.tick_ns", 1000)
         first_ended = min(e["ts"] + e["dur"] for e in events if e["name"] == "model_run")
         ops = {}

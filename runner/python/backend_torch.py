@@ -223,7 +223,7 @@ class Backend:
 
     def profile(self, iterations):
         operators = self.worker.part("torch_profile").operators
-        return operators(self.torch, self.benchmark_fn, iterations, str(self.device))
+        return operators(self.torch, self.benchmark_fn, iterations, str(self.device), self.worker.profile_path)
 
 
 def addition(torch):

@@ -1,6 +1,8 @@
 package python
 
 import (
+	"encoding/json"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -112,8 +114,10 @@ func TestDimensionParameter(t *testing.T) {
 // TestProfileOfFile: a benchmark that uses torch has a profile as the backend has; another has none.
 func TestProfileOfFile(t *testing.T) {
 	interpreter(t, "torch")
+	var trace []byte
 	profile := func(text string) task.Outcome {
 		spec := specOf(t, Settings{File: "bench.py", Profile: "torch"}, nil)
+		spec.Leave = func(l task.Left) { trace, _ = os.ReadFile(l.Profile) }
 		spec.Dir = folder(t, map[string]string{"bench.py": text})
 		return runSpec(t, spec)
 	}
@@ -125,6 +129,7 @@ func TestProfileOfFile(t *testing.T) {
 	if samples(o) > 0 {
 		t.Errorf("%d samples of a profiled run", samples(o))
 	}
+	checkTrace(t, trace, "aten::mm")
 	o = profile("def run_benchmark(): pass\n")
 	check(t, o, schema.StatusUnsupported, schema.StageProfile, "not_applied", "profiler torch was asked, and nothing has imported torch")
 }
@@ -151,5 +156,20 @@ func TestProfileTorch(t *testing.T) {
 	}
 	if o.Stages.Profile == nil || total > *o.Stages.Profile {
 		t.Errorf("operators took %d ns of the stage, %v", total, o.Stages.Profile)
+	}
+}
+
+// checkTrace wants what a profiler recorded in the format of Chrome's trace viewer, with an event of a name.
+func checkTrace(t *testing.T, text []byte, name string) {
+	t.Helper()
+	type traceEvent struct{ Name string }
+	var trace struct{ TraceEvents []traceEvent }
+	if err := json.Unmarshal(text, &trace); err != nil { // ONNX Runtime writes the events alone
+		if err := json.Unmarshal(text, &trace.TraceEvents); err != nil {
+			t.Fatalf("%.60q: %v", text, err)
+		}
+	}
+	if !slices.Contains(trace.TraceEvents, traceEvent{name}) {
+		t.Errorf("%d events, none of %s", len(trace.TraceEvents), name)
 	}
 }

@@ -46,6 +46,12 @@ func models(t testing.TB) string {
 // runModel runs a backend in a folder on the CPU. ModelFile is one of the folder, which the run is given.
 func runModel(t *testing.T, dir string, settings Settings, config map[string]string) task.Outcome {
 	t.Helper()
+	return runSpec(t, modelSpec(t, dir, settings, config))
+}
+
+// modelSpec is how runModel runs a model.
+func modelSpec(t *testing.T, dir string, settings Settings, config map[string]string) task.Spec {
+	t.Helper()
 	module := map[string]string{"onnxrt": "onnxruntime", "torch": "torch"}[settings.Backend]
 	interpreter(t, module)
 	if settings.Device == "" && settings.Provider == "" {
@@ -63,7 +69,7 @@ func runModel(t *testing.T, dir string, settings Settings, config map[string]str
 		}
 		spec.Program.Files[settings.ModelFile] = model
 	}
-	return runSpec(t, spec)
+	return spec
 }
 
 // sized is a configuration of batch_size, seq_len and precision; empty is not asked for.
@@ -323,10 +329,14 @@ func TestBadModels(t *testing.T) {
 
 // TestProfileONNXRuntime: the nodes of a profile, added up over the runs but for the first.
 func TestProfileONNXRuntime(t *testing.T) {
-	o := runModel(t, models(t), Settings{
+	spec := modelSpec(t, models(t), Settings{
 		Backend: "onnxrt", Model: "builtin:tiny_linear", ModelFile: "tiny_linear.fp16.onnx", Profile: "ort",
 	}, sized("8", "128", "fp16"))
+	var trace []byte
+	spec.Leave = func(l task.Left) { trace, _ = os.ReadFile(l.Profile) }
+	o := runSpec(t, spec)
 	check(t, o, schema.StatusOK, "", "", "")
+	checkTrace(t, trace, "MatMul/product_kernel_time")
 	var names []string
 	for i, op := range o.Ops {
 		names = append(names, op.Name)

@@ -235,7 +235,8 @@ class Benchmark:
         if torch is None:
             raise Unsupported("not_applied", "profiler torch was asked, and nothing has imported torch")
         device = "cuda:%d" % torch.cuda.current_device() if torch.cuda.is_initialized() else "cpu"
-        return self.worker.part("torch_profile").operators(torch, self.benchmark_fn, iterations, device)
+        return self.worker.part("torch_profile").operators(
+            torch, self.benchmark_fn, iterations, device, self.worker.profile_path)
 
     def get_config(self):
         return own_settings(self.optional("get_config"))

@@ -4,9 +4,10 @@ import time
 FIRST = "neurolens::first"  # marks the first iteration
 
 
-def operators(torch, call, iterations, device):
+def operators(torch, call, iterations, device, path):
     """The operators of so many calls, added up by name: the time in an operator itself, without those that it calls,
-    and of an operator that has kernels on a device (cuda:0) the time of these. One call before them is left out."""
+    and of an operator that has kernels on a device (cuda:0) the time of these. One call before them is left out. The
+    whole trace goes to path, in Chrome's format."""
     profiler, on_cuda = torch.profiler, device.startswith("cuda")
 
     def iterate(times):
@@ -22,6 +23,7 @@ def operators(torch, call, iterations, device):
         with profiler.record_function(FIRST):
             iterate(1)
         iterate(iterations)
+    trace.export_chrome_trace(path)
     events = trace.events()
     first = next(event.time_range for event in events if event.name == FIRST)
     ops = {}

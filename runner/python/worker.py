@@ -173,6 +173,7 @@ class Worker:
 
     def __init__(self, run_dir):
         self.run_dir = run_dir
+        self.profile_path = os.path.join(run_dir, "profile.json")  # where a profiler leaves what it recorded
         self.pid = os.getpid()
         self.stage = None
         self.subject = None  # the benchmark, of a user or of a backend

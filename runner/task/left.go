@@ -10,11 +10,15 @@ import (
 type Left struct {
 	Outcome        *Outcome
 	Dir            string   // that Spec.RunDir stands for
+	Profile        string   // the file of a profiler's pass; it need not be there
 	Stdout, Stderr *os.File // what was printed, from the first byte on; of a command what its last process did
 }
 
 // runDirVariable tells a benchmark where the directory of the run is.
 const runDirVariable = "NEUROLENS_RUN_DIR"
+
+// profileFile is where a worker leaves what a profiler recorded, in the directory of the run.
+const profileFile = "profile.json"
 
 // ownDir is the directory for the benchmark in the directory of the run.
 const ownDir = "own"

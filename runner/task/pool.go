@@ -75,7 +75,9 @@ func (p *Pool) Run(ctx context.Context, spec Spec, progress func(Progress)) (Out
 	r.follow(ctx)
 	o := r.outcome()
 	if spec.Leave != nil {
-		spec.Leave(Left{Outcome: &o, Dir: filepath.Join(dir, ownDir), Stdout: r.stdout, Stderr: r.stderr})
+		spec.Leave(Left{
+			Outcome: &o, Dir: filepath.Join(dir, ownDir), Profile: filepath.Join(dir, profileFile), Stdout: r.stdout, Stderr: r.stderr,
+		})
 	}
 	_ = os.RemoveAll(dir) // before the supervisor may go, so that at every moment somebody is there to do it
 	r.release()
