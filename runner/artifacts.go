@@ -161,6 +161,7 @@ func (v *leaving) finish(run *schema.Run) {
 			a.Bytes = &size
 			v.add(a, fmt.Sprintf("larger than the limit of a file, %d B", size))
 		} else if text := v.printed[word]; text != "" {
+			a.Bytes = new(int64(len(text)))
 			v.store(a, strings.NewReader(text))
 		}
 	}

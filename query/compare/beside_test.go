@@ -1,0 +1,110 @@
+package compare_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// TestBesideLatency: whatever stands beside latency in runs (telemetry, metrics that are derived or extracted, checks that hold, files),
+// no answer has another number of latency for it.
+func TestBesideLatency(t *testing.T) {
+	t.Parallel()
+	seeds := uint64(1)
+	if querytest.Long() {
+		seeds = 20
+	}
+	for seed := range seeds {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var plain []schema.Run
+		n := 0
+		for session := range 3 {
+			for batch := range int64(4) {
+				level := 1000 * (1 + random.Float64())
+				for _, side := range []string{"base", "head"} {
+					plain = append(plain, querytest.RunsOf(&n, session, querytest.On(side, 1+batch), wobble(level*(1+.05*random.NormFloat64()))...)...)
+				}
+			}
+		}
+		beside := make([]schema.Run, len(plain))
+		for i, run := range plain {
+			beside[i] = withMore(run, random)
+		}
+		want, got := latencies(t, plain), latencies(t, beside)
+		for name, answer := range want {
+			if !reflect.DeepEqual(got[name], answer) {
+				t.Errorf("seed %d, %s: %+v\nwant %+v", seed, name, got[name], answer)
+			}
+		}
+	}
+}
+
+// withMore is a run with more beside its latency.
+func withMore(run schema.Run, random *rand.Rand) schema.Run {
+	run.Metrics = append([]schema.Metric(nil), run.Metrics...)
+	for k, unit := range []string{"mW", "mJ", "Cel", "ratio", "ns", "1/s"} {
+		if random.IntN(2) == 0 {
+			continue
+		}
+		values := make([]float64, 1+random.IntN(20))
+		for i := range values {
+			values[i] = 1e6 * random.Float64()
+		}
+		m := querytest.RealMetric([]string{"power", "energy", "temperature", "accuracy", "training_time", "my_rate"}[k], unit, values...)
+		m.Summary = stat.Summarize(values)
+		run.Metrics = append(run.Metrics, m)
+	}
+	random.Shuffle(len(run.Metrics), func(i, j int) { run.Metrics[i], run.Metrics[j] = run.Metrics[j], run.Metrics[i] })
+	facts := map[string]string{"runner.check": `["accuracy >= 0"]`, "runner.derived": `{"training_time":"cpu_user"}`, "runner.metrics": `{"accuracy":{}}`}
+	for key, value := range run.Env.Facts {
+		facts[key] = value
+	}
+	run.Env.Facts = facts
+	run.Artifacts = []schema.Artifact{{Kind: schema.ArtifactFile, Path: fmt.Sprint(random.IntN(9)), Bytes: new(random.Int64N(1 << 30))}}
+	return run
+}
+
+// latencies are all numbers of answers that are of latency.
+func latencies(t *testing.T, runs []schema.Run) map[string]any {
+	t.Helper()
+	db := querytest.SealedRuns(t, runs)
+	ctx := context.Background()
+	answers := map[string]any{}
+	for name, req := range map[string]compare.Request{
+		"two sides": {Base: "session=last"}, "sessions": {Base: "session=last~1 side=head", Head: "session=last side=head"},
+		"an axis": {Base: "session=last side=head", Axis: "batch_size", Reference: "1"}, "named": {Base: "session=last", Metrics: []string{"latency"}},
+	} {
+		c := mustCompare(t, db, req)
+		table := answer.TableOf(compare.Fields(true), c.Rows)
+		answers["compare "+name] = table.Rows
+	}
+	h, err := history.Read(ctx, db, history.Request{Filter: "side=head"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers["history"] = answer.TableOf(history.Fields(), h.Rows).Rows
+	grouping, err := db.Groups(ctx, query.GroupRequest{By: []string{"batch_size"}, Best: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answers["groups"] = answer.TableOf(grouping.Fields(), grouping.Groups).Rows
+	err = db.Pages(ctx, query.ListRequest{Since: time.Time{}}, []string{"run_id", "metric", "p50", "p99", "mean", "mad", "stddev", "n_samples", "log_median"}, func(p query.Page) error {
+		answers["ls"] = p.Table.Rows
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
