@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// peakRole is the variable that makes the test binary run the program and print the most memory that it and what it waited
+// for took, in KiB. A process counts the memory of the one that starts it as its own, and that of a test has no bound.
+const peakRole = "NEUROLENS_TEST_PEAK"
+
+// printPeak is the test binary in that role. It gives the exit code of the program.
+func printPeak(args []string) int {
+	cmd := exec.Command(args[0], args[1:]...)
+	cmd.Env = append(os.Environ(), peakRole+"=", programRole+"=1")
+	cmd.Stderr = os.Stderr
+	_ = cmd.Run()
+	usage, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	fmt.Println(usage.Maxrss)
+	return cmd.ProcessState.ExitCode()
+}
+
+// TestLargeOutputs: however much a program writes, a metric in it has the right value, or the run has a status and one line, and
+// the program takes no more memory than for a small output.
+func TestLargeOutputs(t *testing.T) {
+	t.Parallel()
+	const most = 200 << 10 // KiB; 90,000 are those of the smallest sweep
+	for _, c := range []struct {
+		name, command, from, rule, validate string
+		want                                string
+	}{
+		{"file", "truncate -s 1G out", "out", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
+		{"results", "truncate -s 1G out", "out", "read: go-bench", "10m", "error,validate,metric,metric m: out: more than 67108864 B,"},
+		{"stdout", "head -c 1000000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "output_limit,measure,output_limit,more than 67108864 B,"},
+		{"stderr", "head -c 1000000000 /dev/zero >&2", "stderr", "jq: .x", "10m", "output_limit,measure,output_limit,more than 67108864 B,"},
+		{"lines", "yes 'epoch 12345 of 99999, loss 0.25, x 1' | head -c 60000000; echo x 1e-3", "stdout", "regex: 'x (.*)', take: last", "10m", "ok,,,,0.001"},
+		{"one line", "head -c 60000000 /dev/zero", "stdout", "regex: 'x (.*)'", "10m", "error,validate,metric,metric m: stdout: a line has more than 16 MiB,"},
+		{"slow", "head -c 4000000 /dev/zero | tr '\\0' a", "stdout", "regex: '(?:a*b?a*c?a*){60}z'", "300ms", "error,validate,metric,metric m: reading it took more than 300ms; raise timeouts.validate,"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name != "file" {
+				needsLong(t)
+			}
+			dir := t.TempDir()
+			writeFile(t, dir, "s.yaml", fmt.Sprintf("command: [sh, -c, %q]\nrepeats: 1\niterations: 1\nwarmup: 0\ntimeouts: {validate: %s}\nmetrics: {m: {from: %s, %s}}\n", c.command, c.validate, c.from, c.rule))
+			if peak := peakOf(t, dir, "bench", "s.yaml"); peak > most {
+				t.Errorf("it took %d KiB, want at most %d", peak, most)
+			}
+			got := programIn(t, dir, "query", "--format", "csv", `select status, stage, error_kind, regexp_replace(error, '^.*wrote [0-9]+ B, ', '') as error,
+				(select reals[1] from samples s where s.run_id = r.run_id and metric = 'm') as m from runs r where env['runner.read'] is null`)
+			if _, got, _ = strings.Cut(got, "\n"); got != c.want+"\n" {
+				t.Errorf("got %swant %s", got, c.want)
+			}
+		})
+	}
+}
+
+// peakOf runs the program in a directory, and tells its peak of memory in KiB.
+func peakOf(t *testing.T, dir string, args ...string) (peak int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, append([]string{self}, args...)...)
+	cmd.Dir, cmd.Env = dir, append(programEnviron(t), peakRole+"=1")
+	out, _ := cmd.Output()
+	if _, err := fmt.Sscan(string(out), &peak); err != nil {
+		t.Fatalf("%q: %v", out, err)
+	}
+	return peak
+}
