@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 )
 
@@ -58,10 +58,10 @@ func CanonicalAlias(name string) string {
 // number. What is absent is left out. Neither the suite nor anything about the machine, the code or the schedule
 // belongs to it.
 func PointID(r *Run) string {
-	fields := map[string]string{}
+	fields := make([][2]string, 0, 7+len(r.Params))
 	put := func(key, text string) {
 		if text != "" {
-			fields[key] = text
+			fields = append(fields, [2]string{key, text})
 		}
 	}
 	put("benchmark", r.Benchmark)
@@ -76,22 +76,17 @@ func PointID(r *Run) string {
 		put("seq_len", strconv.FormatInt(*r.SeqLen, 10))
 	}
 	for name, text := range r.Params {
-		fields["param."+name] = text
+		fields = append(fields, [2]string{"param." + name, text})
 	}
-	h := sha256.New()
-	h.Write([]byte(identityVersion))
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		writeText(h, key)
-		writeText(h, fields[key])
+	slices.SortFunc(fields, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	hashed := append(make([]byte, 0, 512), identityVersion...)
+	for _, f := range fields {
+		for _, text := range f {
+			hashed = append(binary.BigEndian.AppendUint64(hashed, uint64(len(text))), text...)
+		}
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// writeText writes a text preceded by its length, so that no two lists of texts give the same bytes. Writing to a
-// hash cannot fail.
-func writeText(w io.Writer, text string) {
-	_, _ = w.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
-	_, _ = w.Write([]byte(text))
+	sum := sha256.Sum256(hashed)
+	return hex.EncodeToString(sum[:16])
 }
 
 // sortedUTF16 sorts keys by their UTF-16 code units, as RFC 8785 asks.

@@ -31,6 +31,7 @@ type language struct {
 	seed   *int64
 	params map[string]string // the parameter of a name
 	values map[string]any    // of facts that were asked for, and of the point
+	data   map[[2]string]any // what datum gave: a text is that of many points
 	// results are values of metrics by the names that they have in an expression; nil where none may be named.
 	results map[string]any
 	point   *Point
@@ -58,7 +59,7 @@ func (d *document) speak(g *grid, seed *int64) *language {
 // newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
 // has not, are NULL.
 func newLanguage(g *grid, facts *fact.Machine, seed *int64, elsewhere map[string]bool) *language {
-	l := &language{facts: facts, seed: seed, params: map[string]string{}, values: map[string]any{}}
+	l := &language{facts: facts, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
 	names := map[string]expression.Kind{}
 	for _, f := range fact.All() {
 		names[f.Name] = f.Kind
@@ -122,6 +123,16 @@ func datum(text, typed string) any {
 		}
 	}
 	return text
+}
+
+// datum is that of a text, which is looked at once.
+func (l *language) datum(text, typed string) any {
+	value, known := l.data[[2]string{text, typed}]
+	if !known {
+		value = datum(text, typed)
+		l.data[[2]string{text, typed}] = value
+	}
+	return value
 }
 
 // compile reads an expression whose value is to be of a kind. Numbers and switches of YAML are expressions too.
@@ -193,7 +204,7 @@ func (l *language) value(name string) any {
 	}
 	if axis, is := l.params[name]; is {
 		if text, has := l.point.Params[axis]; has {
-			return datum(text, l.point.Values[axis])
+			return l.datum(text, l.point.Values[axis])
 		}
 		return nil
 	}
