@@ -63,6 +63,8 @@ func (e *expansion) expand(o Overrides) (*Sweep, error) {
 // addAll makes the points of all sections.
 func (e *expansion) addAll() error {
 	e.blockOf, e.lines, e.removed = map[string]int{}, map[string]int{}, map[*yaml.Node]int{}
+	rows := int(min(e.rows(), maxLaunches)) // a point is large: to grow a list of them copies each several times
+	e.points, e.of = make([]Point, 0, rows), make([]*section, 0, rows)
 	for _, p := range e.sections {
 		if err := e.add(p, nil, p.grid.line); err != nil {
 			return p.own(err)

@@ -29,17 +29,22 @@ func (g *grid) count(e *entry) float64 {
 	return points
 }
 
+// rows is how many rows the grids have together: points, but for those that are taken out.
+func (e *expansion) rows() (rows float64) {
+	for _, p := range e.sections {
+		rows += p.grid.count(nil)
+		for i := range p.grid.include {
+			rows += p.grid.count(&p.grid.include[i])
+		}
+	}
+	return rows
+}
+
 // checkSize refuses more launches than anyone waits for.
 func (e *expansion) checkSize(against bool) error {
-	launches := 0.0
+	launches := e.rows()
 	if e.calibrate.given() {
 		launches += float64(len(builtin.Calibrations()))
-	}
-	for _, p := range e.sections {
-		launches += p.grid.count(nil)
-		for i := range p.grid.include {
-			launches += p.grid.count(&p.grid.include[i])
-		}
 	}
 	factors := "points x repeats"
 	if launches *= float64(e.whole().Repeats); against {
