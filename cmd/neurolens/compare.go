@@ -43,6 +43,10 @@ Of different sessions points are also judged relative to what all of them share
 (RELATIVE), as a machine that was slower moves all points and code few: to the
 points that the sweep names as controls, else to the middle of 8 or more.
 
+Of several metrics (--metric) each is judged in its own direction, and corrected
+over its points by itself, with --gate over those of all. A table has a row for
+a point, in a terminal that is too narrow for that one for each metric of it.
+
 CHANGE is the middle of the differences between runs of both sides (Hodges and
 Lehmann), which need not be that of the middles.
 
@@ -55,11 +59,12 @@ the exit status is 1 for a regression, else 0.`,
   neurolens compare backend=torch backend=onnxrt --by batch_size
   neurolens compare --gate session=last
   neurolens compare --gate=regression --threshold 5% session=last
+  neurolens compare session=last --metric latency,accuracy
   neurolens compare --matrix variant=a session=last --metric latency,energy`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&f.metrics, "metric", nil, "compare metrics `NAMES` (default: the primary one)")
+	metricFlag(cmd, &f.metrics, "compare metrics `NAMES` (default: the primary one)")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
 	flags.StringSliceVar(&f.by, "by", nil, "one line for each group of points of equal `KEYS`")
 	flags.StringVar(&f.matrix, "matrix", "", "compare each value of an axis with one: `AXIS=VALUE`")
@@ -73,6 +78,10 @@ the exit status is 1 for a regression, else 0.`,
 // request turns flags and arguments into one request.
 func (f *compareFlags) request(args []string) (compare.Request, error) {
 	if err := f.gate.misplaced(args); err != nil {
+		return compare.Request{}, err
+	}
+	var err error
+	if f.metrics, err = metricNames(f.metrics); err != nil {
 		return compare.Request{}, err
 	}
 	req := compare.Request{Metrics: f.metrics, Rules: judge.Rules{Strict: f.strict, Gate: f.gate != gateOff}, Absolute: !f.relative}
@@ -92,7 +101,6 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 			return req, usageErrorf("compare: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", len(args))
 		}
 	}
-	var err error
 	req.Thresholds, err = thresholds(f.thresholds)
 	return req, err
 }
@@ -121,11 +129,8 @@ func thresholds(texts []string) (map[string]compare.Threshold, error) {
 
 // needsAll tells whether a table takes every point.
 func (f *compareFlags) needsAll() bool {
-	return f.all || len(f.by) > 0 || f.sideBySide()
+	return f.all || len(f.by) > 0 || len(f.metrics) > 1
 }
-
-// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
-func (f *compareFlags) sideBySide() bool { return f.matrix != "" && len(f.metrics) > 1 }
 
 func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error {
 	req, err := f.request(args)

@@ -101,10 +101,10 @@ func (c *Comparison) By(keys []string) ([]Group, error) {
 
 // GeometricMean is the geometric mean of the ratios of a metric less 1, over the points that both sides have and that are no
 // controls; points is how many they are. It is NaN where there are none.
-func (c *Comparison) GeometricMean() (mean float64, points int) {
+func (c *Comparison) GeometricMean(metric string) (mean float64, points int) {
 	var changes []float64
 	for _, p := range c.Points {
-		if p.Ratio && !math.IsNaN(p.Change) && !p.Control {
+		if p.Metric == metric && p.Ratio && !math.IsNaN(p.Change) && !p.Control {
 			changes = append(changes, p.Change)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/facts"
-	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
@@ -98,7 +97,7 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 	}
 	raised := false
 	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		m.Reader, m.chosen = r, nil
+		m.Reader, m.chosen, m.names = r, nil, nil
 		if !raised { // the next time there is more
 			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
@@ -272,10 +271,12 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		common := m.axis == "" && inCommon(base, head)
 		if a.Names || common {
 			if base, head = base.With(metric), head.With(metric); len(base)+len(head) == 0 {
-				return nil, fault.Input("compare: no run has the metric %q", fault.Brief(metric))
+				return nil, m.NoMetric(ctx, "compare", metric)
 			}
 			by := newMatcher(base, head, m.axis, common)
-			m.names = by.differs
+			if m.names == nil && len(base) > 0 && len(head) > 0 { // a metric that one side lacks says nothing of the sides
+				m.names = by.differs
+			}
 			return by.match(base, head)
 		}
 		a.Names = true

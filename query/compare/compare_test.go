@@ -102,7 +102,7 @@ func TestCompareTwoSides(t *testing.T) {
 	if g := c.Gate(); g.Regressions != 1 || g.Unsettled != 0 || g.Points != 3 || g.Looks != 1 {
 		t.Errorf("gate %+v", g)
 	}
-	mean, points := c.GeometricMean()
+	mean, points := c.GeometricMean("latency")
 	if want := math.Cbrt(1.1*.9) - 1; points != 3 || math.Abs(mean-want) > .002 {
 		t.Errorf("geometric mean %g of %d points, want %g", mean, points, want)
 	}
@@ -315,7 +315,7 @@ func TestCompareWrong(t *testing.T) {
 	if want := []string{"estimate unchecked <", "estimate wrong_resul", "improved <nil> -0.89", "improved <nil> -0.89"}; !slices.Equal(said, want) {
 		t.Errorf("got %q, want %q", said, want)
 	}
-	if _, points := got.GeometricMean(); points != 2 {
+	if _, points := got.GeometricMean("latency"); points != 2 {
 		t.Errorf("the mean is over %d points, want 2", points)
 	}
 	if g := got.Gate(); g.Unsettled != 2 || g.Regressions != 0 {

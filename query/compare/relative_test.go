@@ -72,7 +72,7 @@ func TestCompareRelative(t *testing.T) {
 		if g := got.Gate(); g.Points != c.points-c.controls || g.Unsettled != g.Points {
 			t.Errorf("%+v: the gate is about %d points, %d of them unsettled", c, g.Points, g.Unsettled)
 		}
-		if _, n := got.GeometricMean(); n != c.points-c.controls {
+		if _, n := got.GeometricMean("latency"); n != c.points-c.controls {
 			t.Errorf("%+v: the mean is of %d points", c, n)
 		}
 		if c.judged == 0 {

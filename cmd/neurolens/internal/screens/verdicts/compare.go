@@ -2,7 +2,6 @@ package verdicts
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -37,21 +36,23 @@ type Asked struct {
 	Strict, All                     bool
 }
 
-// sideBySide tells whether metrics become columns: where each value of an axis is compared in several of them.
-func (a Asked) sideBySide() bool { return a.Axis != "" && len(a.Metrics) > 1 }
+// sideBySide tells whether metrics become columns.
+func (w Comparison) sideBySide() bool {
+	return len(w.Asked.Metrics) > 1 && len(w.C.Metrics) > 1 && len(w.Asked.By) == 0
+}
 
 // View is the comparison as a table: worst first, what did not change counted.
 func (w Comparison) View() term.View {
 	v := term.View{Above: w.head()}
 	var narrow func() ([]term.Column, [][]term.Cell)
+	var several *beside
 	switch {
 	case len(w.Asked.By) > 0:
 		v.Columns, v.Rows = w.groups()
-	case w.Asked.sideBySide():
-		var hidden int
-		if v.Columns, v.Rows, hidden = w.matrix(); hidden > 0 {
-			v.Below = append(v.Below, fmt.Sprintf("… and %s more (--all)", term.Thousands(hidden)), "")
-		}
+	case w.sideBySide():
+		b := w.besides()
+		several = &b
+		v = b.around(v)
 	default:
 		rows := w.shown()
 		varying := w.pointAxes(rows)
@@ -73,6 +74,9 @@ func (w Comparison) View() term.View {
 		v.Below = append(v.Below, "")
 		v.Commands = []string{"next  " + next}
 	}
+	if several != nil {
+		v = several.view(v)
+	}
 	if narrow != nil {
 		v.Compact = func() term.View {
 			compact := v
@@ -92,7 +96,7 @@ func (w Comparison) head() []string {
 
 // shared says what RELATIVE is relative to.
 func (w Comparison) shared() (lines []string) {
-	if len(w.Asked.By) > 0 || w.Asked.sideBySide() {
+	if len(w.Asked.By) > 0 || w.Asked.Axis != "" && w.sideBySide() {
 		return nil // there is no such column
 	}
 	for _, metric := range w.C.Metrics {
@@ -140,30 +144,20 @@ func (w Comparison) comparesPoints() bool {
 
 // subject says what all points have in common: what was measured, and what is no difference.
 func (w Comparison) subject() []string {
-	metrics := strings.Join(w.C.Metrics, ", ")
-	if len(w.C.Rows) > 0 && len(w.C.Metrics) == 1 {
-		if better := w.better(); better != "" {
-			metrics += ", " + better + " is better"
-		}
-		if zone := w.deadZone(); zone != "" && w.Gate == "" {
-			metrics += "; less than " + zone + " is no change"
-		}
+	if len(w.C.Metrics) > 1 {
+		return append(term.Heading(w.constants(true)), w.directions()...)
 	}
-	return term.Heading(append(w.constants(true), metrics))
-}
-
-// better is which values of the one metric are, where that is the same for all points.
-func (w Comparison) better() string {
-	better := map[string]bool{}
-	for _, p := range w.C.Points {
-		if p.Metric != "" {
-			better[p.Better] = true
+	metric := strings.Join(w.C.Metrics, "") // the one, or none
+	text := metric
+	if len(w.C.Rows) > 0 && metric != "" {
+		if better := w.better(metric); better != "" {
+			text += ", " + better + " is better"
+		}
+		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
+			text += "; less than " + zone + " is no change"
 		}
 	}
-	if len(better) > 1 {
-		return ""
-	}
-	return strings.Join(slices.Collect(maps.Keys(better)), "")
+	return term.Heading(append(w.constants(true), text))
 }
 
 // constants are the fields in which all rows are equal: those in which all points are, or those in which others differ or
@@ -176,19 +170,6 @@ func (w Comparison) constants(common bool) []string {
 			slices.ContainsFunc(w.C.Differs, func(d facts.Difference) bool { return is(d.Name) })
 	})
 	return constants
-}
-
-// deadZone is the difference below which there is none, as it was given: an amount is another share of each point. It is
-// empty where every difference counts.
-func (w Comparison) deadZone() string {
-	switch threshold := w.C.Thresholds[w.C.Metrics[0]]; {
-	case threshold.Value == 0:
-		return ""
-	case threshold.Absolute:
-		return strings.TrimPrefix(wording.SignedQuantity(threshold.Value, w.C.Rows[0].Unit), "+")
-	default:
-		return wording.Share(threshold.Value)
-	}
 }
 
 // side is one line about a side.
@@ -309,7 +290,7 @@ func (w Comparison) shown() []int {
 	for i := range w.C.Rows {
 		r := &w.C.Rows[i]
 		all = append(all, i)
-		if r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict) {
+		if isLoud(r) {
 			loud = append(loud, i)
 		}
 	}
@@ -317,6 +298,11 @@ func (w Comparison) shown() []int {
 		return all
 	}
 	return loud
+}
+
+// isLoud tells whether somebody has to read a row.
+func isLoud(r *compare.Row) bool {
+	return r.Verdict != judge.Unchanged || slices.Contains(r.Flags, compare.FlagFailures) || called(r.RelativeVerdict)
 }
 
 // hidden counts the points that are not shown.

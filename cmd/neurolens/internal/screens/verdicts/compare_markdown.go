@@ -18,9 +18,10 @@ func (w Comparison) Markdown() []byte {
 	case len(w.Asked.By) > 0:
 		columns, rows := w.groups()
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
-	case w.Asked.sideBySide():
+	case w.sideBySide():
 		w.Asked.All = true
-		columns, rows, _ := w.matrix()
+		several := w.besides()
+		columns, rows := several.table(several.varying(several.places()), w.Asked.Axis == "")
 		term.View{Columns: columns, Rows: rows}.Markdown(&b)
 	default:
 		loud, rest := w.split()

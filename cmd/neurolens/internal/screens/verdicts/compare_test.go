@@ -107,13 +107,14 @@ func TestMatrixHasEveryPoint(t *testing.T) {
 		}
 	}
 	w := Comparison{C: &c, Asked: Asked{Axis: "variant", Metrics: c.Metrics}}
-	_, rows, hidden := w.matrix()
-	if len(rows) != CompareRows || hidden != 5 || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
-		t.Errorf("%d rows, %d hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
+	b := w.besides()
+	_, rows := b.table(b.varying(b.places()), false)
+	if hidden := b.notShown(); len(rows) != CompareRows || hidden != "… and 5 more points (--all)" || rows[19][2].Text != term.Unknown || rows[19][5].Text == term.Unknown {
+		t.Errorf("%d rows, %q hidden; the last is %v", len(rows), hidden, rows[len(rows)-1])
 	}
 	w.Asked.All = true
-	if _, rows, hidden = w.matrix(); len(rows) != 25 || hidden != 0 {
-		t.Errorf("%d rows of all, %d hidden", len(rows), hidden)
+	if b = w.besides(); len(b.pairs) != 25 || b.notShown() != "" {
+		t.Errorf("%d rows of all, %q hidden", len(b.pairs), b.notShown())
 	}
 }
 

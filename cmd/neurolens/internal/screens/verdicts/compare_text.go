@@ -132,7 +132,11 @@ func (w Comparison) counts() []string {
 		lines = append(lines, line)
 	}
 	changed := counts[judge.Regressed] + counts[judge.Improved] + counts[judge.Changed]
-	if mean, points := w.C.GeometricMean(); points > 1 && len(w.C.Metrics) == 1 {
+	lines = append(lines, w.metricCounts()...)
+	if len(w.C.Metrics) > 1 && changed > 0 && w.Gate == "" { // a gate corrects over all
+		lines = append(lines, fmt.Sprintf("at most %d %% of the changed rows of each metric are expected to be false", int(100*judge.Level)))
+	}
+	if mean, points := w.C.GeometricMean(strings.Join(w.C.Metrics, "")); points > 1 && len(w.C.Metrics) == 1 {
 		line := fmt.Sprintf("geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
 		if changed > 0 && w.Gate == "" {
 			line += fmt.Sprintf(" · at most %d %% of the changed rows are expected to be false", int(100*judge.Level))

@@ -1,0 +1,83 @@
+package verdicts
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// directions say of each of several metrics which values are better, and what is no change.
+func (w Comparison) directions() []string {
+	var lines [][2]string
+	for _, metric := range w.C.Metrics {
+		text := "which values are better is not known: changed, and no winner"
+		if better := w.better(metric); better != "" {
+			text = better + " is better"
+		}
+		if zone := w.deadZone(metric); zone != "" && w.Gate == "" {
+			text += "; less than " + zone + " is no change"
+		}
+		lines = append(lines, [2]string{metric, text})
+	}
+	return term.Pairs(lines)
+}
+
+// better is which values of a metric are, where that is the same for all points.
+func (w Comparison) better(metric string) string {
+	better := map[string]bool{}
+	for _, p := range w.C.Points {
+		if p.Metric == metric {
+			better[p.Better] = true
+		}
+	}
+	if len(better) > 1 {
+		return ""
+	}
+	return strings.Join(slices.Collect(maps.Keys(better)), "")
+}
+
+// deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.
+// It is empty where every difference counts.
+func (w Comparison) deadZone(metric string) string {
+	switch threshold := w.C.Thresholds[metric]; {
+	case threshold.Value == 0:
+		return ""
+	case threshold.Absolute:
+		unit := threshold.Unit
+		if i := slices.IndexFunc(w.C.Rows, func(r compare.Row) bool { return r.Metric == metric }); i >= 0 {
+			unit = cmp.Or(w.C.Rows[i].Unit, unit)
+		}
+		return strings.TrimPrefix(wording.SignedQuantity(threshold.Value, unit), "+")
+	default:
+		return wording.Share(threshold.Value)
+	}
+}
+
+// metricCounts say of each of several metrics what became of its points, and their geometric mean.
+func (w Comparison) metricCounts() []string {
+	if len(w.C.Metrics) < 2 {
+		return nil
+	}
+	var lines [][2]string
+	for _, metric := range w.C.Metrics {
+		counts := map[judge.Verdict]int{}
+		for _, p := range w.C.Points {
+			if p.Metric == metric && !p.Control {
+				counts[p.Verdict]++
+			}
+		}
+		text := verdictCounts(counts)
+		if mean, points := w.C.GeometricMean(metric); points > 1 {
+			text += fmt.Sprintf("; geometric mean %s over %s", wording.Signed(mean), term.Count(points, "matched point"))
+		}
+		lines = append(lines, [2]string{metric, text})
+	}
+	return term.Pairs(lines)
+}
