@@ -251,12 +251,23 @@ func compareWith(o *task.Outcome, p *sweep.Point, got, want computed) {
 		addError(o, m.name, m.value)
 	}
 	switch {
-	case e.NotFinite > 0:
-		fail(o, schema.KindOutput, fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, len(want.array.Values)))
+	case e.NotFinite+e.Reference > 0:
+		fail(o, schema.KindOutput, notFinite(e, len(want.array.Values)))
 	case e.Mismatched > 0 && len(p.Checks) == 0:
 		fail(o, schema.KindOutput, fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
 			e.Mismatched, len(want.array.Values), e.MaxError, t.Relative, t.Absolute))
 	}
+}
+
+// notFinite says where values are infinite or no number.
+func notFinite(e output.Errors, of int) string {
+	switch {
+	case e.Reference == 0:
+		return fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, of)
+	case e.NotFinite == 0:
+		return fmt.Sprintf("%d of %d values of the reference are not finite", e.Reference, of)
+	}
+	return fmt.Sprintf("of %d values %d of the output and %d of the reference are not finite, and NaN is equal to nothing", of, e.NotFinite, e.Reference)
 }
 
 // addError adds one number as a metric; what is none is missing.

@@ -19,11 +19,12 @@ type Errors struct {
 	Relative   float64 // the 2-norm of the differences over that of the reference; NaN where the reference is zero
 	Cosine     float64 // of the angle between the two; NaN where one of them is zero
 	Mismatched int     // values that differ by more than the tolerance
-	NotFinite  int     // values that are infinite or no number where the reference is a number
+	NotFinite  int     // values that are infinite or no number, but those where both have the same infinity
+	Reference  int     // the same of the reference
 }
 
-// Compare gives the errors of an output. Where both have the same infinity, or both no number, they agree. An error says that
-// the two cannot be compared.
+// Compare gives the errors of an output. Where both have the same infinity they agree; no number agrees with nothing, as in
+// numpy.allclose. An error says that the two cannot be compared.
 func Compare(got, want Array, t Tolerance) (Errors, error) {
 	if !slices.Equal(got.Shape, want.Shape) {
 		return Errors{}, fmt.Errorf("the output has shape %v, the reference %v", got.Shape, want.Shape)
@@ -38,17 +39,20 @@ func Compare(got, want Array, t Tolerance) (Errors, error) {
 	var squares, wants, gots, products sum
 	for i, w := range want.Values {
 		g := got.Values[i]
-		if same(g, w) {
-			continue // both are infinite alike, or no number: there is no difference to add
+		if math.IsInf(g, 0) && g == w {
+			continue // there is no difference to add
 		}
 		d := math.Abs(g - w)
-		if !finite(g) && finite(w) {
+		if !finite(g) {
 			e.NotFinite++
+		}
+		if !finite(w) {
+			e.Reference++
 		}
 		if !finite(g) || !finite(w) || d > t.Absolute+t.Relative*math.Abs(w) {
 			e.Mismatched++
 		}
-		if !(d <= e.MaxError) {
+		if !math.IsNaN(e.MaxError) && !(d <= e.MaxError) {
 			e.MaxError = d
 		}
 		squares.add(d * d)
@@ -65,11 +69,6 @@ func Compare(got, want Array, t Tolerance) (Errors, error) {
 	e.Relative = ratio(math.Sqrt(squares.total()), math.Sqrt(wants.total()))
 	e.Cosine = ratio(products.total(), math.Sqrt(wants.total())*math.Sqrt(gots.total()))
 	return e, nil
-}
-
-// same tells whether two values agree though their difference is no number.
-func same(a, b float64) bool {
-	return math.IsNaN(a) && math.IsNaN(b) || math.IsInf(a, 0) && a == b
 }
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -26,8 +26,12 @@ func TestCompare(t *testing.T) {
 		{vector(1, 1.0005), vector(1, 1), Errors{RMSE: math.Sqrt(0.5) * (1.0005 - 1), MaxError: 1.0005 - 1, Relative: (1.0005 - 1) / math.Sqrt2, Cosine: 0.99999996876}},
 		{vector(1, nan), vector(1, 1), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 1, NotFinite: 1}},
 		{vector(1, inf), vector(1, 1), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1, NotFinite: 1}},
-		{vector(1, nan, inf), vector(1, nan, inf), Errors{Cosine: 1}},
-		{vector(1, 2), vector(1, inf), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1}},
+		{vector(1, inf, -inf), vector(1, inf, -inf), Errors{Cosine: 1}},
+		{vector(1, inf), vector(1, -inf), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1, NotFinite: 1, Reference: 1}},
+		{vector(nan, 1), vector(nan, 1), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 1, NotFinite: 1, Reference: 1}},
+		{vector(nan, 2), vector(1, 2.5), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 2, NotFinite: 1}},
+		{vector(1, 2), vector(1, inf), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1, Reference: 1}},
+		{vector(1, 2), vector(1, nan), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 1, Reference: 1}},
 		{vector(0), vector(0), Errors{Relative: nan, Cosine: nan}},
 	} {
 		got, err := Compare(c.got, c.want, Tolerance{Relative: 1e-3, Absolute: 1e-3})
@@ -44,6 +48,9 @@ func TestCompare(t *testing.T) {
 		t.Error("nothing was compared with nothing")
 	}
 }
+
+// same tells that two values are the same, though they may be no number.
+func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
 // alike tells that all errors agree to 1e-12 of the value; what is no number agrees with what is none.
 func alike(a, b Errors) bool {
@@ -166,6 +173,7 @@ func TestRead(t *testing.T) {
 		{"csv", "1\n2\n", Array{[]int{2, 1}, []float64{1, 2}}, ""},
 		{"csv", "1,2\n3\n", Array{}, "reading CSV: record on line 2: wrong number of fields"},
 		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is no number`},
+		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is no number`},
 		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{[]int{6}, []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
 		{"text", "1 two", Array{}, `"two" is no number`},
 		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{[]int{3, 2}, []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},

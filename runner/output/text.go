@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,7 +47,7 @@ func readCSV(r io.Reader) (Array, error) {
 		}
 		values, err := numbers(row)
 		if err != nil {
-			if line == 1 {
+			if line == 1 && isHeader(row) {
 				continue
 			}
 			return Array{}, fmt.Errorf("row %d: %w", line, err)
@@ -58,6 +59,11 @@ func readCSV(r io.Reader) (Array, error) {
 	}
 	a.Shape = []int{n, columns}
 	return a, nil
+}
+
+// isHeader tells that no word of a row is a number.
+func isHeader(row []string) bool {
+	return !slices.ContainsFunc(row, func(word string) bool { _, err := numbers([]string{word}); return err == nil })
 }
 
 // readText reads numbers that stand in a text, with spaces or line breaks between them.
