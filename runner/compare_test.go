@@ -17,7 +17,9 @@ import (
 // conditions the sweep has. Two equal infinities are equal.
 func TestNotFinite(t *testing.T) {
 	write := map[string]func(values ...float64) string{
-		"csv":  func(values ...float64) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", ",") },
+		"csv": func(values ...float64) string {
+			return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", ",")
+		},
 		"text": func(values ...float64) string { return strings.Trim(fmt.Sprint(values), "[]") },
 		"json": func(values ...float64) string {
 			return strings.NewReplacer(" ", ", ", "+Inf", "Infinity", "-Inf", "-Infinity").Replace(fmt.Sprint(values))
@@ -46,15 +48,31 @@ func TestNotFinite(t *testing.T) {
 	} {
 		for _, format := range output.Formats {
 			for _, checks := range [][]*sweep.Result{nil, {{Text: "rmse < 1"}}} {
-				got := computedOf(strings.NewReader(write[format](c.got...)), format, 0)
-				want := computedOf(strings.NewReader(write[format](c.want...)), format, 0)
+				want := readComputed(strings.NewReader(write[format](c.want...)), format, 0)
+				point := &sweep.Point{Reference: &sweep.Reference{}, Checks: checks}
+				got := checkOutput(readComputed(strings.NewReader(write[format](c.got...)), format, 0), point, &want)
 				o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
 				comparer := newComparer()
-				comparer.compare(sweep.Launch{Point: &sweep.Point{Reference: &sweep.Reference{}, Checks: checks}}, &o, got, &want)
+				comparer.judgeOutputs(sweep.Launch{Point: point}, &o, []checked{got}, &want)
 				if o.Error != c.error || schema.IsWrong(o.Status, o.Stage, o.ErrorKind) != (c.error != "") {
 					t.Errorf("%s, %v for %v: %s %q", format, c.got, c.want, o.Status, o.Error)
 				}
 			}
+		}
+	}
+}
+
+// TestSampledOutput: a run says how many of how many values were compared, and by which seed these were chosen.
+func TestSampledOutput(t *testing.T) {
+	point := &sweep.Point{Reference: &sweep.Reference{}}
+	point.Seed = new(int64(7))
+	for values, want := range map[int]string{1 << 20: "1048576 of 100000000, seed 7", 100_000_000: ""} {
+		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
+		comparer := newComparer()
+		comparer.judgeOutputs(sweep.Launch{Point: point}, &o,
+			[]checked{{shape: "[10000,10000]", values: values}}, &computed{shape: "[10000,10000]"})
+		if got := o.Facts[factSample]; got != want || o.Status != schema.StatusOK {
+			t.Errorf("%d values: %q, want %q; %s", values, got, want, o.Error)
 		}
 	}
 }

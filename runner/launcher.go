@@ -19,6 +19,7 @@ type launcher struct {
 	extract Extract // reads metrics out of what a run has left
 	read    ReadResults
 	keep    KeepFile
+	tell    func(Event)
 
 	comparer comparer
 }
@@ -43,9 +44,8 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 		}
 	}
 	spec := t.SpecOf(l)
-	var got computed
-	var results []schema.Run
-	spec.Read = r.reader(ctx, t, &got, &results)
+	var came found
+	spec.Read = r.reader(ctx, t, want, &came)
 	leaving := r.newLeaving(t)
 	spec.RunDir, spec.Leave = sweep.RunDir, leaving.take
 	before := r.watch.Read()
@@ -55,10 +55,10 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	}
 	r.targets.NoteOutputs(t)
 	if t.Check(&outcome); looked {
-		r.comparer.compare(l, &outcome, got, want)
+		r.comparer.judgeOutputs(l, &outcome, came.outputs, want)
 	}
 	volatile := probe.Between(before, r.watch.Read())
-	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, results, leaving}, nil
+	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, came.results, leaving}, nil
 }
 
 // build runs the commands of builds as launches are run. observe is told each of them.

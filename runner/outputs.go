@@ -23,8 +23,15 @@ func extractHere(ctx context.Context, job extract.Job, kept *os.File) (found []e
 	return found, began, ctx.Err()
 }
 
-// reader reads the metrics of a target out of what a run has left, the results of a tool that it ran, and what it computed; nil where nobody looks at that.
-func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed, results *[]schema.Run) func(task.Kept) task.Reading {
+// found is what was found in what a run has left, beside its metrics.
+type found struct {
+	outputs []checked    // what it computed, held against what it has to compute
+	results []schema.Run // of the tool that it ran
+}
+
+// reader reads what a run of a target has left: its metrics, and what goes to found; nil where nobody looks at that. want is what it
+// has to compute, where something says so.
+func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed, to *found) func(task.Kept) task.Reading {
 	rules := slices.DeleteFunc(slices.Clone(t.Point.Metrics), func(r extract.Rule) bool { return r.Read != "" })
 	if len(t.Point.Metrics) == 0 && !t.Point.Compared {
 		return nil
@@ -32,7 +39,10 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed,
 	limit := t.Spec.Deadlines.Validate
 	return func(kept task.Kept) task.Reading {
 		if t.Point.Compared {
-			*got = outputIn(kept, t.Point)
+			to.outputs = checkOutputs(ctx, kept, t.Point, want)
+		}
+		if ctx.Err() != nil {
+			return task.Reading{Cancelled: true}
 		}
 		if len(t.Point.Metrics) == 0 {
 			return task.Reading{}
@@ -50,7 +60,7 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, got *computed,
 			return task.Reading{Error: fmt.Sprintf("metric %s: %v", rules[began].Name, err)}
 		}
 		reading := readingOf(rules, found)
-		*results = r.resultsOf(limited, t.Point, kept, &reading)
+		to.results = r.resultsOf(limited, t.Point, kept, &reading)
 		return reading
 	}
 }

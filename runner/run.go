@@ -56,7 +56,7 @@ type Options struct {
 	Wait  bool   // for a device that another session measures
 }
 
-// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Progress, Run and Look one is set.
+// Event is something that happens while a sweep runs. Of Plan, Waiting, Build, Reference, Progress, Run and Look one is set.
 type Event struct {
 	Session   string
 	Env       *schema.Env // of the session
@@ -65,12 +65,15 @@ type Event struct {
 	Launch    sweep.Launch
 	Remaining time.Duration // estimate; 0: not known
 
-	Plan     *Plan    // once, before the first launch
-	Waiting  string   // for whom a device has to be waited for
-	Build    []string // the command that is being run, before the first launch
-	Progress *task.Progress
-	Run      *schema.Run // finished and kept
-	Look     *Look
+	Plan    *Plan    // once, before the first launch
+	Waiting string   // for whom a device has to be waited for
+	Build   []string // the command that is being run, before the first launch
+	// Reference says that what outputs are compared with is being computed, before the first launch that needs it, or that there
+	// is none.
+	Reference *Reference
+	Progress  *task.Progress
+	Run       *schema.Run // finished and kept
+	Look      *Look
 }
 
 // Result counts what a session did.
@@ -209,6 +212,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 	session.progress = progress{
 		observe: o.Observe, session: id.String(), env: &session.assembler.env, total: len(s.Launches(sweep.LaunchOptions{Sides: sides})), estimate: &estimate{},
 	}
+	session.launcher.tell = func(e Event) { session.progress.tell(e) }
 	return session
 }
 

@@ -55,8 +55,8 @@ benchmark knows.
 
 On a terminal progress is a view that is redrawn, and failures stay; elsewhere
 it is one line a run. With --format jsonl it is one JSON object a line, whose
-"event" is session, plan, waiting, build, run, look or end; what is not known is
-null.`,
+"event" is session, plan, waiting, build, reference, run, look or end; what is
+not known is null.`,
 		Example: `  neurolens bench fixtures/sweeps/quickstart.yaml
   neurolens bench sweep.yaml --repeats 5 -P batch_size=1,2 --tag note=try
   neurolens bench sweep.yaml --metric latency,peak_memory

@@ -6,8 +6,8 @@ package output
 
 // Array is an output: numbers, the last dimension moving fastest.
 type Array struct {
-	Shape  []int // of all, though Values may be some of them; nil: one number
-	Values []float64
+	Shape  []int     // of all, though Values may be some of them; nil: one number
+	Values []float64 // those that are compared
 }
 
 // Limits of what is read.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,8 +22,8 @@ var (
 const maxHeader = 1 << 16
 
 // readNPY reads an array of real numbers or truth values in the format of numpy.save.
-func readNPY(r io.Reader) (Array, error) {
-	b := bufio.NewReader(r)
+func readNPY(r io.Reader, seed uint64) (Array, error) {
+	b := bufio.NewReaderSize(r, 1<<16)
 	header, err := npyHeader(b)
 	if err != nil {
 		return Array{}, err
@@ -41,21 +40,17 @@ func readNPY(r io.Reader) (Array, error) {
 	if decode == nil {
 		return Array{}, fmt.Errorf("the .npy file has values of type %s: want real numbers", strings.Join(descr[1:], ""))
 	}
-	var bytes binary.ByteOrder = binary.LittleEndian
+	values := npyValues{from: b, size: size, width: width, decode: decode, bytes: binary.LittleEndian}
 	if descr[1] == ">" {
-		bytes = binary.BigEndian
+		values.bytes = binary.BigEndian
 	}
-	buffer := make([]byte, width)
-	for range size {
-		if _, err := io.ReadFull(b, buffer); err != nil {
-			return Array{}, fmt.Errorf("the .npy file ends after %d of %d values", len(array.Values), size)
-		}
-		array.Values = append(array.Values, decode(bytes, buffer))
-	}
+	places := positions(size, seed)
 	if order[1] == "True" && len(array.Shape) > 1 {
-		array.Values = rowMajor(array)
+		array.Values, err = values.ofFortran(array.Shape, places)
+	} else {
+		array.Values, err = values.at(places)
 	}
-	return array, nil
+	return array, err
 }
 
 // npyHeader reads what is before the values.
@@ -102,70 +97,4 @@ func npySize(shape string) (Array, int, error) {
 		}
 	}
 	return array, size, nil
-}
-
-// npyDecoder gives what reads a value of a type, and how many bytes it has; nil where the type is none of numbers.
-func npyDecoder(kind string) (func(binary.ByteOrder, []byte) float64, int) {
-	switch kind {
-	case "f8":
-		return func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }, 8
-	case "f4":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }, 4
-	case "f2":
-		return func(o binary.ByteOrder, b []byte) float64 { return half(o.Uint16(b)) }, 2
-	case "i8":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }, 8
-	case "i4":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }, 4
-	case "i2":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }, 2
-	case "i1":
-		return func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }, 1
-	case "u8":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint64(b)) }, 8
-	case "u4":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }, 4
-	case "u2":
-		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }, 2
-	case "u1", "b1":
-		return func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }, 1
-	}
-	return nil, 0
-}
-
-// half is a number of IEEE 754 binary16.
-func half(bits uint16) float64 {
-	sign := 1 - 2*float64(bits>>15)
-	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
-	switch exponent {
-	case 0:
-		return sign * math.Ldexp(fraction, -24)
-	case 0x1f:
-		if fraction != 0 {
-			return math.NaN()
-		}
-		return math.Inf(int(sign))
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
-}
-
-// rowMajor are the values of an array that has the first dimension moving fastest.
-func rowMajor(a Array) []float64 {
-	values := make([]float64, len(a.Values))
-	at := make([]int, len(a.Shape))
-	for i := range values {
-		from, stride := 0, 1
-		for d, n := range at {
-			from += n * stride
-			stride *= a.Shape[d]
-		}
-		values[i] = a.Values[from]
-		for d := len(at) - 1; d >= 0; d-- {
-			if at[d]++; at[d] < a.Shape[d] {
-				break
-			}
-			at[d] = 0
-		}
-	}
-	return values
 }

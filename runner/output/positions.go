@@ -20,15 +20,3 @@ func splitmix(i uint64) uint64 {
 	z = (z ^ z>>27) * 0x94d049bb133111eb
 	return z ^ z>>31
 }
-
-// Sample is the array with those of its values alone that are compared.
-func (a Array) Sample(seed uint64) Array {
-	if len(a.Values) <= mostCompared {
-		return a
-	}
-	values := make([]float64, 0, mostCompared)
-	for _, i := range positions(len(a.Values), seed) {
-		values = append(values, a.Values[i])
-	}
-	return Array{Shape: a.Shape, Values: values}
-}

@@ -1,8 +1,10 @@
 package python
 
 import (
+	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/neurolens/neurolens/runner/output"
@@ -21,7 +23,7 @@ func outputOf(t *testing.T, text string, seed int64) (output.Array, task.Outcome
 	spec.Read = func(kept task.Kept) task.Reading {
 		for _, o := range kept.Outputs {
 			var err error
-			if got, err = output.Read(io.NewSectionReader(kept.File, o.Offset, o.Size), "npy"); err != nil && o.Missing == "" {
+			if got, err = output.Read(io.NewSectionReader(kept.File, o.Offset, o.Size), "npy", 0); err != nil && o.Missing == "" {
 				t.Error(err)
 			}
 		}
@@ -111,17 +113,28 @@ func TestOutputsOfTorch(t *testing.T) {
 	}
 }
 
+// TestPeakWithoutOutput: what it takes to write down an output is no memory of the benchmark.
+func TestPeakWithoutOutput(t *testing.T) {
+	_, o := outputOf(t, "class Bench:\n    def benchmark_fn(self): pass\n    def output(self): return [len(bytearray(150 << 20))]", 0)
+	check(t, o, schema.StatusOK, "", "", "")
+	at := slices.IndexFunc(o.Metrics, func(m schema.Metric) bool { return m.Name == "peak_memory" })
+	if at < 0 || o.Metrics[at].Values()[0] > 100<<20 {
+		t.Errorf("%+v", o.Metrics)
+	}
+}
+
 // TestLargeOutputs: of a large output the worker writes down the values that package output chooses too.
 func TestLargeOutputs(t *testing.T) {
 	const size = 1<<20 + 12_345
 	got, o := outputOf(t, "def run_benchmark():\n    return list(range(1048576 + 12345))", 7)
 	check(t, o, schema.StatusOK, "", "", "")
-	all := output.Array{Shape: []int{size}, Values: make([]float64, size)}
-	for i := range all.Values {
-		all.Values[i] = float64(i)
+	var all strings.Builder
+	for i := range size {
+		fmt.Fprintln(&all, i)
 	}
-	if want := all.Sample(7); !slices.Equal(got.Values, want.Values) || len(got.Values) == size {
-		t.Errorf("%d values, want %d", len(got.Values), len(want.Values))
+	want, err := output.Read(strings.NewReader(all.String()), "text", 7)
+	if err != nil || !slices.Equal(got.Values, want.Values) || len(got.Values) == size {
+		t.Errorf("%d values, want %d, %v", len(got.Values), len(want.Values), err)
 	}
 	if o.Facts["output.shape"] != "[1060921]" {
 		t.Errorf("the shape is %s", o.Facts["output.shape"])

@@ -179,6 +179,7 @@ class Worker:
         self.subject = None  # the benchmark, of a user or of a backend
         self.ready = False  # it was set up
         self.refused = False  # it was found unsupported
+        self.peak_noted = False
         self.own_counts = {}  # warmup and iterations where its get_config changed them, text
         self.file = None  # the user's file, as tracebacks name it
         self.events = Events(FD_EVENTS)
@@ -379,6 +380,8 @@ class Worker:
         """Writes down what was computed, which the runner compares. It comes before the check, so that a wrong output can
         be looked at. Numbers that are drawn for it are the same however many iterations there were."""
         self.part("frameworks").seed(self.settings)
+        self.note_peak()
+        self.peak_noted = True
         value = self.subject.output() if hasattr(self.subject, "output") else self.subject.benchmark_fn()
         self.part("frameworks").Settle()(value)
         digest, shape = self.part("output").save(self.run_dir, value, self.settings["output"]["seed"])
@@ -518,7 +521,10 @@ class Worker:
     # What is known at the end.
 
     def note_peak(self):
-        """Writes the largest resident size of this process, which teardown and clean-up must not raise."""
+        """Writes the largest resident size of this process, which teardown and clean-up must not raise, nor what it takes
+        to write down an output."""
+        if self.peak_noted:
+            return
         try:
             with open("/proc/self/status", "rb") as file:
                 for line in file:

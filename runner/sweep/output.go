@@ -5,7 +5,7 @@ import "github.com/neurolens/neurolens/runner/output"
 // stdoutWord is standard output where a file could stand.
 const stdoutWord = "stdout"
 
-// Output says where the numbers stand that a command computes. Of a run with several processes those of the last one count.
+// Output says where the numbers stand that a command computes. Those of each process of a run count.
 type Output struct {
 	From   string // stdout, or a file
 	Format string // see output.Formats

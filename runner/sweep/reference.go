@@ -220,11 +220,11 @@ func (r *referee) of(p *Point) (*Point, string) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, "the point " + p.describe() + " has none: no point with these values is like it"
+		return nil, "the point " + p.Describe() + " has none: no point with these values is like it"
 	case 1:
 		return found[0], ""
 	}
-	return nil, "the point " + p.describe() + " has several: they differ in axes that it has not"
+	return nil, "the point " + p.Describe() + " has several: they differ in axes that it has not"
 }
 
 // find gives the points of the group that have the values of p, in the axes that it has.
@@ -256,8 +256,8 @@ func (p *Point) texts(axes []string) string {
 	return all.String()
 }
 
-// describe names the point for people.
-func (p *Point) describe() string {
+// Describe names the point for people.
+func (p *Point) Describe() string {
 	words := []string{"benchmark=" + shorten(p.Benchmark)}
 	for _, axis := range []string{"variant", "precision", "batch_size", "seq_len"} {
 		if text := p.textOf(axis); text != "" {

@@ -13,10 +13,10 @@ func references(s *Sweep) (all []string) {
 	for i := range s.Points {
 		p := &s.Points[i]
 		if p.Reference == nil {
-			all = append(all, p.describe()+": none")
+			all = append(all, p.Describe()+": none")
 			continue
 		}
-		all = append(all, fmt.Sprintf("%s: %s %s", p.describe(), p.Reference.Point.describe(), p.Reference.Point.File))
+		all = append(all, fmt.Sprintf("%s: %s %s", p.Describe(), p.Reference.Point.Describe(), p.Reference.Point.File))
 	}
 	slices.Sort(all)
 	return all

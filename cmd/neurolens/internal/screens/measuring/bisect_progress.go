@@ -71,9 +71,9 @@ func (p *BisectProgress) Observe(e runner.Event) {
 	case e.Run != nil:
 		text += fmt.Sprintf("  run %d of %d", e.Index+1, e.Launches)
 	case e.Waiting != "", e.Build != nil:
-		text += "  " + preparation(e)
+		text += "  " + description{}.preparation(e)
 		if e.Waiting != "" && p.screen == nil {
-			p.say(preparation(e))
+			p.say(description{}.preparation(e))
 		}
 	default:
 		return

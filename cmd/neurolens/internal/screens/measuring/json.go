@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner"
+	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -49,6 +50,8 @@ func (j *jsonReporter) prepare(e runner.Event) {
 		j.plan(e.Plan)
 	case e.Waiting != "":
 		j.write([]member{{"event", "waiting"}, {"reason", e.Waiting}})
+	case e.Reference != nil:
+		j.reference(e)
 	default:
 		j.build(e.Build)
 	}
@@ -71,6 +74,31 @@ func (j *jsonReporter) plan(p *runner.Plan) {
 		{"changes", changes},
 		{"sides", sides},
 	})
+}
+
+// reference says what outputs are compared with: a point that is being run, or a file. problem is why there is nothing to compare
+// with, in a second object of a point.
+func (j *jsonReporter) reference(e runner.Event) {
+	var id, point any
+	if e.Reference.File == "" {
+		id, point = e.Launch.Point.PointID, j.point(e.Launch)
+	}
+	j.write([]member{
+		{"event", "reference"},
+		{"point_id", id},
+		{"point", point},
+		{"file", answer.Text(e.Reference.File)},
+		{"problem", answer.Text(e.Reference.Problem)},
+	})
+}
+
+// point is what makes the point of a launch.
+func (j *jsonReporter) point(l sweep.Launch) map[string]any {
+	is, point := pointOf(l.Point), map[string]any{}
+	for _, name := range append(slices.Clone(pointColumns), "params") {
+		point[name] = is.Value(name)
+	}
+	return point
 }
 
 func (j *jsonReporter) build(command []string) {
@@ -105,17 +133,13 @@ func (j *jsonReporter) finished(e runner.Event) {
 	if e.Remaining > 0 {
 		left = int64(e.Remaining)
 	}
-	is, point := pointOf(e.Launch.Point), map[string]any{}
-	for _, name := range append(slices.Clone(pointColumns), "params") {
-		point[name] = is.Value(name)
-	}
 	members := []member{
 		{"event", "run"},
 		{"index", int64(e.Index)},
 		{"launches", int64(e.Launches)},
 		{"run_id", e.Run.RunID},
 		{"point_id", e.Launch.Point.PointID},
-		{"point", point},
+		{"point", j.point(e.Launch)},
 		{"side", answer.Text(e.Run.Side)},
 		{"purpose", answer.Text(string(e.Run.Purpose))},
 		{"control", e.Launch.Point.Control},

@@ -76,7 +76,11 @@ func (l *liveReporter) prepare(e runner.Event) {
 	defer l.mu.Unlock()
 	l.hear(e)
 	if e.Plan == nil {
-		l.since, l.state.preparing = l.heard, preparation(e)
+		l.since, l.state.preparing = l.heard, l.preparation(e)
+		if e.Reference != nil && e.Reference.Problem != "" {
+			l.state.preparing = ""
+			l.draw(term.Wrapped(term.Gap+l.preparation(e), l.screen.Width()))
+		}
 		return
 	}
 	columns := l.screen.Width()

@@ -25,7 +25,7 @@ func (p *plainReporter) begin(e runner.Event) {
 
 func (p *plainReporter) prepare(e runner.Event) {
 	if e.Plan == nil {
-		fmt.Fprintln(p.w, preparation(e))
+		fmt.Fprintln(p.w, p.preparation(e))
 		return
 	}
 	for _, line := range planLines(e.Plan) {

@@ -22,7 +22,7 @@ type Progress struct {
 // reporter is one way to show a session. Its methods are called one after another.
 type reporter interface {
 	begin(e runner.Event)    // the first event, whatever it is
-	prepare(e runner.Event)  // Plan, Waiting or Build is set
+	prepare(e runner.Event)  // Plan, Waiting, Build or Reference is set
 	looked(e runner.Event)   // Look is set
 	stage(e runner.Event)    // Progress is set
 	finished(e runner.Event) // Run is set

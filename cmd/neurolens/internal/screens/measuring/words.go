@@ -1,6 +1,7 @@
 package measuring
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -50,15 +51,34 @@ func lookText(l *runner.Look) string {
 }
 
 // preparation says what is being done before something can be measured.
-func preparation(e runner.Event) string {
-	if e.Waiting != "" {
+func (d description) preparation(e runner.Event) string {
+	switch {
+	case e.Waiting != "":
 		return term.OneLine("waiting  " + e.Waiting)
+	case e.Reference != nil:
+		return d.referenceText(e)
 	}
 	words := make([]string, len(e.Build))
 	for i, word := range e.Build {
 		words[i] = term.ShellWord(word)
 	}
 	return term.OneLine("build  " + strings.Join(words, " "))
+}
+
+// referenceText names what outputs are compared with, and why there is nothing to compare with, if there is nothing.
+func (d description) referenceText(e runner.Event) string {
+	name := e.Reference.File
+	if name == "" {
+		name = cmp.Or(d.names[e.Launch.Point.PointID], e.Launch.Point.Describe())
+	}
+	if d.against {
+		name += " " + sides[e.Launch.Side]
+	}
+	text := "reference  " + name
+	if e.Reference.Problem != "" {
+		text += "  " + e.Reference.Problem + "; runs that are compared with it are unchecked"
+	}
+	return term.OneLine(text)
 }
 
 // loadText says that the machine is busy, if it is.

@@ -1,0 +1,120 @@
+package output
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+)
+
+// npyValues are the values of a .npy file.
+type npyValues struct {
+	from   *bufio.Reader
+	size   int // values
+	width  int // B of each
+	decode func(binary.ByteOrder, []byte) float64
+	bytes  binary.ByteOrder
+}
+
+// at gives the values at places in the file, which ascend. The file has to have all values.
+func (v npyValues) at(places []int) ([]float64, error) {
+	values := make([]float64, len(places))
+	buffer := make([]byte, v.width)
+	read := 0 // B
+	for i, place := range places {
+		n, err := v.from.Discard(place*v.width - read)
+		if read += n; err == nil {
+			n, err = io.ReadFull(v.from, buffer)
+			read += n
+		}
+		if err != nil {
+			return nil, v.short(read)
+		}
+		values[i] = v.decode(v.bytes, buffer)
+	}
+	n, err := v.from.Discard(v.size*v.width - read)
+	if err != nil {
+		return nil, v.short(read + n)
+	}
+	return values, nil
+}
+
+func (v npyValues) short(read int) error {
+	return fmt.Errorf("the .npy file ends after %d of %d values", read/v.width, v.size)
+}
+
+// ofFortran is at of a file in which the first dimension moves fastest. The places are those of the array in which the last one
+// does.
+func (v npyValues) ofFortran(shape, places []int) ([]float64, error) {
+	in := make([]int, len(places)) // the file, of each place
+	for i, place := range places {
+		stride := v.size
+		for d := len(shape) - 1; d >= 0; d-- {
+			stride /= shape[d]
+			in[i] += place % shape[d] * stride
+			place /= shape[d]
+		}
+	}
+	order := make([]int, len(places))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return in[a] - in[b] })
+	slices.Sort(in)
+	sorted, err := v.at(in)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]float64, len(places))
+	for i, to := range order {
+		values[to] = sorted[i]
+	}
+	return values, nil
+}
+
+// npyDecoder gives what reads a value of a type, and how many bytes it has; nil where the type is none of numbers.
+func npyDecoder(kind string) (func(binary.ByteOrder, []byte) float64, int) {
+	switch kind {
+	case "f8":
+		return func(o binary.ByteOrder, b []byte) float64 { return math.Float64frombits(o.Uint64(b)) }, 8
+	case "f4":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(math.Float32frombits(o.Uint32(b))) }, 4
+	case "f2":
+		return func(o binary.ByteOrder, b []byte) float64 { return half(o.Uint16(b)) }, 2
+	case "i8":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(int64(o.Uint64(b))) }, 8
+	case "i4":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(int32(o.Uint32(b))) }, 4
+	case "i2":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(int16(o.Uint16(b))) }, 2
+	case "i1":
+		return func(_ binary.ByteOrder, b []byte) float64 { return float64(int8(b[0])) }, 1
+	case "u8":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint64(b)) }, 8
+	case "u4":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint32(b)) }, 4
+	case "u2":
+		return func(o binary.ByteOrder, b []byte) float64 { return float64(o.Uint16(b)) }, 2
+	case "u1", "b1":
+		return func(_ binary.ByteOrder, b []byte) float64 { return float64(b[0]) }, 1
+	}
+	return nil, 0
+}
+
+// half is a number of IEEE 754 binary16.
+func half(bits uint16) float64 {
+	sign := 1 - 2*float64(bits>>15)
+	exponent, fraction := int(bits>>10&0x1f), float64(bits&0x3ff)
+	switch exponent {
+	case 0:
+		return sign * math.Ldexp(fraction, -24)
+	case 0x1f:
+		if fraction != 0 {
+			return math.NaN()
+		}
+		return math.Inf(int(sign))
+	}
+	return sign * math.Ldexp(1024+fraction, exponent-25)
+}

@@ -1,0 +1,139 @@
+package runner
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/neurolens/neurolens/runner/output"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+const metricMismatched = "mismatched"
+
+// judgeOutputs makes a run whose output is wrong in one of its processes an error, and adds how far they are from what they have
+// to be.
+func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, want *computed) {
+	noteFacts(o, got, seedOfOutput(l.Point))
+	if o.Status != schema.StatusOK {
+		return
+	}
+	if len(got) == 0 {
+		fail(o, schema.KindOutput, noOutput)
+	}
+	for i := range got {
+		if got[i].problem != "" {
+			fail(o, schema.KindOutput, got[i].problem+inProcess(i, len(got)))
+		}
+	}
+	if o.Status == schema.StatusOK && l.Point.Deterministic {
+		c.checkSame(l, o, got)
+	}
+	switch {
+	case o.Status != schema.StatusOK && o.ErrorKind == schema.KindOutput || want == nil:
+	case want.problem != "":
+		o.Warnings = append(o.Warnings, schema.WarnUnchecked)
+		o.Missing[metricMismatched] = want.problem
+	default:
+		judgeErrors(o, l.Point, got, want)
+	}
+}
+
+// checkSame fails a run whose output is another one than that of the first run of its point.
+func (c *comparer) checkSame(l sweep.Launch, o *task.Outcome, got []checked) {
+	sub := subjectOf(l)
+	if c.first[sub] == "" {
+		c.first[sub] = got[0].hash
+	}
+	for i := range got {
+		if got[i].hash != c.first[sub] {
+			const digits = 12 // tell hashes apart
+			fail(o, schema.KindNotDeterministic, fmt.Sprintf("the output is another one than that of the first run: sha256 %.*s, not %.*s%s",
+				digits, got[i].hash, digits, c.first[sub], inProcess(i, len(got))))
+		}
+	}
+}
+
+// judgeErrors adds the errors of outputs as metrics, a value for each process. Where the sweep has conditions, these say which errors
+// are too large.
+func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed) {
+	for i := range got {
+		switch {
+		case got[i].shape != want.shape:
+			fail(o, schema.KindOutput, fmt.Sprintf("the output has shape %s, the reference %s%s", got[i].shape, want.shape, inProcess(i, len(got))))
+			return
+		case got[i].differs != "":
+			fail(o, schema.KindOutput, got[i].differs+inProcess(i, len(got)))
+			return
+		}
+	}
+	for _, m := range []struct {
+		name string
+		of   func(e *output.Errors) float64
+	}{
+		{"rmse", func(e *output.Errors) float64 { return e.RMSE }},
+		{"max_error", func(e *output.Errors) float64 { return e.MaxError }},
+		{"relative_error", func(e *output.Errors) float64 { return e.Relative }},
+		{metricMismatched, func(e *output.Errors) float64 { return float64(e.Mismatched) }},
+		{"cosine_similarity", func(e *output.Errors) float64 { return e.Cosine }},
+	} {
+		addErrors(o, m.name, got, m.of)
+	}
+	for i := range got {
+		if text := tooFar(&got[i], p); text != "" {
+			fail(o, schema.KindOutput, text+inProcess(i, len(got)))
+		}
+	}
+}
+
+// tooFar says what is wrong with an output; empty: nothing.
+func tooFar(got *checked, p *sweep.Point) string {
+	switch e, t := got.errors, p.Reference.Tolerance; {
+	case e.NotFinite+e.Reference > 0:
+		return notFinite(e, got.values)
+	case e.Mismatched > 0 && len(p.Checks) == 0:
+		return fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
+			e.Mismatched, got.values, e.MaxError, t.Relative, t.Absolute)
+	}
+	return ""
+}
+
+// notFinite says where values are infinite or no number.
+func notFinite(e output.Errors, of int) string {
+	switch {
+	case e.Reference == 0:
+		return fmt.Sprintf("%d of %d values of the output are not finite", e.NotFinite, of)
+	case e.NotFinite == 0:
+		return fmt.Sprintf("%d of %d values of the reference are not finite", e.Reference, of)
+	}
+	return fmt.Sprintf("of %d values %d of the output and %d of the reference are not finite, and NaN is equal to nothing", of, e.NotFinite, e.Reference)
+}
+
+// addErrors adds a metric with a number for each process. Where one of them is none the metric is missing.
+func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Errors) float64) {
+	kind, _ := schema.KindOfMetric(name)
+	m := schema.Metric{Name: name, Unit: kind.Unit, Better: kind.Better, Level: schema.LevelProcess}
+	for i := range got {
+		value := of(&got[i].errors)
+		if value-value != 0 {
+			o.Missing[name] = "not finite" + inProcess(i, len(got))
+			return
+		}
+		m.Reals = append(m.Reals, value)
+	}
+	o.Metrics = append(o.Metrics, m)
+}
+
+// sizeOf is how many values an output of a shape has.
+func sizeOf(shape string) int {
+	var dimensions []int
+	if json.Unmarshal([]byte(shape), &dimensions) != nil {
+		return 0
+	}
+	size := 1
+	for _, n := range dimensions {
+		size *= n
+	}
+	return size
+}
