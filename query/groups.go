@@ -22,6 +22,7 @@ type GroupRequest struct {
 	Until  time.Time // runs that started before; the zero time is no bound
 	By     []string  // keys as in a filter (columns, aliases, param.k, tag.k ...); empty: all runs are one group
 	Best   bool      // the best point of each group, in place of all its points
+	Metric string    // that the numbers are of; empty: the primary one of each run. Filter is of the primary one in any case
 	Sort   []string  // columns of the result, or keys; "-median" for descending; NULL last; empty: by the keys
 	Limit  int       // at most so many groups; 0 is no limit
 }
@@ -163,6 +164,12 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	keys := "{" + strings.Join(append(members, "'all': true"), ", ") + "}"
 	runs := "(SELECT *, " + keys + " AS keys FROM " + sel.Src.Scan(scan.WithColumns(columns, sel.Columns), sel.Matches()) + ")"
+	if g.req.Metric != "" {
+		if err := r.CheckSamples(ctx); err != nil {
+			return err
+		}
+		runs = g.ofMetric(sel, runs)
+	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
 		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
@@ -193,6 +200,11 @@ func (g *grouper) totals(ctx context.Context, r *scan.Reader, sel scan.Selection
 	if g.found.Runs == 0 {
 		sel.Unsure = slices.DeleteFunc(sel.Unsure, func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
 		if err := r.Nothing(ctx, sel); err != nil {
+			return err
+		}
+	}
+	if g.req.Metric != "" {
+		if err := g.checkMetric(ctx, r); err != nil {
 			return err
 		}
 	}

@@ -76,7 +76,7 @@ cannot be measured.`,
 	}
 	runs.defineRuns(cmd, "profile", "repeats", "rel_error", "max_repeats", "order") // bisect decides these
 	flags := cmd.Flags()
-	flags.StringVar(&f.metric, "metric", "", "bisect metric `NAME` (default: the primary one)")
+	oneMetricFlag(cmd, &f.metric, "bisect metric `NAME` (default: the primary one)")
 	flags.StringVar(&f.threshold, "threshold", "", "least change between GOOD and BAD: `5%`, 3ms (2%)")
 	flags.IntVar(&f.maxBlocks, "max-blocks", defaultMaxBlocks, "at most `N` runs of each side in a step")
 	flags.BoolVar(&f.firstParent, "first-parent", false, "leave out the commits that merges brought in")

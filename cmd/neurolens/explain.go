@@ -54,7 +54,7 @@ status does not say whether anything changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runExplain(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.metric, "metric", "", "explain a difference of metric `NAME` (default: the primary one)")
+	oneMetricFlag(cmd, &f.metric, "explain a difference of metric `NAME` (default: the primary one)")
 	flags.StringArrayVar(&f.thresholds, "threshold", nil, "least change: `5%`, latency=10%, rmse=0.001; repeatable (2%)")
 	flags.BoolVar(&f.strict, "strict", false, "a change has to exceed the threshold beyond chance")
 	flags.BoolVar(&f.worst, "worst", false, "only a point that got worse: none where none did")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -16,7 +18,8 @@ func runGroups(a *app, cmd *cobra.Command, o lsOptions) error {
 			o.limit = lsTableLimit
 		}
 		g, err := db.Groups(cmd.Context(), query.GroupRequest{
-			Filter: o.filter, Since: o.since, Until: o.until, By: o.by, Best: o.best, Sort: o.sort, Limit: o.limit,
+			Filter: o.filter, Since: o.since, Until: o.until, By: o.by, Best: o.best, Metric: strings.Join(o.metrics, ""), // one or none
+			Sort: o.sort, Limit: o.limit,
 		})
 		if err != nil {
 			return err

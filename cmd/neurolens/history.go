@@ -65,7 +65,7 @@ a value or a failure in the newest sessions of all is not gated.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runHistory(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.metric, "metric", "", "the metric `NAME` (default: the primary one)")
+	oneMetricFlag(cmd, &f.metric, "the metric `NAME` (default: the primary one)")
 	flags.StringVar(&f.since, "since", "", "last 90s 30m 12h 7d 2w, or since `WHEN` in local time")
 	flags.StringVar(&f.method, "method", string(history.SBS), "find changes by `METHOD`: sbs or otava")
 	flags.BoolVar(&f.regressions, "regressions", false, "list only changes for the worse")

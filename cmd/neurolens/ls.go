@@ -53,11 +53,11 @@ With --by, one line a group of runs with equal values of these keys; with
 --best, the point of the group with the best median. Failed runs are counted.
 Numbers are of ok runs, one median a run, then the median over a point's runs.
 
-The metric is each run's primary one unless --metric names others; filters,
---sort, --by and --best are by the primary one. It stands above the table, or in
-it. Of several metrics each has a column, in a terminal that is too narrow for
-that a row. For programs that is metric.NAME, the median or, where a file has no
-median, the mean, with metric.NAME.unit.
+The metric is each run's primary one unless --metric names others, of which --by
+and --best take one; filters and --sort are by the primary one. It stands above
+the table, or in it. Of several metrics each has a column, in a terminal that is
+too narrow for that a row. For programs that is metric.NAME, the median or,
+where a file has no median, the mean, with metric.NAME.unit.
 
 A table shows the newest 20; every other format shows all.`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99

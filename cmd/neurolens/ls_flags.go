@@ -47,8 +47,8 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 	if o.metrics, err = metricNames(f.metrics); err != nil {
 		return o, err
 	}
-	if len(o.metrics) > 0 && (len(f.by) > 0 || f.best) {
-		return o, usageErrorf("--metric: groups are of the runs' primary metrics; leave out --metric, or --by and --best")
+	if len(o.metrics) > 1 && (len(f.by) > 0 || f.best) {
+		return o, usageErrorf("--metric %s: groups are of one metric, and the best point is by one: name one", strings.Join(o.metrics, ","))
 	}
 	if f.limit < 0 {
 		return o, usageErrorf("--limit %d: want 0 or more", f.limit)

@@ -13,15 +13,25 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// metricFlag defines --metric of a command that shows several metrics. A shell completes the metrics with a fixed meaning: a
-// benchmark may have others.
+// metricFlag defines --metric of a command that shows several metrics.
 func metricFlag(cmd *cobra.Command, names *[]string, usage string) {
 	cmd.Flags().StringSliceVar(names, "metric", nil, usage)
+	completion.List(cmd, "metric", knownMetrics())
+}
+
+// oneMetricFlag defines that of a command that shows one.
+func oneMetricFlag(cmd *cobra.Command, name *string, usage string) {
+	cmd.Flags().StringVar(name, "metric", "", usage)
+	completion.Words(cmd, "metric", knownMetrics())
+}
+
+// knownMetrics are what a shell completes: the metrics with a fixed meaning. A benchmark may have others.
+func knownMetrics() []cobra.Completion {
 	known := make([]cobra.Completion, len(schema.MetricKinds))
 	for i, k := range schema.MetricKinds {
 		known[i] = cobra.CompletionWithDesc(k.Name, k.Meaning)
 	}
-	completion.List(cmd, "metric", known)
+	return known
 }
 
 // metricNames are the metrics that --metric names, each once.
