@@ -66,17 +66,16 @@ func (b beside) places() []int {
 
 // varying are the axes in which all pairs differ, of some rows by their places.
 func (b beside) varying(places []int) []wording.Axis {
-	var all []compare.Row
-	for _, place := range b.every {
-		all = append(all, b.C.Rows[place])
+	all := make([]wording.Subject, len(b.every))
+	at := make(map[int]int, len(b.every))
+	for i, place := range b.every {
+		all[i], at[place] = subjectOf(&b.C.Rows[place]), i
 	}
-	rows := b.Comparison
-	rows.C = &compare.Comparison{Rows: all}
-	at := make([]int, len(places))
+	among := make([]int, len(places))
 	for i, place := range places {
-		at[i] = slices.Index(b.every, place)
+		among[i] = at[place]
 	}
-	return rows.axes(at)
+	return b.axesOf(all, among, places)
 }
 
 // results are the places of the rows of all pairs that are shown, metric after metric of each, and those of their pairs.

@@ -69,8 +69,13 @@ func (w Comparison) pointAxes(places []int) []wording.Axis {
 
 // axes are those in which the rows of a comparison differ, of some of them.
 func (w Comparison) axes(places []int) []wording.Axis {
-	_, varying := wording.Axes(subjects(w.C.Rows), append(slices.Clone(wording.IdentityColumns), "machine"))
-	varying = valuesAt(varying, places)
+	return w.axesOf(subjects(w.C.Rows), places, places)
+}
+
+// axesOf are those in which subjects differ, of some of them, which are the rows at these places.
+func (w Comparison) axesOf(all []wording.Subject, some, places []int) []wording.Axis {
+	_, varying := wording.Axes(all, append(slices.Clone(wording.IdentityColumns), "machine"))
+	varying = valuesAt(varying, some)
 	if name := w.Asked.Axis; name != "" {
 		column := schema.CanonicalAlias(name)
 		if !slices.ContainsFunc(varying, func(x wording.Axis) bool { return x.Name == column || "param."+x.Name == column }) {
@@ -84,9 +89,13 @@ func (w Comparison) axes(places []int) []wording.Axis {
 func subjects(rows []compare.Row) []wording.Subject {
 	all := make([]wording.Subject, len(rows))
 	for i := range rows {
-		all[i] = wording.Subject{Point: rows[i].Identity, Metric: rows[i].Metric}
+		all[i] = subjectOf(&rows[i])
 	}
 	return all
+}
+
+func subjectOf(r *compare.Row) wording.Subject {
+	return wording.Subject{Point: r.Identity, Metric: r.Metric}
 }
 
 // valuesOf is a column, or a parameter, as an axis.
