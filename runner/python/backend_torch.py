@@ -35,6 +35,8 @@ class Backend:
         self.flush_l2 = request.flush_l2(self.on_cuda, auto=True)
         self.asked_precision = request.axis("precision")
         self.allow_tf32()
+        # Devices draw numbers of their own: outputs that are compared need the same weights and inputs on each of them.
+        self.source = self.device if request.settings.get("output") is None else "cpu"
         torch.manual_seed(request.seed)
         torch.set_num_threads(request.threads())
         self.inference = torch.inference_mode()  # for the whole of the run: entering it takes time
@@ -44,7 +46,7 @@ class Backend:
             self.model, shapes = self.build()
         request.refuse_unused()
         self.inputs = {name: self.numbers(shape) for name, shape in shapes.items()}
-        self.output = None
+        self.result = None
         if not request.settings.get("cold_start"):  # the first run is to be measured there
             self.benchmark_fn()
 
@@ -89,7 +91,7 @@ class Backend:
         if request.builtin == "tiny_linear":
             key = "param.tensor_dimension" if "param.tensor_dimension" in request.config else "param.dim"
             self.dim = request.size(key) or DIM
-            model = torch.nn.Sequential(torch.nn.Linear(self.dim, self.dim, device=self.device))
+            model = torch.nn.Sequential(torch.nn.Linear(self.dim, self.dim, device=self.source)).to(self.device)
         elif request.builtin is None:
             model = self.loaded()
             self.dim = self.last_dimension(model)
@@ -146,15 +148,20 @@ class Backend:
         dtype = next((p.dtype for p in self.model.parameters() if p.is_floating_point()), None)
         if dtype is None:
             dtype = getattr(torch, DTYPES.get(self.asked_precision, "float32"))
-        return torch.rand(shape, device=self.device).mul_(2).sub_(1).to(dtype)
+        return torch.rand(shape, device=self.source).mul_(2).sub_(1).to(self.device, dtype)
 
     # What is measured.
 
     def benchmark_fn(self):
         try:
-            self.output = self.model(*self.inputs.values())  # the worker's timing waits for the device
+            self.result = self.model(*self.inputs.values())  # the worker's timing waits for the device
         except RuntimeError as error:
             raise self.translated(error)
+
+    def output(self):
+        """What one more run computes."""
+        self.benchmark_fn()
+        return self.result
 
     def translated(self, error):
         """What torch has no kernel for does not exist here. TorchScript says what is wrong in its last line."""
@@ -168,7 +175,7 @@ class Backend:
         return self.worker.Failure(kind, "model %s: %s" % (self.request.model, text))
 
     def teardown(self):
-        self.model = self.inputs = self.output = None
+        self.model = self.inputs = self.result = None
         self.inference.__exit__(None, None, None)
 
     # What was applied.
@@ -205,8 +212,8 @@ class Backend:
     def applied(self):
         torch = self.torch
         applied = dict(self.request.taken, **self.sizes)
-        applied.update(precision=self.precision(), device=str(self.output.device), threads=str(torch.get_num_threads()))
-        applied["output_precision"] = self.word(self.output.dtype)
+        applied.update(precision=self.precision(), device=str(self.result.device), threads=str(torch.get_num_threads()))
+        applied["output_precision"] = self.word(self.result.dtype)
         self.request.note_computed(applied, applied["precision"], self.computed())
         for name, tensor in self.inputs.items():
             applied["input." + name] = json.dumps(list(tensor.shape), separators=(",", ":"))

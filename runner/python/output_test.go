@@ -18,6 +18,12 @@ func outputOf(t *testing.T, text string, seed int64) (output.Array, task.Outcome
 	t.Helper()
 	spec := specOf(t, Settings{File: "bench.py", Output: &Output{Seed: seed}}, nil)
 	spec.Dir, spec.Iterations, spec.Warmup = folder(t, map[string]string{"bench.py": text}), 1, 0
+	return runForOutput(t, spec)
+}
+
+// runForOutput runs a worker and gives what it left as its output.
+func runForOutput(t *testing.T, spec task.Spec) (output.Array, task.Outcome) {
+	t.Helper()
 	spec.Keep = []string{task.Output}
 	var got output.Array
 	spec.Read = func(kept task.Kept) task.Reading {
@@ -29,7 +35,8 @@ func outputOf(t *testing.T, text string, seed int64) (output.Array, task.Outcome
 		}
 		return task.Reading{}
 	}
-	return got, runSpec(t, spec)
+	outcome := runSpec(t, spec)
+	return got, outcome
 }
 
 // TestOutputs: what a benchmark computed is what the runner reads, whatever it is made of.
@@ -109,6 +116,30 @@ func TestOutputsOfTorch(t *testing.T) {
 		got, o := outputOf(t, "import torch\ndef run_benchmark():\n    return "+text, 0)
 		if check(t, o, schema.StatusOK, "", "", ""); !slices.Equal(got.Values, want) {
 			t.Errorf("%s: got %v, want %v", text, got.Values, want)
+		}
+	}
+}
+
+// TestOutputsOfBackends: what a model computes of the inputs of a seed is the same in every precision, but for its rounding.
+func TestOutputsOfBackends(t *testing.T) {
+	dir := models(t)
+	for _, c := range []struct {
+		backend, model, precise, rough string
+	}{
+		{"torch", "builtin:tiny_linear", "fp64", "fp32"}, {"onnxrt", "tiny_linear.PRECISION.onnx", "fp32", "fp16"},
+	} {
+		run := func(precision string) output.Array {
+			model := strings.Replace(c.model, "PRECISION", precision, 1)
+			spec := modelSpec(t, dir, Settings{Backend: c.backend, Model: model, Output: &Output{}, Worker: sweep.Worker{Seed: new(int64(42))}}, sized("2", "3", precision))
+			spec.Iterations, spec.Warmup = 1, 0
+			got, o := runForOutput(t, spec)
+			check(t, o, schema.StatusOK, "", "", "")
+			return got
+		}
+		precise, rough := run(c.precise), run(c.rough)
+		e, err := output.Compare(rough, precise, output.Tolerance{Relative: 1e-2, Absolute: 1e-2})
+		if err != nil || !slices.Equal(precise.Shape, []int{2, 3, 64}) || e.Mismatched > 0 || e.MaxError == 0 {
+			t.Errorf("%s: shape %v, %+v, %v", c.backend, precise.Shape, e, err)
 		}
 	}
 }

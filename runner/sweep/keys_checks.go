@@ -10,7 +10,7 @@ import (
 )
 
 // withOutput are the executors whose outputs can be compared.
-var withOutput = append([]schema.Executor{schema.ExecutorCommand}, pythonRun...)
+var withOutput = []schema.Executor{schema.ExecutorCommand, schema.ExecutorPython, schema.ExecutorONNXRT, schema.ExecutorTorch}
 
 // keysOfChecks say what a right result is.
 var keysOfChecks = []Key{

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -287,12 +288,28 @@ func (e *expansion) setReferences(o Overrides) error {
 			}
 		}
 		point, problem := referees[node].of(p)
+		if problem == "" {
+			problem = p.otherThan(point)
+		}
 		if problem != "" {
 			return spec.at.errorf("%s", problem)
 		}
 		p.Reference = &Reference{Point: point, Line: spec.at.fileLine(), Tolerance: spec.tolerance, axes: spec.axes}
 	}
 	return nil
+}
+
+// otherThan says why the output of the point cannot be that of its reference; empty: it can.
+func (p *Point) otherThan(reference *Point) string {
+	backends := []schema.Executor{schema.ExecutorONNXRT, schema.ExecutorTorch}
+	switch either := []schema.Executor{p.Executor, reference.Executor}; {
+	case !slices.Contains(withOutput, p.Executor), !slices.Contains(withOutput, reference.Executor):
+		other := either[slices.IndexFunc(either, func(x schema.Executor) bool { return !slices.Contains(withOutput, x) })]
+		return fmt.Sprintf("%s gives no output to compare: only %s do", names([]schema.Executor{other}, ""), names(withOutput, ", "))
+	case either[0] != either[1] && slices.ContainsFunc(either, func(x schema.Executor) bool { return slices.Contains(backends, x) }):
+		return fmt.Sprintf("%s and %s have other inputs and other weights: want a reference of the same backend", names(either[:1], ""), names(either[1:], ""))
+	}
+	return ""
 }
 
 // References are the points that are run for their outputs, with which others are compared, each once.

@@ -113,5 +113,9 @@ func TestErrorsOfReference(t *testing.T) {
 	check("output: {from: '{m}'}", "3: output.from: {m} is no axis (write {{ and }} for braces)")
 
 	check = refuses(t, "backend: builtin\nmodel: builtin:x\n")
-	check("reference: {from: x}", "3: reference: means nothing with builtin: only command, file, onnxrt, torch, tensorrt take it")
+	check("reference: {from: x}", "3: reference: means nothing with builtin: only command, file, onnxrt, torch take it")
+	check = refuses(t, "model: builtin:add\nbackend: [torch, onnxrt]\n")
+	check("reference: {backend: torch}", "3: reference: onnxrt and torch have other inputs and other weights: want a reference of the same backend")
+	check = refuses(t, "model: builtin:add\nbackend: [torch, builtin]\n")
+	check("reference: {backend: torch}", "3: reference: builtin gives no output to compare: only command, file, onnxrt, torch do")
 }
