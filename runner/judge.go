@@ -16,6 +16,7 @@ const missingCheck = "runner.check"
 // judge adds the metrics that the sweep derives to a run, and makes one that does not meet its conditions an error. A run that
 // ended otherwise than well has what could be derived, and is not checked.
 func judge(p *sweep.Point, run *schema.Run) {
+	checkAccuracy(run)
 	for _, d := range p.Derived {
 		m, why := derive(p, d, run)
 		if why != "" {
@@ -54,8 +55,38 @@ func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, st
 	return m, ""
 }
 
-// check looks at a condition, which has to hold of every sample.
+// accuracy is a metric that is a share of a whole, and that people write as a percentage.
+const accuracy = "accuracy"
+
+// checkAccuracy makes a run an error whose accuracy is more than the whole: 17.88 without a unit is 1788 %, and better than all that
+// is right.
+func checkAccuracy(run *schema.Run) {
+	m := run.Metric(accuracy)
+	if m == nil || m.Unit != "ratio" || run.Status != schema.StatusOK {
+		return
+	}
+	if most := slices.Max(append(m.Values(), 0)); most > 1 {
+		run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
+		run.Error = fmt.Sprintf("accuracy is %v, which is %s: give its unit, \"%%\", if it is a percentage", most, schema.ForPeople(most, "ratio"))
+	}
+}
+
+// factNotFinite begins the facts that say how many values of a metric were infinite or no number, and left out; the metric
+// follows.
+const factNotFinite = "runner.not_finite."
+
+// check looks at a condition, which has to hold of every sample. Of one that is no number it does not.
 func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
+	fail := func(why string) {
+		run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
+		run.Error = c.Text + " does not hold" + why
+	}
+	for _, name := range c.Metrics() {
+		if why := leftOut(run, name); why != "" {
+			fail(": " + why)
+			return
+		}
+	}
 	in, why := inputsOf(c, run)
 	for i := 0; i < in.samples && why == ""; i++ {
 		holds, err := c.Eval(p, in.at(i))
@@ -63,8 +94,7 @@ func check(p *sweep.Point, c *sweep.Result, run *schema.Run) {
 		case err != nil:
 			why = err.Error()
 		case holds != true:
-			run.Status, run.Stage, run.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindCheck
-			run.Error = fmt.Sprintf("%s does not hold%s", c.Text, in.describe(i))
+			fail(in.describe(i))
 			return
 		}
 	}
@@ -90,11 +120,17 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 	in := inputs{samples: 1, level: schema.LevelProcess}
 	of := ""
 	for _, name := range r.Metrics() {
+		if why := leftOut(run, name); why != "" {
+			return in, why
+		}
 		m := run.Metric(name)
 		if m == nil {
 			continue // which the expression may ask for
 		}
 		values := m.Values()
+		if iterations := iterationsOf(run); m.Level == schema.LevelIteration && len(values) < iterations {
+			return in, fmt.Sprintf("%s has %d values, of %d iterations", name, len(values), iterations)
+		}
 		switch n := len(values); {
 		case n == 0:
 			return in, name + " has no samples"
@@ -107,6 +143,23 @@ func inputsOf(r *sweep.Result, run *schema.Run) (inputs, string) {
 		in.metrics, in.values = append(in.metrics, m), append(in.values, values)
 	}
 	return in, ""
+}
+
+// leftOut says that values of a metric were left out, because they were infinite or no number; empty: none was.
+func leftOut(run *schema.Run, metric string) string {
+	if n := run.Env.Facts[factNotFinite+metric]; n != "" {
+		return metric + " is infinite or no number, times: " + n
+	}
+	return ""
+}
+
+// iterationsOf is how many iterations have a latency.
+func iterationsOf(run *schema.Run) int {
+	m := run.Metric(schema.PrimaryMetric)
+	if m == nil || m.Level != schema.LevelIteration {
+		return 0
+	}
+	return max(len(m.Ticks), len(m.Reals))
 }
 
 // at are the values of a sample.

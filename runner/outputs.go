@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/prepare"
@@ -47,22 +48,59 @@ func (r *launcher) reader(ctx context.Context, t *prepare.Target, want *computed
 		if len(t.Point.Metrics) == 0 {
 			return task.Reading{}
 		}
-		limited, stop := context.WithTimeout(ctx, limit)
-		defer stop()
-		found, began, err := r.extract(limited, jobOf(rules, kept), kept.File)
+		found, wrong := r.extractAll(ctx, rules, kept, limit)
 		switch {
 		case ctx.Err() != nil:
 			return task.Reading{Cancelled: true}
-		case errors.Is(err, context.DeadlineExceeded):
-			err = fmt.Errorf("reading it took more than %s; raise timeouts.validate", limit)
-		}
-		if err != nil {
-			return task.Reading{Error: fmt.Sprintf("metric %s: %v", rules[began].Name, err)}
+		case wrong != "":
+			return task.Reading{Error: wrong}
 		}
 		reading := readingOf(rules, found)
+		limited, stop := context.WithTimeout(ctx, limit)
+		defer stop()
 		to.results = r.resultsOf(limited, t.Point, kept, &reading)
 		return reading
 	}
+}
+
+// extractAll applies rules, each optional one that takes too long, or too much memory, within a limit of its own: it is left
+// out, with the reason, and the others are applied again. Of a rule that is not optional, wrong says what is.
+func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (all []extract.Found, wrong string) {
+	all = make([]extract.Found, len(rules))
+	left := make([]int, len(rules)) // rules that are still to be applied
+	for i := range left {
+		left[i] = i
+	}
+	for {
+		some := make([]extract.Rule, len(left))
+		for k, i := range left {
+			some[k] = rules[i]
+		}
+		found, began, err := r.extractSome(ctx, some, kept, limit)
+		if err == nil {
+			for k, i := range left {
+				all[i] = found[k]
+			}
+			return all, ""
+		}
+		at := left[began]
+		if ctx.Err() != nil || !rules[at].Optional {
+			return nil, fmt.Sprintf("metric %s: %v", rules[at].Name, err)
+		}
+		all[at].Error = err.Error()
+		left = slices.Delete(left, began, began+1)
+	}
+}
+
+// extractSome applies rules once. Where it fails, began is the number of the rule at which it did.
+func (r *launcher) extractSome(ctx context.Context, rules []extract.Rule, kept task.Kept, limit time.Duration) (found []extract.Found, began int, err error) {
+	limited, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	found, began, err = r.extract(limited, jobOf(rules, kept), kept.File)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("reading it took more than %s; raise timeouts.validate", limit)
+	}
+	return found, began, err
 }
 
 // jobOf is what has to be done to read the metrics of a run.

@@ -59,7 +59,7 @@ func ParseQuantity(s string) (Quantity, error) {
 	}
 	value, err := strconv.ParseFloat(m[1], 64)
 	if err != nil {
-		return Quantity{}, fmt.Errorf("reading %q: %w", s, err)
+		return Quantity{}, fmt.Errorf("%q: %w", s, strconv.ErrRange) // its form was checked
 	}
 	return Quantity{value, m[2]}, nil
 }

@@ -64,9 +64,6 @@ func (f Function) describe(args []any) string {
 		}
 		return fmt.Sprint(arg)
 	}
-	if f.Name == quotient.Name || f.Name == power.Name {
-		return word(args[0]) + " " + f.Name + " " + word(args[1])
-	}
 	text := f.Name + "("
 	for i, arg := range args {
 		if i > 0 {

@@ -29,6 +29,7 @@ const (
 // Scope says what an expression may name: values by name with their kinds, and functions beside those of Functions.
 type Scope struct {
 	Names     map[string]Kind
+	Unclear   map[string]string // names that could be two things, and what to write instead
 	Functions []Function
 }
 
@@ -114,11 +115,11 @@ func (c *compilation) configure() {
 		names[name] = kind.checked()
 	}
 	c.config.WithEnv(names)
-	for _, f := range slices.Concat(functions, c.scope.Functions, []Function{quotient, power}) {
+	for _, f := range slices.Concat(functions, c.scope.Functions) {
 		c.functions[f.Name] = f
 		c.config.Functions[called(f.Name)] = f.compiled()
 	}
-	for _, f := range []*builtin.Function{need, try} {
+	for _, f := range slices.AppendSeq([]*builtin.Function{need, try}, maps.Values(operators)) {
 		c.config.Functions[f.Name] = f
 	}
 }
@@ -156,14 +157,26 @@ func (c *compilation) translate(err error) error {
 		return own
 	}
 	if in, ok := errors.AsType[*file.Error](err); ok {
-		message := strings.TrimSpace(in.Message)
-		if strings.Contains(message, "mismatched") {
-			message = goKinds.Replace(message)
-		}
+		message := inOurWords(strings.TrimSpace(in.Message))
 		return &positionError{in.Line, in.Column + 1, message}
 	}
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return &positionError{Message: line}
+}
+
+// inOurWords is a message of the library as people need it.
+func inOurWords(message string) string {
+	switch {
+	case strings.HasPrefix(message, `unexpected token Operator("=")`):
+		return "= compares nothing: write =="
+	case strings.HasPrefix(message, "bad number syntax"):
+		return message + ": a number has no unit here (8GiB is 8 * 2 ** 30)"
+	case strings.HasPrefix(message, "invalid operation: not (mismatched"):
+		return "not is of true and false, and is applied before == and <: write not (a == b)"
+	case strings.Contains(message, "mismatched"):
+		return goKinds.Replace(message)
+	}
+	return message
 }
 
 // nameList are the names there are, sorted.

@@ -4,9 +4,10 @@
 // The syntax is that of github.com/expr-lang/expr, less what a sweep has no use for. An expression has no loops, no
 // variables and no clock, so that it always ends, and gives the same value whenever it is evaluated.
 //
-//	12  1.5e6  "text"  'text'  true  false  nil
+//	12  1.5e6  "text"  'text'  true  false  nil  (null and NULL are nil too)
 //	+ - * / **                          of numbers; + joins texts too
-//	== != < <= > >=                     of two numbers or two texts; == and != also of anything with nil
+//	== !=                               of two numbers or two texts, and of anything with nil
+//	< <= > >=                           of two numbers, or of two texts, which are ordered as versions are: "2.9" < "2.10"
 //	and or not  (&& || !)               of true and false
 //	x in [4, 8]   x not in ["a", "b"]
 //	t contains "s"  t startsWith "s"  t endsWith "s"  t matches "regular expression"

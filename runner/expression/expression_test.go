@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -76,9 +77,32 @@ func TestEval(t *testing.T) {
 		{`batch_size | max(9)`, "9"},
 		{`"a // b" + 'c # d'`, "a // bc # d"},
 		{`version("torch") startsWith "2."`, "true"},
+		{`version("torch") < "2.10" and version("torch") >= "2.9" and version("torch") > "2"`, "true"},
+		{`kind < "10"`, "true"},
+		{`gpu.memory == null and gpu.memory == NULL`, "true"},
 	} {
 		if got := evaluate(test[0]); got != test[1] {
 			t.Errorf("%s is %s, want %s", test[0], got, test[1])
+		}
+	}
+}
+
+// TestVersions: texts are ordered as versions are.
+func TestVersions(t *testing.T) {
+	ordered := []string{
+		"", "0.9", "1.0.dev3", "1.0a1", "1.0b2", "1.0rc1", "1.0", "1.0+cu118", "1.0.post1", "1.0.1", "1.9", "1.10", "1.10.2", "2.0",
+		"9", "23.2.1", "a", "b",
+	}
+	for i, a := range ordered {
+		for k, b := range ordered {
+			if got := compareVersions(a, b); got != cmp.Compare(i, k) {
+				t.Errorf("%q to %q is %d, want %d", a, b, got, cmp.Compare(i, k))
+			}
+		}
+	}
+	for _, same := range [][2]string{{"2", "2.0.0"}, {"1.01", "1.1"}, {"V", "v"}, {"1.0-rc.1", "1.0rc1"}} {
+		if got := compareVersions(same[0], same[1]); got != 0 {
+			t.Errorf("%q to %q is %d, want 0", same[0], same[1], got)
 		}
 	}
 }
@@ -125,7 +149,10 @@ func TestNull(t *testing.T) {
 		{`sqrt(-1) < 1`, "null: sqrt(-1) is NULL"},
 		{`log(gpu.count) < 1`, "null: log(0) is NULL"},
 		{`mod(1, 0)`, "null: mod(1, 0) is NULL"},
-		{`1e308 * 10`, "null: 1e308 * 10 is NULL"},
+		{`1e308 * 10 > 1`, "null: 1e+308 * 10 is NULL"},
+		{`not (1e308 * 10 - 1e308 * 10 > 1)`, "null: 1e+308 * 10 is NULL"},
+		{`((1e308 + 1e308) ?? 3) == 3`, "true"},
+		{`1e308 * 10`, "null: 1e+308 * 10 is NULL"},
 	} {
 		if got := evaluate(test[0]); got != test[1] {
 			t.Errorf("%s is %s, want %s", test[0], got, test[1])
@@ -163,7 +190,10 @@ func TestErrors(t *testing.T) {
 		{`backend > 3`, "1:9: invalid operation: > (mismatched kinds text and number)"},
 		{`backend == 3`, "1:9: invalid operation: == (mismatched kinds text and number)"},
 		{`batch_size and true`, "1:12: invalid operation: and (mismatched kinds number and true or false)"},
-		{`not batch_size`, "1:1: invalid operation: not (mismatched kind number)"},
+		{`not batch_size`, "1:1: not is of true and false, and is applied before == and <: write not (a == b)"},
+		{`not batch_size == 1`, "1:1: not is of true and false, and is applied before == and <: write not (a == b)"},
+		{`batch_size = 1`, "1:12: = compares nothing: write =="},
+		{`gpu.memory < 8GiB`, "1:15: bad number syntax: \"8G\": a number has no unit here (8GiB is 8 * 2 ** 30)"},
 		{`gpu.name ?? 0`, "1:13: want text, as before, got a number"},
 		{`flag ? 1 : "a"`, "1:12: want a number, as before, got text"},
 		{`batch_size in [4, "8"]`, "1:19: want a number, as before, got text"},
@@ -183,7 +213,7 @@ func TestErrors(t *testing.T) {
 		{strings.Repeat("1+", 4000) + "1", "is longer than 4096 bytes"},
 		{strings.Repeat("1+", 600) + "1", "1:502: compilation failed: expression exceeds maximum allowed nodes"},
 		{"\"\xff\"", "is no UTF-8"},
-		{`kind + 1`, "1:6: invalid operation: text + number"},
+		{`kind + 1`, "1:6: + is of text and a number"},
 		{`99999999999999999999`, `1:20: invalid integer literal: strconv.ParseInt: parsing "99999999999999999999": value out of range`},
 	} {
 		got, failed := strings.CutPrefix(evaluate(test[0]), "error: ")

@@ -44,16 +44,6 @@ var functions = []Function{
 	ofText("upper", "the text in capital letters", strings.ToUpper),
 }
 
-// The functions that stand for operators whose result may be NULL.
-var (
-	quotient = Function{Name: "/", Takes: []Kind{Number, Number}, Gives: Number, Call: func(args []any) any {
-		return finite(args[0].(float64) / args[1].(float64))
-	}}
-	power = Function{Name: "**", Takes: []Kind{Number, Number}, Gives: Number, Call: func(args []any) any {
-		return finite(math.Pow(args[0].(float64), args[1].(float64)))
-	}}
-)
-
 func ofNumber(name, meaning string, f func(float64) float64) Function {
 	return Function{Name: name, Takes: []Kind{Number}, Gives: Number, Meaning: meaning, Call: func(args []any) any {
 		return finite(f(args[0].(float64)))

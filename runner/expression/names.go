@@ -16,7 +16,12 @@ func (c *compilation) resolveName(n ast.Node) (ast.Node, error) {
 		return nil, c.errorf(n, "a value has no parts: want a name such as batch_size or param[\"kv-heads\"]")
 	}
 	name := strings.Join(words, ".")
-	if _, known := c.scope.Names[name]; !known {
+	_, known := c.scope.Names[name]
+	switch {
+	case known:
+	case name == "null" || name == "NULL":
+		return at(first, &ast.NilNode{}), nil
+	default:
 		return nil, c.noName(first, name)
 	}
 	if !slices.Contains(c.names, name) {
@@ -43,6 +48,9 @@ func (c *compilation) words(n ast.Node) (first ast.Node, words []string) {
 
 // noName says what may have been meant by a name that there is not.
 func (c *compilation) noName(at ast.Node, name string) error {
+	if instead, unclear := c.scope.Unclear[name]; unclear {
+		return c.errorf(at, "%s", instead)
+	}
 	names := c.scope.nameList()
 	if near := schema.Nearest(name, names); near != "" {
 		return c.errorf(at, "unknown name %s: did you mean %s?", shorten(name), near)
@@ -82,9 +90,7 @@ func (c *compilation) resolveFunction(n *ast.CallNode) error {
 func (c *compilation) noFunction(at ast.Node, name string) error {
 	var names []string
 	for _, f := range c.functions {
-		if f.Meaning != "" { // the others are operators
-			names = append(names, f.Name)
-		}
+		names = append(names, f.Name)
 	}
 	slices.Sort(names)
 	if near := schema.Nearest(name, names); near != "" {

@@ -2,6 +2,7 @@ package expression
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
@@ -81,13 +82,19 @@ func (c *compilation) mustBinary(n *ast.BinaryNode) (ast.Node, error) {
 	if n.Right, err = right(n.Right); err != nil {
 		return nil, err
 	}
-	switch n.Operator {
-	case "/":
-		return wrapped(n, called(quotient.Name), n.Left, n.Right), nil
-	case "**", "^":
-		return wrapped(n, called(power.Name), n.Left, n.Right), nil
+	word := n.Operator
+	if word == "^" {
+		word = "**"
+	}
+	if f, known := operators[word]; known && !ordersNumbers(n) {
+		return wrapped(n, f.Name, n.Left, n.Right), nil
 	}
 	return n, nil
+}
+
+// ordersNumbers tells that a node orders numbers, which the library does right and quicker.
+func ordersNumbers(n *ast.BinaryNode) bool {
+	return strings.ContainsAny(n.Operator, "<>") && kindOf(n.Left) == Number && kindOf(n.Right) == Number
 }
 
 // may makes a tree whose value is nil where something in it is NULL.

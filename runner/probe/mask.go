@@ -70,9 +70,10 @@ func (m Mask) Text(text string) string {
 		}
 		name, between, value := text[at[2]:at[3]], text[at[4]:at[5]], text[at[6]:at[7]]
 		option := at[2] > 0 && text[at[2]-1] == '-'
-		end := at[3] // the value may be the next name
+		path := at[2] > 0 && text[at[2]-1] == '/' && !strings.Contains(between, "=") // of /etc/passwd: what follows says what is wrong with it
+		end := at[3]                                                                 // the value may be the next name
 		b.WriteString(text[:end])
-		if (option || assigns(name, between, value)) && namesSecret(name) && !harmless(strings.Trim(value, `"'`)) && !strings.HasPrefix(value, "-") {
+		if !path && (option || assigns(name, between, value)) && namesSecret(name) && !harmless(strings.Trim(value, `"'`)) && !strings.HasPrefix(value, "-") {
 			b.WriteString(between + hidden)
 			end = at[7]
 		}

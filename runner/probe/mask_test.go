@@ -16,6 +16,7 @@ func TestMaskArguments(t *testing.T) {
 		{[]string{"./x", "--token", "abc-def"}, []string{"./x", "--token", "<hidden>"}},
 		{[]string{"./x", "password=hunter2secret"}, []string{"./x", "password=<hidden>"}},
 		{[]string{"./x", "--api-key", "abcdef"}, []string{"./x", "--api-key", "<hidden>"}},
+		{[]string{"curl", "https://host/password=hunter2secret"}, []string{"curl", "https://host/password=<hidden>"}},
 		{[]string{"./x", "--hfToken=abcdefgh"}, []string{"./x", "--hfToken=<hidden>"}},
 		{[]string{"./x", "key=sk-abc123def456ghi789"}, []string{"./x", "key=<hidden>"}},
 		{[]string{"./x", "sk-abcdefghijklmnop1234"}, []string{"./x", "<hidden>"}},
@@ -37,6 +38,7 @@ func TestMaskArguments(t *testing.T) {
 		"--token 128", "--password-stdin --size 4", "--token-dim=64", "--key=a", "--num-keys 4", "key=value", "--secretary x", "--monkey=a",
 		"sk-learn-random-forest-classifier", "task-0123456789abcdef0123", "if=/dev/zero of=/dev/null bs=4096 count=64", "12345678", "/home/somebody/x",
 		"https://host/x@y", "--per-token latency", "--first-token-timeout 3s", "basic block", "basic optimization", "unexpected token: x",
+		"metric a: /etc/passwd: the process did not write it",
 	} {
 		given := strings.Fields(line)
 		if got := mask.Arguments(given); !slices.Equal(got, given) {

@@ -297,6 +297,9 @@ func TestReturnedMetrics(t *testing.T) {
 	if len(loss.Reals) != 3 || loss.Reals[0] != 0.5 || len(speed.Reals) != 3 || speed.Unit != "1/s" || speed.Better != schema.BetterHigher {
 		t.Errorf("loss %+v, speed %+v", loss, speed)
 	}
+	if o.Facts["runner.not_finite.wild"] != "3" {
+		t.Errorf("facts %v", o.Facts)
+	}
 	if len(o.Warnings) != 1 || o.Warnings[0] != "not_finite" {
 		t.Errorf("warnings %v", o.Warnings)
 	}
@@ -307,6 +310,7 @@ func TestReturnedMetrics(t *testing.T) {
 	}
 	for returned, want := range map[string]string{
 		`{"ttft_times_ms": ["fast"]}`:     "benchmark_fn returned ttft_times_ms ['fast']",
+		`{"metrics": [1, 2]}`:             "benchmark_fn returned metrics [1, 2]: want a dict",
 		`{"metrics": {"loss": "low"}}`:    "benchmark_fn returned the metric loss 'low': want a number",
 		`{"metrics": {"latency": 1}}`:     "the metric latency, which is what is measured here",
 		`{"ttft_times_ms": float("nan")}`: "benchmark_fn returned ttft_times_ms nan",

@@ -37,6 +37,8 @@ func TestSkips(t *testing.T) {
 		"pytest.skip":             {skippedOfPytest + class + "pass\n    def setup(self): raise Skipped('needs SM 10')\n", nil, schema.StatusSkipped, "setup", "skip", 0, "needs SM 10"},
 		"another Skipped":         {"class Skipped(Exception): pass\n" + class + "pass\n    def setup(self): raise Skipped('x')\n", nil, schema.StatusError, "setup", "setup", 0, "Skipped: x"},
 		"not implemented":         {class + "pass\n    def setup(self): raise NotImplementedError('no fp8')\n", nil, schema.StatusSkipped, "setup", "skip", 0, "no fp8"},
+		"not implemented at all":  {class + "raise NotImplementedError('later')\n", nil, schema.StatusSkipped, "warmup", "skip", 0, "later"},
+		"a function without":      {"def run_benchmark(): raise NotImplementedError\n", nil, schema.StatusSkipped, "warmup", "skip", 0, "the benchmark raised NotImplementedError"},
 		"not implemented later":   {misdeed("raise NotImplementedError('x')"), nil, schema.StatusError, "measure", "raise", 15, "NotImplementedError: x"},
 		"SKIPPED and exit":        {"import sys\nprint('hello')\nprint('SKIPPED: no Triton\\n')\nsys.exit(3)\n", nil, schema.StatusSkipped, "setup", "skip", 0, "no Triton"},
 		"SKIPPED and os._exit":    {"import os\nprint('SKIPPED: no Triton')\nos._exit(0)\n", nil, schema.StatusSkipped, "setup", "skip", 0, "no Triton"},

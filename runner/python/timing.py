@@ -48,6 +48,7 @@ class Collector:
     def __init__(self, worker):
         self.worker = worker
         self.metrics = {}  # name -> (unit, about, values)
+        self.not_finite = {}  # name -> how many values were left out
         self.pending = 0
         self.sent_at = perf_counter_ns()
 
@@ -58,9 +59,10 @@ class Collector:
             if result.get(key) is not None:
                 self.add(name, "ns", self.ticks(key, result[key]), better="lower", level=level, clock="perf_counter")
         metrics = result.get("metrics")
-        if isinstance(metrics, dict):
-            for name, value in metrics.items():
-                self.add_own(str(name), value)
+        if metrics is not None and not isinstance(metrics, dict):
+            raise Failure("raise", one_line("benchmark_fn returned metrics %.80r: want a dict" % (metrics,)))
+        for name, value in (metrics or {}).items():
+            self.add_own(str(name), value)
         if self.pending > MAX_VALUES or self.pending and perf_counter_ns() - self.sent_at > FLUSH_INTERVAL_NS:
             self.send()
 
@@ -88,12 +90,17 @@ class Collector:
             raise Failure("raise", "benchmark_fn returned the metric latency, which is what is measured here")
         if number - number != 0:  # infinite, or none
             self.worker.warning("not_finite")
+            self.not_finite[name] = self.not_finite.get(name, 0) + 1
             return
         self.add(name, about.pop("unit", ""), [number], level="iteration", **about)
 
     def send(self):
         for name, (unit, about, values) in self.metrics.items():
             self.worker.metric(name, unit, values, **about)
+        if self.worker.stage == "warmup":
+            self.not_finite.clear()
+        for name, count in self.not_finite.items():
+            self.worker.fact("runner.not_finite." + name, count)
         self.metrics, self.pending, self.sent_at = {}, 0, perf_counter_ns()
 
 

@@ -450,10 +450,14 @@ class Worker:
         if self.file is None or self.stage not in ("setup", "warmup", "measure"):
             return None
         names = {(c.__module__, c.__qualname__) for c in type(error).__mro__}
-        if names & SKIPS or self.stage == "setup" and isinstance(error, NotImplementedError):
+        if names & SKIPS or not self.iterated() and isinstance(error, NotImplementedError):
             return Skipped("skip", text_of(error) or "the benchmark raised %s" % type(error).__name__)
         line = self.last_line() if isinstance(error, SystemExit) else ""
         return Skipped("skip", line[len(SKIP_WORD):].strip() or SKIP_WORD) if line.startswith(SKIP_WORD) else None
+
+    def iterated(self):
+        """Whether an iteration has ended."""
+        return self.samples.words[BYTE_ROWS // 8] != UNSET
 
     def last_line(self):
         """The last line on standard output."""

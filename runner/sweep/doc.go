@@ -148,7 +148,7 @@
 //
 // Such a run is skipped with the reason, which is no failure. Where standard output, or standard error, ends in a line
 // `SKIPPED: reason`, that is the reason. A Python benchmark skips its point by an exception (unittest.SkipTest, that of
-// pytest.skip, in setup NotImplementedError), or by such a line and an exit. Neither needs a key. What was measured until then
+// pytest.skip, NotImplementedError before an iteration has ended), or by such a line and an exit. Neither needs a key. What was measured until then
 // is dropped, and the point is not launched again in its session.
 //
 // # Metrics

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -14,8 +15,12 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// paramPrefix goes before a parameter in an expression, where its name is no word or is that of something else.
-const paramPrefix = "param."
+// paramPrefix goes before a parameter in an expression, where its name is no word or is that of something else, and factPrefix
+// before a fact where a parameter has its name.
+const (
+	paramPrefix = "param."
+	factPrefix  = "fact."
+)
 
 // identityKinds are the fields of a point that every expression may name. A point that does not say one has NULL there.
 var identityKinds = map[string]expression.Kind{
@@ -23,8 +28,8 @@ var identityKinds = map[string]expression.Kind{
 	"precision": expression.Text, "batch_size": expression.Number, "seq_len": expression.Number, "seed": expression.Number,
 }
 
-// language is what the expressions of a sweep may name, with the values that this has at one point after the other. What is
-// named alike is first the field of a point, then its parameter, then the fact; param.NAME is always the parameter.
+// language is what the expressions of a sweep may name, with the values that this has at one point after the other. param.NAME is
+// always the parameter. The name of a parameter and a fact alone is refused: which of them is meant?
 type language struct {
 	scope  expression.Scope
 	facts  *fact.Machine
@@ -58,11 +63,11 @@ func (d *document) speak(g *grid, seed *int64) *language {
 
 // newLanguage collects the names. It asks for no fact. Axes that other benchmarks or variants of the file have, and this one
 // has not, are NULL.
-func newLanguage(g *grid, facts *fact.Machine, seed *int64, elsewhere map[string]bool) *language {
-	l := &language{facts: facts, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
-	names := map[string]expression.Kind{}
+func newLanguage(g *grid, machine *fact.Machine, seed *int64, elsewhere map[string]bool) *language {
+	l := &language{facts: machine, seed: seed, params: map[string]string{}, values: map[string]any{}, data: map[[2]string]any{}}
+	names, facts, unclear := map[string]expression.Kind{}, map[string]expression.Kind{}, map[string]string{}
 	for _, f := range fact.All() {
-		names[f.Name] = f.Kind
+		names[f.Name], facts[f.Name] = f.Kind, f.Kind
 	}
 	params := map[string]expression.Kind{}
 	for axis := range elsewhere {
@@ -73,15 +78,21 @@ func newLanguage(g *grid, facts *fact.Machine, seed *int64, elsewhere map[string
 	}
 	for name, kind := range params {
 		if !schema.IsAxisColumn(name) {
-			names[name], names[paramPrefix+name] = kind, kind
-			l.params[name], l.params[paramPrefix+name] = name, name
+			names[paramPrefix+name], l.params[paramPrefix+name] = kind, name
+			if ofFact, both := facts[name]; both {
+				delete(names, name)
+				names[factPrefix+name] = ofFact
+				unclear[name] = fmt.Sprintf("%s is a parameter and a fact: write %s%s or %s%s", name, paramPrefix, name, factPrefix, name)
+				continue
+			}
+			names[name], l.params[name] = kind, name
 		}
 	}
 	maps.Copy(names, identityKinds)
 	for name := range identityKinds {
 		delete(l.params, name)
 	}
-	l.scope = expression.Scope{Names: names, Functions: facts.Functions(l.interpreter)}
+	l.scope = expression.Scope{Names: names, Unclear: unclear, Functions: machine.Functions(l.interpreter)}
 	return l
 }
 
@@ -183,8 +194,9 @@ func (l *language) explain(null *expression.NullError) string {
 		return "the run has no " + null.Name
 	}
 	if l.isFact(null.Name) {
-		_, why := l.facts.Value(null.Name)
-		return null.Name + " is not known here (" + why + "): write (" + null.Name + " ?? VALUE) for a default, or give --fact " + null.Name + "=VALUE"
+		name := strings.TrimPrefix(null.Name, factPrefix)
+		_, why := l.facts.Value(name)
+		return null.Name + " is not known here (" + why + "): write (" + null.Name + " ?? VALUE) for a default, or give --fact " + name + "=VALUE"
 	}
 	return null.Error() + ": write (... ?? VALUE) for a default"
 }
@@ -231,6 +243,6 @@ func (l *language) value(name string) any {
 	if value, asked := l.values[name]; asked {
 		return value
 	}
-	value, _ := l.facts.Value(name)
+	value, _ := l.facts.Value(strings.TrimPrefix(name, factPrefix))
 	return value
 }

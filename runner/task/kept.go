@@ -83,7 +83,7 @@ func (r *run) whyMissing(state int64) string {
 	case keptFull:
 		return fmt.Sprintf("more than %d MiB of all processes together: fewer iterations, or less output", keptLimit>>20)
 	case keptNoFile:
-		return "no file"
+		return "it is a folder, a pipe or a device"
 	}
 	return "it cannot be opened"
 }

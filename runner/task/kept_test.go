@@ -64,7 +64,7 @@ func TestKept(t *testing.T) {
 		}
 		for _, text := range []string{
 			fmt.Sprintf("stdout: out %d\n", n), fmt.Sprintf("stderr: err %d\n", n), "out.txt: " + file, "old.txt: absent",
-			"folder: no file", filepath.Join(dir, "none") + ": absent",
+			"folder: it is a folder, a pipe or a device", filepath.Join(dir, "none") + ": absent",
 		} {
 			want = append(want, fmt.Sprintf("%d %s", p, text))
 		}

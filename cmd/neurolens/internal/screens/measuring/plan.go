@@ -2,6 +2,9 @@ package measuring
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -24,10 +27,15 @@ func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
 		{Name: "reason", Type: answer.TypeText},
 		{Name: "run_id", Type: answer.TypeText},
 		{Name: "control", Type: answer.TypeBoolean},
+		{Name: "params", Type: answer.TypeMap},
+		{Name: "warmup", Type: answer.TypeInteger},
+		{Name: "iterations", Type: answer.TypeInteger},
+		{Name: "budget", Type: answer.TypeInteger, Unit: "ns"},
 	}}
 	for i, planned := range p.Launches {
 		l := planned.Launch
 		row := []any{int64(i + 1), names[l.Point.PointID], nil, int64(l.Repeat + 1), nil, "run", planned.Reason, nil, l.Point.Control}
+		row = append(row, settingCells(l.Point)...)
 		if sided {
 			row[2] = sides[l.Side]
 		}
@@ -43,6 +51,55 @@ func PlanTable(p *runner.Plan, s *sweep.Sweep, sided bool) answer.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// settingColumns are the last columns of a plan: params, and settings.
+const settingColumns = 4
+
+// settingCells are what a point is measured with: what expressions and scale have made of it, too.
+func settingCells(p *sweep.Point) []any {
+	params := map[string]any{}
+	for name, value := range p.Params {
+		params[name] = value
+	}
+	for name, n := range map[string]*int64{"batch_size": p.BatchSize, "seq_len": p.SeqLen} {
+		if n != nil {
+			params[name] = strconv.FormatInt(*n, 10)
+		}
+	}
+	if p.Precision != "" {
+		params["precision"] = p.Precision
+	}
+	if p.Iterations > 0 {
+		return []any{params, int64(p.Warmup), int64(p.Iterations), nil}
+	}
+	return []any{params, int64(p.Warmup), nil, int64(p.Budget)}
+}
+
+// withoutAlike is a plan without the columns that say nothing: those of which no launch has a value, settings and marks that are the
+// same for all launches, and params, as the points are named by them.
+func withoutAlike(t answer.Table) answer.Table {
+	first := len(t.Columns) - settingColumns
+	kept := []int{}
+	for i, c := range t.Columns {
+		differs := i != first && slices.ContainsFunc(t.Rows, func(row []any) bool { return row[i] != t.Rows[0][i] })
+		told := i < first && c.Type != answer.TypeBoolean && len(t.Rows) > 0 && t.Rows[0][i] != nil
+		if differs || told {
+			kept = append(kept, i)
+		}
+	}
+	some := answer.Table{}
+	for _, i := range kept {
+		some.Columns = append(some.Columns, t.Columns[i])
+	}
+	for _, row := range t.Rows {
+		var cells []any
+		for _, i := range kept {
+			cells = append(cells, row[i])
+		}
+		some.Rows = append(some.Rows, cells)
+	}
+	return some
 }
 
 // skipLaunches counts the launches of points that skip_if leaves out, and that no earlier session has.
@@ -69,8 +126,8 @@ func controlLaunches(p *runner.Plan) int {
 
 // PlanView shows what is planned, and counts it: what looks at the data may add is not in the table.
 func PlanView(t answer.Table, p *runner.Plan, s *sweep.Sweep, width int) term.View {
-	v := output.TableView(t, width)
-	v.Above = planLines(p)
+	v := output.TableView(withoutAlike(t), width)
+	v.Above = append([]string{term.OneLine(strings.Join(slices.Compact(append([]string{s.Suite}, describe(s).constants...)), " · "))}, planLines(p)...)
 	skips := skipLaunches(p)
 	left := fmt.Sprintf("%s, %d to run", term.Count(len(p.Launches), "run"), len(p.Launches)-p.Done-skips)
 	if skips > 0 {

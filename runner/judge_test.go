@@ -1,0 +1,65 @@
+package runner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// TestCheckOfSomeValues: values that are no numbers fail a condition, and a metric that only some iterations have leaves it
+// unchecked; nothing is derived of either.
+func TestCheckOfSomeValues(t *testing.T) {
+	s := sweepOf(t, "file: x.py\ncheck: [metric.loss < 1]\nderived: {twice: {expr: 2 * metric.loss, unit: ratio}}\n")
+	for _, c := range []struct {
+		losses  []float64
+		facts   map[string]string
+		status  schema.Status
+		checked bool
+		want    string // of the error, or of why it is not checked
+		twice   int
+	}{
+		{[]float64{.5, .25}, nil, schema.StatusOK, true, "", 2},
+		{[]float64{.5, 2}, nil, schema.StatusError, true, "metric.loss < 1 does not hold: loss is 2", 2},
+		{[]float64{.5}, map[string]string{"runner.not_finite.loss": "1"}, schema.StatusError, true, "metric.loss < 1 does not hold: loss is infinite or no number, times: 1", 0},
+		{nil, map[string]string{"runner.not_finite.loss": "2"}, schema.StatusError, true, "loss is infinite or no number, times: 2", 0},
+		{[]float64{.5}, nil, schema.StatusOK, false, "loss has 1 values, of 2 iterations", 0},
+		{nil, nil, schema.StatusOK, false, "metric.loss < 1: the run has no metric.loss", 0},
+	} {
+		o := task.Outcome{Status: schema.StatusOK, Facts: c.facts, Missing: map[string]string{}}
+		o.Metrics = append(o.Metrics, schema.Metric{Name: "latency", Unit: "ns", Level: schema.LevelIteration, Tick: 1, Ticks: []int64{1, 2}})
+		if c.losses != nil {
+			o.Metrics = append(o.Metrics, schema.Metric{Name: "loss", Level: schema.LevelIteration, Reals: c.losses})
+		}
+		run := assembled(s, o, nil)
+		checked := !slices.Contains(run.Warnings, schema.WarnUnchecked)
+		if said := run.Error + run.Env.Missing[missingCheck]; run.Status != c.status || checked != c.checked || !strings.Contains(said, c.want) {
+			t.Errorf("%v, %v: %s, checked %t, %q; want %s, %t, %q", c.losses, c.facts, run.Status, checked, said, c.status, c.checked, c.want)
+		}
+		twice := 0
+		if m := run.Metric("twice"); m != nil {
+			twice = len(m.Reals)
+		}
+		if twice != c.twice {
+			t.Errorf("%v, %v: %d values are derived, want %d; %s", c.losses, c.facts, twice, c.twice, run.Env.Missing["twice"])
+		}
+	}
+}
+
+// TestAccuracy: a percentage without its unit is no accuracy.
+func TestAccuracy(t *testing.T) {
+	s := sweepOf(t, "command: [x]\ncheck: [accuracy >= 0.8]\n")
+	for value, want := range map[float64]schema.Status{.1788: schema.StatusError, 17.88: schema.StatusError, 1: schema.StatusOK, .9: schema.StatusOK} {
+		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
+		o.Metrics = []schema.Metric{{Name: "accuracy", Unit: "ratio", Better: schema.BetterHigher, Level: schema.LevelProcess, Reals: []float64{.9, value}}}
+		run := assembled(s, o, nil)
+		if run.Status != want {
+			t.Errorf("%v is %s: %s", value, run.Status, run.Error)
+		}
+		if value > 1 && run.Error != `accuracy is 17.88, which is 1788 %: give its unit, "%", if it is a percentage` {
+			t.Errorf("%s", run.Error)
+		}
+	}
+}
