@@ -24,8 +24,10 @@ type computed struct {
 
 // Reference is what is known of a reference: a point or a file that outputs are compared with.
 type Reference struct {
-	File    string // empty: it is the point of the event's launch, which is run for its output
-	Problem string // why there is nothing to compare with, once that is known: the runs that need it are unchecked
+	// File and Function of the benchmark's file; where both are empty it is the point of the event's launch. What is no file is run
+	// for its output.
+	File, Function string
+	Problem        string // why there is nothing to compare with, once that is known: the runs that need it are unchecked
 }
 
 // comparer holds what runs compute against what they have to compute.
@@ -48,13 +50,13 @@ func (r *launcher) expected(ctx context.Context, l sweep.Launch) (*computed, err
 		c := r.expectedFile(l)
 		return &c, nil
 	default:
-		c, err := r.expectedPoint(ctx, subject{Point: reference.Point, Side: l.Side})
+		c, err := r.expectedPoint(ctx, subject{Point: reference.Point, Side: l.Side}, reference.Function)
 		return &c, err
 	}
 }
 
 // expectedPoint is what a point computes. It is run once a session, for its output alone: it is no measurement.
-func (r *launcher) expectedPoint(ctx context.Context, sub subject) (computed, error) {
+func (r *launcher) expectedPoint(ctx context.Context, sub subject, function string) (computed, error) {
 	known, ok := r.comparer.points[sub]
 	if ok {
 		return known, nil
@@ -63,7 +65,7 @@ func (r *launcher) expectedPoint(ctx context.Context, sub subject) (computed, er
 	if skip := sub.Point.Skip; skip != nil {
 		known.problem = "the reference is skipped: " + skip.Reason
 	} else {
-		told.Reference = &Reference{}
+		told.Reference = &Reference{Function: function}
 		r.tell(told)
 		var err error
 		if known, err = r.compute(ctx, sub); err != nil || ctx.Err() != nil {
@@ -71,7 +73,7 @@ func (r *launcher) expectedPoint(ctx context.Context, sub subject) (computed, er
 		}
 	}
 	if known.problem != "" {
-		told.Reference = &Reference{Problem: known.problem}
+		told.Reference = &Reference{Function: function, Problem: known.problem}
 		r.tell(told)
 	}
 	r.comparer.points[sub] = known

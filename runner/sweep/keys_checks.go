@@ -22,7 +22,7 @@ var keysOfChecks = []Key{
 	{
 		Name: "reference", Value: mapOf(1, scalarValue, referenceKeys...), Stored: true, text: referenceText,
 		Executors: withOutput,
-		Doc:       "What outputs are compared with: those of the point with these values of axes, or a file.",
+		Doc:       "What outputs are compared with: those of the point with these values of axes, a file, or what a function gives.",
 	},
 	{
 		Name: "deterministic", Value: switchValue, Default: "false", Stored: true, Executors: withOutput,
@@ -68,9 +68,12 @@ func referenceText(p *Point) string {
 		return ""
 	}
 	var words []string
-	if r.Point == nil {
+	switch {
+	case r.Function != "":
+		words = append(words, "function="+r.Function)
+	case r.Point == nil:
 		words = append(words, "from="+r.File, "read="+r.Format)
-	} else {
+	default:
 		for axis, value := range r.axes {
 			words = append(words, axis+"="+value)
 		}

@@ -17,6 +17,7 @@ type Reference struct {
 	Point     *Point // not among the points of the sweep, and not to be measured: it is run for its output, unless it is skipped; nil: it is a file
 	File      string // what holds the output
 	Format    string // of File: see output.Formats
+	Function  string // in the file of the benchmark, which is Point's in place of what is measured; empty: it is none
 	Line      int    // in the sweep file
 	Tolerance output.Tolerance
 
@@ -28,6 +29,7 @@ var defaultTolerance = output.Tolerance{Relative: 1e-5, Absolute: 1e-8}
 
 // referenceKeys are the keys of reference that are no axes.
 var referenceKeys = []Key{
+	{Name: "function", Value: textValue, Doc: "A function or class in the file of the benchmark that gives what is right; {axis} is filled in."},
 	{Name: "from", Value: textValue, Doc: "A file that holds the output; {axis} is filled in."},
 	{Name: "read", Value: oneOf(output.Formats...), Default: "npy", Doc: "The format of the file."},
 	{Name: "rtol", Value: amountValue, Default: "1e-5", Doc: "The part of the reference by which a value may differ."},
@@ -39,6 +41,7 @@ type referenceSpec struct {
 	at        field
 	axes      map[string]string // the values of axes at the reference, as -P takes them, by column
 	from      *template
+	function  *template
 	format    string
 	tolerance output.Tolerance
 }
@@ -59,11 +62,18 @@ func (p *program) readReference(d *document) error {
 			return err
 		}
 	}
-	switch {
-	case r.from == nil && len(r.axes) == 0:
-		return f.errorf("says not what is right: want values of axes, such as {variant: PyTorch}, or from: FILE")
-	case r.from != nil && len(r.axes) > 0:
-		return f.errorf("has values of axes and a file: want one of them")
+	said := 0
+	for _, given := range []bool{len(r.axes) > 0, r.from != nil, r.function != nil} {
+		if given {
+			said++
+		}
+	}
+	switch said {
+	case 0:
+		return f.errorf("says not what is right: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+	case 1:
+	default:
+		return f.errorf("has several of values of axes, a file and a function: want one of them")
 	}
 	d.ask("reference", f)
 	p.reference = &r
@@ -76,6 +86,10 @@ func (r *referenceSpec) readMember(m member, s *scope) error {
 	case "from":
 		t, err := m.value.template(s)
 		r.from = &t
+		return err
+	case "function":
+		t, err := m.value.template(s)
+		r.function = &t
 		return err
 	case "read":
 		format, err := m.value.oneOf(output.Formats)
@@ -276,6 +290,9 @@ func (e *expansion) setReferences(o Overrides) error {
 	referees := map[*yaml.Node]*referee{}
 	for i := range e.points {
 		p := &e.points[i]
+		if p.Reference != nil && p.Reference.Function != "" {
+			p.Reference.Point = p.computedBy(p.Reference.Function)
+		}
 		if p.Calibration || e.of[i].program.reference == nil || p.Reference != nil {
 			continue
 		}
@@ -312,6 +329,16 @@ func (p *Point) otherThan(reference *Point) string {
 	return ""
 }
 
+// computedBy is the point of another function in the file of the benchmark. It has the same parameters, of which it need not take
+// all, and the same seed.
+func (p *Point) computedBy(function string) *Point {
+	other := *p
+	other.Object, other.Reference, other.Deterministic = function, nil, false
+	other.Derived, other.Checks, other.Metrics, other.Profile = nil, nil, nil, nil
+	other.Used = append(slices.Collect(maps.Keys(p.Params)), "precision", "batch_size", "seq_len")
+	return &other
+}
+
 // References are the points that are run for their outputs, with which others are compared, each once.
 func (s *Sweep) References() (all []*Point) {
 	known := map[*Point]bool{}
@@ -336,6 +363,12 @@ func (p *program) fillReference(point *Point, row []*value) error {
 	point.Compared = r != nil || point.Deterministic
 	if point.Compared && point.Executor == schema.ExecutorCommand && point.Output == nil {
 		return p.document.errorf("reference and deterministic look at the output of a command: say where it is, output: {from: stdout, read: text}")
+	}
+	if r != nil && r.function != nil {
+		if point.Executor != schema.ExecutorPython {
+			return r.at.errorf("function means nothing with %s: only file takes it", names([]schema.Executor{point.Executor}, ""))
+		}
+		point.Reference = &Reference{Function: r.function.fill(row), Line: r.at.fileLine(), Tolerance: r.tolerance}
 	}
 	if r != nil && r.from != nil {
 		point.Reference = &Reference{File: r.from.fill(row), Format: r.format, Line: r.at.fileLine(), Tolerance: r.tolerance}

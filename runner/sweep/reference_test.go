@@ -62,6 +62,21 @@ func TestReferenceOfWhatAVariantIs(t *testing.T) {
 	check("variants: {slow: {grid: {n: 1}}, fast: }\nreference: {variant: slow}", "5: reference: the point benchmark=a variant=fast n=2 has none: no point with these values is like it")
 }
 
+// TestReferenceFunction: a function of the file is run with what the point has, in place of what is measured.
+func TestReferenceFunction(t *testing.T) {
+	s := parse(t, "file: 'k.py:{kind}'\ngrid: {kind: [a, b], n: 3}\nreference: {function: 'expected_{kind}', rtol: 1e-3}\ncheck: rmse < 1\n", Overrides{})
+	var got []string
+	for i := range s.Points {
+		p, r := &s.Points[i], s.Points[i].Reference
+		got = append(got, fmt.Sprint(p.Object, " ", r.Point.File, " ", r.Point.Object, " ", r.Point.Params, " ", *r.Point.Seed, " ", r.Point.Compared, len(r.Point.Checks), " ", p.Settings()["reference"]))
+	}
+	equal(t, got, []string{
+		"a k.py expected_a map[kind:a n:3] 42 true 0 function=expected_a rtol=0.001 atol=1e-08",
+		"b k.py expected_b map[kind:b n:3] 42 true 0 function=expected_b rtol=0.001 atol=1e-08",
+	})
+	equal(t, len(s.References()), 2)
+}
+
 // TestReferenceStays: what the command line leaves out or replaces is right all the same.
 func TestReferenceStays(t *testing.T) {
 	s := parse(t, operations+"reference: {variant: PyTorch}\n", Overrides{
@@ -95,13 +110,15 @@ func TestSkippedReference(t *testing.T) {
 func TestErrorsOfReference(t *testing.T) {
 	check := refuses(t, "file: k.py\n")
 	check("reference: 1", "2: reference: want a map, got 1")
-	check("reference: {}", "2: reference: says not what is right: want values of axes, such as {variant: PyTorch}, or from: FILE")
-	check("grid: {n: [1, 2]}\nreference: {m: 1}", "3: reference.m: is no axis of this sweep, and none of atol from read rtol")
+	check("reference: {}", "2: reference: says not what is right: want values of axes, such as {variant: PyTorch}, from: FILE, or function: NAME")
+	check("grid: {n: [1, 2]}\nreference: {m: 1}", "3: reference.m: is no axis of this sweep, and none of atol from function read rtol")
 	check("grid: {n: [1, 2]}\nreference: {n: [1]}", "3: reference.n: want one value of the axis, got a list")
 	check("reference: {from: a.npy, read: xml}", `2: reference.read: want one of npy csv json text, got "xml"`)
 	check("reference: {from: a.npy, rtol: -1}", "2: reference.rtol: want a number of at least 0, got -1")
 	check("reference: {from: a.npy, rtol: x}", `2: reference.rtol: want a number of at least 0, got "x"`)
-	check("grid: {n: 1}\nreference: {from: a.npy, n: 1}", "3: reference: has values of axes and a file: want one of them")
+	check("grid: {n: 1}\nreference: {from: a.npy, n: 1}", "3: reference: has several of values of axes, a file and a function: want one of them")
+	check("reference: {from: a.npy, function: f}", "2: reference: has several of values of axes, a file and a function: want one of them")
+	check("reference: {function: [f]}", "2: reference.function: want one value, got a list")
 	check("grid: {n: [1, 2]}\nexclude: [{n: 1}]\nreference: {n: 1}", "4: reference: the point benchmark=k.py n=2 has none: no point with these values is like it")
 	check("output: {from: x}", "2: output: means nothing with file: only command takes it")
 	check("deterministic: 1", "2: deterministic: want true or false, got 1")
@@ -111,6 +128,8 @@ func TestErrorsOfReference(t *testing.T) {
 	check("output: stdout", `3: output: want a map, got "stdout"`)
 	check("output: {read: xml}", `3: output.read: want one of npy csv json text, got "xml"`)
 	check("output: {from: '{m}'}", "3: output.from: {m} is no axis (write {{ and }} for braces)")
+
+	check("output: {}\nreference: {function: f}", "4: reference: function means nothing with command: only file takes it")
 
 	check = refuses(t, "backend: builtin\nmodel: builtin:x\n")
 	check("reference: {from: x}", "3: reference: means nothing with builtin: only command, file, onnxrt, torch take it")

@@ -88,6 +88,7 @@ func (j *jsonReporter) reference(e runner.Event) {
 		{"point_id", id},
 		{"point", point},
 		{"file", answer.Text(e.Reference.File)},
+		{"function", answer.Text(e.Reference.Function)},
 		{"problem", answer.Text(e.Reference.Problem)},
 	})
 }

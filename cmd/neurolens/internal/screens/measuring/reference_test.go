@@ -60,8 +60,8 @@ func TestReferenceProgress(t *testing.T) {
 	lines := strings.Split(json.String(), "\n")
 	for i, part := range []string{
 		`{"event": "reference", "point_id": "` + reference.PointID + `", "point": {"backend":null,"batch_size":null,"benchmark":"a",`,
-		`"file": null, "problem": "the reference is timeout: measure took more than 15 s"}`,
-		`{"event": "reference", "point_id": null, "point": null, "file": "want.npy", "problem": "the reference want.npy: no such file"}`,
+		`"file": null, "function": null, "problem": "the reference is timeout: measure took more than 15 s"}`,
+		`{"event": "reference", "point_id": null, "point": null, "file": "want.npy", "function": null, "problem": "the reference want.npy: no such file"}`,
 	} {
 		if !strings.Contains(lines[2+i], part) {
 			t.Errorf("line %d is %s, want %s", 2+i, lines[2+i], part)

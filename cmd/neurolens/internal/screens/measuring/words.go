@@ -71,6 +71,9 @@ func (d description) referenceText(e runner.Event) string {
 	if name == "" {
 		name = cmp.Or(d.names[e.Launch.Point.PointID], e.Launch.Point.Describe())
 	}
+	if e.Reference.Function != "" {
+		name = e.Reference.Function + " of " + name
+	}
 	if d.against {
 		name += " " + sides[e.Launch.Side]
 	}
