@@ -2,7 +2,7 @@
 back what it did with them.
 
 A benchmark is a class with benchmark_fn (and, if it likes, setup, teardown, get_config, validate_result, output and applied),
-or a function that does the work once, such as run_benchmark(**problem_size).
+or a function that does the work once, such as run_benchmark(**problem_size), and a function validate_result(result) beside it.
 """
 import importlib.machinery
 import importlib.util
@@ -182,7 +182,7 @@ class Benchmark:
 
     def __init__(self, target, title, worker):
         self.worker, self.config = worker, worker.config
-        self.object = self.function = None
+        self.object = self.function = self.module = None
         made = hasattr(target, "benchmark_fn") and not inspect.isclass(target)
         settings = worker.settings
         passed = arguments(
@@ -193,6 +193,7 @@ class Benchmark:
             self.object = target(**passed)
         else:
             self.function = (lambda: target(**passed)) if passed else target
+            self.passed = passed
         if self.function is None and not callable(getattr(self.object, "benchmark_fn", None)):
             raise Failure("setup", "%s has no benchmark_fn" % title)
         work = target if self.object is None else self.object.benchmark_fn
@@ -226,8 +227,16 @@ class Benchmark:
 
     @property
     def validate_result(self):
-        """The check of the result, or None."""
-        return getattr(self.object, "validate_result", None)
+        """The check of the result, or None: a method, or of a function a function of that name in its file, which is given what
+        one more call returns, and of the arguments of that those that it takes."""
+        if self.function is None:
+            return getattr(self.object, "validate_result", None)
+        check = getattr(self.module, "validate_result", None)
+        if not inspect.isfunction(check):
+            return None
+        names = list(inspect.signature(check).parameters)
+        taken = {name: value for name, value in self.passed.items() if name in names[1:]}
+        return (lambda: check(self.function(), **taken)) if names else check
 
     def profile(self, iterations):
         """The operators of PyTorch in so many iterations."""
@@ -348,4 +357,6 @@ def load(worker):
     target = getattr(module, name)
     if not callable(target) and not hasattr(target, "benchmark_fn"):
         raise Failure("setup", "%s in %s is no class and no function" % (name, named))
-    return Benchmark(target, name, worker)
+    benchmark = Benchmark(target, name, worker)
+    benchmark.module = module
+    return benchmark

@@ -144,6 +144,28 @@ func TestOutputsOfBackends(t *testing.T) {
 	}
 }
 
+// TestValidateFunction: a function has a check of its result beside it, which is given what it returns, and what of the point it
+// takes.
+func TestValidateFunction(t *testing.T) {
+	const work = "def run_benchmark(n):\n    return {'y': 2 * n}\n"
+	for text, want := range map[string]string{
+		"def validate_result(result): return result['y'] == 6\n":                     "",
+		"def validate_result(result, n): return result['y'] == 2 * n\n":              "",
+		"def validate_result(): return True\n":                                       "",
+		"validate_result = 7\n":                                                      "",
+		"def validate_result(result, n): return 'got %d of %d' % (result['y'], n)\n": "got 6 of 3",
+		"def validate_result(result): return result['y'] == 7\n":                     "validate_result returned False",
+		"def validate_result(result): assert result == 7, 'no 7'\n":                  "AssertionError: no 7 (bench.py:3 in validate_result)",
+	} {
+		o := runSpec(t, benchmark(t, work+text, map[string]string{"param.n": "3"}))
+		if want == "" {
+			check(t, o, schema.StatusOK, "", "", "")
+		} else if check(t, o, schema.StatusError, schema.StageValidate, "validate", want); len(o.Metrics) == 0 {
+			t.Errorf("%s: the samples are gone", text)
+		}
+	}
+}
+
 // TestPeakWithoutOutput: what it takes to write down an output is no memory of the benchmark.
 func TestPeakWithoutOutput(t *testing.T) {
 	_, o := outputOf(t, "class Bench:\n    def benchmark_fn(self): pass\n    def output(self): return [len(bytearray(150 << 20))]", 0)
