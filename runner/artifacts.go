@@ -3,6 +3,7 @@ package runner
 import (
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,14 +20,63 @@ import (
 // bytes of the content. A run that names it is handed over after that.
 type KeepFile func(content io.Reader) (sha256 string, size int64, err error)
 
-// missingArtifact begins the name of an artifact, where a run says why it is not kept; the path follows.
-const missingArtifact = "artifact."
-
 // profileLimit is the size, in B, up to which what a profiler recorded is kept: it is text that becomes much shorter.
 const profileLimit = 256 << 20
 
 // printedLimit is the size, in B, up to which what a failed run printed is kept without being asked for.
 const printedLimit = 16 << 20
+
+// Files counts the files that the runs of a session have left and that were to be kept.
+type Files struct {
+	Kept, NotKept int
+	Why           string   // the first reason why one was not kept
+	Unmatched     []string // patterns of files of which no run has left any, though one ended well
+}
+
+// count takes in the files of a run.
+func (f *Files) count(v *leaving, run *schema.Run) {
+	if v == nil {
+		return
+	}
+	for _, a := range run.Artifacts {
+		why, not := v.missing[schema.MissingArtifact+a.Path]
+		if !not {
+			f.Kept++
+			continue
+		}
+		if f.NotKept++; f.Why == "" {
+			f.Why = why
+		}
+	}
+}
+
+// patterns are those of all points of a session, and whether a run has left a file of each.
+type patterns struct {
+	order   []string
+	matched map[string]bool
+}
+
+// note takes in the patterns of a run that ended well.
+func (p *patterns) note(v *leaving, run *schema.Run) {
+	if v == nil || v.wanted == nil || run.Status != schema.StatusOK {
+		return
+	}
+	for _, file := range v.wanted.Files {
+		if file == sweep.Stdout || file == sweep.Stderr {
+			continue
+		}
+		before, known := p.matched[file]
+		if !known {
+			p.order = append(p.order, file)
+		}
+		p.matched[file] = before || v.matched[file]
+	}
+}
+
+// unmatched are the patterns of which there is no file.
+func (p *patterns) unmatched() []string {
+	return slices.DeleteFunc(slices.Clone(p.order), func(file string) bool { return p.matched[file] })
+}
 
 // leaving is what becomes of the files of one run; nil where nobody keeps any.
 type leaving struct {
@@ -35,6 +85,7 @@ type leaving struct {
 	mask   func(string) string
 	finder *artifact.Finder
 
+	matched   map[string]bool // patterns that have found a file
 	artifacts []schema.Artifact
 	missing   map[string]string // why an artifact is not kept, by its path
 	printed   map[string]string // what the run printed, by the word for it; nothing where it is longer than may be kept
@@ -49,11 +100,10 @@ func (r *launcher) newLeaving(t *prepare.Target) *leaving {
 	wanted := t.Point.Artifacts
 	v := &leaving{
 		keep: r.keep, wanted: wanted, mask: t.Mask().Text,
-		missing: map[string]string{}, printed: map[string]string{}, longer: map[string]int64{},
+		matched: map[string]bool{}, missing: map[string]string{}, printed: map[string]string{}, longer: map[string]int64{},
 	}
-	rules := artifact.Rules{Dir: t.Spec.Dir, RunDir: sweep.RunDir, Limit: printedLimit}
+	rules := artifact.Rules{Dir: t.Spec.Dir, RunDir: sweep.RunDir, Limit: v.limit()}
 	if wanted != nil {
-		rules.Limit = wanted.Limit
 		for _, file := range wanted.Files {
 			if file != sweep.Stdout && file != sweep.Stderr {
 				rules.Patterns = append(rules.Patterns, file)
@@ -70,24 +120,29 @@ func (v *leaving) take(left task.Left) {
 		return
 	}
 	for _, found := range v.finder.After(left.Dir) {
+		v.matched[found.Pattern] = true
 		v.keepFile(schema.ArtifactFile, found)
 	}
 	v.keepProfile(left.Profile)
-	limit := int64(printedLimit)
+	v.hold(sweep.Stdout, left.Stdout)
+	v.hold(sweep.Stderr, left.Stderr)
+}
+
+// limit is the size, in B, up to which a file is kept.
+func (v *leaving) limit() int64 {
 	if v.wanted != nil {
-		limit = v.wanted.Limit
+		return v.wanted.Limit
 	}
-	v.hold(sweep.Stdout, left.Stdout, limit)
-	v.hold(sweep.Stderr, left.Stderr, limit)
+	return printedLimit
 }
 
 // hold reads what was printed, without its secrets.
-func (v *leaving) hold(word string, file *os.File, limit int64) {
+func (v *leaving) hold(word string, file *os.File) {
 	info, err := file.Stat()
 	if err != nil || info.Size() == 0 {
 		return
 	}
-	if info.Size() > limit {
+	if info.Size() > v.limit() {
 		v.longer[word] = info.Size()
 		return
 	}
@@ -141,7 +196,7 @@ func (v *leaving) store(a schema.Artifact, content io.Reader) {
 func (v *leaving) add(a schema.Artifact, why string) {
 	v.artifacts = append(v.artifacts, a)
 	if why != "" {
-		v.missing[missingArtifact+a.Path] = why
+		v.missing[schema.MissingArtifact+a.Path] = why
 	}
 }
 
@@ -159,14 +214,20 @@ func (v *leaving) finish(run *schema.Run) {
 		a := schema.Artifact{Kind: word, Path: word}
 		if size, long := v.longer[word]; long {
 			a.Bytes = &size
-			v.add(a, fmt.Sprintf("larger than the limit of a file, %d B", size))
+			v.add(a, "larger than "+schema.ForPeople(float64(v.limit()), "B")+": artifacts.limit sets another limit")
 		} else if text := v.printed[word]; text != "" {
 			a.Bytes = new(int64(len(text)))
 			v.store(a, strings.NewReader(text))
 		}
 	}
-	run.Artifacts = v.artifacts
-	for name, why := range v.missing {
-		run.Env.Missing[name] = why
+	v.giveTo(run)
+}
+
+// giveTo gives a run what is known of the files.
+func (v *leaving) giveTo(run *schema.Run) {
+	if v == nil {
+		return
 	}
+	run.Artifacts = v.artifacts
+	maps.Copy(run.Env.Missing, v.missing)
 }

@@ -71,7 +71,7 @@ func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept ta
 	for i := range left {
 		left[i] = i
 	}
-	for {
+	for len(left) > 0 {
 		some := make([]extract.Rule, len(left))
 		for k, i := range left {
 			some[k] = rules[i]
@@ -90,6 +90,7 @@ func (r *launcher) extractAll(ctx context.Context, rules []extract.Rule, kept ta
 		all[at].Error = err.Error()
 		left = slices.Delete(left, began, began+1)
 	}
+	return all, ""
 }
 
 // extractSome applies rules once. Where it fails, began is the number of the rule at which it did.

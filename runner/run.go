@@ -85,6 +85,8 @@ type Result struct {
 
 	Look *Look // the last one; nil: there was none
 
+	Files Files
+
 	// Failure is the id of the first run kept that a user has to look at; empty: there is none.
 	Failure string
 
@@ -155,7 +157,10 @@ func Run(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema.Run) e
 		return result, &InputError{errors.New("repeats until the sides are settled: want a commit to measure against, and what tells whether they are")}
 	}
 	session := newSession(ctx, s, o, emit)
-	defer func() { result = session.result }()
+	defer func() {
+		result = session.result
+		result.Files.Unmatched = session.patterns.unmatched()
+	}()
 	if !o.DryRun {
 		held, err := session.lock(ctx)
 		if err != nil {
@@ -207,6 +212,7 @@ func newSession(ctx context.Context, s *sweep.Sweep, o Options, emit func(schema
 		limits:    limits{now: time.Now, began: now, maxTime: o.MaxTime, timeout: s.Timeout, larger: o.LargerAfterOOM},
 		launcher:  launcher{extract: o.Extract, read: o.Results, keep: o.Keep, comparer: newComparer()},
 		agenda:    newAgenda(s),
+		patterns:  patterns{matched: map[string]bool{}},
 		result:    Result{Session: id.String(), Statuses: map[schema.Status]int{}},
 	}
 	session.progress = progress{

@@ -24,6 +24,7 @@ type session struct {
 	agenda    agenda
 	progress  progress
 	result    Result
+	patterns  patterns
 }
 
 // subject is a point on a side: what is launched again and again.
@@ -127,8 +128,13 @@ func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, r
 	s.limits.noteSkipped(subjectOf(l), came.outcome)
 	run = s.assembler.run(l, t, came.outcome, came.volatile)
 	came.leaving.finish(&run)
+	s.result.Files.count(came.leaving, &run)
+	s.patterns.note(came.leaving, &run)
 	if run.Status == schema.StatusOK {
 		results = s.assembler.results(l, t, came)
+		for i := range results { // they came out of the same launch
+			came.leaving.giveTo(&results[i])
+		}
 	}
 	if came.changed {
 		run.Warnings = append(run.Warnings, WarnFileChanged)

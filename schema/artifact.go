@@ -7,6 +7,9 @@ import (
 	"time"
 )
 
+// MissingArtifact begins the names under which a run says, in Env.Missing, why a file is not kept; its path follows.
+const MissingArtifact = "artifact."
+
 // artifactSuffix ends the name of an artifact that is stored as a zstd frame.
 const artifactSuffix = ".zst"
 

@@ -253,6 +253,9 @@ func (b *bench) run() error {
 	if closed := out.close(b.app); err == nil {
 		err = closed
 	}
+	for _, line := range measuring.FileNotes(result.Files) {
+		fmt.Fprintln(b.stderr, term.OneLine(line))
+	}
 	goesOn := measuring.GoesOn(options)
 	if result.Left > 0 {
 		fmt.Fprintf(b.stderr, "stopped after --max-time: %d of %s are left; %s\n", result.Left, term.Count(len(result.Plan.Launches), "run"), goesOn)

@@ -55,7 +55,7 @@ var law = []struct {
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
 	{"runner/sweep", []string{"schema", "runner/builtin", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
-	{"runner/artifact", nil, nil},
+	{"runner/artifact", []string{"schema"}, nil},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},
 	{"runner/probe", []string{"schema", "runner/device"}, []string{"github.com/NVIDIA/go-nvml"}},
 	{"runner/bisect", []string{"schema", "runner/worktree"}, nil},

@@ -35,15 +35,12 @@ type Artifact struct {
 	store schema.Dir // that holds it
 }
 
-// missingArtifact begins the names under which a run says why a file is not kept; the path follows.
-const missingArtifact = "artifact."
-
 // Of gives the artifacts of a run, in the order in which the run has them.
 func Of(ctx context.Context, db *query.DB, run *schema.Run) ([]Artifact, error) {
 	all := make([]Artifact, len(run.Artifacts))
 	gone := false
 	for i, a := range run.Artifacts {
-		all[i] = Artifact{Artifact: a, State: StateNotKept, Reason: run.Env.Missing[missingArtifact+a.Path]}
+		all[i] = Artifact{Artifact: a, State: StateNotKept, Reason: run.Env.Missing[schema.MissingArtifact+a.Path]}
 		if !schema.IsHash(a.SHA256) {
 			continue
 		}

@@ -89,16 +89,30 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// TestSaveRefuses: no file is written outside of the folder, or over another one; then none is written at all.
-func TestSaveRefuses(t *testing.T) {
-	for _, path := range []string{"../out", "a/../../out", "/../out", ".", "/", ""} {
-		dir, run := storeWith(t, day, map[string]string{path: "text", "fine": "text"})
+// TestSaveNames: no path leads out of the folder, and two files of one path are both there.
+func TestSaveNames(t *testing.T) {
+	for path, want := range map[string]string{
+		"../out": "out", "a/../../out": "out", "/../out": "out", ".": "file", "/": "file", "": "file", "./x": "x", "x": "x~2",
+	} {
+		files := map[string]string{path: "text"}
+		dir, run := storeWith(t, day, files)
+		all := of(t, open(t, dir), run.RunID)
+		if path == "x" {
+			all = append([]Artifact{all[0]}, all...)
+		}
 		into := filepath.Join(t.TempDir(), "in")
-		_, _, err := Save(of(t, open(t, dir), run.RunID), into)
-		if _, there := os.Stat(into); !errors.Is(err, fault.ErrInput) || there == nil {
-			t.Errorf("%q: %v, written: %t", path, err, there == nil)
+		n, _, err := Save(all, into)
+		if text, missing := os.ReadFile(filepath.Join(into, want)); err != nil || n != len(all) || missing != nil || string(text) != "text" {
+			t.Errorf("%q: %d files, %v; %s: %v", path, n, err, want, missing)
+		}
+		if around, err := os.ReadDir(filepath.Dir(into)); err != nil || len(around) != 1 {
+			t.Errorf("%q: %v lie beside the folder, %v", path, around, err)
 		}
 	}
+}
+
+// TestSaveRefuses: no file is written over another one; then none is written at all.
+func TestSaveRefuses(t *testing.T) {
 	dir, run := storeWith(t, day, map[string]string{"a/b": "text", "fine": "text"})
 	into := t.TempDir()
 	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), filepath.Join(into, "fine")); err != nil {
@@ -106,6 +120,12 @@ func TestSaveRefuses(t *testing.T) {
 	}
 	if _, _, err := Save(of(t, open(t, dir), run.RunID), into); !errors.Is(err, fault.ErrInput) || !strings.HasSuffix(err.Error(), "fine is already there") {
 		t.Errorf("over a link: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(into, "a")); err == nil {
+		t.Error("another file was written all the same")
+	}
+	if _, _, err := Save(of(t, open(t, dir), run.RunID), "/proc/neurolens"); !errors.Is(err, fault.ErrInput) {
+		t.Errorf("where no folder can be made: %v", err)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -21,19 +20,27 @@ import (
 )
 
 // Save writes what is stored of artifacts into a folder, which it makes, each under its path, and gives how many files and
-// bytes that is. What is there already stays: then, and where a path leads out of the folder, nothing is written, and the error
-// is an ErrInput. What is not stored is passed over. A file that does not match its hash is an error that wraps
-// schema.ErrDamaged, and is not left there.
+// bytes that is. A path is made to lie in the folder, and a second file of the same path has ~2 behind it. What is there already
+// stays: then nothing is written, and the error is an ErrInput. What is not stored is passed over. A file that does not match its
+// hash is an error that wraps schema.ErrDamaged, and is not left there.
 func Save(all []Artifact, dir string) (files int, bytes int64, err error) {
-	names, err := namesOf(all, dir)
-	if err != nil {
-		return 0, 0, err
+	names := namesOf(all)
+	for i, name := range names {
+		if names[i] = filepath.Join(dir, filepath.FromSlash(name)); name == "" {
+			continue
+		}
+		if _, err := os.Lstat(names[i]); err == nil {
+			return 0, 0, fault.Input("save: %s is already there", names[i])
+		}
 	}
 	for i := range all {
 		if all[i].State != StateStored {
 			continue
 		}
-		n, err := all[i].save(filepath.Join(dir, filepath.FromSlash(names[i])))
+		if err := os.MkdirAll(filepath.Dir(names[i]), 0o777); err != nil {
+			return files, bytes, fault.Input("save: %v", err)
+		}
+		n, err := all[i].save(names[i])
 		if err != nil {
 			return files, bytes, fmt.Errorf("saving %s: %w", fault.Printable(all[i].Path), err)
 		}
@@ -42,35 +49,29 @@ func Save(all []Artifact, dir string) (files int, bytes int64, err error) {
 	return files, bytes, nil
 }
 
-// namesOf are the paths of artifacts in a folder.
-func namesOf(all []Artifact, dir string) ([]string, error) {
+// namesOf are the paths of artifacts in a folder, none of which leads out of it; empty of those that are not stored.
+func namesOf(all []Artifact) []string {
 	names := make([]string, len(all))
 	taken := map[string]bool{}
 	for i, a := range all {
 		if a.State != StateStored {
 			continue
 		}
-		name := path.Clean(strings.TrimLeft(a.Path, "/"))
-		if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
-			return nil, fault.Input("save: the artifact %s would lie outside of %s", fault.Brief(a.Path), dir)
+		name := strings.TrimPrefix(path.Clean("/"+a.Path), "/")
+		if name == "" {
+			name = a.Kind
 		}
-		_, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(name)))
-		switch {
-		case taken[name] || err == nil:
-			return nil, fault.Input("save: %s is already there", filepath.Join(dir, filepath.FromSlash(name)))
-		case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission):
-			return nil, fault.Input("save: %v", err)
+		names[i] = name
+		for n := 2; taken[names[i]]; n++ {
+			names[i] = fmt.Sprintf("%s~%d", name, n)
 		}
-		names[i], taken[name] = name, true
+		taken[names[i]] = true
 	}
-	return names, nil
+	return names
 }
 
 // save writes one artifact to a new file, which is there when it is whole.
 func (a *Artifact) save(name string) (n int64, err error) {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return 0, err
-	}
 	content, err := a.Open()
 	if err != nil {
 		return 0, err

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/neurolens/neurolens/schema"
 )
 
 // Rules say which files of a run are kept.
@@ -36,25 +38,27 @@ const runDirName = "run_dir"
 
 // Found is a file that a run has left.
 type Found struct {
-	Path string // relative to Rules.Dir where it lies in it; of the directory of the run it begins with run_dir/
-	Size int64  // B
-	Why  string // it is not to be kept; empty: it is
-	File string // where it lies
+	Path    string // relative to Rules.Dir where it lies in it; of the directory of the run it begins with run_dir/
+	Pattern string // that found it
+	Size    int64  // B
+	Why     string // it is not to be kept; empty: it is
+	File    string // where it lies
 }
 
 // Finder finds the files of one run.
 type Finder struct {
 	rules  Rules
 	before map[string]fs.FileInfo
+	full   map[string]bool // patterns of which not all files were looked at
 }
 
 // Before looks at the files that are there before a run begins. Where one of them was written a moment ago it waits until the
 // clock of the file system has gone on: else two writes could not be told apart.
 func Before(rules Rules) *Finder {
-	f := &Finder{rules: rules, before: map[string]fs.FileInfo{}}
+	f := &Finder{rules: rules, before: map[string]fs.FileInfo{}, full: map[string]bool{}}
 	for _, pattern := range rules.Patterns {
 		if !f.isOfRun(pattern) {
-			maps.Copy(f.before, look(f.place(pattern, "")))
+			maps.Copy(f.before, f.look(pattern, ""))
 		}
 	}
 	var latest time.Time
@@ -72,31 +76,42 @@ func Before(rules Rules) *Finder {
 // After gives the files that the run has left, in the order of the patterns and then of their paths. runDir is the directory of
 // the run.
 func (f *Finder) After(runDir string) (found []Found) {
-	known := map[string]bool{}
+	known, named := map[string]bool{}, map[string]bool{}
 	room := f.rules.Limit * limitOfAll
 	for _, pattern := range f.rules.Patterns {
-		files := look(f.place(pattern, runDir))
+		files := f.look(pattern, runDir)
+		if f.full[pattern] {
+			found = append(found, Found{Path: pattern, Pattern: pattern, Why: fmt.Sprintf("there are more than %d files: which of them the run has written cannot be told", maxLooked)})
+			continue
+		}
 		for _, file := range slices.Sorted(maps.Keys(files)) {
 			info := files[file]
 			if known[file] || !f.isOfRun(pattern) && !written(f.before[file], info) {
 				continue
 			}
 			known[file] = true
-			next := Found{Path: f.name(file, runDir), Size: info.Size(), File: file}
-			switch {
-			case len(found) >= maxKept:
-				next.Why = fmt.Sprintf("more than %d files", maxKept)
-			case next.Size > f.rules.Limit:
-				next.Why = "larger than the limit of a file"
-			case next.Size > room:
-				next.Why = "more than the limit of all files of a run"
-			default:
+			next := Found{Path: f.name(file, runDir, named), Pattern: pattern, Size: info.Size(), File: file}
+			if next.Why = f.refusal(next.Size, len(found), room); next.Why == "" {
 				room -= next.Size
 			}
 			found = append(found, next)
 		}
 	}
 	return found
+}
+
+// refusal is why a file is not kept beside so many others, which have left so much room; empty: it is.
+func (f *Finder) refusal(size int64, others int, room int64) string {
+	limit := schema.ForPeople(float64(f.rules.Limit), "B")
+	switch {
+	case others >= maxKept:
+		return fmt.Sprintf("more than %d files", maxKept)
+	case size > f.rules.Limit:
+		return "larger than " + limit + ": artifacts.limit sets another limit"
+	case size > room:
+		return fmt.Sprintf("all files of the run are larger than %d times %s: artifacts.limit sets another limit", limitOfAll, limit)
+	}
+	return ""
 }
 
 // isOfRun tells whether a pattern is of the directory of the run.
@@ -115,15 +130,28 @@ func (f *Finder) place(pattern, runDir string) string {
 	return filepath.Join(literal(f.rules.Dir), pattern)
 }
 
-// name is what an artifact is called.
-func (f *Finder) name(file, runDir string) string {
+// name is what an artifact is called, which no other one of the run is.
+func (f *Finder) name(file, runDir string, taken map[string]bool) string {
+	name := filepath.ToSlash(f.relative(file, runDir))
+	for n := 2; taken[name]; n++ {
+		name = fmt.Sprintf("%s~%d", strings.TrimSuffix(name, fmt.Sprintf("~%d", n-1)), n)
+	}
+	taken[name] = true
+	return name
+}
+
+// relative is the path of a file in the directory of the run or in that of the benchmark, and else the whole one.
+func (f *Finder) relative(file, runDir string) string {
 	if in, err := filepath.Rel(runDir, file); err == nil && filepath.IsLocal(in) {
-		return filepath.ToSlash(filepath.Join(runDirName, in))
+		return filepath.Join(runDirName, in)
 	}
 	if in, err := filepath.Rel(f.rules.Dir, file); err == nil && filepath.IsLocal(in) {
-		return filepath.ToSlash(in)
+		return in
 	}
-	return filepath.ToSlash(file)
+	if whole, err := filepath.Abs(file); err == nil {
+		return whole
+	}
+	return file
 }
 
 // literal is a path as a pattern that matches it alone.
@@ -131,29 +159,30 @@ func literal(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// look finds the files that a pattern matches, and those in folders that it matches. What cannot be looked at is not there.
-func look(pattern string) map[string]fs.FileInfo {
+// look finds the files that a pattern matches, and those in folders that it matches. Links lead nowhere, and what cannot be looked
+// at is not there.
+func (f *Finder) look(pattern, runDir string) map[string]fs.FileInfo {
 	files := map[string]fs.FileInfo{}
-	names, err := filepath.Glob(pattern)
+	names, err := filepath.Glob(f.place(pattern, runDir))
 	if err != nil {
 		return files // the sweep was checked
 	}
 	for _, name := range names {
-		info, err := os.Stat(name)
+		info, err := os.Lstat(name)
 		switch {
 		case err != nil:
 		case info.Mode().IsRegular():
-			files[name] = info
-		case info.IsDir():
-			lookIn(name, files)
+			files[filepath.Clean(name)] = info
+		case info.IsDir() && !lookIn(name, files):
+			f.full[pattern] = true
 		}
 	}
 	return files
 }
 
-// lookIn finds the files in a folder. Links in it lead nowhere.
-func lookIn(folder string, files map[string]fs.FileInfo) {
-	_ = filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
+// lookIn finds the files in a folder, and tells whether it has looked at all.
+func lookIn(folder string, files map[string]fs.FileInfo) (all bool) {
+	err := filepath.WalkDir(folder, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			if e != nil && e.IsDir() {
 				return fs.SkipDir
@@ -161,14 +190,18 @@ func lookIn(folder string, files map[string]fs.FileInfo) {
 			return nil
 		}
 		if len(files) >= maxLooked {
-			return fs.SkipAll
+			return errFull
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
-			files[name] = info
+			files[filepath.Clean(name)] = info
 		}
 		return nil
 	})
+	return !errors.Is(err, errFull)
 }
+
+// errFull ends a walk.
+var errFull = errors.New("more files than are looked at")
 
 // written tells whether a file is another one than before.
 func written(before, after fs.FileInfo) bool {

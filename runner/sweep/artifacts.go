@@ -4,6 +4,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -39,7 +40,7 @@ type Artifacts struct {
 // artifactKeys are the keys of artifacts where it is a map.
 var artifactKeys = []Key{
 	{Name: "files", Value: oneOrMany(0, textValue), Doc: "Patterns of files, a folder with all that is in it, stdout, stderr; {axis} and {run_dir} are filled in."},
-	{Name: "limit", Value: textValue, Default: "16MiB", Doc: "The size up to which a file is kept."},
+	{Name: "limit", Value: scalarValue, Default: "16MiB", Doc: "The size up to which a file is kept."},
 }
 
 // artifactsKey says which files of a run are kept.
@@ -96,6 +97,9 @@ func (p *program) readPatterns(f field) (patterns []template, err error) {
 		}
 		if _, err := filepath.Match(text, ""); err != nil {
 			return nil, item.errorf("%q is no pattern: a [ is not closed, or a \\ is its end", shorten(text))
+		}
+		if strings.Contains(text, "**") {
+			return nil, item.errorf("there is no **: name a folder, which stands for all files in it, however deep")
 		}
 		pattern, err := item.parse(text, p.scope)
 		if err != nil {

@@ -40,6 +40,7 @@ func TestErrorsOfArtifacts(t *testing.T) {
 	check(`artifacts: ""`, "2: artifacts: is empty")
 	check("artifacts:", "2: artifacts: want text, got nothing")
 	check("artifacts: ['a[']", `2: artifacts: "a[" is no pattern: a [ is not closed, or a \ is its end`)
+	check("artifacts: 'out/**/a'", "2: artifacts: there is no **: name a folder, which stands for all files in it, however deep")
 	check("artifacts: ['{k}']", "2: artifacts: {k} is no axis (write {{ and }} for braces)")
 	check("artifacts: {file: a}", "2: artifacts: unknown key file: did you mean files?")
 	check("artifacts: {limit: 1MiB}", "2: artifacts: want files: patterns of files, stdout, stderr")

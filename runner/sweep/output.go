@@ -29,6 +29,9 @@ func (p *program) readOutput(d *document) error {
 	}
 	spec := outputSpec{from: template{parts: []part{{stdoutWord, -1}}}, format: "text"}
 	if from := said["from"]; from.given() {
+		if _, err := from.text(); err != nil {
+			return err
+		}
 		if spec.from, err = from.template(p.scope); err != nil {
 			return err
 		}

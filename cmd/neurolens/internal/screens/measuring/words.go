@@ -196,3 +196,20 @@ func NothingMeasured(r runner.Result) string {
 	}
 	return line
 }
+
+// FileNotes say what a user should know of the files that runs have left: those that are not kept, and patterns that found none.
+func FileNotes(f runner.Files) []string {
+	var lines []string
+	if f.NotKept > 0 {
+		lines = append(lines, fmt.Sprintf("%d of %s %s not kept: %s; show RUN --files says which", f.NotKept, term.Count(f.Kept+f.NotKept, "file"), term.IsAre(f.NotKept), f.Why))
+	}
+	const shown = 3
+	for i, pattern := range f.Unmatched {
+		if i == shown {
+			lines = append(lines, fmt.Sprintf("artifacts: nor %s more", term.Thousands(len(f.Unmatched)-shown)))
+			break
+		}
+		lines = append(lines, fmt.Sprintf("artifacts: no run has written a file %s", pattern))
+	}
+	return lines
+}
