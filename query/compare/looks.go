@@ -111,6 +111,9 @@ func (u *unread) add(g *sides.Group, r *schema.Run) {
 		}
 		n, _ := note.Failed[string(r.Status)].(int64)
 		note.Failed[string(r.Status)] = n + 1
+		if schema.IsWrong(r.Status, r.Stage, r.ErrorKind) {
+			note.Wrong++
+		}
 		return
 	}
 	m := r.Metric(r.Primary)

@@ -306,3 +306,22 @@ func TestSettledFailing(t *testing.T) {
 		}
 	}
 }
+
+// TestSettledWrong: while a session goes on, a point with a wrong result has no verdict, as when it is stored.
+func TestSettledWrong(t *testing.T) {
+	t.Parallel()
+	var runs []schema.Run
+	for repeat := range 20 {
+		runs = append(runs, settlingRun(len(runs), 1, repeat, "base", 1e6, map[string]string{schema.FactLooks: "6,9,14,20"}))
+		head := settlingRun(len(runs), 1, repeat, "head", 1e5, map[string]string{schema.FactLooks: "6,9,14,20"})
+		if repeat == 7 {
+			head.Status, head.Stage, head.ErrorKind = schema.StatusError, schema.StageValidate, schema.KindOutput
+		}
+		runs = append(runs, head)
+	}
+	for id, d := range compare.JudgeSession(runs) {
+		if d.Verdict != judge.Estimate || d.Reason != judge.Wrong {
+			t.Errorf("%s is %+v", id, d)
+		}
+	}
+}
