@@ -16,6 +16,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/neurolens/neurolens/ingest/check"
 	"github.com/neurolens/neurolens/ingest/internal/disk"
 	"github.com/neurolens/neurolens/ingest/internal/runfile"
 	"github.com/neurolens/neurolens/ingest/internal/storetest"
@@ -239,5 +240,33 @@ func TestMergeAfterPrune(t *testing.T) {
 	}
 	if got := artifactsOf(t, dir); !slices.Equal(got, []string{later}) {
 		t.Errorf("%v, want %s", got, later)
+	}
+}
+
+// TestVerifyMissingArtifact: a file that a run has left and that is neither there nor pruned is named; the run is whole all the same.
+func TestVerifyMissingArtifact(t *testing.T) {
+	s, dir := newStore(t)
+	run := smallRun()
+	for _, path := range []string{"there", "gone", "pruned"} {
+		hash := keep(t, s, path)
+		run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: path, SHA256: hash, Bytes: new(int64(4))})
+	}
+	run.Artifacts = append(run.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: "not kept"})
+	mustAppend(t, s, run)
+	storetest.Whole(t, dir)
+	age(t, dir, run.Artifacts[2].SHA256, 48*time.Hour)
+	kept := map[string]bool{run.Artifacts[0].SHA256: true, run.Artifacts[1].SHA256: true}
+	_, err := s.PruneArtifacts(context.Background(), Pruning{Keep: kept, Before: time.Now()})
+	storetest.OK(t, err)
+	storetest.Whole(t, dir)
+	storetest.OK(t, os.Remove(filepath.Join(dir, schema.ArtifactPath(run.Artifacts[1].SHA256))))
+	for _, sealed := range []bool{false, true} {
+		if sealed {
+			mustSeal(t, dir)
+		}
+		findings := storetest.Findings(t, dir)
+		if len(findings) != 1 || findings[0].Severity != check.SeverityNotice || !strings.Contains(findings[0].Problem, `missing from artifacts/, and not pruned: 1 file that its runs have left, first "gone"`) {
+			t.Errorf("sealed %t: %+v", sealed, findings)
+		}
 	}
 }

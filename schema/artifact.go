@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/hex"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,14 @@ func ArtifactPath(sha256 string) string {
 		return ""
 	}
 	return path.Join(ArtifactsDir, sha256[:2], sha256+artifactSuffix)
+}
+
+// artifactsColumn is the column of Runs with the artifacts.
+var artifactsColumn = slices.IndexFunc(Runs.Columns, func(c *Column) bool { return c.Name == "artifacts" })
+
+// ArtifactsOf are the artifacts of a row of Runs.
+func ArtifactsOf(row []any) []Artifact {
+	return artifactsOf(take[[][]any](&cursor{row: row, next: artifactsColumn}))
 }
 
 // IsHash tells whether a text is a SHA-256 in hex, in lower case.

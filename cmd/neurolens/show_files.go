@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -32,5 +33,11 @@ func (a *app) showFiles(cmd *cobra.Command, db *query.DB, run *schema.Run, save,
 		fmt.Fprintf(a.stderr, "%s of %s (%s) saved in %s\n", term.Count(files, "file"), run.RunID, output.Quantity(bytes, "B"), save)
 	}
 	t := answer.TableOf(artifacts.Fields(), all)
-	return a.print(format, t, func() term.View { return screens.Files(all) })
+	if err := a.print(format, t, func() term.View { return screens.Files(all) }); err != nil || save == "" {
+		return err
+	}
+	if i := slices.IndexFunc(all, func(f artifacts.Artifact) bool { return f.State == artifacts.StateMissing }); i >= 0 {
+		return storeError{fmt.Errorf("%s is missing from the store; store merge from a store that has it brings it back", all[i].Path)}
+	}
+	return nil
 }

@@ -21,9 +21,11 @@ type runsCheck struct {
 	counted bool // its runs are not in another file as well that counts instead
 	runs    []foundRun
 	sum     rowsSum
-	loss    Loss     // what goes when the file is repaired
-	lacking int      // runs of which events say that they have lost rows, and they have
-	back    []string // likewise, and they have not
+	loss    Loss                   // what goes when the file is repaired
+	missing func(hash string) bool // whether an artifact should be in the store, and is not
+	absent  []schema.Artifact      // that are missing
+	lacking int                    // runs of which events say that they have lost rows, and they have
+	back    []string               // likewise, and they have not
 }
 
 func (c *runsCheck) first() int64 {
@@ -42,7 +44,7 @@ func (c *runsCheck) path() string {
 
 // salvage finds out what is left of a damaged sealed file. Of one whose claim still has the runs nothing goes.
 func (c *runsCheck) salvage(f fs.FS, lost runfile.Lost) {
-	c.runs, c.sum, c.lacking, c.back = nil, rowsSum{}, 0, nil
+	c.runs, c.sum, c.absent, c.lacking, c.back = nil, rowsSum{}, nil, 0, nil
 	s, err := runfile.Salvage(runfile.InputOf(f, c.sealed.file), lost, func(r runfile.Salvaged) error {
 		run, err := newFoundRun(r.RunID, r.Digest, r.Run)
 		if err == nil {
@@ -122,6 +124,11 @@ func (c *runsCheck) addRun(live *table.Live) error {
 	}
 	c.runs = append(c.runs, run)
 	c.sum.add(run.row)
+	for _, a := range schema.ArtifactsOf(live.Run) {
+		if c.missing(a.SHA256) {
+			c.absent = append(c.absent, a)
+		}
+	}
 	return nil
 }
 

@@ -46,7 +46,7 @@ func verifyFiles(ctx context.Context, f fs.FS, found func(Finding)) (Verified, e
 	if err := headerError(f); err != nil && !errors.Is(err, schema.ErrDamaged) {
 		return Verified{}, err
 	}
-	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f)}
+	v := &verifier{files: f, found: found, sealed: map[schema.ULID]*sealedCheck{}, lost: runfile.ReadLost(f), pruned: runfile.ReadPruned(f)}
 	if err := layout.Walk(f, func(s layout.File) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -96,7 +96,8 @@ type verifier struct {
 	parts  []layout.File                // of SamplesDir and OpsDir
 	packs  []schema.SealedFile
 	runs   runSweep
-	lost   runfile.Lost // as events say
+	lost   runfile.Lost         // as events say
+	pruned map[string]time.Time // artifacts, likewise
 }
 
 // sealedCheck is what is known of a sealed file, by its names at first.

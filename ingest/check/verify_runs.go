@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"runtime"
 	"slices"
@@ -59,10 +60,10 @@ func (v *verifier) checkRuns(ctx context.Context) error {
 func (v *verifier) ordered() []*runsCheck {
 	var checks []*runsCheck
 	for _, c := range v.all {
-		checks = append(checks, &runsCheck{sealed: c, counted: c.superseded == nil})
+		checks = append(checks, &runsCheck{sealed: c, counted: c.superseded == nil, missing: v.isMissing})
 	}
 	for _, f := range v.live {
-		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f)})
+		checks = append(checks, &runsCheck{live: f, counted: !v.isSealed(f), missing: v.isMissing})
 	}
 	slices.SortFunc(checks, func(a, b *runsCheck) int {
 		return cmp.Or(cmp.Compare(a.first(), b.first()), cmp.Compare(a.path(), b.path()))
@@ -90,8 +91,32 @@ func (v *verifier) take(c *runsCheck) error {
 	if c.sealed != nil {
 		c.sealed.whole, c.sealed.sum = true, c.sum
 	}
-	v.noteLost(c)
+	if v.noteLost(c); c.counted {
+		v.noteAbsent(c)
+	}
 	return nil
+}
+
+// isMissing tells whether an artifact that a run names should be in the store and is not.
+func (v *verifier) isMissing(hash string) bool {
+	if !schema.IsHash(hash) {
+		return false // the run says that it was not kept
+	}
+	if _, gone := v.pruned[hash]; gone {
+		return false
+	}
+	_, err := fs.Stat(v.files, schema.ArtifactPath(hash))
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// noteAbsent says that files which runs have left are missing. It is no damage of a run, and only a copy of the store has them.
+func (v *verifier) noteAbsent(c *runsCheck) {
+	if len(c.absent) == 0 {
+		return
+	}
+	v.add(Finding{Severity: SeverityNotice, Path: c.path(), Problem: fmt.Sprintf(
+		"missing from %s/, and not pruned: %s that its runs have left, first %q; store merge from a store that has them brings them back",
+		schema.ArtifactsDir, counted(len(c.absent), "file"), c.absent[0].Path)})
 }
 
 // noteLost says what became of the runs of which events say that they have lost rows.

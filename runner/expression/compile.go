@@ -169,6 +169,8 @@ func inOurWords(message string) string {
 	switch {
 	case strings.HasPrefix(message, `unexpected token Operator("=")`):
 		return "= compares nothing: write =="
+	case strings.HasPrefix(message, "invalid float literal"):
+		return "a number is not that large"
 	case strings.HasPrefix(message, "bad number syntax"):
 		return message + ": a number has no unit here (8GiB is 8 * 2 ** 30)"
 	case strings.HasPrefix(message, "invalid operation: not (mismatched"):

@@ -192,6 +192,7 @@ func TestErrors(t *testing.T) {
 		{`batch_size and true`, "1:12: invalid operation: and (mismatched kinds number and true or false)"},
 		{`not batch_size`, "1:1: not is of true and false, and is applied before == and <: write not (a == b)"},
 		{`not batch_size == 1`, "1:1: not is of true and false, and is applied before == and <: write not (a == b)"},
+		{`1e999`, "1:5: a number is not that large"},
 		{`batch_size = 1`, "1:12: = compares nothing: write =="},
 		{`gpu.memory < 8GiB`, "1:15: bad number syntax: \"8G\": a number has no unit here (8GiB is 8 * 2 ** 30)"},
 		{`gpu.name ?? 0`, "1:13: want text, as before, got a number"},

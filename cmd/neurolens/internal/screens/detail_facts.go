@@ -25,12 +25,16 @@ func (s Detail) configurationLines(run *schema.Run) []string {
 	for _, name := range slices.Sorted(maps.Keys(asked)) {
 		rows = append(rows, [2]string{name, asked[name]})
 	}
+	origins := originsOf(run)
 	for _, name := range slices.Sorted(maps.Keys(run.Applied)) {
 		if applied := wording.AxisText(run.Applied[name]); asked[name] != applied {
-			rows = append(rows, [2]string{name, applied + appliedBy(run, name)})
+			by := appliedBy(run, name)
+			if run.Env.Facts["runner."+name] == run.Applied[name] {
+				by = cmp.Or(origins(name), by)
+			}
+			rows = append(rows, [2]string{name, applied + by})
 		}
 	}
-	origins := originsOf(run)
 	for _, name := range s.Settings {
 		said := slices.ContainsFunc(rows, func(row [2]string) bool { return row[0] == name })
 		if v, ok := run.Env.Facts["runner."+name]; ok && !said {

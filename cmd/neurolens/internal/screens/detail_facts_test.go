@@ -11,14 +11,14 @@ import (
 func TestOrigins(t *testing.T) {
 	t.Parallel()
 	detail := Detail{Settings: []string{"control", "profile", "warmup", "iterations", "budget", "seed"}}
-	run := schema.Run{Source: schema.SourceNeuroLens, Applied: map[string]string{"iterations": "7", "timing": "perf_counter"}, Env: schema.Env{Facts: map[string]string{
-		"runner.profile": "ort", "runner.warmup": "10", "runner.iterations": "3", "runner.budget": "10s", "runner.seed": "4",
-		schema.FactOrigins: `{"iterations":"sweep","budget":"preset quick","seed":"flag"}`,
+	run := schema.Run{Source: schema.SourceNeuroLens, Applied: map[string]string{"iterations": "7", "timing": "perf_counter", "seed": "4", "threads": "2"}, Env: schema.Env{Facts: map[string]string{
+		"runner.profile": "ort", "runner.warmup": "10", "runner.iterations": "3", "runner.budget": "10s", "runner.seed": "4", "runner.threads": "2",
+		schema.FactOrigins: `{"iterations":"sweep","budget":"preset quick","seed":"flag","threads":"variant"}`,
 	}}}
 	lines := detail.configurationLines(&run)
 	for _, want := range []string{
 		"profile     ort", "warmup      10 (default)", "budget      10s (preset quick)", "seed        4 (flag)",
-		"iterations  7 (get_config)", "timing      perf_counter (applied)",
+		"iterations  7 (get_config)", "timing      perf_counter (applied)", "threads     2 (variant)",
 	} {
 		if !slices.Contains(lines, want) {
 			t.Errorf("%q is not in %q", want, lines)

@@ -15,7 +15,7 @@ func GateLine(g compare.Gate, noun string, regressionsAlone bool, exit int) stri
 	if g.Regressions > 0 {
 		text := term.Count(g.Regressions, "regression")
 		if g.Lost > 0 {
-			text += fmt.Sprintf(" (%d of them no longer measured, or failing)", g.Lost)
+			text += fmt.Sprintf(" (%d of them no longer measured, failing or wrong)", g.Lost)
 		}
 		parts = append(parts, text)
 	} else if regressionsAlone && (g.Unsettled > 0 || g.Points == 0) {
