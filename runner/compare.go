@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/neurolens/neurolens/runner/output"
 	"github.com/neurolens/neurolens/runner/sweep"
@@ -20,6 +21,22 @@ const (
 	factShape  = "output.shape"
 	factSample = "output.sample"
 )
+
+// The facts of how many values of a large output, of which a worker leaves a sample, are no number, and infinite.
+const (
+	factNaN      = "output.nan"
+	factInfinite = "output.infinite"
+)
+
+// oddOf is what a worker has said of all values of its output, or what is known of the sample.
+func oddOf(facts map[string]string, known output.Odd) output.Odd {
+	for fact, to := range map[string]*int{factNaN: &known.NaN, factInfinite: &known.Infinite} {
+		if n, err := strconv.Atoi(facts[fact]); err == nil {
+			*to = n
+		}
+	}
+	return known
+}
 
 const noOutput = "there is no output"
 
@@ -66,6 +83,7 @@ type checked struct {
 	differs     string // why it cannot be compared
 	values      int    // that were compared
 	problem     string // why it is not known
+	odd         output.Odd
 }
 
 // checkOutputs holds the output of each process against what it has to be; want is nil where nothing says that. Of equal outputs one
@@ -99,7 +117,7 @@ func checkOutputs(ctx context.Context, kept task.Kept, p *sweep.Point, want *com
 }
 
 func checkOutput(got computed, p *sweep.Point, want *computed) checked {
-	c := checked{shape: got.shape, problem: got.problem}
+	c := checked{shape: got.shape, problem: got.problem, odd: got.odd}
 	if got.problem != "" || want == nil || want.problem != "" {
 		return c
 	}
@@ -119,7 +137,7 @@ func noteFacts(o *task.Outcome, all []checked, seed uint64) {
 	}
 	last := &all[len(all)-1]
 	if hash := o.Facts[factOutput]; hash != "" {
-		last.hash, last.shape = hash, o.Facts[factShape]
+		last.hash, last.shape, last.odd = hash, o.Facts[factShape], oddOf(o.Facts, last.odd)
 	}
 	o.Facts[factOutput], o.Facts[factShape] = last.hash, last.shape
 	if size := sizeOf(last.shape); last.values > 0 && last.values < size {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -25,6 +26,9 @@ func judge(p *sweep.Point, run *schema.Run) {
 		}
 		run.Metrics = slices.DeleteFunc(run.Metrics, func(old schema.Metric) bool { return old.Name == d.Name })
 		run.Metrics = append(run.Metrics, m)
+	}
+	if startsTool(p) && run.Env.Facts[factRead] == "" { // conditions are about the results of the tool
+		return
 	}
 	for _, c := range p.Checks {
 		if run.Status != schema.StatusOK {
@@ -53,6 +57,11 @@ func derive(p *sweep.Point, d *sweep.Result, run *schema.Run) (schema.Metric, st
 		m.Reals = append(m.Reals, number)
 	}
 	return m, ""
+}
+
+// startsTool tells whether a point is a benchmark tool whose results become runs.
+func startsTool(p *sweep.Point) bool {
+	return slices.ContainsFunc(p.Metrics, func(r extract.Rule) bool { return r.Read != "" })
 }
 
 // accuracy is a metric that is a share of a whole, and that people write as a percentage.

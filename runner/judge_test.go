@@ -63,3 +63,28 @@ func TestAccuracy(t *testing.T) {
 		}
 	}
 }
+
+// TestCheckOfTool: conditions are about the results of a tool, and not about the process that started it.
+func TestCheckOfTool(t *testing.T) {
+	s := sweepOf(t, "command: [x]\nmetrics: {r: {from: stdout, read: go-bench}}\ncheck: [latency < 1e-6]\n")
+	for read, want := range map[string]schema.Status{"": schema.StatusOK, "go-bench": schema.StatusError} {
+		o := task.Outcome{Status: schema.StatusOK, Facts: map[string]string{}, Missing: map[string]string{}}
+		if read != "" {
+			o.Facts[factRead] = read
+		}
+		o.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Better: schema.BetterLower, Level: schema.LevelProcess, Tick: 1, Ticks: []int64{1e6}}}
+		if run := assembled(s, o, nil); run.Status != want || slices.Contains(run.Warnings, schema.WarnUnchecked) {
+			t.Errorf("read %q: %s, %s %v", read, run.Status, run.Error, run.Warnings)
+		}
+	}
+}
+
+// TestTimesBelowZero: no result of a tool takes less than no time.
+func TestTimesBelowZero(t *testing.T) {
+	for unit, refused := range map[string]bool{"ns": true, "B": true, "ratio": false} {
+		run := schema.Run{Benchmark: "Copy", Metrics: []schema.Metric{{Name: "m", Unit: unit, Reals: []float64{2, -5}}}}
+		if err := checkTimes(&run); (err != nil) != refused {
+			t.Errorf("%s: %v", unit, err)
+		}
+	}
+}

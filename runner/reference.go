@@ -20,6 +20,7 @@ type computed struct {
 	values  []float64 // a sample of them, where there are many
 	shape   string    // of all of it, as JSON
 	problem string    // why it is not known
+	odd     output.Odd
 }
 
 // Reference is what is known of a reference: a point or a file that outputs are compared with.
@@ -104,7 +105,7 @@ func (r *launcher) compute(ctx context.Context, sub subject) (found computed, er
 		return computed{problem: fmt.Sprintf("the reference is %s: %s", outcome.Status, outcome.Error)}, nil
 	}
 	if shape := outcome.Facts[factShape]; shape != "" { // its file may be a sample
-		found.shape = shape
+		found.shape, found.odd = shape, oddOf(outcome.Facts, found.odd)
 	}
 	if found.problem != "" {
 		found.problem = "the reference: " + found.problem
@@ -125,7 +126,10 @@ func readComputed(from io.ReadSeeker, format string, seed uint64) computed {
 	if err != nil {
 		return computed{problem: "the output: " + err.Error()}
 	}
-	return computed{values: array.Values, shape: shapeText(array.Shape)}
+	if len(array.Values) == 0 {
+		return computed{problem: "the output has no values"}
+	}
+	return computed{values: array.Values, shape: shapeText(array.Shape), odd: array.Odd}
 }
 
 // expectedFile is what a file says that has to be computed.

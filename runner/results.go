@@ -62,6 +62,9 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 		return nil, false, err
 	}
 	for i := range runs {
+		if err := checkTimes(&runs[i]); err != nil {
+			return nil, false, err
+		}
 		if err := addPoint(&runs[i], p); err != nil {
 			return nil, false, err
 		}
@@ -72,6 +75,20 @@ func (r *launcher) resultsIn(ctx context.Context, rule *extract.Rule, p *sweep.P
 		runs[i].Env.Facts[factRead] = rule.Read
 	}
 	return runs, false, nil
+}
+
+// checkTimes refuses a result with a time or a size below zero.
+func checkTimes(run *schema.Run) error {
+	for i := range run.Metrics {
+		m := &run.Metrics[i]
+		if m.Unit != "ns" && m.Unit != "B" {
+			continue
+		}
+		if values := m.Values(); len(values) > 0 && slices.Min(values) < 0 {
+			return fmt.Errorf("%s of %s is %s", m.Name, run.Benchmark, schema.ForPeople(slices.Min(values), m.Unit))
+		}
+	}
+	return nil
 }
 
 // addPoint gives a run of a tool what its point says. Labels of the point are what its sweep calls things; a size or a

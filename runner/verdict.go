@@ -81,17 +81,21 @@ func judgeErrors(o *task.Outcome, p *sweep.Point, got []checked, want *computed)
 		addErrors(o, m.name, got, m.of)
 	}
 	for i := range got {
-		if text := tooFar(&got[i], p); text != "" {
+		if text := tooFar(&got[i], want, p); text != "" {
 			fail(o, schema.KindOutput, text+inProcess(i, len(got)))
 		}
 	}
 }
 
 // tooFar says what is wrong with an output; empty: nothing.
-func tooFar(got *checked, p *sweep.Point) string {
+func tooFar(got *checked, want *computed, p *sweep.Point) string {
 	switch e, t := got.errors, p.Reference.Tolerance; {
 	case e.NotFinite+e.Reference > 0:
 		return notFinite(e, got.values)
+	case got.odd.NaN+want.odd.NaN > 0:
+		return fmt.Sprintf("of %d values %d of the output and %d of the reference are no number, and NaN is equal to nothing", sizeOf(got.shape), got.odd.NaN, want.odd.NaN)
+	case got.odd.Infinite != want.odd.Infinite:
+		return fmt.Sprintf("of %d values %d of the output are infinite, and %d of the reference", sizeOf(got.shape), got.odd.Infinite, want.odd.Infinite)
 	case e.Mismatched > 0 && len(p.Checks) == 0:
 		return fmt.Sprintf("%d of %d values differ from the reference by too much, by up to %.3g (rtol %v, atol %v)",
 			e.Mismatched, got.values, e.MaxError, t.Relative, t.Absolute)
@@ -118,6 +122,7 @@ func addErrors(o *task.Outcome, name string, got []checked, of func(*output.Erro
 		value := of(&got[i].errors)
 		if value-value != 0 {
 			o.Missing[name] = "not finite" + inProcess(i, len(got))
+			o.Facts[factNotFinite+name] = "1" // so that no condition of it holds
 			return
 		}
 		m.Reals = append(m.Reals, value)

@@ -7,8 +7,8 @@ import (
 )
 
 // compareVersions orders two texts as versions are: numbers in them count as numbers, so that 2.9 is before 2.10, and what is
-// left out counts as 0, so that 2 and 2.0 are equal. A release comes after its previews (2.0rc1), and before what follows it
-// (2.0.post1) and what was built of it (2.0+cu128). Texts without numbers are in alphabetical order, whatever their case.
+// left out counts as 0, so that 2 and 2.0 are equal. A release comes after its previews (2.0rc1) and before what follows it
+// (2.0.post1); what was built of it is the release (2.0+cu128). Texts without numbers are in alphabetical order, whatever their case.
 func compareVersions(a, b string) int {
 	a, b = strings.ToLower(a), strings.ToLower(b)
 	a, builtA, _ := strings.Cut(a, "+")
@@ -21,6 +21,9 @@ func compareVersions(a, b string) int {
 			return order
 		}
 		a, b, first = restA, restB, false
+	}
+	if builtA == "" || builtB == "" {
+		return 0
 	}
 	return strings.Compare(builtA, builtB)
 }

@@ -2,6 +2,7 @@ package extract
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -288,4 +289,19 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestBlame: where time is over, the rule is named that was being applied, and no later one.
+func TestBlame(t *testing.T) {
+	job, kept := outputs("1")
+	job.Rules = []Rule{{Name: "a", From: Stdout, JQ: "def f: f; f"}, {Name: "b", From: Stdout, Regex: `(\d)`}}
+	ctx, cancel := context.WithCancel(t.Context())
+	last := -1
+	Read(ctx, job, kept, func(rule int) {
+		last = rule
+		cancel()
+	})
+	if last != 0 {
+		t.Errorf("rule %d was begun when time was over in the first", last)
+	}
 }

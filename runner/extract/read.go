@@ -73,6 +73,9 @@ func Read(ctx context.Context, job Job, kept io.ReaderAt, began func(rule int)) 
 		began(i)
 		all[i] = job.Rules[i].read(ctx, job.Processes, outputs[job.Rules[i].From], kept)
 		all[i].Error = oneLine(all[i].Error)
+		if ctx.Err() != nil { // this rule took too long, and no later one
+			break
+		}
 	}
 	return all
 }

@@ -4,10 +4,26 @@
 // float64. What is compared may be a sample: see positions.
 package output
 
+import "math"
+
 // Array is an output: numbers, the last dimension moving fastest.
 type Array struct {
 	Shape  []int     // of all, though Values may be some of them; nil: one number
 	Values []float64 // those that are compared
+	Odd    Odd
+}
+
+// Odd counts the values of an output, all of them, that are no numbers to compare: a sample may miss them.
+type Odd struct{ NaN, Infinite int }
+
+// add takes in a value.
+func (o *Odd) add(v float64) {
+	switch {
+	case math.IsNaN(v):
+		o.NaN++
+	case math.IsInf(v, 0):
+		o.Infinite++
+	}
 }
 
 // Limits of what is read.

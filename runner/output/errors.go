@@ -16,8 +16,8 @@ type Tolerance struct {
 type Errors struct {
 	RMSE       float64 // the root of the mean of the squared differences
 	MaxError   float64 // the largest difference
-	Relative   float64 // the 2-norm of the differences over that of the reference; NaN where the reference is zero
-	Cosine     float64 // of the angle between the two; NaN where one of them is zero
+	Relative   float64 // the 2-norm of the differences over that of the reference; of a reference that is zero 0 or infinite
+	Cosine     float64 // of the angle between the two; 0 where one of them is zero, and 1 where both are
 	Mismatched int     // values that differ by more than the tolerance
 	NotFinite  int     // values that are infinite or no number, but those where both have the same infinity
 	Reference  int     // the same of the reference
@@ -66,20 +66,26 @@ func Compare(got, want Array, t Tolerance) (Errors, error) {
 		}
 	}
 	e.RMSE = math.Sqrt(squares.total() / float64(len(want.Values)))
-	e.Relative = ratio(math.Sqrt(squares.total()), math.Sqrt(wants.total()))
-	e.Cosine = ratio(products.total(), math.Sqrt(wants.total())*math.Sqrt(gots.total()))
+	e.Relative = math.Sqrt(squares.total()) / math.Sqrt(wants.total())
+	if squares.total() == 0 {
+		e.Relative = 0
+	}
+	e.Cosine = cosine(products.total(), math.Sqrt(wants.total()), math.Sqrt(gots.total()))
 	return e, nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
-// ratio is NaN where there is nothing to divide by.
-func ratio(a, b float64) float64 {
-	if b == 0 {
-		return math.NaN()
+// cosine is that of the angle between two vectors, of which the product and the lengths are known.
+func cosine(product, a, b float64) float64 {
+	switch {
+	case a == 0 && b == 0:
+		return 1
+	case a == 0 || b == 0:
+		return 0
 	}
-	return a / b
+	return product / (a * b)
 }
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // sum adds numbers without losing what is small beside the total (Neumaier 1974, doi:10.1002/zamm.19740540106).
 type sum struct{ of, lost float64 }

@@ -40,7 +40,7 @@ func readNPY(r io.Reader, seed uint64) (Array, error) {
 	if decode == nil {
 		return Array{}, fmt.Errorf("the .npy file has values of type %s: want real numbers", strings.Join(descr[1:], ""))
 	}
-	values := npyValues{from: b, size: size, width: width, decode: decode, bytes: binary.LittleEndian}
+	values := npyValues{from: b, size: size, width: width, decode: decode, bytes: binary.LittleEndian, real: descr[2] == "f", odd: &array.Odd}
 	if descr[1] == ">" {
 		values.bytes = binary.BigEndian
 	}

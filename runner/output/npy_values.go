@@ -16,29 +16,52 @@ type npyValues struct {
 	width  int // B of each
 	decode func(binary.ByteOrder, []byte) float64
 	bytes  binary.ByteOrder
+	real   bool // some may be no numbers
+	odd    *Odd // of all values
 }
 
 // at gives the values at places in the file, which ascend. The file has to have all values.
 func (v npyValues) at(places []int) ([]float64, error) {
 	values := make([]float64, len(places))
 	buffer := make([]byte, v.width)
-	read := 0 // B
+	next := 0 // value
 	for i, place := range places {
-		n, err := v.from.Discard(place*v.width - read)
-		if read += n; err == nil {
-			n, err = io.ReadFull(v.from, buffer)
-			read += n
+		if err := v.skip(next, place); err != nil {
+			return nil, err
 		}
+		if n, err := io.ReadFull(v.from, buffer); err != nil {
+			return nil, v.short(place*v.width + n)
+		}
+		values[i], next = v.decode(v.bytes, buffer), place+1
+		v.odd.add(values[i])
+	}
+	return values, v.skip(next, v.size)
+}
+
+// skip goes on from one value to another, and looks at those between.
+func (v npyValues) skip(from, to int) error {
+	if !v.real {
+		n, err := v.from.Discard((to - from) * v.width)
 		if err != nil {
-			return nil, v.short(read)
+			return v.short(from*v.width + n)
 		}
-		values[i] = v.decode(v.bytes, buffer)
+		return nil
 	}
-	n, err := v.from.Discard(v.size*v.width - read)
-	if err != nil {
-		return nil, v.short(read + n)
+	for from < to {
+		part := min(to-from, v.from.Size()/v.width)
+		b, err := v.from.Peek(part * v.width)
+		if err != nil {
+			return v.short(from*v.width + len(b))
+		}
+		for at := 0; at < len(b); at += v.width {
+			v.odd.add(v.decode(v.bytes, b[at:at+v.width]))
+		}
+		if _, err := v.from.Discard(len(b)); err != nil {
+			return v.short(from * v.width)
+		}
+		from += part
 	}
-	return values, nil
+	return nil
 }
 
 func (v npyValues) short(read int) error {

@@ -35,7 +35,9 @@ func TestCompare(t *testing.T) {
 		{vector(nan, 2), vector(1, 2.5), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 2, NotFinite: 1}},
 		{vector(1, 2), vector(1, inf), Errors{RMSE: inf, MaxError: inf, Relative: inf, Cosine: 1, Mismatched: 1, Reference: 1}},
 		{vector(1, 2), vector(1, nan), Errors{RMSE: nan, MaxError: nan, Relative: nan, Cosine: 1, Mismatched: 1, Reference: 1}},
-		{vector(0), vector(0), Errors{Relative: nan, Cosine: nan}},
+		{vector(0), vector(0), Errors{Cosine: 1}},
+		{vector(0, 0), vector(3, 4), Errors{RMSE: math.Sqrt(12.5), MaxError: 4, Relative: 1, Mismatched: 2}},
+		{vector(3, 4), vector(0, 0), Errors{RMSE: math.Sqrt(12.5), MaxError: 4, Relative: inf, Mismatched: 2}},
 	} {
 		got, err := Compare(c.got, c.want, Tolerance{Relative: 1e-3, Absolute: 1e-3})
 		if err != nil || !alike(got, c.errors) {
@@ -172,15 +174,15 @@ func TestRead(t *testing.T) {
 		want         Array
 		err          string
 	}{
-		{"csv", "a,b\n1, 2\n.5,1e-3\n", Array{[]int{2, 2}, []float64{1, 2, .5, 1e-3}}, ""},
-		{"csv", "1\n2\n", Array{[]int{2, 1}, []float64{1, 2}}, ""},
+		{"csv", "a,b\n1, 2\n.5,1e-3\n", Array{Shape: []int{2, 2}, Values: []float64{1, 2, .5, 1e-3}}, ""},
+		{"csv", "1\n2\n", Array{Shape: []int{2, 1}, Values: []float64{1, 2}}, ""},
 		{"csv", "1,2\n3\n", Array{}, "reading CSV: record on line 2: wrong number of fields"},
 		{"csv", "1,2\n3,x\n", Array{}, `row 2: "x" is no number`},
 		{"csv", "1,x\n3,4\n", Array{}, `row 1: "x" is no number`},
-		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{[]int{6}, []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
+		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{Shape: []int{6}, Values: []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
 		{"text", "1 two", Array{}, `"two" is no number`},
-		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{[]int{3, 2}, []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
-		{"json", "2.5", Array{nil, []float64{2.5}}, ""},
+		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{Shape: []int{3, 2}, Values: []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
+		{"json", "2.5", Array{Shape: nil, Values: []float64{2.5}}, ""},
 		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists are not equally long"},
 		{"json", "[1, [2]]", Array{}, "reading JSON: the lists are not equally long"},
 		{"json", "[[[1]], [2]]", Array{}, "reading JSON: the lists are not equally long"},
@@ -307,5 +309,39 @@ func TestLargeInBoundedMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; err != nil || took > 20<<20 || !slices.Equal(got.Shape, []int{10000, 10000}) || len(got.Values) != mostCompared {
 		t.Errorf("%d values of shape %v in %d B, %v", len(got.Values), got.Shape, took, err)
+	}
+}
+
+// TestOdd: a value that is no number, or infinite, is counted wherever it stands in a large output, in whatever format.
+func TestOdd(t *testing.T) {
+	const size = 3 * mostCompared / 2
+	values := make([]float64, size)
+	kept := map[int]bool{}
+	for _, place := range positions(size, 0) {
+		kept[place] = true
+	}
+	var want Odd
+	for i, odd := range []float64{math.NaN(), math.Inf(1), math.NaN()} {
+		place := 1000 * (i + 1)
+		for kept[place] {
+			place++
+		}
+		values[place] = odd
+		want.add(odd)
+	}
+	var text bytes.Buffer
+	binaryValues := npy(fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }", size))
+	for _, v := range values {
+		fmt.Fprintln(&text, v)
+		binaryValues = binary.LittleEndian.AppendUint64(binaryValues, math.Float64bits(v))
+	}
+	for format, content := range map[string][]byte{"npy": binaryValues, "text": text.Bytes(), "csv": text.Bytes()} {
+		got, err := Read(bytes.NewReader(content), format, 0)
+		if err != nil || got.Odd != want || len(got.Values) != mostCompared || slices.ContainsFunc(got.Values, func(v float64) bool { return v != 0 }) {
+			t.Errorf("%s: %+v of %d values, %v; want %+v", format, got.Odd, len(got.Values), err, want)
+		}
+		if _, err := Read(bytes.NewReader(content[:len(content)-9]), format, 0); format == "npy" && err == nil {
+			t.Error("a file that is too short was read")
+		}
 	}
 }

@@ -35,7 +35,7 @@ func Read(r io.ReadSeeker, format string, seed uint64) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	return Array{Shape: shape, Values: to.values}, nil
+	return Array{Shape: shape, Values: to.values, Odd: to.odd}, nil
 }
 
 // sink takes the values of an output one after the other.
@@ -43,6 +43,7 @@ type sink struct {
 	n      int   // values
 	places []int // of those that are kept, ascending; nil: the first mostCompared
 	values []float64
+	odd    Odd
 }
 
 func (s *sink) add(v float64) error {
@@ -54,6 +55,7 @@ func (s *sink) add(v float64) error {
 		s.values = append(s.values, v)
 	}
 	s.n++
+	s.odd.add(v)
 	return nil
 }
 

@@ -19,8 +19,9 @@ const (
 	factCommandLine = "runner.command"
 
 	factBenchmark = "benchmark.sha256"
-	factSetting   = "runner."       // a setting of a launch; the key of the sweep file follows
-	factObject    = "runner.object" // what of the Python file runs
+	factReference = "reference.sha256" // of a file that outputs are compared with
+	factSetting   = "runner."          // a setting of a launch; the key of the sweep file follows
+	factObject    = "runner.object"    // what of the Python file runs
 	// factAxis begins the facts of axes whose canonical text does not say how to write them again; the axis follows.
 	factAxis = "runner.axis."
 	// factScale begins the facts with the bases of axes that depend on the machine; the axis follows.
@@ -29,7 +30,7 @@ const (
 
 // CodeFacts are the facts that two runs of the same code and configuration agree in.
 func CodeFacts() []string {
-	return []string{"git.tree", factBenchmark, factCommand, FactBuild, FactConfig}
+	return []string{"git.tree", factBenchmark, factCommand, factReference, FactBuild, FactConfig}
 }
 
 // IsSetting tells whether a fact is one of the settings of a launch.

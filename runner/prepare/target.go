@@ -78,6 +78,11 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	default:
 		t.preparePython(ctx, target, side)
 	}
+	if r := p.Reference; r != nil && r.File != "" {
+		if hash, err := t.sha256(t.Path(sub, r.File)); err == nil {
+			target.Facts[factReference] = hash
+		}
+	}
 	if hash := t.builds.hashes[sub.Side]; len(p.Build) > 0 && hash != "" {
 		target.Facts[FactBuild] = hash
 	}

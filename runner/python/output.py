@@ -17,15 +17,18 @@ MASK = (1 << 64) - 1
 
 
 def save(run_dir, value, seed):
-    """Writes the output to the run directory, and gives the hash of all of it and its shape."""
+    """Writes the output to the run directory, and gives the hash of all of it, its shape, and how many of its values are no
+    number, and infinite, where what was written is a sample; else None."""
     arrays = list(flat(value))
     if not arrays:
         raise Failure("validate", "there is no output to compare: %s" % one_line("%.200r" % (value,)))
     digest, numbers = hashlib.sha256(), array.array("d")
     size = sum(a.size for a in arrays)
     chosen = positions(size, seed) if size > MOST else None
-    before = 0
+    before, odd = 0, None if chosen is None else [0, 0]
     for a in arrays:
+        if odd is not None:
+            odd = [n + more for n, more in zip(odd, a.odd())]
         digest.update(("%s%s;" % (a.kind, list(a.shape))).encode())
         digest.update(a.bytes())
         own = None if chosen is None else [i - before for i in chosen if before <= i < before + a.size]
@@ -33,7 +36,7 @@ def save(run_dir, value, seed):
         before += a.size
     shape = tuple(arrays[0].shape) if len(arrays) == 1 else (size,)
     write(os.path.join(run_dir, FILE), numbers, shape if chosen is None else (len(numbers),))
-    return digest.hexdigest(), shape
+    return digest.hexdigest(), shape, odd
 
 
 def positions(size, seed):
@@ -84,6 +87,19 @@ def flat(value):
         raise Failure("validate", one_line("an output of type %s cannot be compared: want an array or numbers" % type(value).__name__))
 
 
+PART = 1 << 22  # values that are looked at together: what that takes is freed before the next
+
+
+def odd_of(values, size, isnan, isinf):
+    """How many values of a flat array are no number, and how many are infinite."""
+    odd = [0, 0]
+    for start in range(0, size, PART):
+        part = values[start:start + PART]
+        odd[0] += int(isnan(part).sum())
+        odd[1] += int(isinf(part).sum())
+    return odd
+
+
 class Numbers:
     """Numbers of Python."""
 
@@ -96,6 +112,9 @@ class Numbers:
 
     def bytes(self):
         return self.values.tobytes()
+
+    def odd(self):
+        return [sum(v != v for v in self.values), sum(v - v != 0 and v == v for v in self.values)]
 
     def numbers(self, places):
         return self.values if places is None else array.array("d", [self.values[i] for i in places])
@@ -115,6 +134,11 @@ class NumPy:
     def bytes(self):
         """Without a copy: there may be much of it."""
         return self.values.reshape(-1).view("uint8")
+
+    def odd(self):
+        if self.values.dtype.kind in "biu":
+            return [0, 0]
+        return odd_of(self.values.reshape(-1), self.size, self.numpy.isnan, self.numpy.isinf)
 
     def numbers(self, places):
         values = self.values.reshape(-1)
@@ -136,6 +160,9 @@ class Tensor:
             return b""
         size = self.size * self.values.element_size()
         return memoryview((ctypes.c_char * size).from_address(self.values.data_ptr()))
+
+    def odd(self):
+        return odd_of(self.values.reshape(-1), self.size, self.torch.isnan, self.torch.isinf)
 
     def numbers(self, places):
         values = self.values.reshape(-1)

@@ -384,9 +384,12 @@ class Worker:
         self.peak_noted = True
         value = self.subject.output() if hasattr(self.subject, "output") else self.subject.benchmark_fn()
         self.part("frameworks").Settle()(value)
-        digest, shape = self.part("output").save(self.run_dir, value, self.settings["output"]["seed"])
+        digest, shape, odd = self.part("output").save(self.run_dir, value, self.settings["output"]["seed"])
         self.fact("output.sha256", digest)
         self.fact("output.shape", json.dumps(list(shape), separators=(",", ":")))
+        if odd is not None:
+            self.fact("output.nan", odd[0])
+            self.fact("output.infinite", odd[1])
 
     def result(self):
         """Reports the result, which comes before the teardown: what was measured stays measured."""

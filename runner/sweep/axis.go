@@ -140,6 +140,9 @@ func readConstant(name string, f field) (axis, error) {
 
 // readAxis reads the values of an axis: a list, one value, or a map from values to the arguments that they stand for.
 func readAxis(name string, f field) (axis, error) {
+	if name == runDirName {
+		return axis{}, f.errorf("{run_dir} is the directory of a run: want another name")
+	}
 	if f.Kind == yaml.MappingNode && name != "model" {
 		return readMapped(name, f)
 	}

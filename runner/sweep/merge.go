@@ -18,6 +18,12 @@ var rivals = map[string][]string{
 	"file":       {"command", "wrapper"},
 	"iterations": {"rel_error", "max_repeats"},
 	"rel_error":  {"iterations"},
+	"budget":     {"iterations"},
+}
+
+// modelBackends are the backends that run a model themselves; others are labels of a command or a file.
+var modelBackends = []string{
+	string(schema.ExecutorBuiltin), string(schema.ExecutorONNXRT), string(schema.ExecutorTorch), string(schema.ExecutorTensorRT),
 }
 
 // axisKeys are the maps whose keys are axes.
@@ -29,6 +35,16 @@ func merged(base, over *yaml.Node) *yaml.Node {
 	for pair := range slices.Chunk(over.Content, 2) {
 		for _, rival := range rivals[pair[0].Value] {
 			base = without(base, rival)
+		}
+	}
+	if runsModel(over) {
+		for _, rival := range []string{"command", "wrapper", "file"} {
+			base = without(base, rival)
+		}
+	}
+	if ofAnotherKind(memberOf(over, "reference")) {
+		for _, key := range referenceKinds(memberOf(base, "reference")) {
+			base = without(base, "reference", key)
 		}
 	}
 	if over := memberOf(over, "timeouts"); over != nil && memberOf(over, "measure") != nil {
@@ -59,7 +75,7 @@ func mergedMaps(base, over *yaml.Node, key string) *yaml.Node {
 			continue
 		}
 		old := out.Content[at+1]
-		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && key != "grid" {
+		if old.Kind == yaml.MappingNode && value.Kind == yaml.MappingNode && key != "grid" && key != "scale" {
 			if key == "metrics" {
 				old = withoutReading(old, value)
 			}
@@ -156,4 +172,27 @@ func without(n *yaml.Node, path ...string) *yaml.Node {
 		out.Content[at+1] = without(out.Content[at+1], path[1:]...)
 	}
 	return &out
+}
+
+// runsModel tells whether a layer says that a model is run by a backend that does so.
+func runsModel(layer *yaml.Node) bool {
+	backend := memberOf(layer, "backend")
+	return backend != nil && backend.Kind == yaml.ScalarNode && slices.Contains(modelBackends, backend.Value) &&
+		memberOf(layer, "model") != nil && memberOf(layer, "command") == nil && memberOf(layer, "file") == nil
+}
+
+// ofAnotherKind tells whether a layer says what is compared with, and not tolerances alone.
+func ofAnotherKind(reference *yaml.Node) bool { return len(referenceKinds(reference)) > 0 }
+
+// referenceKinds are the keys of reference that say what is compared with.
+func referenceKinds(reference *yaml.Node) (keys []string) {
+	if reference == nil || reference.Kind != yaml.MappingNode {
+		return nil
+	}
+	for pair := range slices.Chunk(reference.Content, 2) {
+		if key := pair[0].Value; key != "rtol" && key != "atol" {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }

@@ -111,6 +111,9 @@ func (p *program) readResults(d *document, g *grid) error {
 	}
 	s := speaker{newLanguage(g, d.over.Facts, p.seed, d.elsewhere), p.metricNames(members)}
 	for _, m := range members {
+		if slices.ContainsFunc(p.metrics, func(read metric) bool { return read.rule.Name == m.key }) {
+			return m.value.errorf("there is a metric of that name under metrics: want another name")
+		}
 		r, err := s.readDerived(m)
 		if err != nil {
 			return err
@@ -157,13 +160,19 @@ type speaker struct {
 // prefixedMetric is any metric in an expression, also one that only the benchmark knows.
 var prefixedMetric = regexp.MustCompile(`\bmetric\.([A-Za-z_]\w*)`)
 
-// compile compiles an expression. A metric named like a parameter or a fact is reached by metric.NAME.
+// compile compiles an expression. The name of a metric that is one of a parameter or a fact too is refused: metric.NAME says which
+// is meant.
 func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
 	scope := s.scope
-	scope.Names = maps.Clone(scope.Names)
+	scope.Names, scope.Unclear = maps.Clone(scope.Names), maps.Clone(scope.Unclear)
 	known := map[string]string{}
 	for name := range s.metrics {
-		if _, taken := scope.Names[name]; !taken && axisName.MatchString(name) && !strings.Contains(name, "-") {
+		_, taken := scope.Names[name]
+		_, unclear := scope.Unclear[name]
+		switch {
+		case taken || unclear:
+			s.refuseName(&scope, name)
+		case axisName.MatchString(name) && !strings.Contains(name, "-"):
 			known[name] = name
 		}
 	}
@@ -186,6 +195,22 @@ func (s *speaker) compile(r *Result, f field, gives expression.Kind) error {
 		}
 	}
 	return nil
+}
+
+// refuseName takes the name of a metric out of a scope in which it is something else too.
+func (s *speaker) refuseName(scope *expression.Scope, name string) {
+	if _, identity := identityKinds[name]; identity {
+		return // a metric of that name is reached by metric.NAME alone
+	}
+	other := paramPrefix + name
+	if _, is := s.params[other]; !is {
+		other = factPrefix + name
+		if kind, known := scope.Names[name]; known {
+			scope.Names[other] = kind
+		}
+	}
+	delete(scope.Names, name)
+	scope.Unclear[name] = fmt.Sprintf("%s is a metric and something else: write metric.%s or %s", name, name, other)
 }
 
 // readDerived reads an entry of derived.

@@ -14,7 +14,7 @@ func TestResults(t *testing.T) {
 		"  time: {expr: cpu_user + cpu_system, unit: s, better: lower}\n" +
 		"  throughput: {expr: 1 / latency}\n" +
 		"  used: {expr: energy / latency, unit: W}\n" +
-		"check: ['loss < 0.5 and accuracy == 1', metric.accuracy >= 0.8, metric.own > 1]\n"
+		"check: ['loss < 0.5 and param.accuracy == 1', metric.accuracy >= 0.8, metric.own > 1]\n"
 	p := &parse(t, src, Overrides{}).Points[0]
 	metrics := map[string]Measured{
 		"cpu_user": {1_008_000, "ns"}, "cpu_system": {1_053_000, "ns"}, "latency": {4e6, "ns"}, "energy": {2000, "mJ"}, "loss": {0.25, ""},
@@ -36,7 +36,7 @@ func TestResults(t *testing.T) {
 	equal(t, p.Checks[1].Metrics(), []string{"accuracy"})
 	_, err := p.Checks[1].Eval(p, nil)
 	equal(t, fmt.Sprint(err), "the run has no metric.accuracy")
-	equal(t, p.Settings()["check"], `["loss < 0.5 and accuracy == 1","metric.accuracy >= 0.8","metric.own > 1"]`)
+	equal(t, p.Settings()["check"], `["loss < 0.5 and param.accuracy == 1","metric.accuracy >= 0.8","metric.own > 1"]`)
 }
 
 func TestErrorsOfResults(t *testing.T) {

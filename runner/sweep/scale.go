@@ -112,7 +112,9 @@ func (d *document) readBy(f field) (by *formula, unit string, err error) {
 	clear(l.scope.Names)
 	units := map[string]string{}
 	for _, known := range fact.All() {
-		l.scope.Names[known.Name], units[known.Name] = known.Kind, known.Unit
+		for _, name := range []string{known.Name, factPrefix + known.Name} {
+			l.scope.Names[name], units[name] = known.Kind, known.Unit
+		}
 	}
 	if by, err = l.compile(f, expression.Number); err != nil {
 		return nil, "", err
