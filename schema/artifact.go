@@ -2,6 +2,8 @@ package schema
 
 import (
 	"encoding/hex"
+	"errors"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -22,6 +24,32 @@ func ArtifactPath(sha256 string) string {
 	}
 	return path.Join(ArtifactsDir, sha256[:2], sha256+artifactSuffix)
 }
+
+// FindArtifact gives the path in a store of what is stored of an artifact: a zstd frame (see IsFrame), or the file itself under
+// any other ending. The error wraps fs.ErrNotExist where there is none.
+func FindArtifact(store fs.FS, sha256 string) (string, error) {
+	name := ArtifactPath(sha256)
+	if name == "" {
+		return "", fs.ErrNotExist
+	}
+	_, err := fs.Stat(store, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return name, err
+	}
+	entries, missing := fs.ReadDir(store, path.Dir(name))
+	for _, e := range entries {
+		if stem, _, _ := strings.Cut(e.Name(), "."); stem == sha256 {
+			return path.Join(path.Dir(name), e.Name()), nil
+		}
+	}
+	if missing != nil && !errors.Is(missing, fs.ErrNotExist) {
+		err = missing
+	}
+	return "", err
+}
+
+// IsFrame tells whether an artifact is stored as a zstd frame.
+func IsFrame(name string) bool { return path.Ext(name) == artifactSuffix }
 
 // artifactsColumn is the column of Runs with the artifacts.
 var artifactsColumn = slices.IndexFunc(Runs.Columns, func(c *Column) bool { return c.Name == "artifacts" })

@@ -105,7 +105,7 @@ func (v *verifier) isMissing(hash string) bool {
 	if _, gone := v.pruned[hash]; gone {
 		return false
 	}
-	_, err := fs.Stat(v.files, schema.ArtifactPath(hash))
+	_, err := schema.FindArtifact(v.files, hash)
 	return errors.Is(err, fs.ErrNotExist)
 }
 

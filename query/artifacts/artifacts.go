@@ -33,6 +33,7 @@ type Artifact struct {
 	Stored *int64     // B that it takes in the store
 
 	store schema.Dir // that holds it
+	name  string     // in the store
 }
 
 // Of gives the artifacts of a run, in the order in which the run has them.
@@ -65,14 +66,18 @@ func Of(ctx context.Context, db *query.DB, run *schema.Run) ([]Artifact, error) 
 func (a *Artifact) find(stores *scan.Stores) error {
 	a.State = StateMissing
 	for _, path := range stores.Paths() {
-		info, err := schema.Dir(path).Stat(schema.ArtifactPath(a.SHA256))
+		name, err := schema.FindArtifact(schema.Dir(path), a.SHA256)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
+		}
+		var info fs.FileInfo
+		if err == nil {
+			info, err = schema.Dir(path).Stat(name)
 		}
 		if err != nil {
 			return fmt.Errorf("looking for the artifact %s: %w", a.Path, err)
 		}
-		a.State, a.store, a.Stored = StateStored, schema.Dir(path), new(info.Size())
+		a.State, a.store, a.name, a.Stored = StateStored, schema.Dir(path), name, new(info.Size())
 		return nil
 	}
 	return nil

@@ -1,7 +1,9 @@
 package artifacts
 
 import (
+	"crypto/sha256"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -214,5 +216,32 @@ func TestKeptSince(t *testing.T) {
 		if kept[a.SHA256] != want[a.SHA256] {
 			t.Errorf("%s of %s: kept %t, want %t", a.Path, a.SHA256, kept[a.SHA256], want[a.SHA256])
 		}
+	}
+}
+
+// TestOtherEnding: what another writer has stored as it is comes out as it is.
+func TestOtherEnding(t *testing.T) {
+	dir, run := storeWith(t, day, map[string]string{"x": "text"})
+	sum := fmt.Sprintf("%x", sha256.Sum256([]byte("a log")))
+	name := filepath.Join(dir, schema.ArtifactsDir, sum[:2], sum+".log")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, []byte("a log"), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	run.Artifacts = []schema.Artifact{{Kind: "log", Path: "out.log", SHA256: sum}}
+	run.StartedAt = day.Add(time.Hour)
+	run.RunID = schema.NewULID(run.StartedAt).String()
+	appendTo(t, dir, &run, nil)
+	into := t.TempDir()
+	if n, _, err := Save(of(t, open(t, dir), run.RunID), into); n != 1 || err != nil {
+		t.Fatalf("%d files, %v", n, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(into, "out.log")); err != nil || string(text) != "a log" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if err := os.WriteFile(name, []byte("a Log"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := Save(of(t, open(t, dir), run.RunID), t.TempDir()); !errors.Is(err, schema.ErrDamaged) {
+		t.Errorf("damaged: %v", err)
 	}
 }

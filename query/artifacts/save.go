@@ -94,17 +94,21 @@ func (a *Artifact) save(name string) (n int64, err error) {
 // Open reads the content of an artifact that is stored. At its end it is compared with the hash of the file: a difference is an
 // error that wraps schema.ErrDamaged.
 func (a *Artifact) Open() (io.ReadCloser, error) {
-	file, err := a.store.OpenFile(schema.ArtifactPath(a.SHA256))
+	file, err := a.store.OpenFile(a.name)
 	if err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
 	stored := bufio.NewReader(io.TeeReader(file, sum))
-	frame, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow))
-	if err != nil {
+	c := &content{file: file, stored: stored, of: stored, sum: sum, want: a.SHA256}
+	if !schema.IsFrame(a.name) {
+		return c, nil
+	}
+	if c.frame, err = zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxWindow)); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	return &content{file, stored, frame, sum, a.SHA256}, nil
+	c.of = c.frame
+	return c, nil
 }
 
 // maxWindow bounds the memory, in B, that reading a frame may want.
@@ -114,13 +118,14 @@ const maxWindow = 64 << 20
 type content struct {
 	file   io.Closer
 	stored *bufio.Reader
-	frame  *zstd.Decoder
+	frame  *zstd.Decoder // nil: it is stored as it is
+	of     io.Reader     // the content: the frame or what is stored
 	sum    hash.Hash
 	want   string
 }
 
 func (c *content) Read(b []byte) (int, error) {
-	n, err := c.frame.Read(b)
+	n, err := c.of.Read(b)
 	switch {
 	case errors.Is(err, io.EOF):
 		if _, err := io.Copy(io.Discard, c.stored); err != nil {
@@ -137,6 +142,8 @@ func (c *content) Read(b []byte) (int, error) {
 
 // Close releases the file.
 func (c *content) Close() error {
-	c.frame.Close()
+	if c.frame != nil {
+		c.frame.Close()
+	}
 	return c.file.Close()
 }

@@ -7,6 +7,7 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -245,7 +246,7 @@ func (m *comparing) metric(ctx context.Context, metric string) ([]*pairing, erro
 		return nil, err
 	}
 	for _, p := range matched {
-		p.name = p.kind().Name
+		p.name = cmp.Or(p.kind().Name, metric) // where all runs failed it is what was asked for
 		p.relate(m.sidesApart())
 		p.plan(m.plans)
 	}
@@ -270,7 +271,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 		}
 		common := m.axis == "" && inCommon(base, head)
 		if a.Names || common {
-			if base, head = base.With(metric), head.With(metric); len(base)+len(head) == 0 {
+			if base, head = base.With(metric), head.With(metric); !base.Have(metric) && !head.Have(metric) {
 				return nil, m.NoMetric(ctx, "compare", metric)
 			}
 			by := newMatcher(base, head, m.axis, common)

@@ -121,6 +121,11 @@ func (gs Groups) With(metric string) Groups {
 	return slices.DeleteFunc(gs, func(g *Group) bool { return g.Metric.Name == "" && g.OK > 0 })
 }
 
+// Have tells whether a group has a metric that was asked for; where none was they all have what they have.
+func (gs Groups) Have(metric string) bool {
+	return metric == "" || slices.ContainsFunc(gs, func(g *Group) bool { return g.Metric.Name == metric })
+}
+
 // What groups reads of runs: of all, and of the metric. Of others than the primary one the latter are in samples.
 var (
 	groupRun = []string{
