@@ -40,3 +40,23 @@ iterations: 1
 		t.Errorf("built %q, want %q; %d runs", built, want, result.Runs())
 	}
 }
+
+// TestOptionalBuild: where the program of a build is not there, an optional point is skipped; one that fails is an error all the same.
+func TestOptionalBuild(t *testing.T) {
+	for text, want := range map[string]schema.Status{
+		"build: [[no-such-compiler]]\noptional: true": schema.StatusSkipped,
+		"build: [[no-such-compiler]]":                 schema.StatusError,
+		"build: [['false']]\noptional: true":          schema.StatusError,
+	} {
+		s := parse(t, "command: ['true']\nrepeats: 1\nwarmup: 0\niterations: 1\n"+text+"\n")
+		_, err := Run(t.Context(), s, Options{Locks: t.TempDir()}, func(r schema.Run) error {
+			if r.Status != want || r.Stage != schema.StageBuild && want == schema.StatusError {
+				t.Errorf("%s: %s in %s: %s", text, r.Status, r.Stage, r.Error)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}

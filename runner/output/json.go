@@ -63,6 +63,8 @@ func (r *jsonReader) value(depth int) error {
 		err = r.to.add(v)
 	case string:
 		err = r.to.addWord(v)
+	case nil:
+		return errors.New("null is no number (NaN and Infinity may be written as they are)")
 	default:
 		return fmt.Errorf("%v is no number", token)
 	}

@@ -182,6 +182,7 @@ func TestRead(t *testing.T) {
 		{"text", " 1 2.5\n-3e2 nan inf 1e999", Array{Shape: []int{6}, Values: []float64{1, 2.5, -300, math.NaN(), math.Inf(1), math.Inf(1)}}, ""},
 		{"text", "1 two", Array{}, `"two" is no number`},
 		{"json", "[[1, 2], [3, NaN], [-Infinity, \"Infinity\"]]", Array{Shape: []int{3, 2}, Values: []float64{1, 2, 3, math.NaN(), math.Inf(-1), math.Inf(1)}}, ""},
+		{"json", "[1, null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
 		{"json", "2.5", Array{Shape: nil, Values: []float64{2.5}}, ""},
 		{"json", "[[1], [2, 3]]", Array{}, "reading JSON: the lists are not equally long"},
 		{"json", "[1, [2]]", Array{}, "reading JSON: the lists are not equally long"},
@@ -189,7 +190,7 @@ func TestRead(t *testing.T) {
 		{"json", "[[], [2]]", Array{}, "reading JSON: the lists are not equally long"},
 		{"json", "1 2", Array{}, "reading JSON: there is more than one value"},
 		{"json", "{}", Array{}, "reading JSON: an object is no number"},
-		{"json", "[null]", Array{}, "reading JSON: <nil> is no number"},
+		{"json", "[null]", Array{}, "reading JSON: null is no number (NaN and Infinity may be written as they are)"},
 		{"npy", "PK", Array{}, "it is no .npy file"},
 		{"xml", "", Array{}, `format "xml": want one of npy csv json text`},
 	} {

@@ -2,8 +2,10 @@ package prepare
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +23,7 @@ type built struct {
 	took   int64 // ns
 	status schema.Status
 	err    error
+	absent bool // there is no such program
 }
 
 // builds are those of a session.
@@ -81,7 +84,7 @@ func (t *Targets) buildPoint(ctx context.Context, b Builder, sub Subject) (built
 		if err != nil {
 			return built{}, err
 		}
-		all = built{all.took + one.took, one.status, one.err}
+		all = built{all.took + one.took, one.status, one.err, one.absent}
 		if one.err != nil {
 			break
 		}
@@ -110,6 +113,8 @@ func (t *Targets) buildOne(ctx context.Context, b Builder, sub Subject, command 
 	one := built{took: outcome.Stages.Launch(), status: outcome.Status}
 	if outcome.Status != schema.StatusOK {
 		one.err = buildError(command, outcome, limit)
+		_, err := task.LookPath(command[0], slices.Concat(os.Environ(), env))
+		one.absent = errors.Is(err, exec.ErrNotFound)
 	}
 	t.builds.commands[key] = one
 	return one, nil

@@ -59,7 +59,10 @@ func (t *Targets) Of(ctx context.Context, sub Subject) *Target {
 	}
 	if b, ok := t.builds.points[sub]; ok {
 		target.Built = &b.took
-		if b.err != nil {
+		switch {
+		case b.absent && p.Optional:
+			target.refuse(schema.StatusSkipped, kindAbsent, target.at(p.BuildLine), b.err)
+		case b.err != nil:
 			target.refuse(b.status, kindBuild, target.at(p.BuildLine), b.err)
 		}
 	}

@@ -63,7 +63,7 @@ var keysOfWork = []Key{
 	{
 		Name: "optional", Value: switchValue, Default: "false",
 		Executors: append([]schema.Executor{schema.ExecutorCommand}, pythonRun...),
-		Doc:       "An implementation that is not there is skipped, and no error.", point: func(p *Point) any { return &p.Optional },
+		Doc:       "An implementation that is not there, or the program of whose build is not, is skipped, and no error.", point: func(p *Point) any { return &p.Optional },
 	},
 	{
 		Name: "skip_exit", Value: Value{Kind: Integer, Least: 1, Most: 255}, Executors: []schema.Executor{schema.ExecutorCommand}, Stored: true,
