@@ -139,7 +139,7 @@ func TestSaveDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := open(t, dir)
+	all := of(t, open(t, dir), run.RunID)
 	for at := range stored {
 		damaged := append([]byte(nil), stored...)
 		damaged[at] ^= 1
@@ -148,7 +148,7 @@ func TestSaveDamaged(t *testing.T) {
 				t.Fatal(err)
 			}
 			into := t.TempDir()
-			_, _, err := Save(of(t, db, run.RunID), into)
+			_, _, err := Save(all, into)
 			if _, there := os.Stat(filepath.Join(into, "x")); !errors.Is(err, schema.ErrDamaged) || there == nil {
 				t.Fatalf("byte %d: %v, left behind: %t", at, err, there == nil)
 			}
