@@ -352,3 +352,18 @@ func TestEveryEventKnowsHowMany(t *testing.T) {
 		}
 	}
 }
+
+// TestResumeAfterAReferenceChanged: runs that were held against another reference do not count.
+func TestResumeAfterAReferenceChanged(t *testing.T) {
+	t.Chdir(t.TempDir())
+	s := parse(t, "command: [echo, '1']\noutput: {from: stdout, read: text}\nreference: {from: r.txt, read: text}\nrepeats: 3\niterations: 1\nwarmup: 0\n")
+	for changed, want := range map[string]int{"1\n": 1, "1.0\n": 0} {
+		k := &shelf{}
+		writeFiles(t, map[string]string{"r.txt": "1\n"})
+		k.bench(t, s, 1, nil)
+		writeFiles(t, map[string]string{"r.txt": changed})
+		if result := k.bench(t, s, 0, nil); result.Plan.Done != want || result.Runs() != 3-want {
+			t.Errorf("after %q: %d runs are there and %d were added, want %d", changed, result.Plan.Done, result.Runs(), want)
+		}
+	}
+}
