@@ -2,9 +2,12 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -90,7 +93,7 @@ type bisector struct {
 	flags     bisectFlags
 	threshold *compare.Threshold // nil: that of the sweep, or the usual one
 	history   worktree.History
-	log       *bisectLog
+	log       *bisect.Log
 	progress  *measuring.BisectProgress
 	store     *ingest.Store
 }
@@ -135,8 +138,43 @@ func (b *bisector) read(args []string) (err error) {
 	if b.history, err = worktree.Between(b.cmd.Context(), ".", args[0], args[1], b.flags.firstParent); err != nil {
 		return usageError{err}
 	}
-	b.log, err = openBisectLog(b.flags.log, b.key(), b.history)
-	return err
+	return b.openLog()
+}
+
+// openLog opens the log of this search: that of --log, or the one in the user's cache.
+func (b *bisector) openLog() (err error) {
+	path, key := b.flags.log, b.key()
+	if path == "" {
+		if path, err = bisect.DefaultLog(key); err != nil {
+			return err
+		}
+	}
+	if b.log, err = bisect.OpenLog(path, key, b.history); err != nil {
+		return usageError{err}
+	}
+	return nil
+}
+
+// keyFlags are the flags that make a search another one, besides those with which runs are made.
+var keyFlags = []string{"param", "targets", "python", "metric", "first-parent"}
+
+// key is by what a search is known again: what it measures, where, and how.
+func (b *bisector) key() string {
+	host, _ := os.Hostname() // where it has none, nothing else distinguishes machines that share a cache
+	dir, _ := os.Getwd()
+	store, _ := filepath.Abs(b.dir)
+	parts := []string{
+		b.history.Good.ID, b.history.Bad.ID, b.sweep.SHA256, b.path, dir, store, host, b.getenv("NEUROLENS_MACHINE"),
+		repeatableFlags(b.cmd, b.overrides),
+	}
+	for _, name := range keyFlags {
+		parts = append(parts, b.cmd.Flags().Lookup(name).Value.String())
+	}
+	sum := sha256.New()
+	for _, part := range parts {
+		fmt.Fprintf(sum, "%d:%s", len(part), part)
+	}
+	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
 // run searches and prints what was found.
@@ -144,7 +182,7 @@ func (b *bisector) run() error {
 	ctx := b.cmd.Context()
 	search := b.newSearch()
 	b.progress = measuring.NewBisectProgress(b.console(b.format), search)
-	b.progress.Begin(b.log.path, len(b.log.steps), len(b.sweep.Points))
+	b.progress.Begin(b.log.Path, len(b.log.Steps), len(b.sweep.Points))
 	var err error
 	if b.store, err = openForWriting(b.dir); err != nil {
 		return err
@@ -155,7 +193,7 @@ func (b *bisector) run() error {
 	}
 	switch {
 	case errors.Is(err, bisect.ErrContradiction):
-		return usageErrorf("%s: %w", b.log.path, err)
+		return usageErrorf("%s: %w", b.log.Path, err)
 	case errors.Is(err, errInterrupted):
 		fmt.Fprintln(b.stderr, "interrupted: what finished is stored; the same command goes on")
 		return context.Canceled
@@ -185,14 +223,14 @@ func (b *bisector) report(search *bisect.Search, end bisect.End) error {
 // newSearch is the search, from its beginning.
 func (b *bisector) newSearch() *bisect.Search {
 	return bisect.New(bisect.Options{
-		History: b.history, Looks: len(b.sweep.Looks), Most: b.flags.maxBlocks, Known: b.log.steps,
+		History: b.history, Looks: len(b.sweep.Looks), Most: b.flags.maxBlocks, Known: b.log.Steps,
 		Least: b.least, Decide: decideHalfway, Measure: b.measure,
 		Decided: func(step *bisect.Step) error {
 			if step.Result == bisect.Skip && step.Reason == "" {
 				step.Reason = "not decided: " + term.Count(step.Blocks, "block")
 			}
 			b.progress.Step(*step)
-			return b.log.add(*step)
+			return b.log.Add(*step)
 		},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"time"
@@ -106,7 +105,7 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	in := &ingesting{app: a, options: imports.Options{Formats: foreignformats.All()}, dryRun: f.dryRun}
 	o := &in.options
 	var err error
-	if o.From, err = formatNamed(o.Formats, f); err != nil {
+	if o.From, err = f.format(); err != nil {
 		return nil, err
 	}
 	if o.Location, err = zoneNamed(f.zone); err != nil {
@@ -128,39 +127,24 @@ func newIngesting(a *app, f ingestFlags, paths []string) (*ingesting, error) {
 	return in, nil
 }
 
-// formatNamed is the format that --from and --map ask for; nil for none.
-func formatNamed(all []foreign.Format, f ingestFlags) (*foreign.Format, error) {
-	if f.mapping != "" {
-		text, err := os.ReadFile(f.mapping)
+// format is the format that --from and --map ask for; nil for none.
+func (f ingestFlags) format() (*foreign.Format, error) {
+	if f.mapping == "" {
+		named, err := foreignformats.Named(f.from)
 		if err != nil {
-			return nil, usageErrorf("ingest: --map: %w", err)
+			return nil, usageErrorf("ingest: --from %q: %w", f.from, err)
 		}
-		mapped, err := generic.Mapped(f.from, text)
-		if err != nil {
-			return nil, usageErrorf("ingest: --map %s: %w", f.mapping, err)
-		}
-		return &mapped, nil
+		return named, nil
 	}
-	if f.from == "" {
-		return nil, nil
+	text, err := os.ReadFile(f.mapping)
+	if err != nil {
+		return nil, usageErrorf("ingest: --map: %w", err)
 	}
-	var names []string
-	for i := range all {
-		if all[i].Read == nil {
-			continue
-		}
-		if all[i].Name == f.from {
-			return &all[i], nil
-		}
-		names = append(names, all[i].Name)
+	mapped, err := generic.Mapped(f.from, text)
+	if err != nil {
+		return nil, usageErrorf("ingest: --map %s: %w", f.mapping, err)
 	}
-	if f.from == generic.CSV {
-		return nil, usageErrorf("ingest: --from csv: want --map FILE, which says what its columns are")
-	}
-	if near := schema.Nearest(f.from, names); near != "" {
-		return nil, usageErrorf("ingest: --from %q: there is no such format; is it %s?", f.from, near)
-	}
-	return nil, usageErrorf("ingest: --from %q: there is no such format; --list-formats names them", f.from)
+	return &mapped, nil
 }
 
 func zoneNamed(name string) (*time.Location, error) {
@@ -184,8 +168,8 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 	for name, text := range added.Params {
 		added.Params[name] = schema.CanonicalText(text)
 	}
-	if added.FromPath, err = pathExpression(f.fromPath); err != nil {
-		return added, err
+	if added.FromPath, err = foreign.PathExpression(f.fromPath); err != nil {
+		return added, usageErrorf("ingest: --param-from-path %q: %w", f.fromPath, err)
 	}
 	added.Machine = f.machine
 	if f.at == "" {
@@ -200,30 +184,6 @@ func (f ingestFlags) added(location *time.Location) (added foreign.Added, err er
 		}
 	}
 	return added, usageErrorf("ingest: --at %q: want a time as 2026-01-31T10:00:00Z or 2026-01-31", f.at)
-}
-
-// pathExpression is that of --param-from-path; nil for none.
-func pathExpression(text string) (*regexp.Regexp, error) {
-	if text == "" {
-		return nil, nil
-	}
-	expression, err := regexp.Compile(text)
-	if err != nil {
-		return nil, usageErrorf("ingest: --param-from-path %q: %w", text, err)
-	}
-	axes := map[string]bool{}
-	for _, name := range expression.SubexpNames() {
-		axis := schema.CanonicalAlias(name)
-		if name != "" && axes[axis] {
-			return nil, usageErrorf("ingest: --param-from-path %q: two groups are %s", text, axis)
-		}
-		axes[axis] = true
-	}
-	delete(axes, "")
-	if len(axes) == 0 {
-		return nil, usageErrorf("ingest: --param-from-path %q: want groups with names, as model=(?P<model>[^/]+)", text)
-	}
-	return expression, nil
 }
 
 // ingestMemory is how many bytes are in memory before garbage is collected more often.

@@ -1,6 +1,8 @@
 package foreign
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"reflect"
 	"regexp"
@@ -48,4 +50,28 @@ func pathParams(expression *regexp.Regexp, path string) (params map[string]strin
 		}
 	}
 	return params, found != nil
+}
+
+// PathExpression is that of Added.FromPath, whose named groups are parameters; nil for an empty text.
+func PathExpression(text string) (*regexp.Regexp, error) {
+	if text == "" {
+		return nil, nil
+	}
+	expression, err := regexp.Compile(text)
+	if err != nil {
+		return nil, err
+	}
+	axes := map[string]bool{}
+	for _, name := range expression.SubexpNames() {
+		axis := schema.CanonicalAlias(name)
+		if name != "" && axes[axis] {
+			return nil, fmt.Errorf("two groups are %s", axis)
+		}
+		axes[axis] = true
+	}
+	delete(axes, "")
+	if len(axes) == 0 {
+		return nil, errors.New("want groups with names, as model=(?P<model>[^/]+)")
+	}
+	return expression, nil
 }

@@ -2,6 +2,8 @@
 package formats
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/neurolens/neurolens/ingest/foreign"
@@ -12,9 +14,34 @@ import (
 	"github.com/neurolens/neurolens/ingest/foreign/micro"
 	"github.com/neurolens/neurolens/ingest/foreign/serving"
 	"github.com/neurolens/neurolens/ingest/foreign/traces"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // All are the formats, in the order in which people are told of them.
 func All() []foreign.Format {
 	return slices.Concat(generic.Formats(), harness.Formats(), micro.Formats(), gpu.Formats(), serving.Formats(), traces.Formats(), machine.Formats())
+}
+
+// Named is the format of that name; nil for an empty one.
+func Named(name string) (*foreign.Format, error) {
+	if name == "" {
+		return nil, nil
+	}
+	var names []string
+	for _, f := range All() {
+		if f.Read == nil {
+			continue
+		}
+		if f.Name == name {
+			return &f, nil
+		}
+		names = append(names, f.Name)
+	}
+	if name == generic.CSV {
+		return nil, errors.New("want --map FILE, which says what its columns are")
+	}
+	if near := schema.Nearest(name, names); near != "" {
+		return nil, fmt.Errorf("there is no such format; is it %s?", near)
+	}
+	return nil, errors.New("there is no such format; --list-formats names them")
 }

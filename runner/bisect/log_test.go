@@ -1,4 +1,4 @@
-package main
+package bisect
 
 import (
 	"fmt"
@@ -7,38 +7,37 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// TestBisectLog: what is written is read again; a line that is taken out is not known, one of git bisect is.
-func TestBisectLog(t *testing.T) {
+// TestLog: what is written is read again; a line that is taken out is not known, one of git bisect is.
+func TestLog(t *testing.T) {
 	t.Parallel()
 	path, h := filepath.Join(t.TempDir(), "log"), worktree.History{
 		Good:    worktree.Commit{ID: "c0"},
 		Bad:     worktree.Commit{ID: "c4"},
 		Commits: []worktree.Commit{{ID: "c4"}, {ID: "c3"}, {ID: "c2"}, {ID: "c1"}},
 	}
-	l, err := openBisectLog(path, "key", h)
+	l, err := OpenLog(path, "key", h)
 	if err != nil {
 		t.Fatal(err)
 	}
-	steps := []bisect.Step{
-		{Commit: "c4", Result: bisect.Bad, PointID: "p", Change: .2, Low: .1, High: .3, Confidence: .99, Blocks: 6, Session: "s"},
-		{Commit: "c2", Result: bisect.Skip, Reason: "is not\nbuilt"},
+	steps := []Step{
+		{Commit: "c4", Result: Bad, PointID: "p", Change: .2, Low: .1, High: .3, Confidence: .99, Blocks: 6, Session: "s"},
+		{Commit: "c2", Result: Skip, Reason: "is not\nbuilt"},
 	}
 	for _, step := range steps {
-		if err := l.add(step); err != nil {
+		if err := l.Add(step); err != nil {
 			t.Fatal(err)
 		}
 	}
-	check := func(want ...bisect.Step) {
+	check := func(want ...Step) {
 		t.Helper()
-		l, err := openBisectLog(path, "key", h)
+		l, err := OpenLog(path, "key", h)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprintf("%+v", l.steps); got != fmt.Sprintf("%+v", want) {
+		if got := fmt.Sprintf("%+v", l.Steps); got != fmt.Sprintf("%+v", want) {
 			t.Errorf("got  %s\nwant %+v", got, want)
 		}
 	}
@@ -51,7 +50,7 @@ func TestBisectLog(t *testing.T) {
 		}
 	}
 	edit("git bisect skip c2\n", "git bisect good c1\n")
-	check(steps[0], bisect.Step{Commit: "c1", Result: bisect.Good, Reason: "by the log"})
+	check(steps[0], Step{Commit: "c1", Result: Good, Reason: "by the log"})
 	edit("git bisect bad c4\n", "")
 	check(steps[1])
 	for from, want := range map[string]string{
@@ -59,15 +58,15 @@ func TestBisectLog(t *testing.T) {
 		"git bisect skip c2": `log:11: want git bisect good, bad or skip with one commit, got "git bisect reset"`,
 	} {
 		edit(from, "git bisect reset")
-		if _, err := openBisectLog(path, "key", h); err == nil || exitCode(err) != exitInput || !strings.HasSuffix(err.Error(), want) {
+		if _, err := OpenLog(path, "key", h); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
 	edit("bad c4", "bad c9")
-	if _, err := openBisectLog(path, "key", h); err == nil || !strings.Contains(err.Error(), `commit "c9" is not between the two`) {
+	if _, err := OpenLog(path, "key", h); err == nil || !strings.Contains(err.Error(), `commit "c9" is not between the two`) {
 		t.Error(err)
 	}
-	if _, err := openBisectLog(path, "another", h); err == nil || !strings.Contains(err.Error(), "not the log of this search") {
+	if _, err := OpenLog(path, "another", h); err == nil || !strings.Contains(err.Error(), "not the log of this search") {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,139 @@
+package bisect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/neurolens/neurolens/runner/worktree"
+)
+
+// Log is what a search has decided, in a file that git bisect replay takes too: a line of git bisect a commit, and
+// before it, in a comment, what was measured. Lines may be taken out, and those of git bisect added, by hand.
+type Log struct {
+	Path    string
+	Steps   []Step            // that were there when it was opened
+	good    string            // where the search begins
+	subject map[string]string // by commit
+}
+
+// logHeading begins the file. What follows is that by which a search is known again.
+const logHeading = "# neurolens bisect 1 "
+
+// DefaultLog is the log of the search with that key in the cache of the user. Its folder is made.
+func DefaultLog(key string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("finding a place for the log (--log names one): %w", err)
+	}
+	path := filepath.Join(cache, "neurolens", "bisect", key+".log")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("making a place for the log (--log names one): %w", err)
+	}
+	return path, nil
+}
+
+// OpenLog reads the log of the search with that key, or begins one.
+func OpenLog(path, key string, h worktree.History) (*Log, error) {
+	l := &Log{Path: path, good: h.Good.ID, subject: map[string]string{h.Good.ID: h.Good.Subject}}
+	for _, c := range h.Commits {
+		l.subject[c.ID] = c.Subject
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return l, l.begin(key, h)
+	case err != nil:
+		return nil, fmt.Errorf("--log: %w", err)
+	case !bytes.HasPrefix(text, []byte(logHeading+key+"\n")):
+		return nil, fmt.Errorf("--log %s: it is not the log of this search: other commits, sweep or flags; --log names another file", path)
+	}
+	return l, l.read(string(text))
+}
+
+// begin writes the head of the file.
+func (l *Log) begin(key string, h worktree.History) error {
+	head := logHeading + key + "\n" +
+		"# The same command goes on from here. A commit whose lines are taken out is measured again.\n" +
+		"git bisect start\n" + l.line(Good, h.Good.ID)
+	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("--log: %w", err)
+	}
+	_, err = file.WriteString(head)
+	return errors.Join(err, file.Close())
+}
+
+// line is the result of a commit, as git bisect log has it.
+func (l *Log) line(result, commit string) string {
+	return fmt.Sprintf("# %s: [%s] %s\ngit bisect %s %s\n", result, commit, oneLine(l.subject[commit]), result, commit)
+}
+
+// read takes in the steps of the file. What a line of git bisect says counts, also where it was changed by hand.
+func (l *Log) read(text string) error {
+	var measured Step
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if object, ok := strings.CutPrefix(line, "# {"); ok {
+			measured = Step{}
+			if err := json.Unmarshal([]byte("{"+object), &measured); err != nil {
+				return fmt.Errorf("%s:%d: %w", l.Path, number, err)
+			}
+			continue
+		}
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(line, "#") || line == "git bisect start" {
+			continue
+		}
+		known := len(words) == 4 && words[0] == "git" && words[1] == "bisect" && slices.Contains([]string{Good, Bad, Skip}, words[2])
+		if !known {
+			return fmt.Errorf("%s:%d: want git bisect good, bad or skip with one commit, got %q", l.Path, number, line)
+		}
+		if _, there := l.subject[words[3]]; !there {
+			return fmt.Errorf("%s:%d: commit %q is not between the two, or not written in full", l.Path, number, words[3])
+		}
+		if words[3] == l.good {
+			continue
+		}
+		step := Step{Commit: words[3], Reason: "by the log"}
+		if measured.Commit == step.Commit {
+			step = measured
+		}
+		step.Result = words[2]
+		l.Steps, measured = append(l.Steps, step), Step{}
+	}
+	return nil
+}
+
+// Add writes a step. The file is whole after each: a search that is killed loses the step that it measures.
+func (l *Log) Add(step Step) error {
+	text, err := json.Marshal(step)
+	if err != nil {
+		return fmt.Errorf("writing to the log %s: %w", l.Path, err)
+	}
+	file, err := os.OpenFile(l.Path, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return fmt.Errorf("writing to the log: %w", err)
+	}
+	_, err = file.WriteString("# " + string(text) + "\n" + l.line(step.Result, step.Commit))
+	return errors.Join(err, file.Close())
+}
+
+// oneLine is a subject without anything that would end its line or move a cursor.
+func oneLine(subject string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, subject)
+}
