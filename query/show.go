@@ -96,10 +96,5 @@ func metrics(ctx context.Context, conn *duck.Conn, src *scan.Sources, run *schem
 	for i, row := range t.Rows {
 		all[i] = schema.MetricOf(stored.Row(row)[1:])
 	}
-	if primary := slices.IndexFunc(all, func(m schema.Metric) bool { return m.Name == run.Primary }); primary > 0 {
-		first := all[primary]
-		copy(all[1:], all[:primary])
-		all[0] = first
-	}
-	return all, nil
+	return primaryFirst(all, run.Primary), nil
 }

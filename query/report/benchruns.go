@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -122,7 +123,7 @@ func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
 		}
 		return nil
 	}
-	text, err := encode(d)
+	text, err := files.JSON(d)
 	if err != nil {
 		return fmt.Errorf("writing the document of run %s: %w", id, err)
 	}
@@ -130,14 +131,14 @@ func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {
 	if err != nil {
 		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
 	}
-	printText, err := encode(print)
+	printText, err := files.JSON(print)
 	if err != nil {
 		return fmt.Errorf("writing the fingerprint of run %s: %w", id, err)
 	}
-	if err := writeFile(filepath.Join(b.dir, "runs", id.String()+".json"), text); err != nil {
+	if err := files.Replace(filepath.Join(b.dir, "runs", id.String()+".json"), text); err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(b.dir, "fp", id.String()+".fp.json"), printText)
+	return files.Replace(filepath.Join(b.dir, "fp", id.String()+".fp.json"), printText)
 }
 
 // Close writes the rows that are not in summary.csv yet.
@@ -163,7 +164,7 @@ func (b *BenchRuns) Warnings() []string {
 
 // save replaces summary.csv.
 func (b *BenchRuns) save() error {
-	if err := writeFile(filepath.Join(b.dir, "summary.csv"), b.summary.Bytes()); err != nil {
+	if err := files.Replace(filepath.Join(b.dir, "summary.csv"), b.summary.Bytes()); err != nil {
 		return err
 	}
 	b.saved = b.rows

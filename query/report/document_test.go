@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -169,7 +170,7 @@ func TestTimeline(t *testing.T) {
 // TestSchemaRefuses: the copy of the schema that the other tests go by does refuse what is wrong.
 func TestSchemaRefuses(t *testing.T) {
 	s := runSchema(t)
-	text, err := encode(documentOf(t, onGPU(1)))
+	text, err := files.JSON(documentOf(t, onGPU(1)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,8 +29,8 @@ func limitFiles(t *testing.T, size uint64) (lift func()) {
 	return lift
 }
 
-// files are the paths of all files below dir.
-func files(t *testing.T, dir string) []string {
+// filesIn are the paths of all files below dir.
+func filesIn(t *testing.T, dir string) []string {
 	t.Helper()
 	var found []string
 	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
@@ -61,7 +61,7 @@ func TestFullDisk(t *testing.T) {
 			first.Status, run.Status = "skipped", "skipped"
 		}
 		add(t, b, first)
-		before := files(t, dir)
+		before := filesIn(t, dir)
 		summary := string(read(t, dir, "summary.csv"))
 
 		lift := limitFiles(t, test.size)
@@ -70,7 +70,7 @@ func TestFullDisk(t *testing.T) {
 		if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), test.at+": ") {
 			t.Errorf("at %d B the error is %v, want one about %s", test.size, err, test.at)
 		}
-		if after := files(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
+		if after := filesIn(t, dir); strings.Join(after, " ") != strings.Join(before, " ") {
 			t.Errorf("at %d B the files are %q, before they were %q", test.size, after, before)
 		}
 		if got := string(read(t, dir, "summary.csv")); got != summary {
@@ -107,7 +107,7 @@ func TestUnwritable(t *testing.T) {
 	if err := out.Begin(nil); err == nil || !strings.Contains(err.Error(), "summary.csv: ") {
 		t.Errorf("a directory in place of summary.csv gives %v", err)
 	}
-	if found := files(t, filepath.Join(dir, "out")); len(found) != 0 {
+	if found := filesIn(t, filepath.Join(dir, "out")); len(found) != 0 {
 		t.Errorf("files %q are left", found)
 	}
 

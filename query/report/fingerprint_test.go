@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/neurolens/neurolens/query/files"
 )
 
 // originals is the folder of files that the harness itself made.
@@ -100,7 +102,7 @@ func TestVector(t *testing.T) {
 
 // TestFingerprint: the time of the document does not count, everything else does.
 func TestFingerprint(t *testing.T) {
-	text, err := encode(documentOf(t, onGPU(1)))
+	text, err := files.JSON(documentOf(t, onGPU(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ def strip(v):
     return [strip(x) for x in v] if isinstance(v, list) else v
 text = json.dumps(strip(json.loads(sys.stdin.buffer.read())), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 print(hashlib.sha256(text.encode()).hexdigest())`)
-	document, err := encode(documentOf(t, onGPU(1)))
+	document, err := files.JSON(documentOf(t, onGPU(1)))
 	if err != nil {
 		t.Fatal(err)
 	}

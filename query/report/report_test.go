@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/neurolens/neurolens/query/files"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -184,7 +185,7 @@ func sortedMembers(t *testing.T, text []byte) bool {
 	if err := decoder.Decode(&v); err != nil {
 		t.Fatal(err)
 	}
-	sorted, err := encode(v)
+	sorted, err := files.JSON(v)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,5 @@
-package report
+// Package files writes files that others read: as a whole, or not at all.
+package files
 
 import (
 	"bytes"
@@ -13,9 +14,9 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// encode prints a value as the harness does: indented by 2, a line end at the end. Members come in the order of the
-// struct's fields, which is that of their names.
-func encode(v any) ([]byte, error) {
+// JSON prints a value indented by 2, with a line end at the end. Members of structs come in the order of their fields. Texts
+// stay as they are: < and & are not escaped.
+func JSON(v any) ([]byte, error) {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
@@ -24,8 +25,8 @@ func encode(v any) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// writeFile replaces a file as a whole, durably. Where it fails, what stood there before still does.
-func writeFile(path string, content []byte) error {
+// Replace replaces a file as a whole, durably. Where it fails, what stood there before still does.
+func Replace(path string, content []byte) error {
 	dir, name := filepath.Split(path)
 	temp := filepath.Join(dir, "."+name+"."+schema.NewULID(time.Now()).String()+".part")
 	err := fill(temp, content)
