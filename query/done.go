@@ -24,15 +24,15 @@ const (
 	maxDoneRuns     = 1_000
 )
 
-// Done gives the runs of a suite's newest sessions on a machine, at most 20 of those that have one of its newest 1,000
+// Done gives the runs of the newest sessions of some suites on a machine, at most 20 of those that have one of its newest 1,000
 // runs, and of all sessions that these went on from, for a later session to go on from. The newest session is first, its
 // newest run first; sessions that are given for being gone on from alone are last. Sessions of two sides are not among
 // them: they are compared within themselves. Of a run these are set: the ids, repeat index, purpose, start, status and
 // kind of error, executor, stage durations, what a resumed session compares (versions, hashes, the environment), the fields
 // of the point with a column but benchmark and variant, what was applied, and the median of the primary metric, also logarithmic.
-func (db *DB) Done(ctx context.Context, suite, machine string) ([]schema.Run, error) {
+func (db *DB) Done(ctx context.Context, suites []string, machine string) ([]schema.Run, error) {
 	newest, err := db.Runs(ctx, ListRequest{
-		Filter: "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.Quote(suite) + " machine=" + filter.Quote(machine), Limit: maxDoneRuns,
+		Filter: "source=" + schema.SourceNeuroLens + " side=null suite=" + filter.QuoteAll(suites) + " machine=" + filter.Quote(machine), Limit: maxDoneRuns,
 	}, "session_id")
 	if err != nil {
 		return nil, err

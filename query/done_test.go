@@ -36,7 +36,7 @@ func TestDone(t *testing.T) {
 		querytest.NewRun(6, 1, in(6, 0, func(r *schema.Run) { r.Suite = "other" })),
 		querytest.NewRun(7, 1, in(7, 0, func(r *schema.Run) { r.Source = "hyperfine" })),
 	))
-	runs, err := db.Done(context.Background(), `a "suite" \ of ours`, "lab3")
+	runs, err := db.Done(context.Background(), []string{"another", `a "suite" \ of ours`}, "lab3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestDone(t *testing.T) {
 	if runs[1].Metrics != nil || runs[1].ErrorKind != "oom" || runs[0].Resumes != querytest.SessionID(2) || runs[0].StartedAt != querytest.Start.Add(3e9) {
 		t.Errorf("%+v", runs[:2])
 	}
-	if none, err := db.Done(context.Background(), "nothing", "lab3"); err != nil || len(none) != 0 {
+	if none, err := db.Done(context.Background(), []string{"nothing"}, "lab3"); err != nil || len(none) != 0 {
 		t.Errorf("of a suite that is not there: %v, %v", none, err)
 	}
 }
@@ -80,7 +80,7 @@ func TestDoneOfManySessions(t *testing.T) {
 			}
 		}))
 	}
-	done, err := querytest.Open(t, querytest.NewStore(t, runs...)).Done(context.Background(), "many", "lab3")
+	done, err := querytest.Open(t, querytest.NewStore(t, runs...)).Done(context.Background(), []string{"many"}, "lab3")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func everyAnswer(t *testing.T, annotated bool, stores ...string) string {
 			say("export "+table+" "+filter, out.String(), err)
 		}
 	}
-	done, err := db.Done(ctx, "quick start", "lab3")
+	done, err := db.Done(ctx, []string{"quick start"}, "lab3")
 	say("done", asJSON(t, done), err)
 	for _, i := range []int{4, 17, 23} {
 		d, err := db.Show(ctx, querytest.VariousRuns()[i].RunID)

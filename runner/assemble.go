@@ -36,7 +36,7 @@ func (a *assembler) run(l sweep.Launch, t *prepare.Target, o task.Outcome, volat
 		SessionID: a.session.String(), Resumes: a.resumes,
 		Purpose: schema.PurposeMeasure, Source: schema.SourceNeuroLens, Side: a.sides[l.Side].Name,
 		RepeatIndex: new(int64(l.Repeat)), BlockIndex: new(int64(l.Block)), PositionIndex: new(int64(l.Position)),
-		Suite: a.sweep.Suite, Tags: a.sweep.Tags, ModelSHA256: t.ModelSHA256, BackendVersion: t.BackendVersion,
+		Tags: a.sweep.Tags, ModelSHA256: t.ModelSHA256, BackendVersion: t.BackendVersion,
 		Applied: o.Applied, Work: o.Work,
 		StartedAt: o.StartedAt.Truncate(time.Microsecond), TimeSource: schema.TimeClock, Stages: o.Stages,
 		Status: o.Status, Stage: o.Stage, ErrorKind: o.ErrorKind, Error: o.Error, ExitCode: o.ExitCode, Signal: o.Signal,

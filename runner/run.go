@@ -22,7 +22,7 @@ type Options struct {
 	Flags   string      // of the user's command line, in whatever form; stored with every run
 	Observe func(Event) // told what happens, from the goroutine that called Run; may be nil
 
-	// Done gives the runs that earlier sessions of this suite have on a machine, the newest session and in each the
+	// Done gives the runs that earlier sessions of its suites have on a machine, the newest session and in each the
 	// newest run first; nil: there are none.
 	Done    func(machine string) ([]schema.Run, error)
 	Rerun   Rerun

@@ -202,7 +202,7 @@ func (b *bench) done(machine string) ([]schema.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs, err := db.Done(b.cmd.Context(), b.sweep.Suite, machine)
+	runs, err := db.Done(b.cmd.Context(), b.sweep.Suites(), machine)
 	return runs, errors.Join(err, db.Close())
 }
 
@@ -218,7 +218,7 @@ func (b *bench) foresee() (foresight.Foresight, error) {
 	if err != nil {
 		return foresight.Foresight{}, err
 	}
-	known, err := foresight.Read(b.cmd.Context(), db, b.sweep.Suite)
+	known, err := foresight.Read(b.cmd.Context(), db, b.sweep.Suites())
 	return known, errors.Join(err, db.Close())
 }
 

@@ -67,7 +67,7 @@ func (f *benchFlags) defineRuns(cmd *cobra.Command, without ...string) {
 	flags.StringArrayVar(&f.facts, "fact", nil, "`NAME=VALUE` of a fact for expressions, in place of this machine's; repeatable")
 	completeFacts(cmd)
 	flags.StringArrayVar(&f.tags, "tag", nil, "`KEY=VALUE` stored with every run; repeatable")
-	flags.StringSliceVar(&f.targets, "targets", nil, "only points whose suite, benchmark or suite:benchmark matches a `GLOB`")
+	flags.StringSliceVar(&f.targets, "targets", nil, "only points that a `GLOB` of SUITE[:BENCHMARK[:VARIANT]] or BENCHMARK matches")
 	flags.BoolVar(&f.wait, "wait", false, "wait for a device that another session measures")
 }
 

@@ -249,3 +249,12 @@ func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\
 func Quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(text) + `"`
 }
+
+// QuoteAll writes texts as the values of a condition, one of which it takes.
+func QuoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, text := range texts {
+		quoted[i] = Quote(text)
+	}
+	return strings.Join(quoted, ",")
+}

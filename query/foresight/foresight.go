@@ -29,10 +29,10 @@ type noise struct {
 	deadZone    float64
 }
 
-// Read reads the newest session of a suite that has two sides. Where there is none it knows nothing.
-func Read(ctx context.Context, db *query.DB, suite string) (Foresight, error) {
+// Read reads the newest session of some suites that has two sides. Where there is none it knows nothing.
+func Read(ctx context.Context, db *query.DB, suites []string) (Foresight, error) {
 	newest, err := db.Runs(ctx, query.ListRequest{
-		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.Quote(suite), Limit: 1,
+		Filter: "source=" + schema.SourceNeuroLens + " side=head status=ok suite=" + filter.QuoteAll(suites), Limit: 1,
 	}, "session_id", "machine")
 	if err != nil || len(newest) == 0 {
 		return Foresight{}, err

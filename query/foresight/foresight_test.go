@@ -29,7 +29,7 @@ func TestForesee(t *testing.T) {
 	)
 	db := querytest.SealedRuns(t, runs)
 	seen := func(suite string, blocks, looks int) (float64, bool) {
-		f, err := foresight.Read(context.Background(), db, suite)
+		f, err := foresight.Read(context.Background(), db, []string{suite})
 		if err != nil {
 			t.Fatal(suite, err)
 		}

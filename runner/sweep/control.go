@@ -165,7 +165,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 	var places []int
 	for _, kernel := range builtin.Calibrations() {
 		p := Point{
-			Line: e.calibrate.line, Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
+			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
 			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
 		}
@@ -183,7 +183,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 
 // noteCalibration has what chooses a point of calibrate count as used.
 func (e *expansion) noteCalibration(p *Point) {
-	e.targeted(p.Benchmark)
+	e.targeted(p)
 	for i := range e.controls {
 		c := &e.controls[i]
 		c.matched = c.matched || c.text != "" && p.textOf(c.axis) == c.text

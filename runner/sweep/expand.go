@@ -83,7 +83,20 @@ func (e *expansion) addAll() error {
 // a file are, the largest number counts.
 func (e *expansion) whole() Sweep {
 	most := slices.MaxFunc(e.sections, func(a, b *section) int { return a.settings.sweep.Repeats - b.settings.sweep.Repeats })
-	return most.settings.sweep
+	s := most.settings.sweep
+	s.Suite = e.suite()
+	return s
+}
+
+// suite is the label of all sections, or, where they have several, that of the file.
+func (e *expansion) suite() string {
+	first := e.sections[0].settings.point.Suite
+	for _, p := range e.sections {
+		if p.settings.point.Suite != first {
+			return suiteOf(e.file.name)
+		}
+	}
+	return first
 }
 
 // checkRemoved refuses an exclude that removes nothing, or all.
@@ -136,7 +149,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			return nil
 		}
 		p.Control = e.controlled(&p)
-		if !e.targeted(p.Benchmark) {
+		if !e.targeted(&p) {
 			return nil
 		}
 		if p.Skip, err = of.skip(&p); err != nil {

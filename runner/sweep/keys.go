@@ -13,9 +13,9 @@ var keys = slices.Concat(keysOfWork, keysOfPoints, keysOfChecks, keysOfResults, 
 // keysOfWork say what runs.
 var keysOfWork = []Key{
 	{
-		Name: "suite", Whole: true, Value: textValue, Option: "`NAME` instead of the sweep's", Again: true,
-		Doc:   "A label of the sweep; without it the base name of the file.",
-		sweep: func(s *Sweep) any { return &s.Suite },
+		Name: "suite", Value: textValue, Option: "`NAME` instead of the sweep's", Again: true,
+		Doc:   "A label of runs; without it the base name of the file.",
+		point: func(p *Point) any { return &p.Suite },
 	},
 	{
 		Name: "command", Value: wordsValue, Stored: true,

@@ -156,7 +156,7 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("variants: {}", "3: variants: is empty")
 	check("variants: {a: 1}", "3: variants.a: want a map, got 1")
 	check("variants: {a: {fil: x}}", "3: variants.a: unknown key fil: did you mean file?")
-	check("variants: {a: {suite: x}}", "3: variants.a.suite: holds for the whole sweep: it belongs at the top, or into a preset")
+	check("variants: {a: {repeats: 2}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
 	check("variants: {a: {timeouts: {suite: 1h}}}", "3: variants.a.timeouts: holds for the whole sweep: it belongs at the top, or into a preset")
 	check("variants: {a: {grid: {repeats: 2}}}", "3: variants.a.repeats: holds for the whole sweep: it belongs at the top, or into a preset")
 	check("variant: b\nvariants: {a: }", "3: variant: there are variants too, on line 4: want one of them")

@@ -1,5 +1,10 @@
 package sweep
 
+import (
+	"maps"
+	"slices"
+)
+
 // Only is the sweep with the points alone that are wanted, which stay in their order and their blocks.
 func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 	only := *s
@@ -31,4 +36,15 @@ func (s *Sweep) Only(wanted func(*Point) bool) *Sweep {
 		}
 	}
 	return &only
+}
+
+// Suites are the labels of all points, each once, in alphabetical order.
+func (s *Sweep) Suites() []string {
+	labels := map[string]bool{}
+	for _, points := range [][]Point{s.Points, s.Skipped} {
+		for i := range points {
+			labels[points[i].Suite] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(labels))
 }

@@ -19,7 +19,7 @@ var levels = []struct{ layer, form string }{
 // values are for every key five values, one for each level, and what else a sweep has to have. A key of the whole sweep
 // has three: it stands in no benchmark and no variant.
 var levelValues = map[string][]string{
-	"suite":              {"a", "b", "c", "command: [x]"},
+	"suite":              {"a", "b", "c", "d", "e", "command: [x]"},
 	"command":            {"[a]", "[b]", "[c]", "[d]", "[e]"},
 	"wrapper":            {"[a]", "[b]", "[c]", "[d]", "[e]", "command: [x]"},
 	"file":               {"a.py", "b.py", "c.py", "d.py", "e.py"},

@@ -68,21 +68,26 @@ func (s *settings) readBoth(d *document, key string) error {
 }
 
 func (s *settings) readSuite(d *document) error {
-	base := filepath.Base(d.file.name)
-	s.sweep.Suite = strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
+	s.point.Suite = suiteOf(d.file.name)
 	if f := d.keys["suite"]; f.given() {
 		if err := s.read("suite", f); err != nil {
 			return err
 		}
-		if err := f.checkUnfilled(s.sweep.Suite); err != nil {
+		if err := f.checkUnfilled(s.point.Suite); err != nil {
 			return err
 		}
 	}
 	if f := d.option("suite"); f.given() {
-		s.sweep.Suite = f.Value
+		s.point.Suite = f.Value
 		return checkOption(f.name, f.Value)
 	}
 	return nil
+}
+
+// suiteOf is the label that a sweep file has where it says none.
+func suiteOf(file string) string {
+	base := filepath.Base(file)
+	return strings.ToValidUTF8(strings.TrimSuffix(base, filepath.Ext(base)), "_")
 }
 
 func (s *settings) readTags(d *document) error {

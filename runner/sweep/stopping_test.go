@@ -101,6 +101,9 @@ func TestTargets(t *testing.T) {
 	check(8, "ops:GELU", "Swis?")
 	check(4, "net/*")
 	check(12, "*") // the suite matches
+	check(2, "ops:GELU:a")
+	check(4, "ops:*:b") // no * is a /
+	check(6, "ops:*:b", "ops:net/MSE:b")
 	refuse := func(want string, targets ...string) {
 		t.Helper()
 		_, err := readText("sweep.yaml", []byte(src), Overrides{Targets: targets})
@@ -141,4 +144,31 @@ func TestParseShare(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
+}
+
+// TestSuites: a benchmark may be of another suite than the rest, which is what a target calls it by.
+func TestSuites(t *testing.T) {
+	src := "suite: book\nfile: b.py\nbenchmarks:\n  ch1/sum: {suite: ch1}\n  ch13/moe: {suite: ch13}\n  other:\n" +
+		"variants: {baseline: , sparse: }\n"
+	check := func(want []string, targets ...string) {
+		t.Helper()
+		s := parse(t, src, Overrides{Targets: targets})
+		var got []string
+		for _, p := range s.Points {
+			got = append(got, p.Suite+" "+p.Benchmark+" "+p.Variant)
+		}
+		equal(t, got, want)
+	}
+	s := parse(t, src, Overrides{})
+	equal(t, s.Suites(), []string{"book", "ch1", "ch13"})
+	equal(t, s.Suite, "sweep") // as the file is called
+	moe := []string{"ch13 ch13/moe baseline", "ch13 ch13/moe sparse"}
+	check(moe, "ch13")
+	check(moe, "ch13:moe")
+	check(moe, "ch13:ch13/moe")
+	check(moe[1:], "ch13:moe:sparse")
+	check([]string{"ch1 ch1/sum sparse", "ch13 ch13/moe sparse"}, "ch*:*:sp*")
+	s = parse(t, src, Overrides{Given: map[string]string{"suite": "all"}})
+	equal(t, s.Suites(), []string{"all"})
+	equal(t, s.Suite, "all")
 }

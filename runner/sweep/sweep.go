@@ -16,7 +16,7 @@ import (
 type Sweep struct {
 	Name       string            // of the file, for messages
 	SHA256     string            // of the file's bytes, in hex
-	Suite      string            // suite:, else the base name of the file without its extension
+	Suite      string            // that of all points; where they have several, the base name of the file without its extension
 	Repeats    int               // launches of each point, at least 1
 	Order      string            // OrderInterleaved, orderRandom or orderSequential
 	RelError   float64           // the precision asked for, a share; 0: none
@@ -39,6 +39,8 @@ type Sweep struct {
 type Point struct {
 	PointID string // see schema.PointID
 	Line    int    // where the point comes from: grid or an entry of include
+
+	Suite string // a label of its runs, which is no part of what is measured
 
 	// What is measured. An empty string and a nil pointer are NULL.
 	Benchmark string
@@ -142,13 +144,15 @@ type Overrides struct {
 	UntilSettled bool
 	// Facts answers what expressions ask about the machine. It is asked for the facts alone that the file names. nil: none is known.
 	Facts *fact.Machine
-	// Targets are globs (see path.Match) of a suite, a benchmark, or suite:benchmark: points that none matches are left out,
-	// but for those of calibrate.
+	// Targets are globs (see path.Match) of a suite, a benchmark, suite:benchmark or suite:benchmark:variant: points that none
+	// matches are left out, but for those of calibrate. After the suite, a benchmark whose name begins with suite/ may go
+	// without that.
 	Targets []string
 }
 
-// Fill sets what the point decides of a run: the identity fields, PointID and Executor.
+// Fill sets what the point decides of a run: the suite, the identity fields, PointID and Executor.
 func (p *Point) Fill(run *schema.Run) {
+	run.Suite = p.Suite
 	run.PointID = p.PointID
 	run.Benchmark = p.Benchmark
 	run.Variant = p.Variant

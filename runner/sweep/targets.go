@@ -27,25 +27,41 @@ func readTargets(patterns []string) ([]target, error) {
 	return targets, nil
 }
 
-// targeted tells whether a point of a benchmark is one to run.
-func (e *expansion) targeted(benchmark string) bool {
+// targeted tells whether a point is one to run.
+func (e *expansion) targeted(p *Point) bool {
 	if len(e.targets) == 0 {
 		return true
 	}
-	if len(e.named) <= maxNamed && !slices.Contains(e.named, benchmark) {
-		e.named = append(e.named, benchmark)
+	if len(e.named) <= maxNamed && !slices.Contains(e.named, p.Benchmark) {
+		e.named = append(e.named, p.Benchmark)
 	}
-	suite := e.sections[0].settings.sweep.Suite
+	names := p.targetNames()
 	found := false
 	for i := range e.targets {
 		t := &e.targets[i]
-		for _, name := range []string{suite, benchmark, suite + ":" + benchmark} {
+		for _, name := range names {
 			if matched, err := path.Match(t.pattern, name); err == nil && matched {
 				t.matched, found = true, true
 			}
 		}
 	}
 	return found
+}
+
+// targetNames are what a target may call a point.
+func (p *Point) targetNames() []string {
+	names := []string{p.Suite, p.Benchmark}
+	benchmarks := []string{p.Benchmark}
+	if short, within := strings.CutPrefix(p.Benchmark, p.Suite+"/"); within {
+		benchmarks = append(benchmarks, short)
+	}
+	for _, benchmark := range benchmarks {
+		name := p.Suite + ":" + benchmark
+		if names = append(names, name); p.Variant != "" {
+			names = append(names, name+":"+p.Variant)
+		}
+	}
+	return names
 }
 
 // checkTargets refuses a pattern that matches nothing.
@@ -62,7 +78,7 @@ func (e *expansion) checkTargets() error {
 			names = append(names, "…")
 		}
 		return targetError(t.pattern, "no point matches (suite %s, benchmarks: %s)",
-			shorten(e.sections[0].settings.sweep.Suite), strings.Join(names, ", "))
+			shorten(e.suite()), strings.Join(names, ", "))
 	}
 	return nil
 }
