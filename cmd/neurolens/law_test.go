@@ -55,6 +55,7 @@ var law = []struct {
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
 	{"runner/sweep", []string{"schema", "runner/builtin", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
+	{"runner/discover", nil, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
 	{"runner/artifact", []string{"schema"}, nil},
 	{"runner/extract", []string{"schema"}, []string{"github.com/itchyny/gojq"}},

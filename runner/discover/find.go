@@ -1,0 +1,170 @@
+package discover
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// Found is what is in a folder. Everything stands in an order that does not change, with numbers in names by their value: ch2
+// before ch10.
+type Found struct {
+	Benchmarks []Benchmark
+	Left       []Left // every other file
+}
+
+// Benchmark is what is measured in one way or in several. Name and Backend of a variant are what results of it are known by.
+type Benchmark struct {
+	Rule, Suite, Name string // the suite is the folder with its files, without the folders above
+	Config            string // path of its settings; empty: there are none
+	Variants          []Variant
+}
+
+// Variant is one way to do the work of a benchmark.
+type Variant struct {
+	Name    string // empty where a rule has no variants
+	Backend string // empty where nothing says it
+	File    string // slash path from the root of the tree
+	Object  string // class or function of a Python file; empty where it is to be found when the file is loaded
+	Imports []string
+}
+
+// Left is a file that was not taken, or a folder, with a / at its end, that was not looked into.
+type Left struct{ File, Reason string }
+
+// Find finds the benchmarks in a folder of a tree. An error is that of a rule or of the folder; fs.ErrNotExist where there is
+// none of that name. Whatever else cannot be read is Left.
+func Find(tree fs.FS, rule Rule, in string) (*Found, error) {
+	r, err := rule.compile()
+	if err != nil {
+		return nil, fmt.Errorf("rule %s: %w", cmp.Or(rule.Name, "of its own"), err)
+	}
+	in = path.Clean(in)
+	if !fs.ValidPath(in) {
+		return nil, fmt.Errorf("looking into %s: want a folder of the tree", in)
+	}
+	if info, err := fs.Stat(tree, in); err != nil {
+		return nil, fmt.Errorf("looking into %s: %w", in, err)
+	} else if !info.IsDir() {
+		return nil, fmt.Errorf("looking into %s: it is no folder", in)
+	}
+	s := &search{tree: tree, rule: r, in: in, found: &Found{}}
+	if err := s.walk(in); err != nil {
+		return nil, err
+	}
+	s.group()
+	slices.SortFunc(s.found.Left, func(a, b Left) int { return comparePaths(a.File, b.File) })
+	return s.found, nil
+}
+
+// search is one call of Find.
+type search struct {
+	tree  fs.FS
+	rule  *compiled
+	in    string
+	files []candidate
+	found *Found
+}
+
+// candidate is a file that the rule takes by its name.
+type candidate struct {
+	file, name, variant string
+	technique           bool // the variant is what comes after the name of a baseline
+}
+
+func (s *search) leave(file, reason string) {
+	s.found.Left = append(s.found.Left, Left{file, reason})
+}
+
+// walk looks at a folder and all below it. It fails where the folder itself, the first one, cannot be read.
+func (s *search) walk(dir string) error {
+	entries, err := fs.ReadDir(s.tree, dir)
+	if err != nil && dir == s.in {
+		return fmt.Errorf("looking into %s: %w", dir, err)
+	}
+	if err != nil { // entries are what was read before
+		s.leave(dir+"/", unreadable(err))
+	}
+	if dir != s.in && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "pyvenv.cfg" }) {
+		s.leave(dir+"/", "a virtual environment of Python")
+		return nil
+	}
+	for _, entry := range entries {
+		name := path.Join(dir, entry.Name())
+		switch kind := s.kind(name, entry); {
+		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
+			s.leave(name+"/", "a symbolic link to a folder: these are not followed")
+		case kind.IsDir() && skipped(entry.Name()):
+			s.leave(name+"/", "folders of this name are not looked into")
+		case kind.IsDir():
+			_ = s.walk(name) // it is not the first one
+		case kind.IsRegular():
+			s.file(name)
+		case kind != fs.ModeIrregular: // that one was left
+			s.leave(name, "neither a file nor a folder")
+		}
+	}
+	return nil
+}
+
+// kind is what an entry is, or what a link leads to.
+func (s *search) kind(name string, entry fs.DirEntry) fs.FileMode {
+	if entry.Type()&fs.ModeSymlink == 0 {
+		return entry.Type()
+	}
+	info, err := fs.Stat(s.tree, name)
+	if err != nil {
+		s.leave(name, unreadable(err))
+		return fs.ModeIrregular
+	}
+	return info.Mode().Type()
+}
+
+// skipped tells whether a folder is one that nobody keeps benchmarks in: hidden, or of copies that tools make.
+func skipped(name string) bool {
+	return strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules"
+}
+
+// unreadable is the reason for leaving what gave an error. Paths are said beside it.
+func unreadable(err error) string {
+	for {
+		inner, is := err.(*fs.PathError)
+		if !is {
+			return "cannot be read: " + err.Error()
+		}
+		err = inner.Err
+	}
+}
+
+// file looks at the name of a file.
+func (s *search) file(file string) {
+	below := file
+	if s.in != "." {
+		below = strings.TrimPrefix(file, s.in+"/")
+	}
+	parts := strings.Split(below, "/")
+	if met(s.rule.files, parts) == "" {
+		s.leave(file, s.rule.wants)
+		return
+	}
+	if glob := met(s.rule.except, parts); glob != "" {
+		s.leave(file, "the rule leaves "+glob+" out")
+		return
+	}
+	c := candidate{file: file}
+	var matches bool
+	if c.name, matches = nameOf(s.rule.benchmark, below); !matches || c.name == "" {
+		s.leave(file, "the expression for names finds none in it: "+s.rule.Benchmark)
+		return
+	}
+	if s.rule.variant != nil {
+		if c.variant, matches = nameOf(s.rule.variant, below); !matches {
+			s.leave(file, "the expression for variants finds none in it: "+s.rule.Variant)
+			return
+		}
+	}
+	s.files = append(s.files, c)
+}

@@ -1,0 +1,89 @@
+package discover
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// tree is a file system of these files. A file is PATH or PATH=TEXT.
+func tree(files ...string) fstest.MapFS {
+	t := fstest.MapFS{}
+	for _, file := range files {
+		name, text, _ := strings.Cut(file, "=")
+		t[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return t
+}
+
+// text is what was found, a line each.
+func text(f *Found) string {
+	var lines []string
+	for _, b := range f.Benchmarks {
+		for _, v := range b.Variants {
+			lines = append(lines, fmt.Sprintf("%s %s %q %q %s", b.Suite, b.Name, v.Name, v.Backend, v.File))
+		}
+	}
+	for _, l := range f.Left {
+		lines = append(lines, "left "+l.File+": "+l.Reason)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func found(t *testing.T, rule, in string, files ...string) string {
+	t.Helper()
+	r, known := RuleNamed(rule)
+	if !known {
+		t.Fatalf("there is no rule %s", rule)
+	}
+	f, err := Find(tree(files...), r, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text(f)
+}
+
+func want(t *testing.T, got, want string) {
+	t.Helper()
+	if want = strings.TrimSpace(want); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestPairs: the longest name of a baseline owns a file, a file has one owner, and what has no partner is left.
+func TestPairs(t *testing.T) {
+	want(t, found(t, "pairs", ".",
+		"ch2/baseline_moe.cu", "ch2/optimized_moe_dense.cu",
+		"ch10/baseline_add.cu", "ch10/optimized_add.cu",
+		"ch2/baseline_moe_dense.cu", "ch2/optimized_moe_dense_fast.cu", "ch2/optimized_moe_sparse.cu", "ch2/optimized_moe.cu",
+		"ch2/optimized_moes.cu", "ch2/baseline_alone.cu", "ch2/optimized_alone.py",
+		"chapter/baseline_x.cu", "ch2/deep/baseline_x.cu", "README.md", ".git/baseline_x.cu",
+	), `
+ch2 ch2/moe "baseline" "cuda" ch2/baseline_moe.cu
+ch2 ch2/moe "optimized" "cuda" ch2/optimized_moe.cu
+ch2 ch2/moe "sparse" "cuda" ch2/optimized_moe_sparse.cu
+ch2 ch2/moe_dense "baseline" "cuda" ch2/baseline_moe_dense.cu
+ch2 ch2/moe_dense "optimized" "cuda" ch2/optimized_moe_dense.cu
+ch2 ch2/moe_dense "fast" "cuda" ch2/optimized_moe_dense_fast.cu
+ch10 ch10/add "baseline" "cuda" ch10/baseline_add.cu
+ch10 ch10/add "optimized" "cuda" ch10/optimized_add.cu
+left .git/: folders of this name are not looked into
+left README.md: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
+left ch2/baseline_alone.cu: no other variant of ch2/alone is there to compare it with
+left ch2/deep/baseline_x.cu: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
+left ch2/optimized_alone.py: no file of the variant baseline with its extension is called ch2/alone, or a beginning of that before a _
+left ch2/optimized_moes.cu: no file of the variant baseline with its extension is called ch2/moes, or a beginning of that before a _
+left chapter/baseline_x.cu: the expression for names finds none in it: ^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$
+`)
+}
+
+// TestTechniquesCalledAsVariants: such a technique is called after its file, so that no two variants have one name.
+func TestTechniquesCalledAsVariants(t *testing.T) {
+	want(t, found(t, "pairs", "code", "code/ch1/baseline_x.cu", "code/ch1/optimized_x.cu", "code/ch1/optimized_x_baseline.cu", "code/ch1/optimized_x_optimized.cu"), `
+ch1 ch1/x "baseline" "cuda" code/ch1/baseline_x.cu
+ch1 ch1/x "optimized" "cuda" code/ch1/optimized_x.cu
+ch1 ch1/x "optimized_x_baseline" "cuda" code/ch1/optimized_x_baseline.cu
+ch1 ch1/x "optimized_x_optimized" "cuda" code/ch1/optimized_x_optimized.cu
+`)
+}

@@ -1,0 +1,186 @@
+package discover
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Rule says which files are benchmarks and how these are called. All paths are slash paths below the folder that is looked
+// into: for the folder src the file src/ch1/baseline_moe.py is ch1/baseline_moe.py. Files and Benchmark are needed; a rule of
+// {Files: ["**/bench_*.py"], Benchmark: "bench_(.+)\\.py$"} finds perf/bench_sort.py as the benchmark sort.
+type Rule struct {
+	// Name is what the rule is called: pairs, kernels. A user's own needs none.
+	Name string
+	// In are the folders to look into where nobody names others. Paths from the root of the tree; none: the root.
+	In []string
+	// Files are globs of the files that are taken. * and ? stand for characters but /, [ab] for one of them, and ** for any
+	// number of folders, none too: "ch*/baseline_*.py", "**/*.py", "**/bench/*.sh".
+	Files []string
+	// Except are globs of files that are not taken although one of Files is met: "**/test_*".
+	Except []string
+	// Benchmark is a regular expression (RE2) for a path. The benchmark's name is what its groups match, joined by /; without
+	// groups, the whole match. "^(ch[0-9]+)/(?:baseline|optimized)_(.+)\\.py$" calls ch1/baseline_moe.py ch1/moe.
+	Benchmark string
+	// Variant is a regular expression for a path, read as Benchmark is. Without one, a benchmark has one variant without a
+	// name. "/(baseline|optimized)_" calls ch1/baseline_moe.py baseline.
+	Variant string
+	// Baseline is the variant whose files say what benchmarks there are. A file of another variant then belongs to the
+	// benchmark with the longest name that its own begins with, at its end or before a _, among files of its extension.
+	// What comes after that _ is its variant: with ch1/baseline_moe.py and baseline: baseline, ch1/optimized_moe_sparse.py is
+	// the variant sparse of ch1/moe, and ch1/optimized_moe.py the variant optimized. A baseline alone is no benchmark, nor is
+	// a file without one. Empty: every file stands for itself.
+	Baseline string
+	// Objects are functions and classes, the first of which that a Python file has is the benchmark in it; {stem} is the
+	// file's name without .py. After them comes the only class with a method benchmark_fn. Without any, what bench itself
+	// looks for in a file.
+	Objects []string
+	// Config is the name of a file with settings for the benchmarks of its folder: bench.yaml. Empty: there is none.
+	Config string
+	// Backends are the backends of Python files by what they import; the first that is met counts. CUDA sources are cuda.
+	// Nil: cuda for cupy, jax, torch; of others nothing is said.
+	Backends []Backend
+}
+
+// Backend is the word for what computes in files that import a module. Without a module, in all files.
+type Backend struct{ Module, Word string }
+
+const baseline = "baseline"
+
+// Rules are the rules that need no writing: pairs of a baseline and its optimizations, and kernels in their usual folders.
+func Rules() []Rule {
+	return []Rule{
+		{
+			Name:      "pairs",
+			Files:     []string{"ch*/baseline_*.py", "ch*/baseline_*.cu", "ch*/optimized_*.py", "ch*/optimized_*.cu"},
+			Benchmark: `^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$`,
+			Variant:   `/(baseline|optimized)_`,
+			Baseline:  baseline,
+			Objects:   []string{"get_benchmark", "run_benchmark"},
+			Backends:  []Backend{{"torch", "torch"}},
+		},
+		{
+			Name: "kernels",
+			In: []string{
+				"kernels", "src/kernels", "quasim/kernels", "integrations/kernels",
+				"autonomous_systems_platform/services/backend/quasim/kernels",
+			},
+			Files:     []string{"**/*.py"},
+			Except:    []string{"**/__*", "**/test_*"},
+			Benchmark: `([^/]+)\.py$`,
+			Objects:   []string{"{stem}_kernel", "run_benchmark", "benchmark", "solve"},
+			Config:    "bench.yaml",
+			Backends:  []Backend{{"cupy", "cuda"}, {"jax", "jax"}, {"torch", "pytorch"}, {"", "cpu"}}, // the words of its results
+		},
+	}
+}
+
+// RuleNamed is the rule of that name among Rules.
+func RuleNamed(name string) (Rule, bool) {
+	rules := Rules()
+	at := slices.IndexFunc(rules, func(r Rule) bool { return r.Name == name })
+	if at < 0 {
+		return Rule{}, false
+	}
+	return rules[at], true
+}
+
+// compiled is a rule that can be asked.
+type compiled struct {
+	Rule
+	files, except      []glob
+	benchmark, variant *regexp.Regexp
+	wants              string // why a file is left that meets no glob
+}
+
+// compile refuses a rule that cannot find anything. Its errors name the word in a sweep and the value.
+func (r Rule) compile() (*compiled, error) {
+	c := &compiled{Rule: r, wants: "its path is none of " + strings.Join(r.Files, " ")}
+	if len(r.Files) == 0 {
+		return nil, errors.New("files: want globs such as bench/**/*.py, got none")
+	}
+	var err error
+	if c.files, err = globsOf("files", r.Files); err != nil {
+		return nil, err
+	}
+	if c.except, err = globsOf("except", r.Except); err != nil {
+		return nil, err
+	}
+	if r.Benchmark == "" {
+		return nil, errors.New("name: want a regular expression for the benchmark's name, got none")
+	}
+	if c.benchmark, err = regexp.Compile(r.Benchmark); err != nil {
+		return nil, fmt.Errorf("name: %w", err)
+	}
+	if r.Variant != "" {
+		if c.variant, err = regexp.Compile(r.Variant); err != nil {
+			return nil, fmt.Errorf("variant: %w", err)
+		}
+	}
+	if r.Baseline != "" && r.Variant == "" {
+		return nil, fmt.Errorf("baseline: %q is a variant, and there is no expression for variants", r.Baseline)
+	}
+	return c, nil
+}
+
+// nameOf is what an expression finds in a path.
+func nameOf(expression *regexp.Regexp, below string) (string, bool) {
+	groups := expression.FindStringSubmatch(below)
+	if len(groups) < 2 {
+		return strings.Join(groups, ""), groups != nil
+	}
+	named := slices.DeleteFunc(groups[1:], func(group string) bool { return group == "" })
+	return strings.Join(named, "/"), true
+}
+
+// glob is a pattern of a path, by folder.
+type glob []string
+
+func globsOf(key string, patterns []string) ([]glob, error) {
+	var globs []glob
+	for _, pattern := range patterns {
+		g := glob(strings.Split(pattern, "/"))
+		for _, part := range g {
+			if _, err := path.Match(part, ""); err != nil || part == "" {
+				return nil, fmt.Errorf("%s: %q is no glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
+			}
+		}
+		globs = append(globs, g)
+	}
+	return globs, nil
+}
+
+// matches tells whether the pattern is met by a path.
+func (g glob) matches(parts []string) bool {
+	for i, part := range g {
+		if part == "**" {
+			for skip := i; skip <= len(parts); skip++ {
+				if g[i+1:].matches(parts[skip:]) {
+					return true
+				}
+			}
+			return false
+		}
+		if i >= len(parts) {
+			return false
+		}
+		if met, _ := path.Match(part, parts[i]); !met { // the pattern was tried before
+			return false
+		}
+	}
+	return len(parts) == len(g)
+}
+
+// met is the first of the globs that a path meets; empty where it meets none.
+func met(globs []glob, parts []string) string {
+	for _, g := range globs {
+		if g.matches(parts) {
+			return strings.Join(g, "/")
+		}
+	}
+	return ""
+}
