@@ -61,10 +61,24 @@ func (r *launcher) launch(ctx context.Context, l sweep.Launch, t *prepare.Target
 	return launched{outcome, volatile, r.targets.Fresh(ctx, subjectOf(l)).Changed, came.results, leaving}, nil
 }
 
+// target is what is known of a subject now, with the file that stands in for its model, where it needs one.
+func (r *launcher) target(ctx context.Context, sub subject) (*prepare.Target, error) {
+	t := r.targets.Fresh(ctx, sub)
+	err := r.targets.Convert(ctx, r.builder(func(of subject, words []string) {
+		r.tell(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: words})
+	}), sub, t)
+	return t, err
+}
+
 // build runs the commands of builds as launches are run. observe is told each of them.
 func (r *launcher) build(ctx context.Context, observe func(of subject, command []string)) error {
-	return r.targets.Build(ctx, prepare.Builder{
+	return r.targets.Build(ctx, r.builder(observe))
+}
+
+// builder runs what has to be made before launches as launches are run.
+func (r *launcher) builder(observe func(of subject, command []string)) prepare.Builder {
+	return prepare.Builder{
 		Run:     func(ctx context.Context, spec task.Spec) (task.Outcome, error) { return r.pool.Run(ctx, spec, nil) },
 		Observe: observe,
-	})
+	}
 }

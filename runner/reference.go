@@ -83,7 +83,10 @@ func (r *launcher) expectedPoint(ctx context.Context, sub subject, function stri
 
 // compute runs a point once, for its output.
 func (r *launcher) compute(ctx context.Context, sub subject) (found computed, err error) {
-	t := r.targets.Fresh(ctx, sub)
+	t, err := r.target(ctx, sub)
+	if err != nil {
+		return computed{}, err
+	}
 	if t.Refused != nil {
 		return computed{problem: "the reference: " + t.Refused.Error}, nil
 	}

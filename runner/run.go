@@ -65,9 +65,10 @@ type Event struct {
 	Launch    sweep.Launch
 	Remaining time.Duration // estimate; 0: not known
 
-	Plan    *Plan    // once, before the first launch
-	Waiting string   // for whom a device has to be waited for
-	Build   []string // the command that is being run, before the first launch
+	Plan    *Plan  // once, before the first launch
+	Waiting string // for whom a device has to be waited for
+	// Build is the command that is being run, or says which model is being converted, before the first launch that needs it.
+	Build []string
 	// Reference says that what outputs are compared with is being computed, before the first launch that needs it, or that there
 	// is none.
 	Reference *Reference

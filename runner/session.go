@@ -48,8 +48,11 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.plan(ctx, s.sweep.Launches(s.order())); err != nil || s.options.DryRun {
 		return err
 	}
-	s.limits.first = s.limits.now()
 	measured, passes := s.result.Plan.left()
+	if err := s.convert(ctx, measured); err != nil || ctx.Err() != nil {
+		return err
+	}
+	s.limits.first = s.limits.now()
 	if err := s.launchAll(ctx, measured); err != nil {
 		return err
 	}
@@ -68,6 +71,21 @@ func (s *session) build(ctx context.Context) error {
 	return s.launcher.build(ctx, func(of subject, command []string) {
 		s.progress.tell(Event{Launch: sweep.Launch{Point: of.Point, Side: of.Side}, Build: command})
 	})
+}
+
+// convert has models converted before anything is measured. What changes later, and what is skipped after all, is left to
+// the launch.
+func (s *session) convert(ctx context.Context, launches []sweep.Launch) error {
+	seen := map[subject]bool{}
+	for _, l := range launches {
+		if sub := subjectOf(l); l.Point.Skip == nil && !seen[sub] {
+			seen[sub] = true
+			if _, err := s.launcher.target(ctx, sub); err != nil || ctx.Err() != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // launchAll runs launches in order.
@@ -116,7 +134,10 @@ const WarnFileChanged = "file_changed"
 // launch gives the run of a launch: of a process tree, or of the reason why there was none. results are those of the tool
 // that it ran.
 func (s *session) launch(ctx context.Context, l sweep.Launch) (run schema.Run, results []schema.Run, err error) {
-	t := s.launcher.targets.Fresh(ctx, subjectOf(l))
+	t, err := s.launcher.target(ctx, subjectOf(l))
+	if err != nil {
+		return schema.Run{}, nil, err
+	}
 	if refused := s.refusal(l, t); refused != nil {
 		refused.StartedAt = s.limits.now().UTC()
 		return s.assembler.run(l, t, *refused, nil), nil, nil

@@ -82,6 +82,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("TZ", "UTC")
 			e.Setenv("NEUROLENS_MACHINE", "lab3")
 			e.Setenv(locksVariable, e.Getenv("WORK")+"/.locks") // scripts run side by side
+			e.Setenv("XDG_CACHE_HOME", e.Getenv("WORK")+"/.cache") // the user's own stays as it is
 			e.Setenv("FIXTURES", fixtures(t))
 			e.Setenv("SWEEPS", referenceSweeps())
 			e.Setenv("PYTHON", testInterpreter())
@@ -111,8 +112,8 @@ func referenceSweeps() string {
 }
 
 // condition holds for long where tests do all that they can, for sweeps where the reference sweeps are there, and for
-// needs:PROGRAM where the program is there, or, of needs:onnxruntime, the module of $PYTHON. NEUROLENS_TEST_REQUIRE makes its
-// lack an error.
+// needs:PROGRAM where the program is there, or, of needs:onnxruntime and needs:onnx, the module of $PYTHON. NEUROLENS_TEST_REQUIRE
+// makes its lack an error.
 func condition(text string) (bool, error) {
 	switch text {
 	case "long":
@@ -126,8 +127,8 @@ func condition(text string) (bool, error) {
 		return false, fmt.Errorf("unknown condition %q", text)
 	}
 	_, err := exec.LookPath(what)
-	if what == "onnxruntime" {
-		err = exec.Command(testInterpreter(), "-c", "import onnxruntime").Run()
+	if what == "onnxruntime" || what == "onnx" {
+		err = exec.Command(testInterpreter(), "-c", "import "+what).Run()
 	}
 	if err != nil && slices.Contains(strings.Split(os.Getenv("NEUROLENS_TEST_REQUIRE"), ","), what) {
 		return false, err

@@ -16,5 +16,6 @@
 // between DequantizeLinear and QuantizeLinear. In int8, tiny_linear takes and gives fp32 and has int8 weights: its input
 // is quantised to uint8 by DynamicQuantizeLinear and multiplied by MatMulInteger.
 //
-// What is not among Names and Precisions is refused. The package reads no models.
+// What is not among Names and Precisions is refused. Of the files of others the package reads which precision they have
+// (Describe), and which of them it could have made itself (Generated).
 package onnx

@@ -15,6 +15,7 @@ const factTraceback = "runner.traceback"
 // Check makes a run unsupported where what ran is not what was asked, and has what is wrong name its line of the sweep.
 func (t *Target) Check(o *task.Outcome) {
 	checkApplied(t.Spec.Config, o)
+	t.noteConverted(o)
 	t.place(o)
 }
 

@@ -75,6 +75,7 @@ func (h *Targets) prepareModel(t *Target, at location) {
 			t.refuseFile("model", at, "model "+p.ModelPath, err)
 		}
 		t.ModelSHA256 = text
+		h.choosePrecision(t, at)
 		return
 	}
 	name, ok := strings.CutPrefix(p.Model, builtinPrefix)

@@ -30,10 +30,12 @@ type Target struct {
 	Refused        *task.Outcome // why it cannot be launched
 	Changed        bool          // its files are not those that the session began with
 
-	settings python.Settings
-	model    []byte // a generated one
-	file     string // the sweep's name
-	launched bool
+	settings  python.Settings
+	model     []byte      // a generated one
+	pending   *conversion // that the model still needs
+	converted *converted  // what stands in for the model; nil: it is run itself
+	file      string      // the sweep's name
+	launched  bool
 }
 
 // kindAbsent is the kind of error of what is not there, and need not be.
@@ -198,7 +200,7 @@ func (t *Target) refuse(status schema.Status, kind string, at location, err erro
 		return
 	}
 	stage := schema.StageSetup
-	if kind == kindBuild {
+	if kind == kindBuild || kind == kindConvert {
 		stage = schema.StageBuild
 	}
 	text := err.Error()

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/runner/onnx"
 	"github.com/neurolens/neurolens/runner/python"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
@@ -32,6 +33,8 @@ type Targets struct {
 	hashes       map[string]hash
 	outputs      map[string]bool // files that commands write
 	interpreters map[string]interpreter
+	described    map[string]onnx.Description // of model files, by their hashes
+	conversions  map[string]converted        // by conversion.key
 	builds       builds
 }
 
@@ -58,6 +61,7 @@ func New(o Options) *Targets {
 	return &Targets{
 		Options: o, points: pointsHash(o.Sweep), known: map[Subject]*Target{}, stale: map[Subject]*Target{},
 		hashes: map[string]hash{}, outputs: map[string]bool{}, interpreters: map[string]interpreter{}, builds: newBuilds(len(o.Sides)),
+		described: map[string]onnx.Description{}, conversions: map[string]converted{},
 	}
 }
 

@@ -15,6 +15,7 @@ DISTRIBUTIONS = {
     "numba": ["numba"],
     "numpy": ["numpy"],
     "onnx": ["onnx"],
+    "onnxconverter_common": ["onnxconverter-common"],
     "onnxruntime": [
         "onnxruntime", "onnxruntime-gpu", "onnxruntime-training", "onnxruntime-openvino", "onnxruntime-directml",
     ],

@@ -109,7 +109,7 @@ var readWorker = sync.OnceValues(func() (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte, len(entries))
 	for _, e := range entries {
-		if e.Name() == checker { // which runs before any worker
+		if e.Name() == checker || e.Name() == converterFile { // which run before any worker
 			continue
 		}
 		if files[e.Name()], err = sources.ReadFile(e.Name()); err != nil {

@@ -82,7 +82,7 @@ var keysOfRepeats = []Key{
 
 // deadlines are the keys of timeouts.
 var deadlines = []Key{
-	deadline(schema.StageBuild, "each command of build", "10m", func(p *Point) any { return &p.Timeouts.Build }),
+	deadline(schema.StageBuild, "each command of build, and a conversion of a model", "10m", func(p *Point) any { return &p.Timeouts.Build }),
 	deadline(schema.StageSetup, "setup", "30s", func(p *Point) any { return &p.Timeouts.Setup }),
 	deadline(schema.StageWarmup, "warm-up: 15s, with command 10m for each process", "", func(p *Point) any { return &p.Timeouts.Warmup }),
 	deadline(schema.StageMeasure, "measuring: 5s above the budget, with command 10m for each process", "",

@@ -1,0 +1,245 @@
+package prepare
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/python"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// kindConvert is the kind of error of a run whose model could not be converted.
+const kindConvert = "convert"
+
+// What a run says, beside what its worker applied, where it had another file than the model that the sweep names.
+const (
+	appliedHash = "converted.sha256" // of the file that was run
+	appliedTool = "converted.by"     // the tool, with its version
+	appliedFrom = "converted.from"   // the precision of the model
+)
+
+// conversion is a model that is to be run in another precision than its file has.
+type conversion struct {
+	source   string // path of the file, as this process sees it
+	hash     string // its SHA-256
+	from, to string
+	tool     python.Converter
+}
+
+// key is what two conversions with the same result have in common.
+func (c conversion) key() string {
+	return hashOf([]byte(jsonList([]string{c.hash, c.tool.String(), c.to})))
+}
+
+// words say what is done, to be shown.
+func (c conversion) words(path string) []string {
+	return append([]string{"convert", path, "from", c.from, "to", c.to, "by"}, strings.Fields(c.tool.String())...)
+}
+
+// converted is the file that stands in for a model.
+type converted struct {
+	path         string // empty where the runner has made it
+	hash         string
+	from, tool   string
+	took         int64 // ns; 0 where it was there
+	refused      *task.Outcome
+	refusedError error
+}
+
+// choosePrecision decides which file stands in for a model that is of another precision than its point. What is made by
+// Generate is made anew in the other precision: it is the same model on every machine, and needs no tool. Others wait for
+// Convert. Where the precision of a file is not known, the worker says whether it is what was asked.
+func (h *Targets) choosePrecision(t *Target, at location) {
+	p, to := t.Point, t.Point.Precision
+	if to == "tf32" { // a way to compute with the numbers of fp32
+		to = "fp32"
+	}
+	if to == "" || t.ModelSHA256 == "" || p.Executor == schema.ExecutorTorch {
+		return
+	}
+	unsupported := func(from, why string) {
+		t.refuse(schema.StatusUnsupported, "not_applied", at, fmt.Errorf("precision %s was asked, %s is %s%s", p.Precision, p.ModelPath, from, why))
+	}
+	if name, from, ok := onnx.Generated(t.ModelSHA256); ok {
+		if from == to {
+			return
+		}
+		content, err := onnx.Generate(name, to)
+		if err != nil {
+			unsupported(from, fmt.Sprintf("; `neurolens model gen %s --precision` makes %s alone", name, strings.Join(onnx.Precisions(), " ")))
+			return
+		}
+		t.model, t.converted = content, &converted{hash: hashOf(content), from: from, tool: "neurolens model gen " + h.Version}
+		return
+	}
+	path := inDir(t.Spec.Dir, p.ModelPath)
+	d := h.describe(path, t.ModelSHA256)
+	if d.Precision == "" || d.Precision == to {
+		return
+	}
+	if d.External {
+		unsupported(d.Precision, ", and its weights are in other files, with which it is not converted: "+ownFile)
+		return
+	}
+	tool, install, err := t.Python.Converter(d.Precision, to)
+	if install != "" {
+		unsupported(d.Precision, fmt.Sprintf(": `%s` lets it be converted", install))
+		return
+	}
+	if err != nil {
+		unsupported(d.Precision, fmt.Sprintf(", and %v: %s", err, ownFile))
+		return
+	}
+	t.pending = &conversion{source: path, hash: t.ModelSHA256, from: d.Precision, to: to, tool: tool}
+}
+
+// ownFile is what to do where nothing converts a model.
+const ownFile = "give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"
+
+// describe says what a model file says of itself; nothing, where it is no ONNX file.
+func (h *Targets) describe(path, hash string) onnx.Description {
+	if d, known := h.described[hash]; known {
+		return d
+	}
+	var d onnx.Description
+	if file, err := os.Open(path); err == nil {
+		d, _ = onnx.Describe(file) // the worker says what is wrong with a file
+		_ = file.Close()
+	}
+	h.described[hash] = d
+	return d
+}
+
+// Convert makes the file that stands in for the model of a subject, where one is needed and not there: once, however many
+// points it is for. A subject whose converter fails is refused. The error is of a converter that could not be run at all.
+func (h *Targets) Convert(ctx context.Context, b Builder, sub Subject, t *Target) error {
+	c := t.pending
+	if c == nil || t.Refused != nil {
+		return nil
+	}
+	key := c.key()
+	done, known := h.conversions[key]
+	if known && done.refused == nil {
+		hash, err := h.sha256(done.path) // it may be gone, or another one, since
+		known = err == nil && hash == done.hash
+	}
+	if !known {
+		made, err := h.convert(ctx, b, sub, *c)
+		if err != nil || ctx.Err() != nil {
+			return err
+		}
+		done = made
+		h.conversions[key] = done
+	}
+	t.pending = nil
+	if done.refused != nil {
+		t.refuse(done.refused.Status, done.refused.ErrorKind, t.at(t.Point.ModelLine), done.refusedError)
+		return nil
+	}
+	t.runs(done)
+	return nil
+}
+
+// runs has the worker load a converted file.
+func (t *Target) runs(done converted) {
+	t.converted, t.settings.ModelFile = &done, done.path
+	if made, err := t.program(t.settings); err == nil { // it was made once already
+		t.Spec.Program = made.Program
+	}
+	if done.took > 0 {
+		took := done.took
+		if t.Built != nil {
+			took += *t.Built
+		}
+		t.Built = &took
+	}
+}
+
+// convert finds a converted file in the cache, or makes it.
+func (h *Targets) convert(ctx context.Context, b Builder, sub Subject, c conversion) (converted, error) {
+	done := converted{from: c.from, tool: c.tool.String()}
+	cache, err := openModels()
+	if err != nil {
+		return done.refuse(sub, c, schema.StatusError, err), nil
+	}
+	if done.path, done.hash = cache.find(c.key()); done.path == "" {
+		if done, err = h.make(ctx, b, sub, c, cache); err != nil || done.refused != nil {
+			return done, err
+		}
+	}
+	if is := h.describe(done.path, done.hash).Precision; is != c.to {
+		return done.refuse(sub, c, schema.StatusUnsupported, fmt.Errorf("%s left it %s: %s", done.tool, is, ownFile)), nil
+	}
+	delete(h.hashes, done.path)
+	_, err = h.sha256(done.path) // from now on a change of it is seen
+	return done, err
+}
+
+// make has a tool write a file, and puts it into the cache. What is no model is not kept.
+func (h *Targets) make(ctx context.Context, b Builder, sub Subject, c conversion, cache models) (converted, error) {
+	done := converted{from: c.from, tool: c.tool.String()}
+	draft, err := cache.draft()
+	if err != nil {
+		return done.refuse(sub, c, schema.StatusError, err), nil
+	}
+	defer os.Remove(draft)
+	outcome, err := h.runConverter(ctx, b, sub, c, draft)
+	if err != nil || ctx.Err() != nil {
+		return done, err
+	}
+	if outcome.Status != schema.StatusOK {
+		return done.refuse(sub, c, outcome.Status, buildError([]string{done.tool}, outcome, sub.Point.Timeouts.Build)), nil
+	}
+	if done.path, done.hash, err = cache.keep(draft, c.key()); err != nil {
+		return done.refuse(sub, c, schema.StatusError, fmt.Errorf("%s: %w", done.tool, err)), nil
+	}
+	done.took = max(outcome.Stages.Launch(), 1)
+	return done, nil
+}
+
+// refuse says why there is no file.
+func (c converted) refuse(sub Subject, of conversion, status schema.Status, why error) converted {
+	kind := kindConvert
+	if status == schema.StatusUnsupported {
+		kind = "not_applied"
+	}
+	c.refused, c.refusedError = &task.Outcome{Status: status, ErrorKind: kind}, fmt.Errorf("converting %s to %s: %w", sub.Point.ModelPath, of.to, why)
+	return c
+}
+
+// runConverter runs the tool as a build is run.
+func (h *Targets) runConverter(ctx context.Context, b Builder, sub Subject, c conversion, draft string) (task.Outcome, error) {
+	source, err := filepath.Abs(c.source)
+	if err != nil {
+		return task.Outcome{}, fmt.Errorf("converting %s: %w", sub.Point.ModelPath, err)
+	}
+	command, err := c.tool.Command(source, draft)
+	if err != nil {
+		return task.Outcome{}, err
+	}
+	p, limit := sub.Point, sub.Point.Timeouts.Build
+	b.Observe(sub, c.words(p.ModelPath))
+	outcome, err := b.Run(ctx, task.Spec{
+		Executor: schema.ExecutorCommand, Command: command, Dir: h.Sides[sub.Side].resolve(p.Dir),
+		Env: slices.Concat([]string{"PYTHONDONTWRITEBYTECODE=1"}, environOf(p.Env)), Iterations: 1,
+		Deadlines: task.Deadlines{Setup: limit, Warmup: limit, Measure: limit, Validate: limit, Teardown: limit},
+	})
+	if err != nil {
+		return task.Outcome{}, fmt.Errorf("converting %s: %w", p.ModelPath, err)
+	}
+	return outcome, nil
+}
+
+// noteConverted puts into what was applied which file was run.
+func (t *Target) noteConverted(o *task.Outcome) {
+	if t.converted == nil || o.Applied == nil {
+		return
+	}
+	o.Applied[appliedHash], o.Applied[appliedTool], o.Applied[appliedFrom] = t.converted.hash, t.converted.tool, t.converted.from
+}

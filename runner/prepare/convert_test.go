@@ -1,0 +1,343 @@
+package prepare
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/runner/onnx"
+	"github.com/neurolens/neurolens/runner/sweep"
+	"github.com/neurolens/neurolens/runner/task"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// bench is a folder with a model, a cache, and a Python that has what it is said to have.
+type bench struct {
+	*testing.T
+	cache string
+	calls [][]string // commands of converters
+	// convert stands in for a converter: it is given the files that it is to read and to write.
+	convert func(from, to string) task.Outcome
+}
+
+// newBench makes the file model.onnx, and a program that answers for a Python with these packages, as JSON.
+func newBench(t *testing.T, model []byte, packages string) *bench {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	b := &bench{T: t, cache: t.TempDir()}
+	t.Setenv("XDG_CACHE_HOME", b.cache)
+	t.Setenv("HOME", b.cache) // where there is no such variable
+	b.write("model.onnx", model, 0o600)
+	b.python(packages)
+	b.convert = func(_, to string) task.Outcome {
+		b.write(to, foreign(t, "tiny_linear", "fp16"), 0o600)
+		return ok()
+	}
+	return b
+}
+
+func (b *bench) python(packages string) {
+	b.Helper()
+	said := fmt.Sprintf(`{"path": "/opt/python", "version": "3.11.7", "implementation": "cpython", "packages": %s}`, packages)
+	b.write("python.sh", []byte("#!/bin/sh\necho '"+said+"'\n"), 0o700)
+}
+
+func (b *bench) write(name string, content []byte, mode os.FileMode) {
+	b.Helper()
+	if err := os.WriteFile(name, content, mode); err != nil {
+		b.Fatal(err)
+	}
+}
+
+const everyTool = `{"onnx": "1.2", "onnxruntime": "3.4"}`
+
+// foreign is a model that is none of those that NeuroLens makes, for the name of its producer.
+func foreign(t *testing.T, name, precision string) []byte {
+	t.Helper()
+	content, err := onnx.Generate(name, precision)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []byte(strings.Replace(string(content), "neurolens", "neurolons", 1))
+}
+
+func ok() task.Outcome { return task.Outcome{Status: schema.StatusOK} }
+
+// session prepares the points of a grid of precisions, and converts for each of them, as a session does.
+func (b *bench) session(precisions string) (*Targets, []*Target) {
+	b.Helper()
+	text := "backend: onnxrt\nmodel: model.onnx\npython: ./python.sh\ngrid: {batch_size: [1, 2], precision: [" + precisions + "]}\n"
+	s, err := sweep.Read("s.yaml", strings.NewReader(text), sweep.Overrides{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	targets := New(Options{Sweep: s, Sides: []Side{{}}, Version: "9.9"})
+	var all []*Target
+	for i := range s.Points {
+		all = append(all, b.target(targets, &s.Points[i]))
+	}
+	return targets, all
+}
+
+func (b *bench) target(targets *Targets, p *sweep.Point) *Target {
+	b.Helper()
+	sub := Subject{Point: p}
+	t := targets.Fresh(b.Context(), sub)
+	if err := targets.Convert(b.Context(), Builder{Run: b.run, Observe: func(Subject, []string) {}}, sub, t); err != nil {
+		b.Fatal(err)
+	}
+	return t
+}
+
+func (b *bench) run(_ context.Context, spec task.Spec) (task.Outcome, error) {
+	b.calls = append(b.calls, spec.Command)
+	n := len(spec.Command)
+	return b.convert(spec.Command[n-2], spec.Command[n-1]), nil
+}
+
+// applied is what a run of a target says, with what its worker has said.
+func applied(t *Target) map[string]string {
+	o := task.Outcome{Status: schema.StatusOK, Applied: map[string]string{"precision": t.Point.Precision}}
+	t.Check(&o)
+	return o.Applied
+}
+
+// refused is how a target is refused, in one line.
+func refused(t *Target) string {
+	if t.Refused == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s, %s: %s", t.Refused.Status, t.Refused.Stage, t.Refused.ErrorKind, t.Refused.Error)
+}
+
+// TestGeneratedModelInEveryPrecision: a file that model gen made is made in the other precisions by it, without any tool. It
+// stays the same model to a point and a store; what was run is in what was applied.
+func TestGeneratedModelInEveryPrecision(t *testing.T) {
+	source, err := onnx.Generate("tiny_linear", "fp32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := newBench(t, source, "{}")
+	_, targets := b.session("fp64, fp32, tf32, fp16, bf16, int8")
+	if len(targets) != 12 || len(b.calls) > 0 {
+		t.Fatalf("%d targets, calls %q", len(targets), b.calls)
+	}
+	for _, target := range targets {
+		precision := target.Point.Precision
+		if target.Refused != nil || target.ModelSHA256 != hashOf(source) || target.Point.Model != "model.onnx" {
+			t.Errorf("%s: %s; model %s %s", precision, refused(target), target.Point.Model, target.ModelSHA256)
+		}
+		want := map[string]string{"precision": precision}
+		file, given := target.SpecOf(sweep.Launch{Point: target.Point}).Program.Files[modelFile]
+		if precision != "fp32" && precision != "tf32" {
+			content, err := onnx.Generate("tiny_linear", precision)
+			if err != nil || string(file) != string(content) {
+				t.Errorf("%s: another file is run; %v", precision, err)
+			}
+			want[appliedHash], want[appliedTool], want[appliedFrom] = hashOf(content), "neurolens model gen 9.9", "fp32"
+		} else if given {
+			t.Errorf("%s: a file stands in for one that is right", precision)
+		}
+		if got := applied(target); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: applied %v, want %v", precision, got, want)
+		}
+	}
+	_, targets = b.session("fp8")
+	if got, want := refused(targets[0]), "unsupported in setup, not_applied: s.yaml:2: precision fp8 was asked, model.onnx is fp32; `neurolens model gen tiny_linear --precision` makes fp64 fp32 tf32 fp16 bf16 int8 alone"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// TestConvertedOnce: a model is converted once a session, and not at all where an earlier one has done it with the same tool;
+// a file of the cache that is not what it was is made again.
+func TestConvertedOnce(t *testing.T) {
+	source := foreign(t, "tiny_linear", "fp32")
+	b := newBench(t, source, everyTool)
+	check := func(what string, calls int, targets []*Target) string {
+		t.Helper()
+		path := ""
+		for _, target := range targets {
+			if target.Refused != nil || target.ModelSHA256 != hashOf(source) {
+				t.Fatalf("%s: %s", what, refused(target))
+			}
+			if target.Point.Precision == "fp32" {
+				continue
+			}
+			path = target.settings.ModelFile
+			want := map[string]string{
+				"precision": "fp16", appliedHash: hashOf(foreign(t, "tiny_linear", "fp16")), appliedTool: "onnxruntime 3.4, onnx 1.2", appliedFrom: "fp32",
+			}
+			if got := applied(target); fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: applied %v, want %v", what, got, want)
+			}
+			if !strings.Contains(string(target.SpecOf(sweep.Launch{Point: target.Point}).Program.Settings), `"model_file":"`+path+`"`) {
+				t.Errorf("%s: the worker is not told of %s", what, path)
+			}
+		}
+		if len(b.calls) != calls {
+			t.Errorf("%s: %d conversions, want %d", what, len(b.calls), calls)
+		}
+		return path
+	}
+	session, targets := b.session("fp32, fp16")
+	path := check("first", 1, targets)
+	if filepath.Dir(path) != filepath.Join(b.cache, "neurolens", "models") {
+		t.Errorf("it lies at %s", path)
+	}
+	if c := b.calls[0]; !slices.Equal(c[len(c)-4:len(c)-2], []string{"onnxruntime", "fp16"}) || c[len(c)-2] != absolute(t, "model.onnx") {
+		t.Errorf("command %q", c[3:])
+	}
+	if left, _ := filepath.Glob("*.onnx"); len(left) != 1 {
+		t.Errorf("beside the model: %q", left)
+	}
+	_, targets = b.session("fp16")
+	check("second", 1, targets)
+	b.write(path, []byte("damaged"), 0o600)
+	_, targets = b.session("fp16")
+	check("after damage", 2, targets)
+
+	// Within a session too.
+	b.write(path, []byte("damaged again"), 0o600)
+	again := b.target(session, targets[0].Point)
+	check("damaged meanwhile", 3, []*Target{again})
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	check("removed meanwhile", 4, []*Target{b.target(session, targets[0].Point)})
+
+	b.python(`{"onnx": "1.3", "onnxruntime": "3.4"}`)
+	b.convert = func(_, to string) task.Outcome {
+		b.write(to, append(foreign(t, "tiny_linear", "fp16"), 8, 8), 0o600)
+		return ok()
+	}
+	if _, targets = b.session("fp16"); len(b.calls) != 5 || targets[0].settings.ModelFile == path {
+		t.Errorf("another version of a tool: %d conversions, %s", len(b.calls), targets[0].settings.ModelFile)
+	}
+	if drafts, _ := filepath.Glob(filepath.Join(b.cache, "neurolens", "models", draftPrefix+"*")); len(drafts) > 0 {
+		t.Errorf("left: %q", drafts)
+	}
+}
+
+func absolute(t *testing.T, path string) string {
+	t.Helper()
+	path, err := filepath.Abs(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestBrokenConverter: a converter that fails, in whatever way, is called once and refuses the points that need it, with its
+// status and its last words; the others are measured.
+func TestBrokenConverter(t *testing.T) {
+	code := int64(1)
+	for name, c := range map[string]struct {
+		convert func(b *bench, to string) task.Outcome
+		want    string
+	}{
+		"exit": {func(*bench, string) task.Outcome {
+			return task.Outcome{Status: schema.StatusError, ExitCode: &code, StderrTail: "WARNING: x\nValueError: no such operator\n"}
+		}, "error in build, convert: s.yaml:2: converting model.onnx to fp16: build onnxruntime 3.4, onnx 1.2: exit status 1: ValueError: no such operator"},
+		"timeout": {func(*bench, string) task.Outcome { return task.Outcome{Status: schema.StatusTimeout} }, "timeout in build, convert: s.yaml:2: converting model.onnx to fp16: build onnxruntime 3.4, onnx 1.2: took more than 10m0s; raise timeouts.build"},
+		"crash": {func(*bench, string) task.Outcome {
+			return task.Outcome{Status: schema.StatusCrashed, Error: "killed by SIGSEGV"}
+		}, "crashed in build, convert: s.yaml:2: converting model.onnx to fp16: build onnxruntime 3.4, onnx 1.2: killed by SIGSEGV"},
+		"unchanged": {func(b *bench, to string) task.Outcome {
+			b.write(to, foreign(b.T, "tiny_linear", "fp32"), 0o600)
+			return ok()
+		}, "unsupported in setup, not_applied: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2 left it fp32: give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"},
+		"nothing": {func(*bench, string) task.Outcome { return ok() }, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: it is no model whose precision is known"},
+		"gone": {func(b *bench, to string) task.Outcome {
+			if err := os.Remove(to); err != nil {
+				b.Fatal(err)
+			}
+			return ok()
+		}, "error in build, convert: s.yaml:2: converting model.onnx to fp16: onnxruntime 3.4, onnx 1.2: keeping what it wrote: "},
+	} {
+		b := newBench(t, foreign(t, "tiny_linear", "fp32"), everyTool)
+		b.convert = func(_, to string) task.Outcome { return c.convert(b, to) }
+		_, targets := b.session("fp32, fp16")
+		for _, target := range targets {
+			want := c.want
+			if target.Point.Precision == "fp32" {
+				want = ""
+			}
+			if got := refused(target); !strings.HasPrefix(got, want) || want == "" && got != "" {
+				t.Errorf("%s, %s: %s\nwant %s", name, target.Point.Precision, got, want)
+			}
+		}
+		if len(b.calls) != 1 {
+			t.Errorf("%s: called %d times", name, len(b.calls))
+		}
+		if drafts, _ := filepath.Glob(filepath.Join(b.cache, "neurolens", "models", draftPrefix+"*")); len(drafts) > 0 {
+			t.Errorf("%s: left: %q", name, drafts)
+		}
+	}
+}
+
+// TestNothingConverts: where no tool is there, the reason has a command in it. Nothing is run.
+func TestNothingConverts(t *testing.T) {
+	own := ": give each precision a file of its own, as `bench --set 'model=model_{precision}.onnx'` does"
+	for _, c := range []struct{ packages, to, want string }{
+		{`{"onnxruntime": "3.4"}`, "fp16", ": `/opt/python -m pip install onnx` lets it be converted"},
+		{`{}`, "int8", ": `/opt/python -m pip install onnx onnxruntime` lets it be converted"},
+		{`{"onnx": "1.2", "onnxconverter_common": "1"}`, "int8", ": `/opt/python -m pip install onnx onnxruntime` lets it be converted"},
+		{everyTool, "bf16", ", and no tool is known that converts fp32 to bf16" + own},
+	} {
+		b := newBench(t, foreign(t, "tiny_linear", "fp32"), c.packages)
+		_, targets := b.session(c.to)
+		if got, want := refused(targets[1]), "unsupported in setup, not_applied: s.yaml:2: precision "+c.to+" was asked, model.onnx is fp32"+c.want; got != want {
+			t.Errorf("%s\nwant %s", got, want)
+		}
+		if len(b.calls) > 0 {
+			t.Errorf("called: %q", b.calls)
+		}
+	}
+	b := newBench(t, foreign(t, "tiny_linear", "fp32"), `{"onnx": "1.2", "onnxconverter_common": "5.6"}`)
+	if _, targets := b.session("fp16"); applied(targets[0])[appliedTool] != "onnxconverter-common 5.6, onnx 1.2" {
+		t.Errorf("%s, applied %v", refused(targets[0]), applied(targets[0]))
+	}
+	b = newBench(t, []byte("\x3a\x08\x2a\x06\x08\x04\x10\x01\x70\x01"), everyTool) // four weights that are elsewhere
+	if _, targets := b.session("fp16"); !strings.HasSuffix(refused(targets[0]), "model.onnx is fp32, and its weights are in other files, with which it is not converted"+own) || len(b.calls) > 0 {
+		t.Errorf("%s, %q", refused(targets[0]), b.calls)
+	}
+	b = newBench(t, []byte("no model"), everyTool) // which the worker says
+	if _, targets := b.session("fp16"); refused(targets[0]) != "" || len(b.calls) > 0 {
+		t.Errorf("%s, %q", refused(targets[0]), b.calls)
+	}
+	b = newBench(t, foreign(t, "add", "fp16"), everyTool)
+	if _, targets := b.session("fp16"); refused(targets[0]) != "" || len(b.calls) > 0 || applied(targets[0])[appliedTool] != "" {
+		t.Errorf("%s, %q", refused(targets[0]), b.calls)
+	}
+}
+
+// TestNoCache: without a place for it nothing is converted; what a killed session has left there long ago goes.
+func TestNoCache(t *testing.T) {
+	b := newBench(t, foreign(t, "tiny_linear", "fp32"), everyTool)
+	b.write(filepath.Join(b.cache, "neurolens"), nil, 0o600)
+	_, targets := b.session("fp16")
+	if got := refused(targets[0]); !strings.HasPrefix(got, "error in build, convert: s.yaml:2: converting model.onnx to fp16: making a place for it: ") || !strings.HasSuffix(got, "; XDG_CACHE_HOME names another") {
+		t.Error(got)
+	}
+	if err := os.Remove(filepath.Join(b.cache, "neurolens")); err != nil {
+		t.Fatal(err)
+	}
+	m, err := openModels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	old, oldErr := m.draft()
+	young, youngErr := m.draft()
+	if err := errors.Join(oldErr, youngErr, os.Chtimes(old, time.Time{}, time.Now().Add(-2*forgotten))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openModels(); err != nil || infoOf(old) != nil || infoOf(young) == nil {
+		t.Errorf("%v; the old one is there: %v, the young one: %v", err, infoOf(old), infoOf(young))
+	}
+}

@@ -1,0 +1,44 @@
+"""Converts an ONNX file to another precision with a tool that this interpreter has, and writes it to another file.
+
+The arguments are the module of the tool, the precision, the file, and the file to write. The tool works on a copy in the
+directory of the run: quantisation leaves files beside the one that it reads. Standard error ends with what went wrong.
+"""
+import importlib
+import os
+import shutil
+import sys
+import tempfile
+
+FLOAT16 = {"onnxruntime": "onnxruntime.transformers.float16", "onnxconverter_common": "onnxconverter_common.float16"}
+
+
+def to_fp16(tool, source, target):
+    """Weights, inputs and outputs: the point is to be in that precision as a whole."""
+    import onnx
+
+    convert = importlib.import_module(FLOAT16[tool]).convert_float_to_float16
+    onnx.save(convert(onnx.load(source), keep_io_types=False), target)
+
+
+def to_int8(tool, source, target):
+    """Dynamic quantisation: int8 weights, activations quantised as they come. It needs no data to calibrate with."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(source, target, weight_type=QuantType.QInt8)
+
+
+def main(tool, precision, source, target):
+    directory = tempfile.mkdtemp(dir=os.environ.get("NEUROLENS_RUN_DIR"))
+    try:
+        copy = os.path.join(directory, "model.onnx")
+        shutil.copyfile(source, copy)
+        {"fp16": to_fp16, "int8": to_int8}[precision](tool, copy, target)
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    try:
+        main(*sys.argv[1:])
+    except Exception as error:
+        sys.exit("%s: %.500s" % (type(error).__name__, " ".join(str(error).split())))
