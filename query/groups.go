@@ -69,6 +69,12 @@ type groupKey struct {
 	field filter.Field
 }
 
+// CheckKeys refuses keys by which runs cannot be grouped.
+func CheckKeys(by []string) error {
+	_, err := groupKeys(by)
+	return err
+}
+
 // groupKeys resolves keys.
 func groupKeys(by []string) ([]groupKey, error) {
 	var keys []groupKey
@@ -172,7 +178,7 @@ func (g *grouper) points(ctx context.Context, r *scan.Reader, sel scan.Selection
 	}
 	_, err = r.Conn.Exec(ctx, "CREATE OR REPLACE TEMP TABLE group_points AS SELECT "+
 		"keys, machine, point_id, side, benchmark, variant, backend, model, \"precision\", batch_size, seq_len, params, runs, ok_runs, statuses, "+
-		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+pointRows(runs, "keys, machine, "), sel.Args...)
+		"samples_min, samples_max, metric, unit, better, median, p99, spread, warnings, wrong_runs, comparable FROM "+scan.PointRows(runs, "keys, machine, ", ""), sel.Args...)
 	return err
 }
 

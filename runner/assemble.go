@@ -91,6 +91,9 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 	if a.flags != "" {
 		env.Facts["runner.flags"] = a.flags
 	}
+	if a.sweep.Baseline != "" {
+		env.Facts[schema.FactBaseline] = a.sweep.Baseline
+	}
 	env.Facts["runner.order"] = a.sweep.Order
 	maps.Copy(env.Facts, a.rules)
 	if l.Profile != "" {

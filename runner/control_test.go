@@ -142,3 +142,22 @@ func TestControlsResumeAmongVariations(t *testing.T) {
 		t.Errorf("goes on from %s with %d runs, want %s with 4", p.Resumes, p.Done, own)
 	}
 }
+
+// TestBaselineFact: every run says which baseline its sweep names, in canonical text; without the key none does.
+func TestBaselineFact(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{controlSweep + "baseline: n=1.0\n", "n=1"},
+		{controlSweep, ""},
+	} {
+		s, k := parse(t, c.text), &shelf{}
+		k.bench(t, s, 0, nil)
+		if len(k.runs) != 4 {
+			t.Fatalf("%d runs, want 4", len(k.runs))
+		}
+		for _, r := range k.runs {
+			if got := r.Env.Facts[schema.FactBaseline]; got != c.want {
+				t.Errorf("the baseline is %q, want %q", got, c.want)
+			}
+		}
+	}
+}

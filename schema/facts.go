@@ -8,6 +8,10 @@ const (
 	// what a point is for, not what is measured: it is no setting, and a run without it counts when a session goes on.
 	FactControl = "runner.control"
 
+	// FactBaseline is the baseline that the sweep names, as axis=value: what the other values of that axis are compared with. It is
+	// no setting.
+	FactBaseline = "runner.baseline"
+
 	// FactLooks is in runs of a session that went on until the comparison of its sides was settled: after how many repeats
 	// there was to be a look, ascending and separated by commas.
 	FactLooks = "runner.looks"

@@ -178,7 +178,7 @@ var layers = [][]string{
 	{"query/internal/sides"},
 	{"query"},
 	{"query/artifacts", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/sql"},
-	{"query/explain", "query/foresight"},
+	{"query/explain", "query/foresight", "query/summary"},
 }
 
 // commandLayers are the packages of the command, likewise.
@@ -186,7 +186,7 @@ var commandLayers = [][]string{
 	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/wording"},
-	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/verdicts"},
+	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens"},
 }
 

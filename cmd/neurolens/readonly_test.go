@@ -39,6 +39,7 @@ func reading(dir string) [][]string {
 		{"compare", "--matrix", "precision=fp32", "--format", "csv"},
 		{"explain", "precision=fp32", "precision=fp64"},
 		{"history"},
+		{"report"},
 	}
 }
 

@@ -39,6 +39,9 @@ type Request struct {
 	// Absolute leaves out what is said relative to what all points share.
 	Absolute bool
 
+	// Paired leaves out points that only one side has: of an axis with many values they are very many.
+	Paired bool
+
 	// Limit is the most points of a metric that become rows; 0: all. Worst is the order of their verdicts, as Verdicts; the
 	// largest change of a verdict comes first. Without it points are in the order in which they ran.
 	Limit int
@@ -278,7 +281,7 @@ func (m *comparing) matched(ctx context.Context, metric string) ([]*pairing, err
 			if m.names == nil && len(base) > 0 && len(head) > 0 { // a metric that one side lacks says nothing of the sides
 				m.names = by.differs
 			}
-			return by.match(base, head)
+			return by.match(base, head, m.req.Paired)
 		}
 		a.Names = true
 	}

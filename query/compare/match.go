@@ -63,8 +63,8 @@ func inCommon(base, head sides.Groups) bool {
 	return false
 }
 
-// match pairs the groups of two sides. It is an error if nothing matches.
-func (m *matcher) match(base, head sides.Groups) ([]*pairing, error) {
+// match pairs the groups of two sides. It is an error if nothing matches. paired leaves out what only one side has.
+func (m *matcher) match(base, head sides.Groups, paired bool) ([]*pairing, error) {
 	partner := base.InTurn()
 	if !m.byID || m.skip["machine"] {
 		found := make(map[string]*sides.Group, len(base))
@@ -86,8 +86,11 @@ func (m *matcher) match(base, head sides.Groups) ([]*pairing, error) {
 	if !some && len(base) > 0 && len(head) > 0 {
 		return nil, fault.Input("compare: no point of one side has a match on the other: %s", m.apart(base, head))
 	}
-	if m.axis != "" {
+	if m.axis != "" && !paired {
 		return append(all, m.absent(base, head)...), nil
+	}
+	if paired {
+		return slices.DeleteFunc(all, func(p *pairing) bool { return p.base == nil }), nil
 	}
 	for _, g := range base {
 		if !g.Matched {

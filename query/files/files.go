@@ -2,10 +2,12 @@
 package files
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -27,9 +29,17 @@ func JSON(v any) ([]byte, error) {
 
 // Replace replaces a file as a whole, durably. Where it fails, what stood there before still does.
 func Replace(path string, content []byte) error {
+	return Write(path, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}
+
+// Write is Replace by what write writes, which need not be in memory as a whole.
+func Write(path string, write func(w io.Writer) error) error {
 	dir, name := filepath.Split(path)
 	temp := filepath.Join(dir, "."+name+"."+schema.NewULID(time.Now()).String()+".part")
-	err := fill(temp, content)
+	err := fill(temp, write)
 	if err == nil {
 		err = os.Rename(temp, path)
 	}
@@ -43,13 +53,16 @@ func Replace(path string, content []byte) error {
 	return nil
 }
 
-// fill makes a new file of the content and fsyncs it.
-func fill(path string, content []byte) error {
+// fill makes a new file of what write writes and fsyncs it.
+func fill(path string, write func(w io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	w := bufio.NewWriter(f)
+	if err = write(w); err == nil {
+		err = w.Flush()
+	}
 	if err == nil {
 		err = f.Sync()
 	}

@@ -24,8 +24,9 @@ type grid struct {
 
 // baseline is what the key of that name has found.
 type baseline struct {
-	given   bool  // and its axis is there
-	missing error // the axis has not the value
+	given   bool   // and its axis is there
+	missing error  // the axis has not the value
+	text    string // axis=value, in canonical text; empty where it is not known
 }
 
 // entry is one entry of include or exclude.
@@ -275,10 +276,13 @@ func (g *grid) readBaseline(d *document, f field) error {
 	}
 	g.baseline.given = true
 	g.compared = slices.IndexFunc(g.dims, func(dim []int) bool { return slices.Contains(dim, i) })
+	text, err := g.axes[i].read(f, name, word)
+	if err == nil {
+		g.baseline.text = g.axes[i].name + "=" + text
+	}
 	if g.axes[i].replaced {
 		return nil
 	}
-	text, err := g.axes[i].read(f, name, word)
 	if err != nil {
 		return err
 	}

@@ -120,6 +120,16 @@ func checkBaseline(sections []*section) error {
 	return missing
 }
 
+// baselineOf is the baseline of the sweep, as axis=value; empty where it names none.
+func baselineOf(sections []*section) string {
+	for _, p := range sections {
+		if text := p.grid.baseline.text; text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
 // shareCoordinates finds the axes in which the points of a block agree where its points come from several sections: those
 // that all of these have, and that are no constants. What a variant alone has (an axis of its own, its backend) tells the
 // members of a block apart.

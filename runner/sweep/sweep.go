@@ -26,6 +26,7 @@ type Sweep struct {
 	Tags       map[string]string // stored with every run; nil where there are none
 	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 	Facts      map[string]string // about the machine, that a user has given other values; nil where there are none
+	Baseline   string            // axis=value that others are compared with, in canonical text; empty where the file names none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
 	Points     []Point           // that run, in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
 	Skipped    []Point           // that skip_if leaves out, in expansion order; likewise
@@ -198,7 +199,7 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 		return nil, err
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
-	sweep.Facts = o.Facts.Given()
+	sweep.Facts, sweep.Baseline = o.Facts.Given(), baselineOf(sections)
 	return sweep, nil
 }
 

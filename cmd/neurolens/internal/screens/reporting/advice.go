@@ -1,0 +1,106 @@
+package reporting
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/runner/probe"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// advice is what to type because of a rule.
+type advice struct {
+	rule, why string
+	command   func(m Maker, d *Document) string // empty: there is nothing to type
+}
+
+// advices are in the order in which they are given.
+var advices = []advice{
+	{summary.RuleWrongResult, "the runs whose result is wrong, with what was found", func(m Maker, d *Document) string {
+		return m.command("ls", d.words("stage=validate status=error")...)
+	}},
+	{summary.RuleFailed, "the runs that failed; show of one of them says more", func(m Maker, d *Document) string {
+		return m.command("ls", d.words("status!=ok status!=skipped status!=unsupported")...)
+	}},
+	{summary.RuleRegressed, "each point against the baseline, the worst first", comparing},
+	{summary.RuleSlower, "each point against the baseline, the worst first", comparing},
+	{summary.RuleNoBaseline, "speed-ups over that variant", func(m Maker, d *Document) string {
+		for _, f := range d.Findings {
+			if f.Rule == summary.RuleNoBaseline {
+				return m.command("report", append(d.words(""), "--baseline", "variant="+f.Values[0])...)
+			}
+		}
+		return ""
+	}},
+	{summary.RuleFewRuns, "a verdict takes at least 3 runs of a point, and 6 for a gate", func(_ Maker, d *Document) string {
+		if d.Counts.Imported > 0 { // another tool measured them
+			return ""
+		}
+		return "neurolens bench SWEEP.yaml --repeats 6"
+	}},
+	{summary.RuleNoisyRuns, "what disturbs the machine, and how to stop it", doctor},
+	{probe.WarnLoad, "what disturbs the machine, and how to stop it", doctor},
+	{probe.WarnGovernor, "what disturbs the machine, and how to stop it", doctor},
+	{probe.WarnThrottled, "what disturbs the machine, and how to stop it", doctor},
+	{stat.WarnSpread, "what disturbs the machine, and how to stop it", doctor},
+	{summary.RuleMachines, "a report of one machine", func(m Maker, d *Document) string {
+		for _, fact := range d.Environment {
+			if fact.Name == "machine" && len(fact.Values) > 0 {
+				return m.command("report", d.words("machine="+term.ShellWord(fact.Values[0].Value))...)
+			}
+		}
+		return ""
+	}},
+}
+
+func doctor(Maker, *Document) string { return "neurolens doctor" }
+
+// comparing is the command that compares what the first comparison does.
+func comparing(m Maker, d *Document) string {
+	if len(d.Comparisons) == 0 {
+		return ""
+	}
+	c := d.Comparisons[0]
+	filter := strings.Join(d.words(""), " ")
+	if c.From == summary.FromSides {
+		return m.command("compare", filter)
+	}
+	return m.command("compare", "--matrix", term.ShellWord(c.Axis+"="+c.Baseline), filter)
+}
+
+// words are the filter of the report and more, as words for a shell.
+func (d *Document) words(more string) (words []string) {
+	if filter := d.Selection.Filter; more != "" && strings.ContainsAny(filter, " \t\n") {
+		words = append(words, term.ShellWord("("+filter+")"))
+	} else if filter != "" {
+		words = append(words, term.ShellWord(filter))
+	}
+	for _, word := range strings.Fields(more) {
+		words = append(words, term.ShellWord(word))
+	}
+	return words
+}
+
+// command is a command about the stores that were named.
+func (m Maker) command(name string, words ...string) string {
+	return strings.Join(append([]string{"neurolens", name}, words...), " ") + m.Reader.OfStores()
+}
+
+// recommendations follow from the findings, each command once.
+func (m Maker) recommendations(d *Document) (all []Recommendation) {
+	found, given := map[string]bool{}, map[string]bool{}
+	for _, f := range d.Findings {
+		found[f.Rule] = true
+	}
+	for _, a := range advices {
+		if !found[a.rule] {
+			continue
+		}
+		if command := a.command(m, d); command != "" && !given[command] {
+			given[command] = true
+			all = append(all, Recommendation{a.rule, command, a.why})
+		}
+	}
+	return all
+}

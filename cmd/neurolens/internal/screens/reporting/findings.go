@@ -1,0 +1,134 @@
+package reporting
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// sentences say what each rule found.
+var sentences = map[string]func(f *summary.Finding) string{
+	summary.RuleWrongResult: func(f *summary.Finding) string {
+		return fmt.Sprintf("the result of %s of %s is wrong; however fast, it wins nowhere", runs(f), points(f))
+	},
+	summary.RuleFailed: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s failed, of %s", term.Thousands(f.Runs), term.Count(whole(f, "runs"), "run"), points(f))
+	},
+	summary.RuleRegressed: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s slower than %s beyond noise", pairsAre(f), f.Values[0])
+	},
+	summary.RuleSlower: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s slower than %s, by their medians; the worst is %s, the geometric mean of all %s, the median %s", term.Thousands(f.Points),
+			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], times(number(f, "worst")), times(number(f, "geometric_mean")), times(number(f, "median")))
+	},
+	summary.RuleExtreme: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s %s times as fast as %s, or as slow, or more: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
+	},
+	summary.RuleNotCompared: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of %s without a speed-up over %s, as a side has no value that counts", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
+	},
+	summary.RuleNoVerdict: func(f *summary.Finding) string {
+		return fmt.Sprintf("of %s of %s the speed-up over %s is an estimate: the runs carry no verdict", term.Thousands(f.Points), term.Count(whole(f, "compared"), "pair"), f.Values[0])
+	},
+	summary.RuleNoBaseline: func(f *summary.Finding) string {
+		return fmt.Sprintf("there are %s (%s), and none is known to be the baseline", term.Count(whole(f, "variants"), "variant"), some(f.Values))
+	},
+	summary.RuleFewRuns: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s fewer than %d ok runs, so that nobody can tell noise from a change", pointsHave(f), whole(f, "least"))
+	},
+	summary.RuleNoisyRuns: func(f *summary.Finding) string {
+		return fmt.Sprintf("the runs of %s differ by more than %s (robust standard deviation / median), at most by %s", points(f), wording.Share(*number(f, "threshold")), wording.Share(*number(f, "largest")))
+	},
+	summary.RuleMixedMetric: func(f *summary.Finding) string {
+		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so that no number stands for them", points(f))
+	},
+	summary.RuleMissingMetric: func(f *summary.Finding) string {
+		in := ""
+		if f.Values[0] != "" {
+			in = " of " + f.Values[0]
+		}
+		return fmt.Sprintf("%s%s lack %s, which %s", points(f), in, f.Metric, has(whole(f, "points_with_it")))
+	},
+	summary.RuleMachines: func(f *summary.Finding) string {
+		return fmt.Sprintf("the runs are of %s (%s); no value of one is ranked against one of another", term.Count(len(f.Values), "machine"), some(f.Values))
+	},
+	summary.RuleNoMachine: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s do not say on which machine they ran, so that there is no verdict on them", runs(f))
+	},
+	summary.RuleEnvironment: func(f *summary.Finding) string {
+		return fmt.Sprintf("runs differ in %s: %s", f.Values[0], some(f.Values[1:]))
+	},
+	summary.RuleDirty: func(f *summary.Finding) string {
+		return fmt.Sprintf("%s of code with changes that no commit has", runsAre(f.Runs))
+	},
+}
+
+// sentence is what a rule found; of a word of warning, its meaning.
+func sentence(f *summary.Finding) string {
+	if say, ok := sentences[f.Rule]; ok {
+		return say(f)
+	}
+	meaning := wording.WarningMeaning(f.Rule)
+	if meaning == "" {
+		meaning = "a warning that this version does not know"
+	}
+	return fmt.Sprintf("%s of %s: %s", runs(f), points(f), meaning)
+}
+
+func runs(f *summary.Finding) string   { return term.Count(f.Runs, "run") }
+func points(f *summary.Finding) string { return term.Count(f.Points, "point") }
+
+func runsAre(n int) string { return term.Count(n, "run") + " " + term.IsAre(n) }
+
+func pairsAre(f *summary.Finding) string {
+	return term.Count(f.Points, "pair") + " " + term.IsAre(f.Points)
+}
+
+func pointsHave(f *summary.Finding) string {
+	if f.Points == 1 {
+		return "1 point has"
+	}
+	return points(f) + " have"
+}
+
+func has(n int) string {
+	if n == 1 {
+		return "1 other has"
+	}
+	return term.Thousands(n) + " others have"
+}
+
+// number is a number of a finding; nil where it is not there.
+func number(f *summary.Finding, name string) *float64 {
+	for _, n := range f.Numbers {
+		if n.Name == name {
+			return n.Value
+		}
+	}
+	return nil
+}
+
+// whole is a number of a finding that counts.
+func whole(f *summary.Finding, name string) int {
+	if v := number(f, name); v != nil {
+		return int(*v)
+	}
+	return 0
+}
+
+// some names the first of many values.
+func some(values []string) string {
+	const shown = 5
+	names := make([]string, 0, shown)
+	for _, v := range values[:min(len(values), shown)] {
+		names = append(names, wording.HashText(v))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(values) - shown; more > 0 {
+		text += fmt.Sprintf(" and %s more", term.Thousands(more))
+	}
+	return text
+}

@@ -1,0 +1,36 @@
+package reporting
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/summary"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// times prints a speed-up: 1.54x, 0.0065x, 21,823x. One that is not 1 is never printed as 1 without decimals that say so.
+func times(v *float64) string {
+	switch {
+	case v == nil:
+		return term.Unknown
+	case *v >= 1000:
+		return term.Thousands(int(math.Round(*v))) + "x"
+	case *v >= .995 && *v < 1:
+		return fmt.Sprintf("%.4fx", *v)
+	case *v < 1:
+		return fmt.Sprintf("%.2gx", *v)
+	}
+	return schema.ForPeople(*v, "") + "x"
+}
+
+// quantity prints a value in a unit that suits it.
+func quantity(v *float64, unit summary.Text) string {
+	return output.Quantity(answer.Value(v), string(unit))
+}
+
+// share prints a ratio in percent.
+func share(v *float64) string { return wording.Percent(answer.Value(v)) }

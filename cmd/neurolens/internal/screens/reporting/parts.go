@@ -1,0 +1,152 @@
+package reporting
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// leaders are the best points of each machine and metric.
+func (p page) leaders() {
+	var boards []*summary.Leaderboard
+	for i := range p.d.Leaderboards {
+		if b := &p.d.Leaderboards[i]; b.Ranked > 1 {
+			boards = append(boards, b)
+		}
+	}
+	if len(boards) == 0 {
+		return
+	}
+	p.title(2, "Leaderboard")
+	for _, b := range boards {
+		where := ""
+		if b.Machine != "" {
+			where = " on " + string(b.Machine)
+		}
+		if b.Side != "" {
+			where += ", " + string(b.Side)
+		}
+		text := fmt.Sprintf("%s, %s is better%s: the best %d of %s", b.Metric, b.Better, where, len(b.Best), term.Count(b.Ranked, "point"))
+		if b.Wrong > 0 {
+			text += fmt.Sprintf("; %s left out, with a wrong or unchecked result", term.Count(b.Wrong, "point"))
+		}
+		if b.NoValue > 0 {
+			text += fmt.Sprintf("; %s left out, without a value", term.Count(b.NoValue, "point"))
+		}
+		p.line("%s.", text)
+		p.board(b)
+	}
+}
+
+// board is the table of a leaderboard.
+func (p page) board(b *summary.Leaderboard) {
+	t := table{columns: []column{{"rank", true}}}
+	subjects := make([]wording.Subject, len(b.Best))
+	for i := range b.Best {
+		subjects[i] = wording.Subject{Point: b.Best[i].Point()}
+	}
+	_, axes := wording.Axes(subjects, wording.IdentityColumns)
+	for _, x := range axes {
+		c := wording.AxisColumn(x)
+		t.columns = append(t.columns, column{strings.ToLower(c.Header), c.Right})
+	}
+	t.columns = append(t.columns, column{b.Metric, true}, column{"runs", true})
+	for i := range b.Best {
+		leader := &b.Best[i]
+		cells := []string{fmt.Sprint(leader.Rank)}
+		for _, x := range axes {
+			cells = append(cells, wording.AxisCell(x, i).Text)
+		}
+		t.rows = append(t.rows, append(cells, quantity(leader.Median, b.Unit), term.Thousands(leader.Runs)))
+	}
+	t.write(p.w)
+}
+
+// resources are what points took beside time.
+func (p page) resources() {
+	if len(p.d.Resources) == 0 {
+		return
+	}
+	p.title(2, "Memory and energy")
+	t := table{columns: []column{{header: "metric"}, {"points", true}, {"lowest", true}, {"median", true}, {"highest", true}, {header: "highest at"}}}
+	for _, r := range p.d.Resources {
+		t.rows = append(t.rows, []string{
+			r.Metric, term.Thousands(r.Points), quantity(r.Lowest, r.Unit), quantity(r.Median, r.Unit), quantity(r.Highest, r.Unit), subjectText(&r.At),
+		})
+	}
+	t.write(p.w)
+}
+
+// failures are how runs ended that are not ok, with a hint each.
+func (p page) failures() {
+	if len(p.d.Failures) == 0 {
+		return
+	}
+	p.title(2, "Runs that are not ok")
+	for _, f := range p.d.Failures {
+		name := f.Status
+		if f.Wrong {
+			name = wording.WrongResult
+		}
+		fmt.Fprintf(p.w, "- **%s**: %s of %s. %s.\n", name, term.Count(f.Runs, "run"), term.Count(f.Points, "point"), term.MarkdownText(capital(f.Hint)))
+		for _, c := range f.Causes {
+			fmt.Fprintf(p.w, "  - %s\n", term.MarkdownText(causeText(&c)))
+		}
+		if f.Others > 0 {
+			fmt.Fprintf(p.w, "  - and %s\n", term.Count(f.Others, "other reason"))
+		}
+	}
+	fmt.Fprintln(p.w)
+}
+
+// causeText is a reason in words, with a point that has it.
+func causeText(c *summary.Cause) string {
+	const most = 200
+	why := strings.Join(strings.Fields(string(c.Error)), " ")
+	if why == "" {
+		why = wording.OrUnknown(string(c.ErrorKind))
+	}
+	if all := []rune(why); len(all) > most {
+		why = string(all[:most-1]) + "…"
+	}
+	return fmt.Sprintf("%s: %s (%s)", term.Count(c.Runs, "run"), why, subjectText(&c.Example))
+}
+
+// findings are what rules found.
+func (p page) findings() {
+	if len(p.d.Findings) == 0 {
+		return
+	}
+	p.title(2, "Findings")
+	for _, f := range p.d.Findings {
+		text := f.Text
+		if len(f.Examples) > 0 && f.Points <= p.d.Counts.Rows/2+1 {
+			var names []string
+			for i := range f.Examples {
+				names = append(names, subjectText(&f.Examples[i]))
+			}
+			text += " (" + strings.Join(names, "; ")
+			if f.Points > len(names) {
+				text += "; …"
+			}
+			text += ")"
+		}
+		fmt.Fprintf(p.w, "- `%s`: %s\n", f.Rule, term.MarkdownText(text))
+	}
+	fmt.Fprintln(p.w)
+}
+
+// recommendations are commands to type.
+func (p page) recommendations() {
+	if len(p.d.Recommendations) == 0 {
+		return
+	}
+	p.title(2, "Recommendations")
+	for _, r := range p.d.Recommendations {
+		fmt.Fprintf(p.w, "- %s: %s (`%s`)\n", code(r.Command), term.MarkdownText(r.Why), r.Rule)
+	}
+	fmt.Fprintln(p.w)
+}

@@ -1,0 +1,147 @@
+package reporting
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// headline is a comparison in a line.
+func (d *Document) headline(c *summary.Comparison) string {
+	a := &c.All
+	if a.Compared == 0 {
+		return fmt.Sprintf("against %s: none of %s has a speed-up", nameOf(c), term.Count(a.Pairs, "pair"))
+	}
+	return fmt.Sprintf("against %s: %s of %s slower; geometric mean %s, median %s, best %s, worst %s", nameOf(c), term.Thousands(a.Slower),
+		term.Count(a.Compared, "pair")+" "+term.IsAre(a.Slower), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
+}
+
+// nameOf names the baseline of a comparison.
+func nameOf(c *summary.Comparison) string { return c.Axis + "=" + c.Baseline }
+
+// speedups are the comparisons, in all and for each group, benchmark and value of the axis.
+func (p page) speedups() {
+	for i := range p.d.Comparisons {
+		c := &p.d.Comparisons[i]
+		p.title(2, "Speed-up over "+nameOf(c))
+		p.line("%s. A speed-up below 1 is slower.", capital(p.d.headline(c)))
+		if c.All.Compared > 0 {
+			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
+		}
+		p.verdicts(c)
+		p.ratios("group", c.Groups, c.All)
+		if len(c.Values) > 1 && len(c.Values) <= mostNamed && len(c.Values) < c.All.Pairs {
+			p.ratios(c.Axis, c.Values, c.All)
+		}
+		if len(c.Benchmarks) > 1 && len(c.Benchmarks) <= mostNamed && len(c.Benchmarks) < c.All.Pairs {
+			p.ratios("benchmark", c.Benchmarks, c.All)
+		}
+	}
+}
+
+// mostNamed is how many rows a table of speed-ups has: of more, what stands in each row of the results is enough.
+const mostNamed = 40
+
+// verdicts says how many pairs have which verdict.
+func (p page) verdicts(c *summary.Comparison) {
+	var parts []string
+	for _, v := range slices.Sorted(maps.Keys(c.Verdicts)) {
+		parts = append(parts, term.Thousands(c.Verdicts[v])+" "+v)
+	}
+	text := "Verdicts: " + strings.Join(parts, ", ")
+	if len(c.Reasons) > 0 {
+		var why []string
+		for _, reason := range slices.Sorted(maps.Keys(c.Reasons)) {
+			why = append(why, term.Thousands(c.Reasons[reason])+" "+reason)
+		}
+		text += " (" + strings.Join(why, ", ") + ")"
+	}
+	if c.Verdicts[string(judge.Estimate)] > 0 {
+		text += "; an estimate is no verdict"
+	}
+	p.line("%s.", text)
+}
+
+// ratios is a table of speed-ups, with all of them last.
+func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios) {
+	if len(rows) < 2 {
+		return
+	}
+	t := table{columns: []column{
+		{header: what},
+		{"pairs", true},
+		{"compared", true},
+		{"slower", true},
+		{"geometric mean", true},
+		{"median", true},
+		{"best", true},
+		{"worst", true},
+	}}
+	for _, r := range append(slices.Clone(rows), summary.NamedRatios{Name: "all", Ratios: all}) {
+		t.rows = append(t.rows, []string{
+			wording.OrUnknown(string(r.Name)), term.Thousands(r.Pairs), term.Thousands(r.Compared), term.Thousands(r.Slower),
+			times(r.GeometricMean), times(r.Median), times(r.Best), times(r.Worst),
+		})
+	}
+	t.write(p.w)
+}
+
+// pairText is a pair in words.
+func (p page) pairText(place *int) string {
+	pair := &p.d.Pairs[*place]
+	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), subjectText(&pair.Subject))
+}
+
+// subjectText names a point.
+func subjectText(s *summary.Subject) string {
+	constants, _ := wording.Axes([]wording.Subject{{Point: s.Point(), Side: string(s.Side)}}, wording.RunColumns)
+	return strings.Join(constants, " ")
+}
+
+// against is a comparison as a column of results.
+type against struct {
+	name  string
+	pairs map[string]*summary.Pair // by id of the point, machine and side
+}
+
+// against are the comparisons of which some points are.
+func (p page) against(points []summary.Point) (all []against) {
+	ids := map[string]bool{}
+	for i := range points {
+		ids[string(points[i].PointID)] = true
+	}
+	for i := range p.d.Comparisons {
+		a := against{nameOf(&p.d.Comparisons[i]), map[string]*summary.Pair{}}
+		for k := range p.d.Pairs {
+			if pair := &p.d.Pairs[k]; pair.Comparison == i && ids[string(pair.PointID)] {
+				a.pairs[string(pair.PointID)+string(pair.Machine)] = pair
+			}
+		}
+		if len(a.pairs) > 0 {
+			all = append(all, a)
+		}
+	}
+	return all
+}
+
+// cell is the speed-up of a point, with the verdict where there is one.
+func (a against) cell(p *summary.Point) string {
+	pair := a.pairs[string(p.PointID)+string(p.Machine)]
+	if pair == nil || p.Side == "base" {
+		return ""
+	}
+	text := times(pair.Speedup)
+	if v := judge.Verdict(pair.Verdict); v != judge.Estimate && pair.Speedup != nil {
+		text += " " + pair.Verdict
+	}
+	return text
+}
+
+// capital begins a sentence.
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }

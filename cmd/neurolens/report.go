@@ -1,0 +1,95 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// reportFlags say what a report is of, and where it goes.
+type reportFlags struct {
+	md, json, baseline string
+	by, metrics        []string
+	all                bool
+}
+
+func newReportCommand(a *app) *cobra.Command {
+	var f reportFlags
+	cmd := &cobra.Command{
+		Use:   "report [FILTER...]",
+		Short: "Write a report of a selection of runs, as Markdown and JSON",
+		Long: `Write a report of the runs that match, by default those of the last session: the
+environment, counts, a table for each suite, speed-ups over the baseline, the
+best points, memory and energy, failures with a hint each, findings with the
+rule that found them, and commands to type next.
+
+Without --md and --json it prints Markdown; - is standard output. A file is
+replaced as a whole. docs/reports.md has the members of the JSON form.
+
+The baseline is what --baseline says, else what the sweep's key baseline says,
+else variant=baseline. Speed-ups are those of compare, slower ones too.`,
+		Example: `  neurolens report
+  neurolens report --md report.md --json report.json
+  neurolens report suite=nightly machine=lab3 --by benchmark
+  neurolens report session=last --metric peak_memory --baseline variant=eager`,
+		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.md, "md", "", "write Markdown to `FILE`, - for standard output")
+	flags.StringVar(&f.json, "json", "", "write JSON to `FILE`, - for standard output")
+	flags.StringVar(&f.baseline, "baseline", "", "compare each value of an axis with one: `AXIS=VALUE`")
+	flags.StringSliceVar(&f.by, "by", nil, "a table for each group of points of equal `KEYS` (suite)")
+	metricFlag(cmd, &f.metrics, "columns of metrics `NAMES` (default: those that are there)")
+	flags.BoolVar(&f.all, "all", false, "all runs of the store, not those of the last session")
+	return cmd
+}
+
+// request turns flags and words into one request.
+func (f *reportFlags) request(args []string) (summary.Request, error) {
+	req := summary.Request{Filter: strings.Join(args, " "), By: f.by}
+	switch {
+	case f.all && len(args) > 0:
+		return req, usageErrorf("report: --all is without a filter, got %q", req.Filter)
+	case f.md == "-" && f.json == "-":
+		return req, usageErrorf("report: --md - and --json -: one of them can be standard output")
+	case f.md == "" && f.json == "":
+		f.md = "-"
+	}
+	if !f.all && strings.TrimSpace(req.Filter) == "" {
+		req.Filter = "session=last"
+	}
+	if f.baseline != "" {
+		axis, value, found := strings.Cut(f.baseline, "=")
+		if !found || axis == "" || value == "" {
+			return req, usageErrorf("--baseline %q: want AXIS=VALUE", f.baseline)
+		}
+		req.Axis, req.Reference = axis, quoted(value)
+	}
+	var err error
+	req.Metrics, err = metricNames(f.metrics)
+	return req, err
+}
+
+func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
+	req, err := f.request(args)
+	if err != nil {
+		return err
+	}
+	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
+		r, notNumbers, err := summary.Read(cmd.Context(), db, req)
+		if err != nil {
+			return err
+		}
+		a.reportNotNumbers(notNumbers)
+		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
+		d := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}.Document(r)
+		if err := reporting.Write(f.json, a.stdout, d.JSON); err != nil {
+			return err
+		}
+		return reporting.Write(f.md, a.stdout, d.Markdown)
+	})
+}

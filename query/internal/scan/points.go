@@ -1,0 +1,28 @@
+package scan
+
+// PointRows is a subquery of the rows that query.SessionPoints describes, of a subquery of runs, one for each point, side and
+// value of the columns by ("a, b, "). Runs of another purpose than measure are in runs and statuses alone. comparable tells
+// whether the ok runs agree in metric and unit. more are further aggregates (", min(a) AS a"), in which ok tells which runs give
+// numbers.
+func PointRows(runs, by, more string) string {
+	return `(WITH points AS (SELECT ` + by + `point_id, side,
+	min(benchmark) AS benchmark, min(variant) AS variant, min(backend) AS backend, min(model) AS model,
+	min("precision") AS "precision", min(batch_size) AS batch_size, min(seq_len) AS seq_len, any_value(params) AS params,
+	count(*) AS runs, count(*) FILTER (ok) AS ok_runs, histogram(status) AS statuses,
+	min(n_samples) FILTER (ok) AS samples_min, max(n_samples) FILTER (ok) AS samples_max,
+	min(metric) FILTER (ok) AS metric, min(unit) FILTER (ok) AS unit, min(better) FILTER (ok) AS better,
+	count(*) FILTER (` + WrongSQL + `) AS wrong_runs,
+	median(coalesce(p50, mean)) FILTER (ok) AS median, median(p99) FILTER (ok) AS p99, median(1.4826 * mad / nullif(p50, 0)) FILTER (ok) AS spread,
+	list_sort(list_distinct(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])))) AS warnings,
+	list_transform(list_sort(list_transform(
+		coalesce(map_entries(histogram({'status': status, 'stage': stage, 'error_kind': error_kind, 'error': error}) FILTER (NOT ok)), []),
+		lambda e: {'fewer': -e.value::BIGINT, 'failure': e.key})),
+		lambda e: struct_insert(e.failure, runs := -e.fewer)) AS failures,
+	count(DISTINCT (metric, unit)) FILTER (ok) <= 1 AS comparable, min(run_id) AS first_run` + more + `
+	FROM (SELECT *, status = 'ok' AND purpose = 'measure' AS ok FROM ` + runs + `) GROUP BY ` + by + `point_id, side)
+SELECT * REPLACE (
+	CASE WHEN comparable THEN metric END AS metric, CASE WHEN comparable THEN unit END AS unit,
+	CASE WHEN comparable THEN better END AS better, CASE WHEN comparable THEN median END AS median,
+	CASE WHEN comparable THEN p99 END AS p99, CASE WHEN comparable THEN spread END AS spread
+) FROM points)`
+}

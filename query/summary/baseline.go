@@ -1,0 +1,112 @@
+package summary
+
+import (
+	"context"
+	"database/sql/driver"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// baselineName is the variant that is taken for the baseline where nobody names one.
+const baselineName = "baseline"
+
+// Origin says who named a baseline.
+type Origin string
+
+// The origins.
+const (
+	FromAsked   Origin = "asked"   // the request
+	FromSweep   Origin = "sweep"   // baseline: of the sweep that measured the runs
+	FromVariant Origin = "variant" // there is a variant of that name
+	FromSides   Origin = "sides"   // the base of bench --against
+)
+
+// baseline is an axis, and the value that others are compared with.
+type baseline struct {
+	axis, value string
+	reference   string // the value as a filter has it
+	from        Origin
+}
+
+// sweepBaselines are the baselines that the sweeps of the selection name, each once. Facts are large: one run of each session is
+// read, at most so many.
+func (r *reading) sweepBaselines(ctx context.Context, s *scan.Reader) ([]baseline, error) {
+	const most = 200
+	runs, err := r.runsSQL("run_id", "session_id")
+	if err != nil {
+		return nil, err
+	}
+	firsts, err := s.ListIDs(ctx, duck.Statement{
+		SQL: "SELECT max(run_id) AS id FROM " + runs + " GROUP BY session_id ORDER BY id DESC LIMIT " + strconv.Itoa(most), Args: r.sel.Args,
+	})
+	if err != nil || len(firsts) == 0 {
+		return nil, err
+	}
+	q, err := s.Some(ctx, firsts, []*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("env")})
+	if err != nil {
+		return nil, err
+	}
+	var all []baseline
+	q.SQL = "SELECT DISTINCT env['" + schema.FactBaseline + "'] AS b FROM (" + q.SQL + ") WHERE b IS NOT NULL ORDER BY b"
+	err = s.Conn.Query(ctx, q, func(row []driver.Value) error {
+		if axis, value, ok := strings.Cut(duck.Text(row[0]), "="); ok && axis != "" {
+			all = append(all, baseline{axis, value, filter.Quote(value), FromSweep})
+		}
+		return nil
+	})
+	return all, err
+}
+
+// chosen are the baselines that points are compared with: that which was asked for, else those that are known of the runs.
+func (r *reading) chosen() []baseline {
+	if r.req.Axis != "" {
+		return []baseline{{r.req.Axis, r.req.Reference, r.req.Reference, FromAsked}}
+	}
+	var all []baseline
+	if r.among("side", "base") {
+		all = append(all, baseline{axis: "side", value: "base", from: FromSides})
+	}
+	named := len(all)
+	for _, b := range r.baselines {
+		if r.among(b.axis, b.value) {
+			all = append(all, b)
+		}
+	}
+	if len(all) == named && r.among("variant", baselineName) {
+		all = append(all, baseline{"variant", baselineName, filter.Quote(baselineName), FromVariant})
+	}
+	return all
+}
+
+// among tells whether some points have a value of an axis, and some another one.
+func (r *reading) among(axis, value string) bool {
+	has, others := false, false
+	for i := range r.report.Points {
+		own, ok := r.report.Points[i].axisValue(axis)
+		has, others = has || ok && own == value, others || ok && own != value
+	}
+	return has && others
+}
+
+// axisValue is the text of an axis.
+func (s *Subject) axisValue(axis string) (text string, ok bool) {
+	if axis == "side" {
+		return string(s.Side), s.Side != ""
+	}
+	f := filter.FieldOf(axis)
+	p := s.Point()
+	value := p.Value(f.Column.Name)
+	if f.Entry != "" {
+		value = p.Parameter(f.Entry)
+	}
+	if value == nil {
+		return "", false
+	}
+	return fmt.Sprint(value), true
+}

@@ -1,0 +1,64 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+)
+
+// environmentColumns are the columns of runs that say where and of what they were measured. The name of the host is not among
+// them: a report is passed on.
+var environmentColumns = []string{
+	"machine", "os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "gpu_count", "driver_version", "cuda_version",
+	"python_version", "git_commit", "git_branch", "git_dirty", "source",
+}
+
+// environment counts the runs of the selection by what is known of where they were measured.
+func (r *reading) environment(ctx context.Context, s *scan.Reader) error {
+	runs, err := r.runsSQL(append([]string{"session_id", "started_at"}, environmentColumns...)...)
+	if err != nil {
+		return err
+	}
+	text := "SELECT count(*), count(DISTINCT session_id), epoch_us(min(started_at)), epoch_us(max(started_at))"
+	for _, name := range environmentColumns {
+		text += ", histogram(CAST(" + duck.Identifier(name) + " AS VARCHAR))"
+	}
+	row, err := s.Conn.One(ctx, duck.Statement{SQL: text + " FROM " + runs, Args: r.sel.Args})
+	if err != nil {
+		return err
+	}
+	all := int(duck.Integer(row[0]))
+	selection := Selection{Filter: strings.TrimSpace(r.req.Filter), By: r.req.By, Metrics: r.req.Metrics, Sessions: int(duck.Integer(row[1]))}
+	selection.Since, selection.Until = timeOf(row[2]), timeOf(row[3])
+	r.report.Selection, r.report.Environment = selection, nil
+	for i, name := range environmentColumns {
+		r.report.Environment = append(r.report.Environment, factOf(name, row[4+i], all))
+	}
+	return nil
+}
+
+// factOf is a fact of so many runs, of a histogram of its values.
+func factOf(name string, histogram any, runs int) Fact {
+	f := Fact{Name: name, Unknown: runs, Values: []FactValue{}}
+	values, _ := duck.Plain(histogram).(map[string]any)
+	for value, n := range values {
+		f.Values = append(f.Values, FactValue{value, int(duck.Integer(n))})
+		f.Unknown -= int(duck.Integer(n))
+	}
+	slices.SortFunc(f.Values, func(a, b FactValue) int { return cmp.Or(b.Runs-a.Runs, strings.Compare(a.Value, b.Value)) })
+	return f
+}
+
+// timeOf is a time of Unix microseconds; nil where there is none.
+func timeOf(v any) *Time {
+	micros, ok := v.(int64)
+	if !ok {
+		return nil
+	}
+	return &Time{time.UnixMicro(micros).UTC()}
+}

@@ -1,0 +1,106 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Failure is how some runs ended that are not ok, and why.
+type Failure struct {
+	Status string  `json:"status" doc:"how they ended"`
+	Wrong  bool    `json:"wrong_result" doc:"their result is wrong"`
+	Runs   int     `json:"runs" doc:"number of runs"`
+	Points int     `json:"points" doc:"entries of points that have such runs"`
+	Stages []Text  `json:"stages" doc:"the stages in which they ended, each once"`
+	Causes []Cause `json:"causes" doc:"the most frequent reasons, at most 5"`
+	Others int     `json:"other_causes" doc:"number of further reasons"`
+}
+
+// Cause is a reason that several points may have.
+type Cause struct {
+	Stage     Text    `json:"stage" doc:"in which stage runs ended"`
+	ErrorKind Text    `json:"error_kind" doc:"kind of error"`
+	Error     Text    `json:"error" doc:"what was wrong"`
+	Runs      int     `json:"runs" doc:"number of runs"`
+	Points    int     `json:"points" doc:"entries of points"`
+	Example   Subject `json:"example" doc:"the first such point"`
+}
+
+// mostCauses is how many reasons a failure names.
+const mostCauses = 5
+
+// ending is a way in which runs end.
+type ending struct {
+	status string
+	wrong  bool
+}
+
+// failuresOf gathers how runs of points ended that are not ok, in the order of schema.Statuses.
+func failuresOf(points []Point) []Failure {
+	gathered := map[ending]*gathering{}
+	for i := range points {
+		seen := map[ending]bool{}
+		for _, reason := range points[i].Ended {
+			e := ending{reason.Status, schema.IsWrong(schema.Status(reason.Status), schema.Stage(reason.Stage), string(reason.ErrorKind))}
+			g := gathered[e]
+			if g == nil {
+				g = &gathering{failure: Failure{Status: e.status, Wrong: e.wrong}, causes: map[Reason]*Cause{}}
+				gathered[e] = g
+			}
+			if !seen[e] {
+				seen[e] = true
+				g.failure.Points++
+			}
+			g.add(reason, &points[i].Subject)
+		}
+	}
+	var all []Failure
+	for _, g := range gathered {
+		all = append(all, g.sum())
+	}
+	slices.SortFunc(all, func(a, b Failure) int {
+		place := func(f Failure) int { return slices.Index(schema.Statuses, schema.Status(f.Status)) }
+		return cmp.Or(cmp.Compare(place(a), place(b)), boolOrder(a.Wrong, b.Wrong))
+	})
+	return all
+}
+
+// gathering is a failure that is not yet summed up.
+type gathering struct {
+	failure Failure
+	causes  map[Reason]*Cause // by reasons without their numbers of runs
+}
+
+func (g *gathering) add(reason Reason, at *Subject) {
+	g.failure.Runs += reason.Runs
+	if !slices.Contains(g.failure.Stages, reason.Stage) && reason.Stage != "" {
+		g.failure.Stages = append(g.failure.Stages, reason.Stage)
+	}
+	key := reason
+	key.Runs = 0
+	c := g.causes[key]
+	if c == nil {
+		c = &Cause{Stage: reason.Stage, ErrorKind: reason.ErrorKind, Error: reason.Error, Example: *at}
+		g.causes[key] = c
+	}
+	c.Runs, c.Points = c.Runs+reason.Runs, c.Points+1
+}
+
+func (g *gathering) sum() Failure {
+	f := g.failure
+	for _, c := range g.causes {
+		f.Causes = append(f.Causes, *c)
+	}
+	slices.SortFunc(f.Causes, func(a, b Cause) int {
+		return cmp.Or(b.Runs-a.Runs, strings.Compare(string(a.Error), string(b.Error)), strings.Compare(string(a.ErrorKind), string(b.ErrorKind)), strings.Compare(string(a.Stage), string(b.Stage)))
+	})
+	if f.Others = len(f.Causes) - mostCauses; f.Others > 0 {
+		f.Causes = f.Causes[:mostCauses]
+	} else {
+		f.Others = 0
+	}
+	return f
+}

@@ -1,0 +1,307 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/neurolens/neurolens/query/judge"
+)
+
+// Finding is what a rule found. A word of warning of runs is a rule of the same name.
+type Finding struct {
+	Rule     string    `json:"rule" doc:"name of the rule, which docs/reports.md explains, or a word of warning of runs"`
+	Points   int       `json:"points" doc:"entries of points, or pairs of a comparison, that it is about"`
+	Runs     int       `json:"runs" doc:"runs that it is about"`
+	Metric   Text      `json:"metric" doc:"the metric that it is about"`
+	Values   []string  `json:"values" doc:"values or names that it is about"`
+	Numbers  []Number  `json:"numbers" doc:"the numbers that the rule goes by"`
+	Examples []Subject `json:"examples" doc:"the points that show it most, at most 3"`
+}
+
+// Number is a number that a rule goes by.
+type Number struct {
+	Name  string   `json:"name" doc:"what it is"`
+	Value *float64 `json:"value" doc:"its value"`
+	Unit  Text     `json:"unit" doc:"its unit; null of a number without one"`
+}
+
+// The rules of findings.
+const (
+	RuleWrongResult   = "wrong_result"   // the result of a run is wrong
+	RuleFailed        = "failed"         // a run failed
+	RuleSlower        = "slower"         // a point is slower than its baseline
+	RuleRegressed     = "regressed"      // it is so by the verdict of compare
+	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that both sides may not do the same work
+	RuleNotCompared   = "not_compared"   // a point with a baseline has no speed-up
+	RuleNoVerdict     = "no_verdict"     // the numbers of a comparison carry no verdict
+	RuleNoBaseline    = "no_baseline"    // there are variants, and nobody says which is the baseline
+	RuleFewRuns       = "few_runs"       // too few runs for a verdict
+	RuleNoisyRuns     = "noisy_runs"     // the runs of a point differ by much
+	RuleMixedMetric   = "mixed_metric"   // runs of a point differ in metric or unit
+	RuleMissingMetric = "missing_metric" // some points of a group lack a metric that others have
+	RuleMachines      = "mixed_machines" // the runs are of several machines
+	RuleNoMachine     = "no_machine"     // it is not known of which
+	RuleEnvironment   = "mixed_facts"    // the runs of a machine differ in what they ran on
+	RuleDirty         = "uncommitted"    // the code has changes that no commit has
+)
+
+// The numbers that rules go by.
+const (
+	// extreme is a speed-up that is seldom real: a technique that makes work hundred times as fast mostly leaves some of it out.
+	extreme = 100
+	// noisyRuns is the robust spread of the medians of runs beyond which they are called noisy: a change of a tenth is then
+	// within what runs do by themselves.
+	noisyRuns = .1
+	// leastRuns is how many runs of a side a verdict takes.
+	leastRuns = 3
+	// mostExamples is how many points show a finding.
+	mostExamples = 3
+)
+
+// findings applies the rules, the gravest first.
+func (r *reading) findings() []Finding {
+	all := []Finding{}
+	add := func(found ...Finding) { all = append(all, found...) }
+	add(r.badRuns()...)
+	for i := range r.report.Comparisons {
+		add(ofComparison(&r.report.Comparisons[i])...)
+	}
+	add(r.baselineMissing()...)
+	add(r.ofPoints()...)
+	add(r.missingMetrics()...)
+	add(r.ofEnvironment()...)
+	add(r.warnings()...)
+	return all
+}
+
+// pick is a finding about the points for which it holds; none where there are no such points. weight orders the examples, the
+// heaviest first; nil: in their order.
+func (r *reading) pick(rule string, runs func(p *Point) int, weight func(p *Point) float64) []Finding {
+	f := Finding{Rule: rule}
+	var places []int
+	for i := range r.report.Points {
+		if n := runs(&r.report.Points[i]); n > 0 {
+			f.Points, f.Runs = f.Points+1, f.Runs+n
+			places = append(places, i)
+		}
+	}
+	if f.Points == 0 {
+		return nil
+	}
+	if weight != nil {
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(weight(&r.report.Points[b]), weight(&r.report.Points[a])) })
+	}
+	for _, i := range places[:min(len(places), mostExamples)] {
+		f.Examples = append(f.Examples, r.report.Points[i].Subject)
+	}
+	return []Finding{f}
+}
+
+// badRuns are results that are wrong, and runs that failed.
+func (r *reading) badRuns() []Finding {
+	wrong := r.pick(RuleWrongResult, func(p *Point) int { return p.Wrong }, nil)
+	failed := r.pick(RuleFailed, func(p *Point) int { return p.failed() }, nil)
+	for i := range failed {
+		failed[i].Numbers = []Number{count("runs", r.report.Counts.Runs)}
+	}
+	return append(wrong, failed...)
+}
+
+// ofPoints are findings about what points came to.
+func (r *reading) ofPoints() []Finding {
+	few := r.pick(RuleFewRuns, func(p *Point) int {
+		if p.OKRuns >= leastRuns {
+			return 0
+		}
+		return p.OKRuns
+	}, nil)
+	for i := range few {
+		few[i].Numbers = []Number{count("least", leastRuns)}
+	}
+	spread := func(p *Point) float64 {
+		if v := p.primary(); v != nil && v.RunsSpread != nil {
+			return *v.RunsSpread
+		}
+		return 0
+	}
+	noisy := r.pick(RuleNoisyRuns, func(p *Point) int {
+		if spread(p) <= noisyRuns {
+			return 0
+		}
+		return p.OKRuns
+	}, spread)
+	for i := range noisy {
+		largest := 0.
+		for k := range r.report.Points {
+			largest = max(largest, spread(&r.report.Points[k]))
+		}
+		noisy[i].Numbers = []Number{{"threshold", known(noisyRuns), "ratio"}, {"largest", known(largest), "ratio"}}
+	}
+	mixed := r.pick(RuleMixedMetric, func(p *Point) int {
+		if p.Metric != "" {
+			return 0
+		}
+		return p.OKRuns
+	}, nil)
+	return slices.Concat(few, noisy, mixed)
+}
+
+// missingMetrics are the metrics that some points of a group have, and some with ok runs have not.
+func (r *reading) missingMetrics() (all []Finding) {
+	at := 0
+	for _, g := range r.report.Groups {
+		own := r.report.Points[at : at+g.Rows]
+		at += g.Rows
+		for _, metric := range g.Metrics {
+			f := Finding{Rule: RuleMissingMetric, Metric: Text(metric), Values: []string{string(g.Name)}}
+			has := 0
+			for i := range own {
+				switch p := &own[i]; {
+				case p.OKRuns == 0:
+				case p.value(metric) != nil:
+					has++
+				default:
+					f.Points, f.Runs = f.Points+1, f.Runs+p.OKRuns
+					if len(f.Examples) < mostExamples {
+						f.Examples = append(f.Examples, p.Subject)
+					}
+				}
+			}
+			if f.Points > 0 && has > 0 {
+				f.Numbers = []Number{count("points_with_it", has)}
+				all = append(all, f)
+			}
+		}
+	}
+	return all
+}
+
+// value is what a point has of a metric; nil where it has none.
+func (p *Point) value(metric string) *Value {
+	for i := range p.Metrics {
+		if v := &p.Metrics[i]; v.Metric == metric && v.Median != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// settings are the facts in which runs of one report should agree, beside the machine.
+var settings = []string{"os", "os_kernel", "cpu_model", "cpu_count", "memory_bytes", "gpu_name", "gpu_count", "driver_version", "cuda_version", "python_version", "git_commit"}
+
+// ofEnvironment are findings about where the runs were measured.
+func (r *reading) ofEnvironment() (all []Finding) {
+	for _, fact := range r.report.Environment {
+		f := Finding{Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs, Values: valuesOf(fact), Numbers: []Number{count("values", len(fact.Values))}}
+		switch {
+		case fact.Name == "machine" && len(fact.Values) > 1:
+			f.Rule = RuleMachines
+			all = append(all, f)
+		case slices.Contains(settings, fact.Name) && len(fact.Values) > 1:
+			f.Rule, f.Values = RuleEnvironment, append([]string{fact.Name}, f.Values...)
+			all = append(all, f)
+		case fact.Name == "git_dirty":
+			for _, v := range fact.Values {
+				if v.Value == "true" {
+					all = append(all, Finding{Rule: RuleDirty, Runs: v.Runs})
+				}
+			}
+		}
+		if fact.Name == "machine" && fact.Unknown > 0 {
+			found := r.pick(RuleNoMachine, func(p *Point) int {
+				if p.Machine != "" {
+					return 0
+				}
+				return p.Runs
+			}, nil)
+			all = append(all, found...)
+		}
+	}
+	return all
+}
+
+// valuesOf are the values of a fact.
+func valuesOf(f Fact) (values []string) {
+	for _, v := range f.Values {
+		values = append(values, v.Value)
+	}
+	return values
+}
+
+// warnings are the words of warning of runs, those of most runs first.
+func (r *reading) warnings() (all []Finding) {
+	words := map[string]bool{}
+	for i := range r.report.Points {
+		for word := range r.report.Points[i].Warnings {
+			words[word] = true
+		}
+	}
+	for word := range words {
+		of := func(p *Point) int { return p.Warnings[word] }
+		all = append(all, r.pick(word, of, func(p *Point) float64 { return float64(of(p)) })...)
+	}
+	slices.SortFunc(all, func(a, b Finding) int { return cmp.Or(b.Runs-a.Runs, cmp.Compare(a.Rule, b.Rule)) })
+	return all
+}
+
+// baselineMissing is about variants of which nobody knows the baseline.
+func (r *reading) baselineMissing() []Finding {
+	variants := map[Text]bool{}
+	for i := range r.report.Points {
+		if v := r.report.Points[i].Variant; v != "" {
+			variants[v] = true
+		}
+	}
+	if len(variants) < 2 || slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides }) {
+		return nil
+	}
+	f := Finding{Rule: RuleNoBaseline, Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs}
+	for v := range variants {
+		f.Values = append(f.Values, string(v))
+	}
+	slices.SortFunc(f.Values, naturally)
+	f.Numbers = []Number{count("variants", len(f.Values))}
+	return []Finding{f}
+}
+
+// ofComparison are findings about pairs.
+func ofComparison(c *Comparison) (all []Finding) {
+	pick := func(rule string, numbers []Number, holds func(p *Pair) bool) {
+		f := Finding{Rule: rule, Values: []string{c.Axis + "=" + c.Baseline}, Numbers: numbers}
+		var places []int
+		for i := range c.pairs {
+			if holds(&c.pairs[i]) {
+				places = append(places, i)
+				f.Points, f.Runs = f.Points+1, f.Runs+c.pairs[i].Runs
+			}
+		}
+		slices.SortStableFunc(places, func(a, b int) int { return cmp.Compare(sizeOf(c.pairs[b].Speedup), sizeOf(c.pairs[a].Speedup)) })
+		for _, i := range places[:min(len(places), mostExamples)] {
+			f.Examples = append(f.Examples, c.pairs[i].Subject)
+		}
+		if f.Points > 0 {
+			all = append(all, f)
+		}
+	}
+	speedup := func(p *Pair) bool { return p.Speedup != nil && !p.Control }
+	pick(RuleRegressed, nil, func(p *Pair) bool { return p.Verdict == string(judge.Regressed) && !p.Control })
+	pick(RuleSlower, []Number{count("compared", c.All.Compared), {"worst", c.All.Worst, "ratio"}, {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
+		func(p *Pair) bool { return speedup(p) && *p.Speedup < 1 })
+	pick(RuleExtreme, []Number{{"threshold", known(extreme), "ratio"}}, func(p *Pair) bool { return speedup(p) && (*p.Speedup >= extreme || *p.Speedup <= 1./extreme) })
+	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && !p.Control })
+	pick(RuleNoVerdict, []Number{count("compared", c.All.Compared)}, func(p *Pair) bool {
+		return speedup(p) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
+	})
+	return all
+}
+
+// sizeOf orders speed-ups by how far they are from 1, either way.
+func sizeOf(speedup *float64) float64 {
+	if speedup == nil {
+		return 0
+	}
+	return max(*speedup, 1 / *speedup)
+}
+
+// count is a number that counts.
+func count(name string, n int) Number { return Number{Name: name, Value: known(float64(n))} }

@@ -1,0 +1,90 @@
+package summary
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Leaderboard are the best points of one machine in one metric. Values of different machines are never ranked against each other.
+type Leaderboard struct {
+	Machine Text     `json:"machine" doc:"the machine; null where runs do not say theirs"`
+	Side    Text     `json:"side" doc:"base or head, of bench --against"`
+	Metric  string   `json:"metric" doc:"the primary metric of the points"`
+	Unit    Text     `json:"unit" doc:"its unit"`
+	Better  string   `json:"better" doc:"lower or higher"`
+	Ranked  int      `json:"ranked" doc:"number of points that can be ranked"`
+	Best    []Leader `json:"best" doc:"the best of them, at most 10"`
+	Wrong   int      `json:"wrong_results" doc:"points left out, as the result of a run is wrong, or could not be checked"`
+	NoValue int      `json:"no_value" doc:"points left out, as no ok run has a value"`
+}
+
+// Leader is a point that is ranked.
+type Leader struct {
+	Rank int `json:"rank" doc:"place; equal values have the same"`
+	Subject
+	Median *float64 `json:"median" doc:"its value, in unit"`
+	Runs   int      `json:"runs" doc:"ok runs with a value"`
+}
+
+// mostLeaders is how many points a leaderboard names.
+const mostLeaders = 10
+
+// board is what points have to share to be ranked.
+type board struct {
+	machine, side, unit Text
+	metric, better      string
+}
+
+// leadersOf ranks the points of each machine by their primary metric.
+func leadersOf(points []Point) []Leaderboard {
+	boards := map[board]*Leaderboard{}
+	for i := range points {
+		p := &points[i]
+		v := p.primary()
+		if v == nil || v.Better != Text(schema.BetterLower) && v.Better != Text(schema.BetterHigher) {
+			continue
+		}
+		key := board{p.Machine, p.Side, v.Unit, v.Metric, string(v.Better)}
+		b := boards[key]
+		if b == nil {
+			b = &Leaderboard{Machine: p.Machine, Side: p.Side, Metric: v.Metric, Unit: v.Unit, Better: string(v.Better)}
+			boards[key] = b
+		}
+		switch {
+		case p.Wrong > 0 || p.Warnings[schema.WarnUnchecked] > 0:
+			b.Wrong++
+		case v.Median == nil:
+			b.NoValue++
+		default:
+			b.Best = append(b.Best, Leader{Subject: p.Subject, Median: v.Median, Runs: v.Runs})
+		}
+	}
+	var all []Leaderboard
+	for _, b := range boards {
+		b.rank()
+		all = append(all, *b)
+	}
+	slices.SortFunc(all, func(a, b Leaderboard) int {
+		return cmp.Or(cmp.Compare(a.Machine, b.Machine), cmp.Compare(a.Side, b.Side), byMetric(a.Metric, b.Metric), cmp.Compare(a.Unit, b.Unit), cmp.Compare(a.Better, b.Better))
+	})
+	return all
+}
+
+// rank puts the points in their order, and keeps the best.
+func (b *Leaderboard) rank() {
+	slices.SortStableFunc(b.Best, func(x, y Leader) int {
+		if b.Better == string(schema.BetterHigher) {
+			x, y = y, x
+		}
+		return cmp.Compare(*x.Median, *y.Median)
+	})
+	for i := range b.Best {
+		if b.Best[i].Rank = i + 1; i > 0 && *b.Best[i].Median == *b.Best[i-1].Median {
+			b.Best[i].Rank = b.Best[i-1].Rank
+		}
+	}
+	b.Ranked = len(b.Best)
+	b.Best = b.Best[:min(len(b.Best), mostLeaders)]
+}

@@ -1,0 +1,131 @@
+package summary
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// sortPoints puts the points of a group next to one another, in the order of what they are, and their metrics in order.
+func sortPoints(points []Point, metrics []string) {
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return cmp.Or(byName(string(a.Group), string(b.Group)), bySubject(&a.Subject, &b.Subject))
+	})
+	for i := range points {
+		p := &points[i]
+		if len(metrics) > 0 {
+			p.Metrics = slices.DeleteFunc(p.Metrics, func(v Value) bool { return v.Metric != string(p.Metric) && !slices.Contains(metrics, v.Metric) })
+		}
+		slices.SortFunc(p.Metrics, func(a, b Value) int {
+			if a.Metric == string(p.Metric) || b.Metric == string(p.Metric) {
+				return boolOrder(a.Metric == string(p.Metric), b.Metric == string(p.Metric))
+			}
+			return byMetric(a.Metric, b.Metric)
+		})
+	}
+}
+
+// byMetric is the order of metrics: those with a fixed meaning as the registry has them, then others by name.
+func byMetric(a, b string) int {
+	return cmp.Or(cmp.Compare(rankOf(a), rankOf(b)), strings.Compare(a, b))
+}
+
+func rankOf(metric string) int {
+	at := slices.IndexFunc(schema.MetricKinds, func(k schema.MetricKind) bool { return k.Name == metric })
+	if at < 0 {
+		return len(schema.MetricKinds)
+	}
+	return at
+}
+
+// boolOrder puts true first.
+func boolOrder(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}
+
+// bySubject is the order of points within a group: those that differ in their variant alone stand next to one another, the
+// baseline first.
+func bySubject(a, b *Subject) int {
+	return cmp.Or(
+		naturally(string(a.Benchmark), string(b.Benchmark)), naturally(string(a.Model), string(b.Model)),
+		byParams(a.Params, b.Params), compareInts(a.BatchSize, b.BatchSize), compareInts(a.SeqLen, b.SeqLen),
+		naturally(string(a.Precision), string(b.Precision)),
+		boolOrder(a.Variant == baselineName, b.Variant == baselineName), naturally(string(a.Variant), string(b.Variant)),
+		naturally(string(a.Backend), string(b.Backend)), naturally(string(a.Machine), string(b.Machine)), strings.Compare(string(a.Side), string(b.Side)),
+	)
+}
+
+func byParams(a, b map[string]string) int {
+	names := slices.Collect(maps.Keys(a))
+	for name := range b {
+		if _, ok := a[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if c := naturally(a[name], b[name]); c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+// compareInts orders integers, NULL first.
+func compareInts(a, b *int64) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	return cmp.Compare(*a, *b)
+}
+
+// byName is the order of groups: no name last.
+func byName(a, b string) int {
+	if a == "" || b == "" {
+		return boolOrder(a != "", b != "")
+	}
+	return naturally(a, b)
+}
+
+// naturally compares texts in which digits are numbers, so that ch2 comes before ch10.
+func naturally(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		switch {
+		case x > 0 && y > 0:
+			p, q := strings.TrimLeft(a[:x], "0"), strings.TrimLeft(b[:y], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+				return c
+			}
+			a, b = a[x:], b[y:]
+		case a[0] != b[0]:
+			return cmp.Compare(a[0], b[0])
+		default:
+			a, b = a[1:], b[1:]
+		}
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) int {
+	n := strings.IndexFunc(text, func(r rune) bool { return r < '0' || r > '9' })
+	if n < 0 {
+		return len(text)
+	}
+	return n
+}

@@ -1,0 +1,161 @@
+package summary
+
+import (
+	"context"
+	"database/sql/driver"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/facts"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// pointMore are the aggregates of a point beside those of all summaries.
+var pointMore = `,
+	count(*) FILTER (purpose <> 'measure') AS profile_runs, count(*) FILTER (source <> ` + native + `) AS imported_runs,
+	count(*) FILTER (ok AND p50 IS NULL AND mean IS NOT NULL) AS mean_only_runs, count(coalesce(p50, mean)) FILTER (ok) AS valued_runs,
+	CASE WHEN count(coalesce(p50, mean)) FILTER (ok) >= 3
+		THEN 1.4826 * mad(coalesce(p50, mean)) FILTER (ok) / nullif(median(coalesce(p50, mean)) FILTER (ok), 0) END AS runs_spread,
+	list_aggregate(flatten(coalesce(list(warnings) FILTER (warnings IS NOT NULL), [])), 'histogram') AS warning_runs`
+
+// place is where a row of samples belongs.
+type place struct{ group, machine, point, side string }
+
+// points gathers the runs of the selection by group, machine, point and side, and says where each is.
+func (r *reading) points(ctx context.Context, s *scan.Reader) (map[place]int, error) {
+	runs, err := r.runsSQL(pointColumns...)
+	if err != nil {
+		return nil, err
+	}
+	identity := make([]string, len(facts.IdentityColumns()))
+	for i, name := range facts.IdentityColumns() {
+		identity[i] = duck.Identifier(name)
+	}
+	text := "SELECT " + r.keyColumns() + "point_id, side, machine, " + strings.Join(identity, ", ") + `, runs, ok_runs, statuses, samples_min, samples_max,
+	metric, unit, better, median, p99, spread, wrong_runs, failures, profile_runs, imported_runs, mean_only_runs, valued_runs, CASE WHEN comparable THEN runs_spread END, warning_runs
+FROM ` + scan.PointRows(runs, r.keyColumns()+"machine, ", pointMore) + " ORDER BY first_run, point_id, machine, side"
+	places := map[place]int{}
+	err = s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
+		values := make([]string, len(r.req.By))
+		for i := range values {
+			values[i] = duck.Text(row[i])
+		}
+		p := r.pointOf(cells{row[len(values):]})
+		p.Group = Text(r.shared.text(r.groupName(values, string(p.Benchmark))))
+		places[place{strings.Join(values, "\x00"), string(p.Machine), string(p.PointID), string(p.Side)}] = len(r.report.Points)
+		r.report.Points = append(r.report.Points, p)
+		return nil
+	})
+	return places, err
+}
+
+// pointOf reads a row of points, behind the keys.
+func (r *reading) pointOf(c cells) Point {
+	var p Point
+	p.PointID, p.Side, p.Machine = Text(c.text()), r.text(&c), r.text(&c)
+	p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision = r.text(&c), r.text(&c), r.text(&c), r.text(&c), r.text(&c)
+	p.BatchSize, p.SeqLen, p.Params = c.integer(), c.integer(), r.shared.parameters(c.next())
+	p.Runs, p.OKRuns, p.ByStatus, p.SamplesMin, p.SamplesMax = c.count(), c.count(), c.counts(r.shared), c.integer(), c.integer()
+	v := Value{Metric: r.shared.text(c.next()), Unit: r.text(&c), Better: r.text(&c), Median: c.real(), P99: c.real(), Spread: c.real()}
+	p.Wrong, p.Ended = c.count(), r.reasons(c.next())
+	p.Profiled, p.Imported, p.MeanOnly = c.count(), c.count(), c.count()
+	v.Runs, v.RunsSpread = c.count(), c.real()
+	p.Warnings = c.counts(r.shared)
+	if p.Metric = Text(v.Metric); v.Metric != "" {
+		p.Metrics = []Value{v}
+	}
+	return p
+}
+
+func (r *reading) text(c *cells) Text { return Text(r.shared.text(c.next())) }
+
+// reasons read why runs are not ok.
+func (r *reading) reasons(v driver.Value) (all []Reason) {
+	for _, one := range duck.List(duck.Plain(v)) {
+		f, _ := one.(map[string]any)
+		text := func(name string) Text { return Text(r.shared.text(f[name])) }
+		if f["status"] == "ok" { // a pass of a profiler
+			continue
+		}
+		all = append(all, Reason{
+			Status: r.shared.text(f["status"]), Stage: text("stage"), ErrorKind: text("error_kind"), Error: text("error"), Runs: int(duck.Integer(f["runs"])),
+		})
+	}
+	return all
+}
+
+// metrics adds to the points what their ok runs have of metrics beside the primary one.
+func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]int) error {
+	if err := s.CheckSamples(ctx); err != nil {
+		return err
+	}
+	runs, err := r.runsSQL("run_id", "point_id", "side", "machine", "purpose", "status")
+	if err != nil {
+		return err
+	}
+	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
+	median(coalesce(s.p50, s.mean)), median(s.p99), median(1.4826 * s.mad / nullif(s.p50, 0)),
+	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
+FROM (FROM ` + runs + " WHERE status = 'ok' AND " + scan.Measured + ") AS r JOIN " + r.sel.Src.Nested(schema.Samples, "") + ` AS s ON s.run_id = r.run_id
+GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"
+	return s.Conn.Query(ctx, duck.Statement{SQL: text, Args: r.sel.Args}, func(row []driver.Value) error {
+		values := make([]string, len(r.req.By))
+		for i := range values {
+			values[i] = duck.Text(row[i])
+		}
+		c := cells{row[len(values):]}
+		point, side, machine := c.text(), c.text(), c.text()
+		at, ok := places[place{strings.Join(values, "\x00"), machine, point, side}]
+		if !ok { // it came to be there after the points were read
+			return nil
+		}
+		v := Value{Metric: r.shared.text(c.next()), Unit: r.text(&c)}
+		mixed := string(v.Unit) != c.text()
+		v.Better, v.Runs, v.Median, v.P99, v.Spread, v.RunsSpread = r.text(&c), c.count(), c.real(), c.real(), c.real(), c.real()
+		if mixed {
+			v.Unit, v.Median, v.P99, v.Spread, v.RunsSpread = "", nil, nil, nil, nil
+		}
+		if p := &r.report.Points[at]; v.Metric != string(p.Metric) {
+			p.Metrics = append(p.Metrics, v)
+		}
+		return nil
+	})
+}
+
+// cells are those of a row that are not yet read; each call reads one or more.
+type cells struct{ left []driver.Value }
+
+func (c *cells) next() driver.Value {
+	v := c.left[0]
+	c.left = c.left[1:]
+	return v
+}
+
+func (c *cells) text() string { return duck.Text(c.next()) }
+
+func (c *cells) count() int { return int(duck.Integer(c.next())) }
+
+func (c *cells) counts(s *shared) map[string]int {
+	values, _ := duck.Plain(c.next()).(map[string]any)
+	counts := make(map[string]int, len(values))
+	for name, n := range values {
+		counts[s.text(name)] = int(duck.Integer(n))
+	}
+	return counts
+}
+
+func (c *cells) integer() *int64 {
+	if n, ok := c.next().(int64); ok {
+		return &n
+	}
+	return nil
+}
+
+// real is a number that was computed; nil where it is not known, or not finite.
+func (c *cells) real() *float64 {
+	if v, ok := c.next().(float64); ok {
+		return known(v)
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Request asks for a report.
+type Request struct {
+	Filter  string   // in the filter language; empty: all runs
+	By      []string // keys of the groups, as in a filter; empty: the suite
+	Metrics []string // that points are shown with; empty: all that they have
+
+	// Axis and Reference name the baseline: an axis, and its value as a filter has it. Empty: those that the sweeps of the runs
+	// name, else variant=baseline.
+	Axis, Reference string
+}
+
+// groupMemory is how many bytes DuckDB may use to gather the runs by point.
+const groupMemory = 256 << 20
+
+// Read makes a report. A selection without runs is an ErrInput, as are a key that no run has and a baseline that was asked for and
+// is not there.
+func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]int, error) {
+	r := &reading{req: req}
+	if len(req.By) == 0 {
+		r.req.By = []string{suite}
+	}
+	if err := query.CheckKeys(r.req.By); err != nil {
+		return nil, nil, err
+	}
+	if err := db.Stores().Ask(ctx, func(s *scan.Reader) error { return r.read(ctx, s) }); err != nil {
+		return nil, nil, err
+	}
+	r.knowMetrics()
+	sortPoints(r.report.Points, req.Metrics)
+	r.count()
+	r.report.Groups = groupsOf(r.report.Points)
+	r.report.Failures = failuresOf(r.report.Points)
+	r.report.Leaders = leadersOf(r.report.Points)
+	r.report.Resources = resourcesOf(r.report.Points)
+	if err := r.compare(ctx, db); err != nil {
+		return nil, nil, err
+	}
+	r.report.Findings = r.findings()
+	return &r.report, r.notNumbers, nil
+}
+
+// suite is the key by which runs are grouped unless others are named.
+const suite = "suite"
+
+// reading is a report in the making.
+type reading struct {
+	req        Request
+	report     Report
+	sel        scan.Selection
+	notNumbers map[string]int
+	baselines  []baseline // that sweeps name
+	shared     *shared
+}
+
+// read reads what the stores have of the selection.
+func (r *reading) read(ctx context.Context, s *scan.Reader) error {
+	if err := s.Conn.Raise(ctx, groupMemory); err != nil {
+		return err
+	}
+	r.report, r.shared = Report{}, newShared()
+	var err error
+	if r.sel, err = s.Selected(ctx, scan.Question{Filter: r.req.Filter, Sort: r.req.By}); err != nil {
+		return err
+	}
+	places, err := r.points(ctx, s)
+	if err != nil {
+		return err
+	}
+	if len(r.report.Points) == 0 {
+		return r.nothing(ctx, s)
+	}
+	if err := r.checkKeys(ctx, s); err != nil {
+		return err
+	}
+	if err := r.metrics(ctx, s, places); err != nil {
+		return err
+	}
+	if err := r.environment(ctx, s); err != nil {
+		return err
+	}
+	if r.baselines, err = r.sweepBaselines(ctx, s); err != nil {
+		return err
+	}
+	r.notNumbers, err = s.CountNotNumbers(ctx, r.sel)
+	return err
+}
+
+// knowMetrics notes which metrics there are, and which are not that were asked for.
+func (r *reading) knowMetrics() {
+	s := &r.report.Selection
+	s.Known, s.Absent = metricsOf(r.report.Points), []string{}
+	for _, metric := range s.Metrics {
+		if !slices.Contains(s.Known, metric) {
+			s.Absent = append(s.Absent, metric)
+		}
+	}
+}
+
+// nothing is the error of a selection without runs.
+func (r *reading) nothing(ctx context.Context, s *scan.Reader) error {
+	words := r.sel
+	words.Unsure = slices.DeleteFunc(slices.Clone(words.Unsure), func(u filter.Unsure) bool { return u.Word.Op == "" }) // keys are no words of the filter
+	if err := s.Nothing(ctx, words); err != nil {
+		return err
+	}
+	if strings.TrimSpace(r.req.Filter) == "" {
+		return fault.Input("report: there are no runs")
+	}
+	return fault.Input("report: %s matches no run", fault.Brief(r.req.Filter))
+}
+
+// checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.
+func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
+	var keys []filter.Unsure
+	for _, u := range r.sel.Unsure {
+		if u.Word.Op == "" {
+			keys = append(keys, u)
+		}
+	}
+	return s.Check(ctx, keys)
+}
+
+// runsSQL is a subquery of the runs of the selection, with columns of runs and a column for each key.
+func (r *reading) runsSQL(columns ...string) (string, error) {
+	found, err := scan.RunColumns(columns)
+	if err != nil {
+		return "", err
+	}
+	keys := ""
+	for i, k := range r.sel.Order {
+		keys += fmt.Sprintf(", CAST(%s AS VARCHAR) AS %s", k.Value, keyColumn(i))
+	}
+	return "(SELECT *" + keys + " FROM " + r.sel.Src.Scan(scan.WithColumns(found, r.sel.Columns), r.sel.Matches()) + ")", nil
+}
+
+// keyColumn is the column of a key in runsSQL.
+func keyColumn(i int) string { return fmt.Sprintf("group_key_%d", i) }
+
+// keyColumns are those of all keys, each followed by a comma.
+func (r *reading) keyColumns() string {
+	text := ""
+	for i := range r.req.By {
+		text += keyColumn(i) + ", "
+	}
+	return text
+}
+
+// groupName names the group of runs with these values of the keys; "" stands for NULL.
+func (r *reading) groupName(values []string, benchmark string) string {
+	if slices.Equal(r.req.By, []string{suite}) {
+		family, _, found := strings.Cut(benchmark, "/")
+		if !found {
+			family = ""
+		}
+		return cmp.Or(values[0], family)
+	}
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = r.req.By[i] + "=" + cmp.Or(value, "null")
+	}
+	return strings.Join(words, " ")
+}
+
+// shared keeps equal texts and parameters once: there may be very many points.
+type shared struct {
+	texts  map[string]string
+	params map[string]map[string]string
+}
+
+func newShared() *shared { return &shared{map[string]string{}, map[string]map[string]string{}} }
+
+// text is an equal text, the same each time.
+func (s *shared) text(v any) string {
+	text := duck.Text(v)
+	if known, ok := s.texts[text]; ok {
+		return known
+	}
+	s.texts[text] = text
+	return text
+}
+
+// parameters are equal parameters, the same each time; nil where there are none.
+func (s *shared) parameters(v any) map[string]string {
+	values, _ := duck.Plain(v).(map[string]any)
+	if values == nil {
+		return nil
+	}
+	key := fmt.Sprint(values) // of a map the keys are in order
+	if known, ok := s.params[key]; ok {
+		return known
+	}
+	params := make(map[string]string, len(values))
+	for name, value := range values {
+		if text, ok := value.(string); ok { // without a value it is no parameter
+			params[s.text(name)] = s.text(text)
+		}
+	}
+	s.params[key] = params
+	return params
+}
+
+// pointColumns are the columns of runs by which points are gathered.
+var pointColumns = []string{
+	"run_id", "session_id", "point_id", "side", "purpose", "source", "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params",
+	"machine", "status", "stage", "error_kind", "error", "warnings", "n_samples", "metric", "unit", "better", "p50", "p99", "mean", "mad",
+}
+
+// native is the SQL of a source that is this program.
+var native = duck.Literal(schema.SourceNeuroLens)

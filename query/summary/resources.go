@@ -1,0 +1,51 @@
+package summary
+
+import (
+	"slices"
+
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Resource is what points took of something beside time.
+type Resource struct {
+	Metric  string   `json:"metric" doc:"the metric"`
+	Unit    Text     `json:"unit" doc:"its unit"`
+	Points  int      `json:"points" doc:"entries of points that have it"`
+	Lowest  *float64 `json:"lowest" doc:"the lowest of their values"`
+	Median  *float64 `json:"median" doc:"the median of their values"`
+	Highest *float64 `json:"highest" doc:"the highest of their values"`
+	At      Subject  `json:"highest_at" doc:"the point that has the highest"`
+}
+
+// resources are the metrics that say what points took beside time.
+var resources = []string{"peak_memory", "peak_memory_cgroup", "device_memory_peak", "energy", "power"}
+
+// resourcesOf sums up what points took, metric by metric and unit by unit.
+func resourcesOf(points []Point) []Resource {
+	all := []Resource{}
+	for _, metric := range resources {
+		values, highest := map[Text][]float64{}, map[Text]int{}
+		var units []Text
+		for i := range points {
+			v := points[i].value(metric)
+			if v == nil {
+				continue
+			}
+			if at, ok := highest[v.Unit]; !ok {
+				units, highest[v.Unit] = append(units, v.Unit), i
+			} else if *v.Median > *points[at].value(metric).Median {
+				highest[v.Unit] = i
+			}
+			values[v.Unit] = append(values[v.Unit], *v.Median)
+		}
+		for _, unit := range units {
+			own := values[unit]
+			slices.Sort(own)
+			all = append(all, Resource{
+				Metric: metric, Unit: unit, Points: len(own), Lowest: known(own[0]), Median: known(stat.Quantile(own, .5)), Highest: known(own[len(own)-1]),
+				At: points[highest[unit]].Subject,
+			})
+		}
+	}
+	return all
+}

@@ -1,0 +1,232 @@
+package summary
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/stat"
+)
+
+// Comparison is each value of an axis against its baseline, in the primary metric of each point. Pairs and verdicts are those of the
+// command compare.
+type Comparison struct {
+	Axis       string         `json:"axis" doc:"what is compared; side: the two sides of bench --against"`
+	Baseline   string         `json:"baseline" doc:"the value that others are compared with"`
+	From       Origin         `json:"from" doc:"who named it: asked, sweep, variant (there is a variant of that name), sides"`
+	Metrics    []string       `json:"metrics" doc:"the primary metrics of the points"`
+	All        Ratios         `json:"all" doc:"all pairs"`
+	Groups     []NamedRatios  `json:"groups" doc:"the pairs of each group"`
+	Benchmarks []NamedRatios  `json:"benchmarks" doc:"the pairs of each benchmark"`
+	Values     []NamedRatios  `json:"values" doc:"the pairs of each value of the axis"`
+	Verdicts   map[string]int `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
+	Reasons    map[string]int `json:"reasons" doc:"of pairs without a verdict, by reason"`
+
+	pairs []Pair
+	first int // the place of pairs among those of the report
+}
+
+// Ratios sum speed-ups up. A speed-up is how many times as fast a point is as its baseline: below 1 it is slower.
+type Ratios struct {
+	Pairs         int      `json:"pairs" doc:"points that have a baseline"`
+	Compared      int      `json:"compared" doc:"of these, pairs with a speed-up: both sides have a value, no result is wrong or unchecked, and it is known which values are better"`
+	Slower        int      `json:"slower" doc:"pairs with a speed-up below 1"`
+	Faster        int      `json:"faster" doc:"pairs with a speed-up above 1"`
+	GeometricMean *float64 `json:"geometric_mean" doc:"of the speed-ups, those below 1 too"`
+	Median        *float64 `json:"median" doc:"of the speed-ups"`
+	Best          *float64 `json:"best" doc:"the largest speed-up"`
+	Worst         *float64 `json:"worst" doc:"the smallest speed-up"`
+	BestPair      *int     `json:"best_pair" doc:"place of the best in pairs, from 0"`
+	WorstPair     *int     `json:"worst_pair" doc:"place of the worst in pairs"`
+}
+
+// NamedRatios are those of some pairs.
+type NamedRatios struct {
+	Name Text `json:"name" doc:"what the pairs have in common"`
+	Ratios
+}
+
+// Pair is a point and its baseline.
+type Pair struct {
+	Comparison int  `json:"comparison" doc:"place of the comparison in comparisons, from 0"`
+	Group      Text `json:"group" doc:"name of the point's group"`
+	Subject
+	BaseID   Text     `json:"base_point_id" doc:"id of the baseline's point"`
+	Metric   Text     `json:"metric" doc:"the primary metric"`
+	Unit     Text     `json:"unit" doc:"unit of base and value"`
+	Better   Text     `json:"better" doc:"lower or higher"`
+	Base     *float64 `json:"base" doc:"the baseline's value"`
+	Value    *float64 `json:"value" doc:"the point's value"`
+	BaseRuns int      `json:"base_runs" doc:"ok runs of the baseline"`
+	Runs     int      `json:"runs" doc:"ok runs of the point"`
+	Speedup  *float64 `json:"speedup" doc:"how many times as fast the point is; null where that cannot be said"`
+	Low      *float64 `json:"speedup_low" doc:"lower end of its 95 % interval; null where runs are too few for one"`
+	High     *float64 `json:"speedup_high" doc:"upper end"`
+	Verdict  string   `json:"verdict" doc:"what compare says: improved, regressed, unchanged, changed, inconclusive, estimate, failed, unsupported, fixed"`
+	Reason   Text     `json:"reason" doc:"why there is no verdict"`
+	Control  bool     `json:"control" doc:"the sweep says that no change touches it: it is in no mean"`
+}
+
+// compare adds the comparisons.
+func (r *reading) compare(ctx context.Context, db *query.DB) error {
+	r.report.Comparisons = []Comparison{}
+	for _, b := range r.chosen() {
+		c, err := r.against(ctx, db.Quiet(), b)
+		if errors.Is(err, query.ErrInput) && b.from != FromAsked { // nothing matches: there is nothing to compare
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		r.report.Comparisons, r.report.Pairs = append(r.report.Comparisons, c), append(r.report.Pairs, c.pairs...)
+	}
+	return nil
+}
+
+// against compares points with their baseline.
+func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Comparison, error) {
+	c := Comparison{Axis: b.axis, Baseline: b.value, From: b.from, Verdicts: map[string]int{}, Reasons: map[string]int{}, first: len(r.report.Pairs)}
+	groups := map[Text]Text{}
+	for i := range r.report.Points {
+		groups[r.report.Points[i].PointID] = r.report.Points[i].Group
+	}
+	req := compare.Request{Base: r.req.Filter, Paired: true, Pages: func(rows []compare.Row) error {
+		for i := range rows {
+			p := pairOf(&rows[i])
+			p.Comparison, p.Group = len(r.report.Comparisons), groups[p.PointID]
+			c.pairs = append(c.pairs, p)
+		}
+		return nil
+	}}
+	if b.from != FromSides {
+		req.Axis, req.Reference = b.axis, b.reference
+	}
+	found, err := compare.Compare(ctx, db, req)
+	if err != nil {
+		return c, err
+	}
+	c.Metrics = found.Metrics
+	slices.SortStableFunc(c.pairs, func(x, y Pair) int {
+		return cmp.Or(byName(string(x.Group), string(y.Group)), bySubject(&x.Subject, &y.Subject))
+	})
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		c.Verdicts[p.Verdict]++
+		if p.Reason != "" {
+			c.Reasons[string(p.Reason)]++
+		}
+	}
+	c.sum(b.axis)
+	return c, nil
+}
+
+// sum sums the speed-ups up.
+func (c *Comparison) sum(axis string) {
+	all := make([]int, len(c.pairs))
+	for i := range all {
+		all[i] = i
+	}
+	c.All = c.ratios(all)
+	c.Groups = c.by(func(p *Pair) Text { return p.Group })
+	c.Benchmarks = c.by(func(p *Pair) Text { return p.Benchmark })
+	c.Values = c.by(func(p *Pair) Text {
+		value, _ := p.axisValue(axis)
+		return Text(value)
+	})
+}
+
+// by are the ratios of pairs that have a name in common.
+func (c *Comparison) by(name func(p *Pair) Text) (all []NamedRatios) {
+	places := map[Text][]int{}
+	for i := range c.pairs {
+		n := name(&c.pairs[i])
+		places[n] = append(places[n], i)
+	}
+	for n, own := range places {
+		all = append(all, NamedRatios{n, c.ratios(own)})
+	}
+	slices.SortFunc(all, func(a, b NamedRatios) int { return byName(string(a.Name), string(b.Name)) })
+	return all
+}
+
+// ratios sum some pairs up. Controls are in no mean.
+func (c *Comparison) ratios(places []int) Ratios {
+	r := Ratios{Pairs: len(places)}
+	var logs []float64
+	best, worst := -1, -1
+	for _, i := range places {
+		p := &c.pairs[i]
+		if p.Speedup == nil || p.Control {
+			continue
+		}
+		logs = append(logs, math.Log(*p.Speedup))
+		switch {
+		case *p.Speedup < 1:
+			r.Slower++
+		case *p.Speedup > 1:
+			r.Faster++
+		}
+		if best < 0 || *p.Speedup > *c.pairs[best].Speedup {
+			best = i
+		}
+		if worst < 0 || *p.Speedup < *c.pairs[worst].Speedup {
+			worst = i
+		}
+	}
+	if r.Compared = len(logs); r.Compared == 0 {
+		return r
+	}
+	slices.Sort(logs)
+	sum := 0.0
+	for _, v := range logs {
+		sum += v
+	}
+	r.GeometricMean, r.Median = known(math.Exp(sum/float64(len(logs)))), known(math.Exp(stat.Quantile(logs, .5)))
+	r.Best, r.Worst, r.BestPair, r.WorstPair = c.pairs[best].Speedup, c.pairs[worst].Speedup, new(c.first+best), new(c.first+worst)
+	return r
+}
+
+// pairOf is what a row of compare says of a point and its baseline.
+func pairOf(row *compare.Row) Pair {
+	p := Pair{
+		Subject: subjectOf(row.HeadID, "", row.Identity), BaseID: Text(row.BaseID), Metric: Text(row.Metric), Unit: Text(row.Unit), Better: Text(row.Better),
+		Verdict: string(row.Verdict), Reason: Text(row.Reason), Control: row.Control,
+	}
+	p.Base, p.BaseRuns = measured(row.Base)
+	p.Value, p.Runs = measured(row.Head)
+	e := row.Estimates
+	if e == nil || !row.Ratio {
+		return p
+	}
+	switch schema.Better(row.Better) {
+	case schema.BetterLower:
+		p.Speedup, p.Low, p.High = inverse(e.Change), inverse(e.High), inverse(e.Low)
+	case schema.BetterHigher:
+		p.Speedup, p.Low, p.High = known(1+e.Change), known(1+e.Low), known(1+e.High) // a bound that is not known is infinite
+	}
+	return p
+}
+
+// inverse is the speed-up of a change of which lower is better; nil of one that is not known.
+func inverse(change float64) *float64 {
+	if math.IsInf(change, 0) {
+		return nil
+	}
+	return known(1 / (1 + change))
+}
+
+// measured is what a side has.
+func measured(m *compare.Measured) (value *float64, runs int) {
+	if m == nil {
+		return nil, 0
+	}
+	if m.Value != nil {
+		value = known(*m.Value)
+	}
+	return value, int(m.Runs)
+}
