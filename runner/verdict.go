@@ -31,7 +31,7 @@ func (c *comparer) judgeOutputs(l sweep.Launch, o *task.Outcome, got []checked, 
 		c.checkSame(l, o, got)
 	}
 	switch {
-	case o.Status != schema.StatusOK && o.ErrorKind == schema.KindOutput || want == nil:
+	case want == nil, o.Status != schema.StatusOK && o.ErrorKind == schema.KindOutput:
 	case want.problem != "":
 		o.Warnings = append(o.Warnings, schema.WarnUnchecked)
 		o.Missing[metricMismatched] = want.problem

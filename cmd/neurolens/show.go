@@ -1,12 +1,17 @@
 package main
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/query/operators"
 	"github.com/neurolens/neurolens/runner/sweep"
 )
 
@@ -21,9 +26,13 @@ begins with what differs from the previous run of the same point on the
 machine. Formats for programs print the run's row, every column of it.
 
 --files lists the files that the run left: those that artifacts of its sweep
-names, and what it printed if it failed. --save writes them into a folder.`,
+names, and what it printed if it failed. --save writes them into a folder. --ops
+lists the operators of a profiled run (bench --profile, or an imported profile).`,
 		Args: arguments(0, 1, "one run id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.sort != "" && !f.ops {
+				return usageErrorf("--sort %s: means nothing without --ops", f.sort)
+			}
 			id := lastRun
 			if len(args) > 0 {
 				id = args[0]
@@ -31,6 +40,8 @@ names, and what it printed if it failed. --save writes them into a folder.`,
 			return runShow(a, cmd, id, f)
 		},
 	}
+	cmd.Flags().BoolVar(&f.ops, "ops", false, "list the operators of a profiled run, those that took longest first")
+	cmd.Flags().StringVar(&f.sort, "sort", "", "with --ops, order by `KEY`: "+strings.Join(operators.SortKeys(), " ")+"; -KEY: the largest first")
 	cmd.Flags().BoolVar(&f.files, "files", false, "list the files that the run left, and what became of them")
 	cmd.Flags().StringVar(&f.save, "save", "", "write the files that are stored into the folder `DIR`")
 	return cmd
@@ -38,8 +49,8 @@ names, and what it printed if it failed. --save writes them into a folder.`,
 
 // showFlags are the flags of show.
 type showFlags struct {
-	files bool
-	save  string
+	files, ops bool
+	save, sort string
 }
 
 // lastRun is what people may type for the run that started last. No id has an L.
@@ -60,6 +71,13 @@ func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 		detail, err := db.Show(cmd.Context(), id)
 		if err != nil {
 			return err
+		}
+		if f.ops {
+			all, err := operators.Of(cmd.Context(), db, &detail.Run, f.sort)
+			if err != nil {
+				return err
+			}
+			return a.print(format, answer.TableOf(operators.Fields(), all), func() term.View { return screens.Operators(all) })
 		}
 		if f.files || f.save != "" {
 			return a.showFiles(cmd, db, &detail.Run, f.save, format)

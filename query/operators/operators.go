@@ -1,0 +1,157 @@
+// Package operators gives the operators of a profiled run: what each took, and what share of all that is.
+package operators
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Operator is an operator or a kernel of a run.
+type Operator struct {
+	Index      int64 // its place in the profile
+	Name       string
+	Type       string
+	Device     string
+	Count      *int64   // how often it was executed
+	DurationNS *int64   // of all executions together
+	Share      *float64 // of the durations of all operators of the run
+	Kernels    *int64   // different kernels that it started
+}
+
+// Of gives the operators of a run in the order of a key: those that took longest first, where sort is empty. Those without
+// a value are last.
+func Of(ctx context.Context, db *query.DB, run *schema.Run, sort string) ([]Operator, error) {
+	compare, err := order(cmp.Or(sort, "-duration"))
+	if err != nil {
+		return nil, err
+	}
+	id, err := schema.ParseULID(run.RunID)
+	if err != nil {
+		return nil, err
+	}
+	var all []Operator
+	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
+		all, err = read(ctx, r, id)
+		return err
+	})
+	addShares(all)
+	slices.SortStableFunc(all, compare)
+	return all, err
+}
+
+// read reads the operators of a run in the order of the profile.
+func read(ctx context.Context, r *scan.Reader, id schema.ULID) ([]Operator, error) {
+	var all []Operator
+	ids := []schema.ULID{id}
+	text := "SELECT op, name, type, device, count, duration_ns, len(kernels) FROM " + r.Src.Of(ids).Nested(schema.Ops, "") + scan.OfRuns + " ORDER BY op"
+	err := r.Conn.Query(ctx, duck.Statement{SQL: text, Args: []any{scan.IDTexts(ids)}}, func(row []driver.Value) error {
+		o := Operator{Name: duck.Text(row[1]), Type: duck.Text(row[2]), Device: duck.Text(row[3]), Count: integer(row[4]), DurationNS: integer(row[5]), Kernels: integer(row[6])}
+		if index := integer(row[0]); index != nil {
+			o.Index = *index
+		}
+		all = append(all, o)
+		return nil
+	})
+	return all, err
+}
+
+func integer(v driver.Value) *int64 {
+	if n, ok := v.(int64); ok {
+		return &n
+	}
+	return nil
+}
+
+// addShares gives each operator with a duration its share of all durations.
+func addShares(all []Operator) {
+	var sum float64
+	for i := range all {
+		if d := all[i].DurationNS; d != nil {
+			sum += float64(*d)
+		}
+	}
+	for i := range all {
+		if d := all[i].DurationNS; d != nil && sum > 0 {
+			all[i].Share = new(float64(*d) / sum)
+		}
+	}
+}
+
+// sortKeys are the keys of an order, ascending.
+var sortKeys = map[string]func(a, b *Operator) int{
+	"op":       func(a, b *Operator) int { return cmp.Compare(a.Index, b.Index) },
+	"name":     func(a, b *Operator) int { return strings.Compare(a.Name, b.Name) },
+	"type":     func(a, b *Operator) int { return strings.Compare(a.Type, b.Type) },
+	"device":   func(a, b *Operator) int { return strings.Compare(a.Device, b.Device) },
+	"count":    func(a, b *Operator) int { return cmp.Compare(*a.Count, *b.Count) },
+	"duration": func(a, b *Operator) int { return cmp.Compare(*a.DurationNS, *b.DurationNS) },
+}
+
+// SortKeys are the words that sort takes, each also with a - before it.
+func SortKeys() []string { return []string{"op", "name", "type", "device", "count", "duration"} }
+
+// order reads a key, which a - before it reverses.
+func order(word string) (func(a, b Operator) int, error) {
+	key, falling := strings.CutPrefix(word, "-")
+	compare, known := sortKeys[key]
+	if !known {
+		return nil, fault.Input("--sort %q: want one of %s, with a - before it for the largest first", fault.Brief(word), strings.Join(SortKeys(), " "))
+	}
+	value := func(o *Operator) *int64 { return new(int64) } // every one has one
+	switch key {
+	case "count":
+		value = func(o *Operator) *int64 { return o.Count }
+	case "duration":
+		value = func(o *Operator) *int64 { return o.DurationNS }
+	}
+	return func(a, b Operator) int {
+		switch {
+		case value(&a) == nil && value(&b) == nil:
+			return 0
+		case value(&a) == nil:
+			return 1
+		case value(&b) == nil:
+			return -1
+		case falling:
+			return compare(&b, &a)
+		}
+		return compare(&a, &b)
+	}, nil
+}
+
+// Fields are the columns of operators.
+func Fields() []answer.Field[Operator] {
+	text := func(name, meaning string, of func(*Operator) string) answer.Field[Operator] {
+		return answer.Field[Operator]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(o *Operator) any { return answer.Text(of(o)) },
+		}
+	}
+	number := func(name, unit, meaning string, of func(*Operator) *int64) answer.Field[Operator] {
+		return answer.Field[Operator]{
+			Column: answer.Column{Name: name, Type: answer.TypeInteger, Unit: unit}, Meaning: meaning, Of: func(o *Operator) any { return answer.Value(of(o)) },
+		}
+	}
+	return []answer.Field[Operator]{
+		number("op", "", "the operator's place in the profile", func(o *Operator) *int64 { return &o.Index }),
+		text("name", "name of the operator or kernel", func(o *Operator) string { return o.Name }),
+		text("type", "kind of operator", func(o *Operator) string { return o.Type }),
+		text("device", "where it ran", func(o *Operator) string { return o.Device }),
+		number("count", "", "how often it was executed", func(o *Operator) *int64 { return o.Count }),
+		number("duration", "ns", "time of all executions together", func(o *Operator) *int64 { return o.DurationNS }),
+		{
+			Column: answer.Column{Name: "share", Type: answer.TypeReal, Unit: "ratio"}, Meaning: "share of the durations of all operators of the run",
+			Of: func(o *Operator) any { return answer.Value(o.Share) },
+		},
+		number("kernels", "", "different kernels that it started", func(o *Operator) *int64 { return o.Kernels }),
+	}
+}
