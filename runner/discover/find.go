@@ -14,6 +14,7 @@ import (
 type Found struct {
 	Benchmarks []Benchmark
 	Left       []Left // every other file
+	Tools      []Tool
 }
 
 // Benchmark is what is measured in one way or in several. Name and Backend of a variant are what results of it are known by.
@@ -51,22 +52,25 @@ func Find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("looking into %s: it is no folder", in)
 	}
-	s := &search{tree: tree, rule: r, in: in, found: &Found{}}
+	s := &search{tree: tree, rule: r, in: in, configs: map[string]bool{}, found: &Found{}}
 	if err := s.walk(in); err != nil {
 		return nil, err
 	}
 	s.group()
-	slices.SortFunc(s.found.Left, func(a, b Left) int { return comparePaths(a.File, b.File) })
+	s.findTools()
+	s.found.sort()
 	return s.found, nil
 }
 
 // search is one call of Find.
 type search struct {
-	tree  fs.FS
-	rule  *compiled
-	in    string
-	files []candidate
-	found *Found
+	tree    fs.FS
+	rule    *compiled
+	in      string
+	files   []candidate
+	configs map[string]bool // folders with a file of settings, and whether a benchmark has it
+	tools   toolFiles
+	found   *Found
 }
 
 // candidate is a file that the rule takes by its name.
@@ -94,7 +98,10 @@ func (s *search) walk(dir string) error {
 	}
 	for _, entry := range entries {
 		name := path.Join(dir, entry.Name())
-		switch kind := s.kind(name, entry); {
+		kind, err := s.kind(name, entry)
+		switch {
+		case err != nil:
+			s.leave(name, unreadable(err))
 		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
 			s.leave(name+"/", "a symbolic link to a folder: these are not followed")
 		case kind.IsDir() && skipped(entry.Name()):
@@ -103,7 +110,7 @@ func (s *search) walk(dir string) error {
 			_ = s.walk(name) // it is not the first one
 		case kind.IsRegular():
 			s.file(name)
-		case kind != fs.ModeIrregular: // that one was left
+		default:
 			s.leave(name, "neither a file nor a folder")
 		}
 	}
@@ -111,16 +118,15 @@ func (s *search) walk(dir string) error {
 }
 
 // kind is what an entry is, or what a link leads to.
-func (s *search) kind(name string, entry fs.DirEntry) fs.FileMode {
+func (s *search) kind(name string, entry fs.DirEntry) (fs.FileMode, error) {
 	if entry.Type()&fs.ModeSymlink == 0 {
-		return entry.Type()
+		return entry.Type(), nil
 	}
 	info, err := fs.Stat(s.tree, name)
 	if err != nil {
-		s.leave(name, unreadable(err))
-		return fs.ModeIrregular
+		return 0, err
 	}
-	return info.Mode().Type()
+	return info.Mode().Type(), nil
 }
 
 // skipped tells whether a folder is one that nobody keeps benchmarks in: hidden, or of copies that tools make.
@@ -144,6 +150,11 @@ func (s *search) file(file string) {
 	below := file
 	if s.in != "." {
 		below = strings.TrimPrefix(file, s.in+"/")
+	}
+	s.tools.note(file)
+	if s.rule.Config != "" && path.Base(file) == s.rule.Config {
+		s.configs[path.Dir(file)] = false
+		return
 	}
 	parts := strings.Split(below, "/")
 	if met(s.rule.files, parts) == "" {

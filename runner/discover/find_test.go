@@ -22,7 +22,12 @@ func text(f *Found) string {
 	var lines []string
 	for _, b := range f.Benchmarks {
 		for _, v := range b.Variants {
-			lines = append(lines, fmt.Sprintf("%s %s %q %q %s", b.Suite, b.Name, v.Name, v.Backend, v.File))
+			file := v.File
+			if v.Object != "" {
+				file += ":" + v.Object
+			}
+			line := fmt.Sprintf("%s %q %q %q %s %s %s", b.Suite, b.Name, v.Name, v.Backend, file, strings.Join(v.Imports, " "), b.Config)
+			lines = append(lines, strings.Join(strings.Fields(line), " "))
 		}
 	}
 	for _, l := range f.Left {
@@ -60,14 +65,14 @@ func TestPairs(t *testing.T) {
 		"ch2/optimized_moes.cu", "ch2/baseline_alone.cu", "ch2/optimized_alone.py",
 		"chapter/baseline_x.cu", "ch2/deep/baseline_x.cu", "README.md", ".git/baseline_x.cu",
 	), `
-ch2 ch2/moe "baseline" "cuda" ch2/baseline_moe.cu
-ch2 ch2/moe "optimized" "cuda" ch2/optimized_moe.cu
-ch2 ch2/moe "sparse" "cuda" ch2/optimized_moe_sparse.cu
-ch2 ch2/moe_dense "baseline" "cuda" ch2/baseline_moe_dense.cu
-ch2 ch2/moe_dense "optimized" "cuda" ch2/optimized_moe_dense.cu
-ch2 ch2/moe_dense "fast" "cuda" ch2/optimized_moe_dense_fast.cu
-ch10 ch10/add "baseline" "cuda" ch10/baseline_add.cu
-ch10 ch10/add "optimized" "cuda" ch10/optimized_add.cu
+ch2 "ch2/moe" "baseline" "cuda" ch2/baseline_moe.cu
+ch2 "ch2/moe" "optimized" "cuda" ch2/optimized_moe.cu
+ch2 "ch2/moe" "sparse" "cuda" ch2/optimized_moe_sparse.cu
+ch2 "ch2/moe_dense" "baseline" "cuda" ch2/baseline_moe_dense.cu
+ch2 "ch2/moe_dense" "optimized" "cuda" ch2/optimized_moe_dense.cu
+ch2 "ch2/moe_dense" "fast" "cuda" ch2/optimized_moe_dense_fast.cu
+ch10 "ch10/add" "baseline" "cuda" ch10/baseline_add.cu
+ch10 "ch10/add" "optimized" "cuda" ch10/optimized_add.cu
 left .git/: folders of this name are not looked into
 left README.md: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
 left ch2/baseline_alone.cu: no other variant of ch2/alone is there to compare it with
@@ -81,9 +86,9 @@ left chapter/baseline_x.cu: the expression for names finds none in it: ^(ch[0-9]
 // TestTechniquesCalledAsVariants: such a technique is called after its file, so that no two variants have one name.
 func TestTechniquesCalledAsVariants(t *testing.T) {
 	want(t, found(t, "pairs", "code", "code/ch1/baseline_x.cu", "code/ch1/optimized_x.cu", "code/ch1/optimized_x_baseline.cu", "code/ch1/optimized_x_optimized.cu"), `
-ch1 ch1/x "baseline" "cuda" code/ch1/baseline_x.cu
-ch1 ch1/x "optimized" "cuda" code/ch1/optimized_x.cu
-ch1 ch1/x "optimized_x_baseline" "cuda" code/ch1/optimized_x_baseline.cu
-ch1 ch1/x "optimized_x_optimized" "cuda" code/ch1/optimized_x_optimized.cu
+ch1 "ch1/x" "baseline" "cuda" code/ch1/baseline_x.cu
+ch1 "ch1/x" "optimized" "cuda" code/ch1/optimized_x.cu
+ch1 "ch1/x" "optimized_x_baseline" "cuda" code/ch1/optimized_x_baseline.cu
+ch1 "ch1/x" "optimized_x_optimized" "cuda" code/ch1/optimized_x_optimized.cu
 `)
 }

@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -15,27 +14,69 @@ func ownerOf(c candidate) owner { return owner{c.name, path.Ext(c.file)} }
 // group makes benchmarks of the files. Each file goes to one of them or is left.
 func (s *search) group() {
 	slices.SortFunc(s.files, func(a, b candidate) int { return comparePaths(a.file, b.file) })
-	files := map[owner][]candidate{}
-	for _, c := range s.files {
-		if o := ownerOf(c); s.rule.Baseline == "" || c.variant == s.rule.Baseline {
-			files[o] = append(files[o], c)
-		}
-	}
+	var files map[owner][]candidate
 	if s.rule.Baseline != "" {
-		s.joinBaselines(files)
+		files = s.byBaseline()
+	} else {
+		files = s.byName()
 	}
 	for o, list := range files {
 		if b, is := s.benchmark(o.name, list); is {
 			s.found.Benchmarks = append(s.found.Benchmarks, b)
 		}
 	}
-	slices.SortFunc(s.found.Benchmarks, func(a, b Benchmark) int {
-		return cmp.Or(comparePaths(a.Name, b.Name), comparePaths(a.Variants[0].File, b.Variants[0].File))
-	})
+	s.found.tellApart()
+	for dir, used := range s.configs {
+		if !used {
+			s.leave(path.Join(dir, s.rule.Config), "no benchmark of the rule is in its folder")
+		}
+	}
 }
 
-// joinBaselines gives each file of another variant to the baseline with the longest name that begins its own.
-func (s *search) joinBaselines(files map[owner][]candidate) {
+// byName gives each file to the benchmark of its name. Where several files would be the same variant of one, each folder has
+// one of its own.
+func (s *search) byName() map[owner][]candidate {
+	type place struct {
+		owner
+		variant string
+	}
+	files, split, taken := map[owner][]candidate{}, map[owner]bool{}, map[place]bool{}
+	for _, c := range s.files {
+		at := place{ownerOf(c), c.variant}
+		if taken[at] {
+			split[at.owner] = true
+		}
+		taken[at] = true
+		files[at.owner] = append(files[at.owner], c)
+	}
+	for o := range split {
+		list := files[o]
+		delete(files, o)
+		for _, c := range list {
+			c.name = placed(c.file, c.name)
+			files[ownerOf(c)] = append(files[ownerOf(c)], c)
+		}
+	}
+	return files
+}
+
+// placed is a name with the folder of a file before it.
+func placed(file, name string) string {
+	dir := path.Dir(file)
+	if above := path.Dir(name); dir == above || strings.HasSuffix(dir, "/"+above) {
+		name = path.Base(name)
+	}
+	return path.Join(dir, name)
+}
+
+// byBaseline gives each file to the baseline with the longest name that begins its own.
+func (s *search) byBaseline() map[owner][]candidate {
+	files := map[owner][]candidate{}
+	for _, c := range s.files {
+		if c.variant == s.rule.Baseline {
+			files[ownerOf(c)] = append(files[ownerOf(c)], c)
+		}
+	}
 	for _, c := range s.files {
 		if c.variant == s.rule.Baseline {
 			continue
@@ -53,33 +94,101 @@ func (s *search) joinBaselines(files map[owner][]candidate) {
 		}
 		files[o] = append(files[o], c)
 	}
+	return files
 }
 
-// benchmark makes a benchmark of its files, where there is one.
+// benchmark makes a benchmark of its files, where there is one. The baseline, if the rule has one, is the first of them.
 func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 	b := Benchmark{Rule: s.rule.Name, Name: name}
 	taken := map[string]string{}
-	for _, c := range files {
+	for i, c := range files {
 		v := Variant{Name: c.variant, File: c.file}
-		if path.Ext(c.file) == ".cu" {
-			v.Backend = "cuda"
-		}
 		if taken[v.Name] != "" && c.technique { // it is called as another variant is
 			v.Name = strings.TrimSuffix(path.Base(c.file), path.Ext(c.file))
 		}
-		if other := taken[v.Name]; other != "" {
-			s.leave(c.file, other+" has the same name: the rule's expressions have to tell them apart")
+		switch other := taken[v.Name]; {
+		case other != "":
+			s.leave(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
+			continue
+		case s.rule.Baseline != "" && i > 0 && taken[s.rule.Baseline] == "":
+			s.leave(c.file, "its baseline was left: "+files[0].file)
+			continue
+		}
+		if err := s.look(&v); err != nil {
+			s.leave(c.file, err.Error())
 			continue
 		}
 		taken[v.Name] = c.file
 		b.Variants = append(b.Variants, v)
 	}
+	if len(b.Variants) == 0 {
+		return b, false
+	}
 	if s.rule.Baseline != "" && len(b.Variants) == 1 {
 		s.leave(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
 		return b, false
 	}
-	if suite := path.Base(path.Dir(b.Variants[0].File)); suite != "." {
-		b.Suite = suite
-	}
+	s.describe(&b)
 	return b, true
+}
+
+// describe fills in what a benchmark is besides its files.
+func (s *search) describe(b *Benchmark) {
+	dir := path.Dir(b.Variants[0].File)
+	if dir != "." {
+		b.Suite = path.Base(dir)
+	}
+	if _, is := s.configs[dir]; is {
+		b.Config = path.Join(dir, s.rule.Config)
+		s.configs[dir] = true
+	}
+	backend := s.rule.backendOf(b.Variants)
+	for i, v := range b.Variants {
+		switch path.Ext(v.File) {
+		case ".py":
+			b.Variants[i].Backend = backend
+		case ".cu":
+			b.Variants[i].Backend = "cuda"
+		}
+	}
+}
+
+// tellApart gives benchmarks whose results nobody could tell from those of another the names of their folders too. Where that
+// is not enough they are left.
+func (f *Found) tellApart() {
+	f.sort()
+	for again := range f.alike() {
+		b := &f.Benchmarks[again]
+		b.Name = placed(b.Variants[0].File, b.Name)
+	}
+	alike := f.alike()
+	var told []Benchmark
+	for i, b := range f.Benchmarks {
+		other, is := alike[i]
+		if !is {
+			told = append(told, b)
+			continue
+		}
+		for _, v := range b.Variants {
+			f.Left = append(f.Left, Left{v.File, "its results would be called like those of " + other + ": " + b.Name})
+		}
+	}
+	f.Benchmarks = told
+}
+
+// alike are the benchmarks, by their places, that have a variant which is called as one of another, with a file of that.
+func (f *Found) alike() map[int]string {
+	type identity struct{ name, variant, backend string }
+	taken, alike := map[identity]int{}, map[int]string{}
+	for i, b := range f.Benchmarks {
+		for _, v := range b.Variants {
+			other, is := taken[identity{b.Name, v.Name, v.Backend}]
+			if !is {
+				taken[identity{b.Name, v.Name, v.Backend}] = i
+			} else if other != i {
+				alike[i], alike[other] = f.Benchmarks[other].Variants[0].File, v.File
+			}
+		}
+	}
+	return alike
 }

@@ -1,0 +1,193 @@
+package discover
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestKernels: every Python file below the folder that is no __x and no test_x, and has what can be run, with the settings of
+// its own folder. Of equal names each has its folder.
+func TestKernels(t *testing.T) {
+	want(t, found(t, "kernels", "src/kernels",
+		"src/kernels/softmax.py=import numpy as np\ndef run_benchmark(size=1): pass\n",
+		"src/kernels/cfd/poisson.py=import cupy\nfrom jax import numpy\ndef solve(): pass\n",
+		"src/kernels/cfd/bench.yaml=problem_size: {n: 1}\n",
+		"src/kernels/cfd/deep/scan.py=def scan_kernel(): pass\ndef run_benchmark(): pass\n",
+		"src/kernels/net.py=try:\n    import torch.nn\nexcept ImportError: torch = None\nclass Net:\n    def benchmark_fn(self): pass\n",
+		"src/kernels/lazy.py=def benchmark():\n    from jax import numpy\n",
+		"src/kernels/__init__.py=def run_benchmark(): pass\n",
+		"src/kernels/__x.py=def run_benchmark(): pass\n",
+		"src/kernels/test_x.py=def run_benchmark(): pass\n",
+		"src/kernels/helpers.py=def help(): pass\n",
+		"src/kernels/broken.py=import torch\ndef run_benchmark(:\n    pass\n",
+		"src/kernels/broken_text.py=x = 'unclosed\ndef run_benchmark(): pass\n",
+		"src/kernels/old.py=def run_benchmark():\n    print 'no'\n",
+		"src/kernels/other/softmax.py=def run_benchmark(): pass\n",
+		"src/kernels/none/bench.yaml=a: 1\n",
+		"src/kernels/other/sum.py=def solve(): pass\n",
+		"src/kernels/add.cu=",
+		"other/kernel.py=def run_benchmark(): pass\n",
+	), `
+kernels "lazy" "" "jax" src/kernels/lazy.py:benchmark jax
+kernels "net" "" "pytorch" src/kernels/net.py:Net torch
+cfd "poisson" "" "cuda" src/kernels/cfd/poisson.py:solve cupy jax src/kernels/cfd/bench.yaml
+deep "scan" "" "cpu" src/kernels/cfd/deep/scan.py:scan_kernel
+other "src/kernels/other/softmax" "" "cpu" src/kernels/other/softmax.py:run_benchmark
+kernels "src/kernels/softmax" "" "cpu" src/kernels/softmax.py:run_benchmark numpy
+other "sum" "" "cpu" src/kernels/other/sum.py:solve
+left src/kernels/__init__.py: the rule leaves **/__* out
+left src/kernels/__x.py: the rule leaves **/__* out
+left src/kernels/add.cu: its path is none of **/*.py
+left src/kernels/broken.py: broken Python: line 2: a bracket is not closed: want a )
+left src/kernels/broken_text.py: broken Python: line 1: a text is not closed: want a ' before the end of the line
+left src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
+left src/kernels/none/bench.yaml: no benchmark of the rule is in its folder
+left src/kernels/old.py: broken Python: line 2: two values with nothing between them: print a text
+left src/kernels/test_x.py: the rule leaves **/test_* out
+`)
+}
+
+// TestEqualStems: a pair in Python and one in CUDA have one name, and their backends tell them apart, as those of imported
+// results do. Which backend a pair in Python has is said by all of its files.
+func TestEqualStems(t *testing.T) {
+	const plain = "=def get_benchmark(): pass\n"
+	want(t, found(t, "pairs", ".",
+		"ch7/baseline_tma.py"+plain, "ch7/optimized_tma_copy.py=import torch\n"+strings.TrimPrefix(plain, "="),
+		"ch7/baseline_tma.cu", "ch7/optimized_tma_copy.cu",
+		"ch7/baseline_sum.py"+plain, "ch7/optimized_sum.py"+plain,
+	), `
+ch7 "ch7/sum" "baseline" "" ch7/baseline_sum.py:get_benchmark
+ch7 "ch7/sum" "optimized" "" ch7/optimized_sum.py:get_benchmark
+ch7 "ch7/tma" "baseline" "cuda" ch7/baseline_tma.cu
+ch7 "ch7/tma" "copy" "cuda" ch7/optimized_tma_copy.cu
+ch7 "ch7/tma" "baseline" "torch" ch7/baseline_tma.py:get_benchmark
+ch7 "ch7/tma" "copy" "torch" ch7/optimized_tma_copy.py:get_benchmark torch
+`)
+}
+
+// TestBrokenPairs: what is compared with a broken baseline is left too, and a baseline whose other variants are broken.
+func TestBrokenPairs(t *testing.T) {
+	const good, bad = "=def get_benchmark(): pass\n", "=def get_benchmark(\n"
+	want(t, found(t, "pairs", ".",
+		"ch1/baseline_a.py"+bad, "ch1/optimized_a.py"+good,
+		"ch1/baseline_b.py"+good, "ch1/optimized_b.py"+bad,
+		"ch1/baseline_c.py"+good, "ch1/optimized_c_x.py"+bad, "ch1/optimized_c_y.py"+good,
+	), `
+ch1 "ch1/c" "baseline" "" ch1/baseline_c.py:get_benchmark
+ch1 "ch1/c" "y" "" ch1/optimized_c_y.py:get_benchmark
+left ch1/baseline_a.py: broken Python: line 1: a bracket is not closed: want a )
+left ch1/baseline_b.py: no other variant of ch1/b is there to compare it with
+left ch1/optimized_a.py: its baseline was left: ch1/baseline_a.py
+left ch1/optimized_b.py: broken Python: line 1: a bracket is not closed: want a )
+left ch1/optimized_c_x.py: broken Python: line 1: a bracket is not closed: want a )
+`)
+}
+
+// TestLinks: a link to a file is that file, a loop of links ends, and what cannot be read is left.
+func TestLinks(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link := func(to, name string) {
+		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kernels/sum.py", "def solve(): pass\n", 0o644)
+	write("elsewhere/add.py", "def solve(): pass\n", 0o644)
+	link("..", "kernels/loop")
+	link("itself.py", "kernels/itself.py")
+	link("gone.py", "kernels/nothing.py")
+	link("../elsewhere/add.py", "kernels/add.py")
+	tree, err := Tree(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rule, _ := RuleNamed("kernels")
+	f, err := Find(tree, rule, "kernels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, text(f), `
+kernels "add" "" "cpu" kernels/add.py:solve
+kernels "sum" "" "cpu" kernels/sum.py:solve
+left kernels/itself.py: cannot be read: too many levels of symbolic links
+left kernels/loop/: a symbolic link to a folder: these are not followed
+left kernels/nothing.py: cannot be read: no such file or directory
+`)
+}
+
+// denied is a file system that refuses to open files and folders of some names.
+type denied struct {
+	fstest.MapFS
+	names  []string
+	opened []string
+}
+
+func (d *denied) Open(name string) (fs.File, error) {
+	d.opened = append(d.opened, name)
+	for _, part := range d.names {
+		if strings.Contains(name, part) {
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
+		}
+	}
+	return d.MapFS.Open(name)
+}
+
+func (d *denied) ReadDir(name string) ([]fs.DirEntry, error) {
+	if file, err := d.Open(name); err != nil {
+		return nil, err
+	} else if err := file.Close(); err != nil {
+		return nil, err
+	}
+	return d.MapFS.ReadDir(name)
+}
+
+// TestDenied: what must not be read is left with the reason; of others nothing is lost.
+func TestDenied(t *testing.T) {
+	d := &denied{MapFS: tree("kernels/a.py=def solve(): pass\n", "kernels/secret.py=def solve(): pass\n", "kernels/hidden/b.py=def solve(): pass\n"), names: []string{"secret", "hidden"}}
+	rule, _ := RuleNamed("kernels")
+	f, err := Find(d, rule, "kernels")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, text(f), `
+kernels "a" "" "cpu" kernels/a.py:solve
+left kernels/hidden/: cannot be read: permission denied
+left kernels/secret.py: cannot be read: permission denied
+`)
+	if _, err := Find(&denied{MapFS: d.MapFS, names: []string{"kernels"}}, rule, "kernels"); err == nil {
+		t.Error("a folder that cannot be read is no error")
+	}
+}
+
+// TestOpensCandidatesAlone: of many files those alone are opened that the rule takes by their names.
+func TestOpensCandidatesAlone(t *testing.T) {
+	files := []string{"ch1/baseline_a.py=def get_benchmark(): pass\n", "ch1/optimized_a.py=def get_benchmark(): pass\n", "ch1/optimized_alone.py="}
+	for _, name := range []string{"x.py", "ch1/util.py", "ch1/deep/baseline_a.py", "src/main.cpp", "data.bin"} {
+		files = append(files, name+"=text")
+	}
+	d := &denied{MapFS: tree(files...)}
+	rule, _ := RuleNamed("pairs")
+	if _, err := Find(d, rule, "."); err != nil {
+		t.Fatal(err)
+	}
+	var opened []string
+	for _, name := range d.opened {
+		if strings.Contains(name, ".") && name != "." {
+			opened = append(opened, name)
+		}
+	}
+	if got, want := strings.Join(opened, " "), "ch1/baseline_a.py ch1/optimized_a.py"; got != want {
+		t.Errorf("opened %s, want %s", got, want)
+	}
+}

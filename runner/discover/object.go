@@ -1,0 +1,135 @@
+package discover
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// maxSource bounds a Python file, which is read as a whole.
+const maxSource = 8 << 20
+
+// harmless are classes that have no benchmark_fn, whoever is derived of them.
+var harmless = []string{"object", "Exception", "ABC", "abc.ABC", "Enum", "enum.Enum", "NamedTuple", "typing.NamedTuple", "dict", "list", "tuple"}
+
+// method is what makes a class a benchmark.
+const method = "benchmark_fn"
+
+// usualObjects are what bench looks for in a file that names none.
+var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
+
+// look fills in what the content of a file says: the object, what it imports. An error is why the file is left.
+func (s *search) look(v *Variant) error {
+	if path.Ext(v.File) != ".py" {
+		file, err := s.tree.Open(v.File)
+		if err != nil {
+			return errors.New(unreadable(err))
+		}
+		return file.Close()
+	}
+	source, err := readText(s.tree, v.File)
+	if err != nil {
+		return err
+	}
+	m, err := readModule(source)
+	if err != nil {
+		return fmt.Errorf("broken Python: %w", err)
+	}
+	objects := s.rule.Objects
+	if objects == nil {
+		objects = usualObjects
+	}
+	v.Imports = m.imports
+	v.Object, err = m.object(objects, strings.TrimSuffix(path.Base(v.File), ".py"))
+	return err
+}
+
+// readText reads a file of bounded size.
+func readText(tree fs.FS, name string) (string, error) {
+	file, err := tree.Open(name)
+	if err != nil {
+		return "", errors.New(unreadable(err))
+	}
+	defer file.Close()
+	var text strings.Builder
+	n, err := io.Copy(&text, io.LimitReader(file, maxSource+1))
+	switch {
+	case err != nil:
+		return "", errors.New(unreadable(err))
+	case n > maxSource:
+		return "", fmt.Errorf("larger than %d MiB", maxSource>>20)
+	}
+	return text.String(), nil
+}
+
+// object is what is to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is empty
+// where that shows when the file is loaded: what is imported with *, and classes that are several or derived of others'.
+func (m *module) object(names []string, stem string) (string, error) {
+	var looked []string
+	for _, name := range names {
+		name = strings.ReplaceAll(name, "{stem}", stem)
+		if m.names[name] {
+			return name, nil
+		}
+		looked = append(looked, name)
+	}
+	var sure []string
+	open := m.names[everything]
+	for _, c := range m.classes {
+		switch has, known := m.measures(c.name); {
+		case has:
+			sure = append(sure, c.name)
+		case !known:
+			open = true
+		}
+	}
+	switch {
+	case len(sure) == 1 && !open:
+		return sure[0], nil
+	case len(sure) == 0 && !open:
+		return "", fmt.Errorf("it has no %s, and no class with %s", strings.Join(looked, ", no "), method)
+	}
+	return "", nil
+}
+
+// measures tells whether a class has benchmark_fn, also from a class of the same file, and whether all its classes are known.
+func (m *module) measures(name string) (has, known bool) {
+	known = true
+	line := []string{name}
+	for i := 0; i < len(line); i++ {
+		at := slices.IndexFunc(m.classes, func(c class) bool { return c.name == line[i] })
+		switch {
+		case slices.Contains(harmless, line[i]) || strings.HasSuffix(line[i], "Protocol"):
+		case at < 0:
+			known = false
+		default:
+			has = has || m.classes[at].members[method]
+			for _, base := range m.classes[at].bases {
+				if !slices.Contains(line, base) {
+					line = append(line, base)
+				}
+			}
+		}
+	}
+	return has, known
+}
+
+// backendOf is what computes in a benchmark, by what its Python files import.
+func (r *compiled) backendOf(variants []Variant) string {
+	words := r.Backends
+	if words == nil {
+		words = []Backend{{"cupy", "cuda"}, {"jax", "jax"}, {"torch", "torch"}}
+	}
+	for _, b := range words {
+		for _, v := range variants {
+			if path.Ext(v.File) == ".py" && (b.Module == "" || slices.Contains(v.Imports, b.Module)) {
+				return b.Word
+			}
+		}
+	}
+	return ""
+}

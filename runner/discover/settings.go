@@ -1,0 +1,53 @@
+package discover
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Settings is what the file with the settings of a benchmark says. Keys that are no texts are refused: JSON has none.
+func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
+	if b.Config == "" {
+		return map[string]any{}, nil
+	}
+	text, err := readText(tree, b.Config)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
+	}
+	var said any
+	if err := yaml.Unmarshal([]byte(text), &said); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
+	}
+	settings, is := said.(map[string]any)
+	if said != nil && !is {
+		return nil, fmt.Errorf("reading %s: want keys with values", b.Config)
+	}
+	if !texts(said) {
+		return nil, fmt.Errorf("reading %s: %w", b.Config, errors.New("a key is no text"))
+	}
+	return settings, nil
+}
+
+// texts tells whether all keys of maps in a value are texts.
+func texts(value any) bool {
+	switch v := value.(type) {
+	case map[any]any:
+		return false
+	case map[string]any:
+		for _, inner := range v {
+			if !texts(inner) {
+				return false
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if !texts(inner) {
+				return false
+			}
+		}
+	}
+	return true
+}
