@@ -143,7 +143,7 @@ func (r *reader) statement(tokens []token, in scope) error {
 		return r.simple(head[colon+1:], inside)
 	}
 	if tokens[0].is("match") || tokens[0].is("case") {
-		if colon := colonOf(tokens); colon > 1 && !tokens[1].is(".") {
+		if colon := colonOf(tokens); colon > 1 && (!tokens[1].is(".") || tokens[2].is(".")) { // match.x: int = 1 is none
 			return r.cases(tokens, colon, in)
 		}
 	}

@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 
@@ -21,12 +20,15 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	if err := yaml.Unmarshal([]byte(text), &said); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
 	}
+	if said == nil {
+		return map[string]any{}, nil
+	}
 	settings, is := said.(map[string]any)
-	if said != nil && !is {
+	if !is {
 		return nil, fmt.Errorf("reading %s: want keys with values", b.Config)
 	}
 	if !texts(said) {
-		return nil, fmt.Errorf("reading %s: %w", b.Config, errors.New("a key is no text"))
+		return nil, fmt.Errorf("reading %s: a key is no text", b.Config)
 	}
 	return settings, nil
 }
