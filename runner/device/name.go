@@ -33,11 +33,14 @@ func word(text string) string {
 }
 
 // Of gives the devices that a sweep measures on a machine: cpu if it is cpuOnly or sees no GPU, else the GPUs that
-// CUDA_VISIBLE_DEVICES of environ (key=value) leaves visible, else all.
+// CUDA_VISIBLE_DEVICES of environ (key=value), or ROCm's variables, leave visible, else all.
 func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 	all := gpus(env)
 	if cpuOnly || len(all) == 0 {
 		return []string{cpu}
+	}
+	if env.Facts["gpu.0.gfx"] != "" {
+		return ofAMD(all, environ)
 	}
 	visible, limited := variable(environ, "CUDA_VISIBLE_DEVICES")
 	if !limited {
@@ -48,6 +51,35 @@ func Of(env schema.Env, environ []string, cpuOnly bool) []string {
 		return chosen
 	}
 	return []string{cpu}
+}
+
+// ofAMD gives the AMD GPUs that are visible: of those that ROCR_VISIBLE_DEVICES leaves those that HIP_VISIBLE_DEVICES does,
+// in whose place HIP takes that of CUDA. Both count in the order of the driver.
+func ofAMD(all []gpu, environ []string) []string {
+	if list, limited := variable(environ, "ROCR_VISIBLE_DEVICES"); limited {
+		all = named(all, choose(all, list, true))
+	}
+	list, limited := variable(environ, "HIP_VISIBLE_DEVICES")
+	if !limited {
+		list, limited = variable(environ, "CUDA_VISIBLE_DEVICES")
+	}
+	if limited {
+		all = named(all, choose(all, list, true))
+	}
+	if len(all) == 0 {
+		return []string{cpu}
+	}
+	return names(all)
+}
+
+// named are the GPUs of these names, in their order.
+func named(all []gpu, names []string) (chosen []gpu) {
+	for _, name := range names {
+		if i := slices.IndexFunc(all, func(g gpu) bool { return g.name == name }); i >= 0 {
+			chosen = append(chosen, all[i])
+		}
+	}
+	return chosen
 }
 
 // gpu is one of a machine's GPUs.

@@ -51,6 +51,31 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestOfAMD: ROCm's variables choose in the order of the driver, one after the other.
+func TestOfAMD(t *testing.T) {
+	env := machine("MI210", "MI250", "MI300")
+	env.Facts["gpu.0.gfx"] = "gfx90a"
+	const rocr, hip, cuda = "ROCR_VISIBLE_DEVICES=", "HIP_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES="
+	for _, c := range []struct {
+		environ []string
+		want    string
+	}{
+		{nil, "gpu-a0 gpu-b1 gpu-c2"},
+		{[]string{rocr + "2,1"}, "gpu-c2 gpu-b1"},
+		{[]string{rocr + "2,GPU-b1", hip + "1"}, "gpu-b1"},
+		{[]string{hip + "1"}, "gpu-b1"},
+		{[]string{cuda + "1"}, "gpu-b1"},
+		{[]string{hip + "0", cuda + "1"}, "gpu-a0"},
+		{[]string{rocr}, "cpu"},
+		{[]string{rocr + "0", hip + "1"}, "cpu"},
+		{[]string{hip + "-1"}, "cpu"},
+	} {
+		if got := strings.Join(Of(env, c.environ, false), " "); got != c.want {
+			t.Errorf("%q: %s, want %s", c.environ, got, c.want)
+		}
+	}
+}
+
 func FuzzOf(f *testing.F) {
 	f.Add("0,1,GPU-a0,MIG-../../x")
 	f.Add(",")

@@ -7,6 +7,7 @@
 //
 // Facts of GPUs are those of the GPUs that a benchmark can see: CUDA_VISIBLE_DEVICES counts. Where there are several, it is
 // the least of them, so that what fits is right for each. A machine without a driver has none of them: gpu.count is 0.
+// They are those of NVIDIA's GPUs or, without its driver, of AMD's.
 //
 // A user may give facts other values (bench --fact gpu.memory=16GiB), to see what a sweep does on another machine. These are
 // stored with every run.

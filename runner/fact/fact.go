@@ -46,11 +46,12 @@ var facts = []Fact{
 		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".compute_capability") }),
 	},
 	{Name: "gpu.count", Kind: expression.Number, Meaning: "GPUs that a benchmark can see", read: gpuCount},
+	{Name: "gpu.gfx", Kind: expression.Text, Meaning: "instruction set of an AMD GPU, or of all with commas: gfx90a", read: textOfGPUs(".gfx")},
 	{
 		Name: "gpu.memory", Kind: expression.Number, Unit: "B", Meaning: "memory of a GPU, the smallest",
 		read: leastOfGPUs(func(r *reading, gpu string) (float64, string) { return r.number(gpu + ".memory") }),
 	},
-	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU, or of all with commas", read: gpuNames},
+	{Name: "gpu.name", Kind: expression.Text, Meaning: "name of the GPU, or of all with commas", read: textOfGPUs(".name")},
 	{
 		Name: "gpu.peak_bandwidth", Kind: expression.Number, Unit: "B/s",
 		Meaning: "highest bandwidth of its memory", read: leastOfGPUs(peakBandwidth),

@@ -43,6 +43,14 @@ func twoGPUs() schema.Env {
 	}, Missing: map[string]string{}}
 }
 
+// amd is a machine with one GPU of AMD's, whose memory has a bus of that width and that clock.
+func amd(width, clock string) schema.Env {
+	return schema.Env{OS: "linux", GPUCount: new(int64(1)), Facts: map[string]string{
+		"gpu.0.name": "AMD INSTINCT MI210", "gpu.0.gfx": "gfx90a", "gpu.0.uuid": "GPU-a", "gpu.0.memory": "68702699520",
+		"gpu.0.clock_memory_max": clock, "gpu.0.memory_bus_width": width,
+	}}
+}
+
 func TestValues(t *testing.T) {
 	none := schema.Env{OS: "linux", Facts: map[string]string{}, Missing: map[string]string{"gpu": "absent", "cpu.model": "permission"}}
 	limited := twoGPUs()
@@ -71,6 +79,13 @@ func TestValues(t *testing.T) {
 		{twoGPUs(), "CUDA_VISIBLE_DEVICES=MIG-x", "gpu.memory", nil, "absent"},
 		{partly, "", "gpu.memory", nil, "unsupported"},
 		{none, "", "gpu.count", 0.0, ""},
+		{twoGPUs(), "", "gpu.gfx", nil, "absent"},
+		{amd("4096", "1600"), "", "gpu.gfx", "gfx90a", ""},
+		{amd("4096", "1600"), "", "gpu.memory", 68702699520.0, ""},
+		{amd("4096", "1600"), "", "gpu.compute_capability", nil, "absent"},
+		{amd("4096", "1600"), "", "gpu.peak_bandwidth", 1638400000000.0, ""}, // 1.6 TB/s, as AMD gives it for the MI210
+		{amd("384", "1249"), "", "gpu.peak_bandwidth", nil, "unsupported"},   // GDDR6
+		{amd("4096", "1600"), "HIP_VISIBLE_DEVICES=-1", "gpu.count", 0.0, ""},
 		{none, "", "gpu.name", nil, "absent"},
 		{none, "", "gpu.peak_bandwidth", nil, "absent"},
 		{none, "", "cpu.model", nil, "permission"},

@@ -111,21 +111,24 @@ func gpuCount(r *reading) (any, string) {
 	return known(float64(len(gpus)), why)
 }
 
-func gpuNames(r *reading) (any, string) {
-	gpus, why := r.gpus()
-	var names []string
-	for _, gpu := range gpus {
-		name := r.env.Facts[gpu+".name"]
-		if name == "" {
-			return nil, r.why(gpu+".name", gpu)
+// textOfGPUs is a fact of the GPUs, each value once; NULL where one does not say.
+func textOfGPUs(fact string) func(*reading) (any, string) {
+	return func(r *reading) (any, string) {
+		gpus, why := r.gpus()
+		var texts []string
+		for _, gpu := range gpus {
+			text := r.env.Facts[gpu+fact]
+			if text == "" {
+				return nil, r.why(gpu+fact, gpu)
+			}
+			texts = append(texts, text)
 		}
-		names = append(names, name)
+		if len(texts) == 0 {
+			return nil, cmp.Or(why, absent)
+		}
+		slices.Sort(texts)
+		return strings.Join(slices.Compact(texts), ", "), ""
 	}
-	if len(names) == 0 {
-		return nil, cmp.Or(why, absent)
-	}
-	slices.Sort(names)
-	return strings.Join(slices.Compact(names), ", "), ""
 }
 
 // leastOfGPUs is the least of what the GPUs have; NULL where one does not say.
@@ -147,12 +150,19 @@ func leastOfGPUs(of func(r *reading, gpu string) (float64, string)) func(*readin
 	}
 }
 
-// peakBandwidth is computed as NVIDIA's deviceQuery does: two transfers a clock, over the whole width of the bus.
+// leastWidth is the least width, in bits, of the bus of a memory of the kind HBM, and more than others have.
+const leastWidth = 1024
+
+// peakBandwidth is computed as NVIDIA's deviceQuery does: two transfers a clock, over the whole width of the bus. For AMD that
+// holds of HBM: of GDDR its driver gives a clock that is a fraction of the one that transfers go by, and not which.
 func peakBandwidth(r *reading, gpu string) (float64, string) {
 	clock, why := r.number(gpu + ".clock_memory_max") // MHz
 	if why != "" {
 		return 0, why
 	}
 	width, why := r.number(gpu + ".memory_bus_width") // bits
+	if why == "" && width < leastWidth && r.env.Facts[gpu+".gfx"] != "" {
+		return 0, "unsupported"
+	}
 	return 2 * clock * 1e6 * width / 8, why
 }

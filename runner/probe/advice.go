@@ -66,7 +66,7 @@ func fineIf(fine bool, value string) verdict {
 	return verdict{state: StateAdvice, value: value}
 }
 
-// Advise judges a machine, in a fixed order, by what Read says about it. Checks of GPUs are there for each GPU.
+// Advise judges a machine, in a fixed order, by what Read says about it. Checks of GPUs are there for each GPU of NVIDIA's.
 func Advise(env schema.Env) []Advice {
 	var advice []Advice
 	for _, c := range hostChecks {
@@ -78,6 +78,9 @@ func Advise(env schema.Env) []Advice {
 		})
 	}
 	for i := range count(env.GPUCount) {
+		if env.Facts[fmt.Sprintf("gpu.%d.gfx", i)] != "" {
+			continue // what is asked here only NVIDIA's driver answers
+		}
 		for _, c := range deviceChecks {
 			advice = append(advice, c.apply(env, fmt.Sprintf("gpu.%d.", i)))
 		}

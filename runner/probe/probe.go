@@ -7,8 +7,8 @@
 // Cel; cgroup.cpu_max counts processors.
 //
 // The package changes no setting, starts no process but git and this program itself, writes no file, and reports
-// no variable of the environment that it does not know. It does not look for hardware of other makers than
-// NVIDIA's beyond the processor.
+// no variable of the environment that it does not know. Of GPUs it knows NVIDIA's, by their driver, and, on a machine
+// without that driver, AMD's, by the files of Linux: no others, and no state of AMD's that changes while it measures.
 package probe
 
 import (
@@ -41,7 +41,12 @@ func Read(ctx context.Context, opts Options) schema.Env {
 	host, code, devices := newFacts(), newFacts(), newFacts()
 	var wait sync.WaitGroup
 	wait.Go(func() { readGit(ctx, opts.Dir, code) })
-	wait.Go(func() { readDevices(ctx, opts.GPU, devices) })
+	wait.Go(func() {
+		readDevices(ctx, opts.GPU, devices)
+		if opts.GPU != nil {
+			readAMD(opts.Root, devices)
+		}
+	})
 	readHost(opts, host)
 	wait.Wait()
 	host.merge(code)

@@ -23,11 +23,11 @@ type Watcher struct {
 	lost  string // why the GPUs cannot be asked any more
 }
 
-// Watch starts watching a machine that env describes. Where it has GPUs, that starts another process of this program:
+// Watch starts watching a machine that env describes. Where it has GPUs of NVIDIA's, that starts another process of this program:
 // its main has to call Main.
 func Watch(env schema.Env) *Watcher {
 	w := &Watcher{root: systemRoot()}
-	if env.GPUCount != nil && *env.GPUCount > 0 {
+	if env.GPUCount != nil && *env.GPUCount > 0 && env.Facts["gpu.0.gfx"] == "" { // it asks NVIDIA's driver
 		w.start(watchRole)
 	}
 	return w
