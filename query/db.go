@@ -42,5 +42,13 @@ func (db *DB) Quiet() *DB { return &DB{db.stores.Quiet()} }
 // Close releases DuckDB. Nothing else may be called during or after it.
 func (db *DB) Close() error { return db.stores.Close() }
 
+// Beside are these stores where they are not those of another DB; nil where they are, or db is.
+func (db *DB) Beside(other *DB) *scan.Stores {
+	if db == nil || db == other {
+		return nil
+	}
+	return db.stores
+}
+
 // Stores are what the questions are asked of, for the packages below this one that ask more of them.
 func (db *DB) Stores() *scan.Stores { return db.stores }

@@ -16,8 +16,8 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/bisect"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/runner/worktree"
@@ -91,7 +91,7 @@ cannot be measured.`,
 type bisector struct {
 	*bench
 	flags     bisectFlags
-	threshold *compare.Threshold // nil: that of the sweep, or the usual one
+	threshold *threshold.Threshold // nil: that of the sweep, or the usual one
 	history   worktree.History
 	log       *bisect.Log
 	progress  *measuring.BisectProgress
@@ -107,7 +107,7 @@ func (b *bisector) read(args []string) (err error) {
 		return usageErrorf("--max-blocks: want at least %d, got %d", leastMaxBlocks, b.flags.maxBlocks)
 	}
 	if b.flags.threshold != "" {
-		threshold, err := compare.ThresholdOf(b.flags.threshold)
+		threshold, err := threshold.Parse(b.flags.threshold)
 		if err != nil {
 			return usageErrorf("--%w", err)
 		}
@@ -248,12 +248,12 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 // least is the smallest change that is one, in the scale of blocks: that of the command line, else that of the sweep,
 // else the usual one.
 func (b *bisector) least(s *bisect.Series) float64 {
-	given := map[string]compare.Threshold{}
-	if t, err := compare.ThresholdOf(b.sweep.Thresholds[s.Metric]); err == nil {
+	given := threshold.Set{}
+	if t, err := threshold.Parse(b.sweep.Thresholds[s.Metric]); err == nil {
 		given[s.Metric] = t
 	}
 	if b.threshold != nil {
 		given[s.Metric] = *b.threshold
 	}
-	return compare.ThresholdFor(given, s.Metric).In(s.Scale, s.Level())
+	return given.For(s.Metric).In(s.Scale, s.Level())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 )
 
 type compareFlags struct {
@@ -31,6 +32,11 @@ func newCompareCommand(a *app) *cobra.Command {
 one argument: session=last~1, commit=9f3c1d2, baseline=NAME, 'variant=a dim=64'.
 Without HEAD the two sides of sessions of bench --against are compared; in a
 filter that names no side, such a session stands for its newer side.
+
+A side may also be a file that ingest reads, which is not stored: a path, or
+file:PATH; git:REF:PATH is the file of a commit. A filter may follow. Earlier
+sessions are those of the store. Where a file does not say the machine, there is
+no verdict (docs/baselines.md).
 
 The run is what is repeated: a difference is called one where it is larger than
 what runs differ by, beyond chance among all points, and at least --threshold.
@@ -60,6 +66,7 @@ the exit status is 1 for a regression, else 0.`,
   neurolens compare --gate session=last
   neurolens compare --gate=regression --threshold 5% session=last
   neurolens compare session=last --metric latency,accuracy
+  neurolens compare git:main:reports/summary.json session=last
   neurolens compare --matrix variant=a session=last --metric latency,energy`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runCompare(a, cmd, f, args) },
 	}
@@ -106,23 +113,23 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 }
 
 // thresholds reads --threshold: a share or an amount, of one metric or of all.
-func thresholds(texts []string) (map[string]compare.Threshold, error) {
-	all := map[string]compare.Threshold{}
+func thresholds(texts []string) (threshold.Set, error) {
+	all := threshold.Set{}
 	for _, text := range texts {
 		metric, amount, found := strings.Cut(text, "=")
 		if !found {
 			metric, amount = "", text
 		}
-		threshold, err := compare.ThresholdOf(amount)
+		t, err := threshold.Parse(amount)
 		switch {
 		case err != nil && metric == "":
 			return nil, usageErrorf("--threshold %q: want a share (5%%), or METRIC=AMOUNT", text)
 		case err != nil:
 			return nil, usageErrorf("--%v", err)
-		case metric == "" && threshold.Absolute:
+		case metric == "" && t.Absolute:
 			return nil, usageErrorf("--threshold %q: without a metric it is a share: 5%%", text)
 		}
-		all[metric] = threshold
+		all[metric] = t
 	}
 	return all, nil
 }
@@ -137,7 +144,7 @@ func runCompare(a *app, cmd *cobra.Command, f compareFlags, args []string) error
 	if err != nil {
 		return err
 	}
-	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
+	return a.askSides(cmd, &req, func(db *query.DB, format string) error {
 		if output.ForPeople(format) {
 			req.Worst = compare.Verdicts
 		}

@@ -42,11 +42,11 @@ facts looked at (permutation tests, Westfall-Young). A fact that changes only
 between sessions is tested between sessions, and takes many of them. Measure
 about 10 runs a side or more: of fewer, no contrast stands out.
 
-BASE, HEAD, --metric, --threshold and --strict are those of compare. The point
-is the one that regressed most; where none did, the one that failed, changed or
-improved most; where nothing changed, that with the largest difference. To have
-another one explained, name it in BASE and HEAD: 'session=last bs=4'. The exit
-status does not say whether anything changed.`,
+BASE and HEAD, which may be files, --metric, --threshold and --strict are those
+of compare. The point is the one that regressed most; where none did, the one
+that failed, changed or improved most; where nothing changed, that with the
+largest difference. To have another one explained, name it in BASE and HEAD:
+'session=last bs=4'. The exit status does not say whether anything changed.`,
 		Example: `  neurolens explain session=last~1 session=last
   neurolens explain session=last --worst
   neurolens explain 'commit=9f3c1d2 bs=4' 'commit=4be77a1 bs=4' --metric energy`,
@@ -77,7 +77,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 	if req.Thresholds, err = thresholds(f.thresholds); err != nil {
 		return err
 	}
-	return a.askWithin(cmd, compareMemory, func(db *query.DB, format string) error {
+	return a.askSides(cmd, &req.Request, func(db *query.DB, format string) error {
 		x, err := explain.Explain(cmd.Context(), db, req)
 		if err != nil {
 			return err

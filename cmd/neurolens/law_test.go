@@ -74,6 +74,7 @@ var law = []struct {
 	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
+	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "runner/worktree"}, nil},
 	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},
@@ -172,7 +173,7 @@ var layers = [][]string{
 	{"query/answer", "query/files", "query/internal/fault", "query/judge", "query/scratch"},
 	{"query/report"},
 	{"query/guard", "query/internal/duck"},
-	{"query/filter", "query/internal/arrowio"},
+	{"query/filter", "query/internal/arrowio", "query/threshold"},
 	{"query/internal/scan"},
 	{"query/facts"},
 	{"query/internal/sides"},
@@ -183,7 +184,7 @@ var layers = [][]string{
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
 	{"cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},

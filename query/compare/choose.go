@@ -161,24 +161,30 @@ func (m *comparing) commonStrata() []string {
 
 // name reads what points are, where that is not known yet.
 func (m *comparing) name(ctx context.Context, all []*pairing) error {
-	var unnamed sides.Groups
+	unnamed := map[*scan.Reader]sides.Groups{}
 	for _, p := range all {
+		r := m.Reader
+		if p.head == nil {
+			r = m.ofBase
+		}
 		if g := p.either(); g.Point == nil {
-			unnamed = append(unnamed, g)
+			unnamed[r] = append(unnamed[r], g)
 		}
 	}
-	slices.SortStableFunc(unnamed, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
 	shared := sides.NewShared()
-	for some := range slices.Chunk(unnamed, namedAtOnce) {
-		if err := m.nameSome(ctx, some, shared); err != nil {
-			return err
+	for r, groups := range unnamed {
+		slices.SortStableFunc(groups, func(a, b *sides.Group) int { return cmp.Compare(a.First, b.First) })
+		for some := range slices.Chunk(groups, namedAtOnce) {
+			if err := nameSome(ctx, r, some, shared); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
 // nameSome reads what groups are: of the runs of the time in which these points first ran. They are in that order.
-func (m *comparing) nameSome(ctx context.Context, some sides.Groups, shared *sides.Shared) error {
+func nameSome(ctx context.Context, r *scan.Reader, some sides.Groups, shared *sides.Shared) error {
 	byID := map[string][]*sides.Group{}
 	for _, g := range some {
 		byID[g.PointID] = append(byID[g.PointID], g)
@@ -188,7 +194,7 @@ func (m *comparing) nameSome(ctx context.Context, some sides.Groups, shared *sid
 	if err != nil {
 		return err
 	}
-	src, during, args := m.Src, "", []any{slices.Collect(maps.Keys(byID))}
+	src, during, args := r.Src, "", []any{slices.Collect(maps.Keys(byID))}
 	if since > 0 { // each says when
 		src = src.Within(scan.Bounds{Since: since / 1000, Until: until/1000 + 1})
 		during = "started_at BETWEEN make_timestamptz($2::BIGINT) AND make_timestamptz($3::BIGINT)"
@@ -196,7 +202,7 @@ func (m *comparing) nameSome(ctx context.Context, some sides.Groups, shared *sid
 	}
 	text := "SELECT point, " + facts.IdentitySQL() + " FROM (SELECT *, coalesce(point_id, '') AS point FROM " + src.Scan(columns, during) +
 		") SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS point) USING (point) GROUP BY point"
-	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+	return r.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
 		for _, g := range byID[duck.Text(row[0])] {
 			g.ReadIdentity(row[1:], shared)
 		}

@@ -16,13 +16,23 @@ import (
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 )
 
 // Request asks for the difference between two selections of runs, point by point. Runs of purpose measure alone
 // are compared.
 type Request struct {
-	// Base and Head are filters. Without a Head, Base selects both sides of sessions that have two (bench --against).
+	// Base and Head are filters. Without a Head, Base selects both sides of sessions that have two (bench --against), unless
+	// these have stores of their own: there it is all runs.
 	Base, Head string
+
+	// BaseDB has the runs of Base, apart from those of Head, as where Base is a file that was read; nil: the stores that are
+	// asked have both. Earlier sessions are looked for there, in the stores of Head.
+	BaseDB *query.DB
+
+	// BaseFile and HeadFile are what the user calls the files that the runs of a side were read from: the Side has it in place
+	// of a filter. Empty: they are stored runs.
+	BaseFile, HeadFile string
 
 	// Axis and Reference, in place of Head, compare every value of an axis among the runs of Base with the one named.
 	Axis, Reference string
@@ -32,7 +42,7 @@ type Request struct {
 
 	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
 	// metric that is not among them has the one that the head's sweep gives it.
-	Thresholds map[string]Threshold
+	Thresholds threshold.Set
 
 	Rules judge.Rules
 
@@ -55,14 +65,6 @@ type Request struct {
 	Pages func([]Row) error
 }
 
-// Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
-// an amount in its unit of one that is compared by its difference.
-type Threshold struct {
-	Value    float64
-	Absolute bool
-	Unit     string // the stored unit of an amount; empty: that of the metric
-}
-
 // Side says what a side is.
 type Side = sides.Side
 
@@ -75,19 +77,20 @@ type Comparison struct {
 	Rows       []Row
 	Base, Head Side
 	Differs    []facts.Difference
-	Common     []string             // identity columns and, as param.NAME, parameters that are known to be equal in all points
-	Thresholds map[string]Threshold // of each of the metrics
-	Metrics    []string             // that were compared, as they were asked for, else ascending
-	Shared     map[string]Shared    // by metric; none where points were not judged relative to what they share
-	Points     []Point              // all of them, also those beyond the limit
-	NotNumbers map[string]int       // as in Listing
+	Common     []string          // identity columns and, as param.NAME, parameters that are known to be equal in all points
+	Thresholds threshold.Set     // of each of the metrics
+	Metrics    []string          // that were compared, as they were asked for, else ascending
+	Shared     map[string]Shared // by metric; none where points were not judged relative to what they share
+	Points     []Point           // all of them, also those beyond the limit
+	NotNumbers map[string]int    // as in Listing
 }
 
 // Compare compares two selections.
 //
 // Points match where all identity fields and the machine are equal, but for fields in which each side is constant and
 // the sides differ. It is an ErrInput if a selection has no runs, if a run is on both sides, and if no point of one side
-// has a match on the other.
+// has a match on the other; also if Base has stores of its own and runs of a session of Head. Of several machines in these
+// stores the ones of Head count, if it has any of them.
 func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error) {
 	return compare(ctx, db, &comparing{req: req, memory: memory{manyCompared}})
 }
@@ -100,8 +103,8 @@ func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error
 		return c, err
 	}
 	raised := false
-	err = db.Stores().Ask(ctx, func(r *scan.Reader) error {
-		m.Reader, m.chosen, m.names = r, nil, nil
+	err = db.Stores().AskBeside(ctx, m.req.BaseDB.Beside(db), func(r, base *scan.Reader) error {
+		m.Reader, m.ofBase, m.chosen, m.names = r, base, nil, nil
 		if !raised { // the next time there is more
 			if err := m.Conn.Raise(ctx, groupMemory); err != nil {
 				return err
@@ -158,8 +161,9 @@ func (m *comparing) rows(to []Row, points []*pairing) []Row {
 // comparing is a comparison in the making.
 type comparing struct {
 	*scan.Reader
+	ofBase     *scan.Reader // the same, unless the base has stores of its own
 	req        Request
-	given      map[string]Threshold // by the request, not by a sweep
+	given      threshold.Set // by the request, not by a sweep
 	memory     memory
 	axis       string // the field that the request's axis is
 	base, head *sides.Selected
@@ -173,17 +177,17 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	var c Comparison
-	base, err := m.facts(ctx, m.base)
+	base, err := m.base.Facts(ctx, m.ofBase)
 	if err != nil {
 		return Comparison{}, err
 	}
-	head, err := m.facts(ctx, m.head)
+	head, err := m.head.Facts(ctx, m.Reader)
 	if err != nil {
 		return Comparison{}, err
 	}
 	c.Base, c.Head = m.base.Side, m.head.Side
-	c.Differs = differences(base, head)
-	m.req.Thresholds = head.thresholds(m.given)
+	c.Differs = base.Differences(head)
+	m.req.Thresholds = thresholdsOf(head, m.given)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
 	}
@@ -200,11 +204,11 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	if !m.req.Absolute {
 		c.Shared = m.relative(families)
 	}
-	c.Thresholds = map[string]Threshold{}
+	c.Thresholds = threshold.Set{}
 	for _, f := range families {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
-			c.Thresholds[f.metric] = ThresholdFor(m.req.Thresholds, f.metric)
+			c.Thresholds[f.metric] = m.req.Thresholds.For(f.metric)
 		}
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
@@ -292,9 +296,28 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 	if len(m.base.Sel.NotNumbers)+len(m.head.Sel.NotNumbers) == 0 {
 		return nil, nil
 	}
+	if m.isBeside() {
+		of, err := m.CountNotNumbers(ctx, m.base.Sel)
+		if err != nil {
+			return nil, err
+		}
+		as, err := m.CountNotNumbers(ctx, m.head.Sel)
+		return added(of, as), err
+	}
 	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + sides.OrAll(m.base.Narrowed) + ") or (" + sides.OrAll(m.head.Narrowed) + ")"})
 	if err != nil {
 		return nil, err
 	}
 	return m.CountNotNumbers(ctx, sel)
+}
+
+// added are the sums of counts.
+func added(a, b map[string]int) map[string]int {
+	all := map[string]int{}
+	for _, counts := range []map[string]int{a, b} {
+		for name, n := range counts {
+			all[name] += n
+		}
+	}
+	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -211,8 +212,8 @@ func TestCompareThresholds(t *testing.T) {
 	n := 0
 	db := querytest.SealedRuns(t, slices.Concat(querytest.RunsOf(&n, 1, querytest.On("base", 1), wobble(1000)...), querytest.RunsOf(&n, 1, querytest.On("head", 1), wobble(1000)...)))
 	for metric, says := range map[string]string{"latency": "is in B, and it is measured in ns", "latancy": "which no point has; did you mean latency?"} {
-		threshold := compare.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
-		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Thresholds: map[string]compare.Threshold{metric: threshold}})
+		memory := threshold.Threshold{Value: 1 << 30, Absolute: true, Unit: "B"}
+		_, err := compare.Compare(context.Background(), db, compare.Request{Base: "session=last", Thresholds: threshold.Set{metric: memory}})
 		querytest.WantInput(t, err, says)
 	}
 }

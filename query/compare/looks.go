@@ -11,6 +11,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -40,7 +41,7 @@ func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Faili
 // called is at most the sum of those of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
 	points := sessionPoints(runs)
-	known := factValues{}
+	known := sides.Facts{}
 	plans := plannedLooks{}
 	for i := range runs {
 		r := &runs[i]
@@ -49,7 +50,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 		}
 		if r.Side == "head" {
 			for name, value := range r.Env.Facts {
-				known.add(map[string]string{"env." + name: value})
+				known.Add(map[string]string{"env." + name: value})
 			}
 		}
 	}
@@ -58,7 +59,7 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 		p.relate(unknown)
 		p.plan(plans)
 	}
-	judgeLooks(byMetric(points), known.thresholds(nil), judge.Rules{Gate: true})
+	judgeLooks(byMetric(points), thresholdsOf(known, nil), judge.Rules{Gate: true})
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
 		c := p.point()
@@ -178,7 +179,7 @@ func looksOf(text string) []int {
 }
 
 // plannedLooks reads which looks the sessions that both sides have were planned to have; nil where there were none.
-func (m *comparing) plannedLooks(ctx context.Context, known factValues) (plannedLooks, error) {
+func (m *comparing) plannedLooks(ctx context.Context, known sides.Facts) (plannedLooks, error) {
 	if known["env."+schema.FactLooks] == nil {
 		return nil, nil
 	}
@@ -238,7 +239,7 @@ func (p *pairing) plan(plans plannedLooks) {
 
 // judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
 // that were not planned to be looked at more than once among all as they are.
-func judgeLooks(families []family, thresholds map[string]Threshold, rules judge.Rules) {
+func judgeLooks(families []family, thresholds threshold.Set, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
 		for _, p := range f.points {

@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/querytest"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -106,19 +107,19 @@ func TestCompareMetrics(t *testing.T) {
 	runs = append(runs, querytest.RunsOf(&n, 1, querytest.On("head", 1), 1001)...)
 	db := querytest.SealedRuns(t, runs)
 	for _, c := range []struct {
-		thresholds map[string]compare.Threshold
+		thresholds threshold.Set
 		metric     string
 		verdict    judge.Verdict
 		change     float64
 		deadZone   float64
 	}{
 		{nil, "rmse", judge.Regressed, .002, 0},
-		{map[string]compare.Threshold{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
-		{map[string]compare.Threshold{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
+		{threshold.Set{"rmse": {Value: .01, Absolute: true}}, "rmse", judge.Unchanged, .002, .01},
+		{threshold.Set{"": {Value: .5}}, "rmse", judge.Regressed, .002, 0},
 		{nil, "peak_memory", judge.Regressed, 1, .02},
-		{map[string]compare.Threshold{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 1, 256},
-		{map[string]compare.Threshold{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
-		{map[string]compare.Threshold{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
+		{threshold.Set{"peak_memory": {Value: 1 << 20, Absolute: true}}, "peak_memory", judge.Unchanged, 1, 256},
+		{threshold.Set{"": {Value: 2}}, "peak_memory", judge.Unchanged, 1, 2},
+		{threshold.Set{"latency": {Value: 2}}, "peak_memory", judge.Regressed, 1, .02},
 	} {
 		got := mustCompare(t, db, compare.Request{Base: "session=last", Metrics: []string{"latency", c.metric}, Thresholds: c.thresholds})
 		row := slices.IndexFunc(got.Rows, func(r compare.Row) bool { return r.Metric == c.metric })
@@ -161,7 +162,7 @@ func TestCompareSweepThresholds(t *testing.T) {
 		t.Errorf("%s, dead zone %s", cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
 	}
 	for _, metric := range []string{"latency", ""} {
-		given := map[string]compare.Threshold{metric: {Value: .05}}
+		given := threshold.Set{metric: {Value: .05}}
 		if got := mustCompare(t, db, compare.Request{Base: "session=last", Thresholds: given}); cellOf(got, 0, "verdict") != "regressed" {
 			t.Errorf("with a threshold of %q: %s, dead zone %s", metric, cellOf(got, 0, "verdict"), cellOf(got, 0, "dead_zone"))
 		}

@@ -114,7 +114,7 @@ func (m *comparing) histories(ctx context.Context, matched []*pairing, metric st
 		return nil
 	}
 	known := len(m.base.Sessions)
-	if m.Src.Counted > m.base.Runs+m.head.Runs { // there are others
+	if m.isBeside() || m.Src.Counted > m.base.Runs+m.head.Runs { // there are others
 		var err error
 		if known, err = m.knownSessions(ctx); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -77,7 +78,7 @@ func (p *pairing) sidesApart() int64 {
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
-func (p *pairing) toJudge(thresholds map[string]Threshold) judge.Pair {
+func (p *pairing) toJudge(thresholds threshold.Set) judge.Pair {
 	if !p.whole() {
 		return judge.Pair{}
 	}
@@ -211,24 +212,8 @@ func (p *pairing) barred() judge.Reason {
 
 // deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
 // difference has none unless it is given.
-func (p *pairing) deadZone(thresholds map[string]Threshold) float64 {
-	return ThresholdFor(thresholds, p.name).In(schema.ScaleOf(p.name), p.base.Level())
-}
-
-// ThresholdFor is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
-// metrics for which none is given.
-func ThresholdFor(thresholds map[string]Threshold, metric string) Threshold {
-	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
-	if t, ok := thresholds[metric]; ok {
-		return t
-	}
-	if t, ok := thresholds[""]; ok && t.Absolute == byDifference {
-		return t
-	}
-	if byDifference {
-		return Threshold{Absolute: true}
-	}
-	return Threshold{Value: judge.DefaultThreshold}
+func (p *pairing) deadZone(thresholds threshold.Set) float64 {
+	return thresholds.For(p.name).In(schema.ScaleOf(p.name), p.base.Level())
 }
 
 // resolution is the step in which the metric was read, in the scale in which it is compared: that of the clock, where runs say

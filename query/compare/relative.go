@@ -8,6 +8,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -59,7 +60,7 @@ func relatable(points []*pairing) (some []*pairing) {
 
 // nameControls finds which points the head's sweep names as controls. Of very many runs it takes the word of those whose facts
 // were read.
-func (m *comparing) nameControls(ctx context.Context, families []family, head factValues) error {
+func (m *comparing) nameControls(ctx context.Context, families []family, head sides.Facts) error {
 	if head["env."+schema.FactControl] == nil {
 		return nil
 	}

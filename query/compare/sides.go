@@ -1,11 +1,13 @@
 package compare
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/internal/duck"
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
@@ -30,22 +32,63 @@ func (m *comparing) sides(ctx context.Context) error {
 		word := m.req.Axis + "=" + m.req.Reference
 		base, head = sides.Both(m.req.Base, word), sides.Both(m.req.Base, "not "+word)
 		names = [2]string{word, "not " + word}
-	case strings.TrimSpace(m.req.Head) == "":
+	case strings.TrimSpace(m.req.Head) == "" && !m.isBeside():
 		base, head = sides.Both(m.req.Base, "side=base"), sides.Both(m.req.Base, "side=head")
 		names = [2]string{"side=base", "side=head"}
 	}
 	var err error
-	if m.base, err = m.side(ctx, names[0], base); err != nil {
+	if m.base, err = m.side(ctx, m.ofBase, names[0], base); err != nil {
 		return err
 	}
-	if m.head, err = m.side(ctx, names[1], head); err != nil {
+	if m.head, err = m.side(ctx, m.Reader, names[1], head); err != nil {
 		return err
 	}
+	if m.isBeside() {
+		if err := m.sameMachines(ctx, names[0]); err != nil {
+			return err
+		}
+	}
+	m.base.Filter, m.head.Filter = cmp.Or(m.req.BaseFile, m.base.Filter), cmp.Or(m.req.HeadFile, m.head.Filter)
 	return m.apart(ctx)
+}
+
+// isBeside tells whether the base has stores of its own.
+func (m *comparing) isBeside() bool { return m.ofBase != m.Reader }
+
+// fileOf is the file that the runs are of which are read there; empty: they are stored ones.
+func (m *comparing) fileOf(r *scan.Reader) string {
+	if r == m.ofBase {
+		return m.req.BaseFile
+	}
+	return m.req.HeadFile
+}
+
+// sameMachines leaves of a base of several machines those that the head has: a file may be of all machines that there are, and
+// what another one did is not missing on this one.
+func (m *comparing) sameMachines(ctx context.Context, name string) error {
+	shared := slices.DeleteFunc(slices.Clone(m.base.Machines), func(machine string) bool {
+		_, there := slices.BinarySearch(m.head.Machines, machine)
+		return !there
+	})
+	if len(shared) == 0 || len(shared) == len(m.base.Machines) {
+		return nil
+	}
+	for i, machine := range shared {
+		shared[i] = filter.Quote(machine)
+	}
+	var err error
+	m.base, err = m.side(ctx, m.ofBase, name, sides.Both(m.base.Narrowed, "machine="+strings.Join(shared, ",")))
+	return err
 }
 
 // apart refuses runs that are on both sides: what is compared with itself does not differ.
 func (m *comparing) apart(ctx context.Context) error {
+	if m.isBeside() {
+		if m.sameSessions() {
+			return fault.Input("compare: BASE and HEAD have runs of the same session: want a HEAD that was measured after BASE was written")
+		}
+		return nil
+	}
 	if !m.sameSessions() && !(m.base.Sessionless() && m.head.Sessionless()) {
 		return nil
 	}
@@ -65,26 +108,26 @@ func (m *comparing) apart(ctx context.Context) error {
 }
 
 // side finds the runs of a side.
-func (m *comparing) side(ctx context.Context, name, filter string) (*sides.Selected, error) {
-	s, err := sides.Select(ctx, m.Reader, filter)
+func (m *comparing) side(ctx context.Context, r *scan.Reader, name, filter string) (*sides.Selected, error) {
+	s, err := sides.Select(ctx, r, filter)
 	if err != nil {
 		return nil, err
 	}
 	if named := slices.ContainsFunc(s.Sel.Columns, func(c *schema.Column) bool { return c.Name == "side" }); s.Has("base") && s.Has("head") && !named {
 		// Both sides of a session together are neither: the newer one is meant.
-		if s, err = sides.Select(ctx, m.Reader, sides.Both(filter, "not side=base")); err != nil {
+		if s, err = sides.Select(ctx, r, sides.Both(filter, "not side=base")); err != nil {
 			return nil, err
 		}
 	}
 	s.Filter = filter
 	if s.Runs == 0 {
-		if err := m.Check(ctx, s.Sel.Unsure); err != nil {
+		if err := r.Check(ctx, s.Sel.Unsure); err != nil {
 			return nil, err
 		}
 		if strings.HasPrefix(name, "side=") {
-			return nil, fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", nameOf("the store", m.req.Base))
+			return nil, fault.Input("compare: %s has no runs of two sides (bench --against makes them): want BASE and HEAD", cmp.Or(m.fileOf(r), nameOf("the store", m.req.Base)))
 		}
-		return nil, fault.Input("compare: %s matches no run (%s)", nameOf(name, filter), m.sessionsKnown(ctx))
+		return nil, fault.Input("compare: %s matches no run (%s)", cmp.Or(m.fileOf(r), nameOf(name, filter)), sessionsKnown(ctx, r))
 	}
 	return s, nil
 }
@@ -98,9 +141,9 @@ func nameOf(name, filter string) string {
 }
 
 // sessionsKnown says how many sessions there are to choose from.
-func (m *comparing) sessionsKnown(ctx context.Context) string {
+func sessionsKnown(ctx context.Context, r *scan.Reader) string {
 	session := []*schema.Column{schema.RunColumn("session_id")}
-	row, err := m.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + m.Src.Scan(session, "")})
+	row, err := r.Conn.One(ctx, duck.Statement{SQL: "SELECT count(DISTINCT session_id) FROM " + r.Src.Scan(session, "")})
 	if err != nil || len(row) == 0 {
 		return "no session is known"
 	}

@@ -38,10 +38,11 @@ type startedRun struct {
 // contrasts looks for facts by which the runs of the sides differ from one another.
 func (x *explaining) contrasts(ctx context.Context, filters ...string) error {
 	var read []startedRun
-	err := x.db.Stores().Ask(ctx, func(r *scan.Reader) error {
+	err := x.db.Stores().AskBeside(ctx, x.req.BaseDB.Beside(x.db), func(head, base *scan.Reader) error {
+		readers := [2]*scan.Reader{base, head}
 		read = nil
 		for i, filter := range filters {
-			side, err := x.contrastRuns(ctx, r, filter)
+			side, err := x.contrastRuns(ctx, readers[i], filter)
 			if err != nil {
 				return err
 			}

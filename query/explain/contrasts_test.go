@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -106,11 +107,11 @@ func TestExplainContrast(t *testing.T) {
 func TestExplainContrastThreshold(t *testing.T) {
 	t.Parallel()
 	dir := querytest.NewStore(t, contrastedRuns(false)...)
-	for threshold, want := range map[float64]any{.02: "explains", 20: "noise"} {
-		x := explainContrasts(t, explain.Request{Request: compare.Request{Thresholds: map[string]compare.Threshold{"": {Value: threshold}}}}, dir)
+	for share, want := range map[float64]any{.02: "explains", 20: "noise"} {
+		x := explainContrasts(t, explain.Request{Request: compare.Request{Thresholds: threshold.Set{"": {Value: share}}}}, dir)
 		at := slices.IndexFunc(x.Rows, func(row explain.Row) bool { return fieldOf(row, "name") == "os_kernel=6.9" })
 		if at < 0 || fieldOf(x.Rows[at], "verdict") != want {
-			t.Errorf("threshold %g: row %d of %v, want %s", threshold, at, x.Rows, want)
+			t.Errorf("threshold %g: row %d of %v, want %s", share, at, x.Rows, want)
 		}
 	}
 }

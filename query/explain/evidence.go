@@ -135,7 +135,7 @@ func (x *explaining) stages(seen [2]sideOfPoint) {
 	for _, stage := range explainedStages {
 		p := judge.Pair{
 			Base: seen[0].stages[string(stage)], Head: seen[1].stages[string(stage)],
-			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(compare.ThresholdFor(x.req.Thresholds, string(stage)).Value),
+			Confounded: x.confounded, Lower: true, DeadZone: math.Log1p(x.req.Thresholds.For(string(stage)).Value),
 		}
 		if !slices.Equal(x.Comparison.Base.Machines, x.Comparison.Head.Machines) {
 			p.Barred = judge.Machines

@@ -62,6 +62,35 @@ func (s *Stores) ask(ctx context.Context, list func() (*Sources, error), do func
 	})
 }
 
+// besideTables is what the names of the tables of other stores begin with, where two are read for one question.
+const besideTables = "beside_"
+
+// AskBeside is Ask about the runs of these stores and, apart from them, about those of others: a run that both have is one
+// of each. Where there are no others, both readers are the same.
+func (s *Stores) AskBeside(ctx context.Context, others *Stores, do func(r, beside *Reader) error) error {
+	if others == nil {
+		return s.Ask(ctx, func(r *Reader) error { return do(r, r) })
+	}
+	list := func() (*Sources, error) {
+		src, err := s.list(time.Time{})
+		if err != nil {
+			return nil, err
+		}
+		if src.beside, err = others.list(time.Time{}); err != nil {
+			return nil, err
+		}
+		src.beside.Tables = besideTables
+		return src, nil
+	}
+	return s.ask(ctx, list, func(r *Reader) error {
+		beside := &Reader{Conn: r.Conn, Src: r.Src.beside}
+		if err := beside.Settle(ctx); err != nil {
+			return err
+		}
+		return do(r, beside)
+	})
+}
+
 // Elsewhere is Ask for a question that is asked in an engine of its own: it calls do with the sources alone.
 func (s *Stores) Elsewhere(ctx context.Context, do func(src *Sources) error) error {
 	return retry(ctx, ahead(func() (*Sources, error) { return s.list(time.Time{}) }), do)
@@ -126,7 +155,7 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 			return err
 		}
 		err = do(s)
-		if damaged := s.footers.wait(); damaged != nil {
+		if damaged := s.damaged(); damaged != nil {
 			return damaged
 		}
 		if err == nil {
@@ -136,7 +165,7 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 		if !errors.As(err, &engine) || slices.Contains(neverOfFiles, engine.Kind) {
 			return err
 		}
-		gone, ok := s.vanished()
+		in, gone, ok := s.vanished()
 		if !ok && engine.Kind == duckdb.ErrorTypePermission {
 			return err
 		}
@@ -146,7 +175,7 @@ func retry(ctx context.Context, list func() (*Sources, error), do func(*Sources)
 		case !ok:
 			return s.blame(ctx, err)
 		}
-		err = fault.Store(s.Stores[gone.store].dir, fmt.Errorf("%s: %w", s.path(gone), fs.ErrNotExist))
+		err = fault.Store(in.Stores[gone.store].dir, fmt.Errorf("%s: %w", in.path(gone), fs.ErrNotExist))
 	}
 	return err
 }

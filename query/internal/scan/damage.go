@@ -15,22 +15,39 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// vanished finds a file that is no longer there.
-func (s *Sources) vanished() (*file, bool) {
+// vanished finds a file that is no longer there, and the sources that named it.
+func (s *Sources) vanished() (in *Sources, gone *file, ok bool) {
 	for _, files := range [][]file{s.Live, s.Read} {
 		for i := range files {
 			if _, err := os.Lstat(s.path(&files[i])); errors.Is(err, fs.ErrNotExist) {
-				return &files[i], true
+				return s, &files[i], true
 			}
 		}
 	}
-	return nil, false
+	if s.beside != nil {
+		return s.beside.vanished()
+	}
+	return nil, nil, false
+}
+
+// damaged is what is wrong with the footers of the files that were read.
+func (s *Sources) damaged() error {
+	err := s.footers.wait()
+	if err == nil && s.beside != nil {
+		err = s.beside.footers.wait()
+	}
+	return err
 }
 
 // blame turns an error of DuckDB that comes from a file into one that names it and wraps schema.ErrDamaged or, where
 // the file cannot be read at all, the error of the file system. Other errors stay as they are. It reads every file, the
 // ones that the error names first, which is slow, but happens only where a question could not be answered.
 func (s *Sources) blame(ctx context.Context, cause error) error {
+	if s.beside != nil {
+		if err := s.beside.blame(ctx, cause); err != cause {
+			return err
+		}
+	}
 	files := slices.Concat(s.Live, s.Read, s.Beside(schema.Samples), s.Beside(schema.Ops))
 	paths := s.Paths(files)
 	message := cause.Error()

@@ -38,7 +38,7 @@ func (r *Reader) Settle(ctx context.Context) error {
 
 // temporary is the word for tables that belong to the connection: those without a schema of their own.
 func (r *Reader) temporary() string {
-	if r.Src.Tables == "" {
+	if !strings.HasSuffix(r.Src.Tables, ".") {
 		return "TEMP "
 	}
 	return ""

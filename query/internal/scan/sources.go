@@ -44,6 +44,7 @@ type Sources struct {
 	lossy   bool         // some have lost samples or ops, which the table lost_rows names
 
 	footers *footerChecks // of what is read; nil: none
+	beside  *Sources      // of other stores, read for the same question; nil: none
 }
 
 // list names the files of all runs that started since a time (the zero time: of all), what packs stand for them, and

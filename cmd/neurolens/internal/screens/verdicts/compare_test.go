@@ -14,6 +14,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -28,7 +29,7 @@ func slower(metric string, verdict judge.Verdict) compare.Row {
 }
 
 // comparedText is the screen of two points, of three.
-func comparedText(better string, threshold compare.Threshold, common ...string) string {
+func comparedText(better string, least threshold.Threshold, common ...string) string {
 	c := compare.Comparison{Points: []compare.Point{{Verdict: compare.Failed}}} // that has no metric
 	for i := range 2 {
 		row := slower("latency", judge.Regressed)
@@ -38,7 +39,7 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 	}
 	c.Points = append(c.Points, compare.Point{Metric: "latency", Verdict: judge.Unchanged, Better: better})
 	c.Metrics, c.Common = []string{"latency"}, common
-	c.Thresholds = map[string]compare.Threshold{"latency": threshold}
+	c.Thresholds = threshold.Set{"latency": least}
 	r := wording.Reader{Now: time.Date(2026, 10, 1, 0, 0, 0, 0, time.Local), Width: 80}
 	var b bytes.Buffer
 	Comparison{Reader: r, C: &c}.View().Render(&b, 80, false)
@@ -47,15 +48,15 @@ func comparedText(better string, threshold compare.Threshold, common ...string) 
 
 // The heading is about all points, not about those that are shown.
 func TestCompareHeading(t *testing.T) {
-	two := compare.Threshold{Value: .02}
+	two := threshold.Threshold{Value: .02}
 	for _, x := range []struct {
 		text, heading, below string
 	}{
 		{comparedText("lower", two, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 2.0 % is no change", ""},
 		{comparedText("lower", two, "benchmark"), "gemm · latency, lower is better; less than 2.0 % is no change", "all of the points below: fp16 · dim=64"},
-		{comparedText("lower", compare.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
-		{comparedText("", compare.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
-		{comparedText("lower", compare.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
+		{comparedText("lower", threshold.Threshold{Value: 2e4, Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better; less than 20.0 µs is no change", ""},
+		{comparedText("", threshold.Threshold{Value: .05}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency; less than 5.0 % is no change", ""},
+		{comparedText("lower", threshold.Threshold{Absolute: true}, "benchmark", "precision", "param.dim"), "gemm · fp16 · dim=64 · latency, lower is better", ""},
 	} {
 		heading, _, _ := strings.Cut(x.text, "\nbase ")
 		if heading = strings.ReplaceAll(heading, "\n", " "); heading != x.heading {
@@ -282,7 +283,7 @@ func TestCompareAlike(t *testing.T) {
 // What is said relative to what all points share stands beside the change, and says to what; nothing is said where nothing is
 // known.
 func TestCompareRelativeColumn(t *testing.T) {
-	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: map[string]compare.Threshold{"latency": {Value: .02}}}
+	c := compare.Comparison{Metrics: []string{"latency"}, Thresholds: threshold.Set{"latency": {Value: .02}}}
 	add := func(size int64, verdict judge.Verdict, relative *compare.Relative) {
 		row := slower("latency", verdict)
 		if row.Identity.BatchSize, row.Relative = &size, relative; relative != nil {

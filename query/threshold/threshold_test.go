@@ -1,15 +1,15 @@
-package compare_test
+package threshold_test
 
 import (
 	"testing"
 
-	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/threshold"
 )
 
-func TestThresholdOf(t *testing.T) {
+func TestParse(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]compare.Threshold{
+	for text, want := range map[string]threshold.Threshold{
 		"5%":         {Value: .05},
 		"0.5 %":      {Value: .005},
 		"0%":         {},
@@ -19,7 +19,7 @@ func TestThresholdOf(t *testing.T) {
 		"2000000 ns": {Value: 2e6, Absolute: true, Unit: "ns"},
 		"64MiB":      {Value: 64 << 20, Absolute: true, Unit: "B"},
 	} {
-		if got, err := compare.ThresholdOf(text); err != nil || got != want {
+		if got, err := threshold.Parse(text); err != nil || got != want {
 			t.Errorf("%s: got %+v, %v, want %+v", text, got, err, want)
 		}
 	}
@@ -33,7 +33,7 @@ func TestThresholdOf(t *testing.T) {
 		"5% or so": `unit "% or so" is not known`,
 		"2 parsec": `unit "parsec" is not known`,
 	} {
-		_, err := compare.ThresholdOf(text)
+		_, err := threshold.Parse(text)
 		querytest.WantInput(t, err, says)
 	}
 }

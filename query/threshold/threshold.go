@@ -1,19 +1,25 @@
-package compare
+// Package threshold has the differences that nobody wants to hear of: what a change has to be at least, to be one.
+package threshold
 
 import (
 	"math"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/schema"
 )
 
-// thresholdFact begins the facts of runs that say what their sweep calls no difference, as ThresholdOf reads it; the
-// metric follows.
-const thresholdFact = "runner.threshold."
+// Threshold is a difference that nobody wants to hear of: a share (0.05) of a metric that is compared by its ratio, or
+// an amount in its unit of one that is compared by its difference.
+type Threshold struct {
+	Value    float64
+	Absolute bool
+	Unit     string // the stored unit of an amount; empty: that of the metric
+}
 
-// ThresholdOf reads a threshold: a share (5%), or an amount (0.001, 2 ms), which without a unit is one in the stored unit.
+// Parse reads a threshold: a share (5%), or an amount (0.001, 2 ms), which without a unit is one in the stored unit.
 // Anything else is an ErrInput, and so is what is below 0 or not finite.
-func ThresholdOf(text string) (Threshold, error) {
+func Parse(text string) (Threshold, error) {
 	q, err := schema.ParseQuantity(text)
 	if err != nil || q.Value < 0 {
 		return Threshold{}, fault.Input("threshold %q: want a share (5%%) or an amount (0.001, 2 ms)", fault.Brief(text))
@@ -44,4 +50,23 @@ func (t Threshold) In(scale schema.Scale, level float64) float64 {
 		return t.Value * math.Abs(level)
 	}
 	return math.Log1p(t.Value)
+}
+
+// Set has thresholds by metric; that of the empty name is for all others.
+type Set map[string]Threshold
+
+// For is the one that counts for a metric: its own, else the general one, if that is of its kind, else that of
+// metrics for which none is given.
+func (s Set) For(metric string) Threshold {
+	byDifference := schema.ScaleOf(metric) == schema.ScaleDifference
+	if t, ok := s[metric]; ok {
+		return t
+	}
+	if t, ok := s[""]; ok && t.Absolute == byDifference {
+		return t
+	}
+	if byDifference {
+		return Threshold{Absolute: true}
+	}
+	return Threshold{Value: judge.DefaultThreshold}
 }

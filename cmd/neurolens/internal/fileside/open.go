@@ -1,0 +1,98 @@
+package fileside
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/ingest/foreign/formats"
+	"github.com/neurolens/neurolens/ingest/imports"
+	"github.com/neurolens/neurolens/runner/worktree"
+)
+
+// Read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store. Files that
+// are not understood as a whole are refused: a comparison of the rest would pass over what is gone. The error is one line about
+// what is wrong with the file, but for what is wrong with dir.
+func (r Reference) Read(ctx context.Context, dir, writer string) (store string, err error) {
+	file := r.Path
+	if r.Commit != "" {
+		content, err := worktree.ReadFile(ctx, ".", r.Commit, r.Path)
+		if err != nil {
+			return "", err
+		}
+		file = filepath.Join(dir, "file", path.Base(r.Path))
+		if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			return "", err
+		}
+	}
+	store = filepath.Join(dir, "store")
+	if err := fill(ctx, store, file, writer); err != nil {
+		return "", fmt.Errorf("reading %s: %w", r.name(), err)
+	}
+	return store, nil
+}
+
+// name is what to call the file in an error.
+func (r Reference) name() string {
+	if r.Commit != "" {
+		return gitPrefix + r.Commit + ":" + r.Path
+	}
+	return r.Path
+}
+
+// fill makes a store of a file.
+func fill(ctx context.Context, dir, file, writer string) error {
+	sources, err := foreign.Sources([]string{file}, nil)
+	if err != nil {
+		return cmp.Or(errors.Unwrap(err), err) // without the path, which the message has already
+	}
+	if err := ingest.Init(dir); err != nil {
+		return err
+	}
+	store, err := ingest.Open(dir, writer)
+	if err != nil {
+		return err
+	}
+	reading := imports.New(sources, imports.Options{Formats: formats.All()}, unwatched{})
+	done, err := reading.Into(ctx, store)
+	if err := errors.Join(err, store.Close()); err != nil {
+		return err
+	}
+	if reading.Incomplete() {
+		return whyIncomplete(reading.Reports)
+	}
+	if done.Added == 0 {
+		return errors.New("it has no run")
+	}
+	return nil
+}
+
+// whyIncomplete is the first reason for which something was not read.
+func whyIncomplete(reports []imports.Report) error {
+	for _, report := range reports {
+		switch {
+		case len(report.Refusals) > 0:
+			return fmt.Errorf("%s (%d refused in all; ingest FILE stores the others)", report.Refusals[0], report.Refused)
+		case report.Why != "" && report.State != imports.Side:
+			return errors.New(report.Why)
+		}
+	}
+	return errors.New("nothing in it could be read")
+}
+
+// unwatched is for a reading that nobody watches.
+type unwatched struct{}
+
+func (unwatched) Add(foreign.Source)     {}
+func (unwatched) File(int)               {}
+func (unwatched) Reading(*foreign.Input) {}
+func (unwatched) Run()                   {}

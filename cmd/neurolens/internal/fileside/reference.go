@@ -1,0 +1,83 @@
+// Package fileside reads a side of a comparison from a file in place of stored runs: one on the disk, or one of a commit.
+//
+// Parse tells the name of a file from a filter. Open reads the file with the readers of package ingest into a private store,
+// which questions are asked of as of any other; the user's store is not written.
+package fileside
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// What a reference begins with. A filter of a parameter that is called so begins with param.
+const (
+	gitPrefix  = "git:"
+	filePrefix = "file:"
+)
+
+// Reference names a file of which the runs of a side are read.
+type Reference struct {
+	Commit string // that has the file; empty: it is on the disk
+	Path   string
+	Filter string // of its runs; empty: all
+}
+
+// Parse reads a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
+// exists and cannot be a filter, which has an operator in every condition. A filter of the file's runs may follow.
+func Parse(side string) (r Reference, isFile bool, err error) {
+	if text, ok := strings.CutPrefix(side, gitPrefix); ok {
+		ref, rest, found := strings.Cut(text, ":")
+		r.Path, r.Filter = split(rest)
+		if r.Commit = ref; !found || ref == "" || r.Path == "" {
+			return r, true, fmt.Errorf("%q: want git:REF:PATH, as git:main:reports/summary.json", side)
+		}
+		return r, true, nil
+	}
+	text, ok := strings.CutPrefix(side, filePrefix)
+	if !ok && (isCondition(side) || side == "") {
+		first, _ := split(side)
+		if isCondition(first) || !exists(first) {
+			return Reference{}, false, nil
+		}
+	}
+	if !ok && !isCondition(side) && !exists(side) {
+		if strings.ContainsAny(side, "./") {
+			return r, true, fmt.Errorf("%q: there is no such file, and a filter is KEY=VALUE", side)
+		}
+		return Reference{}, false, nil
+	}
+	if exists(text) {
+		return Reference{Path: text}, true, nil
+	}
+	if r.Path, r.Filter = split(text); r.Path == "" {
+		return r, true, fmt.Errorf("%q: want file:PATH", side)
+	}
+	return r, true, nil
+}
+
+// split parts a path from the filter behind it, which begins with the first word that can be one.
+func split(text string) (path, filter string) {
+	for at := 0; at < len(text); at++ {
+		if text[at] != ' ' {
+			continue
+		}
+		rest := strings.TrimLeft(text[at:], " ")
+		word, _, _ := strings.Cut(rest, " ")
+		if isCondition(word) {
+			return strings.TrimSpace(text[:at]), rest
+		}
+	}
+	return strings.TrimSpace(text), ""
+}
+
+// isCondition tells whether a text has what every condition of a filter has.
+func isCondition(text string) bool {
+	return strings.ContainsAny(text, "=<>~!()") || slices.Contains([]string{"not", "or", "and"}, text)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
