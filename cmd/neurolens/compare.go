@@ -108,30 +108,8 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 			return req, usageErrorf("compare: want BASE and HEAD, or one selection of two sides, got %d arguments; quote a filter of several words", len(args))
 		}
 	}
-	req.Thresholds, err = thresholds(f.thresholds)
+	req.Thresholds, err = threshold.ParseSet(f.thresholds)
 	return req, err
-}
-
-// thresholds reads --threshold: a share or an amount, of one metric or of all.
-func thresholds(texts []string) (threshold.Set, error) {
-	all := threshold.Set{}
-	for _, text := range texts {
-		metric, amount, found := strings.Cut(text, "=")
-		if !found {
-			metric, amount = "", text
-		}
-		t, err := threshold.Parse(amount)
-		switch {
-		case err != nil && metric == "":
-			return nil, usageErrorf("--threshold %q: want a share (5%%), or METRIC=AMOUNT", text)
-		case err != nil:
-			return nil, usageErrorf("--%v", err)
-		case metric == "" && t.Absolute:
-			return nil, usageErrorf("--threshold %q: without a metric it is a share: 5%%", text)
-		}
-		all[metric] = t
-	}
-	return all, nil
 }
 
 // needsAll tells whether a table takes every point.

@@ -10,6 +10,7 @@ import (
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/runner/prepare"
 	"github.com/neurolens/neurolens/runner/probe"
 )
@@ -74,7 +75,7 @@ func runExplain(a *app, cmd *cobra.Command, f explainFlags, args []string) error
 		req.Metrics = []string{f.metric}
 	}
 	var err error
-	if req.Thresholds, err = thresholds(f.thresholds); err != nil {
+	if req.Thresholds, err = threshold.ParseSet(f.thresholds); err != nil {
 		return err
 	}
 	return a.askSides(cmd, &req.Request, func(db *query.DB, format string) error {

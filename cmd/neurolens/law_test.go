@@ -74,7 +74,7 @@ var law = []struct {
 	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
-	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "runner/worktree"}, nil},
+	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "query", "query/compare", "runner/worktree"}, nil},
 	{"cmd/neurolens/internal/project", []string{"schema"}, []string{"go.yaml.in/yaml"}},
 	{"cmd/neurolens/internal/completion", nil, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/term", nil, []string{"github.com/charmbracelet/x/ansi"}},

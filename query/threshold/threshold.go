@@ -3,6 +3,7 @@ package threshold
 
 import (
 	"math"
+	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/judge"
@@ -69,4 +70,26 @@ func (s Set) For(metric string) Threshold {
 		return Threshold{Absolute: true}
 	}
 	return Threshold{Value: judge.DefaultThreshold}
+}
+
+// ParseSet reads the values of a flag --threshold: thresholds of one metric, METRIC=AMOUNT, or of all, which are shares.
+func ParseSet(texts []string) (Set, error) {
+	all := Set{}
+	for _, text := range texts {
+		metric, amount, found := strings.Cut(text, "=")
+		if !found {
+			metric, amount = "", text
+		}
+		t, err := Parse(amount)
+		switch {
+		case err != nil && metric == "":
+			return nil, fault.Input("--threshold %q: want a share (5%%), or METRIC=AMOUNT", fault.Brief(text))
+		case err != nil:
+			return nil, fault.Input("--%v", err)
+		case metric == "" && t.Absolute:
+			return nil, fault.Input("--threshold %q: without a metric it is a share: 5%%", fault.Brief(text))
+		}
+		all[metric] = t
+	}
+	return all, nil
 }

@@ -1,6 +1,7 @@
 package threshold_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/neurolens/neurolens/query/internal/querytest"
@@ -35,5 +36,37 @@ func TestParse(t *testing.T) {
 	} {
 		_, err := threshold.Parse(text)
 		querytest.WantInput(t, err, says)
+	}
+}
+
+// TestParseSet: values of a flag are of one metric, or shares of all.
+func TestParseSet(t *testing.T) {
+	t.Parallel()
+	got, err := threshold.ParseSet([]string{"5%", "latency=10%", "rmse=0.001"})
+	want := threshold.Set{"": {Value: .05}, "latency": {Value: .1}, "rmse": {Value: .001, Absolute: true}}
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, %v, want %v", got, err, want)
+	}
+	for text, says := range map[string]string{
+		"few":         `--threshold "few": want a share (5%), or METRIC=AMOUNT`,
+		"0.001":       `--threshold "0.001": without a metric it is a share: 5%`,
+		"latency=few": `--threshold "few": want a share (5%) or an amount (0.001, 2 ms)`,
+	} {
+		_, err := threshold.ParseSet([]string{text})
+		querytest.WantInput(t, err, says)
+	}
+}
+
+// TestFor: a metric has its own threshold, else that of all if it is of its kind.
+func TestFor(t *testing.T) {
+	t.Parallel()
+	s := threshold.Set{"": {Value: .05}, "energy": {Value: .1}}
+	for metric, want := range map[string]threshold.Threshold{"latency": {Value: .05}, "energy": {Value: .1}, "rmse": {Absolute: true}} {
+		if got := s.For(metric); got != want {
+			t.Errorf("%s: got %+v, want %+v", metric, got, want)
+		}
+	}
+	if got := threshold.Set(nil).For("latency"); got != (threshold.Threshold{Value: .02}) {
+		t.Errorf("without any it is %+v", got)
 	}
 }

@@ -1,0 +1,85 @@
+package fileside
+
+import (
+	"context"
+	"os"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/compare"
+)
+
+// Opener opens the stores that a comparison is asked of.
+type Opener struct {
+	Stores  []string               // of the user
+	Writer  string                 // names the version of this program in private stores
+	Private func() (string, error) // gives a private folder that somebody removes later
+	Open    func(ctx context.Context, stores []string) (*query.DB, error)
+}
+
+// Ask calls do with the stores that hold HEAD, or both sides. Of a side that is a file the request has what is left of its text,
+// a filter, and its name; its store is gone afterwards. refused makes the error of a file that makes no sense.
+func (o Opener) Ask(ctx context.Context, req *compare.Request, refused func(error) error, do func(db *query.DB) error) error {
+	base, err := o.side(ctx, &req.Base, &req.BaseFile, refused)
+	if err != nil {
+		return err
+	}
+	defer closed(base)
+	head, err := o.side(ctx, &req.Head, &req.HeadFile, refused)
+	if err != nil {
+		return err
+	}
+	defer closed(head)
+	switch {
+	case base != nil && head != nil:
+		req.BaseDB = base
+		return do(head)
+	case base != nil && req.Head == "": // both sides are in it
+		return do(base)
+	}
+	db, err := o.Open(ctx, o.Stores)
+	if err != nil {
+		return err
+	}
+	defer closed(db)
+	if head != nil {
+		req.BaseDB = db
+		return do(head)
+	}
+	req.BaseDB = base
+	return do(db)
+}
+
+// side reads the file that a side is; nil where it is none.
+func (o Opener) side(ctx context.Context, side, name *string, refused func(error) error) (*query.DB, error) {
+	file, is, err := Parse(*side)
+	if err != nil {
+		return nil, refused(err)
+	}
+	if !is {
+		return nil, nil
+	}
+	private, err := o.Private()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp(private, "side-")
+	if err != nil {
+		return nil, err
+	}
+	store, err := file.Read(ctx, dir, o.Writer)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		return nil, refused(err)
+	}
+	*side, *name = file.Filter, *side
+	return o.Open(ctx, []string{store})
+}
+
+// closed lets go of stores whose answer is there.
+func closed(db *query.DB) {
+	if db != nil {
+		_ = db.Close() // in memory: there is nothing to lose
+	}
+}
