@@ -13,10 +13,10 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/artifacts"
-	"github.com/neurolens/neurolens/query/operators"
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/operators"
 )
 
 var update = flag.Bool("update", false, "write query/COLUMNS.md anew")

@@ -16,10 +16,10 @@ import (
 	"github.com/neurolens/neurolens/runner/worktree"
 )
 
-// Read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store. Files that
+// read reads the file into a new store in dir, a private folder that is empty, and gives the directory of the store. Files that
 // are not understood as a whole are refused: a comparison of the rest would pass over what is gone. The error is one line about
 // what is wrong with the file, but for what is wrong with dir.
-func (r Reference) Read(ctx context.Context, dir, writer string) (store string, err error) {
+func (r reference) read(ctx context.Context, dir, writer string) (store string, err error) {
 	file := r.Path
 	if r.Commit != "" {
 		content, err := worktree.ReadFile(ctx, ".", r.Commit, r.Path)
@@ -42,7 +42,7 @@ func (r Reference) Read(ctx context.Context, dir, writer string) (store string, 
 }
 
 // name is what to call the file in an error.
-func (r Reference) name() string {
+func (r reference) name() string {
 	if r.Commit != "" {
 		return gitPrefix + r.Commit + ":" + r.Path
 	}

@@ -1,6 +1,6 @@
 // Package fileside reads a side of a comparison from a file in place of stored runs: one on the disk, or one of a commit.
 //
-// Parse tells the name of a file from a filter. Open reads the file with the readers of package ingest into a private store,
+// A name of a file is told from a filter by its form. The file is read with the readers of package ingest into a private store,
 // which questions are asked of as of any other; the user's store is not written.
 package fileside
 
@@ -17,16 +17,16 @@ const (
 	filePrefix = "file:"
 )
 
-// Reference names a file of which the runs of a side are read.
-type Reference struct {
+// reference names a file of which the runs of a side are read.
+type reference struct {
 	Commit string // that has the file; empty: it is on the disk
 	Path   string
 	Filter string // of its runs; empty: all
 }
 
-// Parse reads a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
+// parse reads a side of a comparison. It is a file if it is git:REF:PATH or file:PATH, or without these where it is a path that
 // exists and cannot be a filter, which has an operator in every condition. A filter of the file's runs may follow.
-func Parse(side string) (r Reference, isFile bool, err error) {
+func parse(side string) (r reference, isFile bool, err error) {
 	if text, ok := strings.CutPrefix(side, gitPrefix); ok {
 		ref, rest, found := strings.Cut(text, ":")
 		r.Path, r.Filter = split(rest)
@@ -39,17 +39,17 @@ func Parse(side string) (r Reference, isFile bool, err error) {
 	if !ok && (isCondition(side) || side == "") {
 		first, _ := split(side)
 		if isCondition(first) || !exists(first) {
-			return Reference{}, false, nil
+			return reference{}, false, nil
 		}
 	}
 	if !ok && !isCondition(side) && !exists(side) {
 		if strings.ContainsAny(side, "./") {
 			return r, true, fmt.Errorf("%q: there is no such file, and a filter is KEY=VALUE", side)
 		}
-		return Reference{}, false, nil
+		return reference{}, false, nil
 	}
 	if exists(text) {
-		return Reference{Path: text}, true, nil
+		return reference{Path: text}, true, nil
 	}
 	if r.Path, r.Filter = split(text); r.Path == "" {
 		return r, true, fmt.Errorf("%q: want file:PATH", side)

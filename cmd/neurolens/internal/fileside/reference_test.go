@@ -23,30 +23,30 @@ func TestParse(t *testing.T) {
 	inFolder(t, "old", "a b.json", "a=b", "c (1) x=2.json", "not")
 	for _, c := range []struct {
 		side string
-		want Reference // the zero one: it is no file
+		want reference // the zero one: it is no file
 	}{
-		{"", Reference{}},
-		{"session=last", Reference{}},
-		{"a=b", Reference{}},
-		{"not session=last", Reference{}},
-		{"not", Reference{}},
-		{"(dim=64 or dim=128)", Reference{}},
-		{"absent", Reference{}}, // an error of the filter
-		{"old", Reference{Path: "old"}},
-		{"./old", Reference{Path: "./old"}},
-		{"old dim=64", Reference{Path: "old", Filter: "dim=64"}},
-		{"old not dim=64", Reference{Path: "old", Filter: "not dim=64"}},
-		{"a b.json", Reference{Path: "a b.json"}},
-		{"a b.json dim=64 bs=1", Reference{Path: "a b.json", Filter: "dim=64 bs=1"}},
-		{"file:a=b", Reference{Path: "a=b"}},
-		{"file:c (1) x=2.json", Reference{Path: "c (1) x=2.json"}},
-		{"file:absent.json dim=64", Reference{Path: "absent.json", Filter: "dim=64"}},
-		{"git:main:reports/summary.json", Reference{Commit: "main", Path: "reports/summary.json"}},
-		{"git:v1:./a:b.json  dim=64", Reference{Commit: "v1", Path: "./a:b.json", Filter: "dim=64"}},
-		{"git:HEAD~1:a b.json (dim=64 or dim=1)", Reference{Commit: "HEAD~1", Path: "a b.json", Filter: "(dim=64 or dim=1)"}},
+		{"", reference{}},
+		{"session=last", reference{}},
+		{"a=b", reference{}},
+		{"not session=last", reference{}},
+		{"not", reference{}},
+		{"(dim=64 or dim=128)", reference{}},
+		{"absent", reference{}}, // an error of the filter
+		{"old", reference{Path: "old"}},
+		{"./old", reference{Path: "./old"}},
+		{"old dim=64", reference{Path: "old", Filter: "dim=64"}},
+		{"old not dim=64", reference{Path: "old", Filter: "not dim=64"}},
+		{"a b.json", reference{Path: "a b.json"}},
+		{"a b.json dim=64 bs=1", reference{Path: "a b.json", Filter: "dim=64 bs=1"}},
+		{"file:a=b", reference{Path: "a=b"}},
+		{"file:c (1) x=2.json", reference{Path: "c (1) x=2.json"}},
+		{"file:absent.json dim=64", reference{Path: "absent.json", Filter: "dim=64"}},
+		{"git:main:reports/summary.json", reference{Commit: "main", Path: "reports/summary.json"}},
+		{"git:v1:./a:b.json  dim=64", reference{Commit: "v1", Path: "./a:b.json", Filter: "dim=64"}},
+		{"git:HEAD~1:a b.json (dim=64 or dim=1)", reference{Commit: "HEAD~1", Path: "a b.json", Filter: "(dim=64 or dim=1)"}},
 	} {
-		got, is, err := Parse(c.side)
-		if got != c.want || is != (c.want != Reference{}) || err != nil {
+		got, is, err := parse(c.side)
+		if got != c.want || is != (c.want != reference{}) || err != nil {
 			t.Errorf("%q is %+v, %v, %v; want %+v", c.side, got, is, err, c.want)
 		}
 	}
@@ -57,7 +57,7 @@ func TestParse(t *testing.T) {
 		"file:":            `"file:": want file:PATH`,
 		"reports/old.json": `"reports/old.json": there is no such file, and a filter is KEY=VALUE`,
 	} {
-		if got, is, err := Parse(side); !is || err == nil || err.Error() != want {
+		if got, is, err := parse(side); !is || err == nil || err.Error() != want {
 			t.Errorf("%q is %+v, %v, %v; want %s", side, got, is, err, want)
 		}
 	}
@@ -70,8 +70,8 @@ func FuzzParse(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, side string) {
-		r, is, err := Parse(side)
-		if !is && (err != nil || r != Reference{}) || is && err == nil && r.Path == "" {
+		r, is, err := parse(side)
+		if !is && (err != nil || r != reference{}) || is && err == nil && r.Path == "" {
 			t.Errorf("%q is %+v, %v, %v", side, r, is, err)
 		}
 		prefixed := strings.HasPrefix(side, gitPrefix) || strings.HasPrefix(side, filePrefix)

@@ -51,7 +51,7 @@ func (o Opener) Ask(ctx context.Context, req *compare.Request, refused func(erro
 
 // side reads the file that a side is; nil where it is none.
 func (o Opener) side(ctx context.Context, side, name *string, refused func(error) error) (*query.DB, error) {
-	file, is, err := Parse(*side)
+	file, is, err := parse(*side)
 	if err != nil {
 		return nil, refused(err)
 	}
@@ -66,7 +66,7 @@ func (o Opener) side(ctx context.Context, side, name *string, refused func(error
 	if err != nil {
 		return nil, err
 	}
-	store, err := file.Read(ctx, dir, o.Writer)
+	store, err := file.read(ctx, dir, o.Writer)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
