@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
@@ -14,7 +15,7 @@ import (
 type reportFlags struct {
 	md, json, baseline string
 	by, metrics        []string
-	all                bool
+	all, schema        bool
 }
 
 func newReportCommand(a *app) *cobra.Command {
@@ -44,20 +45,22 @@ else variant=baseline. Speed-ups are those of compare, slower ones too.`,
 	flags.StringVar(&f.baseline, "baseline", "", "compare each value of an axis with one: `AXIS=VALUE`")
 	flags.StringSliceVar(&f.by, "by", nil, "a table for each group of points of equal `KEYS` (suite)")
 	metricFlag(cmd, &f.metrics, "columns of metrics `NAMES` (default: those that are there)")
+	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form, and report nothing")
 	flags.BoolVar(&f.all, "all", false, "all runs of the store, not those of the last session")
 	return cmd
 }
 
 // request turns flags and words into one request.
-func (f *reportFlags) request(args []string) (summary.Request, error) {
+func (f *reportFlags) request(a *app, args []string) (summary.Request, error) {
 	req := summary.Request{Filter: strings.Join(args, " "), By: f.by}
 	switch {
 	case f.all && len(args) > 0:
 		return req, usageErrorf("report: --all is without a filter, got %q", req.Filter)
 	case f.md == "-" && f.json == "-":
 		return req, usageErrorf("report: --md - and --json -: one of them can be standard output")
-	case f.md == "" && f.json == "":
-		f.md = "-"
+	}
+	if a.format != "" && a.format != output.FormatMD && a.format != output.FormatJSON {
+		return req, usageErrorf("report: --format %s: want md or json", a.format)
 	}
 	if !f.all && strings.TrimSpace(req.Filter) == "" {
 		req.Filter = "session=last"
@@ -75,9 +78,22 @@ func (f *reportFlags) request(args []string) (summary.Request, error) {
 }
 
 func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
-	req, err := f.request(args)
+	if f.schema {
+		text, err := reporting.JSONSchema()
+		if err != nil {
+			return err
+		}
+		return a.printer().Write(text)
+	}
+	req, err := f.request(a, args)
 	if err != nil {
 		return err
+	}
+	if f.md == "" && f.json == "" {
+		f.md = "-"
+		if a.format == output.FormatJSON {
+			f.md, f.json = "", "-"
+		}
 	}
 	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,33 +35,37 @@ type baseline struct {
 	from        Origin
 }
 
-// sweepBaselines are the baselines that the sweeps of the selection name, each once. Facts are large: one run of each session is
-// read, at most so many.
-func (r *reading) sweepBaselines(ctx context.Context, s *scan.Reader) ([]baseline, error) {
+// sweeps finds which sweep files the runs of the selection are of, and the baselines that these name, each once. Facts are large: one
+// run of each session is read, at most so many.
+func (r *reading) sweeps(ctx context.Context, s *scan.Reader) error {
 	const most = 200
+	r.baselines, r.report.Selection.Sweeps = nil, []string{}
 	runs, err := r.runsSQL("run_id", "session_id")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	firsts, err := s.ListIDs(ctx, duck.Statement{
 		SQL: "SELECT max(run_id) AS id FROM " + runs + " GROUP BY session_id ORDER BY id DESC LIMIT " + strconv.Itoa(most), Args: r.sel.Args,
 	})
 	if err != nil || len(firsts) == 0 {
-		return nil, err
+		return err
 	}
 	q, err := s.Some(ctx, firsts, []*schema.Column{schema.RunColumn("run_id"), schema.RunColumn("env")})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var all []baseline
-	q.SQL = "SELECT DISTINCT env['" + schema.FactBaseline + "'] AS b FROM (" + q.SQL + ") WHERE b IS NOT NULL ORDER BY b"
-	err = s.Conn.Query(ctx, q, func(row []driver.Value) error {
-		if axis, value, ok := strings.Cut(duck.Text(row[0]), "="); ok && axis != "" {
-			all = append(all, baseline{axis, value, filter.Quote(value), FromSweep})
+	q.SQL = "SELECT DISTINCT env['" + schema.FactBaseline + "'] AS baseline, env['sweep.file'] AS file FROM (" + q.SQL + ") ORDER BY ALL"
+	return s.Conn.Query(ctx, q, func(row []driver.Value) error {
+		axis, value, ok := strings.Cut(duck.Text(row[0]), "=")
+		b := baseline{axis, value, filter.Quote(value), FromSweep}
+		if ok && !slices.Contains(r.baselines, b) {
+			r.baselines = append(r.baselines, b)
+		}
+		if file := duck.Text(row[1]); file != "" && !slices.Contains(r.report.Selection.Sweeps, file) {
+			r.report.Selection.Sweeps = append(r.report.Selection.Sweeps, file)
 		}
 		return nil
 	})
-	return all, err
 }
 
 // chosen are the baselines that points are compared with: that which was asked for, else those that are known of the runs.

@@ -47,7 +47,7 @@ func failuresOf(points []Point) []Failure {
 			e := ending{reason.Status, schema.IsWrong(schema.Status(reason.Status), schema.Stage(reason.Stage), string(reason.ErrorKind))}
 			g := gathered[e]
 			if g == nil {
-				g = &gathering{failure: Failure{Status: e.status, Wrong: e.wrong}, causes: map[Reason]*Cause{}}
+				g = &gathering{failure: Failure{Status: e.status, Wrong: e.wrong, Stages: []Text{}}, causes: map[Reason]*Cause{}}
 				gathered[e] = g
 			}
 			if !seen[e] {

@@ -2,8 +2,11 @@ package summary
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/judge"
 )
 
@@ -12,7 +15,7 @@ type Finding struct {
 	Rule     string    `json:"rule" doc:"name of the rule, which docs/reports.md explains, or a word of warning of runs"`
 	Points   int       `json:"points" doc:"entries of points, or pairs of a comparison, that it is about"`
 	Runs     int       `json:"runs" doc:"runs that it is about"`
-	Metric   Text      `json:"metric" doc:"the metric that it is about"`
+	Group    Text      `json:"group" doc:"the group that it is about; null: all"`
 	Values   []string  `json:"values" doc:"values or names that it is about"`
 	Numbers  []Number  `json:"numbers" doc:"the numbers that the rule goes by"`
 	Examples []Subject `json:"examples" doc:"the points that show it most, at most 3"`
@@ -28,17 +31,17 @@ type Number struct {
 // The rules of findings.
 const (
 	RuleWrongResult   = "wrong_result"   // the result of a run is wrong
-	RuleFailed        = "failed"         // a run failed
+	RuleFailed        = "failed"         // a run failed, and not because its result is wrong
 	RuleSlower        = "slower"         // a point is slower than its baseline
 	RuleRegressed     = "regressed"      // it is so by the verdict of compare
 	RuleExtreme       = "extreme_ratio"  // a speed-up is so large or small that both sides may not do the same work
 	RuleNotCompared   = "not_compared"   // a point with a baseline has no speed-up
 	RuleNoVerdict     = "no_verdict"     // the numbers of a comparison carry no verdict
-	RuleNoBaseline    = "no_baseline"    // there are variants, and nobody says which is the baseline
+	RuleNoBaseline    = "no_baseline"    // there are variants or backends of one point, and nobody says which is the baseline
 	RuleFewRuns       = "few_runs"       // too few runs for a verdict
 	RuleNoisyRuns     = "noisy_runs"     // the runs of a point differ by much
 	RuleMixedMetric   = "mixed_metric"   // runs of a point differ in metric or unit
-	RuleMissingMetric = "missing_metric" // some points of a group lack a metric that others have
+	RuleMissingMetric = "missing_metric" // some points of a group lack a metric that most of them have
 	RuleMachines      = "mixed_machines" // the runs are of several machines
 	RuleNoMachine     = "no_machine"     // it is not known of which
 	RuleEnvironment   = "mixed_facts"    // the runs of a machine differ in what they ran on
@@ -100,7 +103,7 @@ func (r *reading) pick(rule string, runs func(p *Point) int, weight func(p *Poin
 // badRuns are results that are wrong, and runs that failed.
 func (r *reading) badRuns() []Finding {
 	wrong := r.pick(RuleWrongResult, func(p *Point) int { return p.Wrong }, nil)
-	failed := r.pick(RuleFailed, func(p *Point) int { return p.failed() }, nil)
+	failed := r.pick(RuleFailed, func(p *Point) int { return p.failed() - p.Wrong }, nil)
 	for i := range failed {
 		failed[i].Numbers = []Number{count("runs", r.report.Counts.Runs)}
 	}
@@ -146,34 +149,50 @@ func (r *reading) ofPoints() []Finding {
 	return slices.Concat(few, noisy, mixed)
 }
 
-// missingMetrics are the metrics that some points of a group have, and some with ok runs have not.
+// missingMetrics are metrics that most points of a group have, and some with ok runs have not. What the same points lack is one
+// finding.
 func (r *reading) missingMetrics() (all []Finding) {
 	at := 0
 	for _, g := range r.report.Groups {
 		own := r.report.Points[at : at+g.Rows]
 		at += g.Rows
+		first := len(all)
 		for _, metric := range g.Metrics {
-			f := Finding{Rule: RuleMissingMetric, Metric: Text(metric), Values: []string{string(g.Name)}}
-			has := 0
-			for i := range own {
-				switch p := &own[i]; {
-				case p.OKRuns == 0:
-				case p.value(metric) != nil:
-					has++
-				default:
-					f.Points, f.Runs = f.Points+1, f.Runs+p.OKRuns
-					if len(f.Examples) < mostExamples {
-						f.Examples = append(f.Examples, p.Subject)
-					}
-				}
+			f, ok := lacking(own, metric)
+			if f.Group = g.Name; !ok {
+				continue
 			}
-			if f.Points > 0 && has > 0 {
-				f.Numbers = []Number{count("points_with_it", has)}
+			same := slices.IndexFunc(all[first:], func(other Finding) bool {
+				return other.Points == f.Points && other.Runs == f.Runs && slices.EqualFunc(other.Examples, f.Examples, func(a, b Subject) bool { return a.PointID == b.PointID })
+			})
+			if same >= 0 {
+				all[first+same].Values = append(all[first+same].Values, metric)
+			} else {
 				all = append(all, f)
 			}
 		}
 	}
 	return all
+}
+
+// lacking are the points of a group that lack a metric which at least half of them have: of one that few have, nobody expects it.
+func lacking(points []Point, metric string) (f Finding, ok bool) {
+	f = Finding{Rule: RuleMissingMetric, Values: []string{metric}}
+	has := 0
+	for i := range points {
+		switch p := &points[i]; {
+		case p.OKRuns == 0:
+		case p.value(metric) != nil:
+			has++
+		default:
+			f.Points, f.Runs = f.Points+1, f.Runs+p.OKRuns
+			if len(f.Examples) < mostExamples {
+				f.Examples = append(f.Examples, p.Subject)
+			}
+		}
+	}
+	f.Numbers = []Number{count("points_with_it", has)}
+	return f, f.Points > 0 && has >= f.Points
 }
 
 // value is what a point has of a metric; nil where it has none.
@@ -244,24 +263,49 @@ func (r *reading) warnings() (all []Finding) {
 	return all
 }
 
-// baselineMissing is about variants of which nobody knows the baseline.
+// baselineMissing is about variants, or backends, of which nobody knows the baseline.
 func (r *reading) baselineMissing() []Finding {
-	variants := map[Text]bool{}
-	for i := range r.report.Points {
-		if v := r.report.Points[i].Variant; v != "" {
-			variants[v] = true
-		}
-	}
-	if len(variants) < 2 || slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides }) {
+	if slices.ContainsFunc(r.report.Comparisons, func(c Comparison) bool { return c.From != FromSides }) {
 		return nil
 	}
-	f := Finding{Rule: RuleNoBaseline, Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs}
-	for v := range variants {
-		f.Values = append(f.Values, string(v))
+	for _, axis := range []string{"variant", "backend"} {
+		values := r.rivals(axis)
+		if len(values) < 2 {
+			continue
+		}
+		f := Finding{Rule: RuleNoBaseline, Points: r.report.Counts.Rows, Runs: r.report.Counts.Runs, Values: []string{axis}, Numbers: []Number{count("values", len(values))}}
+		f.Values = append(f.Values, values...)
+		return []Finding{f}
 	}
-	slices.SortFunc(f.Values, naturally)
-	f.Numbers = []Number{count("variants", len(f.Values))}
-	return []Finding{f}
+	return nil
+}
+
+// rivals are the values of an axis of points that differ in no other parameter than it.
+func (r *reading) rivals(axis string) []string {
+	known := map[string]map[string]bool{}
+	for i := range r.report.Points {
+		p := r.report.Points[i].Subject
+		value, ok := p.axisValue(axis)
+		if !ok {
+			continue
+		}
+		p.Backend = ""
+		if axis == "variant" { // each may have a backend of its own
+			p.Variant = ""
+		}
+		key := fmt.Sprintf("%q %q %q %q %v %v %v %q %q", p.Benchmark, p.Variant, p.Model, p.Precision, answer.Integer(p.BatchSize), answer.Integer(p.SeqLen), p.Params, p.Machine, p.Side)
+		if known[key] == nil {
+			known[key] = map[string]bool{}
+		}
+		known[key][value] = true
+	}
+	all := map[string]bool{}
+	for _, values := range known {
+		if len(values) > 1 {
+			maps.Copy(all, values)
+		}
+	}
+	return slices.SortedFunc(maps.Keys(all), naturally)
 }
 
 // ofComparison are findings about pairs.
@@ -285,11 +329,12 @@ func ofComparison(c *Comparison) (all []Finding) {
 	}
 	speedup := func(p *Pair) bool { return p.Speedup != nil && !p.Control }
 	pick(RuleRegressed, nil, func(p *Pair) bool { return p.Verdict == string(judge.Regressed) && !p.Control })
-	pick(RuleSlower, []Number{count("compared", c.All.Compared), {"worst", c.All.Worst, "ratio"}, {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
+	pick(RuleSlower, []Number{count("compared", c.All.Compared), count("regressed", c.Verdicts[string(judge.Regressed)]), {"worst", c.All.Worst, "ratio"}, {"geometric_mean", c.All.GeometricMean, "ratio"}, {"median", c.All.Median, "ratio"}},
 		func(p *Pair) bool { return speedup(p) && *p.Speedup < 1 })
 	pick(RuleExtreme, []Number{{"threshold", known(extreme), "ratio"}}, func(p *Pair) bool { return speedup(p) && (*p.Speedup >= extreme || *p.Speedup <= 1./extreme) })
 	pick(RuleNotCompared, []Number{count("pairs", c.All.Pairs)}, func(p *Pair) bool { return p.Speedup == nil && !p.Control })
-	pick(RuleNoVerdict, []Number{count("compared", c.All.Compared)}, func(p *Pair) bool {
+	open := []Number{count("compared", c.All.Compared), count("estimate", c.Verdicts[string(judge.Estimate)]), count("inconclusive", c.Verdicts[string(judge.Inconclusive)])}
+	pick(RuleNoVerdict, open, func(p *Pair) bool {
 		return speedup(p) && (p.Verdict == string(judge.Estimate) || p.Verdict == string(judge.Inconclusive))
 	})
 	return all

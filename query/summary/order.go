@@ -9,10 +9,17 @@ import (
 	"github.com/neurolens/neurolens/schema"
 )
 
-// sortPoints puts the points of a group next to one another, in the order of what they are, and their metrics in order.
-func sortPoints(points []Point, metrics []string) {
+// sortPoints puts the points of a group next to one another, in the order of what they are, baselines first, and their metrics in
+// order.
+func sortPoints(points []Point, metrics []string, baselines []baseline) {
+	first := func(s *Subject) bool {
+		return slices.ContainsFunc(baselines, func(b baseline) bool {
+			value, ok := s.axisValue(b.axis)
+			return ok && value == b.value
+		})
+	}
 	slices.SortStableFunc(points, func(a, b Point) int {
-		return cmp.Or(byName(string(a.Group), string(b.Group)), bySubject(&a.Subject, &b.Subject))
+		return cmp.Or(byName(string(a.Group), string(b.Group)), bySubject(&a.Subject, &b.Subject, first))
 	})
 	for i := range points {
 		p := &points[i]
@@ -52,14 +59,13 @@ func boolOrder(a, b bool) int {
 	return 1
 }
 
-// bySubject is the order of points within a group: those that differ in their variant alone stand next to one another, the
-// baseline first.
-func bySubject(a, b *Subject) int {
+// bySubject is the order of points within a group: those that differ in their variant alone stand next to one another, those that
+// come first of them first.
+func bySubject(a, b *Subject, first func(*Subject) bool) int {
 	return cmp.Or(
 		naturally(string(a.Benchmark), string(b.Benchmark)), naturally(string(a.Model), string(b.Model)),
 		byParams(a.Params, b.Params), compareInts(a.BatchSize, b.BatchSize), compareInts(a.SeqLen, b.SeqLen),
-		naturally(string(a.Precision), string(b.Precision)),
-		boolOrder(a.Variant == baselineName, b.Variant == baselineName), naturally(string(a.Variant), string(b.Variant)),
+		boolOrder(first(a), first(b)), naturally(string(a.Precision), string(b.Precision)), naturally(string(a.Variant), string(b.Variant)),
 		naturally(string(a.Backend), string(b.Backend)), naturally(string(a.Machine), string(b.Machine)), strings.Compare(string(a.Side), string(b.Side)),
 	)
 }

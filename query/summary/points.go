@@ -61,7 +61,10 @@ func (r *reading) pointOf(c cells) Point {
 	p.Wrong, p.Ended = c.count(), r.reasons(c.next())
 	p.Profiled, p.Imported, p.MeanOnly = c.count(), c.count(), c.count()
 	v.Runs, v.RunsSpread = c.count(), c.real()
-	p.Warnings = c.counts(r.shared)
+	p.Warnings, p.Metrics = c.counts(r.shared), []Value{}
+	if p.SamplesMax != nil && *p.SamplesMax < 2 { // a single sample varies by nothing
+		v.P99, v.Spread = nil, nil
+	}
 	if p.Metric = Text(v.Metric); v.Metric != "" {
 		p.Metrics = []Value{v}
 	}
@@ -71,7 +74,8 @@ func (r *reading) pointOf(c cells) Point {
 func (r *reading) text(c *cells) Text { return Text(r.shared.text(c.next())) }
 
 // reasons read why runs are not ok.
-func (r *reading) reasons(v driver.Value) (all []Reason) {
+func (r *reading) reasons(v driver.Value) []Reason {
+	all := []Reason{}
 	for _, one := range duck.List(duck.Plain(v)) {
 		f, _ := one.(map[string]any)
 		text := func(name string) Text { return Text(r.shared.text(f[name])) }
@@ -95,7 +99,7 @@ func (r *reading) metrics(ctx context.Context, s *scan.Reader, places map[place]
 		return err
 	}
 	text := "SELECT " + r.keyColumns() + `point_id, side, machine, s.metric, min(s.unit), max(s.unit), min(s.better), count(coalesce(s.p50, s.mean)),
-	median(coalesce(s.p50, s.mean)), median(s.p99), median(1.4826 * s.mad / nullif(s.p50, 0)),
+	median(coalesce(s.p50, s.mean)), median(s.p99) FILTER (s.n_samples IS DISTINCT FROM 1), median(1.4826 * s.mad / nullif(s.p50, 0)) FILTER (s.n_samples IS DISTINCT FROM 1),
 	CASE WHEN count(coalesce(s.p50, s.mean)) >= 3 THEN 1.4826 * mad(coalesce(s.p50, s.mean)) / nullif(median(coalesce(s.p50, s.mean)), 0) END
 FROM (FROM ` + runs + " WHERE status = 'ok' AND " + scan.Measured + ") AS r JOIN " + r.sel.Src.Nested(schema.Samples, "") + ` AS s ON s.run_id = r.run_id
 GROUP BY ` + r.keyColumns() + "point_id, side, machine, s.metric"

@@ -43,13 +43,14 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 		return nil, nil, err
 	}
 	r.knowMetrics()
-	sortPoints(r.report.Points, req.Metrics)
+	compared := r.chosen()
+	sortPoints(r.report.Points, req.Metrics, compared)
 	r.count()
 	r.report.Groups = groupsOf(r.report.Points)
 	r.report.Failures = failuresOf(r.report.Points)
 	r.report.Leaders = leadersOf(r.report.Points)
 	r.report.Resources = resourcesOf(r.report.Points)
-	if err := r.compare(ctx, db); err != nil {
+	if err := r.compare(ctx, db, compared); err != nil {
 		return nil, nil, err
 	}
 	r.report.Findings = r.findings()
@@ -95,7 +96,7 @@ func (r *reading) read(ctx context.Context, s *scan.Reader) error {
 	if err := r.environment(ctx, s); err != nil {
 		return err
 	}
-	if r.baselines, err = r.sweepBaselines(ctx, s); err != nil {
+	if err := r.sweeps(ctx, s); err != nil {
 		return err
 	}
 	r.notNumbers, err = s.CountNotNumbers(ctx, r.sel)

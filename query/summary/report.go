@@ -41,6 +41,7 @@ type Selection struct {
 	Known    []string `json:"known_metrics" doc:"all metrics that any of the runs has"`
 	Absent   []string `json:"absent_metrics" doc:"metrics that were asked for and that no run has"`
 	Sessions int      `json:"sessions" doc:"number of different sessions"`
+	Sweeps   []string `json:"sweeps" doc:"paths of the sweep files that the runs say, of the newest 200 sessions"`
 	Since    *Time    `json:"since" doc:"start of the first run, RFC 3339 in UTC"`
 	Until    *Time    `json:"until" doc:"start of the last run"`
 }
@@ -151,8 +152,8 @@ type Value struct {
 	Better     Text     `json:"better" doc:"lower or higher: which values are better"`
 	Runs       int      `json:"runs" doc:"ok runs with a value"`
 	Median     *float64 `json:"median" doc:"median over the medians of the runs, or their means where a file gives no median; null where runs differ in the unit"`
-	P99        *float64 `json:"p99" doc:"median over their 99th percentiles"`
-	Spread     *float64 `json:"spread" doc:"median over their spreads: how much the samples of a run vary, 1.4826 MAD / median"`
+	P99        *float64 `json:"p99" doc:"median over their 99th percentiles; null of runs with one sample"`
+	Spread     *float64 `json:"spread" doc:"median over their spreads: how much the samples of a run vary, 1.4826 MAD / median; null of runs with one sample"`
 	RunsSpread *float64 `json:"runs_spread" doc:"how much the medians of the runs vary, 1.4826 MAD / median; null with fewer than 3 runs"`
 }
 

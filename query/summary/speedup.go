@@ -24,6 +24,8 @@ type Comparison struct {
 	Groups     []NamedRatios  `json:"groups" doc:"the pairs of each group"`
 	Benchmarks []NamedRatios  `json:"benchmarks" doc:"the pairs of each benchmark"`
 	Values     []NamedRatios  `json:"values" doc:"the pairs of each value of the axis"`
+	Sets       int            `json:"sets" doc:"baselines with a pair that has a speed-up"`
+	Wins       map[string]int `json:"fastest" doc:"of these, by value of the axis, how many are the fastest, the baseline too; equal ones all are"`
 	Verdicts   map[string]int `json:"verdicts" doc:"number of pairs by verdict of compare; the sum is all.pairs"`
 	Reasons    map[string]int `json:"reasons" doc:"of pairs without a verdict, by reason"`
 
@@ -73,9 +75,9 @@ type Pair struct {
 }
 
 // compare adds the comparisons.
-func (r *reading) compare(ctx context.Context, db *query.DB) error {
+func (r *reading) compare(ctx context.Context, db *query.DB, chosen []baseline) error {
 	r.report.Comparisons = []Comparison{}
-	for _, b := range r.chosen() {
+	for _, b := range chosen {
 		c, err := r.against(ctx, db.Quiet(), b)
 		if errors.Is(err, query.ErrInput) && b.from != FromAsked { // nothing matches: there is nothing to compare
 			continue
@@ -99,6 +101,9 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 		for i := range rows {
 			p := pairOf(&rows[i])
 			p.Comparison, p.Group = len(r.report.Comparisons), groups[p.PointID]
+			if b.from == FromSides {
+				p.Side = "head"
+			}
 			c.pairs = append(c.pairs, p)
 		}
 		return nil
@@ -112,7 +117,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 	}
 	c.Metrics = found.Metrics
 	slices.SortStableFunc(c.pairs, func(x, y Pair) int {
-		return cmp.Or(byName(string(x.Group), string(y.Group)), bySubject(&x.Subject, &y.Subject))
+		return cmp.Or(byName(string(x.Group), string(y.Group)), bySubject(&x.Subject, &y.Subject, func(*Subject) bool { return false }))
 	})
 	for i := range c.pairs {
 		p := &c.pairs[i]
@@ -122,6 +127,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 		}
 	}
 	c.sum(b.axis)
+	c.win(b.axis)
 	return c, nil
 }
 
@@ -137,6 +143,32 @@ func (c *Comparison) sum(axis string) {
 	c.Values = c.by(func(p *Pair) Text {
 		value, _ := p.axisValue(axis)
 		return Text(value)
+	})
+}
+
+// win counts of how many baselines each value of the axis is the fastest.
+func (c *Comparison) win(axis string) {
+	best := map[place]float64{}
+	of := func(p *Pair) place { return place{machine: string(p.Machine), point: string(p.BaseID)} }
+	each := func(do func(p *Pair)) {
+		for i := range c.pairs {
+			if p := &c.pairs[i]; p.Speedup != nil && !p.Control {
+				do(p)
+			}
+		}
+	}
+	each(func(p *Pair) { best[of(p)] = max(best[of(p)], 1, *p.Speedup) })
+	c.Sets, c.Wins = len(best), map[string]int{}
+	for _, speedup := range best {
+		if speedup == 1 {
+			c.Wins[c.Baseline]++
+		}
+	}
+	each(func(p *Pair) {
+		if *p.Speedup == best[of(p)] {
+			value, _ := p.axisValue(axis)
+			c.Wins[value]++
+		}
 	})
 }
 

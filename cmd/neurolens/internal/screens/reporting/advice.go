@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema/stat"
@@ -25,19 +26,19 @@ var advices = []advice{
 	}},
 	{summary.RuleRegressed, "each point against the baseline, the worst first", comparing},
 	{summary.RuleSlower, "each point against the baseline, the worst first", comparing},
-	{summary.RuleNoBaseline, "speed-ups over that variant", func(m Maker, d *Document) string {
+	{summary.RuleNoBaseline, "speed-ups over it", func(m Maker, d *Document) string {
 		for _, f := range d.Findings {
 			if f.Rule == summary.RuleNoBaseline {
-				return m.command("report", append(d.words(""), "--baseline", "variant="+f.Values[0])...)
+				return m.command("report", append(d.selection(), "--baseline", term.ShellWord(f.Values[0]+"="+f.Values[1]))...)
 			}
 		}
 		return ""
 	}},
-	{summary.RuleFewRuns, "a verdict takes at least 3 runs of a point, and 6 for a gate", func(_ Maker, d *Document) string {
-		if d.Counts.Imported > 0 { // another tool measured them
+	{summary.RuleFewRuns, "a verdict takes at least 3 runs of a point, and 6 for a gate", func(m Maker, d *Document) string {
+		if len(d.Selection.Sweeps) != 1 { // another tool measured them, or several sweeps did
 			return ""
 		}
-		return "neurolens bench SWEEP.yaml --repeats 6"
+		return m.command("bench", term.ShellWord(d.Selection.Sweeps[0]), "--repeats", "6")
 	}},
 	{summary.RuleNoisyRuns, "what disturbs the machine, and how to stop it", doctor},
 	{probe.WarnLoad, "what disturbs the machine, and how to stop it", doctor},
@@ -47,7 +48,7 @@ var advices = []advice{
 	{summary.RuleMachines, "a report of one machine", func(m Maker, d *Document) string {
 		for _, fact := range d.Environment {
 			if fact.Name == "machine" && len(fact.Values) > 0 {
-				return m.command("report", d.words("machine="+term.ShellWord(fact.Values[0].Value))...)
+				return m.command("report", d.words("machine="+filterWord(fact.Values[0].Value))...)
 			}
 		}
 		return ""
@@ -62,11 +63,30 @@ func comparing(m Maker, d *Document) string {
 		return ""
 	}
 	c := d.Comparisons[0]
-	filter := strings.Join(d.words(""), " ")
-	if c.From == summary.FromSides {
-		return m.command("compare", filter)
+	runs := strings.Join(d.words(""), " ")
+	if runs == "" {
+		runs = "''"
 	}
-	return m.command("compare", "--matrix", term.ShellWord(c.Axis+"="+c.Baseline), filter)
+	if c.From == summary.FromSides {
+		return m.command("compare", runs)
+	}
+	return m.command("compare", "--matrix", term.ShellWord(c.Axis+"="+c.Baseline), runs)
+}
+
+// filterWord is a text as the value of a filter.
+func filterWord(text string) string {
+	if strings.ContainsAny(text, " \t\n\"'(),<>=!~") {
+		return filter.Quote(text)
+	}
+	return text
+}
+
+// selection is the filter of the report as words for the command report, which takes the last session for no filter.
+func (d *Document) selection() []string {
+	if words := d.words(""); len(words) > 0 {
+		return words
+	}
+	return []string{"--all"}
 }
 
 // words are the filter of the report and more, as words for a shell.
@@ -76,8 +96,8 @@ func (d *Document) words(more string) (words []string) {
 	} else if filter != "" {
 		words = append(words, term.ShellWord(filter))
 	}
-	for _, word := range strings.Fields(more) {
-		words = append(words, term.ShellWord(word))
+	if more != "" {
+		words = append(words, term.ShellWord(more))
 	}
 	return words
 }

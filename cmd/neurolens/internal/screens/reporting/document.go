@@ -123,6 +123,7 @@ func (d *Document) JSON(to io.Writer) error {
 // writeMember writes a value, of a list an entry a line.
 func writeMember(w *bufio.Writer, v reflect.Value) error {
 	if v.Kind() != reflect.Slice {
+		filled(v)
 		return writeValue(w, v.Interface())
 	}
 	for i := range v.Len() {
@@ -131,6 +132,7 @@ func writeMember(w *bufio.Writer, v reflect.Value) error {
 			before = "[\n    "
 		}
 		fmt.Fprint(w, before)
+		filled(v.Index(i))
 		if err := writeValue(w, v.Index(i).Addr().Interface()); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package reporting
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -21,8 +22,8 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("%s slower than %s beyond noise", pairsAre(f), f.Values[0])
 	},
 	summary.RuleSlower: func(f *summary.Finding) string {
-		return fmt.Sprintf("%s of %s slower than %s, by their medians; the worst is %s, the geometric mean of all %s, the median %s", term.Thousands(f.Points),
-			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], times(number(f, "worst")), times(number(f, "geometric_mean")), times(number(f, "median")))
+		return fmt.Sprintf("%s of %s slower than %s by their estimates, %s beyond noise; the worst is %s, the geometric mean of all %s, the median %s", term.Thousands(f.Points),
+			term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0], someOf(whole(f, "regressed")), times(number(f, "worst")), times(number(f, "geometric_mean")), times(number(f, "median")))
 	},
 	summary.RuleExtreme: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s %s times as fast as %s, or as slow, or more: do both sides do the same work?", pairsAre(f), term.Thousands(whole(f, "threshold")), f.Values[0])
@@ -31,10 +32,11 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("%s of %s without a speed-up over %s, as a side has no value that counts", term.Thousands(f.Points), term.Count(whole(f, "pairs"), "pair")+" "+term.IsAre(f.Points), f.Values[0])
 	},
 	summary.RuleNoVerdict: func(f *summary.Finding) string {
-		return fmt.Sprintf("of %s of %s the speed-up over %s is an estimate: the runs carry no verdict", term.Thousands(f.Points), term.Count(whole(f, "compared"), "pair"), f.Values[0])
+		return fmt.Sprintf("%s of %s without a verdict against %s: %s", term.Thousands(f.Points), term.Count(whole(f, "compared"), "pair")+" "+term.IsAre(f.Points), f.Values[0],
+			joined(counted(whole(f, "estimate"), "estimate"), counted(whole(f, "inconclusive"), "inconclusive")))
 	},
 	summary.RuleNoBaseline: func(f *summary.Finding) string {
-		return fmt.Sprintf("there are %s (%s), and none is known to be the baseline", term.Count(whole(f, "variants"), "variant"), some(f.Values))
+		return fmt.Sprintf("there are %s of equal points (%s), and none is known to be the baseline", term.Count(whole(f, "values"), f.Values[0]), some(f.Values[1:]))
 	},
 	summary.RuleFewRuns: func(f *summary.Finding) string {
 		return fmt.Sprintf("%s fewer than %d ok runs, so that nobody can tell noise from a change", pointsHave(f), whole(f, "least"))
@@ -46,11 +48,14 @@ var sentences = map[string]func(f *summary.Finding) string{
 		return fmt.Sprintf("the ok runs of %s differ in their primary metric or its unit, so that no number stands for them", points(f))
 	},
 	summary.RuleMissingMetric: func(f *summary.Finding) string {
-		in := ""
-		if f.Values[0] != "" {
-			in = " of " + f.Values[0]
+		in, lack := "", "lack"
+		if f.Group != "" {
+			in = " of " + string(f.Group)
 		}
-		return fmt.Sprintf("%s%s lack %s, which %s", points(f), in, f.Metric, has(whole(f, "points_with_it")))
+		if f.Points == 1 {
+			lack = "lacks"
+		}
+		return fmt.Sprintf("%s%s %s %s, which most others have", points(f), in, lack, strings.Join(f.Values, ", "))
 	},
 	summary.RuleMachines: func(f *summary.Finding) string {
 		return fmt.Sprintf("the runs are of %s (%s); no value of one is ranked against one of another", term.Count(len(f.Values), "machine"), some(f.Values))
@@ -94,11 +99,25 @@ func pointsHave(f *summary.Finding) string {
 	return points(f) + " have"
 }
 
-func has(n int) string {
-	if n == 1 {
-		return "1 other has"
+// someOf is a number of things; none of 0.
+func someOf(n int) string {
+	if n == 0 {
+		return "none"
 	}
-	return term.Thousands(n) + " others have"
+	return term.Thousands(n)
+}
+
+// counted is a number of things that have a word in common; empty of none.
+func counted(n int, word string) string {
+	if n == 0 {
+		return ""
+	}
+	return term.Thousands(n) + " " + word
+}
+
+// joined are texts with commas between them, without the empty ones.
+func joined(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), ", ")
 }
 
 // number is a number of a finding; nil where it is not there.

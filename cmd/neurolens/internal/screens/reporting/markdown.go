@@ -9,20 +9,20 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
-	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // page writes a document as Markdown.
 type page struct {
-	w io.Writer
-	d *Document
+	w     io.Writer
+	d     *Document
+	names namer
 }
 
 // Markdown writes the document for people: a part each, and none of what there is nothing to say about.
 func (d *Document) Markdown(to io.Writer) error {
 	w := &failing{w: to}
-	p := page{w, d}
+	p := page{w, d, namerOf(d.Points)}
 	p.head()
 	p.environment()
 	p.counts()
@@ -115,16 +115,16 @@ func (d *Document) worth() string {
 		return "the files give means alone, no samples and no medians: all numbers are estimates, without a verdict"
 	case c.MeanOnly > 0:
 		return fmt.Sprintf("of %s the files give means alone: their numbers are estimates, without a verdict", term.Count(c.MeanOnly, "run"))
-	case d.single():
-		return "each point was measured once: all numbers are estimates, without a verdict"
+	case d.few():
+		return "no point has 3 ok runs: all numbers are estimates, without a verdict"
 	}
 	return ""
 }
 
-// single tells whether no point has more than one ok run.
-func (d *Document) single() bool {
+// few tells whether no point has the 3 ok runs that a verdict takes.
+func (d *Document) few() bool {
 	for i := range d.Points {
-		if d.Points[i].OKRuns > 1 {
+		if d.Points[i].OKRuns > 2 {
 			return false
 		}
 	}
@@ -203,23 +203,27 @@ func environmentText(name, value string) string {
 func (p page) counts() {
 	c := &p.d.Counts
 	p.title(2, "Runs")
-	t := table{columns: []column{{header: "status"}, {header: "runs", right: true}, {header: "points", right: true}}}
+	t := table{columns: []column{{header: "status"}, {header: "runs", right: true}}}
 	for _, status := range schema.Statuses {
 		if n := c.ByStatus[string(status)]; n > 0 {
-			t.rows = append(t.rows, []string{string(status), term.Thousands(n), ""})
+			t.rows = append(t.rows, []string{string(status), term.Thousands(n)})
 		}
 	}
-	t.rows = append(t.rows, []string{"all", term.Thousands(c.Runs), ""})
+	t.rows = append(t.rows, []string{"all", term.Thousands(c.Runs)})
 	t.write(p.w)
-	p.line("%s in %s: %s with ok runs alone, %s with a failed run, %s neither.", term.Count(c.Points, "point"), rowsText(c), term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
+	rows := term.Count(c.Points, "point")
+	if c.Rows != c.Points { // of several machines, sides or groups
+		rows = fmt.Sprintf("%s in %s", rows, term.Count(c.Rows, "row"))
+	}
+	p.line("%s: %s with ok runs alone, %s with a failed run, %s with neither, as none is possible or was tried.", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
 	if c.Profiled > 0 {
-		p.line("%s of a profiler, whose times are in no table.", term.Count(c.Profiled, "run")+" "+term.IsAre(c.Profiled)+" passes")
+		p.line("Of the runs, %s of a profiler, whose times are in no table.", passes(c.Profiled))
 	}
 }
 
-func rowsText(c *summary.Counts) string {
-	if c.Rows == 1 {
-		return "1 row"
+func passes(n int) string {
+	if n == 1 {
+		return "1 is a pass"
 	}
-	return term.Thousands(c.Rows) + " rows"
+	return term.Thousands(n) + " are passes"
 }

@@ -17,7 +17,7 @@ func times(v *float64) string {
 	switch {
 	case v == nil:
 		return term.Unknown
-	case *v >= 1000:
+	case *v >= 999.5:
 		return term.Thousands(int(math.Round(*v))) + "x"
 	case *v >= .995 && *v < 1:
 		return fmt.Sprintf("%.4fx", *v)

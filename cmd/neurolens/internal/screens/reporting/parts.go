@@ -49,9 +49,9 @@ func (p page) board(b *summary.Leaderboard) {
 		subjects[i] = wording.Subject{Point: b.Best[i].Point()}
 	}
 	_, axes := wording.Axes(subjects, wording.IdentityColumns)
+	axes = readable(axes)
 	for _, x := range axes {
-		c := wording.AxisColumn(x)
-		t.columns = append(t.columns, column{strings.ToLower(c.Header), c.Right})
+		t.columns = append(t.columns, axisColumn(x))
 	}
 	t.columns = append(t.columns, column{b.Metric, true}, column{"runs", true})
 	for i := range b.Best {
@@ -74,7 +74,7 @@ func (p page) resources() {
 	t := table{columns: []column{{header: "metric"}, {"points", true}, {"lowest", true}, {"median", true}, {"highest", true}, {header: "highest at"}}}
 	for _, r := range p.d.Resources {
 		t.rows = append(t.rows, []string{
-			r.Metric, term.Thousands(r.Points), quantity(r.Lowest, r.Unit), quantity(r.Median, r.Unit), quantity(r.Highest, r.Unit), subjectText(&r.At),
+			r.Metric, term.Thousands(r.Points), quantity(r.Lowest, r.Unit), quantity(r.Median, r.Unit), quantity(r.Highest, r.Unit), p.names.name(&r.At),
 		})
 	}
 	t.write(p.w)
@@ -93,7 +93,7 @@ func (p page) failures() {
 		}
 		fmt.Fprintf(p.w, "- **%s**: %s of %s. %s.\n", name, term.Count(f.Runs, "run"), term.Count(f.Points, "point"), term.MarkdownText(capital(f.Hint)))
 		for _, c := range f.Causes {
-			fmt.Fprintf(p.w, "  - %s\n", term.MarkdownText(causeText(&c)))
+			fmt.Fprintf(p.w, "  - %s\n", term.MarkdownText(p.causeText(&c)))
 		}
 		if f.Others > 0 {
 			fmt.Fprintf(p.w, "  - and %s\n", term.Count(f.Others, "other reason"))
@@ -103,7 +103,7 @@ func (p page) failures() {
 }
 
 // causeText is a reason in words, with a point that has it.
-func causeText(c *summary.Cause) string {
+func (p page) causeText(c *summary.Cause) string {
 	const most = 200
 	why := strings.Join(strings.Fields(string(c.Error)), " ")
 	if why == "" {
@@ -112,7 +112,7 @@ func causeText(c *summary.Cause) string {
 	if all := []rune(why); len(all) > most {
 		why = string(all[:most-1]) + "…"
 	}
-	return fmt.Sprintf("%s: %s (%s)", term.Count(c.Runs, "run"), why, subjectText(&c.Example))
+	return fmt.Sprintf("%s: %s (%s)", term.Count(c.Runs, "run"), why, p.names.name(&c.Example))
 }
 
 // findings are what rules found.
@@ -126,7 +126,7 @@ func (p page) findings() {
 		if len(f.Examples) > 0 && f.Points <= p.d.Counts.Rows/2+1 {
 			var names []string
 			for i := range f.Examples {
-				names = append(names, subjectText(&f.Examples[i]))
+				names = append(names, p.names.name(&f.Examples[i]))
 			}
 			text += " (" + strings.Join(names, "; ")
 			if f.Points > len(names) {

@@ -50,6 +50,7 @@ func (p page) group(g *summary.Group, points []summary.Point) {
 		subjects[i] = wording.Subject{Point: shown[i].Point(), Side: string(shown[i].Side)}
 	}
 	constants, axes := wording.AxesBut(subjects, wording.RunColumns, func(name string) bool { return name == string(g.Name) })
+	axes = readable(axes)
 	if len(axes) == 0 && len(constants) > 0 && len(shown) > 0 { // one point: its name is the row
 		axes, constants = []wording.Axis{{Name: "point", Values: slices.Repeat([]string{strings.Join(constants, " ")}, len(shown))}}, nil
 	}
@@ -68,6 +69,48 @@ func (p page) group(g *summary.Group, points []summary.Point) {
 	if len(below) > 0 {
 		p.line("%s.", strings.Join(below, "; "))
 	}
+}
+
+// mostAxes is how many columns name a point where some of them are mostly empty.
+const mostAxes = 5
+
+// readable leaves an axis out that says what the one before it says, and makes one column of parameters that many points lack:
+// each kind of benchmark has its own.
+func readable(axes []wording.Axis) []wording.Axis {
+	var kept, sparse []wording.Axis
+	for _, x := range axes {
+		switch empty := count(x.Values, ""); {
+		case slices.ContainsFunc(kept, func(other wording.Axis) bool { return repeats(x, other) }):
+		case !slices.Contains(wording.RunColumns, x.Name) && 3*empty > len(x.Values):
+			sparse = append(sparse, x)
+		default:
+			kept = append(kept, x)
+		}
+	}
+	if len(sparse) == 0 || len(kept)+len(sparse) <= mostAxes {
+		return append(kept, sparse...)
+	}
+	return append(kept, wording.Axis{Name: "parameters", Values: wording.PointNames(sparse, len(sparse[0].Values))})
+}
+
+// repeats tells whether an axis says nothing that another one does not say, as the name of a model that the benchmark has too.
+func repeats(x, other wording.Axis) bool {
+	for i, value := range x.Values {
+		if value != "" && value != other.Values[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// count is how often a text is among some.
+func count(texts []string, text string) (n int) {
+	for _, t := range texts {
+		if t == text {
+			n++
+		}
+	}
+	return n
 }
 
 // columns are the metrics of a group that become columns, and those that do not.
@@ -95,8 +138,7 @@ func registered(metric string) bool {
 func (p page) points(points []summary.Point, axes []wording.Axis, metrics []string) {
 	var t table
 	for _, x := range axes {
-		c := wording.AxisColumn(x)
-		t.columns = append(t.columns, column{strings.ToLower(c.Header), c.Right})
+		t.columns = append(t.columns, axisColumn(x))
 	}
 	right := func(header string) { t.columns = append(t.columns, column{header, true}) }
 	for i, metric := range metrics {
@@ -127,6 +169,15 @@ func (p page) points(points []summary.Point, axes []wording.Axis, metrics []stri
 		t.rows = append(t.rows, append(cells, notes(point, everywhere)))
 	}
 	t.write(p.w)
+}
+
+// axisColumn is the column of an axis.
+func axisColumn(x wording.Axis) column {
+	c := wording.AxisColumn(x)
+	if wording.AxisHeaders[x.Name] != "" || slices.Contains(wording.RunColumns, x.Name) {
+		c.Header = strings.ToLower(c.Header)
+	}
+	return column{c.Header, c.Right}
 }
 
 // values are the cells of a point's metrics: of the first also how much it varies.

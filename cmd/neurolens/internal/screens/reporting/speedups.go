@@ -1,6 +1,7 @@
 package reporting
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,9 +36,10 @@ func (p page) speedups() {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.verdicts(c)
-		p.ratios("group", c.Groups, c.All)
+		p.ratios(groupWord(p.d.Selection.By), c.Groups, c.All)
 		if len(c.Values) > 1 && len(c.Values) <= mostNamed && len(c.Values) < c.All.Pairs {
 			p.ratios(c.Axis, c.Values, c.All)
+			p.wins(c)
 		}
 		if len(c.Benchmarks) > 1 && len(c.Benchmarks) <= mostNamed && len(c.Benchmarks) < c.All.Pairs {
 			p.ratios("benchmark", c.Benchmarks, c.All)
@@ -58,14 +60,35 @@ func (p page) verdicts(c *summary.Comparison) {
 	if len(c.Reasons) > 0 {
 		var why []string
 		for _, reason := range slices.Sorted(maps.Keys(c.Reasons)) {
-			why = append(why, term.Thousands(c.Reasons[reason])+" "+reason)
+			why = append(why, reason+" "+term.Thousands(c.Reasons[reason]))
 		}
-		text += " (" + strings.Join(why, ", ") + ")"
+		text += "; why there is none: " + strings.Join(why, ", ")
 	}
 	if c.Verdicts[string(judge.Estimate)] > 0 {
 		text += "; an estimate is no verdict"
 	}
 	p.line("%s.", text)
+}
+
+// wins says which value of the axis is the fastest how often.
+func (p page) wins(c *summary.Comparison) {
+	if c.Sets < 2 {
+		return
+	}
+	names := slices.SortedFunc(maps.Keys(c.Wins), func(a, b string) int { return cmp.Or(c.Wins[b]-c.Wins[a], strings.Compare(a, b)) })
+	parts := make([]string, len(names))
+	for i, name := range names {
+		parts[i] = name + " " + term.Thousands(c.Wins[name])
+	}
+	p.line("Fastest by its estimate, of %s: %s.", term.Count(c.Sets, "baseline"), strings.Join(parts, ", "))
+}
+
+// groupWord says what the groups of a report are.
+func groupWord(by []string) string {
+	if slices.Equal(by, []string{"suite"}) {
+		return "suite"
+	}
+	return "group"
 }
 
 // ratios is a table of speed-ups, with all of them last.
@@ -95,13 +118,7 @@ func (p page) ratios(what string, rows []summary.NamedRatios, all summary.Ratios
 // pairText is a pair in words.
 func (p page) pairText(place *int) string {
 	pair := &p.d.Pairs[*place]
-	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), subjectText(&pair.Subject))
-}
-
-// subjectText names a point.
-func subjectText(s *summary.Subject) string {
-	constants, _ := wording.Axes([]wording.Subject{{Point: s.Point(), Side: string(s.Side)}}, wording.RunColumns)
-	return strings.Join(constants, " ")
+	return fmt.Sprintf("%s, %s instead of %s: %s", times(pair.Speedup), quantity(pair.Value, pair.Unit), quantity(pair.Base, pair.Unit), p.names.name(&pair.Subject))
 }
 
 // against is a comparison as a column of results.

@@ -1,0 +1,50 @@
+package reporting
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// namer names points by that in which those of a report differ.
+type namer struct{ same map[string]bool }
+
+// namerOf finds the columns in which all points agree.
+func namerOf(points []summary.Point) namer {
+	n := namer{map[string]bool{}}
+	if len(points) < 2 {
+		return n
+	}
+	for _, name := range wording.RunColumns {
+		first := points[0].Subject
+		n.same[name] = !slices.ContainsFunc(points, func(p summary.Point) bool { return text(&p.Subject, name) != text(&first, name) })
+	}
+	for param, value := range points[0].Params {
+		n.same["param."+param] = !slices.ContainsFunc(points, func(p summary.Point) bool {
+			other, ok := p.Params[param]
+			return !ok || other != value
+		})
+	}
+	return n
+}
+
+// text is that of a column of a point.
+func text(s *summary.Subject, column string) string {
+	if column == "side" {
+		return string(s.Side)
+	}
+	p := s.Point()
+	return output.Text(p.Value(column))
+}
+
+// name names a point. One that differs in nothing from others has its benchmark or its model for a name.
+func (n namer) name(s *summary.Subject) string {
+	constants, _ := wording.AxesBut([]wording.Subject{{Point: s.Point(), Side: string(s.Side)}}, wording.RunColumns, func(name string) bool { return n.same[name] || n.same["param."+name] })
+	if len(constants) == 0 {
+		return wording.OrUnknown(string(s.Benchmark))
+	}
+	return strings.Join(constants, " ")
+}
