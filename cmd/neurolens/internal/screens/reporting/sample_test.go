@@ -103,8 +103,11 @@ func sample() *summary.Report {
 		Findings: []summary.Finding{
 			{Rule: summary.RuleWrongResult, Points: 1, Runs: 1, Examples: []summary.Subject{broken}},
 			{Rule: summary.RuleSlower, Points: 1, Runs: 5, Values: []string{"variant=baseline"}, Examples: []summary.Subject{slow}, Numbers: []summary.Number{
-				{Name: "compared", Value: new(2.0)}, {Name: "regressed", Value: new(0.0)}, {Name: "worst", Value: all.Worst, Unit: "ratio"},
-				{Name: "geometric_mean", Value: all.GeometricMean, Unit: "ratio"}, {Name: "median", Value: all.Median, Unit: "ratio"},
+				{Name: "compared", Value: new(2.0)},
+				{Name: "regressed", Value: new(0.0)},
+				{Name: "worst", Value: all.Worst, Unit: "ratio"},
+				{Name: "geometric_mean", Value: all.GeometricMean, Unit: "ratio"},
+				{Name: "median", Value: all.Median, Unit: "ratio"},
 			}},
 			{Rule: summary.RuleFewRuns, Points: 2, Runs: 3, Numbers: []summary.Number{{Name: "least", Value: new(3.0)}}},
 			{Rule: summary.RuleMachines, Points: 4, Runs: 20, Values: []string{"lab3", "lab4"}, Numbers: []summary.Number{{Name: "values", Value: new(2.0)}}},
