@@ -79,6 +79,15 @@ func hideSecrets(o *task.Outcome, m probe.Mask) {
 // factThreshold begins the facts of thresholds; the metric follows.
 const factThreshold = "runner.threshold."
 
+// rulesOf are the facts that say how a comparison of a point's runs is judged.
+func (a *assembler) rulesOf(p *sweep.Point) map[string]string {
+	rules := maps.Clone(a.rules)
+	for metric, text := range p.Thresholds {
+		rules[factThreshold+metric] = text
+	}
+	return rules
+}
+
 // runEnv is the session's manifest with what is of this run alone.
 func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, volatile map[string]string) schema.Env {
 	env := a.env
@@ -95,7 +104,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts[schema.FactBaseline] = a.sweep.Baseline
 	}
 	env.Facts["runner.order"] = a.sweep.Order
-	maps.Copy(env.Facts, a.rules)
+	maps.Copy(env.Facts, a.rulesOf(l.Point))
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile
 	}

@@ -25,12 +25,9 @@ const notRun = "not run"
 
 // ruleFacts are the facts that say how a comparison of the sweep's runs is judged, and what a user has said of the machine.
 func ruleFacts(s *sweep.Sweep) map[string]string {
-	facts := make(map[string]string, len(s.Thresholds)+1)
+	facts := map[string]string{}
 	for name, text := range s.Facts {
 		facts[sweep.FactGiven+name] = text
-	}
-	for metric, text := range s.Thresholds {
-		facts[factThreshold+metric] = text
 	}
 	if len(s.Looks) > 0 {
 		numbers := make([]string, len(s.Looks))
@@ -134,7 +131,7 @@ func (s *session) keepCompared(l sweep.Launch, r *schema.Run) {
 	kept := schema.Run{
 		RunID: r.RunID, SessionID: r.SessionID, PointID: r.PointID, Side: r.Side, RepeatIndex: r.RepeatIndex, BlockIndex: r.BlockIndex,
 		Purpose: r.Purpose, StartedAt: r.StartedAt, Status: r.Status, Warnings: r.Warnings, Primary: r.Primary,
-		Env: schema.Env{Machine: r.Env.Machine, Facts: s.assembler.rules},
+		Env: schema.Env{Machine: r.Env.Machine, Facts: s.assembler.rulesOf(l.Point)},
 	}
 	if m := r.Metric(r.Primary); m != nil {
 		kept.Metrics = []schema.Metric{{

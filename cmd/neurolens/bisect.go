@@ -249,8 +249,12 @@ func decideHalfway(q bisect.Question, blocks []float64) bisect.Decision {
 // else the usual one.
 func (b *bisector) least(s *bisect.Series) float64 {
 	given := threshold.Set{}
-	if t, err := threshold.Parse(b.sweep.Thresholds[s.Metric]); err == nil {
-		given[s.Metric] = t
+	for i := range b.sweep.Points {
+		if p := &b.sweep.Points[i]; p.PointID == s.Point.ID {
+			if t, err := threshold.Parse(p.Thresholds[s.Metric]); err == nil {
+				given[s.Metric] = t
+			}
+		}
 	}
 	if b.threshold != nil {
 		given[s.Metric] = *b.threshold

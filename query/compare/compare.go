@@ -41,7 +41,7 @@ type Request struct {
 	Metrics []string
 
 	// Thresholds are the dead zones by metric; that of the empty name is for all others that are compared by their ratio. A
-	// metric that is not among them has the one that the head's sweep gives it.
+	// metric that is not among them has the one that the head's sweep gives it at a point.
 	Thresholds threshold.Set
 
 	Rules judge.Rules
@@ -78,7 +78,7 @@ type Comparison struct {
 	Base, Head Side
 	Differs    []facts.Difference
 	Common     []string          // identity columns and, as param.NAME, parameters that are known to be equal in all points
-	Thresholds threshold.Set     // of each of the metrics
+	Thresholds threshold.Set     // of each of the metrics that has the same one at all points
 	Metrics    []string          // that were compared, as they were asked for, else ascending
 	Shared     map[string]Shared // by metric; none where points were not judged relative to what they share
 	Points     []Point           // all of them, also those beyond the limit
@@ -97,7 +97,6 @@ func Compare(ctx context.Context, db *query.DB, req Request) (Comparison, error)
 
 func compare(ctx context.Context, db *query.DB, m *comparing) (Comparison, error) {
 	var c Comparison
-	m.given = m.req.Thresholds
 	var err error
 	if m.axis, err = axisOf(m.req.Axis); err != nil {
 		return c, err
@@ -163,7 +162,6 @@ type comparing struct {
 	*scan.Reader
 	ofBase     *scan.Reader // the same, unless the base has stores of its own
 	req        Request
-	given      threshold.Set // by the request, not by a sweep
 	memory     memory
 	axis       string // the field that the request's axis is
 	base, head *sides.Selected
@@ -187,7 +185,6 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	}
 	c.Base, c.Head = m.base.Side, m.head.Side
 	c.Differs = base.Differences(head)
-	m.req.Thresholds = thresholdsOf(head, m.given)
 	if m.plans, err = m.plannedLooks(ctx, head); err != nil {
 		return Comparison{}, err
 	}
@@ -196,6 +193,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 		return Comparison{}, err
 	}
 	if err := m.nameControls(ctx, families, head); err != nil {
+		return Comparison{}, err
+	}
+	if err := m.setThresholds(ctx, families, head); err != nil {
 		return Comparison{}, err
 	}
 	if err := m.judge(families); err != nil {
@@ -208,7 +208,9 @@ func (m *comparing) compare(ctx context.Context) (Comparison, error) {
 	for _, f := range families {
 		if f.metric != "" {
 			c.Metrics = append(c.Metrics, f.metric)
-			c.Thresholds[f.metric] = m.req.Thresholds.For(f.metric)
+			if t, ok := f.shared(); ok {
+				c.Thresholds[f.metric] = t
+			}
 		}
 		c.Points = slices.Grow(c.Points, len(f.points))
 		for _, p := range f.points {
@@ -297,27 +299,22 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 		return nil, nil
 	}
 	if m.isBeside() {
-		of, err := m.CountNotNumbers(ctx, m.base.Sel)
+		all, err := m.CountNotNumbers(ctx, m.base.Sel)
 		if err != nil {
 			return nil, err
 		}
-		as, err := m.CountNotNumbers(ctx, m.head.Sel)
-		return added(of, as), err
+		more, err := m.CountNotNumbers(ctx, m.head.Sel)
+		if all == nil {
+			return more, err
+		}
+		for name, n := range more {
+			all[name] += n
+		}
+		return all, err
 	}
 	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + sides.OrAll(m.base.Narrowed) + ") or (" + sides.OrAll(m.head.Narrowed) + ")"})
 	if err != nil {
 		return nil, err
 	}
 	return m.CountNotNumbers(ctx, sel)
-}
-
-// added are the sums of counts.
-func added(a, b map[string]int) map[string]int {
-	all := map[string]int{}
-	for _, counts := range []map[string]int{a, b} {
-		for name, n := range counts {
-			all[name] += n
-		}
-	}
-	return all
 }

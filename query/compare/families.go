@@ -47,7 +47,7 @@ func (m *comparing) judge(families []family) error {
 	if err := m.checkThresholds(families); err != nil {
 		return err
 	}
-	judgeLooks(families, m.req.Thresholds, m.req.Rules)
+	judgeLooks(families, m.req.Rules)
 	return nil
 }
 
@@ -56,14 +56,14 @@ func (m *comparing) checkThresholds(families []family) error {
 	var names []string
 	for _, f := range families {
 		names = append(names, f.metric)
-		t := m.req.Thresholds[f.metric]
 		for _, p := range f.points {
+			t := p.thresholds[f.metric]
 			if unit := p.kind().Unit; t.Unit != "" && unit != "" && t.Unit != unit {
 				return fault.Input("compare: the threshold for %s is in %s, and it is measured in %s", fault.Brief(f.metric), t.Unit, unit)
 			}
 		}
 	}
-	for _, metric := range slices.Sorted(maps.Keys(m.given)) {
+	for _, metric := range slices.Sorted(maps.Keys(m.req.Thresholds)) {
 		if metric == "" || slices.Contains(names, metric) {
 			continue
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/neurolens/neurolens/query/facts"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -41,17 +40,11 @@ func (d Decided) Open() bool { return d.Verdict == judge.Inconclusive || d.Faili
 // called is at most the sum of those of the looks.
 func JudgeSession(runs []schema.Run) map[string]Decided {
 	points := sessionPoints(runs)
-	known := sides.Facts{}
 	plans := plannedLooks{}
 	for i := range runs {
 		r := &runs[i]
 		if _, there := plans[r.SessionID]; !there {
 			plans[r.SessionID] = looksOf(r.Env.Facts[schema.FactLooks])
-		}
-		if r.Side == "head" {
-			for name, value := range r.Env.Facts {
-				known.Add(map[string]string{"env." + name: value})
-			}
 		}
 	}
 	for _, p := range points {
@@ -59,7 +52,8 @@ func JudgeSession(runs []schema.Run) map[string]Decided {
 		p.relate(unknown)
 		p.plan(plans)
 	}
-	judgeLooks(byMetric(points), thresholdsOf(known, nil), judge.Rules{Gate: true})
+	setSessionThresholds(points, runs)
+	judgeLooks(byMetric(points), judge.Rules{Gate: true})
 	all := make(map[string]Decided, len(points))
 	for _, p := range points {
 		c := p.point()
@@ -239,7 +233,7 @@ func (p *pairing) plan(plans plannedLooks) {
 
 // judgeLooks judges points at the looks at which they had their last run, each among all others as they were then; those
 // that were not planned to be looked at more than once among all as they are.
-func judgeLooks(families []family, thresholds threshold.Set, rules judge.Rules) {
+func judgeLooks(families []family, rules judge.Rules) {
 	var looks []int
 	for _, f := range families {
 		for _, p := range f.points {
@@ -252,7 +246,7 @@ func judgeLooks(families []family, thresholds threshold.Set, rules judge.Rules) 
 		for i, f := range families {
 			pairs[i] = make([]judge.Pair, len(f.points))
 			for k, p := range f.points {
-				pairs[i][k] = p.at(look).toJudge(thresholds)
+				pairs[i][k] = p.at(look).toJudge()
 			}
 		}
 		for i, j := range judge.Judge(pairs, rules) {
@@ -278,7 +272,7 @@ func (p *pairing) at(look int) *pairing {
 	if look == 0 || p.look <= look {
 		return p
 	}
-	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, planned: p.planned, look: look}
+	early := &pairing{base: p.base.UpTo(look), head: p.head.UpTo(look), name: p.name, thresholds: p.thresholds, planned: p.planned, look: look}
 	early.relate(p.apart)
 	return early
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/query/threshold"
 )
 
 // pairing is one metric of one point on both sides; nil where a side does not have it.
@@ -20,6 +21,7 @@ type pairing struct {
 	base, head *sides.Group
 	name       string // of the metric
 	control    bool   // the sweep says that no change touches it
+	thresholds threshold.Set
 
 	// How the runs of the sides relate: see relate.
 	blocks              []float64

@@ -7,7 +7,6 @@ import (
 
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/judge"
-	"github.com/neurolens/neurolens/query/threshold"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/neurolens/neurolens/schema/stat"
 )
@@ -78,7 +77,7 @@ func (p *pairing) sidesApart() int64 {
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
 // toJudge is what there is to judge. A point that has no values on one side has none to judge on either.
-func (p *pairing) toJudge(thresholds threshold.Set) judge.Pair {
+func (p *pairing) toJudge() judge.Pair {
 	if !p.whole() {
 		return judge.Pair{}
 	}
@@ -95,7 +94,7 @@ func (p *pairing) toJudge(thresholds threshold.Set) judge.Pair {
 	if !p.confounded { // of different sessions, more runs hardly change what is said
 		pair.Looks, pair.Planned = p.looks(), p.planned
 	}
-	pair.DeadZone = p.deadZone(thresholds)
+	pair.DeadZone = p.deadZone()
 	pair.Resolution = p.resolution()
 	return pair
 }
@@ -212,8 +211,8 @@ func (p *pairing) barred() judge.Reason {
 
 // deadZone is the threshold of the metric in the scale in which it is compared. A metric that is compared by its
 // difference has none unless it is given.
-func (p *pairing) deadZone(thresholds threshold.Set) float64 {
-	return thresholds.For(p.name).In(schema.ScaleOf(p.name), p.base.Level())
+func (p *pairing) deadZone() float64 {
+	return p.thresholds.For(p.name).In(schema.ScaleOf(p.name), p.base.Level())
 }
 
 // resolution is the step in which the metric was read, in the scale in which it is compared: that of the clock, where runs say

@@ -1,34 +1,124 @@
 package compare
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/query/internal/sides"
 	"github.com/neurolens/neurolens/query/threshold"
+	"github.com/neurolens/neurolens/schema"
 )
 
 // thresholdFact begins the facts of runs that say what their sweep calls no difference, as threshold.Parse reads it; the
 // metric follows.
 const thresholdFact = "runner.threshold."
 
-// thresholdsOf adds those that sweeps gave to those that are given. Of two of one metric neither counts.
-func thresholdsOf(f sides.Facts, given threshold.Set) threshold.Set {
-	all := maps.Clone(given)
+// sweepThresholds are thresholds of points, those that are given and those that sweeps gave; points that have the same share
+// them.
+type sweepThresholds struct {
+	given threshold.Set
+	made  map[string]threshold.Set
+}
+
+// of is what counts for a point of which runs say that. What is given wins; a share that is given for all metrics wins over the
+// shares of sweeps.
+func (s *sweepThresholds) of(said map[string]string) threshold.Set {
+	if len(said) == 0 {
+		return s.given
+	}
+	key := fmt.Sprint(said) // in the order of its keys
+	if set, ok := s.made[key]; ok {
+		return set
+	}
+	all := maps.Clone(s.given)
 	if all == nil {
 		all = threshold.Set{}
 	}
-	_, general := given[""]
-	for name, values := range f {
-		metric, ok := strings.CutPrefix(name, "env."+thresholdFact)
-		if _, has := given[metric]; !ok || has || len(values) != 1 {
+	_, general := s.given[""]
+	for name, text := range said {
+		metric := strings.TrimPrefix(name, thresholdFact)
+		if _, has := s.given[metric]; has {
 			continue
 		}
-		for text := range values {
-			if t, err := threshold.Parse(text); err == nil && (t.Absolute || !general) {
-				all[metric] = t
+		if t, err := threshold.Parse(text); err == nil && (t.Absolute || !general) {
+			all[metric] = t
+		}
+	}
+	if s.made == nil {
+		s.made = map[string]threshold.Set{}
+	}
+	s.made[key] = all
+	return all
+}
+
+// setThresholds gives each point its thresholds: those of the request, and those that the runs of the head say of it.
+func (m *comparing) setThresholds(ctx context.Context, families []family, head sides.Facts) error {
+	var names []string
+	for name := range head {
+		if fact, ok := strings.CutPrefix(name, "env."); ok && strings.HasPrefix(fact, thresholdFact) {
+			names = append(names, fact)
+		}
+	}
+	slices.Sort(names)
+	var said map[string]map[string]string
+	if len(names) > 0 {
+		var err error
+		if said, err = m.head.PointFacts(ctx, m.Reader, names); err != nil {
+			return err
+		}
+	}
+	sets := sweepThresholds{given: m.req.Thresholds}
+	for _, f := range families {
+		for _, p := range f.points {
+			p.thresholds = sets.given
+			if p.head != nil {
+				p.thresholds = sets.of(said[p.head.PointID])
 			}
 		}
 	}
-	return all
+	return nil
+}
+
+// setSessionThresholds is setThresholds of the points of one session, whose runs are at hand.
+func setSessionThresholds(points []*pairing, runs []schema.Run) {
+	said := map[string]sides.Facts{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Side != "head" {
+			continue
+		}
+		if said[r.PointID] == nil {
+			said[r.PointID] = sides.Facts{}
+		}
+		for name, value := range r.Env.Facts {
+			if strings.HasPrefix(name, thresholdFact) {
+				said[r.PointID].Add(map[string]string{name: value})
+			}
+		}
+	}
+	sets := sweepThresholds{}
+	for _, p := range points {
+		one := map[string]string{}
+		for name, values := range said[p.either().PointID] {
+			if all := slices.Collect(maps.Keys(values)); len(all) == 1 {
+				one[name] = all[0]
+			}
+		}
+		p.thresholds = sets.of(one)
+	}
+}
+
+// shared is the threshold of a metric that all points have; ok is false where they have several.
+func (f *family) shared() (all threshold.Threshold, ok bool) {
+	for i, p := range f.points {
+		if t := p.thresholds.For(f.metric); i == 0 {
+			all = t
+		} else if p.head != nil && t != all {
+			return threshold.Threshold{}, false
+		}
+	}
+	return all, true
 }

@@ -168,6 +168,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 			Line: e.calibrate.line, Suite: e.suite(), Benchmark: calibrationBenchmark, Variant: kernel, Backend: string(schema.ExecutorBuiltin),
 			Control: true, Calibration: true, Executor: schema.ExecutorBuiltin, Primary: schema.PrimaryMetric,
 			Warmup: builtin.CalibrationWarmup, Iterations: builtin.CalibrationIterations, Timeouts: e.sections[0].settings.calibration,
+			Thresholds: commonThresholds(e.sections),
 		}
 		p.identify()
 		if first, twice := e.lines[p.PointID]; twice {

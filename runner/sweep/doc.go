@@ -184,7 +184,8 @@
 //	  peak_memory: {abs: 64 MiB}      # an amount; without a unit in the stored one (ns, B ...)
 //	  rmse: {abs: 1e-3}
 //
-// They are stored with every run and do not change what is measured: a sweep that goes on may have others.
+// They are stored with every run and do not change what is measured: a sweep that goes on may have others. A benchmark or a
+// variant may have its own, metric by metric.
 //
 // # Right results
 //

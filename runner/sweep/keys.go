@@ -156,7 +156,7 @@ var keysOfPoints = []Key{
 		Doc: "Adds three points of fixed work, which say how fast the machine is.",
 	},
 	{
-		Name: "thresholds", Whole: true, Value: mapOf(1, eitherOf(shareValue, Value{Kind: Object, Keys: []Key{
+		Name: "thresholds", Value: mapOf(1, eitherOf(shareValue, Value{Kind: Object, Keys: []Key{
 			{Name: "abs", Value: scalarValue, Doc: "An amount; without a unit it is in the stored one."},
 		}})),
 		Doc: "By metric, the smallest change that counts: a share of the base's value, or {abs: amount}.",

@@ -45,7 +45,7 @@ var levelValues = map[string][]string{
 	"baseline":           {"a=1", "b=1", "a=2", "grid: {a: [1, 2], b: [1, 2]}\nfile: x.py"},
 	"control":            {"a=1", "b=1", "a=2", "grid: {a: [1, 2], b: [1, 2]}\nfile: x.py"},
 	"calibrate":          {"true", "false", "true", "command: [x]"},
-	"thresholds":         {"{latency: 1%}", "{latency: 2%}", "{latency: 3%}", "command: [x]"},
+	"thresholds":         {"{latency: 1%}", "{latency: 2%}", "{latency: {abs: 3}}", "{latency: 4%}", "{latency: 5%}", "command: [x]"},
 	"output":             {"{from: a}", "{from: b}", "{from: c}", "{from: d}", "{from: e}", "command: [x]"},
 	"reference":          {"{from: a, rtol: 1}", "{from: b, rtol: 2}", "{from: c, rtol: 3}", "{from: d, rtol: 4}", "{from: e, rtol: 5}", "file: x.py"},
 	"derived":            {"{a: {expr: latency, unit: s}}", "{a: {expr: 2 * latency, unit: s}}", "{a: {expr: '3', unit: J}}", "{a: {expr: '4', unit: J}}", "{a: {expr: '5', unit: J}}", "file: x.py"},

@@ -24,7 +24,6 @@ type Sweep struct {
 	Looks      []int             // numbers of repeats, from Repeats to MaxRepeats, after which those that are settled have no more; nil: see Overrides.UntilSettled
 	Timeout    time.Duration     // of the whole session: after it nothing more is launched; with the multiplier applied
 	Tags       map[string]string // stored with every run; nil where there are none
-	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 	Facts      map[string]string // about the machine, that a user has given other values; nil where there are none
 	Baseline   string            // axis=value that others are compared with, in canonical text; empty where the file names none
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
@@ -77,6 +76,8 @@ type Point struct {
 	// What is made of its metrics, in the order in which it can be computed, and what they have to meet.
 	Derived, Checks []*Result
 	Primary         string // the metric that it is about; empty: not given
+
+	Thresholds map[string]string // by metric, what nobody wants to hear of: "5%" of its value, or "2000000 ns"; nil where there are none
 
 	// What runs.
 	Executor    schema.Executor

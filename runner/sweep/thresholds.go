@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"maps"
 	"strconv"
 
 	"go.yaml.in/yaml/v4"
@@ -21,9 +22,9 @@ func (s *settings) readThresholds(d *document) error {
 	if len(members) == 0 {
 		return f.errorf("is empty")
 	}
-	s.sweep.Thresholds = make(map[string]string, len(members))
+	s.point.Thresholds = make(map[string]string, len(members))
 	for _, m := range members {
-		if s.sweep.Thresholds[m.key], err = m.value.threshold(m.key); err != nil {
+		if s.point.Thresholds[m.key], err = m.value.threshold(m.key); err != nil {
 			return err
 		}
 	}
@@ -75,4 +76,13 @@ func (f field) amount(metric string) (string, error) {
 		text += " " + unit
 	}
 	return text, nil
+}
+
+// commonThresholds are those that all sections have alike: what the sweep says of every point.
+func commonThresholds(sections []*section) map[string]string {
+	common := maps.Clone(sections[0].settings.point.Thresholds)
+	for _, s := range sections[1:] {
+		maps.DeleteFunc(common, func(metric, text string) bool { return s.settings.point.Thresholds[metric] != text })
+	}
+	return common
 }

@@ -3,7 +3,7 @@ package sweep
 import "testing"
 
 func TestThresholds(t *testing.T) {
-	equal(t, parse(t, tiny, Overrides{}).Thresholds, map[string]string(nil))
+	equal(t, parse(t, tiny, Overrides{}).Points[0].Thresholds, map[string]string(nil))
 	s := parse(t, tiny+`
 thresholds:
   latency: 5%
@@ -16,7 +16,7 @@ thresholds:
   of my own: {abs: 3}
   max_error: {abs: 0}
 `, Overrides{})
-	equal(t, s.Thresholds, map[string]string{
+	equal(t, s.Points[0].Thresholds, map[string]string{
 		"latency": "5%", "energy": "7%", "throughput": "7%", "peak_memory": "67108864 B", "ttft": "2000000 ns", "rmse": "0.001",
 		"accuracy": "0.005", "of my own": "3", "max_error": "0",
 	})

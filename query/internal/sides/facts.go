@@ -104,3 +104,30 @@ func (s *Selected) allFacts(ctx context.Context, r *scan.Reader, found Facts) er
 		return nil
 	})
 }
+
+// PointFacts are the values of entries of env, by the ids of points and by their names: of each what all runs of the point
+// say that say anything. What they say in two ways, they do not say.
+func (s *Selected) PointFacts(ctx context.Context, r *scan.Reader, names []string) (map[string]map[string]string, error) {
+	columns, err := scan.RunColumns([]string{"point_id", "env", "purpose"})
+	if err != nil {
+		return nil, err
+	}
+	text := "SELECT point_id"
+	for _, name := range names {
+		entry := "env[" + duck.Literal(name) + "]"
+		text += ", CASE WHEN min(" + entry + ") = max(" + entry + ") THEN min(" + entry + ") END"
+	}
+	text += " FROM " + s.Sel.Src.Scan(scan.WithColumns(columns, s.Sel.Columns), s.Sel.RestrictedTo(scan.Measured)) + " GROUP BY point_id"
+	found := map[string]map[string]string{}
+	err = r.Conn.Query(ctx, duck.Statement{SQL: text, Args: s.Sel.Args}, func(row []driver.Value) error {
+		said := map[string]string{}
+		for i, name := range names {
+			if value := duck.Text(row[1+i]); value != "" {
+				said[name] = value
+			}
+		}
+		found[duck.Text(row[0])] = said
+		return nil
+	})
+	return found, err
+}

@@ -46,7 +46,9 @@ func (w Comparison) better(metric string) string {
 // deadZone is the difference of a metric below which there is none, as it was given: an amount is another share of each point.
 // It is empty where every difference counts.
 func (w Comparison) deadZone(metric string) string {
-	switch threshold := w.C.Thresholds[metric]; {
+	switch threshold, same := w.C.Thresholds[metric]; {
+	case !same:
+		return "the threshold of its benchmark"
 	case threshold.Value == 0:
 		return ""
 	case threshold.Absolute:
