@@ -121,7 +121,7 @@ these and NEUROLENS_MACHINE.`,
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return cmp.Or(a.checkFlags(), a.readProject()) }
 
 	for _, c := range []*cobra.Command{
-		newBenchCommand(a), newBisectCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
+		newBenchCommand(a), newBisectCommand(a), newDiscoverCommand(a), newLsCommand(a), newShowCommand(a), newQueryCommand(a), newExportCommand(a), newIngestCommand(a), newCompareCommand(a), newExplainCommand(a), newHistoryCommand(a), newReportCommand(a),
 		newTagCommand(a), newNoteCommand(a), newRmCommand(a), newRestoreCommand(a), newBlessCommand(a),
 		newEnvCommand(a), newDoctorCommand(a), newModelCommand(a), newStoreCommand(a), newVersionCommand(a),
 	} {

@@ -37,6 +37,7 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "bench", "One row for each point of the session, and each side of it where there are two.", query.SessionPointFields()) +
 		columnsSection(t, "bisect", "One row for each commit that may be the first changed one; where none is, for each point.", measuring.BisectFields()) +
 		columnsSection(t, "compare", "One row for each pair of points and each metric. With `--by`, groups have columns of their own.", compare.Fields(true)) +
+		columnsSection(t, "discover", "One row for each variant of a benchmark, and for each tree of a tool; with `-v` also for each file that was not taken.", screens.ManifestFields()) +
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each thing in which its sides differ, of any kind.", explain.Fields()) +
 		columnsSection(t, "export", "One row for each file that was written.", fileFields()) +
 		columnsSection(t, "history", "One row for each session of a series: a point on a machine as to a metric.", history.Fields()) +

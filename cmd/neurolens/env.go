@@ -2,15 +2,12 @@ package main
 
 import (
 	"context"
-	"maps"
 	"os"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
-	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/runner/probe"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -54,19 +51,7 @@ func runEnv(a *app, cmd *cobra.Command, redact, facts bool) error {
 		t, v := screens.Nameable(m)
 		return a.print(format, t, func() term.View { return v })
 	}
-	t := answer.Table{Columns: []answer.Column{
-		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
-	}}
-	all := map[string][]any{}
-	for name, value := range env.Facts {
-		all[name] = []any{name, value, nil}
-	}
-	for name, reason := range env.Missing {
-		all[name] = []any{name, nil, reason}
-	}
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		t.Rows = append(t.Rows, all[name])
-	}
+	t := screens.Env(env)
 	return a.print(format, t, func() term.View { return screens.Facts(t) })
 }
 

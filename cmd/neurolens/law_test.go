@@ -70,7 +70,7 @@ var law = []struct {
 	{"runner/onnx", []string{"schema"}, nil},
 	{"cmd/neurolens/internal/output", []string{"schema", "query/answer", "cmd/neurolens/internal/term"}, nil},
 	{"cmd/neurolens/internal/screens", []string{
-		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/expression", "runner/fact", "runner/probe", "runner/sweep",
+		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/discover", "runner/expression", "runner/fact", "runner/probe", "runner/sweep",
 	}, nil}, // nothing that writes a store or launches
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},

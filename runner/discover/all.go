@@ -8,17 +8,16 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 )
 
-// Tree is a folder as Find takes it. Links of it that lead to files are followed wherever they lead.
+// Tree is a folder as All takes it. Links of it that lead to files are followed wherever they lead.
 func Tree(dir string) (fs.FS, error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
+		err = errors.New("it is no folder")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("looking into %s: %s", dir, strings.TrimPrefix(unreadable(err), "cannot be read: "))
+		return nil, fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
 	}
 	return os.DirFS(dir), nil
 }
@@ -26,7 +25,7 @@ func Tree(dir string) (fs.FS, error) {
 // All finds by several rules in several folders: without any, in those of each rule, as far as they are there. A file that
 // several rules take is of the first. A file is Left where every rule that saw it left it.
 func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
-	m := merging{owned: map[string]bool{}, reasons: map[string][]string{}}
+	m := merging{owned: map[string]bool{}, reasons: map[string][]string{}, near: map[string]bool{}}
 	for _, rule := range rules {
 		in := folders
 		if len(in) == 0 {
@@ -36,7 +35,7 @@ func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 			in = []string{"."}
 		}
 		for _, folder := range in {
-			found, err := Find(tree, rule, folder)
+			found, err := find(tree, rule, folder)
 			if len(folders) == 0 && errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
@@ -55,6 +54,7 @@ type merging struct {
 	tools      []Tool
 	owned      map[string]bool // files that are of a benchmark
 	reasons    map[string][]string
+	near       map[string]bool
 }
 
 // add takes in what a rule has found.
@@ -72,6 +72,7 @@ func (m *merging) add(f *Found, rule string, several bool) {
 		m.benchmarks = append(m.benchmarks, b)
 	}
 	for _, l := range f.Left {
+		m.near[l.File] = m.near[l.File] || l.Near
 		if several {
 			l.Reason = rule + ": " + l.Reason
 		}
@@ -93,7 +94,7 @@ func (m *merging) found() *Found {
 	f := &Found{Benchmarks: m.benchmarks, Tools: m.tools}
 	for file, reasons := range m.reasons {
 		if !m.owned[file] {
-			f.Left = append(f.Left, Left{file, strings.Join(reasons, "; ")})
+			f.Left = append(f.Left, Left{file, strings.Join(reasons, "; "), m.near[file]})
 		}
 	}
 	f.tellApart()

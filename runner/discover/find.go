@@ -34,11 +34,14 @@ type Variant struct {
 }
 
 // Left is a file that was not taken, or a folder, with a / at its end, that was not looked into.
-type Left struct{ File, Reason string }
+type Left struct {
+	File, Reason string
+	Near         bool // a glob of the rule takes it, or it cannot be read: somebody may miss it
+}
 
-// Find finds the benchmarks in a folder of a tree. An error is that of a rule or of the folder; fs.ErrNotExist where there is
+// find finds the benchmarks in a folder of a tree. An error is that of a rule or of the folder; fs.ErrNotExist where there is
 // none of that name. Whatever else cannot be read is Left.
-func Find(tree fs.FS, rule Rule, in string) (*Found, error) {
+func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	r, err := rule.compile()
 	if err != nil {
 		return nil, fmt.Errorf("rule %s: %w", cmp.Or(rule.Name, "of its own"), err)
@@ -48,7 +51,7 @@ func Find(tree fs.FS, rule Rule, in string) (*Found, error) {
 		return nil, fmt.Errorf("looking into %s: want a folder of the tree", in)
 	}
 	if info, err := fs.Stat(tree, in); err != nil {
-		return nil, fmt.Errorf("looking into %s: %w", in, err)
+		return nil, fmt.Errorf("looking into %s: %w", in, withoutPath(err))
 	} else if !info.IsDir() {
 		return nil, fmt.Errorf("looking into %s: it is no folder", in)
 	}
@@ -62,7 +65,7 @@ func Find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	return s.found, nil
 }
 
-// search is one call of Find.
+// search is one call of find.
 type search struct {
 	tree    fs.FS
 	rule    *compiled
@@ -79,18 +82,24 @@ type candidate struct {
 	technique           bool // the variant is what comes after the name of a baseline
 }
 
+// leave leaves what nobody expects to be a benchmark.
 func (s *search) leave(file, reason string) {
-	s.found.Left = append(s.found.Left, Left{file, reason})
+	s.found.Left = append(s.found.Left, Left{File: file, Reason: reason})
+}
+
+// miss leaves what somebody may take for one.
+func (s *search) miss(file, reason string) {
+	s.found.Left = append(s.found.Left, Left{file, reason, true})
 }
 
 // walk looks at a folder and all below it. It fails where the folder itself, the first one, cannot be read.
 func (s *search) walk(dir string) error {
 	entries, err := fs.ReadDir(s.tree, dir)
 	if err != nil && dir == s.in {
-		return fmt.Errorf("looking into %s: %w", dir, err)
+		return fmt.Errorf("looking into %s: %w", dir, withoutPath(err))
 	}
 	if err != nil { // entries are what was read before
-		s.leave(dir+"/", unreadable(err))
+		s.miss(dir+"/", unreadable(err))
 	}
 	if dir != s.in && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == "pyvenv.cfg" }) {
 		s.leave(dir+"/", "a virtual environment of Python")
@@ -101,7 +110,7 @@ func (s *search) walk(dir string) error {
 		kind, err := s.kind(name, entry)
 		switch {
 		case err != nil:
-			s.leave(name, unreadable(err))
+			s.miss(name, unreadable(err))
 		case kind.IsDir() && entry.Type()&fs.ModeSymlink != 0:
 			s.leave(name+"/", "a symbolic link to a folder: these are not followed")
 		case kind.IsDir() && skipped(entry.Name()):
@@ -134,12 +143,15 @@ func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || name == "__pycache__" || name == "node_modules"
 }
 
-// unreadable is the reason for leaving what gave an error. Paths are said beside it.
-func unreadable(err error) string {
+// unreadable is the reason for leaving what gave an error.
+func unreadable(err error) string { return "cannot be read: " + withoutPath(err).Error() }
+
+// withoutPath is an error of a file system without the path, which is said beside it.
+func withoutPath(err error) error {
 	for {
 		inner, is := err.(*fs.PathError)
 		if !is {
-			return "cannot be read: " + err.Error()
+			return err
 		}
 		err = inner.Err
 	}
@@ -168,12 +180,12 @@ func (s *search) file(file string) {
 	c := candidate{file: file}
 	var matches bool
 	if c.name, matches = nameOf(s.rule.benchmark, below); !matches || c.name == "" {
-		s.leave(file, "the expression for names finds none in it: "+s.rule.Benchmark)
+		s.miss(file, "the expression for names finds none in it: "+s.rule.Benchmark)
 		return
 	}
 	if s.rule.variant != nil {
 		if c.variant, matches = nameOf(s.rule.variant, below); !matches {
-			s.leave(file, "the expression for variants finds none in it: "+s.rule.Variant)
+			s.miss(file, "the expression for variants finds none in it: "+s.rule.Variant)
 			return
 		}
 	}

@@ -31,7 +31,11 @@ func text(f *Found) string {
 		}
 	}
 	for _, l := range f.Left {
-		lines = append(lines, "left "+l.File+": "+l.Reason)
+		word := "left "
+		if l.Near {
+			word = "near "
+		}
+		lines = append(lines, word+l.File+": "+l.Reason)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -42,7 +46,7 @@ func found(t *testing.T, rule, in string, files ...string) string {
 	if !known {
 		t.Fatalf("there is no rule %s", rule)
 	}
-	f, err := Find(tree(files...), r, in)
+	f, err := find(tree(files...), r, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,11 +79,11 @@ ch10 "ch10/add" "baseline" "cuda" ch10/baseline_add.cu
 ch10 "ch10/add" "optimized" "cuda" ch10/optimized_add.cu
 left .git/: folders of this name are not looked into
 left README.md: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
-left ch2/baseline_alone.cu: no other variant of ch2/alone is there to compare it with
+near ch2/baseline_alone.cu: no other variant of ch2/alone is there to compare it with
 left ch2/deep/baseline_x.cu: its path is none of ch*/baseline_*.py ch*/baseline_*.cu ch*/optimized_*.py ch*/optimized_*.cu
-left ch2/optimized_alone.py: no file of the variant baseline with its extension is called ch2/alone, or a beginning of that before a _
-left ch2/optimized_moes.cu: no file of the variant baseline with its extension is called ch2/moes, or a beginning of that before a _
-left chapter/baseline_x.cu: the expression for names finds none in it: ^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$
+near ch2/optimized_alone.py: no .py file of the variant baseline is called ch2/alone, or a beginning of that before a _
+near ch2/optimized_moes.cu: no .cu file of the variant baseline is called ch2/moes, or a beginning of that before a _
+near chapter/baseline_x.cu: the expression for names finds none in it: ^(ch[0-9]+)/(?:baseline|optimized)_(.+)\.(?:py|cu)$
 `)
 }
 

@@ -86,7 +86,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 			o.name = o.name[:max(0, strings.LastIndexByte(o.name, '_'))]
 		}
 		if o.name == "" {
-			s.leave(c.file, "no file of the variant "+s.rule.Baseline+" with its extension is called "+c.name+", or a beginning of that before a _")
+			s.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is called "+c.name+", or a beginning of that before a _")
 			continue
 		}
 		if technique := strings.TrimPrefix(c.name[len(o.name):], "_"); technique != "" {
@@ -108,14 +108,14 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		}
 		switch other := taken[v.Name]; {
 		case other != "":
-			s.leave(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
+			s.miss(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
 			continue
 		case s.rule.Baseline != "" && i > 0 && taken[s.rule.Baseline] == "":
-			s.leave(c.file, "its baseline was left: "+files[0].file)
+			s.miss(c.file, "its baseline was left: "+files[0].file)
 			continue
 		}
 		if err := s.look(&v); err != nil {
-			s.leave(c.file, err.Error())
+			s.miss(c.file, err.Error())
 			continue
 		}
 		taken[v.Name] = c.file
@@ -125,7 +125,7 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		return b, false
 	}
 	if s.rule.Baseline != "" && len(b.Variants) == 1 {
-		s.leave(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
+		s.miss(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
 		return b, false
 	}
 	s.describe(&b)
@@ -170,7 +170,7 @@ func (f *Found) tellApart() {
 			continue
 		}
 		for _, v := range b.Variants {
-			f.Left = append(f.Left, Left{v.File, "its results would be called like those of " + other + ": " + b.Name})
+			f.Left = append(f.Left, Left{v.File, "its results would be called like those of " + other + ": " + b.Name, true})
 		}
 	}
 	f.Benchmarks = told

@@ -43,11 +43,11 @@ other "sum" "" "cpu" src/kernels/other/sum.py:solve
 left src/kernels/__init__.py: the rule leaves **/__* out
 left src/kernels/__x.py: the rule leaves **/__* out
 left src/kernels/add.cu: its path is none of **/*.py
-left src/kernels/broken.py: broken Python: line 2: a bracket is not closed: want a )
-left src/kernels/broken_text.py: broken Python: line 1: a text is not closed: want a ' before the end of the line
-left src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
+near src/kernels/broken.py: broken Python: line 2: a bracket is not closed: want a )
+near src/kernels/broken_text.py: broken Python: line 1: a text is not closed: want a ' before the end of the line
+near src/kernels/helpers.py: it has no helpers_kernel, no run_benchmark, no benchmark, no solve, and no class with benchmark_fn
 left src/kernels/none/bench.yaml: no benchmark of the rule is in its folder
-left src/kernels/old.py: broken Python: line 2: two values with nothing between them: print a text
+near src/kernels/old.py: broken Python: line 2: two values with nothing between them: print a text
 left src/kernels/test_x.py: the rule leaves **/test_* out
 `)
 }
@@ -80,11 +80,11 @@ func TestBrokenPairs(t *testing.T) {
 	), `
 ch1 "ch1/c" "baseline" "" ch1/baseline_c.py:get_benchmark
 ch1 "ch1/c" "y" "" ch1/optimized_c_y.py:get_benchmark
-left ch1/baseline_a.py: broken Python: line 1: a bracket is not closed: want a )
-left ch1/baseline_b.py: no other variant of ch1/b is there to compare it with
-left ch1/optimized_a.py: its baseline was left: ch1/baseline_a.py
-left ch1/optimized_b.py: broken Python: line 1: a bracket is not closed: want a )
-left ch1/optimized_c_x.py: broken Python: line 1: a bracket is not closed: want a )
+near ch1/baseline_a.py: broken Python: line 1: a bracket is not closed: want a )
+near ch1/baseline_b.py: no other variant of ch1/b is there to compare it with
+near ch1/optimized_a.py: its baseline was left: ch1/baseline_a.py
+near ch1/optimized_b.py: broken Python: line 1: a bracket is not closed: want a )
+near ch1/optimized_c_x.py: broken Python: line 1: a bracket is not closed: want a )
 `)
 }
 
@@ -113,16 +113,16 @@ func TestLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	rule, _ := RuleNamed("kernels")
-	f, err := Find(tree, rule, "kernels")
+	f, err := find(tree, rule, "kernels")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, text(f), `
 kernels "add" "" "cpu" kernels/add.py:solve
 kernels "sum" "" "cpu" kernels/sum.py:solve
-left kernels/itself.py: cannot be read: too many levels of symbolic links
+near kernels/itself.py: cannot be read: too many levels of symbolic links
 left kernels/loop/: a symbolic link to a folder: these are not followed
-left kernels/nothing.py: cannot be read: no such file or directory
+near kernels/nothing.py: cannot be read: no such file or directory
 `)
 }
 
@@ -156,16 +156,16 @@ func (d *denied) ReadDir(name string) ([]fs.DirEntry, error) {
 func TestDenied(t *testing.T) {
 	d := &denied{MapFS: tree("kernels/a.py=def solve(): pass\n", "kernels/secret.py=def solve(): pass\n", "kernels/hidden/b.py=def solve(): pass\n"), names: []string{"secret", "hidden"}}
 	rule, _ := RuleNamed("kernels")
-	f, err := Find(d, rule, "kernels")
+	f, err := find(d, rule, "kernels")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want(t, text(f), `
 kernels "a" "" "cpu" kernels/a.py:solve
-left kernels/hidden/: cannot be read: permission denied
-left kernels/secret.py: cannot be read: permission denied
+near kernels/hidden/: cannot be read: permission denied
+near kernels/secret.py: cannot be read: permission denied
 `)
-	if _, err := Find(&denied{MapFS: d.MapFS, names: []string{"kernels"}}, rule, "kernels"); err == nil {
+	if _, err := find(&denied{MapFS: d.MapFS, names: []string{"kernels"}}, rule, "kernels"); err == nil {
 		t.Error("a folder that cannot be read is no error")
 	}
 }
@@ -178,7 +178,7 @@ func TestOpensCandidatesAlone(t *testing.T) {
 	}
 	d := &denied{MapFS: tree(files...)}
 	rule, _ := RuleNamed("pairs")
-	if _, err := Find(d, rule, "."); err != nil {
+	if _, err := find(d, rule, "."); err != nil {
 		t.Fatal(err)
 	}
 	var opened []string

@@ -16,7 +16,7 @@ func TestOwnRule(t *testing.T) {
 		Variant:   `_(fast|slow)?\.py$|shell/(.)_`,
 	}
 	const text1 = "=def run_benchmark(): pass\n"
-	f, err := Find(tree(
+	f, err := find(tree(
 		"perf/bench_sort_fast.py"+text1, "perf/bench_sort_slow.py"+text1, "perf/deep/bench_add_.py=import torch\ndef benchmark(): pass\n",
 		"shell/a_x.sh", "shell/b_x.sh", "shell/c_x.sh", "shell/a_xy.sh", "old/2019/bench_sort_fast.py"+text1, "bench_9_fast.py"+text1, "bench_a.py"+text1,
 		"one/bench_twice_fast.py"+text1, "two/bench_twice_fast.py"+text1,
@@ -32,8 +32,8 @@ perf "sort" "slow" "" perf/bench_sort_slow.py:run_benchmark
 two "two/twice" "fast" "" two/bench_twice_fast.py:run_benchmark
 shell "x" "a" "" shell/a_x.sh
 shell "x" "b" "" shell/b_x.sh
-left bench_9_fast.py: the expression for names finds none in it: bench_([a-z]+)|shell/._(.)\.sh$
-left bench_a.py: the expression for variants finds none in it: _(fast|slow)?\.py$|shell/(.)_
+near bench_9_fast.py: the expression for names finds none in it: bench_([a-z]+)|shell/._(.)\.sh$
+near bench_a.py: the expression for variants finds none in it: _(fast|slow)?\.py$|shell/(.)_
 left old/2019/bench_sort_fast.py: the rule leaves old/** out
 left shell/a_xy.sh: its path is none of **/bench_*.py shell/[ab]_?.sh
 left shell/c_x.sh: its path is none of **/bench_*.py shell/[ab]_?.sh
@@ -43,7 +43,7 @@ left shell/c_x.sh: its path is none of **/bench_*.py shell/[ab]_?.sh
 // TestNamesOfResults: files whose results would have one name are told apart by their folders, else left.
 func TestNamesOfResults(t *testing.T) {
 	rule := Rule{Files: []string{"**"}, Benchmark: `([^/]+)\.`}
-	f, err := Find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, ".")
+	f, err := find(tree("a/x.sh", "b/x.sh", "c/y.sh", "c/y.pl", "d/z.cu", "d/z.sh"), rule, ".")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,8 @@ a "a/x" "" "" a/x.sh
 b "b/x" "" "" b/x.sh
 d "z" "" "cuda" d/z.cu
 d "z" "" "" d/z.sh
-left c/y.pl: its results would be called like those of c/y.sh: c/y
-left c/y.sh: its results would be called like those of c/y.pl: c/y
+near c/y.pl: its results would be called like those of c/y.sh: c/y
+near c/y.sh: its results would be called like those of c/y.pl: c/y
 `)
 }
 
@@ -71,15 +71,15 @@ func TestRefusedRules(t *testing.T) {
 	} {
 		rule := good
 		change(&rule)
-		if _, err := Find(tree(), rule, "."); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
+		if _, err := find(tree(), rule, "."); err == nil || !strings.HasSuffix(err.Error(), ": "+want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if _, err := Find(tree(), good, "no/where"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := find(tree(), good, "no/where"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a folder that is not there: %v", err)
 	}
 	for _, in := range []string{"../x", "/x", "a.py"} {
-		if _, err := Find(tree("a.py"), good, in); err == nil || !strings.HasPrefix(err.Error(), "looking into "+in+": ") {
+		if _, err := find(tree("a.py"), good, in); err == nil || !strings.HasPrefix(err.Error(), "looking into "+in+": ") {
 			t.Errorf("%s: %v", in, err)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 func tools(t *testing.T, in string, files ...string) string {
 	t.Helper()
-	f, err := Find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in)
+	f, err := find(tree(files...), Rule{Files: []string{"none"}, Benchmark: "x"}, in)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestReadsFewTests(t *testing.T) {
 		files = append(files, fmt.Sprintf("a/test_%05d.py=def test_a(): pass\n", i))
 	}
 	d := &denied{MapFS: tree(files...)}
-	f, err := Find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, ".")
+	f, err := find(d, Rule{Files: []string{"none"}, Benchmark: "x"}, ".")
 	if err != nil {
 		t.Fatal(err)
 	}

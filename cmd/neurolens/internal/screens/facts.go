@@ -8,7 +8,26 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/schema"
 )
+
+// Env has what is known of a machine, and of what is not the reason.
+func Env(env schema.Env) answer.Table {
+	t := answer.Table{Columns: []answer.Column{
+		{Name: "fact", Type: answer.TypeText}, {Name: "value", Type: answer.TypeText}, {Name: "missing", Type: answer.TypeText},
+	}}
+	all := map[string][]any{}
+	for name, value := range env.Facts {
+		all[name] = []any{name, value, nil}
+	}
+	for name, reason := range env.Missing {
+		all[name] = []any{name, nil, reason}
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		t.Rows = append(t.Rows, all[name])
+	}
+	return t
+}
 
 // Facts shows what is known as name and value, and what is not in one line a reason.
 func Facts(t answer.Table) term.View {

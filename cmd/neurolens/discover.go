@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/runner/discover"
+)
+
+func newDiscoverCommand(a *app) *cobra.Command {
+	var rule string
+	var s screens.Search
+	cmd := &cobra.Command{
+		Use:   "discover DIR",
+		Short: "List the benchmarks that are in a folder",
+		Long: `List the benchmarks that a rule finds in a folder. Nothing is executed: Python
+files are read as text. The rule pairs finds ch*/baseline_X with its
+optimized_X and optimized_X_TECHNIQUE, in Python and CUDA; kernels finds the
+Python files in kernels, src/kernels and other usual folders, with their
+bench.yaml. Without --rule both are tried. Trees of pytest-benchmark, asv and
+Google Benchmark are named with the command that runs them.
+
+--json is the manifest: a row for each variant of a benchmark, and for each
+tree of a tool.`,
+		Example: `  neurolens discover .
+  neurolens discover . --rule kernels --in lib/kernels -v
+  neurolens discover . --json >kernel_manifest.json`,
+		Args: arguments(1, 1, "a folder"),
+		RunE: func(_ *cobra.Command, args []string) error { return runDiscover(a, args[0], rule, s) },
+	}
+	cmd.Flags().StringVar(&rule, "rule", "", "find by one `RULE`: pairs or kernels")
+	cmd.Flags().StringSliceVar(&s.Folders, "in", nil, "look into `FOLDER` of DIR instead of the usual ones; repeatable")
+	cmd.Flags().BoolVarP(&s.All, "verbose", "v", false, "list every other file too, with the reason why it was not taken")
+	completion.Words(cmd, "rule", []cobra.Completion{"pairs\ta baseline and its optimizations", "kernels\tPython files of usual folders"})
+	return cmd
+}
+
+func runDiscover(a *app, dir, rule string, s screens.Search) error {
+	format, err := a.outputFormat()
+	if err != nil {
+		return err
+	}
+	s.Dir, s.Rules = dir, discover.Rules()
+	if one, known := discover.RuleNamed(rule); known {
+		s.Rules = []discover.Rule{one}
+	} else if rule != "" {
+		return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
+	}
+	tree, err := discover.Tree(dir)
+	if err != nil {
+		return usageErrorf("discover: %w", err)
+	}
+	if s.Found, err = discover.All(tree, s.Rules, s.Folders); err != nil {
+		return usageErrorf("discover: %w", err)
+	}
+	rows := s.Manifest(func(b *discover.Benchmark) (map[string]any, error) { return discover.Settings(tree, b) })
+	for _, text := range s.Remarks(rows, output.ForPeople(format)) {
+		fmt.Fprintln(a.stderr, term.OneLine("neurolens: discover: "+text))
+	}
+	return a.print(format, answer.TableOf(screens.ManifestFields(), rows), s.View)
+}
