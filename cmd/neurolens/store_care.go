@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/damage"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -40,10 +41,10 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "severity", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "problem", Type: answer.TypeText},
 	}}
-	t.Columns = append(t.Columns, lossColumns...)
+	t.Columns = append(t.Columns, damage.Columns()...)
 	var remedies []string
 	done, err := check.Verify(cmd.Context(), dir, func(f check.Finding) {
-		t.Rows = append(t.Rows, append([]any{string(f.Severity), f.Path, f.Problem}, lossValues(f.Loss)...))
+		t.Rows = append(t.Rows, append([]any{string(f.Severity), f.Path, f.Problem}, damage.Values(f.Loss)...))
 		remedies = append(remedies, f.Remedy())
 	})
 	if err != nil {
@@ -52,7 +53,7 @@ func runStoreVerify(a *app, cmd *cobra.Command) error {
 	if err := a.print(format, t, func() term.View { return screens.Care(format, t, remedies, a.width) }); err != nil {
 		return err
 	}
-	if err := verdictOf(dir, done); err != nil {
+	if err := damage.Of(dir, done); err != nil {
 		return storeError{err}
 	}
 	said := ""
@@ -203,9 +204,9 @@ func runStoreCompact(a *app, cmd *cobra.Command, into string) error {
 			{Name: "files", Type: answer.TypeInteger},
 			{Name: "events", Type: answer.TypeInteger},
 		},
-		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, lossValues(done.Loss)...)},
+		Rows: [][]any{append([]any{into, int64(done.Runs), int64(done.Removed), int64(done.Files), int64(done.Events)}, damage.Values(done.Loss)...)},
 	}
-	t.Columns = append(t.Columns, lossColumns...)
+	t.Columns = append(t.Columns, damage.Columns()...)
 	if err := a.print(format, t, func() term.View { return output.RecordsView(t) }); err != nil {
 		return err
 	}
@@ -245,9 +246,9 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 	t := answer.Table{Columns: []answer.Column{
 		{Name: "action", Type: answer.TypeText}, {Name: "path", Type: answer.TypeText}, {Name: "reason", Type: answer.TypeText},
 	}}
-	t.Columns = append(t.Columns, lossColumns...)
+	t.Columns = append(t.Columns, damage.Columns()...)
 	did := func(r check.Repair) {
-		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, lossValues(r.Loss)...))
+		t.Rows = append(t.Rows, append([]any{string(r.Action), r.Path, r.Reason}, damage.Values(r.Loss)...))
 	}
 	repaired := func(dir, verb, where string, done check.Repaired, err error) error {
 		if err != nil {
@@ -258,7 +259,7 @@ func runStoreRepair(a *app, cmd *cobra.Command, dryRun bool) error {
 		}
 		if done.Loss != (check.Loss{}) {
 			fmt.Fprintf(a.stderr, "store %s: %s; the damaged files %s %s/, and store merge from a good copy brings back what is lost\n",
-				dir, lossText(done.Loss, verb), where, ingest.QuarantineDir)
+				dir, damage.Text(done.Loss, verb), where, ingest.QuarantineDir)
 		}
 		switch {
 		case done.Left > 0:

@@ -1,4 +1,5 @@
-package main
+// Package damage says what is wrong with a store, and what it costs.
+package damage
 
 import (
 	"fmt"
@@ -10,8 +11,8 @@ import (
 	"github.com/neurolens/neurolens/query/answer"
 )
 
-// verdictOf is what is wrong with a store that was verified.
-func verdictOf(dir string, done check.Verified) error {
+// Of is what is wrong with a store that was verified; nil where nothing is.
+func Of(dir string, done check.Verified) error {
 	read := fmt.Sprintf("%s in %s", term.Count(done.Runs+done.Loss.Runs, "run"), term.Count(done.Files, "file"))
 	var more []string
 	if done.Unreadable > 0 {
@@ -23,7 +24,7 @@ func verdictOf(dir string, done check.Verified) error {
 	switch {
 	case done.Damage > 0:
 		if done.Loss != (check.Loss{}) {
-			more = slices.Insert(more, 0, lossText(done.Loss, "it costs"))
+			more = slices.Insert(more, 0, Text(done.Loss, "it costs"))
 		}
 		more = append(more, "store repair sets aside what readers stumble over and keeps the rest")
 		return fmt.Errorf("store %s is damaged: %s found in %s; %s",
@@ -34,15 +35,18 @@ func verdictOf(dir string, done check.Verified) error {
 	return nil
 }
 
-// lossColumns are the columns of what damage costs.
-var lossColumns = []answer.Column{
-	{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
+// Columns are the columns of what damage costs.
+func Columns() []answer.Column {
+	return []answer.Column{
+		{Name: "runs_lost", Type: answer.TypeInteger}, {Name: "samples_lost", Type: answer.TypeInteger}, {Name: "ops_lost", Type: answer.TypeInteger},
+	}
 }
 
-func lossValues(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
+// Values are the cells of those columns.
+func Values(l check.Loss) []any { return []any{int64(l.Runs), int64(l.Samples), int64(l.Ops)} }
 
-// lossText says what damage costs.
-func lossText(l check.Loss, verb string) string {
+// Text says what damage costs.
+func Text(l check.Loss, verb string) string {
 	var parts []string
 	if l.Runs > 0 {
 		parts = append(parts, term.Count(l.Runs, "run"))
