@@ -104,6 +104,7 @@ func (a *assembler) runEnv(l sweep.Launch, t *prepare.Target, o task.Outcome, vo
 		env.Facts[schema.FactBaseline] = a.sweep.Baseline
 	}
 	env.Facts["runner.order"] = a.sweep.Order
+	env.Facts["runner.timeouts"] = l.Timeouts().String()
 	maps.Copy(env.Facts, a.rulesOf(l.Point))
 	if l.Profile != "" {
 		env.Facts[factProfile] = l.Profile

@@ -72,6 +72,9 @@ not known is null.`,
 			if err := b.read(args); err != nil {
 				return err
 			}
+			if f.verbose {
+				measuring.Discovered(a.stderr, b.sweep)
+			}
 			if f.dryRun {
 				return b.plan()
 			}

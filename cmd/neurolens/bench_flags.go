@@ -1,6 +1,7 @@
 package main
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type benchFlags struct {
 	settled       bool
 	rerun, outDir string
 	dryRun        bool
+	verbose       bool
 	maxTime       time.Duration
 	noSkipAfter   bool
 	wait, schema  bool
@@ -47,6 +49,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&f.rerun, "rerun", "", "run again what is there: `failed` or all")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "say what would run, and run nothing")
 	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover left others")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
 	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
 }
@@ -123,7 +126,7 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Tree: os.DirFS, Against: f.against != "", UntilSettled: f.settled}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}

@@ -43,6 +43,7 @@ var law = []struct {
 	{"query", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go"}}, // and upwards: see layers
 	{"query/answer", []string{"schema"}, nil},
 	{"query/artifacts", []string{"schema", "query"}, []string{"github.com/klauspost/compress/zstd"}},
+	{"query/operators", []string{"schema", "query"}, nil},
 	{"query/judge", []string{"schema"}, nil},
 	{"query/files", []string{"schema"}, nil},
 	{"query/report", []string{"schema", "query/files"}, nil},
@@ -54,7 +55,7 @@ var law = []struct {
 		"schema", "runner/builtin", "runner/onnx", "runner/probe", "runner/python", "runner/sweep", "runner/task", "runner/worktree",
 	}, nil},
 	{"runner/python", []string{"schema", "runner/sweep", "runner/task"}, nil},
-	{"runner/sweep", []string{"schema", "runner/builtin", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
+	{"runner/sweep", []string{"schema", "runner/builtin", "runner/discover", "runner/expression", "runner/extract", "runner/fact", "runner/output"}, []string{"go.yaml.in/yaml"}},
 	{"runner/discover", nil, []string{"go.yaml.in/yaml"}},
 	{"runner/output", nil, nil},
 	{"runner/artifact", []string{"schema"}, nil},

@@ -183,9 +183,7 @@ func (t *Target) SpecOf(l sweep.Launch) task.Spec {
 		return spec
 	}
 	spec.Profile, spec.Enough = true, nil
-	if limit, own := t.Point.ProfileTimeouts[l.Profile]; own {
-		spec.Deadlines.Profile = limit
-	}
+	spec.Deadlines.Profile = l.Timeouts().Profile
 	settings := t.settings
 	settings.Profile = l.Profile
 	if made, err := t.program(settings); err == nil { // it was made once already

@@ -14,25 +14,25 @@ import (
 
 // later are the keys of the reference sweeps that no version reads yet, with their values.
 var later = []struct{ key, refused string }{
-	{"(?m)^discover:\n(?:  .*\n)+", "unknown key discover"},
 	{"(?m)^telemetry: .*\n", "unknown key telemetry"},
 	{`(?m)^  - \{tool: n.*\n`, `profile.tool: want one of ort torch, got "nsys"`},
 }
 
-// found stands for what discover is to find.
-const found = "file: \"kernels/{benchmark}.py\"\nbenchmark: [tma_copy, add]\n"
+// project is what the reference sweeps find their benchmarks in.
+var project = in("ch1/baseline_tma_copy.py=import torch", "ch1/optimized_tma_copy.py=import torch", "ch2/baseline_add.py=import torch",
+	"ch2/optimized_add_fused.py=import torch", "kernels/scan.py=def run_benchmark(precision): pass\n", "src/kernels/drift.py=def run_benchmark(precision): pass\n")
 
 // referenceSweeps has how many points there are of each reference sweep to run and to skip, whole and with the preset quick.
-var referenceSweeps = map[string]struct{ more, whole, quick string }{
-	"000-neurolens.yaml":         {"", "12 and 0", ""},
-	"001-benchmark-harness.yaml": {found + "variant: [baseline, fused]\n", "2 and 2", "2 and 2"},
-	"002-quasim.yaml":            {found, "8 and 0", "8 and 0"},
-	"003-swift-mnist.yaml":       {"", "0 and 6", "0 and 6"}, // there is no data
-	"004-operation-grid.yaml":    {"", "1620 and 60", "30 and 0"},
+var referenceSweeps = map[string]struct{ whole, quick string }{
+	"000-neurolens.yaml":         {"12 and 0", ""},
+	"001-benchmark-harness.yaml": {"2 and 2", "2 and 2"},
+	"002-quasim.yaml":            {"8 and 0", "8 and 0"},
+	"003-swift-mnist.yaml":       {"0 and 6", "0 and 6"}, // there is no data
+	"004-operation-grid.yaml":    {"1620 and 60", "30 and 0"},
 }
 
-// TestReferenceSweeps: the jobs of five harnesses can be written as sweeps. Two of them find their benchmarks by themselves,
-// one measures power, and one has profilers of GPUs: that is all that is refused of them. What they do on projects is in
+// TestReferenceSweeps: the jobs of five harnesses can be written as sweeps. One of them measures power, and one has profilers of
+// GPUs: that is all that is refused of them. What they do on projects is in
 // the scripts sweep_*.txtar of cmd/neurolens.
 func TestReferenceSweeps(t *testing.T) {
 	samples := os.Getenv("NEUROLENS_SAMPLES")
@@ -59,9 +59,8 @@ func TestReferenceSweeps(t *testing.T) {
 			t.Errorf("%s is new here", name)
 			continue
 		}
-		text = append(text, want.more...)
 		check := func(want string, presets ...string) {
-			s, err := readText(file, text, Overrides{Facts: facts, Presets: presets})
+			s, err := readText(file, text, Overrides{Facts: facts, Presets: presets, Tree: project})
 			if err != nil {
 				t.Errorf("%s %v: %v", name, presets, err)
 			} else if got := fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)); got != want {
@@ -82,7 +81,7 @@ func withoutLater(t *testing.T, name string, text []byte) []byte {
 		if bytes.Equal(without, text) {
 			continue
 		}
-		if _, err := readText(name, text, Overrides{}); err == nil || !strings.Contains(err.Error(), l.refused) {
+		if _, err := readText(name, text, Overrides{Tree: project}); err == nil || !strings.Contains(err.Error(), l.refused) {
 			t.Errorf("%s: got %v, want it to refuse %s", name, err, l.refused)
 		}
 		text = without

@@ -184,7 +184,7 @@ func (e *expansion) addCalibration() ([]int, error) {
 
 // noteCalibration has what chooses a point of calibrate count as used.
 func (e *expansion) noteCalibration(p *Point) {
-	e.targeted(p)
+	e.targeted(p, nil)
 	for i := range e.controls {
 		c := &e.controls[i]
 		c.matched = c.matched || c.text != "" && p.textOf(c.axis) == c.text

@@ -15,6 +15,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	tree := in("ch13/baseline_moe.py", "ch13/optimized_moe.py", "kernels/scan.py=def run_benchmark(): pass\n", "perf/bench_sort.py=def run(): pass\n")
 	read := 0
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
@@ -22,7 +23,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, block := range yamlBlock.FindAllSubmatch(text, -1) {
-			if _, err := readText(filepath.Base(page), block[1], Overrides{Facts: here(t, nil)}); err != nil {
+			if _, err := readText(filepath.Base(page), block[1], Overrides{Facts: here(t, nil), Tree: tree}); err != nil {
 				t.Errorf("%s:\n%s%v", page, block[1], err)
 			}
 			read++

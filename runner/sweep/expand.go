@@ -149,7 +149,7 @@ func (e *expansion) add(of *section, from *entry, line int) error {
 			return nil
 		}
 		p.Control = e.controlled(&p)
-		if !e.targeted(&p) {
+		if !e.targeted(&p, of.also) {
 			return nil
 		}
 		if p.Skip, err = of.skip(&p); err != nil {

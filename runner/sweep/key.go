@@ -51,6 +51,9 @@ func layerKeys() []Key {
 		},
 	}
 	return append(spreads, Key{
+		Name: "discover", Whole: true, Value: discoverValue,
+		Doc: "Rules and folders by which benchmarks and their variants are found.",
+	}, Key{
 		Name: "presets", Whole: true, Value: mapOf(0, Value{Kind: Object, Keys: slices.Concat(keys, spreads)}),
 		Doc: "Names of settings that --preset NAME puts over all others in the file; --quick is --preset quick.",
 	})

@@ -24,6 +24,15 @@ type Launch struct {
 	Position int    // from 0, within the block
 }
 
+// Timeouts are the deadlines of the launch: a pass of a profiler may have one of its own.
+func (l Launch) Timeouts() Timeouts {
+	t := l.Point.Timeouts
+	if own, given := l.Point.ProfileTimeouts[l.Profile]; given {
+		t.Profile = own
+	}
+	return t
+}
+
 // Launches lists every launch in the order in which they are to run, after Sweep.Order: repeat by repeat over all
 // blocks, or point by point. The members of a block, points and for each its sides, are neighbours, rotated from repeat
 // to repeat and reversed after a full turn, so that over as many repeats as there are members each has had each

@@ -6,6 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -31,7 +32,10 @@ var spreads = []struct{ key, label, layer string }{
 type layered struct {
 	file   field
 	top    *yaml.Node            // the file without the layers in it
-	names  map[string][]member   // of each spread, in the order of the file
+	names  map[string][]member   // of each spread, in the order of the file, those that the command line leaves
+	all    map[string][]member   // of each spread, all of them
+	found  []foundBenchmark      // what discover found; nil: there is no discover
+	left   []discover.Left       // what discover did not take
 	chosen map[string]bool       // spreads of which the command line names some
 	over   []field               // the presets that are asked for, and what --set says
 	from   map[*yaml.Node]string // the layer of every node that is not the sweep's own
@@ -42,14 +46,17 @@ type layered struct {
 // and one where it has neither.
 func readLayers(file field, o Overrides) ([]*document, error) {
 	l := &layered{
-		file: file, names: map[string][]member{}, chosen: map[string]bool{},
+		file: file, names: map[string][]member{}, all: map[string][]member{}, chosen: map[string]bool{},
 		from: map[*yaml.Node]string{}, others: &origins{map[*yaml.Node]origin{}},
 	}
 	keys, err := file.known("", keyNames(Keys()))
 	if err != nil {
 		return nil, err
 	}
-	l.top = hoisted(without(file.Node, "presets"))
+	l.top = hoisted(without(without(file.Node, "presets"), "discover"))
+	if err := l.readDiscover(keys, o); err != nil {
+		return nil, err
+	}
 	for _, s := range spreads {
 		if err := l.readSpread(keys, s.key, s.label, o); err != nil {
 			return nil, err
@@ -66,28 +73,33 @@ func readLayers(file field, o Overrides) ([]*document, error) {
 	return l.documents(o)
 }
 
-// readSpread reads the names under benchmarks or variants, those that the command line leaves.
+// readSpread reads the names under benchmarks or variants, and keeps those that the command line leaves. Of what discover
+// found the names are known, and the file may say more of some of them.
 func (l *layered) readSpread(keys map[string]field, key, label string, o Overrides) error {
-	f := keys[key]
-	if !f.given() {
-		return nil
+	f, names := keys[key], l.foundNames(key)
+	if f.given() {
+		if other := keys[label]; other.given() {
+			return other.errorf("there are %s too, on line %d: want one of them", key, f.line)
+		}
+		over, err := readOverriding(f, names)
+		if err != nil {
+			return err
+		}
+		if len(over) == 0 {
+			return f.errorf("is empty")
+		}
+		if names == nil {
+			names = over
+		} else {
+			l.putOver(over)
+		}
 	}
-	if other := keys[label]; other.given() {
-		return other.errorf("there are %s too, on line %d: want one of them", key, f.line)
-	}
-	names, err := readOverriding(f, nil)
-	if err != nil {
-		return err
-	}
-	if len(names) == 0 {
-		return f.errorf("is empty")
-	}
+	l.all[key], l.names[key] = names, names
 	asked, given := o.Params[label]
-	if !given {
-		l.names[key] = names
+	if !given || names == nil {
 		return nil
 	}
-	l.chosen[key] = true
+	l.chosen[key], l.names[key] = true, nil
 	option := origin{name: "-P " + label}
 	list, err := option.load([]byte("[" + asked + "]"))
 	if err != nil {
@@ -197,7 +209,7 @@ func (l *layered) checkOver(f field, prefix string) error {
 	}
 	for _, s := range spreads {
 		if in := keys[s.key]; in.given() {
-			names := l.allNames(s.key)
+			names := l.all[s.key]
 			if names == nil {
 				return in.errorf("the sweep has no %s", s.key)
 			}
@@ -207,16 +219,6 @@ func (l *layered) checkOver(f field, prefix string) error {
 		}
 	}
 	return nil
-}
-
-// allNames are those under benchmarks or variants in the file.
-func (l *layered) allNames(key string) []member {
-	at := indexOf(l.file.Node, key)
-	if at < 0 {
-		return nil
-	}
-	members, _ := l.file.with(l.file.Content[at+1], key).members("") // which has been read before
-	return members
 }
 
 // readSet reads what --set says, KEY=VALUE, in order.
@@ -273,20 +275,9 @@ func (l *layered) markSpread(n *yaml.Node, key, layer string) {
 
 // documents are the plain documents of all benchmarks and variants.
 func (l *layered) documents(o Overrides) ([]*document, error) {
-	combinations := [][]member{nil}
-	for _, s := range spreads {
-		if len(l.names[s.key]) == 0 {
-			continue
-		}
-		var next [][]member
-		for _, c := range combinations {
-			for _, m := range l.names[s.key] {
-				next = append(next, append(slices.Clip(c), member{s.label, m.value.named(m.key)}))
-			}
-		}
-		if combinations = next; len(combinations) > maxSections {
-			return nil, l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections)
-		}
+	combinations := l.combinations()
+	if len(combinations) > maxSections {
+		return nil, l.file.errorf("%d benchmarks x variants: want at most %d", len(combinations), maxSections)
 	}
 	var documents []*document
 	for _, c := range combinations {
@@ -296,9 +287,52 @@ func (l *layered) documents(o Overrides) ([]*document, error) {
 		}
 		documents = append(documents, d)
 	}
+	documents[0].left = l.left
 	documents[0].alone = len(documents) == 1
 	shareAxes(documents)
 	return documents, nil
+}
+
+// combinations are a benchmark and one of its variants each; either may be missing.
+func (l *layered) combinations() (all [][]member) {
+	for _, b := range l.benchmarks() {
+		var of []member
+		if b.key != "" {
+			of = append(of, member{"benchmark", b.value.named(b.key)})
+		}
+		variants := b.variants
+		if len(variants) == 0 {
+			variants = l.names["variants"]
+		}
+		if len(variants) == 0 {
+			all = append(all, of)
+		}
+		for _, v := range variants {
+			if len(b.variants) == 0 || slices.ContainsFunc(l.names["variants"], func(m member) bool { return m.key == v.key }) {
+				all = append(all, append(slices.Clip(of), member{"variant", v.value.named(v.key)}))
+			}
+		}
+	}
+	return all
+}
+
+// benchmarks are those that the command line leaves; one without a name where the sweep has no names of them.
+func (l *layered) benchmarks() (all []foundBenchmark) {
+	for _, b := range l.found {
+		if slices.ContainsFunc(l.names["benchmarks"], func(m member) bool { return m.key == b.key }) {
+			all = append(all, b)
+		}
+	}
+	if l.found != nil {
+		return all
+	}
+	for _, m := range l.names["benchmarks"] {
+		all = append(all, foundBenchmark{member: m})
+	}
+	if all == nil {
+		all = []foundBenchmark{{}}
+	}
+	return all
 }
 
 // named is the value of a name under benchmarks or variants, with the name.
@@ -338,8 +372,9 @@ func (l *layered) document(of []member, o Overrides) (*document, error) {
 		key := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: m.key, Line: m.value.line}
 		over(&yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{key, name}})
 		d.of = append(d.of, m.key+" "+m.value.what)
-		d.spread[m.key] = memberNames(l.allNames(spreadKey(m.key)))
+		d.spread[m.key] = memberNames(l.all[spreadKey(m.key)])
 		d.chosen[m.key] = l.chosen[spreadKey(m.key)]
+		d.also = append(d.also, l.alsoCalled(m)...)
 	}
 	d.file = l.file
 	d.file.Node = node

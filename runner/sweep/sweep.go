@@ -3,10 +3,12 @@ package sweep
 import (
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/extract"
 	"github.com/neurolens/neurolens/runner/fact"
 	"github.com/neurolens/neurolens/schema"
@@ -29,6 +31,7 @@ type Sweep struct {
 	Share      []string          // ignored paths that both sides of a comparison of two commits are to see
 	Points     []Point           // that run, in expansion order, those of calibrate last; each point_id once; not to be moved once there are launches
 	Skipped    []Point           // that skip_if leaves out, in expansion order; likewise
+	Left       []discover.Left   // files that discover looked at and that are no benchmarks, with paths from the working directory
 
 	blocks      [][]int // indices into Points: the points of one block, in expansion order
 	calibration []int   // indices into Points, which are in no block
@@ -124,6 +127,12 @@ type Timeouts struct {
 	Build, Setup, Warmup, Measure, Validate, Teardown, Profile time.Duration
 }
 
+// String is the deadlines as they are stored with a run: build=10m0s setup=30s ...
+func (t Timeouts) String() string {
+	return fmt.Sprintf("build=%s setup=%s warmup=%s measure=%s validate=%s teardown=%s profile=%s",
+		t.Build, t.Setup, t.Warmup, t.Measure, t.Validate, t.Teardown, t.Profile)
+}
+
 // Overrides are the settings of the command line. They win over the file; the zero value changes nothing.
 type Overrides struct {
 	// Given are the values of options that go before a key, by the key, as the file would have them: "10s", "1%", "ort,torch".
@@ -144,6 +153,8 @@ type Overrides struct {
 	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
 	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
 	UntilSettled bool
+	// Tree gives the folders that discover looks into, by the path that the file has; nil: there are none.
+	Tree func(folder string) fs.FS
 	// Facts answers what expressions ask about the machine. It is asked for the facts alone that the file names. nil: none is known.
 	Facts *fact.Machine
 	// Targets are globs (see path.Match) of a suite, a benchmark, suite:benchmark or suite:benchmark:variant: points that none
@@ -201,6 +212,7 @@ func readText(name string, src []byte, o Overrides) (*Sweep, error) {
 	}
 	sweep.Name, sweep.Share, sweep.SHA256 = name, share, fmt.Sprintf("%x", sha256.Sum256(src))
 	sweep.Facts, sweep.Baseline = o.Facts.Given(), baselineOf(sections)
+	sweep.Left = d.left
 	return sweep, nil
 }
 
@@ -225,6 +237,8 @@ type document struct {
 	alone     bool                  // there is no other document of the file
 	spread    map[string][]string   // by label, all names under benchmarks or variants
 	chosen    map[string]bool       // by label: the command line says which of them run
+	left      []discover.Left       // what discover did not take
+	also      []string              // what targets may call its benchmark besides its name
 	elsewhere map[string]bool       // axes that other documents of the file have, and this one has not
 	from      map[*yaml.Node]string // the layer of a node; those of the sweep itself are not there
 	language  *language             // of expressions; nil before the first one

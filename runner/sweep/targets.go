@@ -27,15 +27,15 @@ func readTargets(patterns []string) ([]target, error) {
 	return targets, nil
 }
 
-// targeted tells whether a point is one to run.
-func (e *expansion) targeted(p *Point) bool {
+// targeted tells whether a point is one to run. also are further names of its benchmark.
+func (e *expansion) targeted(p *Point, also []string) bool {
 	if len(e.targets) == 0 {
 		return true
 	}
 	if len(e.named) <= maxNamed && !slices.Contains(e.named, p.Benchmark) {
 		e.named = append(e.named, p.Benchmark)
 	}
-	names := p.targetNames()
+	names := p.targetNames(also)
 	found := false
 	for i := range e.targets {
 		t := &e.targets[i]
@@ -49,9 +49,9 @@ func (e *expansion) targeted(p *Point) bool {
 }
 
 // targetNames are what a target may call a point.
-func (p *Point) targetNames() []string {
+func (p *Point) targetNames(also []string) []string {
 	names := []string{p.Suite, p.Benchmark}
-	benchmarks := []string{p.Benchmark}
+	benchmarks := append([]string{p.Benchmark}, also...)
 	if short, within := strings.CutPrefix(p.Benchmark, p.Suite+"/"); within {
 		benchmarks = append(benchmarks, short)
 	}

@@ -1,0 +1,35 @@
+package measuring
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/runner/sweep"
+)
+
+// Discovered says which files a sweep runs, and why it leaves others that discover looked at.
+func Discovered(w io.Writer, s *sweep.Sweep) {
+	said := map[string]bool{}
+	for _, points := range [][]sweep.Point{s.Points, s.Skipped} {
+		for i := range points {
+			p := &points[i]
+			line := fmt.Sprintf("runs %s", p.Benchmark)
+			if p.Variant != "" {
+				line += " " + p.Variant
+			}
+			if p.File != "" {
+				line += ": " + p.File
+			} else if len(p.Command) > 0 {
+				line += ": " + p.Command[0]
+			}
+			if !said[line] {
+				said[line] = true
+				fmt.Fprintln(w, term.OneLine(line))
+			}
+		}
+	}
+	for _, left := range s.Left {
+		fmt.Fprintln(w, term.OneLine(fmt.Sprintf("left %s: %s", left.File, left.Reason)))
+	}
+}

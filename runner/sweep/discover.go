@@ -1,0 +1,368 @@
+package sweep
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/neurolens/neurolens/runner/discover"
+)
+
+// discovery is an entry of discover: where to look, by which rule, and what is done with files that are not Python.
+type discovery struct {
+	at      field
+	rule    discover.Rule
+	folders []string
+	build   *yaml.Node // nil: not given
+	command *yaml.Node // likewise
+}
+
+// foundBenchmark is a benchmark that was found: the keys in which it differs, as those under benchmarks, and its variants.
+type foundBenchmark struct {
+	member
+	variants []member
+	also     []string // what targets may call it besides its name
+}
+
+// discoverValue is a place to look into, or several.
+var discoverValue = oneOrMany(1, Value{Kind: Object, Keys: []Key{
+	{Name: "rule", Value: eitherOf(oneOf(ruleNames()...), Value{Kind: Object, Keys: []Key{
+		{Name: "files", Value: oneOrMany(1, textValue), Doc: "Globs of the files that are benchmarks."},
+		{Name: "except", Value: oneOrMany(1, textValue), Doc: "Globs of files that are none."},
+		{Name: "name", Value: textValue, Doc: "A regular expression for the name of the benchmark in a path."},
+		{Name: "variant", Value: textValue, Doc: "A regular expression for the variant in a path."},
+		{Name: "baseline", Value: textValue, Doc: "The variant whose files say what benchmarks there are."},
+		{Name: "objects", Value: oneOrMany(1, textValue), Doc: "Functions and classes, the first of which in a Python file is run."},
+		{Name: "config", Value: textValue, Doc: "The name of files with settings for the benchmarks of their folders."},
+	}}), Doc: "pairs, kernels, or a rule of your own."},
+	{Name: "in", Value: oneOrMany(1, textValue), Doc: "Folders to look into."},
+	{Name: "build", Value: listOf(1, listOf(1, textValue)), Doc: "Commands that build a file that is not Python; {file}, {dir} and {stem} are its own."},
+	{Name: "command", Value: listOf(1, textValue), Doc: "The command that runs such a file."},
+}})
+
+// ruleKeys are the keys of a rule of one's own.
+var ruleKeys = []string{"files", "except", "name", "variant", "baseline", "objects", "config"}
+
+// insteadOfDiscover are the keys that say what discover finds.
+var insteadOfDiscover = []string{"benchmark", "variant", "file", "command"}
+
+func ruleNames() (names []string) {
+	for _, r := range discover.Rules() {
+		names = append(names, r.Name)
+	}
+	return names
+}
+
+// readDiscover finds the benchmarks of a sweep.
+func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
+	f := keys["discover"]
+	if !f.given() {
+		return nil
+	}
+	for _, key := range insteadOfDiscover {
+		if other := keys[key]; other.given() {
+			return other.errorf("there is discover too, on line %d: want one of them", f.line)
+		}
+	}
+	if len(f.items()) == 0 {
+		return f.errorf("is empty")
+	}
+	for _, entry := range f.items() {
+		d, err := readDiscovery(entry)
+		if err != nil {
+			return err
+		}
+		benchmarks, err := l.find(d, o.Tree)
+		if err != nil {
+			return err
+		}
+		for _, b := range benchmarks {
+			found, err := l.foundBenchmark(d, b, o.Tree)
+			if err != nil {
+				return err
+			}
+			l.found = append(l.found, found)
+		}
+		l.addShortNames(benchmarks)
+	}
+	if other := keys["variants"]; other.given() && len(l.foundVariants()) > 0 {
+		return other.errorf("discover, on line %d, finds variants too: want one of them", f.line)
+	}
+	return nil
+}
+
+// readDiscovery reads an entry.
+func readDiscovery(f field) (*discovery, error) {
+	values, err := f.known("discover.", []string{"rule", "in", "build", "command"})
+	if err != nil {
+		return nil, err
+	}
+	d := &discovery{at: f, build: values["build"].Node, command: values["command"].Node}
+	if d.rule, err = readRule(f, values["rule"]); err != nil {
+		return nil, err
+	}
+	if d.folders, err = values["in"].texts(); err != nil {
+		return nil, err
+	}
+	if d.folders == nil {
+		d.folders = d.rule.In
+	}
+	if d.folders == nil {
+		d.folders = []string{"."}
+	}
+	return d, nil
+}
+
+// readRule reads a rule: the name of one that is known, or what one is made of.
+func readRule(entry, f field) (rule discover.Rule, err error) {
+	if !f.given() {
+		return rule, entry.errorf("want a rule: one of %s, or one of your own", strings.Join(ruleNames(), " "))
+	}
+	if f.Kind == yaml.ScalarNode {
+		name, err := f.oneOf(ruleNames())
+		rule, _ = discover.RuleNamed(name)
+		return rule, err
+	}
+	values, err := f.known("discover.rule.", ruleKeys)
+	if err != nil {
+		return rule, err
+	}
+	for key, to := range map[string]*[]string{"files": &rule.Files, "except": &rule.Except, "objects": &rule.Objects} {
+		if *to, err = values[key].texts(); err != nil {
+			return rule, err
+		}
+	}
+	for key, to := range map[string]*string{"name": &rule.Benchmark, "variant": &rule.Variant, "baseline": &rule.Baseline, "config": &rule.Config} {
+		if !values[key].given() {
+			continue
+		}
+		if *to, err = values[key].text(); err != nil {
+			return rule, err
+		}
+	}
+	return rule, nil
+}
+
+// texts are the texts of a list, or of one text; none where the key is not there.
+func (f field) texts() (texts []string, err error) {
+	if !f.given() {
+		return nil, nil
+	}
+	for _, item := range f.items() {
+		text, err := item.text()
+		if err != nil {
+			return nil, err
+		}
+		texts = append(texts, text)
+	}
+	return texts, nil
+}
+
+// find looks into all folders. Of several it is enough that one is there, and has a benchmark.
+func (l *layered) find(d *discovery, tree func(string) fs.FS) ([]discover.Benchmark, error) {
+	var all []discover.Benchmark
+	for _, folder := range d.folders {
+		if tree == nil {
+			continue
+		}
+		found, err := discover.Find(tree(folder), d.rule, ".")
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, d.at.errorf("%v", err)
+		}
+		for _, b := range found.Benchmarks {
+			all = append(all, within(folder, b))
+		}
+		for _, left := range found.Left {
+			left.File = path.Join(folder, left.File)
+			l.left = append(l.left, left)
+		}
+	}
+	if len(all) == 0 {
+		return nil, d.at.errorf("found no benchmark in %s; neurolens discover -v says why", strings.Join(d.folders, ", "))
+	}
+	return all, nil
+}
+
+// within has the paths of a benchmark begin at the working directory.
+func within(folder string, b discover.Benchmark) discover.Benchmark {
+	b.Variants = slices.Clone(b.Variants)
+	for i := range b.Variants {
+		b.Variants[i].File = path.Join(folder, b.Variants[i].File)
+	}
+	if b.Config != "" {
+		b.Config = path.Join(folder, b.Config)
+	}
+	return b
+}
+
+// foundLayer is what is found out of a benchmark or a variant, as keys of a sweep.
+type foundLayer struct {
+	Suite    string     `yaml:"suite,omitempty"`
+	Backend  string     `yaml:"backend,omitempty"`
+	File     string     `yaml:"file,omitempty"`
+	Build    [][]string `yaml:"build,omitempty"`
+	Command  []string   `yaml:"command,omitempty"`
+	Optional bool       `yaml:"optional,omitempty"`
+}
+
+// foundBenchmark makes the layers of a benchmark that was found.
+func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, tree func(string) fs.FS) (foundBenchmark, error) {
+	own, err := l.layer(d, foundLayer{Suite: b.Suite})
+	if err != nil {
+		return foundBenchmark{}, err
+	}
+	if b.Config != "" {
+		over, err := l.readConfig(b.Config, tree)
+		if err != nil {
+			return foundBenchmark{}, err
+		}
+		own = merged(own, over)
+	}
+	found := foundBenchmark{member: member{b.Name, d.at.with(own, "")}}
+	for _, v := range b.Variants {
+		file := path.Base(v.File)
+		found.also = append(found.also, file, strings.TrimSuffix(file, path.Ext(file)))
+		layer, err := l.variantLayer(d, v)
+		if err != nil {
+			return foundBenchmark{}, err
+		}
+		if v.Name == "" {
+			found.value.Node = merged(layer, own)
+			continue
+		}
+		found.variants = append(found.variants, member{v.Name, d.at.with(layer, "")})
+	}
+	l.mark(found.value.Node, layerBenchmark)
+	for _, v := range found.variants {
+		l.mark(v.value.Node, layerVariant)
+	}
+	return found, nil
+}
+
+// addShortNames has the first word of a name stand for it where no benchmark of the suite is called that: of the chapter
+// ch1, ch1:moe means ch1/moe_dense.
+func (l *layered) addShortNames(benchmarks []discover.Benchmark) {
+	names := map[string]bool{}
+	for _, b := range benchmarks {
+		names[b.Name] = true
+	}
+	for i, b := range l.found {
+		if word, _, more := strings.Cut(path.Base(b.key), "_"); more && !names[path.Join(path.Dir(b.key), word)] {
+			l.found[i].also = append(b.also, word)
+		}
+	}
+}
+
+// variantLayer says what runs a file, and what it computes with where the sweep does not say that.
+func (l *layered) variantLayer(d *discovery, v discover.Variant) (*yaml.Node, error) {
+	var says foundLayer
+	if !slices.ContainsFunc(axesIn(l.top), func(a axisAt) bool { return a.column == "backend" }) {
+		says.Backend = v.Backend
+	}
+	extension := path.Ext(v.File)
+	switch {
+	case extension == pythonSuffix:
+		if says.File = v.File; v.Object != "" {
+			says.File += ":" + v.Object
+		}
+	case extension == ".cu" && d.command == nil && d.build == nil:
+		says.Build = [][]string{{"nvcc", "-O3", "-o", "{dir}/{stem}", "{file}"}}
+		says.Command, says.Optional = []string{"./{dir}/{stem}"}, true
+	case d.command == nil:
+		says.Command = []string{"./{file}"}
+	}
+	layer, err := l.layer(d, says)
+	if err != nil || extension == pythonSuffix {
+		return layer, err
+	}
+	for key, given := range map[string]*yaml.Node{"build": d.build, "command": d.command} {
+		if given != nil {
+			layer.Content = append(layer.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: given.Line}, given)
+		}
+	}
+	return ofFile(layer, v.File), nil
+}
+
+// ofFile fills in the places of a file in texts: a layer has no other axes for them.
+func ofFile(n *yaml.Node, file string) *yaml.Node {
+	base := path.Base(file)
+	places := strings.NewReplacer("{file}", file, "{dir}", path.Dir(file), "{stem}", strings.TrimSuffix(base, path.Ext(base)))
+	out := *n
+	if n.Kind == yaml.ScalarNode {
+		out.Value = places.Replace(n.Value)
+	}
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		out.Content[i] = ofFile(child, file)
+	}
+	return &out
+}
+
+// layer makes the keys of what was found. They have the line of the entry by which it was.
+func (l *layered) layer(d *discovery, says foundLayer) (*yaml.Node, error) {
+	var n yaml.Node
+	if err := n.Encode(says); err != nil {
+		return nil, fmt.Errorf("writing what was found as keys: %w", err)
+	}
+	setLine(&n, d.at.line)
+	return &n, nil
+}
+
+func setLine(n *yaml.Node, line int) {
+	n.Line = line
+	for _, child := range n.Content {
+		setLine(child, line)
+	}
+}
+
+// foundVariants are the variants that were found, each name once.
+func (l *layered) foundVariants() (all []member) {
+	for _, b := range l.found {
+		for _, v := range b.variants {
+			if !slices.ContainsFunc(all, func(m member) bool { return m.key == v.key }) {
+				all = append(all, v)
+			}
+		}
+	}
+	return all
+}
+
+// foundNames are the names of what was found, of a spread; nil: nothing was.
+func (l *layered) foundNames(key string) (names []member) {
+	if key == "variants" {
+		return l.foundVariants()
+	}
+	for _, b := range l.found {
+		names = append(names, b.member)
+	}
+	return names
+}
+
+// putOver puts what the file says of benchmarks over what was found of them.
+func (l *layered) putOver(over []member) {
+	for i, b := range l.found {
+		for _, m := range over {
+			if m.key == b.key {
+				l.found[i].value.Node = merged(b.value.Node, m.value.Node)
+			}
+		}
+	}
+}
+
+// alsoCalled is what targets may call a benchmark that was found.
+func (l *layered) alsoCalled(m member) (names []string) {
+	for _, b := range l.found {
+		if m.key == "benchmark" && b.key == m.value.what {
+			names = append(names, b.also...)
+		}
+	}
+	return names
+}

@@ -1,0 +1,138 @@
+package sweep
+
+import (
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// configWords are the words of bench.yaml files of kernels that are no keys of a sweep, and what each of them becomes.
+var configWords = map[string]func(value field) (key string, n *yaml.Node, err error){
+	"problem_size":    func(f field) (string, *yaml.Node, error) { return "params", f.Node, nil },
+	"precisions":      func(f field) (string, *yaml.Node, error) { return "grid", mapNode(f.line, "precision", f.Node), nil },
+	"backends":        func(f field) (string, *yaml.Node, error) { return "grid", mapNode(f.line, "backend", f.Node), nil },
+	"tolerances":      tolerances,
+	"skip_conditions": skipConditions,
+}
+
+// pythonChecks are what is known of the Python expressions in skip_conditions, which nothing executes.
+var pythonChecks = map[string]string{
+	"not torch.cuda.is_available()": "gpu.count == 0",
+	"torch.cuda.is_available()":     "gpu.count > 0",
+}
+
+// readConfig reads the settings that stand beside benchmarks: keys of a sweep, or the words of configWords.
+func (l *layered) readConfig(file string, tree func(string) fs.FS) (*yaml.Node, error) {
+	from := origin{name: file, lines: true}
+	src, err := fs.ReadFile(tree(path.Dir(file)), path.Base(file))
+	if err != nil {
+		return nil, from.errorf(0, "reading it: %v", err)
+	}
+	f, err := from.load(src)
+	if err != nil {
+		return nil, err
+	}
+	members, err := f.members("")
+	if err != nil {
+		return nil, err
+	}
+	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: f.line}
+	for _, m := range members {
+		key, value := m.key, m.value.Node
+		switch translate, is := configWords[key]; {
+		case key == "iterations" && m.value.Kind == yaml.MappingNode:
+			value = timedIterations(m.value)
+			out = mergedMaps(out, value, "")
+			continue
+		case key == "metadata": // about the kernel, and not how it is run
+			continue
+		case is:
+			if key, value, err = translate(m.value); err != nil {
+				return nil, err
+			}
+		}
+		out = mergedMaps(out, mapNode(m.value.line, key, value), "")
+	}
+	l.belongs(out, from)
+	layer := field{hoisted(out), from, "", f.line}
+	return layer.Node, layer.checkOverriding()
+}
+
+// timedIterations are the counts of {warmup: 3, timed: 30}.
+func timedIterations(f field) *yaml.Node {
+	out := *f.Node
+	out.Content = slices.Clone(f.Content)
+	if at := indexOf(&out, "timed"); at >= 0 {
+		name := *out.Content[at]
+		name.Value, out.Content[at] = "iterations", &name
+	}
+	return &out
+}
+
+// tolerances are what metrics of accuracy may be at most.
+func tolerances(f field) (string, *yaml.Node, error) {
+	members, err := f.members("tolerances.")
+	if err != nil {
+		return "", nil, err
+	}
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
+	for _, m := range members {
+		most, err := m.value.canonical()
+		if err != nil {
+			return "", nil, err
+		}
+		list.Content = append(list.Content, textNode(m.value.line, m.key+" <= "+most))
+	}
+	return "check", list, nil
+}
+
+// skipConditions are entries of skip_if: equal axes, and a check in Python if its meaning is known.
+func skipConditions(f field) (string, *yaml.Node, error) {
+	list := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq", Line: f.line}
+	for _, item := range f.items() {
+		values, err := item.known("skip_conditions.", []string{"backend", "precision", "reason", "check"})
+		if err != nil {
+			return "", nil, err
+		}
+		var conditions []string
+		for _, axis := range []string{"backend", "precision"} {
+			if v := values[axis]; v.given() {
+				text, err := v.text()
+				if err != nil {
+					return "", nil, err
+				}
+				conditions = append(conditions, axis+" == "+strconv.Quote(text))
+			}
+		}
+		if check := values["check"]; check.given() {
+			known, is := pythonChecks[strings.TrimSpace(check.Value)]
+			if !is {
+				return "", nil, check.errorf("%s is Python, which is not executed here: write it as skip_if with when", check.got())
+			}
+			conditions = append(conditions, known)
+		}
+		if len(conditions) == 0 {
+			return "", nil, item.errorf("want backend, precision or check")
+		}
+		entry := mapNode(item.line, "when", textNode(item.line, strings.Join(conditions, " and ")))
+		if reason := values["reason"]; reason.given() {
+			entry = mergedMaps(entry, mapNode(reason.line, "reason", reason.Node), "")
+		}
+		list.Content = append(list.Content, entry)
+	}
+	return "skip_if", list, nil
+}
+
+func textNode(line int, text string) *yaml.Node {
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: line}
+}
+
+// mapNode is a map of one key.
+func mapNode(line int, key string, value *yaml.Node) *yaml.Node {
+	name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: key, Line: line}
+	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: line, Content: []*yaml.Node{name, value}}
+}

@@ -1,0 +1,160 @@
+package sweep
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// in is a working directory of files without content, and of those that are given with it.
+func in(files ...string) func(string) fs.FS {
+	tree := fstest.MapFS{}
+	for _, file := range files {
+		name, text, _ := strings.Cut(file, "=")
+		tree[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return func(folder string) fs.FS {
+		sub, err := fs.Sub(tree, folder)
+		if err != nil {
+			panic(err) // a folder of a test is valid
+		}
+		return sub
+	}
+}
+
+// chapters is a tree of pairs, with a prefix of another name, a chapter that is sorted by its number, and sources of CUDA.
+var chapters = in("ch2/baseline_copy.cu", "ch2/optimized_copy.cu", "ch10/baseline_moe_dense.py=import torch", "ch10/optimized_moe_dense.py=import torch",
+	"ch10/optimized_moe_dense_sparse.py=import torch", "ch1/baseline_sum.py", "ch1/optimized_sum_fast.py", "ch1/alone.py")
+
+// discovered are the points of a sweep that discover finds, as targets call them, with what runs.
+func discovered(s *Sweep) (all []string) {
+	for _, p := range s.Points {
+		all = append(all, strings.TrimSpace(fmt.Sprintf("%s:%s:%s %s %s%s", p.Suite, p.Benchmark, p.Variant, p.Backend, p.File, strings.Join(p.Command, " "))))
+	}
+	return all
+}
+
+func TestDiscover(t *testing.T) {
+	s := parse(t, "discover: {rule: pairs}\nbaseline: variant=baseline\n", Overrides{Tree: chapters})
+	equal(t, discovered(s), []string{
+		"ch1:ch1/sum:baseline  ch1/baseline_sum.py",
+		"ch1:ch1/sum:fast  ch1/optimized_sum_fast.py",
+		"ch2:ch2/copy:baseline cuda ./ch2/baseline_copy",
+		"ch2:ch2/copy:optimized cuda ./ch2/optimized_copy",
+		"ch10:ch10/moe_dense:baseline torch ch10/baseline_moe_dense.py",
+		"ch10:ch10/moe_dense:optimized torch ch10/optimized_moe_dense.py",
+		"ch10:ch10/moe_dense:sparse torch ch10/optimized_moe_dense_sparse.py",
+	})
+	equal(t, s.Suites(), []string{"ch1", "ch10", "ch2"})
+	equal(t, s.Points[2].Build, [][]string{{"nvcc", "-O3", "-o", "ch2/baseline_copy", "ch2/baseline_copy.cu"}})
+	equal(t, s.Points[2].Optional, true) // a machine without nvcc skips it
+	equal(t, s.Points[0].Optional, false)
+	equal(t, len(s.blocks), 3) // the variants of a benchmark are neighbours
+
+	// A folder that is named stands before the files, and what the sweep says of backends stays.
+	below := in("src/ch1/baseline_sum.py=import torch", "src/ch1/optimized_sum.py=import torch")
+	s = parse(t, "discover: {rule: pairs, in: src}\nbackend: cpu\n", Overrides{Tree: below})
+	equal(t, discovered(s), []string{"ch1:ch1/sum:baseline cpu src/ch1/baseline_sum.py", "ch1:ch1/sum:optimized cpu src/ch1/optimized_sum.py"})
+
+	// What builds and runs a file may be given.
+	s = parse(t, "discover:\n  - rule: pairs\n    build: [[make, -C, '{dir}', '{stem}']]\n    command: ['{dir}/{stem}', --once]\n",
+		Overrides{Tree: chapters, Targets: []string{"ch2"}})
+	equal(t, discovered(s)[0], "ch2:ch2/copy:baseline cuda ch2/baseline_copy --once")
+	equal(t, s.Points[0].Build, [][]string{{"make", "-C", "ch2", "baseline_copy"}})
+}
+
+// TestDiscoverTargets: a benchmark that was found is called by its name, its files, or the first word where no other has it.
+func TestDiscoverTargets(t *testing.T) {
+	check := func(want int, targets ...string) {
+		t.Helper()
+		s := parse(t, "discover: {rule: pairs}\n", Overrides{Tree: chapters, Targets: targets})
+		equal(t, len(s.Points), want)
+	}
+	check(3, "ch10")
+	check(3, "ch10:moe_dense")
+	check(3, "ch10:moe")
+	check(3, "ch10:baseline_moe_dense")
+	check(3, "ch10:baseline_moe_dense.py")
+	check(1, "ch10:moe_dense:sparse")
+	check(5, "ch1", "ch10:*")
+	both := in("ch1/baseline_moe.py", "ch1/optimized_moe.py", "ch1/baseline_moe_dense.py", "ch1/optimized_moe_dense.py")
+	s := parse(t, "discover: {rule: pairs}\n", Overrides{Tree: both, Targets: []string{"ch1:moe"}})
+	equal(t, discovered(s)[0], "ch1:ch1/moe:baseline  ch1/baseline_moe.py")
+	equal(t, len(s.Points), 2)
+}
+
+// TestDiscoverLayers: names choose of what was found, and the file may say more of each.
+func TestDiscoverLayers(t *testing.T) {
+	src := "discover: {rule: pairs}\niterations: 5\nbenchmarks:\n  ch1/sum: {iterations: 7}\npresets:\n  quick: {benchmarks: {ch10/moe_dense: {iterations: 1}}}\n"
+	iterations := func(s *Sweep) (all []int) {
+		for _, p := range s.Points {
+			all = append(all, p.Iterations)
+		}
+		return all
+	}
+	equal(t, iterations(parse(t, src, Overrides{Tree: chapters})), []int{7, 7, 5, 5, 5, 5, 5})
+	equal(t, iterations(parse(t, src, Overrides{Tree: chapters, Presets: []string{"quick"}})), []int{7, 7, 5, 5, 1, 1, 1})
+	s := parse(t, src, Overrides{Tree: chapters, Params: map[string]string{"variant": "baseline"}})
+	equal(t, len(s.Points), 3)
+	s = parse(t, src, Overrides{Tree: chapters, Params: map[string]string{"benchmark": "ch1/sum", "variant": "fast"}})
+	equal(t, discovered(s), []string{"ch1:ch1/sum:fast  ch1/optimized_sum_fast.py"})
+	equal(t, s.Points[0].Written["variant"], "fast") // which -P takes again
+}
+
+// TestDiscoverConfig: the settings beside a kernel are its own, in the words of sweeps or in those of such files.
+func TestDiscoverConfig(t *testing.T) {
+	const kernel = "def run_benchmark(grid_size, precision): pass\n"
+	const config = "problem_size:\n  grid_size: [64, 64]\nprecisions: [fp32, fp16]\nbackends: [cpu, cuda]\n" +
+		"tolerances: {rmse: 1.0e-3}\niterations: {warmup: 1, timed: 4}\nseed: 7\nmetadata: {owner: us}\n" +
+		"skip_conditions:\n  - {backend: cuda, reason: no CUDA, check: not torch.cuda.is_available()}\n"
+	src := "discover: {rule: kernels, in: [kernels, nowhere]}\ngrid: {precision: fp64}\niterations: 30\nreference: {precision: fp32}\n"
+	tree := in("kernels/cfd/poisson.py="+kernel, "kernels/cfd/bench.yaml="+config, "kernels/other/scan.py=def run_benchmark(): pass\n")
+	s := parse(t, src, Overrides{Tree: tree, Facts: here(t, map[string]string{"gpu.count": "0"})})
+	equal(t, discovered(s), []string{
+		"cfd:poisson: cpu kernels/cfd/poisson.py:run_benchmark", "cfd:poisson: cpu kernels/cfd/poisson.py:run_benchmark",
+		"other:scan: cpu kernels/other/scan.py:run_benchmark",
+	})
+	p := s.Points[1]
+	equal(t, []string{p.Precision, p.Params["grid_size"], fmt.Sprint(p.Warmup, p.Iterations, *p.Seed), p.Checks[0].Name}, []string{"fp16", "[64,64]", "1 4 7", "rmse <= 0.001"})
+	equal(t, s.Points[2].Iterations, 30)
+	equal(t, len(s.Skipped), 2)
+	equal(t, s.Skipped[0].Skip.Reason, "no CUDA")
+	s = parse(t, src, Overrides{Tree: tree, Facts: here(t, map[string]string{"gpu.count": "1"}), Params: map[string]string{"precision": "fp32", "backend": "cuda"}})
+	equal(t, len(s.Points), 2) // the command line wins over the file beside a kernel
+}
+
+func TestDiscoverErrors(t *testing.T) {
+	check := func(tree func(string) fs.FS, src, want string) {
+		t.Helper()
+		_, err := readText("sweep.yaml", []byte(src), Overrides{Tree: tree})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s\ngot  %v\nwant %s", src, err, want)
+		}
+	}
+	check(chapters, "discover: pairs", "sweep.yaml:1: discover: want a map, got \"pairs\"")
+	check(chapters, "discover: []", "sweep.yaml:1: discover: is empty")
+	check(chapters, "discover: {in: .}", "sweep.yaml:1: discover: want a rule: one of pairs kernels, or one of your own")
+	check(chapters, "discover: {rule: pears}", `sweep.yaml:1: discover.rule: want one of pairs kernels, got "pears"`)
+	check(chapters, "discover: {rule: pairs, into: x}", "sweep.yaml:1: discover: unknown key into: want one of rule in build command")
+	check(chapters, "discover: {rule: {files: '*.py'}}", "sweep.yaml:1: discover: rule of its own: name: want a regular expression for the benchmark's name, got none")
+	check(chapters, "discover: {rule: pairs, in: nowhere}", "sweep.yaml:1: discover: found no benchmark in nowhere; neurolens discover -v says why")
+	check(nil, "discover: {rule: pairs}", "sweep.yaml:1: discover: found no benchmark in .; neurolens discover -v says why")
+	check(chapters, "discover: {rule: pairs}\nfile: x.py", "sweep.yaml:2: file: there is discover too, on line 1: want one of them")
+	check(chapters, "discover: {rule: pairs}\nvariants: {a: }", "sweep.yaml:2: variants: discover, on line 1, finds variants too: want one of them")
+	check(chapters, "discover: {rule: pairs}\nbenchmarks: {ch1/som: }", "sweep.yaml:2: benchmarks.ch1/som: is none of the benchmarks: did you mean ch1/sum?")
+	check(chapters, "discover: {rule: pairs}\npresets: {quick: {discover: {rule: kernels}}}", "sweep.yaml:2: presets.quick: unknown key discover: did you mean zip?")
+	kernel := func(config string) func(string) fs.FS {
+		return in("kernels/a.py=def run_benchmark(): pass\n", "kernels/bench.yaml="+config)
+	}
+	const kernels = "discover: {rule: kernels}"
+	check(kernel("precisons: [fp32]"), kernels, "kernels/bench.yaml:1: unknown key precisons: did you mean precision?")
+	check(kernel("seed: 1\nrepeats: 3"), kernels, "kernels/bench.yaml:2: repeats: holds for the whole sweep: it belongs at the top, or into a preset")
+	check(kernel("[a"), kernels, "kernels/bench.yaml:1: YAML: did not find expected ',' or ']'")
+	check(kernel("skip_conditions: [{check: not jax.devices()}]"), kernels,
+		`kernels/bench.yaml:1: skip_conditions.check: "not jax.devices()" is Python, which is not executed here: write it as skip_if with when`)
+	check(kernel("skip_conditions: [{reason: so}]"), kernels, "kernels/bench.yaml:1: skip_conditions: want backend, precision or check")
+	check(kernel("tolerances: 3"), kernels, "kernels/bench.yaml:1: tolerances: want a map, got 3")
+	check(kernel("warmup: x"), kernels, `kernels/bench.yaml:1: warmup: want a whole number, got "x"`)
+}
