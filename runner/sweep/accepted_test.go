@@ -60,7 +60,7 @@ func TestReferenceSweeps(t *testing.T) {
 			continue
 		}
 		check := func(want string, presets ...string) {
-			s, err := readText(file, text, Overrides{Facts: facts, Presets: presets, Tree: project})
+			s, err := readText(file, text, Overrides{Facts: facts, Presets: presets, Files: project})
 			if err != nil {
 				t.Errorf("%s %v: %v", name, presets, err)
 			} else if got := fmt.Sprintf("%d and %d", len(s.Points), len(s.Skipped)); got != want {
@@ -81,7 +81,7 @@ func withoutLater(t *testing.T, name string, text []byte) []byte {
 		if bytes.Equal(without, text) {
 			continue
 		}
-		if _, err := readText(name, text, Overrides{Tree: project}); err == nil || !strings.Contains(err.Error(), l.refused) {
+		if _, err := readText(name, text, Overrides{Files: project}); err == nil || !strings.Contains(err.Error(), l.refused) {
 			t.Errorf("%s: got %v, want it to refuse %s", name, err, l.refused)
 		}
 		text = without

@@ -1,7 +1,6 @@
 package sweep
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -72,17 +71,21 @@ func (l *layered) readDiscover(keys map[string]field, o Overrides) error {
 	if len(f.items()) == 0 {
 		return f.errorf("is empty")
 	}
+	root := o.Files
+	if root == nil {
+		root = noFiles{}
+	}
 	for _, entry := range f.items() {
 		d, err := readDiscovery(entry)
 		if err != nil {
 			return err
 		}
-		benchmarks, err := l.find(d, o.Tree)
+		benchmarks, err := l.find(d, root)
 		if err != nil {
 			return err
 		}
 		for _, b := range benchmarks {
-			found, err := l.foundBenchmark(d, b, o.Tree)
+			found, err := l.foundBenchmark(d, b, root)
 			if err != nil {
 				return err
 			}
@@ -164,43 +167,28 @@ func (f field) texts() (texts []string, err error) {
 }
 
 // find looks into all folders. Of several it is enough that one is there, and has a benchmark.
-func (l *layered) find(d *discovery, tree func(string) fs.FS) ([]discover.Benchmark, error) {
-	var all []discover.Benchmark
+func (l *layered) find(d *discovery, root fs.FS) ([]discover.Benchmark, error) {
+	var there []string
 	for _, folder := range d.folders {
-		if tree == nil {
-			continue
+		if !fs.ValidPath(folder) {
+			return nil, d.at.errorf("want folders below the working directory, got %q", shorten(folder))
 		}
-		found, err := discover.Find(tree(folder), d.rule, ".")
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			continue
-		case err != nil:
+		if info, err := fs.Stat(root, folder); err == nil && info.IsDir() {
+			there = append(there, folder)
+		}
+	}
+	found := &discover.Found{}
+	if len(there) > 0 {
+		var err error
+		if found, err = discover.All(root, []discover.Rule{d.rule}, there); err != nil {
 			return nil, d.at.errorf("%v", err)
 		}
-		for _, b := range found.Benchmarks {
-			all = append(all, within(folder, b))
-		}
-		for _, left := range found.Left {
-			left.File = path.Join(folder, left.File)
-			l.left = append(l.left, left)
-		}
 	}
-	if len(all) == 0 {
+	if len(found.Benchmarks) == 0 {
 		return nil, d.at.errorf("found no benchmark in %s; neurolens discover -v says why", strings.Join(d.folders, ", "))
 	}
-	return all, nil
-}
-
-// within has the paths of a benchmark begin at the working directory.
-func within(folder string, b discover.Benchmark) discover.Benchmark {
-	b.Variants = slices.Clone(b.Variants)
-	for i := range b.Variants {
-		b.Variants[i].File = path.Join(folder, b.Variants[i].File)
-	}
-	if b.Config != "" {
-		b.Config = path.Join(folder, b.Config)
-	}
-	return b
+	l.left = append(l.left, found.Left...)
+	return found.Benchmarks, nil
 }
 
 // foundLayer is what is found out of a benchmark or a variant, as keys of a sweep.
@@ -214,13 +202,13 @@ type foundLayer struct {
 }
 
 // foundBenchmark makes the layers of a benchmark that was found.
-func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, tree func(string) fs.FS) (foundBenchmark, error) {
+func (l *layered) foundBenchmark(d *discovery, b discover.Benchmark, root fs.FS) (foundBenchmark, error) {
 	own, err := l.layer(d, foundLayer{Suite: b.Suite})
 	if err != nil {
 		return foundBenchmark{}, err
 	}
 	if b.Config != "" {
-		over, err := l.readConfig(b.Config, tree)
+		over, err := l.readConfig(b.Config, root)
 		if err != nil {
 			return foundBenchmark{}, err
 		}
@@ -365,4 +353,11 @@ func (l *layered) alsoCalled(m member) (names []string) {
 		}
 	}
 	return names
+}
+
+// noFiles is a working directory in which nothing is.
+type noFiles struct{}
+
+func (noFiles) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }

@@ -2,7 +2,7 @@ package sweep
 
 import (
 	"io/fs"
-	"path"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +26,9 @@ var pythonChecks = map[string]string{
 }
 
 // readConfig reads the settings that stand beside benchmarks: keys of a sweep, or the words of configWords.
-func (l *layered) readConfig(file string, tree func(string) fs.FS) (*yaml.Node, error) {
+func (l *layered) readConfig(file string, root fs.FS) (*yaml.Node, error) {
 	from := origin{name: file, lines: true}
-	src, err := fs.ReadFile(tree(path.Dir(file)), path.Base(file))
+	src, err := fs.ReadFile(root, file)
 	if err != nil {
 		return nil, from.errorf(0, "reading it: %v", err)
 	}
@@ -41,6 +41,10 @@ func (l *layered) readConfig(file string, tree func(string) fs.FS) (*yaml.Node, 
 		return nil, err
 	}
 	out := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: f.line}
+	words := append(slices.Sorted(maps.Keys(configWords)), "metadata")
+	if _, err := f.known("", append(words, keyNames(keys)...)); err != nil {
+		return nil, err
+	}
 	for _, m := range members {
 		key, value := m.key, m.value.Node
 		switch translate, is := configWords[key]; {

@@ -23,7 +23,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, block := range yamlBlock.FindAllSubmatch(text, -1) {
-			if _, err := readText(filepath.Base(page), block[1], Overrides{Facts: here(t, nil), Tree: tree}); err != nil {
+			if _, err := readText(filepath.Base(page), block[1], Overrides{Facts: here(t, nil), Files: tree}); err != nil {
 				t.Errorf("%s:\n%s%v", page, block[1], err)
 			}
 			read++

@@ -139,7 +139,11 @@ func readOverriding(f field, known []member) ([]member, error) {
 
 // checkOverriding refuses keys that cannot differ from point to point.
 func (f field) checkOverriding() error {
-	members, err := f.members(f.what + ".")
+	prefix := f.what
+	if prefix != "" {
+		prefix += "."
+	}
+	members, err := f.members(prefix)
 	if err != nil {
 		return err
 	}
@@ -150,7 +154,7 @@ func (f field) checkOverriding() error {
 			return m.value.errorf("holds for the whole sweep: it belongs at the top, or into a preset")
 		}
 	}
-	_, err = f.known(f.what+".", overridingKeys())
+	_, err = f.known(prefix, overridingKeys())
 	return err
 }
 
@@ -202,7 +206,7 @@ func (l *layered) readPresets(f field, asked []string) error {
 
 // checkOver refuses keys that no preset and no --set may have.
 func (l *layered) checkOver(f field, prefix string) error {
-	known := slices.DeleteFunc(keyNames(Keys()), func(name string) bool { return name == "presets" })
+	known := slices.DeleteFunc(keyNames(Keys()), func(name string) bool { return name == "presets" || name == "discover" })
 	keys, err := f.known(prefix, known)
 	if err != nil {
 		return err

@@ -165,7 +165,7 @@ func TestErrorsOfLayers(t *testing.T) {
 	check("variants: {a: , b: }\nbaseline: variant=c", "4: baseline: axis variant has no value c")
 	check("presets: {p: 1}", "3: presets.p: want a map, got 1")
 	check("presets: {p: {presets: {}}}", "3: presets.p: unknown key presets: "+
-		remedy("presets", slices.DeleteFunc(keyNames(Keys()), func(n string) bool { return n == "presets" })))
+		remedy("presets", slices.DeleteFunc(keyNames(Keys()), func(n string) bool { return n == "presets" || n == "discover" })))
 	check("presets: {p: {variants: {a: }}}", "3: presets.p.variants: the sweep has no variants")
 	check("variants: {a: }\npresets: {p: {variants: {b: }}}", "4: presets.p.variants.b: is none of the variants: want one of a")
 	for option, want := range map[string]string{

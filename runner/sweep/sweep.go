@@ -153,8 +153,8 @@ type Overrides struct {
 	// UntilSettled adds repeats until two commits are told apart, up to max_repeats, or 30: looks
 	// at 6, 9, 14, 20 ... of them are planned. They win over the file's repeats, and over its rel_error as to repeats.
 	UntilSettled bool
-	// Tree gives the folders that discover looks into, by the path that the file has; nil: there are none.
-	Tree func(folder string) fs.FS
+	// Files is the working directory, in which discover looks; nil: there is nothing in it.
+	Files fs.FS
 	// Facts answers what expressions ask about the machine. It is asked for the facts alone that the file names. nil: none is known.
 	Facts *fact.Machine
 	// Targets are globs (see path.Match) of a suite, a benchmark, suite:benchmark or suite:benchmark:variant: points that none
