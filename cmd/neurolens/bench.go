@@ -20,6 +20,7 @@ import (
 	"github.com/neurolens/neurolens/query/report"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
+	"github.com/neurolens/neurolens/runner/discover"
 	"github.com/neurolens/neurolens/runner/sweep"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -159,6 +160,9 @@ func readSweep(path string, o sweep.Overrides) (*sweep.Sweep, error) {
 		return nil, fmt.Errorf("reading the sweep: %w", err)
 	}
 	defer file.Close()
+	if o.Files, err = discover.Tree("."); err != nil {
+		return nil, err
+	}
 	return sweep.Read(path, file, o)
 }
 

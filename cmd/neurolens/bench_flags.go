@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -126,7 +125,7 @@ func (f *benchFlags) sweepFile(args []string) (string, error) {
 
 // overrides are the settings of the command line that were given.
 func (f *benchFlags) overrides(a *app, cmd *cobra.Command) (sweep.Overrides, error) {
-	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Files: os.DirFS("."), Against: f.against != "", UntilSettled: f.settled}
+	o := sweep.Overrides{Given: givenKeys(cmd), Formats: imports.Readable(foreignformats.All()), Targets: f.targets, Against: f.against != "", UntilSettled: f.settled}
 	if o.Presets, o.Set = f.presets, f.set; f.quick {
 		o.Presets = append([]string{"quick"}, o.Presets...)
 	}
