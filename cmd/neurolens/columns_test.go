@@ -16,6 +16,7 @@ import (
 	"github.com/neurolens/neurolens/query/compare"
 	"github.com/neurolens/neurolens/query/explain"
 	"github.com/neurolens/neurolens/query/history"
+	"github.com/neurolens/neurolens/query/likeness"
 	"github.com/neurolens/neurolens/query/operators"
 )
 
@@ -44,6 +45,7 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "ingest --list-formats", "One row for each format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row for each group. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields()) +
+		columnsSection(t, "ls --like", "One row for each profiled run, the nearest first.", likeness.Fields()) +
 		columnsSection(t, "show --ops", "One row for each operator of the run.", operators.Fields()) +
 		columnsSection(t, "show --files", "One row for each file that the run left.", artifacts.Fields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")

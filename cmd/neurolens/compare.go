@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/judge"
 	"github.com/neurolens/neurolens/query/threshold"
 )
@@ -97,7 +98,7 @@ func (f *compareFlags) request(args []string) (compare.Request, error) {
 		if !found || axis == "" || value == "" {
 			return req, usageErrorf("--matrix %q: want AXIS=VALUE", f.matrix)
 		}
-		req.Base, req.Axis, req.Reference = strings.Join(args, " "), axis, quoted(value)
+		req.Base, req.Axis, req.Reference = strings.Join(args, " "), axis, filter.QuoteWord(value)
 	} else {
 		switch len(args) {
 		case 2:

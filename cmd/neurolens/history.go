@@ -12,6 +12,7 @@ import (
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/history"
 )
 
@@ -86,7 +87,7 @@ func runHistory(a *app, cmd *cobra.Command, f historyFlags, args []string) error
 	}
 	if cmd.Flags().Changed("since") {
 		var err error
-		if req.Since, err = parseTime("since", f.since, a.now()); err != nil {
+		if req.Since, err = filter.Time("--since", f.since, a.now()); err != nil {
 			return err
 		}
 	}

@@ -180,7 +180,7 @@ var layers = [][]string{
 	{"query/facts"},
 	{"query/internal/sides"},
 	{"query"},
-	{"query/artifacts", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/operators", "query/sql"},
+	{"query/artifacts", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/sql"},
 	{"query/explain", "query/foresight", "query/summary"},
 }
 

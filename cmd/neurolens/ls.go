@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
@@ -59,16 +60,23 @@ the table, or in it. Of several metrics each has a column, in a terminal that is
 too narrow for that a row. For programs that is metric.NAME, the median or,
 where a file has no median, the mean, with metric.NAME.unit.
 
+With --like RUN, the profiled runs whose time goes into the same operators, of
+the same sizes: the 20 nearest, with what makes the distance (docs/likeness.md).
+
 A table shows the newest 20; every other format shows all.`,
 		Example: `  neurolens ls 'batch_size>=2' precision=fp32 --since 7d --sort -p99
   neurolens ls 'p99<1.5ms' dim=64,128
   neurolens ls session=last --metric latency,peak_memory
   neurolens ls --by backend,machine
-  neurolens ls --by precision --best`,
+  neurolens ls --by precision --best
+  neurolens ls --like last model!=bert`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.options(a, cmd, args)
 			if err != nil {
 				return err
+			}
+			if o.like != "" {
+				return runLike(a, cmd, o)
 			}
 			if len(o.by) > 0 || o.best {
 				return runGroups(a, cmd, o)
@@ -92,6 +100,8 @@ A table shows the newest 20; every other format shows all.`,
 	metricFlag(cmd, &f.metrics, "values of metrics `NAMES`, not of each run's primary")
 	flags.StringSliceVar(&f.by, "by", nil, "one line a group of runs with equal `KEYS`")
 	flags.BoolVar(&f.best, "best", false, "the best point: of each group with --by, else of all")
+	flags.StringVar(&f.like, "like", "", "profiled runs nearest to `RUN` by their operators")
+	completion.Words(cmd, "like", []cobra.Completion{cobra.CompletionWithDesc(lastRun, "the run that started last")})
 	return cmd
 }
 

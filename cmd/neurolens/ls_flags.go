@@ -21,6 +21,7 @@ type lsOptions struct {
 	by      []string // groups, in place of runs
 	best    bool
 	metrics []string // in place of the primary one of each run
+	like    string   // the run that runs are to be like; empty: none
 }
 
 type lsFlags struct {
@@ -32,11 +33,12 @@ type lsFlags struct {
 	limit                          int
 	best                           bool
 	metrics                        []string
+	like                           string
 }
 
 // options turns flags and words into one request.
 func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions, error) {
-	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best}
+	o := lsOptions{filter: strings.Join(append(args, f.words(cmd)...), " "), columns: f.columns, sort: f.sort, limit: f.limit, by: f.by, best: f.best, like: f.like}
 	switch {
 	case cmd.Flags().Changed("by") && len(f.by) == 0:
 		return o, usageErrorf("--by: want keys, got an empty list")
@@ -62,7 +64,7 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 		}
 	}
 	for _, tag := range f.tags {
-		if key, _, found := strings.Cut(tag, "="); !found || quoted(key) != key {
+		if key, _, found := strings.Cut(tag, "="); !found || filter.QuoteWord(key) != key {
 			return o, usageErrorf("--tag %q: want KEY=VALUE", tag)
 		}
 	}
@@ -70,7 +72,7 @@ func (f *lsFlags) options(a *app, cmd *cobra.Command, args []string) (lsOptions,
 		o.columns = nil
 	}
 	if f.since != "" {
-		if o.since, err = parseTime("since", f.since, a.now()); err != nil {
+		if o.since, err = filter.Time("--since", f.since, a.now()); err != nil {
 			return o, err
 		}
 	}
@@ -99,39 +101,12 @@ func (f *lsFlags) words(cmd *cobra.Command) []string {
 		{"seq", "seq_len", strconv.FormatInt(f.seq, 10)},
 	} {
 		if cmd.Flags().Changed(w.flag) {
-			words = append(words, w.key+"="+quoted(w.value))
+			words = append(words, w.key+"="+filter.QuoteWord(w.value))
 		}
 	}
 	for _, tag := range f.tags {
 		key, value, _ := strings.Cut(tag, "=")
-		words = append(words, "tag."+key+"="+quoted(value))
+		words = append(words, "tag."+key+"="+filter.QuoteWord(value))
 	}
 	return words
-}
-
-// quoted makes a filter value of a text as it is, unless it is a plain word, which may be an alias.
-func quoted(s string) string {
-	plain := s != "" && !strings.ContainsFunc(s, func(r rune) bool {
-		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.", r)
-	})
-	if plain {
-		return s
-	}
-	return filter.Quote(s)
-}
-
-// parseTime reads what a flag says: how long ago (90s 30m 12h 7d 2w), or a date or time in local time.
-func parseTime(flag, s string, now time.Time) (time.Time, error) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'w': 7 * 24 * time.Hour}
-	if n := len(s); n > 1 && units[s[n-1]] > 0 {
-		if f, err := strconv.ParseFloat(s[:n-1], 64); err == nil && f >= 0 && f*float64(units[s[n-1]]) < 1<<62 {
-			return now.Add(-time.Duration(f * float64(units[s[n-1]]))), nil
-		}
-	}
-	for _, layout := range []string{time.DateOnly, "2006-01-02 15:04", "2006-01-02T15:04", time.RFC3339} {
-		if t, err := time.ParseInLocation(layout, s, time.Local); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, usageErrorf("--%s %q: want how long ago (90s 30m 12h 7d 2w) or a date (2026-11-01)", flag, s)
 }

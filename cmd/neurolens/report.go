@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 )
 
@@ -70,7 +71,7 @@ func (f *reportFlags) request(a *app, args []string) (summary.Request, error) {
 		if !found || axis == "" || value == "" {
 			return req, usageErrorf("--baseline %q: want AXIS=VALUE", f.baseline)
 		}
-		req.Axis, req.Reference = axis, quoted(value)
+		req.Axis, req.Reference = axis, filter.QuoteWord(value)
 	}
 	var err error
 	req.Metrics, err = metricNames(f.metrics)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -56,17 +57,24 @@ type showFlags struct {
 // lastRun is what people may type for the run that started last. No id has an L.
 const lastRun = "last"
 
+// runNamed is the id of a run that may be named by lastRun.
+func runNamed(ctx context.Context, db *query.DB, id string) (string, error) {
+	if id != lastRun {
+		return id, nil
+	}
+	newest, err := db.Quiet().Newest(ctx)
+	if err == nil && newest == "" {
+		err = usageErrorf("run: %s", screens.NoRuns)
+	}
+	return newest, err
+}
+
 func runShow(a *app, cmd *cobra.Command, id string, f showFlags) error {
 	return a.ask(cmd, func(db *query.DB, format string) error {
 		db = db.Quiet()
-		if id == lastRun {
-			var err error
-			if id, err = db.Newest(cmd.Context()); err != nil {
-				return err
-			}
-			if id == "" {
-				return usageErrorf("run: %s", screens.NoRuns)
-			}
+		id, err := runNamed(cmd.Context(), db, id)
+		if err != nil {
+			return err
 		}
 		detail, err := db.Show(cmd.Context(), id)
 		if err != nil {

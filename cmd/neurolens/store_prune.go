@@ -8,6 +8,7 @@ import (
 	"github.com/neurolens/neurolens/ingest"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/query/filter"
 )
 
 func newStorePruneCommand(a *app) *cobra.Command {
@@ -38,7 +39,7 @@ func runStorePrune(a *app, cmd *cobra.Command, older string, dryRun bool) error 
 	if err != nil {
 		return err
 	}
-	before, err := parseTime("older", older, a.now())
+	before, err := filter.Time("--older", older, a.now())
 	if err != nil {
 		return err
 	}

@@ -1,31 +1,31 @@
-package main
+package filter
 
 import (
 	"testing"
 	"time"
 )
 
-func TestParseSince(t *testing.T) {
+func TestTime(t *testing.T) {
 	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for s, want := range map[string]time.Time{
 		"7d": now.AddDate(0, 0, -7), "90s": now.Add(-90 * time.Second), "1.5h": now.Add(-90 * time.Minute), "2w": now.AddDate(0, 0, -14),
 		"2026-11-01T10:00:00Z": time.Date(2026, 11, 1, 10, 0, 0, 0, time.UTC),
 		"2026-11-01":           time.Date(2026, 11, 1, 0, 0, 0, 0, time.Local),
 	} {
-		if got, err := parseTime("since", s, now); err != nil || !got.Equal(want) {
+		if got, err := Time("--since", s, now); err != nil || !got.Equal(want) {
 			t.Errorf("%s is %v, %v; want %v", s, got, err, want)
 		}
 	}
 	for _, bad := range []string{"", "d", "7", "7y", "-1d", "1e99d", "nand", "yesterday"} {
-		if got, err := parseTime("since", bad, now); err == nil {
+		if got, err := Time("--since", bad, now); err == nil {
 			t.Errorf("%q is %v", bad, got)
 		}
 	}
 }
 
-func TestQuoted(t *testing.T) {
+func TestQuoteWord(t *testing.T) {
 	for in, want := range map[string]string{"fp32": "fp32", "a b": `"a b"`, `x"y\`: `"x\"y\\"`, "": `""`} {
-		if got := quoted(in); got != want {
+		if got := QuoteWord(in); got != want {
 			t.Errorf("%q quotes as %s, want %s", in, got, want)
 		}
 	}

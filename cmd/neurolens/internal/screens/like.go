@@ -1,0 +1,125 @@
+package screens
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/likeness"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// shownDifferences is how many operators a table names to explain a distance, and leastShown the least change of a share that is
+// worth a word.
+const (
+	shownDifferences = 2
+	leastShown       = .005
+)
+
+// Like is a table of runs by their distance from one: what all share above it, a column for each axis in which they differ, and
+// which operators make the distance.
+func (l Listing) Like(found likeness.Nearest) term.View {
+	short := wording.ShortRun(found.To)
+	if len(found.Rows) == 0 {
+		return term.View{Below: []string{"no run was compared with " + short}}
+	}
+	subjects := make([]wording.Subject, len(found.Rows))
+	for i := range found.Rows {
+		subjects[i] = subjectOf(found.Rows[i].ListedRun)
+	}
+	constants, varying := wording.Axes(subjects, wording.RunColumns)
+	below := fmt.Sprintf("like %s, the nearest first; %s compared", short, term.Count(found.Compared, "run"))
+	if len(found.Rows) < found.Compared {
+		below = fmt.Sprintf("like %s, the nearest %s of %s compared (--limit 0 for all)", short, term.Thousands(len(found.Rows)), term.Count(found.Compared, "run"))
+	}
+	v := term.View{Above: term.Heading(constants), Below: []string{below}}
+	table := func(v term.View, varying []wording.Axis) term.View {
+		v.Columns = []term.Column{{Header: "RUN"}, {Header: "WHEN " + l.Reader.Offset(), Drop: 1}}
+		for _, x := range varying {
+			v.Columns = append(v.Columns, wording.AxisColumn(x))
+		}
+		v.Columns = append(v.Columns, term.Column{Header: "DIST", Right: true}, term.Column{Header: "SHARED", Right: true, Drop: 2}, term.Column{Header: "DIFFERENCES"})
+		for i := range found.Rows {
+			row := &found.Rows[i]
+			cells := []term.Cell{{Text: wording.ShortRun(row.RunID)}, {Text: l.Reader.When(row.StartedAt)}}
+			for _, x := range varying {
+				cells = append(cells, wording.AxisCell(x, i))
+			}
+			v.Rows = append(v.Rows, append(cells, term.Cell{Text: fmt.Sprintf("%.3f", row.Distance)}, term.Cell{Text: percent(row.Shared)}, term.Cell{Text: differencesText(row)}))
+		}
+		return v
+	}
+	v = table(v, varying)
+	v.Compact = func() term.View {
+		return table(term.View{Above: v.Above, Below: v.Below}, wording.MergedAxes(varying))
+	}
+	return v
+}
+
+// NotCompared are what people should know of what was compared, a line each: that it is another run's operators, and which runs
+// were not.
+func NotCompared(run *schema.Run, found likeness.Nearest) []string {
+	var lines []string
+	if found.To != run.RunID {
+		lines = append(lines, fmt.Sprintf("run %s has no operators: those of %s are compared, a profile of its point", wording.ShortRun(run.RunID), wording.ShortRun(found.To)))
+	}
+	if found.Without > 0 {
+		verb := map[bool]string{true: "was", false: "were"}[found.Without == 1]
+		lines = append(lines, fmt.Sprintf("%s without operators, or not ok, %s not compared", term.Count(found.Without, "run"), verb))
+	}
+	return lines
+}
+
+// differencesText names the operators that make a distance.
+func differencesText(row *likeness.Row) string {
+	var words []string
+	for _, d := range row.Differences {
+		if text := differenceText(d); text != "" {
+			words = append(words, text)
+		}
+	}
+	if len(words) > shownDifferences {
+		words = append(words[:shownDifferences:shownDifferences], "…")
+	}
+	return cmp.Or(strings.Join(words, ", "), "the same")
+}
+
+// differenceText is one of them: its shares, and its sizes where these differ; empty where that is not worth a word.
+func differenceText(d likeness.Difference) string {
+	name := strings.TrimPrefix(term.OneLine(d.Operator), "void ")
+	if runes := []rune(name); len(runes) > longestOperator {
+		name = string(runes[:longestOperator]) + "…"
+	}
+	switch {
+	case d.Share == nil:
+		return fmt.Sprintf("%s %s → none", name, percent(*d.To))
+	case d.To == nil:
+		return fmt.Sprintf("%s none → %s", name, percent(*d.Share))
+	}
+	var words []string
+	if change := *d.Share - *d.To; max(change, -change) >= leastShown {
+		words = append(words, fmt.Sprintf("%s → %s", percent(*d.To), percent(*d.Share)))
+	}
+	if d.Size != nil && d.ToSize != nil && *d.Size != *d.ToSize {
+		words = append(words, fmt.Sprintf("%s → %s a call", sizeText(*d.ToSize, d.Unit), sizeText(*d.Size, d.Unit)))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return name + " " + strings.Join(slices.Compact(words), " and ")
+}
+
+// longestOperator is how many characters of the name of an operator are shown: those of kernels may have thousands.
+const longestOperator = 20
+
+// sizeText is a size for people.
+func sizeText(size float64, unit string) string {
+	unit, _, _ = strings.Cut(unit, " ")
+	return output.Quantity(size, unit)
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.0f %%", 100*share) }

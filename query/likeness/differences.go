@@ -1,0 +1,131 @@
+package likeness
+
+import (
+	"cmp"
+	"context"
+	"database/sql/driver"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/scan"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// maxDifferences is how many operators explain a distance, and leastDifference the share below which none does.
+const (
+	maxDifferences  = 10
+	leastDifference = 1e-9
+)
+
+// part is what an operator is in a mix.
+type part struct {
+	share float64
+	size  *float64
+	unit  string
+}
+
+// mix are the operators of a run.
+type mix map[string]part
+
+// explain says of each row which operators make the distance.
+func (n *nearest) explain(ctx context.Context, ids []schema.ULID) error {
+	places := make(map[string]int, len(ids))
+	for i, id := range ids {
+		places[id.String()] = i
+	}
+	asked, err := n.mixOf(ctx)
+	if err != nil {
+		return err
+	}
+	current, of := "", mix{}
+	finish := func() {
+		if at, wanted := places[current]; wanted {
+			n.found.Rows[at].Differences = differences(asked, of)
+		}
+		of = mix{}
+	}
+	q := duck.Statement{
+		SQL:  "SELECT run_id, operator, share, size, unit FROM like_mix SEMI JOIN (SELECT unnest($1::VARCHAR[]) AS run_id) USING (run_id) ORDER BY run_id",
+		Args: []any{scan.IDTexts(ids)},
+	}
+	err = n.reader.Conn.Query(ctx, q, func(row []driver.Value) error {
+		if id := duck.Text(row[0]); id != current {
+			finish()
+			current = id
+		}
+		of.add(row[1:])
+		return nil
+	})
+	finish()
+	return err
+}
+
+// mixOf is the mix of the run that was asked for.
+func (n *nearest) mixOf(ctx context.Context) (mix, error) {
+	of := mix{}
+	q := duck.Statement{SQL: "SELECT operator, share, size, unit FROM like_mix WHERE run_id = $1::VARCHAR", Args: []any{n.found.To}}
+	err := n.reader.Conn.Query(ctx, q, func(row []driver.Value) error {
+		of.add(row)
+		return nil
+	})
+	return of, err
+}
+
+// add takes a row in: operator, share, size, unit.
+func (m mix) add(row []driver.Value) {
+	var p part
+	p.share, _ = row[1].(float64)
+	if size, ok := row[2].(float64); ok {
+		p.size, p.unit = &size, duck.Text(row[3])
+	}
+	m[strings.Clone(duck.Text(row[0]))] = p
+}
+
+// differences are the operators in which two mixes differ, those whose shares differ most first, then those whose sizes do.
+func differences(to, of mix) []Difference {
+	var all []Difference
+	for operator, a := range to {
+		d := Difference{Operator: operator, To: &a.share}
+		if b, ok := of[operator]; ok {
+			d.Share = &b.share
+			if a.size != nil && b.size != nil && a.unit == b.unit {
+				d.ToSize, d.Size, d.Unit = a.size, b.size, a.unit
+			}
+		}
+		all = append(all, d)
+	}
+	for operator, b := range of {
+		if _, both := to[operator]; !both {
+			all = append(all, Difference{Operator: operator, Share: &b.share})
+		}
+	}
+	all = slices.DeleteFunc(all, func(d Difference) bool { return math.Abs(d.change()) < leastDifference && d.ratio() == 1 })
+	slices.SortFunc(all, func(a, b Difference) int {
+		return cmp.Or(
+			cmp.Compare(math.Abs(b.change()), math.Abs(a.change())), cmp.Compare(math.Abs(math.Log(b.ratio())), math.Abs(math.Log(a.ratio()))),
+			strings.Compare(a.Operator, b.Operator))
+	})
+	return all[:min(len(all), maxDifferences)]
+}
+
+// change is by how much the share of the row is larger. What a run does not have takes none of its time.
+func (d *Difference) change() float64 {
+	change := 0.0
+	if d.Share != nil {
+		change += *d.Share
+	}
+	if d.To != nil {
+		change -= *d.To
+	}
+	return change
+}
+
+// ratio is by how much the size in the row is larger; 1 where sizes are not compared.
+func (d *Difference) ratio() float64 {
+	if d.Size == nil || d.ToSize == nil {
+		return 1
+	}
+	return *d.Size / *d.ToSize
+}

@@ -1,0 +1,53 @@
+package likeness
+
+import (
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/facts"
+)
+
+// Fields are the columns of rows.
+func Fields() []answer.Field[Row] {
+	number := func(name, meaning string, of func(*Row) float64) answer.Field[Row] {
+		return answer.Field[Row]{
+			Column: answer.Column{Name: name, Type: answer.TypeReal, Unit: "ratio"}, Meaning: meaning, Of: func(r *Row) any { return answer.Computed(of(r)) },
+		}
+	}
+	fields := []answer.Field[Row]{
+		{
+			Column: answer.Column{Name: "run_id", Type: answer.TypeText}, Meaning: "the run", Of: func(r *Row) any { return answer.Text(r.RunID) },
+		},
+		number("distance", "how unlike it is: 0 for the same shares and sizes, 1 for no operator in common", func(r *Row) float64 { return r.Distance }),
+		number("shared", "time that both spend in the same operators: the sum of the smaller shares", func(r *Row) float64 { return r.Shared }),
+		number("sized", "the part of `shared` in operators whose sizes are known of both and compared", func(r *Row) float64 { return r.Sized }),
+		{
+			Column: answer.Column{Name: "differences", Type: answer.TypeList},
+			Meaning: "the ten operators whose shares differ most: operator, its share of the time of RUN (to_share) and of this run (share), NULL where " +
+				"it is in one of them alone; the mean sizes of a call (to_size, size) and their unit, NULL where they are not known of both",
+			Of: func(r *Row) any { return differenceCells(r.Differences) },
+		},
+		{
+			Column: answer.Column{Name: "started_at", Type: answer.TypeTime}, Meaning: "when it began", Of: func(r *Row) any { return started(r) },
+		},
+	}
+	return append(fields, facts.PointFields(func(r *Row) *facts.Point { return &r.Point }, "benchmark", "variant", "backend", "model", "precision", "batch_size", "seq_len", "params", "machine")...)
+}
+
+// differenceCells are a list of maps.
+func differenceCells(all []Difference) []any {
+	cells := make([]any, len(all))
+	for i, d := range all {
+		cells[i] = map[string]any{
+			"operator": d.Operator, "to_share": answer.ComputedValue(d.To), "share": answer.ComputedValue(d.Share),
+			"to_size": answer.ComputedValue(d.ToSize), "size": answer.ComputedValue(d.Size), "unit": answer.Text(d.Unit),
+		}
+	}
+	return cells
+}
+
+// started is when a run began, as a cell.
+func started(r *Row) any {
+	if r.StartedAt.IsZero() {
+		return nil
+	}
+	return r.StartedAt
+}
