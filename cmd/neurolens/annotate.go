@@ -115,24 +115,6 @@ func newRestoreCommand(a *app) *cobra.Command {
 	}
 }
 
-func newBlessCommand(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "bless SELECTION NAME",
-		Short: "Make runs the baseline of a name, for baseline=NAME in filters",
-		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name
-stands for the runs that were blessed last.
-` + selectionHelp,
-		Example: `  neurolens bless session=last release-1.4`,
-		Args:    arguments(2, 2, "a selection and a name"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if args[1] == "" {
-				return usageErrorf("bless: the name is empty")
-			}
-			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
-		},
-	}
-}
-
 // selectionFilter is the filter that a selection stands for: a single word without an operator is a run's id.
 func selectionFilter(selection string) string {
 	if strings.ContainsAny(selection, "=<>~() ") {

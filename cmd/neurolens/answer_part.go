@@ -68,7 +68,7 @@ const answerGrace = 2 * time.Second
 func (a *app) inPart(ctx context.Context, q question, limit int64) error {
 	job := guard.Job{Stdout: a.stdout, Grace: answerGrace, Memory: processMemory(limit)}
 	q.Memory = duckMemory(limit)
-	if dir, err := a.temporary.make(); err == nil && dir != nil { // what fits in memory needs none
+	if dir, err := a.temporary.Dir(); err == nil && dir != nil { // what fits in memory needs none
 		q.TempDir, job.Scratch, job.Keep = dir.Path, dir.Path, dir.Lock
 	}
 	job.Argument = q

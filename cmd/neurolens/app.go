@@ -19,6 +19,7 @@ import (
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/project"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/scratch"
 )
 
 // app is what every command works with: its streams, its surroundings, and the global flags.
@@ -36,7 +37,7 @@ type app struct {
 	json   bool
 	csvRaw bool
 
-	temporary temporary
+	temporary scratch.Own
 }
 
 // The exit codes, as the README documents them.
@@ -277,7 +278,7 @@ func (a *app) remarks() func(text string) {
 // open opens stores for a question, whose temporary files have a directory of their own where one can be made.
 func (a *app) open(ctx context.Context, stores []string) (*query.DB, error) {
 	o := query.Options{MemoryLimit: memoryLimit, Remark: a.remarks()}
-	if dir, err := a.temporary.make(); err == nil && dir != nil {
+	if dir, err := a.temporary.Dir(); err == nil && dir != nil {
 		o.TempDir = dir.Path
 	}
 	return query.Open(ctx, stores, o)

@@ -23,6 +23,7 @@ var law = []struct {
 	external []string // prefixes of modules; nil is the standard library alone
 }{
 	{"schema", nil, nil},
+	{"schema/baseline", []string{"schema"}, nil},
 	{"schema/jsontext", nil, []string{"github.com/go-json-experiment/json"}},
 	{"schema/stat", []string{"schema"}, []string{"gonum.org/v1/gonum"}},
 	{"ingest", []string{"schema", "ingest/internal", "ingest/table"}, []string{"github.com/klauspost/compress/zstd"}},
@@ -180,7 +181,7 @@ var layers = [][]string{
 	{"query/facts"},
 	{"query/internal/sides"},
 	{"query"},
-	{"query/artifacts", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/sql"},
+	{"query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/sql"},
 	{"query/explain", "query/foresight", "query/summary"},
 }
 

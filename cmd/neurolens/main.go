@@ -58,9 +58,9 @@ func terminalSize(f *os.File) (columns, rows int) {
 
 // run executes one command line until it is done or the user interrupts it.
 func (a *app) run(args []string) int {
-	ctx, stop := withSignals(context.Background(), a.temporary.remove)
+	ctx, stop := withSignals(context.Background(), a.temporary.Remove)
 	defer stop()
-	defer a.temporary.remove()
+	defer a.temporary.Remove()
 	cmd, err := newRootCommand(a)
 	if err != nil {
 		printError(a.stderr, err)
@@ -75,7 +75,7 @@ func (a *app) run(args []string) int {
 		err = fmt.Errorf("writing to standard output: %w", out.err)
 	}
 	code := exitCode(err)
-	if errors.Is(err, syscall.EPIPE) && a.temporary.made() {
+	if errors.Is(err, syscall.EPIPE) && a.temporary.Asked() {
 		code = exitPipe
 	}
 	// What an interrupt brings about is not news, but a run that could not be kept is.

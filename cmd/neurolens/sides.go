@@ -19,7 +19,7 @@ func (a *app) askSides(cmd *cobra.Command, req *compare.Request, answer func(db 
 	debug.SetGCPercent(800) // as askWithin
 	debug.SetMemoryLimit(compareMemory)
 	private := func() (string, error) {
-		dir, err := a.temporary.make()
+		dir, err := a.temporary.Dir()
 		if err != nil {
 			return "", err
 		}

@@ -299,18 +299,17 @@ func (m *comparing) notNumbers(ctx context.Context) (map[string]int, error) {
 		return nil, nil
 	}
 	if m.isBeside() {
-		all, err := m.CountNotNumbers(ctx, m.base.Sel)
-		if err != nil {
-			return nil, err
+		all := map[string]int{}
+		for _, s := range []*sides.Selected{m.base, m.head} {
+			counts, err := m.CountNotNumbers(ctx, s.Sel)
+			if err != nil {
+				return nil, err
+			}
+			for name, n := range counts {
+				all[name] += n
+			}
 		}
-		more, err := m.CountNotNumbers(ctx, m.head.Sel)
-		if all == nil {
-			return more, err
-		}
-		for name, n := range more {
-			all[name] += n
-		}
-		return all, err
+		return all, nil
 	}
 	sel, err := m.Selected(ctx, scan.Question{Filter: "(" + sides.OrAll(m.base.Narrowed) + ") or (" + sides.OrAll(m.head.Narrowed) + ")"})
 	if err != nil {

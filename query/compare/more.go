@@ -14,47 +14,51 @@ import (
 	"github.com/neurolens/neurolens/schema/stat"
 )
 
-// processes replaces the runs of points by their samples, where each of these is a process: see judge.Processes.
+// processes replaces the runs of points by their samples, where each of these is a process: see judge.Processes. Points of which a
+// side has no samples, as in a file of summaries, keep their runs.
 func (m *comparing) processes(ctx context.Context, matched []*pairing, metric string) error {
-	var of [2][]*sides.Group
+	var some []*pairing
+	var keys [2][]string
 	for _, p := range matched {
 		if p.whole() && judge.Processes(min(len(p.base.Locations), len(p.head.Locations)), p.confounded) &&
 			p.base.Metric.Level == string(schema.LevelProcess) && p.head.Metric.Level == string(schema.LevelProcess) {
-			of[0], of[1] = append(of[0], p.base), append(of[1], p.head)
+			some = append(some, p)
+			keys[0], keys[1] = append(keys[0], p.base.PointID), append(keys[1], p.head.PointID)
 		}
 	}
+	var of [2]map[sides.PointKey][]any
 	for i, s := range []*sides.Selected{m.base, m.head} {
-		if err := m.samplesOf(ctx, s, of[i], metric); err != nil {
+		var err error
+		if of[i], err = m.samplesOf(ctx, s, keys[i], metric); err != nil {
 			return err
+		}
+	}
+	for _, p := range some {
+		base, head := of[0][p.base.Key()], of[1][p.head.Key()]
+		if len(base) > 0 && len(head) > 0 {
+			p.base.UseSamples(base)
+			p.head.UseSamples(head)
 		}
 	}
 	return nil
 }
 
-// samplesOf makes each sample of groups a replicate.
-func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, groups []*sides.Group, metric string) error {
-	if len(groups) == 0 {
-		return nil
-	}
-	byKey := map[sides.PointKey]*sides.Group{}
-	var points []string
-	for _, g := range groups {
-		byKey[g.Key()] = g
-		points = append(points, g.PointID)
-		g.Note().OneBlock = len(g.Locations)
-		g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false
+// samplesOf are the samples of points of a side.
+func (m *comparing) samplesOf(ctx context.Context, s *sides.Selected, points []string, metric string) (map[sides.PointKey][]any, error) {
+	found := map[sides.PointKey][]any{}
+	if len(points) == 0 {
+		return found, nil
 	}
 	from, args, err := m.withSamples(s, metric)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	args = append(args, points)
 	text := fmt.Sprintf("SELECT point_id, "+sides.MachineSQL+", "+scan.SampleValues+" FROM %s AS s SEMI JOIN (SELECT unnest($%d::VARCHAR[]) AS point_id) USING (point_id) ORDER BY run_id",
 		from, len(args))
-	return m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
-		if g := byKey[sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}]; g != nil {
-			g.AddSamples(duck.List(row[2]))
-		}
+	return found, m.Conn.Query(ctx, duck.Statement{SQL: text, Args: args}, func(row []driver.Value) error {
+		key := sides.PointKey{Point: duck.Text(row[0]), Machine: duck.Text(row[1])}
+		found[key] = append(found[key], duck.List(row[2])...)
 		return nil
 	})
 }

@@ -83,3 +83,23 @@ func TestCompareProcesses(t *testing.T) {
 		}
 	}
 }
+
+// TestProcessesWithoutSamples: of a side that has the location of each run and no samples, as a baseline in a file, few runs of
+// processes are compared as they are.
+func TestProcessesWithoutSamples(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for range 3 {
+		runs = append(runs, querytest.RunsOf(&n, 1, ofProcesses("head", 1), 1500)...)
+		runs = append(runs, querytest.RunsOf(&n, 1, func(r *schema.Run) {
+			ofProcesses("base", 1)(r)
+			m := &r.Metrics[0]
+			m.Reals, m.IterationsPerSample, m.Summary = nil, nil, schema.Summary{P50: new(1000.0), N: new(int64(7))}
+		}, 1000)...)
+	}
+	got := mustCompare(t, querytest.SealedRuns(t, runs), compare.Request{Base: "session=last"})
+	if ran := cellOf(got, 0, "base_runs") + " and " + cellOf(got, 0, "head_runs"); ran != "3 and 3" || realOf(t, got, 0, "change") != .5 {
+		t.Errorf("%s runs differ by %s, %s %s", ran, cellOf(got, 0, "change"), cellOf(got, 0, "verdict"), cellOf(got, 0, "reason"))
+	}
+}

@@ -23,11 +23,11 @@ const attempts = 10
 // Dir is a directory for temporary files, readable by its owner alone.
 type Dir struct {
 	Path string   // absolute
-	Lock *os.File // open as long as the directory is in use, in a process that Make's has started too
+	Lock *os.File // open as long as the directory is in use, in a process that this one has started too
 }
 
-// Make makes a directory under the system's one for temporary files.
-func Make() (*Dir, error) {
+// newDir makes a directory under the system's one for temporary files.
+func newDir() (*Dir, error) {
 	parent, err := filepath.Abs(os.TempDir())
 	if err != nil {
 		return nil, err

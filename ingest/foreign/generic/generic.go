@@ -5,5 +5,5 @@ import "github.com/neurolens/neurolens/ingest/foreign"
 
 // Formats are the formats of this package.
 func Formats() []foreign.Format {
-	return []foreign.Format{jsonLines()}
+	return []foreign.Format{jsonLines(), baselineFile()}
 }

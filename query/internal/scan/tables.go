@@ -49,7 +49,7 @@ func (s *Sources) Nested(t *schema.Table, where string) string {
 	}
 	parts = append(parts, s.scanSealed(t.Columns, s.Beside(t), where)...)
 	if len(parts) == 0 {
-		return EmptyTable(t.Columns)
+		return "(FROM " + EmptyTable(t.Columns) + whereText(where) + ")" // which has the parameters of the statement
 	}
 	return "(SELECT * FROM (" + strings.Join(parts, " UNION ALL ") + ")" + s.withoutRemoved() + ")"
 }

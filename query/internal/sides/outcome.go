@@ -68,8 +68,10 @@ func Middle(values []float64) float64 {
 	return stat.Quantile(sorted, .5)
 }
 
-// AddSamples adds the samples of a run as replicates.
-func (g *Group) AddSamples(values []any) {
+// UseSamples makes the samples of all its runs the replicates, in place of the runs.
+func (g *Group) UseSamples(values []any) {
+	g.Note().OneBlock = len(g.Locations)
+	g.Note().Repeats, g.Locations, g.InOrder = nil, nil, false
 	k, _ := schema.KindOfMetric(g.Metric.Name)
 	for _, v := range values {
 		location, ok := v.(float64)

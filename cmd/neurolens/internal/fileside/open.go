@@ -80,6 +80,8 @@ func fill(ctx context.Context, dir, file, writer string) error {
 func whyIncomplete(reports []imports.Report) error {
 	for _, report := range reports {
 		switch {
+		case len(report.Refusals) > 0 && report.Runs == 0:
+			return errors.New(report.Refusals[0].String())
 		case len(report.Refusals) > 0:
 			return fmt.Errorf("%s (%d refused in all; ingest FILE stores the others)", report.Refusals[0], report.Refused)
 		case report.Why != "" && report.State != imports.Side:

@@ -4,7 +4,9 @@ import (
 	"fmt"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
 	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/bless"
 )
 
 // done says what a kind of event did.
@@ -28,4 +30,20 @@ func Annotations(t answer.Table) term.View {
 		v.Below = append(v.Below, term.OneLine(fmt.Sprint(text)))
 	}
 	return v
+}
+
+// Blessed says what was written into a file of a baseline.
+func Blessed(w *bless.Written) term.View {
+	text := fmt.Sprintf("%s of session %s written to %s", term.Count(w.Points, "point"), wording.ShortRun(w.Session), w.File)
+	if w.Replaced > 0 {
+		text += fmt.Sprintf(", %s replaced", term.Thousands(w.Replaced))
+	}
+	if w.Kept > 0 {
+		text += "; " + term.Count(w.Kept, "other point") + " kept"
+	}
+	lines := []string{term.OneLine(text)}
+	if w.Few > 0 {
+		lines = append(lines, fmt.Sprintf("%s fewer than 5 runs: a gate wants 5", term.Count(w.Few, "point")+" with"))
+	}
+	return term.View{Below: lines}
 }

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/bless"
+	"github.com/neurolens/neurolens/schema"
+)
+
+func newBlessCommand(a *app) *cobra.Command {
+	var file string
+	var metrics []string
+	cmd := &cobra.Command{
+		Use:   "bless SELECTION NAME | bless [SELECTION] --to FILE",
+		Short: "Make runs a baseline: a name for them, or a file",
+		Long: `Make runs the baseline NAME: filters select them with baseline=NAME. A name
+stands for the runs that were blessed last.
+
+With --to, write what the points of one session took (default: session=last)
+into FILE, for 'compare FILE session=last': location, interval and the location
+of each run, with the session, commit, machine and versions that they are of. A
+point that FILE has on that machine is replaced as a whole, all others stay, so
+that one file serves many machines. Runs that failed are refused. The same runs
+give the same text: keep FILE in the repository and review its changes.
+{machine} in the name of FILE is the machine (docs/baselines.md).
+` + selectionHelp,
+		Example: `  neurolens bless session=last release-1.4
+  neurolens bless --to baseline.json
+  neurolens bless 'session=last side=head' --to b.json --metric latency,rmse`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case file != "" && len(args) < 2:
+				return a.blessTo(cmd, append(args, "session=last")[0], metrics, file)
+			case file != "":
+				return usageErrorf("bless: want one selection with --to, got %d arguments; quote a filter of several words", len(args))
+			case len(args) != 2:
+				return usageErrorf("bless: want a selection and a name, or --to FILE, got %d arguments", len(args))
+			case args[1] == "":
+				return usageErrorf("bless: the name is empty")
+			case len(metrics) > 0:
+				return usageErrorf("bless: --metric is of --to")
+			}
+			return annotate(a, cmd, annotation{selection: args[0], events: []ingest.Annotation{{Kind: schema.EventBless, Key: args[1]}}})
+		},
+	}
+	cmd.Flags().StringVar(&file, "to", "", "write the points of one session into `FILE`")
+	metricFlag(cmd, &metrics, "with --to, write the metrics `NAMES` (default: the primary one)")
+	return cmd
+}
+
+// blessTo writes the runs of a selection into a file of a baseline.
+func (a *app) blessTo(cmd *cobra.Command, selection string, metrics []string, file string) error {
+	names, err := metricNames(metrics)
+	if err != nil {
+		return err
+	}
+	return a.ask(cmd, func(db *query.DB, format string) error {
+		b, err := bless.Read(cmd.Context(), db, bless.Request{Filter: selectionFilter(selection), Metrics: names})
+		if err != nil {
+			return err
+		}
+		w, err := b.Write(file)
+		if err != nil {
+			return err
+		}
+		return a.print(format, answer.TableOf(bless.Fields(), []bless.Written{w}), func() term.View { return screens.Blessed(&w) })
+	})
+}

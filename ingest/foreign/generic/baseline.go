@@ -1,0 +1,46 @@
+package generic
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema/baseline"
+)
+
+// baselineFile is what bless --to writes.
+func baselineFile() foreign.Format {
+	return foreign.Format{
+		Name:      "neurolens-baseline",
+		About:     "NeuroLens's own baselines (neurolens bless SELECTION --to FILE)",
+		Level:     "a run is one of the session that was blessed, with the location of each metric and no samples",
+		Recognize: func(h *foreign.Head) bool { return h.Has("neurolens_baseline") },
+		Read:      readBaseline,
+	}
+}
+
+// readBaseline reads the whole file: what is wrong with a part of it is wrong with all.
+func readBaseline(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	text, err := j.Value()
+	if err != nil {
+		return err
+	}
+	d, err := baseline.Decode(text)
+	if err != nil {
+		out.Refuse("", err)
+		return nil
+	}
+	out.Version(strconv.Itoa(d.Version))
+	for i := range d.Points {
+		for _, r := range d.RunsOf(&d.Points[i]) {
+			if err := out.Run(fmt.Sprintf("point %d", i+1), r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

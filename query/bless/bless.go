@@ -1,0 +1,226 @@
+// Package bless makes a file of a baseline of stored runs: see schema/baseline.
+//
+// Read takes the runs of one session and makes points of them. It refuses what is no baseline: runs that failed, several sessions,
+// both sides of one, machines that are not known. Blessed.Write puts the points into a file.
+package bless
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/baseline"
+)
+
+// Request says of which runs, and of which metrics, a baseline is made.
+type Request struct {
+	Filter  string
+	Metrics []string // none: the primary one of each run
+}
+
+// Blessed are points of one session.
+type Blessed struct {
+	SessionID string
+	Session   baseline.Session
+	Points    []baseline.Point
+}
+
+// Read makes points of the runs that match. It is an ErrInput if they are no baseline; the message says what to type instead.
+func Read(ctx context.Context, db *query.DB, req Request) (*Blessed, error) {
+	c := collected{req: req, byPlace: map[[2]string]*point{}, sides: map[string]bool{}, sessions: map[string]bool{}}
+	if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Filter}, c.add); err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	b := Blessed{SessionID: c.points[0].runs[0].SessionID, Session: c.session()}
+	for _, p := range c.points {
+		one, err := p.baseline(req.Metrics)
+		if err != nil {
+			return nil, err
+		}
+		b.Points = append(b.Points, one)
+	}
+	return &b, nil
+}
+
+// collected are runs by the points that they are of.
+type collected struct {
+	req             Request
+	points          []*point
+	byPlace         map[[2]string]*point
+	sessions, sides map[string]bool
+	failed, all     int
+	failure         *schema.Run // the first that failed
+	stranger        *schema.Run // the first that says no machine
+}
+
+// point is a point on a machine.
+type point struct{ runs []schema.Run }
+
+// add takes a run in. What could not run, or was not tried, has no value to bless, and did not fail.
+func (c *collected) add(r schema.Run) error {
+	if r.Purpose != schema.PurposeMeasure {
+		return nil
+	}
+	c.all++
+	c.sessions[r.SessionID], c.sides[r.Side] = true, true
+	if r.Env.Machine == "" && c.stranger == nil {
+		c.stranger = &r
+	}
+	switch {
+	case r.Status.Failed():
+		if c.failed++; c.failure == nil {
+			c.failure = &r
+		}
+		return nil
+	case r.Status != schema.StatusOK:
+		return nil
+	}
+	for i := range r.Metrics { // the samples themselves are not looked at
+		r.Metrics[i].Ticks, r.Metrics[i].Reals = nil, nil
+	}
+	place := [2]string{r.PointID, r.Env.Machine}
+	p := c.byPlace[place]
+	if p == nil {
+		p = &point{}
+		c.byPlace[place], c.points = p, append(c.points, p)
+	}
+	p.runs = append(p.runs, r)
+	return nil
+}
+
+// check refuses runs that are no baseline.
+func (c *collected) check() error {
+	switch {
+	case c.all == 0:
+		return fault.Input("bless: no run matches %q", fault.Brief(c.req.Filter))
+	case c.sessions[""]:
+		return fault.Input("bless: some of %d runs do not say of which session they are, and a baseline is of one", c.all)
+	case len(c.sessions) > 1:
+		newest := slices.Max(slices.Collect(maps.Keys(c.sessions)))
+		return fault.Input("bless: the runs are of %d sessions, and a baseline is of one: session=%s is the newest", len(c.sessions), newest)
+	case c.sides["base"] && c.sides["head"]:
+		return fault.Input("bless: the session has two sides: want one, as side=head")
+	case c.failed > 0:
+		why := cmp.Or(strings.SplitN(c.failure.Error, "\n", 2)[0], c.failure.ErrorKind, string(c.failure.Status))
+		return fault.Input("bless: %d of %d runs failed or are wrong (%s: %s), and a baseline has none: bench --rerun failed, or leave the point out",
+			c.failed, c.all, fault.Brief(c.failure.Benchmark), fault.Brief(why))
+	case c.stranger != nil:
+		return fault.Input("bless: run %s says no machine, without which nothing can be compared with it: ingest --machine NAME", c.stranger.RunID)
+	case len(c.points) == 0:
+		return fault.Input("bless: none of %d runs is ok", c.all)
+	}
+	return nil
+}
+
+// session is what the runs have in common.
+func (c *collected) session() baseline.Session {
+	first := &c.points[0].runs[0]
+	s := baseline.Session{
+		Began: first.StartedAt, Suite: first.Suite, Commit: first.Env.GitCommit, Branch: first.Env.GitBranch, Dirty: first.Env.GitDirty, Versions: baseline.VersionsOf(first),
+	}
+	for _, p := range c.points {
+		for i := range p.runs {
+			r := &p.runs[i]
+			if r.StartedAt.Before(s.Began) {
+				s.Began = r.StartedAt
+			}
+			if r.Suite != s.Suite {
+				s.Suite = ""
+			}
+			if r.Env.GitCommit != s.Commit {
+				s.Commit, s.Branch, s.Dirty = "", "", nil
+			}
+			if s.Dirty != nil && (r.Env.GitDirty == nil || *r.Env.GitDirty != *s.Dirty) {
+				s.Dirty = nil
+			}
+			told := baseline.VersionsOf(r)
+			maps.DeleteFunc(s.Versions, func(name, version string) bool { return told[name] != version })
+		}
+	}
+	return s
+}
+
+// baseline is the point as a file has it.
+func (p *point) baseline(asked []string) (baseline.Point, error) {
+	slices.SortStableFunc(p.runs, func(a, b schema.Run) int { return cmp.Compare(a.RunID, b.RunID) })
+	first := &p.runs[0]
+	out := baseline.Point{
+		ID: first.PointID, Machine: first.Env.Machine, Session: first.SessionID, Benchmark: first.Benchmark, Variant: first.Variant, Backend: first.Backend,
+		Model: first.Model, Precision: first.Precision, BatchSize: first.BatchSize, SeqLen: first.SeqLen, Params: first.Params,
+	}
+	for i := range p.runs {
+		out.Warnings = append(out.Warnings, p.runs[i].Warnings...)
+	}
+	slices.Sort(out.Warnings)
+	out.Warnings = slices.Compact(out.Warnings)
+	names := asked
+	if len(names) == 0 {
+		names = []string{first.Primary}
+	}
+	for _, name := range names {
+		m, has, err := p.metric(name)
+		if err != nil {
+			return out, err
+		}
+		if has {
+			out.Metrics = append(out.Metrics, m)
+		}
+	}
+	if len(out.Metrics) == 0 {
+		return out, fault.Input("bless: no run of %s has the metric %s", fault.Brief(first.Benchmark), fault.Brief(strings.Join(names, ", ")))
+	}
+	return out, nil
+}
+
+// metric is a metric of all runs of the point; has is false where none has it.
+func (p *point) metric(name string) (m baseline.Metric, has bool, err error) {
+	for i := range p.runs {
+		r := &p.runs[i]
+		of := r.Metric(name)
+		if of == nil {
+			continue
+		}
+		kind := baseline.Metric{Name: of.Name, Unit: of.Unit, Better: of.Better, Clock: of.Clock, Level: of.Level}
+		if len(m.Runs) > 0 && (kind.Unit != m.Unit || kind.Better != m.Better || kind.Clock != m.Clock || kind.Level != m.Level) {
+			return m, false, fault.Input("bless: runs of %s measured %s in different ways: unit, direction, clock or level differ", fault.Brief(r.Benchmark), name)
+		}
+		location, ok := locationOf(of)
+		if !ok {
+			return m, false, fault.Input("bless: run %s of %s has no %s that can be compared", r.RunID, fault.Brief(r.Benchmark), name)
+		}
+		kind.Runs, kind.Samples = append(m.Runs, location), append(m.Samples, 0)
+		if of.Summary.N != nil {
+			kind.Samples[len(kind.Samples)-1] = *of.Summary.N
+		}
+		m = kind
+	}
+	if n := len(m.Runs); n > 0 && n < len(p.runs) {
+		return m, false, fault.Input("bless: %d of %d runs of %s have the metric %s: want all or none", n, len(p.runs), fault.Brief(p.runs[0].Benchmark), name)
+	}
+	return m, len(m.Runs) > 0, nil
+}
+
+// locationOf is the location of a run in the unit of the metric, as comparisons have it.
+func locationOf(m *schema.Metric) (location float64, ok bool) {
+	ratio := schema.ScaleOf(m.Name) == schema.ScaleRatio
+	switch s := m.Summary; {
+	case ratio && s.LogMedian != nil:
+		location = math.Exp(*s.LogMedian)
+	case s.P50 != nil:
+		location = *s.P50
+	case s.Mean != nil:
+		location = *s.Mean
+	default:
+		return 0, false
+	}
+	return location, !math.IsNaN(location) && !math.IsInf(location, 0) && (location > 0 || !ratio)
+}

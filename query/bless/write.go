@@ -1,0 +1,80 @@
+package bless
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/judge"
+	"github.com/neurolens/neurolens/schema/baseline"
+)
+
+// machineInName is what stands for the machine in the name of a file.
+const machineInName = "{machine}"
+
+// Written is what was written.
+type Written struct {
+	File     string
+	Session  string
+	Points   int // that were written
+	Replaced int // of these, those that stood there before
+	Kept     int // others that the file has
+	Few      int // of the written ones, those with fewer runs than a gate wants
+}
+
+// Write puts the points into a file, in place of what it says of them, and keeps what it says of others. {machine} in its name is
+// the machine. It is an ErrInput if the file is there and is no baseline; it is replaced as a whole or not at all.
+func (b *Blessed) Write(path string) (Written, error) {
+	w := Written{File: path, Session: b.SessionID, Points: len(b.Points)}
+	if strings.Contains(path, machineInName) {
+		machine := b.Points[0].Machine
+		if slices.ContainsFunc(b.Points, func(p baseline.Point) bool { return p.Machine != machine }) {
+			return w, fault.Input("bless: the runs are of several machines, and the name of the file has %s: want machine=NAME among the words", machineInName)
+		}
+		w.File = strings.ReplaceAll(path, machineInName, strings.ReplaceAll(machine, "/", "_"))
+	}
+	var d baseline.Document
+	switch text, err := os.ReadFile(w.File); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return w, fault.Input("bless: %v", err)
+	default:
+		there, err := baseline.Decode(text)
+		if err != nil {
+			return w, fault.Input("bless: %s is no baseline, and is not replaced: %v", w.File, err)
+		}
+		d = *there
+	}
+	w.Replaced = d.Replace(b.SessionID, b.Session, b.Points)
+	w.Kept = len(d.Points) - len(b.Points)
+	for _, p := range b.Points {
+		if len(p.Metrics[0].Runs) < judge.FirmRuns {
+			w.Few++
+		}
+	}
+	text, err := baseline.Encode(&d)
+	if err != nil {
+		return w, err
+	}
+	return w, files.Replace(w.File, text)
+}
+
+// Fields are the columns of what was written.
+func Fields() []answer.Field[Written] {
+	column := func(name string, t answer.Type, meaning string, of func(*Written) any) answer.Field[Written] {
+		return answer.Field[Written]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
+	}
+	return []answer.Field[Written]{
+		column("file", answer.TypeText, "the file", func(w *Written) any { return w.File }),
+		column("session", answer.TypeText, "of which the points are", func(w *Written) any { return w.Session }),
+		column("points", answer.TypeInteger, "that were written", func(w *Written) any { return int64(w.Points) }),
+		column("replaced", answer.TypeInteger, "of these, those that the file had before", func(w *Written) any { return int64(w.Replaced) }),
+		column("kept", answer.TypeInteger, "other points of the file", func(w *Written) any { return int64(w.Kept) }),
+		column("few_runs", answer.TypeInteger, "of the written ones, those with fewer runs than a gate wants", func(w *Written) any { return int64(w.Few) }),
+	}
+}

@@ -1,0 +1,159 @@
+package baseline
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// Decode reads a file. It is strict: a member that is not known or stands twice, a point that its fields do not give or that stands
+// twice on a machine, and a location that the runs do not give are errors, so that no value is changed by hand or left behind.
+func Decode(text []byte) (*Document, error) {
+	var once any
+	if err := jsontext.UnmarshalOnce(text, &once); err != nil {
+		return nil, err
+	}
+	in := json.NewDecoder(bytes.NewReader(text))
+	in.DisallowUnknownFields()
+	var d Document
+	if err := in.Decode(&d); err != nil {
+		return nil, err
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("there is more behind the document")
+	}
+	if d.Version != formVersion {
+		return nil, fmt.Errorf("neurolens_baseline is %d, and this version reads %d", d.Version, formVersion)
+	}
+	seen := map[[2]string]bool{}
+	for i := range d.Points {
+		p := &d.Points[i]
+		if err := p.check(d.Sessions); err != nil {
+			return nil, fmt.Errorf("point %d (%s): %w", i+1, p.Benchmark, err)
+		}
+		place := [2]string{p.ID, p.Machine}
+		if seen[place] {
+			return nil, fmt.Errorf("point %d (%s) stands twice for machine %s", i+1, p.Benchmark, p.Machine)
+		}
+		seen[place] = true
+	}
+	return &d, nil
+}
+
+// check tells what is wrong with a point.
+func (p *Point) check(sessions map[string]Session) error {
+	if _, known := sessions[p.Session]; !known {
+		return fmt.Errorf("session %q is not among the sessions", p.Session)
+	}
+	if _, err := schema.ParseULID(p.Session); err != nil {
+		return fmt.Errorf("session: %w", err)
+	}
+	run := p.run()
+	if id := schema.PointID(&run); id != p.ID {
+		return fmt.Errorf("its fields give the point %s, not %q", id, p.ID)
+	}
+	switch {
+	case p.Machine == "":
+		return errors.New("machine is missing")
+	case len(p.Metrics) == 0:
+		return errors.New("it has no metric")
+	}
+	for i := range p.Metrics {
+		if err := p.Metrics[i].check(len(p.Metrics[0].Runs)); err != nil {
+			return fmt.Errorf("metric %s: %w", p.Metrics[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// alike is by how much a number may differ from what is computed.
+const alike = 1e-6
+
+// check tells what is wrong with a metric of a point with so many runs.
+func (m *Metric) check(runs int) error {
+	switch {
+	case len(m.Runs) == 0 || len(m.Runs) != runs:
+		return fmt.Errorf("it has %d runs, the first metric has %d", len(m.Runs), runs)
+	case len(m.Samples) != runs:
+		return fmt.Errorf("it says of %d of %d runs how many samples they have", len(m.Samples), runs)
+	case slices.ContainsFunc(m.Samples, func(n int64) bool { return n < 0 }):
+		return errors.New("a number of samples is negative")
+	case schema.ScaleOf(m.Name) == schema.ScaleRatio && slices.ContainsFunc(m.Runs, func(v float64) bool { return v <= 0 }):
+		return errors.New("it is compared by its ratio, and a run is not positive")
+	}
+	told := *m
+	m.Summarize()
+	same := slices.EqualFunc(append([]float64{told.Location}, told.Interval...), append([]float64{m.Location}, m.Interval...), func(a, b float64) bool {
+		return math.Abs(a-b) <= alike*max(math.Abs(a), math.Abs(b))
+	})
+	if !same {
+		return fmt.Errorf("its runs give location %.10g and interval %.10g, not %.10g and %.10g: bless --to writes them", m.Location, m.Interval, told.Location, told.Interval)
+	}
+	return nil
+}
+
+// run is a run of the point, without its metrics.
+func (p *Point) run() schema.Run {
+	return schema.Run{
+		PointID: p.ID, Benchmark: p.Benchmark, Variant: p.Variant, Backend: p.Backend, Model: p.Model, Precision: p.Precision,
+		BatchSize: p.BatchSize, SeqLen: p.SeqLen, Params: p.Params, Warnings: p.Warnings, Env: schema.Env{Machine: p.Machine},
+	}
+}
+
+// RunsOf are the runs of a point of the document, without samples: each has of its metrics the location alone.
+func (d *Document) RunsOf(p *Point) []schema.Run {
+	session := d.Sessions[p.Session]
+	var runs []schema.Run
+	for i := range p.Metrics[0].Runs {
+		r := p.run()
+		r.SessionID, r.Suite, r.RepeatIndex, r.StartedAt, r.TimeSource = p.Session, session.Suite, new(int64(i)), session.Began, schema.TimeFile
+		r.Env.GitCommit, r.Env.GitBranch, r.Env.GitDirty = session.Commit, session.Branch, session.Dirty
+		for column, at := range versions(&r) {
+			*at = session.Versions[column]
+		}
+		for k := range p.Metrics {
+			r.Metrics = append(r.Metrics, p.Metrics[k].of(i))
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
+// of is the metric of a run.
+func (m *Metric) of(i int) schema.Metric {
+	one := schema.Metric{Name: m.Name, Unit: m.Unit, Better: m.Better, Clock: m.Clock, Level: m.Level}
+	one.Summary.P50 = new(m.Runs[i])
+	if m.Samples[i] > 0 {
+		one.Summary.N = new(m.Samples[i])
+	}
+	if schema.ScaleOf(m.Name) == schema.ScaleRatio {
+		one.Summary.LogMedian = new(math.Log(m.Runs[i]))
+	}
+	return one
+}
+
+// versions are the columns of runs that a session names the versions of.
+func versions(r *schema.Run) map[string]*string {
+	return map[string]*string{
+		"backend_version": &r.BackendVersion, "os_kernel": &r.Env.OSKernel, "driver_version": &r.Env.DriverVersion,
+		"cuda_version": &r.Env.CUDAVersion, "python_version": &r.Env.PythonVersion,
+	}
+}
+
+// VersionsOf are the versions that a run names, by column.
+func VersionsOf(r *schema.Run) map[string]string {
+	told := map[string]string{}
+	for column, at := range versions(r) {
+		if *at != "" {
+			told[column] = *at
+		}
+	}
+	return told
+}
