@@ -1,16 +1,16 @@
 package main
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
-	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
-	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/query/summary"
 )
+
+// reportMemory is how many bytes the heap takes for a report, DuckDB aside, before garbage is collected all the same: it keeps what all
+// points came to, beside what a comparison takes.
+const reportMemory = 420 << 20
 
 // reportFlags say what a report is of, and where it goes.
 type reportFlags struct {
@@ -51,33 +51,6 @@ else variant=baseline. Speed-ups are those of compare, slower ones too.`,
 	return cmd
 }
 
-// request turns flags and words into one request.
-func (f *reportFlags) request(a *app, args []string) (summary.Request, error) {
-	req := summary.Request{Filter: strings.Join(args, " "), By: f.by}
-	switch {
-	case f.all && len(args) > 0:
-		return req, usageErrorf("report: --all is without a filter, got %q", req.Filter)
-	case f.md == "-" && f.json == "-":
-		return req, usageErrorf("report: --md - and --json -: one of them can be standard output")
-	}
-	if a.format != "" && a.format != output.FormatMD && a.format != output.FormatJSON {
-		return req, usageErrorf("report: --format %s: want md or json", a.format)
-	}
-	if !f.all && strings.TrimSpace(req.Filter) == "" {
-		req.Filter = "session=last"
-	}
-	if f.baseline != "" {
-		axis, value, found := strings.Cut(f.baseline, "=")
-		if !found || axis == "" || value == "" {
-			return req, usageErrorf("--baseline %q: want AXIS=VALUE", f.baseline)
-		}
-		req.Axis, req.Reference = axis, filter.QuoteWord(value)
-	}
-	var err error
-	req.Metrics, err = metricNames(f.metrics)
-	return req, err
-}
-
 func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	if f.schema {
 		text, err := reporting.JSONSchema()
@@ -86,17 +59,16 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		}
 		return a.printer().Write(text)
 	}
-	req, err := f.request(a, args)
+	metrics, err := metricNames(f.metrics)
 	if err != nil {
 		return err
 	}
-	if f.md == "" && f.json == "" {
-		f.md = "-"
-		if a.format == output.FormatJSON {
-			f.md, f.json = "", "-"
-		}
+	asked := reporting.Asked{MD: f.md, JSON: f.json, Format: a.format, Baseline: f.baseline, By: f.by, Metrics: metrics, All: f.all}
+	req, err := asked.Request(args)
+	if err != nil {
+		return usageError{err}
 	}
-	return a.askWithin(cmd, compareMemory, func(db *query.DB, _ string) error {
+	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)
 		if err != nil {
 			return err
@@ -104,9 +76,9 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 		a.reportNotNumbers(notNumbers)
 		a.reportAbsent("report", query.Absent{Metrics: r.Selection.Absent, Others: r.Selection.Known})
 		d := reporting.Maker{Reader: a.reader(), By: "neurolens " + version}.Document(r)
-		if err := reporting.Write(f.json, a.stdout, d.JSON); err != nil {
+		if err := reporting.Write(asked.JSON, a.stdout, d.JSON); err != nil {
 			return err
 		}
-		return reporting.Write(f.md, a.stdout, d.Markdown)
+		return reporting.Write(asked.MD, a.stdout, d.Markdown)
 	})
 }

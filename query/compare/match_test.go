@@ -297,3 +297,39 @@ func TestCompareStandsIn(t *testing.T) {
 		t.Errorf("no point stands for one without a value in %d rows", len(c.Rows))
 	}
 }
+
+// TestComparePaired: points that only one side has are left out, also where an axis has many values; the others are as they were.
+func TestComparePaired(t *testing.T) {
+	t.Parallel()
+	n := 0
+	var runs []schema.Run
+	for batch, variants := range map[int64][]string{1: {"baseline", "a"}, 2: {"baseline", "b"}, 4: {"baseline"}, 8: {"c"}} {
+		for _, variant := range variants {
+			runs = append(runs, querytest.RunsOf(&n, 1, querytest.Of(batch, func(r *schema.Run) { r.Variant = variant }), wobble(1000)...)...)
+		}
+	}
+	db := querytest.SealedRuns(t, runs)
+	for pairs, req := range map[int]compare.Request{
+		2: {Base: "session=last", Axis: "variant", Reference: "baseline"},
+		1: {Base: "variant=baseline", Head: "variant=a"},
+	} {
+		all, err := compare.Compare(context.Background(), db, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Paired = true
+		paired, err := compare.Compare(context.Background(), db, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := slices.DeleteFunc(all.Rows, func(r compare.Row) bool { return r.BaseID == "" || r.HeadID == "" })
+		if len(want) != pairs || len(paired.Rows) != pairs || len(paired.Points) != pairs || len(all.Rows) == pairs {
+			t.Fatalf("%d pairs among %d rows, %d are paired", len(want), len(all.Rows), len(paired.Rows))
+		}
+		for i, row := range paired.Rows {
+			if w := want[i]; row.HeadID != w.HeadID || row.BaseID != w.BaseID || row.Verdict != w.Verdict || *row.Estimates != *w.Estimates {
+				t.Errorf("row %d is %+v, want %+v", i, row, w)
+			}
+		}
+	}
+}

@@ -11,15 +11,18 @@ import (
 
 // sortPoints puts the points of a group next to one another, in the order of what they are, baselines first, and their metrics in
 // order.
-func sortPoints(points []Point, metrics []string, baselines []baseline) {
+func sortPoints(points []Point, metrics []string, baselines []baseline) []Point {
 	first := func(s *Subject) bool {
 		return slices.ContainsFunc(baselines, func(b baseline) bool {
 			value, ok := s.axisValue(b.axis)
 			return ok && value == b.value
 		})
 	}
-	slices.SortStableFunc(points, func(a, b Point) int {
-		return cmp.Or(byName(string(a.Group), string(b.Group)), bySubject(&a.Subject, &b.Subject, first))
+	points = sorted(points, func(a, b *Point) int {
+		if c := byName(string(a.Group), string(b.Group)); c != 0 {
+			return c
+		}
+		return bySubject(&a.Subject, &b.Subject, first)
 	})
 	for i := range points {
 		p := &points[i]
@@ -33,6 +36,21 @@ func sortPoints(points []Point, metrics []string, baselines []baseline) {
 			return byMetric(a.Metric, b.Metric)
 		})
 	}
+	return points
+}
+
+// sorted are rows in an order, equal ones as they are. Rows are large: their places are sorted, and each is moved once.
+func sorted[Row any](rows []Row, order func(a, b *Row) int) []Row {
+	places := make([]int, len(rows))
+	for i := range places {
+		places[i] = i
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Or(order(&rows[a], &rows[b]), a-b) })
+	all := make([]Row, len(rows))
+	for i, at := range places {
+		all[i] = rows[at]
+	}
+	return all
 }
 
 // byMetric is the order of metrics: those with a fixed meaning as the registry has them, then others by name.
@@ -62,12 +80,23 @@ func boolOrder(a, b bool) int {
 // bySubject is the order of points within a group: those that differ in their variant alone stand next to one another, those that
 // come first of them first.
 func bySubject(a, b *Subject, first func(*Subject) bool) int {
-	return cmp.Or(
-		naturally(string(a.Benchmark), string(b.Benchmark)), naturally(string(a.Model), string(b.Model)),
-		byParams(a.Params, b.Params), compareInts(a.BatchSize, b.BatchSize), compareInts(a.SeqLen, b.SeqLen),
-		boolOrder(first(a), first(b)), naturally(string(a.Precision), string(b.Precision)), naturally(string(a.Variant), string(b.Variant)),
-		naturally(string(a.Backend), string(b.Backend)), naturally(string(a.Machine), string(b.Machine)), strings.Compare(string(a.Side), string(b.Side)),
-	)
+	for _, compare := range []func() int{
+		func() int { return naturally(string(a.Benchmark), string(b.Benchmark)) },
+		func() int { return naturally(string(a.Model), string(b.Model)) },
+		func() int { return byParams(a.Params, b.Params) },
+		func() int { return compareInts(a.BatchSize, b.BatchSize) },
+		func() int { return compareInts(a.SeqLen, b.SeqLen) },
+		func() int { return boolOrder(first(a), first(b)) },
+		func() int { return naturally(string(a.Precision), string(b.Precision)) },
+		func() int { return naturally(string(a.Variant), string(b.Variant)) },
+		func() int { return naturally(string(a.Backend), string(b.Backend)) },
+		func() int { return naturally(string(a.Machine), string(b.Machine)) },
+	} {
+		if c := compare(); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(string(a.Side), string(b.Side))
 }
 
 func byParams(a, b map[string]string) int {

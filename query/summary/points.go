@@ -140,14 +140,7 @@ func (c *cells) text() string { return duck.Text(c.next()) }
 
 func (c *cells) count() int { return int(duck.Integer(c.next())) }
 
-func (c *cells) counts(s *shared) map[string]int {
-	values, _ := duck.Plain(c.next()).(map[string]any)
-	counts := make(map[string]int, len(values))
-	for name, n := range values {
-		counts[s.text(name)] = int(duck.Integer(n))
-	}
-	return counts
-}
+func (c *cells) counts(s *shared) map[string]int { return s.countsOf(c.next()) }
 
 func (c *cells) integer() *int64 {
 	if n, ok := c.next().(int64); ok {

@@ -44,7 +44,7 @@ func Read(ctx context.Context, db *query.DB, req Request) (*Report, map[string]i
 	}
 	r.knowMetrics()
 	compared := r.chosen()
-	sortPoints(r.report.Points, req.Metrics, compared)
+	r.report.Points = sortPoints(r.report.Points, req.Metrics, compared)
 	r.count()
 	r.report.Groups = groupsOf(r.report.Points)
 	r.report.Failures = failuresOf(r.report.Points)
@@ -129,13 +129,19 @@ func (r *reading) nothing(ctx context.Context, s *scan.Reader) error {
 
 // checkKeys refuses a key of groups that may be a slip of the pen: that no run at all has.
 func (r *reading) checkKeys(ctx context.Context, s *scan.Reader) error {
-	var keys []filter.Unsure
-	for _, u := range r.sel.Unsure {
-		if u.Word.Op == "" {
-			keys = append(keys, u)
+	for _, key := range r.sel.Unsure {
+		if key.Word.Op != "" { // a word of the filter
+			continue
+		}
+		names, err := s.Texts(ctx, "unnest(map_keys(params))", "params")
+		if err != nil {
+			return err
+		}
+		if name := key.Field.Entry; key.Unit == "" && !slices.Contains(names, name) {
+			return fault.Input("report: by: there is no column and no run has a parameter %q%s", fault.Brief(name), scan.Suggestion(name, names))
 		}
 	}
-	return s.Check(ctx, keys)
+	return nil
 }
 
 // runsSQL is a subquery of the runs of the selection, with columns of runs and a column for each key.
@@ -179,13 +185,31 @@ func (r *reading) groupName(values []string, benchmark string) string {
 	return strings.Join(words, " ")
 }
 
-// shared keeps equal texts and parameters once: there may be very many points.
+// shared keeps equal texts, parameters and counts once, which nobody may change: there may be very many points.
 type shared struct {
 	texts  map[string]string
 	params map[string]map[string]string
+	counts map[string]map[string]int
 }
 
-func newShared() *shared { return &shared{map[string]string{}, map[string]map[string]string{}} }
+func newShared() *shared {
+	return &shared{map[string]string{}, map[string]map[string]string{}, map[string]map[string]int{}}
+}
+
+// countsOf are equal counts, the same each time.
+func (s *shared) countsOf(v any) map[string]int {
+	values, _ := duck.Plain(v).(map[string]any)
+	key := fmt.Sprint(values) // of a map the keys are in order
+	if known, ok := s.counts[key]; ok {
+		return known
+	}
+	counts := make(map[string]int, len(values))
+	for name, n := range values {
+		counts[s.text(name)] = int(duck.Integer(n))
+	}
+	s.counts[key] = counts
+	return counts
+}
 
 // text is an equal text, the same each time.
 func (s *shared) text(v any) string {

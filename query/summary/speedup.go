@@ -1,7 +1,6 @@
 package summary
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -116,8 +115,11 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 		return c, err
 	}
 	c.Metrics = found.Metrics
-	slices.SortStableFunc(c.pairs, func(x, y Pair) int {
-		return cmp.Or(byName(string(x.Group), string(y.Group)), bySubject(&x.Subject, &y.Subject, func(*Subject) bool { return false }))
+	c.pairs = sorted(c.pairs, func(x, y *Pair) int {
+		if c := byName(string(x.Group), string(y.Group)); c != 0 {
+			return c
+		}
+		return bySubject(&x.Subject, &y.Subject, func(*Subject) bool { return false })
 	})
 	for i := range c.pairs {
 		p := &c.pairs[i]

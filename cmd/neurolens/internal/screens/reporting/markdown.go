@@ -14,15 +14,16 @@ import (
 
 // page writes a document as Markdown.
 type page struct {
-	w     io.Writer
-	d     *Document
-	names namer
+	w       io.Writer
+	d       *Document
+	names   namer
+	against []against
 }
 
 // Markdown writes the document for people: a part each, and none of what there is nothing to say about.
 func (d *Document) Markdown(to io.Writer) error {
 	w := &failing{w: to}
-	p := page{w, d, namerOf(d.Points)}
+	p := page{w, d, namerOf(d.Points), columnsOf(d)}
 	p.head()
 	p.environment()
 	p.counts()

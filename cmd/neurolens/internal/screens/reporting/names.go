@@ -1,7 +1,6 @@
 package reporting
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
@@ -18,14 +17,23 @@ func namerOf(points []summary.Point) namer {
 	if len(points) < 2 {
 		return n
 	}
-	for _, name := range wording.RunColumns {
-		first := points[0].Subject
-		n.same[name] = !slices.ContainsFunc(points, func(p summary.Point) bool { return text(&p.Subject, name) != text(&first, name) })
+	first := &points[0].Subject
+	agree := func(same func(s *summary.Subject) bool) bool {
+		for i := range points {
+			if !same(&points[i].Subject) {
+				return false
+			}
+		}
+		return true
 	}
-	for param, value := range points[0].Params {
-		n.same["param."+param] = !slices.ContainsFunc(points, func(p summary.Point) bool {
-			other, ok := p.Params[param]
-			return !ok || other != value
+	for _, name := range wording.RunColumns {
+		want := text(first, name)
+		n.same[name] = agree(func(s *summary.Subject) bool { return text(s, name) == want })
+	}
+	for param, want := range first.Params {
+		n.same["param."+param] = agree(func(s *summary.Subject) bool {
+			value, ok := s.Params[param]
+			return ok && value == want
 		})
 	}
 	return n

@@ -149,7 +149,7 @@ func (p page) points(points []summary.Point, axes []wording.Axis, metrics []stri
 		}
 	}
 	right("runs × n")
-	against := p.against(points)
+	against := among(p.against, points)
 	for _, a := range against {
 		right("vs " + a.name)
 	}

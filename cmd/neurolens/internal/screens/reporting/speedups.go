@@ -124,32 +124,41 @@ func (p page) pairText(place *int) string {
 // against is a comparison as a column of results.
 type against struct {
 	name  string
-	pairs map[string]*summary.Pair // by id of the point, machine and side
+	pairs map[pairKey]*summary.Pair
 }
 
-// against are the comparisons of which some points are.
-func (p page) against(points []summary.Point) (all []against) {
-	ids := map[string]bool{}
-	for i := range points {
-		ids[string(points[i].PointID)] = true
+// pairKey is a point of a comparison.
+type pairKey struct{ point, machine summary.Text }
+
+// columnsOf are the comparisons as columns.
+func columnsOf(d *Document) []against {
+	all := make([]against, len(d.Comparisons))
+	for i := range d.Comparisons {
+		all[i] = against{nameOf(&d.Comparisons[i]), make(map[pairKey]*summary.Pair, d.Comparisons[i].All.Pairs)}
 	}
-	for i := range p.d.Comparisons {
-		a := against{nameOf(&p.d.Comparisons[i]), map[string]*summary.Pair{}}
-		for k := range p.d.Pairs {
-			if pair := &p.d.Pairs[k]; pair.Comparison == i && ids[string(pair.PointID)] {
-				a.pairs[string(pair.PointID)+string(pair.Machine)] = pair
-			}
-		}
-		if len(a.pairs) > 0 {
-			all = append(all, a)
-		}
+	for i := range d.Pairs {
+		pair := &d.Pairs[i]
+		all[pair.Comparison].pairs[pairKey{pair.PointID, pair.Machine}] = pair
 	}
 	return all
 }
 
+// among are the comparisons of which some points are.
+func among(all []against, points []summary.Point) (some []against) {
+	for _, a := range all {
+		for i := range points {
+			if a.pairs[pairKey{points[i].PointID, points[i].Machine}] != nil {
+				some = append(some, a)
+				break
+			}
+		}
+	}
+	return some
+}
+
 // cell is the speed-up of a point, with the verdict where there is one.
 func (a against) cell(p *summary.Point) string {
-	pair := a.pairs[string(p.PointID)+string(p.Machine)]
+	pair := a.pairs[pairKey{p.PointID, p.Machine}]
 	if pair == nil || p.Side == "base" {
 		return ""
 	}

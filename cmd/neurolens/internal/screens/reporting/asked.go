@@ -1,0 +1,51 @@
+package reporting
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/output"
+	"github.com/neurolens/neurolens/query/filter"
+	"github.com/neurolens/neurolens/query/summary"
+)
+
+// Asked is what the command line says of a report.
+type Asked struct {
+	MD, JSON string   // files, or - for standard output
+	Format   string   // --format; empty: not given
+	Baseline string   // AXIS=VALUE
+	By       []string // keys of groups
+	Metrics  []string // each once
+	All      bool     // all runs, not those of the last session
+}
+
+// Request makes a request of it and of the words of a filter, and settles where the forms go. Its errors are the asker's to mend.
+func (a *Asked) Request(words []string) (summary.Request, error) {
+	req := summary.Request{Filter: strings.Join(words, " "), By: a.By, Metrics: a.Metrics}
+	switch {
+	case a.All && len(words) > 0:
+		return req, fmt.Errorf("report: --all is without a filter, got %q", req.Filter)
+	case a.MD == "-" && a.JSON == "-":
+		return req, fmt.Errorf("report: --md - and --json -: one of them can be standard output")
+	case a.Format != "" && a.Format != output.FormatMD && a.Format != output.FormatJSON:
+		return req, fmt.Errorf("report: --format %s: want md or json", a.Format)
+	}
+	if !a.All && strings.TrimSpace(req.Filter) == "" {
+		req.Filter = "session=last"
+	}
+	if a.Baseline != "" {
+		axis, value, found := strings.Cut(a.Baseline, "=")
+		if !found || axis == "" || value == "" {
+			return req, fmt.Errorf("--baseline %q: want AXIS=VALUE", a.Baseline)
+		}
+		req.Axis, req.Reference = axis, filter.QuoteWord(value)
+	}
+	switch {
+	case a.MD != "" || a.JSON != "":
+	case a.Format == output.FormatJSON:
+		a.JSON = "-"
+	default:
+		a.MD = "-"
+	}
+	return req, nil
+}
