@@ -6,23 +6,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/neurolens/neurolens/query/filter"
 	"github.com/neurolens/neurolens/schema"
 )
 
 // sortPoints puts the points of a group next to one another, in the order of what they are, baselines first, and their metrics in
 // order.
 func sortPoints(points []Point, metrics []string, baselines []baseline) []Point {
-	first := func(s *Subject) bool {
-		return slices.ContainsFunc(baselines, func(b baseline) bool {
-			value, ok := s.axisValue(b.axis)
-			return ok && value == b.value
-		})
-	}
+	order := subjects{baselines}
 	points = sorted(points, func(a, b *Point) int {
 		if c := byName(string(a.Group), string(b.Group)); c != 0 {
 			return c
 		}
-		return bySubject(&a.Subject, &b.Subject, first)
+		return order.compare(&a.Subject, &b.Subject)
 	})
 	for i := range points {
 		p := &points[i]
@@ -77,16 +73,31 @@ func boolOrder(a, b bool) int {
 	return 1
 }
 
-// bySubject is the order of points within a group: those that differ in their variant alone stand next to one another, those that
-// come first of them first.
-func bySubject(a, b *Subject, first func(*Subject) bool) int {
+// subjects order points within a group: those that differ in a compared axis alone stand next to one another, the baseline first.
+type subjects struct{ baselines []baseline }
+
+// first tells whether a point is a baseline.
+func (o subjects) first(s *Subject) bool {
+	return slices.ContainsFunc(o.baselines, func(b baseline) bool {
+		value, ok := s.axisValue(b.axis)
+		return ok && value == b.value
+	})
+}
+
+// compared tells whether a parameter is an axis that is compared.
+func (o subjects) compared(param string) bool {
+	return slices.ContainsFunc(o.baselines, func(b baseline) bool { return filter.FieldOf(b.axis).Entry == param })
+}
+
+func (o subjects) compare(a, b *Subject) int {
 	for _, compare := range []func() int{
 		func() int { return naturally(string(a.Benchmark), string(b.Benchmark)) },
 		func() int { return naturally(string(a.Model), string(b.Model)) },
-		func() int { return byParams(a.Params, b.Params) },
+		func() int { return byParams(a.Params, b.Params, o.compared) },
 		func() int { return compareInts(a.BatchSize, b.BatchSize) },
 		func() int { return compareInts(a.SeqLen, b.SeqLen) },
-		func() int { return boolOrder(first(a), first(b)) },
+		func() int { return boolOrder(o.first(a), o.first(b)) },
+		func() int { return byParams(a.Params, b.Params, func(string) bool { return false }) },
 		func() int { return naturally(string(a.Precision), string(b.Precision)) },
 		func() int { return naturally(string(a.Variant), string(b.Variant)) },
 		func() int { return naturally(string(a.Backend), string(b.Backend)) },
@@ -99,7 +110,8 @@ func bySubject(a, b *Subject, first func(*Subject) bool) int {
 	return strings.Compare(string(a.Side), string(b.Side))
 }
 
-func byParams(a, b map[string]string) int {
+// byParams compares parameters, in the order of their names, but some.
+func byParams(a, b map[string]string, but func(name string) bool) int {
 	names := slices.Collect(maps.Keys(a))
 	for name := range b {
 		if _, ok := a[name]; !ok {
@@ -108,7 +120,7 @@ func byParams(a, b map[string]string) int {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if c := naturally(a[name], b[name]); c != 0 {
+		if c := naturally(a[name], b[name]); c != 0 && !but(name) {
 			return c
 		}
 	}

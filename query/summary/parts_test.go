@@ -292,3 +292,22 @@ func TestResources(t *testing.T) {
 		t.Errorf("resources are %s", text)
 	}
 }
+
+// TestOrder: of points that differ in the compared axis alone the baseline is first, whatever its name; other axes are in order,
+// numbers by their value.
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	var m made
+	for _, mode := range []string{"a", "eager", "zz"} {
+		for _, dim := range []string{"128", "64"} {
+			m.add(func(r *schema.Run) { r.Params = map[string]string{"a_mode": mode, "dim": dim} }, 100)
+		}
+	}
+	var got []string
+	for _, p := range report(t, summary.Request{Axis: "a_mode", Reference: "eager"}, m.runs...).Points {
+		got = append(got, p.Params["dim"]+p.Params["a_mode"])
+	}
+	if want := "64eager 64a 64zz 128eager 128a 128zz"; strings.Join(got, " ") != want {
+		t.Errorf("the order is %v, want %s", got, want)
+	}
+}

@@ -119,7 +119,7 @@ func (r *reading) against(ctx context.Context, db *query.DB, b baseline) (Compar
 		if c := byName(string(x.Group), string(y.Group)); c != 0 {
 			return c
 		}
-		return bySubject(&x.Subject, &y.Subject, func(*Subject) bool { return false })
+		return subjects{}.compare(&x.Subject, &y.Subject)
 	})
 	for i := range c.pairs {
 		p := &c.pairs[i]

@@ -76,7 +76,7 @@ func (m Maker) Document(r *summary.Report) *Document {
 		Resources: r.Resources, Pairs: r.Pairs, Points: r.Points,
 	}
 	for _, f := range r.Failures {
-		d.Failures = append(d.Failures, Failure{f, hint(&f)})
+		d.Failures = append(d.Failures, Failure{f, hint(&f, r.Counts.Imported == r.Counts.Runs)})
 	}
 	for _, f := range r.Findings {
 		d.Findings = append(d.Findings, Finding{f, sentence(&f)})

@@ -20,9 +20,18 @@ var hints = map[schema.Status]string{
 	schema.StatusLost:        "the process that watched it died; the same bench command measures it again",
 }
 
-// hint is what to do about a failure, in one sentence.
-func hint(f *summary.Failure) string {
+// importedHints are those where another tool measured the runs.
+var importedHints = map[schema.Status]string{
+	schema.StatusError:   "the benchmark or its check said so; the reasons are those of the file",
+	schema.StatusCrashed: "the process ended by a signal or without a result; the reasons are those of the file",
+	schema.StatusTimeout: "it took longer than the tool that measured it allows; raise the deadline there",
+}
+
+// hint is what to do about a failure, in one sentence. imported tells that another tool measured all runs.
+func hint(f *summary.Failure, imported bool) string {
 	switch {
+	case imported && !f.Wrong && importedHints[schema.Status(f.Status)] != "":
+		return importedHints[schema.Status(f.Status)]
 	case f.Wrong:
 		return "what was computed is wrong, so that it wins nowhere, however fast it is; compare its output with the reference's"
 	case f.Status == string(schema.StatusTimeout):

@@ -216,7 +216,7 @@ func (p page) counts() {
 	if c.Rows != c.Points { // of several machines, sides or groups
 		rows = fmt.Sprintf("%s in %s", rows, term.Count(c.Rows, "row"))
 	}
-	p.line("%s: %s with ok runs alone, %s with a failed run, %s with neither, as none is possible or was tried.", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
+	p.line("%s: %s with only ok runs, %s with a failed run, %s with neither (unsupported or skipped).", rows, term.Thousands(c.OKPoints), term.Thousands(c.BadPoints), term.Thousands(c.OffPoints))
 	if c.Profiled > 0 {
 		p.line("Of the runs, %s of a profiler, whose times are in no table.", passes(c.Profiled))
 	}

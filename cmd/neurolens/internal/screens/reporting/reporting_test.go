@@ -18,6 +18,7 @@ import (
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/wording"
+	"github.com/neurolens/neurolens/query/summary"
 	"github.com/neurolens/neurolens/schema"
 )
 
@@ -252,5 +253,22 @@ func TestFullDisk(t *testing.T) {
 		if entries, _ := os.ReadDir(filepath.Dir(path)); len(entries) != 1 {
 			t.Errorf("%s: %d files lie about", name, len(entries))
 		}
+	}
+}
+
+// TestHints: each way in which runs end that are not ok has a hint; a timeout names the key to raise, unless another tool measured.
+func TestHints(t *testing.T) {
+	for _, status := range schema.Statuses {
+		f := summary.Failure{Status: string(status), Stages: []summary.Text{"setup", "measure"}}
+		if own, foreign := hint(&f, false), hint(&f, true); status != schema.StatusOK && (own == "" || foreign == "") {
+			t.Errorf("%s has the hints %q and %q", status, own, foreign)
+		}
+	}
+	timeout := summary.Failure{Status: "timeout", Stages: []summary.Text{"setup", "measure"}}
+	if got := hint(&timeout, false); !strings.Contains(got, "timeouts.setup and timeouts.measure") {
+		t.Errorf("a timeout says %q", got)
+	}
+	if got := hint(&timeout, true); strings.Contains(got, "sweep") {
+		t.Errorf("a timeout of another tool says %q", got)
 	}
 }

@@ -205,8 +205,9 @@ func runsText(p *summary.Point) string {
 	return wording.RunsTimesSamples(p.OKRuns, p.SamplesMin, p.SamplesMax)
 }
 
-// common are the warnings that every point has, where there are several: they say nothing about a point.
+// common are the warnings that every point with a value has, where there are several: they say nothing about a point.
 func common(points []summary.Point) map[string]bool {
+	points = slices.DeleteFunc(slices.Clone(points), func(p summary.Point) bool { return p.OKRuns == 0 })
 	words := map[string]bool{}
 	if len(points) < 2 {
 		return words
@@ -216,7 +217,7 @@ func common(points []summary.Point) map[string]bool {
 	}
 	for i := range points {
 		for word := range words {
-			if points[i].Warnings[word] == 0 && points[i].OKRuns > 0 {
+			if points[i].Warnings[word] == 0 {
 				delete(words, word)
 			}
 		}
@@ -248,7 +249,7 @@ func notes(p *summary.Point, everywhere map[string]bool) string {
 	add(p.Profiled, "profiled")
 	var own []string
 	for word := range p.Warnings {
-		if !everywhere[word] {
+		if !everywhere[word] && p.OKRuns > 0 { // of a point without a value they say nothing
 			own = append(own, word)
 		}
 	}

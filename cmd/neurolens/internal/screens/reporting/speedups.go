@@ -20,7 +20,7 @@ func (d *Document) headline(c *summary.Comparison) string {
 		return fmt.Sprintf("against %s: none of %s has a speed-up", nameOf(c), term.Count(a.Pairs, "pair"))
 	}
 	return fmt.Sprintf("against %s: %s of %s slower; geometric mean %s, median %s, best %s, worst %s", nameOf(c), term.Thousands(a.Slower),
-		term.Count(a.Compared, "pair")+" "+term.IsAre(a.Slower), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
+		term.Count(a.Compared, "pair"), times(a.GeometricMean), times(a.Median), times(a.Best), times(a.Worst))
 }
 
 // nameOf names the baseline of a comparison.
@@ -32,7 +32,10 @@ func (p page) speedups() {
 		c := &p.d.Comparisons[i]
 		p.title(2, "Speed-up over "+nameOf(c))
 		p.line("%s. A speed-up below 1 is slower.", capital(p.d.headline(c)))
-		if c.All.Compared > 0 {
+		if c.All.Compared == 1 {
+			p.line("The only one: %s.", p.pairText(c.All.BestPair))
+		}
+		if c.All.Compared > 1 {
 			p.line("Best: %s. Worst: %s.", p.pairText(c.All.BestPair), p.pairText(c.All.WorstPair))
 		}
 		p.verdicts(c)
