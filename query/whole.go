@@ -6,6 +6,7 @@ import (
 
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/internal/duck"
+	"github.com/neurolens/neurolens/query/internal/fault"
 	"github.com/neurolens/neurolens/query/internal/scan"
 	"github.com/neurolens/neurolens/schema"
 )
@@ -17,26 +18,71 @@ const wholePage = 256
 // first, then by name. Operators are left out. An error of each ends it and is returned.
 func (db *DB) Whole(ctx context.Context, req ListRequest, each func(schema.Run) error) (Found, error) {
 	var found Found
+	w, before := whole{each: each}, 0
 	err := db.pages(ctx, lister{req: req, counts: true}, nil, func(p part) error {
 		found = p.Found
-		stored := scan.NewStored(schema.Runs, p.columns)
 		for start := 0; start < len(p.ids); start += wholePage {
 			end := min(start+wholePage, len(p.ids))
-			metrics, err := metricsOfRuns(ctx, p.reader, p.ids[start:end])
-			if err != nil {
+			if err := w.handOver(ctx, p.reader, before+start, p.ids[start:end], p.Rows[start:end]); err != nil {
 				return err
 			}
-			for _, row := range p.Rows[start:end] {
-				run := stored.Run(row)
-				run.Metrics = primaryFirst(metrics[run.RunID], run.Primary)
-				if err := each(run); err != nil {
-					return err
-				}
+		}
+		before += len(p.ids)
+		return nil
+	})
+	return found, err
+}
+
+// WholeOf hands over the runs of ids, in their order, as Whole does. One that is not there is an error.
+func (db *DB) WholeOf(ctx context.Context, ids []string, each func(schema.Run) error) error {
+	runs := make([]schema.ULID, len(ids))
+	for i, text := range ids {
+		var err error
+		if runs[i], err = schema.ParseULID(text); err != nil {
+			return fault.Input("run: %v", err)
+		}
+	}
+	w := whole{each: each}
+	return db.stores.Ask(ctx, func(r *scan.Reader) error {
+		for start := w.handed; start < len(runs); start = w.handed {
+			some := runs[start:min(start+wholePage, len(runs))]
+			t, err := r.Rows(ctx, some, schema.Runs.Columns)
+			if err == nil {
+				err = w.handOver(ctx, r, start, some, t.Rows)
+			}
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
-	return found, err
+}
+
+// whole hands runs over, each once: what reads them may begin again where a file went away meanwhile.
+type whole struct {
+	each   func(schema.Run) error
+	handed int
+}
+
+// handOver hands over the runs of rows of runs with every column. first is how many are before them.
+func (w *whole) handOver(ctx context.Context, r *scan.Reader, first int, ids []schema.ULID, rows [][]any) error {
+	metrics, err := metricsOfRuns(ctx, r, ids)
+	if err != nil {
+		return err
+	}
+	stored := scan.NewStored(schema.Runs, schema.Runs.Columns)
+	for i, row := range rows {
+		if first+i < w.handed {
+			continue
+		}
+		run := stored.Run(row)
+		run.Metrics = primaryFirst(metrics[run.RunID], run.Primary)
+		w.handed++
+		if err := w.each(run); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // metricsOfRuns reads the metrics of some runs, by name.

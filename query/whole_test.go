@@ -40,6 +40,14 @@ func TestWhole(t *testing.T) {
 			func(r schema.Run) error { some = append(some, r.RunID); return nil }); err != nil || !slices.Equal(some, []string{runs[1].RunID, runs[2].RunID}) {
 			t.Errorf("%s: %q, %v", name, some, err)
 		}
+		ids := []string{runs[3].RunID, runs[5].RunID, runs[0].RunID}
+		var of []string
+		if err := db.WholeOf(t.Context(), ids, func(r schema.Run) error { of = append(of, r.RunID); return nil }); err != nil || !slices.Equal(of, ids) {
+			t.Errorf("%s: of ids: %q, %v", name, of, err)
+		}
+		if err := db.WholeOf(t.Context(), []string{"x"}, nil); err == nil {
+			t.Errorf("%s: x is no id", name)
+		}
 		stop := errors.New("stop")
 		if _, err := db.Whole(t.Context(), query.ListRequest{}, func(schema.Run) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("%s: %v, want the error of the caller", name, err)

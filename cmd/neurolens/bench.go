@@ -10,14 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/ingest"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
+	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/compare"
+	"github.com/neurolens/neurolens/query/folder"
 	"github.com/neurolens/neurolens/query/foresight"
-	"github.com/neurolens/neurolens/query/report"
+	"github.com/neurolens/neurolens/query/layout"
 	"github.com/neurolens/neurolens/runner"
 	"github.com/neurolens/neurolens/runner/device"
 	"github.com/neurolens/neurolens/runner/discover"
@@ -108,7 +111,8 @@ type bench struct {
 	sweep     *sweep.Sweep
 	overrides sweep.Overrides
 	rerun     runner.Rerun
-	dir       string   // of the store
+	dir       string // of the store
+	layout    layout.Layout
 	metrics   []string // that are shown, in place of the primary one of each point
 }
 
@@ -125,6 +129,9 @@ func (b *bench) read(args []string) (err error) {
 	}
 	if b.rerun, err = b.flags.rerunWord(); err != nil {
 		return err
+	}
+	if b.layout, err = b.flags.out.Session(); err != nil {
+		return usageError{err}
 	}
 	if b.rerun != runner.RerunNothing && b.flags.against != "" {
 		return usageErrorf("--rerun %s: a session with --against begins anew, it has nothing to run again", b.rerun)
@@ -169,9 +176,7 @@ func readSweep(path string, o sweep.Overrides) (*sweep.Sweep, error) {
 // options are those of a session that is told to observe.
 func (b *bench) options(observe func(runner.Event)) runner.Options {
 	exclude := []string{b.dir}
-	if out := b.flags.outDir; out != "" {
-		exclude = append(exclude, filepath.Join(out, "runs"), filepath.Join(out, "fp"), filepath.Join(out, "summary.csv"))
-	}
+	exclude = append(exclude, folder.Outputs(b.layout, b.flags.out.OutDir)...)
 	for i, path := range exclude {
 		if absolute, err := filepath.Abs(path); err == nil {
 			exclude[i] = absolute
@@ -180,7 +185,7 @@ func (b *bench) options(observe func(runner.Event)) runner.Options {
 	return runner.Options{
 		Version: version, Machine: b.getenv("NEUROLENS_MACHINE"), Sweep: b.path, Flags: repeatableFlags(b.cmd, b.overrides), Observe: observe,
 		Done: b.done, Rerun: b.rerun, DryRun: b.flags.dryRun, MaxTime: b.flags.maxTime, LargerAfterOOM: b.flags.noSkipAfter,
-		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: extractApart, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
+		Against: b.flags.against, Exclude: exclude, Open: openPoints, Extract: apart.Extract, Results: results, Locks: device.DefaultDir(b.getenv), Wait: b.flags.wait,
 	}
 }
 
@@ -235,29 +240,34 @@ func (b *bench) run() error {
 	if err != nil {
 		return err
 	}
-	out, err := b.openOut()
+	out, err := folder.Open(b.layout, b.flags.out.OutDir)
 	if err != nil {
-		return errors.Join(err, store.Close())
+		return errors.Join(usageError{err}, store.Close())
 	}
 	known, err := b.foresee()
 	if err != nil {
-		return errors.Join(err, out.close(b.app), store.Close())
+		return errors.Join(err, b.closeOut(out), store.Close())
 	}
 	progress := measuring.NewProgress(b.console(b.format), measuring.Session{Sweep: b.sweep, Against: b.overrides.Against, Known: known, Metrics: b.metrics})
 	options := b.options(progress.Observe)
-	options.Planned, options.Keep = out.begin, store.KeepArtifact
+	options.Keep, options.Planned = store.KeepArtifact, func(plan *runner.Plan) error {
+		if err := out.Begin(measuring.Earlier(plan)); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
 	result, err := runner.Run(b.cmd.Context(), b.sweep, options, func(run schema.Run) error {
 		if err := store.Append(run); err != nil {
 			return storeError{err}
 		}
-		return out.add(run)
+		return out.Add(run)
 	})
 	err = explained(err)
 	progress.Close(result)
 	if closed := store.Close(); err == nil && closed != nil {
 		err = storeError{closed}
 	}
-	if closed := out.close(b.app); err == nil {
+	if closed := b.closeOut(out); err == nil {
 		err = closed
 	}
 	for _, line := range measuring.FileNotes(result.Files) {
@@ -304,52 +314,11 @@ func explained(err error) error {
 	return err
 }
 
-// out is the folder of artefacts that --out-dir asks for; nil where it does not.
-type out struct{ runs *report.BenchRuns }
-
-func (b *bench) openOut() (*out, error) {
-	if b.flags.outDir == "" {
-		return nil, nil
-	}
-	runs, err := report.OpenBenchRuns(b.flags.outDir)
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return &out{runs}, nil
-}
-
-// begin puts the runs of earlier sessions that this one goes on from into the summary.
-func (o *out) begin(plan *runner.Plan) error {
-	if o == nil {
-		return nil
-	}
-	var earlier []schema.Run
-	for _, p := range plan.Launches {
-		if p.Done != nil && p.Launch.Profile == "" {
-			earlier = append(earlier, *p.Done)
-		}
-	}
-	if err := o.runs.Begin(earlier); err != nil {
-		return usageError{err}
-	}
-	return nil
-}
-
-func (o *out) add(run schema.Run) error {
-	if o == nil {
-		return nil
-	}
-	return o.runs.Add(run)
-}
-
-// close completes the folder, and says which runs have no document there.
-func (o *out) close(a *app) error {
-	if o == nil {
-		return nil
-	}
-	err := o.runs.Close()
-	for _, warning := range o.runs.Warnings() {
-		fmt.Fprintln(a.stderr, term.OneLine("neurolens: --out-dir: "+warning))
+// closeOut completes the folder of the session, and says what is not there.
+func (b *bench) closeOut(out *folder.Session) error {
+	warnings, err := out.Close(b.cmd.Context(), func(ctx context.Context) (*query.DB, error) { return openForReading(ctx, []string{b.dir}) })
+	for _, warning := range warnings {
+		fmt.Fprintln(b.stderr, term.OneLine("neurolens: --out-dir: "+warning))
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	foreignformats "github.com/neurolens/neurolens/ingest/foreign/formats"
 	"github.com/neurolens/neurolens/ingest/imports"
 	"github.com/neurolens/neurolens/runner"
@@ -17,22 +18,23 @@ import (
 
 // benchFlags are the flags of bench, but for those of keys of the sweep file: see defineRuns.
 type benchFlags struct {
-	config        string
-	params, tags  []string
-	presets, set  []string
-	quick         bool
-	noProfile     bool
-	facts         []string
-	targets       []string
-	against       string
-	settled       bool
-	rerun, outDir string
-	dryRun        bool
-	verbose       bool
-	maxTime       time.Duration
-	noSkipAfter   bool
-	wait, schema  bool
-	metrics       []string
+	config       string
+	params, tags []string
+	presets, set []string
+	quick        bool
+	noProfile    bool
+	facts        []string
+	targets      []string
+	against      string
+	settled      bool
+	rerun        string
+	out          layouts.Flags
+	dryRun       bool
+	verbose      bool
+	maxTime      time.Duration
+	noSkipAfter  bool
+	wait, schema bool
+	metrics      []string
 }
 
 // define defines them on the command.
@@ -50,7 +52,7 @@ func (f *benchFlags) define(cmd *cobra.Command) {
 	flags.DurationVar(&f.maxTime, "max-time", 0, "launch nothing more after `TIME`")
 	flags.BoolVarP(&f.verbose, "verbose", "v", false, "say which files run, and why discover left others")
 	flags.BoolVar(&f.noSkipAfter, "no-skip-after-oom", false, "run larger points although one ran out of memory")
-	flags.StringVar(&f.outDir, "out-dir", "", "also write runs/*.json, fp/*.fp.json and summary.csv to `DIR`")
+	f.out.DefineSession(cmd)
 }
 
 // defineRuns defines those that say which points are run, and how. Some keys of the sweep file are none of them.

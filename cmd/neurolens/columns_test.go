@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/measuring"
 	"github.com/neurolens/neurolens/query"
@@ -40,13 +41,14 @@ func TestColumns(t *testing.T) {
 		columnsSection(t, "compare", "One row for each pair of points and each metric. With `--by`, groups have columns of their own.", compare.Fields(true)) +
 		columnsSection(t, "discover", "One row for each variant of a benchmark, and for each tree of a tool; with `-v` also for each file that was not taken.", screens.ManifestFields()) +
 		columnsSection(t, "explain", "One row for the point that is explained, and one for each thing in which its sides differ, of any kind.", explain.Fields()) +
-		columnsSection(t, "export", "One row for each file that was written.", fileFields()) +
+		columnsSection(t, "export", "One row for each file that was written.", screens.ExportedFields()) +
 		columnsSection(t, "history", "One row for each session of a series: a point on a machine as to a metric.", history.Fields()) +
 		columnsSection(t, "ingest --list-formats", "One row for each format.", screens.FormatFields()) +
 		columnsSection(t, "ls --by", "One row for each group. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{}).Fields()) +
 		columnsSection(t, "ls --by --best", "One row for each group, with its best point. Its keys come first, and a column of the name of a key is left out.", (&query.Grouping{Best: true}).Fields()) +
 		columnsSection(t, "ls --like", "One row for each profiled run, the nearest first.", likeness.Fields()) +
 		columnsSection(t, "show --ops", "One row for each operator of the run.", operators.Fields()) +
+		columnsSection(t, "report --check", "One row for each thing that is wrong in a file.", layouts.ProblemFields()) +
 		columnsSection(t, "show --files", "One row for each file that the run left.", artifacts.Fields())
 	path := filepath.Join("..", "..", "query", "COLUMNS.md")
 	if *update {

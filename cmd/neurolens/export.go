@@ -2,11 +2,11 @@ package main
 
 import (
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/answer"
 	"github.com/neurolens/neurolens/query/export"
@@ -97,19 +97,7 @@ func runExport(a *app, cmd *cobra.Command, o exportOptions) error {
 	if err != nil {
 		return err
 	}
-	return a.print(format, answer.TableOf(fileFields(), done.Files), func() term.View { return a.exportView(done.Files) })
-}
-
-// fileFields are the columns of a list of exported files.
-func fileFields() []answer.Field[export.File] {
-	field := func(name string, t answer.Type, meaning string, of func(*export.File) any) answer.Field[export.File] {
-		return answer.Field[export.File]{Column: answer.Column{Name: name, Type: t}, Meaning: meaning, Of: of}
-	}
-	return []answer.Field[export.File]{
-		field("path", answer.TypeText, "the file that was written", func(f *export.File) any { return filepath.ToSlash(f.Path) }),
-		field("table_name", answer.TypeText, "the table that it holds", func(f *export.File) any { return f.Table }),
-		field("rows", answer.TypeInteger, "how many rows", func(f *export.File) any { return f.Rows }),
-	}
+	return a.print(format, answer.TableOf(screens.ExportedFields(), done.Files), func() term.View { return screens.Exported(done.Files) })
 }
 
 // exportStream is standard output for a format: JSON never steers a terminal, CSV does not where there is one.
@@ -118,12 +106,4 @@ func (a *app) exportStream(format export.Format) io.Writer {
 		return &term.Escaper{To: a.stdout}
 	}
 	return a.stdout
-}
-
-func (a *app) exportView(files []export.File) term.View {
-	v := term.View{Columns: []term.Column{{Header: "FILE"}, {Header: "ROWS", Right: true}}, Below: []string{term.Count(len(files), "file")}}
-	for _, f := range files {
-		v.Rows = append(v.Rows, []term.Cell{{Text: filepath.ToSlash(f.Path)}, {Text: term.Thousands(int(f.Rows))}})
-	}
-	return v
 }

@@ -47,6 +47,8 @@ var law = []struct {
 	{"query/operators", []string{"schema", "query"}, nil},
 	{"query/judge", []string{"schema"}, nil},
 	{"query/files", []string{"schema"}, nil},
+	{"query/layout", []string{"schema", "query/files"}, nil},
+	{"query/layout/check", nil, []string{"github.com/santhosh-tekuri/jsonschema", "golang.org/x/text"}},
 	{"query/report", []string{"schema", "query/files"}, nil},
 	{"query/internal/arrowio", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
 	{"query/sql", []string{"schema", "query"}, []string{"github.com/duckdb/duckdb-go", "github.com/apache/arrow-go"}},
@@ -74,6 +76,8 @@ var law = []struct {
 	{"cmd/neurolens/internal/screens", []string{
 		"schema", "query", "cmd/neurolens/internal", "ingest/imports", "ingest/foreign", "runner/discover", "runner/expression", "runner/fact", "runner/probe", "runner/sweep",
 	}, nil}, // nothing that writes a store or launches
+	{"cmd/neurolens/internal/apart", []string{"query/guard", "runner/extract"}, nil},
+	{"cmd/neurolens/internal/layouts", []string{"schema", "query", "cmd/neurolens/internal"}, []string{"github.com/spf13/cobra"}},
 	{"cmd/neurolens/internal/screens/measuring", []string{"schema", "query", "runner", "cmd/neurolens/internal"}, []string{"github.com/charmbracelet/x/ansi"}},
 	{"cmd/neurolens/internal/screens/verdicts", []string{"schema", "query", "cmd/neurolens/internal"}, nil},
 	{"cmd/neurolens/internal/fileside", []string{"ingest", "ingest/foreign", "ingest/imports", "query", "query/compare", "runner/worktree"}, nil},
@@ -174,7 +178,7 @@ func under(name, prefix string) bool {
 // layers are the packages of queries: each imports those of layers before its own alone.
 var layers = [][]string{
 	{"query/answer", "query/files", "query/internal/fault", "query/judge", "query/scratch"},
-	{"query/report"},
+	{"query/layout", "query/layout/check", "query/report"},
 	{"query/guard", "query/internal/duck"},
 	{"query/filter", "query/internal/arrowio", "query/threshold"},
 	{"query/internal/scan"},
@@ -182,14 +186,14 @@ var layers = [][]string{
 	{"query/internal/sides"},
 	{"query"},
 	{"query/artifacts", "query/bless", "query/compare", "query/export", "query/history", "query/internal/querytest", "query/likeness", "query/operators", "query/sql"},
-	{"query/explain", "query/foresight", "query/summary"},
+	{"query/explain", "query/folder", "query/foresight", "query/summary"},
 }
 
 // commandLayers are the packages of the command, likewise.
 var commandLayers = [][]string{
-	{"cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
+	{"cmd/neurolens/internal/apart", "cmd/neurolens/internal/completion", "cmd/neurolens/internal/fileside", "cmd/neurolens/internal/project", "cmd/neurolens/internal/term"},
 	{"cmd/neurolens/internal/damage", "cmd/neurolens/internal/output", "cmd/neurolens/internal/term/termtest"},
-	{"cmd/neurolens/internal/wording"},
+	{"cmd/neurolens/internal/layouts", "cmd/neurolens/internal/wording"},
 	{"cmd/neurolens/internal/screens", "cmd/neurolens/internal/screens/measuring", "cmd/neurolens/internal/screens/reporting", "cmd/neurolens/internal/screens/verdicts"},
 	{"cmd/neurolens"},
 }

@@ -16,6 +16,7 @@ import (
 
 	terminal "golang.org/x/term"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/apart"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
 	"github.com/neurolens/neurolens/query/guard"
 	"github.com/neurolens/neurolens/runner"
@@ -33,7 +34,7 @@ func playPart(argv []string) (code int, handled bool) {
 	if code, handled := runner.Main(argv); handled {
 		return code, true
 	}
-	return guard.Main(argv, guardedPart)
+	return guard.Main(argv, apart.Part(answerPart))
 }
 
 // execute runs one command line with the process's streams and gives its exit code.

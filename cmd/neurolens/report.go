@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/layouts"
 	"github.com/neurolens/neurolens/cmd/neurolens/internal/screens/reporting"
 	"github.com/neurolens/neurolens/query"
 	"github.com/neurolens/neurolens/query/summary"
@@ -17,6 +18,7 @@ type reportFlags struct {
 	md, json, baseline string
 	by, metrics        []string
 	all, schema        bool
+	layouts            layouts.Flags
 }
 
 func newReportCommand(a *app) *cobra.Command {
@@ -33,11 +35,19 @@ Without --md and --json it prints Markdown; - is standard output. A file is
 replaced as a whole. docs/reports.md has the members of the JSON form.
 
 The baseline is what --baseline says, else what the sweep's key baseline says,
-else variant=baseline. Speed-ups are those of compare, slower ones too.`,
+else variant=baseline. Speed-ups are those of compare, slower ones too.
+
+With --layout it writes the files of another benchmark system, with its names,
+fields and units: chapters (BenchmarkHarness), kernels (QuASIM bench tools),
+matrix (Swift MNIST scripts) or grid (operation grid). ingest reads them again;
+--check says of files of these layouts, and of bench --out-dir, what is wrong.
+docs/layouts.md has every file and field.`,
 		Example: `  neurolens report
   neurolens report --md report.md --json report.json
   neurolens report suite=nightly machine=lab3 --by benchmark
-  neurolens report session=last --metric peak_memory --baseline variant=eager`,
+  neurolens report session=last --metric peak_memory --baseline variant=eager
+  neurolens report --layout kernels --out-dir reports --against baseline=main
+  neurolens report --check reports`,
 		RunE: func(cmd *cobra.Command, args []string) error { return runReport(a, cmd, f, args) },
 	}
 	flags := cmd.Flags()
@@ -48,10 +58,14 @@ else variant=baseline. Speed-ups are those of compare, slower ones too.`,
 	metricFlag(cmd, &f.metrics, "columns of metrics `NAMES` (default: those that are there)")
 	flags.BoolVar(&f.schema, "schema", false, "print the JSON Schema of the JSON form, and report nothing")
 	flags.BoolVar(&f.all, "all", false, "all runs of the store, not those of the last session")
+	f.layouts.Define(cmd)
 	return cmd
 }
 
 func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
+	if f.layouts.Check != "" {
+		return a.checkLayout(&f.layouts, args)
+	}
 	if f.schema {
 		text, err := reporting.JSONSchema()
 		if err != nil {
@@ -67,6 +81,9 @@ func runReport(a *app, cmd *cobra.Command, f reportFlags, args []string) error {
 	req, err := asked.Request(args)
 	if err != nil {
 		return usageError{err}
+	}
+	if f.layouts.Asked() {
+		return a.writeLayout(cmd, f, req.Filter)
 	}
 	return a.askWithin(cmd, reportMemory, func(db *query.DB, _ string) error {
 		r, notNumbers, err := summary.Read(cmd.Context(), db, req)

@@ -18,6 +18,9 @@ var summaryHeader = []string{
 	"status", "run_uuid",
 }
 
+// failedEnding ends the name of the document of a run that is not ok.
+const failedEnding = ".failed.json"
+
 // BenchRuns writes the artefacts of one session into a directory; the package documentation says what they are. Run
 // documents and fingerprints of earlier sessions stay there; summary.csv is of this session and of those that it goes on
 // from. Every file is replaced as a whole, so that a reader never sees half of one. A BenchRuns is not safe for
@@ -94,10 +97,12 @@ func (b *BenchRuns) Add(run schema.Run) error {
 	if err != nil {
 		return fmt.Errorf("adding a run to %s: run_id: %w", b.dir, err)
 	}
-	if run.Status == schema.StatusOK {
-		if err := b.addDocument(&run, id); err != nil {
-			return err
-		}
+	add := b.addDocument
+	if run.Status != schema.StatusOK {
+		add = b.addFailed
+	}
+	if err := add(&run, id); err != nil {
+		return err
 	}
 	if run.Purpose == schema.PurposeProfile {
 		return nil
@@ -112,6 +117,14 @@ func (b *BenchRuns) Add(run schema.Run) error {
 		return nil
 	}
 	return b.save()
+}
+
+func (b *BenchRuns) addFailed(run *schema.Run, id schema.ULID) error {
+	text, err := files.JSON(newFailedDocument(run, id))
+	if err != nil {
+		return fmt.Errorf("writing the document of run %s: %w", id, err)
+	}
+	return files.Replace(filepath.Join(b.dir, "runs", id.String()+failedEnding), text)
 }
 
 func (b *BenchRuns) addDocument(run *schema.Run, id schema.ULID) error {

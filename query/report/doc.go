@@ -3,9 +3,10 @@
 //
 // BenchRuns writes a directory of artefacts in the layout of the first NeuroLens bench harness:
 //
-//	DIR/runs/<RUN>.json      run document: the JSON schema of that harness, draft 7, no member that it does not name
-//	DIR/fp/<RUN>.fp.json     fingerprint of the run document
-//	DIR/summary.csv          one row a run that measures, CRLF line ends; after a resume those of all its sessions
+//	DIR/runs/<RUN>.json         run document: the JSON schema of that harness, draft 7, no member that it does not name
+//	DIR/runs/<RUN>.failed.json  document of a run that is not ok, in a form of its own
+//	DIR/fp/<RUN>.fp.json        fingerprint of the run document
+//	DIR/summary.csv             one row a run that measures, CRLF line ends; after a resume those of all its sessions
 //
 // # Identifiers
 //
@@ -17,7 +18,9 @@
 //
 // It has no failed run, no missing number, and few words. Nothing is made up for it:
 //
-//   - A run that is not ok has no document. It is a row of summary.csv with its status and no latency.
+//   - A run that is not ok has no run document. Its document is one of its own (runs/<RUN>.failed.json): status, stage, error, and
+//     the members of a run document that such a run has, null where something is not known. Readers of the harness's schema do
+//     not take it for a run. It is also a row of summary.csv, with its status and no latency.
 //   - An ok run that the schema has no words for has no document either (a backend other than onnxrt, torch and tensorrt,
 //     a precision other than fp32, fp16 and int8; no latency above 0 and no profiled op; memory of an unknown size). It
 //     is a row, and Warnings says why, once a reason.

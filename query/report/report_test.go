@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/query/layout/check"
 	"github.com/neurolens/neurolens/schema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -63,7 +64,7 @@ func runSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	compiler := jsonschema.NewCompiler()
 	compiler.AssertFormat()
-	s, err := compiler.Compile(filepath.Join("testdata", "run.schema.json"))
+	s, err := compiler.Compile(filepath.Join("..", "layout", "check", "schemas", "runs-run.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestGolden(t *testing.T) {
 		if want := read(t, golden); !bytes.Equal(text, want) {
 			t.Errorf("%s is\n%s\nwant\n%s", name, text, want)
 		}
-		if strings.HasPrefix(name, "runs") {
+		if strings.HasPrefix(name, "runs") && !strings.HasSuffix(name, failedEnding) {
 			if err := validate(s, text); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -171,8 +172,11 @@ func TestGolden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(found) != 5 {
-		t.Errorf("the files are %q, want two documents with fingerprints and a summary", found)
+	if len(found) != 6 {
+		t.Errorf("the files are %q, want two documents with fingerprints, that of a failed run and a summary", found)
+	}
+	if report, err := check.Path(dir); err != nil || len(report.Problems) > 0 || report.Layouts["runs"] != 6 {
+		t.Errorf("%+v, %v", report, err)
 	}
 }
 
@@ -209,7 +213,7 @@ func TestJoin(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	documents := 0
+	documents, failed := 0, 0
 	found := rows(t, dir)
 	for _, row := range found {
 		id := row["run_id"]
@@ -218,6 +222,11 @@ func TestJoin(t *testing.T) {
 			t.Fatalf("row %v is of no run", row)
 		}
 		delete(ids, id)
+		if _, err := os.Stat(filepath.Join(dir, "runs", id+failedEnding)); err == nil == (run.Status == schema.StatusOK) {
+			t.Errorf("run %s is %s, its document as a failed one: %v", id, run.Status, err)
+		} else if err == nil {
+			failed++
+		}
 		text, err := os.ReadFile(filepath.Join(dir, "runs", id+".json"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
@@ -240,10 +249,13 @@ func TestJoin(t *testing.T) {
 	if documents < 20 || documents > len(found)-20 {
 		t.Errorf("%d of %d runs have documents: the test says little", documents, len(found))
 	}
-	for _, folder := range []string{"runs", "fp"} {
-		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != documents {
-			t.Errorf("%s has %d files, want %d", folder, len(files), documents)
+	for folder, want := range map[string]int{"runs": documents + failed, "fp": documents} {
+		if files, _ := os.ReadDir(filepath.Join(dir, folder)); len(files) != want {
+			t.Errorf("%s has %d files, want %d", folder, len(files), want)
 		}
+	}
+	if report, err := check.Path(dir); err != nil || len(report.Problems) > 0 || failed == 0 {
+		t.Errorf("%d failed, %+v, %v", failed, report, err)
 	}
 	counted := 0
 	for _, n := range b.without {

@@ -118,6 +118,13 @@ type suitePair struct {
 	Ncu         string                    `json:"baseline_ncu_rep"`
 	Torch       string                    `json:"baseline_torch_trace"`
 	Profiler    values                    `json:"baseline_profiler_metrics"`
+	Runs        []suiteRun                `json:"runs"`
+}
+
+// suiteRun is a run of a baseline or an optimization in a file that neurolens wrote.
+type suiteRun struct {
+	TimeMS foreign.Number `json:"time_ms"`
+	Own    *layoutRun     `json:"neurolens"`
 }
 
 // suiteOptimization is one way to do what the baseline does.
@@ -139,6 +146,7 @@ type suiteOptimization struct {
 	Ncu        string         `json:"optimized_ncu_rep"`
 	Torch      string         `json:"optimized_torch_trace"`
 	Profiler   values         `json:"optimized_profiler_metrics"`
+	Runs       []suiteRun     `json:"runs"`
 }
 
 // point is a run of the pair, without how it is done. The harness gives the same example to several baselines: the file
@@ -155,6 +163,32 @@ func (s *suite) point(chapter string, p *suitePair) schema.Run {
 	return r
 }
 
+// runs makes runs of those that a file lists one by one. It tells whether it does: then what stands beside them is made of them.
+func (s *suite) runs(where string, list []suiteRun) (listed bool, err error) {
+	for i := range list {
+		one := &list[i]
+		if one.Own == nil {
+			continue
+		}
+		listed = true
+		var r schema.Run
+		if one.TimeMS != "" {
+			addLatency(&r, schema.Summary{Mean: one.TimeMS.Finite("ms")})
+			if err := one.Own.time(&r, "time_ms"); err != nil {
+				s.out.Refuse(fmt.Sprintf("%s/runs/%d", where, i), err)
+				continue
+			}
+		}
+		one.Own.identify(&r)
+		r.Primary = ""
+		one.Own.values(&r)
+		if err := s.out.Run(fmt.Sprintf("%s/runs/%d", where, i), r); err != nil {
+			return true, err
+		}
+	}
+	return listed, nil
+}
+
 func (s *suite) pair(where, chapter string, p *suitePair) error {
 	base := measured{
 		time: p.TimeMS, p75: p.P75MS, p90: p.P90MS, memory: p.MemoryMB, percentiles: p.Percentiles,
@@ -169,8 +203,12 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 	}
 	r := s.point(chapter, p)
 	r.Variant = baselineVariant
-	if err := base.emit(where, s.out, r); err != nil {
+	if listed, err := s.runs(where, p.Runs); err != nil {
 		return err
+	} else if !listed && p.Runs == nil {
+		if err := base.emit(where, s.out, r); err != nil {
+			return err
+		}
 	}
 	regressed := (p.Status == regression || p.Expectation.Regressed) && !slices.ContainsFunc(p.Optimizations, saysRegression)
 	taken := map[string]bool{baselineVariant: true, "": true}
@@ -179,6 +217,12 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 		where := fmt.Sprintf("%s/optimizations/%d", where, i)
 		if err := foreign.DecodeAt(where, text, &o); err != nil {
 			if err := s.out.RefuseMismatch(err); err != nil {
+				return err
+			}
+			continue
+		}
+		if listed, err := s.runs(where, o.Runs); listed {
+			if err != nil {
 				return err
 			}
 			continue

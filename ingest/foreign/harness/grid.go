@@ -57,6 +57,7 @@ func gridRow(j *foreign.JSON, out *foreign.Output) error {
 		Speed          foreign.Number `json:"inference_speed"`
 		Efficiency     foreign.Number `json:"gpu_efficiency"`
 		Throughput     foreign.Number `json:"throughput_gbps"`
+		Own            *layoutRun     `json:"neurolens"`
 	}
 	if err := j.Decode(&row); err != nil {
 		return out.RefuseMismatch(err)
@@ -71,16 +72,25 @@ func gridRow(j *foreign.JSON, out *foreign.Output) error {
 	foreign.SetParam(&r, "tensor_dimension", string(row.Dimension))
 	timed := gridLatency(&r, row.Time, "cuda_event")
 	single(&r, "device_memory_peak", row.Memory, "MiB")
-	if !timed {
+	if row.Own != nil {
+		if err := row.Own.grid(&r, timed); err != nil {
+			out.Refuse(j.Where(), err)
+			return nil
+		}
+	}
+	if !timed && row.Own == nil {
 		return out.Run(j.Where(), r)
 	}
-	gridMean(&r, "inference_speed", row.Speed, "1/s")
+	if row.Own == nil { // else it is computed of the mean
+		gridMean(&r, "inference_speed", row.Speed, "1/s")
+	}
 	gridMean(&r, "gpu_efficiency", row.Efficiency, "%")
 	if v := row.Throughput.Finite("GiB"); v != nil { // memory_mb / 1024 in a second
-		m := foreign.Aggregate("memory_throughput", "B/s", schema.Summary{Mean: v})
+		m := foreign.Aggregate(row.Own.metric("throughput_gbps", "memory_throughput"), "B/s", schema.Summary{Mean: v})
 		m.Better = schema.BetterHigher
 		foreign.Add(&r, m, "GiB/s")
 	}
+	row.Own.values(&r)
 	return out.Run(j.Where(), r)
 }
 

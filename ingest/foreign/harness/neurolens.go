@@ -34,6 +34,8 @@ func neurolensReader(h *foreign.Head) func(*foreign.Input, *foreign.Output) erro
 	switch {
 	case h.Has("run_id", "software.backend", "model.name", "timeline"):
 		return readRunDocuments
+	case h.Has("run_id", "status", "error.stage", "software.backend", "model.name"):
+		return readFailedDocument
 	case h.Has("ops[].sig", "ops[].vector"), h.Has("vector_spec", "source_run_sha"):
 		return readFingerprint
 	case h.Has("run_id", "path_run_json", "total_latency_ms"):

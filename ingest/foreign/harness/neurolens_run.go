@@ -224,3 +224,57 @@ func (d *runDocument) environment(r *schema.Run) {
 		r.Env.CUDAVersion = known(h.DriverVersion)
 	}
 }
+
+// failedDocument is what neurolens writes beside the run documents of runs that are not ok, for which the tool has no form.
+type failedDocument struct {
+	CreatedAt string `json:"created_at"`
+	RunID     string `json:"run_id"`
+	Status    string `json:"status"`
+	Error     struct {
+		ExitCode foreign.Number `json:"exit_code"`
+		Kind     string         `json:"kind"`
+		Message  string         `json:"message"`
+		Signal   string         `json:"signal"`
+		Stage    string         `json:"stage"`
+	} `json:"error"`
+	Model struct {
+		Name string `json:"name"`
+	} `json:"model"`
+	Software struct {
+		Backend string `json:"backend"`
+		Version string `json:"version"`
+	} `json:"software"`
+	Meta struct {
+		Tags   map[string]foreign.Text `json:"tags"`
+		Config struct {
+			BatchSize      foreign.Number `json:"batch_size"`
+			SequenceLength foreign.Number `json:"sequence_length"`
+			Precision      string         `json:"precision"`
+			Repeat         foreign.Number `json:"repeat"`
+		} `json:"config"`
+	} `json:"meta"`
+}
+
+// readFailedDocument reads the document of a run that is not ok: of the same point as run documents of its like.
+func readFailedDocument(in *foreign.Input, out *foreign.Output) error {
+	j, err := in.JSON()
+	if err != nil {
+		return err
+	}
+	var d failedDocument
+	if err := j.Decode(&d); err != nil {
+		return out.RefuseMismatch(err)
+	}
+	c := &d.Meta.Config
+	p := neurolensPoint{model: d.Model.Name, backend: d.Software.Backend, precision: c.Precision, batch: c.BatchSize, seq: c.SequenceLength}
+	r := p.run()
+	r.BackendVersion = known(d.Software.Version)
+	r.Status, r.Stage, r.ErrorKind = schema.Status(d.Status), schema.Stage(d.Error.Stage), d.Error.Kind
+	r.Error, r.Signal, r.ExitCode, r.RepeatIndex = d.Error.Message, d.Error.Signal, d.Error.ExitCode.Int64(), c.Repeat.Int64()
+	setTags(&r, d.Meta.Tags)
+	if at, source, err := in.Time(d.CreatedAt, foreign.ISO...); err == nil {
+		foreign.SetStart(&r, at, source)
+	}
+	foreign.SetFact(&r, "source.run_id", d.RunID)
+	return out.Run("run "+d.RunID, r)
+}

@@ -37,6 +37,8 @@ func readSummary(in *foreign.Input, out *foreign.Output) error {
 			out.Refuse(where, fmt.Errorf("%d fields, want %d", len(record), width))
 		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+".json"):
 			out.LeaveTo("runs/"+id+".json", inDocument, 1)
+		case id != "" && id == path.Base(id) && in.Beside("runs/"+id+failedEnding):
+			out.LeaveTo("runs/"+id+failedEnding, inDocument, 1)
 		default:
 			r, err := row.run(in)
 			if err != nil {
@@ -107,8 +109,14 @@ func (s *summaryRow) run(in *foreign.Input) (schema.Run, error) {
 		foreign.SetStart(&r, at, source)
 	}
 	foreign.SetFact(&r, "source.run_id", id)
+	if status := schema.Status(s.text("status")); status != "" { // a column of later versions
+		r.Status = status
+	}
 	return r, nil
 }
+
+// failedEnding ends the names of documents of runs that are not ok.
+const failedEnding = ".failed.json"
 
 // neurolensAggregates gives a run the two numbers that tables have. Both are 0.0 where they are not known.
 func neurolensAggregates(r *schema.Run, latency, utilization foreign.Number) {

@@ -75,6 +75,7 @@ type quasimResult struct {
 	Success  *bool                   `json:"success"`
 	Error    string                  `json:"error_message"`
 	Metadata map[string]foreign.Text `json:"metadata"`
+	Own      *layoutRun              `json:"neurolens"`
 }
 
 // quasimEnv is env.json, and the environment of a summary.

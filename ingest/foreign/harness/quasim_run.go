@@ -35,6 +35,7 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 	}
 	if q.Success != nil && !*q.Success {
 		r.Status, r.Error = schema.StatusError, q.Error
+		q.Own.identify(&r)
 		return out.Run(where, r)
 	}
 	if err := q.latency(&r); err != nil {
@@ -42,6 +43,8 @@ func (q *quasimResult) emit(where string, out *foreign.Output, env *schema.Env) 
 		return nil
 	}
 	q.others(&r)
+	q.Own.identify(&r)
+	q.Own.values(&r)
 	return out.Run(where, r)
 }
 
@@ -52,13 +55,18 @@ const quasimClock = "perf_counter"
 func (q *quasimResult) latency(r *schema.Run) error {
 	const unit = "ms"
 	t := &q.Timing
+	if q.Own != nil && t.Mean == "" {
+		return nil // it is about another metric
+	}
+	name := q.Own.metric("timing", "latency")
 	s, err := foreign.ReadSeries(t.Raw, unit)
 	switch {
 	case err != nil && len(t.Raw) > 0 && t.Raw.Kind() != 'n':
 		return fmt.Errorf("reading raw_times_ms: %w", err)
 	case err == nil && s.Len() > 0:
-		m := s.Metric("latency", schema.LevelIteration)
+		m := s.Metric(name, schema.LevelIteration)
 		m.Clock = quasimClock
+		q.Own.timing(&m)
 		foreign.Add(r, m, unit)
 		return nil
 	}
@@ -74,8 +82,9 @@ func (q *quasimResult) latency(r *schema.Run) error {
 		return fmt.Errorf("a success without times")
 	}
 	summary.N = n
-	m := foreign.Aggregate("latency", unit, summary)
+	m := foreign.Aggregate(name, unit, summary)
 	m.Clock = quasimClock
+	q.Own.timing(&m)
 	foreign.Add(r, m, unit)
 	return nil
 }
@@ -90,9 +99,11 @@ func sampleDeviation(population *float64, n *int64) *float64 {
 
 // others adds what was measured besides time.
 func (q *quasimResult) others(r *schema.Run) {
-	foreign.Add(r, foreign.Aggregate("throughput", "1/s", schema.Summary{Mean: q.Timing.Throughput.Finite("1/s")}), "1/s")
+	if q.Own == nil { // else it is computed of the mean, and what was measured stands among the values
+		foreign.Add(r, foreign.Aggregate("throughput", "1/s", schema.Summary{Mean: q.Timing.Throughput.Finite("1/s")}), "1/s")
+	}
 	if m := q.Memory; m != nil {
-		single(r, "device_memory_peak", m.Peak, "MiB")
+		single(r, q.Own.metric("peak_mb", "device_memory_peak"), m.Peak, "MiB")
 		single(r, "device_memory_allocated", m.Allocated, "MiB")
 		single(r, "device_memory_reserved", m.Reserved, "MiB")
 	}

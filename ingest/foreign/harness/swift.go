@@ -45,6 +45,7 @@ type swiftFile struct {
 	Config     map[string]foreign.Text `json:"config"`
 	Metrics    swiftMetrics            `json:"metrics"`
 	Compiled   bool                    `json:"compiled"`
+	Own        *layoutRun              `json:"neurolens"`
 }
 
 // swiftRow is a result of a report. It says the same as the file it was made of, less that one's configuration.
@@ -54,6 +55,7 @@ type swiftRow struct {
 	Compiled  bool   `json:"compiled"`
 	Timestamp string `json:"timestamp"`
 	swiftMetrics
+	Own *layoutRun `json:"neurolens"`
 }
 
 func readSwiftFile(in *foreign.Input, out *foreign.Output) error {
@@ -83,7 +85,7 @@ func setSwift(r *schema.Run, name, text string) {
 }
 
 func (f *swiftFile) row() *swiftRow {
-	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics}
+	return &swiftRow{f.Model, f.Backend, f.Compiled, f.Timestamp, f.Metrics, f.Own}
 }
 
 // emit makes a run of a result; r says what it measured besides model and backend.
@@ -95,10 +97,14 @@ func (s *swiftRow) emit(in *foreign.Input, out *foreign.Output, where string, r 
 	if at, source, err := in.Time(s.Timestamp, append([]string{"20060102_150405"}, foreign.ISO...)...); err == nil {
 		foreign.SetStart(&r, at, source)
 	}
-	single(&r, "training_time", s.Time, "s")
+	if s.Own.shown("training_time_seconds") {
+		single(&r, "training_time", s.Time, "s")
+	}
 	single(&r, "peak_memory", s.Memory, "MiB")
 	single(&r, "accuracy", s.Accuracy, "%")
-	if len(r.Metrics) == 0 {
+	s.Own.identify(&r)
+	s.Own.values(&r)
+	if len(r.Metrics) == 0 && s.Own == nil {
 		out.Refuse(where, fmt.Errorf("a result without training_time_seconds, peak_memory_mb and test_accuracy_percent"))
 		return nil
 	}
@@ -132,13 +138,16 @@ func readSwiftReport(in *foreign.Input, out *foreign.Output) error {
 					return out.RefuseMismatch(err)
 				}
 				kind := s
-				kind.swiftMetrics = swiftMetrics{}
+				kind.swiftMetrics, kind.Own = swiftMetrics{}, nil
 				seen[kind]++
 				if file := known[s.key()]; file != "" {
 					out.LeaveTo(file, "results that have a file of their own", 1)
 					return nil
 				}
-				r := schema.Run{Benchmark: s.executable(), Warnings: []string{warnHiddenSize}}
+				r := schema.Run{Benchmark: s.executable()}
+				if s.Own == nil {
+					r.Warnings = []string{warnHiddenSize}
+				}
 				for _, name := range []string{"epochs", "batch_size", "seed"} {
 					setSwift(&r, name, string(config[name]))
 				}
@@ -165,6 +174,10 @@ func (s *swiftRow) executable() string {
 // key is all that a report says of a result, in canonical numbers.
 func (s *swiftRow) key() swiftRow {
 	k := *s
+	if k.Own != nil { // two that failed say the same
+		k.Timestamp += " " + k.Own.RunID
+	}
+	k.Own = nil
 	for _, n := range []*foreign.Number{&k.Time, &k.Memory, &k.Accuracy} {
 		*n = foreign.Number(foreign.Canonical(string(*n)))
 	}

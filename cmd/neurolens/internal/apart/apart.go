@@ -1,0 +1,62 @@
+// Package apart reads metrics in what programs wrote, in a process of its own.
+package apart
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/neurolens/neurolens/query/guard"
+	"github.com/neurolens/neurolens/runner/extract"
+)
+
+// What the process that reads metrics out of outputs may take.
+const (
+	memory = 512 << 20
+	grace  = 100 * time.Millisecond
+)
+
+// order is what that process is asked.
+type order struct{ Extract *extract.Job }
+
+// Extract reads metrics in a process of its own: what a sweep asks for may never end, or take all memory there is. It
+// tells the number of the rule at which it failed.
+func Extract(ctx context.Context, job extract.Job, kept *os.File) (found []extract.Found, began int, err error) {
+	marks := marksOfRules{}
+	err = guard.Run(ctx, guard.Job{
+		Argument: order{&job}, Stdout: &marks, Grace: grace, Memory: memory, Keep: kept,
+	}, &found)
+	if errors.Is(err, guard.ErrMemory) {
+		err = fmt.Errorf("reading it needs more than %d MiB of memory", memory>>20)
+	}
+	return found, max(marks.n-1, 0), err
+}
+
+// marksOfRules counts the bytes that the process writes, one when it begins a rule.
+type marksOfRules struct{ n int }
+
+func (m *marksOfRules) Write(p []byte) (int, error) {
+	m.n += len(p)
+	return len(p), nil
+}
+
+// Part is what that process does with its argument. What is no such argument is for others.
+func Part(others func(context.Context, []byte) any) func(context.Context, []byte) any {
+	return func(ctx context.Context, argument []byte) any {
+		var o order
+		if json.Unmarshal(argument, &o) != nil || o.Extract == nil {
+			return others(ctx, argument)
+		}
+		return read(ctx, *o.Extract)
+	}
+}
+
+func read(ctx context.Context, job extract.Job) any {
+	debug.SetGCPercent(50) // less garbage leaves more of the limit
+	kept := os.NewFile(guard.KeptFile, "outputs")
+	return extract.Read(ctx, job, kept, func(int) { _, _ = os.Stdout.Write([]byte{'.'}) })
+}

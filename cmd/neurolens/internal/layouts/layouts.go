@@ -1,0 +1,109 @@
+// Package layouts has the flags about files in the layouts of other systems, and what people see of such files.
+package layouts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/completion"
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/folder"
+	"github.com/neurolens/neurolens/query/layout"
+	"github.com/neurolens/neurolens/query/layout/check"
+)
+
+// Flags are the flags about files of other systems.
+type Flags struct{ Layout, OutDir, Against, Check string }
+
+// Define defines those of a report.
+func (f *Flags) Define(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.Layout, "layout", "", "write the files of another system: `NAME` is chapters, kernels, matrix, grid")
+	flags.StringVar(&f.OutDir, "out-dir", "", "with --layout: write to `DIR` (default: where that system does)")
+	flags.StringVar(&f.Against, "against", "", "with --layout kernels: a `FILTER` of runs to compare with, in regressions.md")
+	flags.StringVar(&f.Check, "check", "", "check files of a layout: a `DIR` or a file")
+	completion.Words(cmd, "layout", words(layout.All))
+}
+
+// DefineSession defines those of a session.
+func (f *Flags) DefineSession(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.OutDir, "out-dir", "", "also write files of the runs to `DIR`; see --layout")
+	cmd.Flags().StringVar(&f.Layout, "layout", "", "`NAME` of their layout: runs, chapters, kernels, matrix or grid (runs)")
+	completion.Words(cmd, "layout", words(ofSession))
+}
+
+// ofSession are the layouts of sessions.
+var ofSession = append([]layout.Layout{layout.Runs}, layout.All...)
+
+// words are layouts, each with the system that has it.
+func words(of []layout.Layout) []cobra.Completion {
+	var all []cobra.Completion
+	for _, l := range of {
+		all = append(all, cobra.CompletionWithDesc(string(l), l.System()))
+	}
+	return all
+}
+
+// Asked tells whether a report is to be written in a layout.
+func (f *Flags) Asked() bool { return f.Layout+f.OutDir+f.Against != "" }
+
+// Session is the layout of the folder of a session. Where one is named and no folder, the folder is that of the system.
+func (f *Flags) Session() (layout.Layout, error) {
+	l, err := layout.Named(cmp.Or(f.Layout, string(layout.Runs)), ofSession)
+	if err != nil {
+		return "", fmt.Errorf("--%w", err)
+	}
+	if f.Layout != "" && f.OutDir == "" {
+		f.OutDir = l.Folder()
+	}
+	return l, nil
+}
+
+// Write writes the runs that match a filter, and says so in a line. markdown and json are the files that are named in place of usual ones.
+func (f *Flags) Write(ctx context.Context, db *query.DB, filter, markdown, json string) (line string, notNumbers map[string]int, err error) {
+	l, err := layout.Named(f.Layout, layout.All)
+	if err != nil {
+		return "", nil, err
+	}
+	done, err := folder.Write(ctx, db, folder.Request{
+		Layout: l, Dir: cmp.Or(f.OutDir, l.Folder()), Filter: filter, Against: f.Against,
+		JSON: json, Markdown: markdown, SummaryOnly: f.OutDir == "" && markdown+json != "",
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	line = fmt.Sprintf("%s in %s of layout %s: %s", term.Count(done.Runs, "run"), term.Count(len(done.Files), "file"), l, done.Where())
+	return term.OneLine(line), done.NotNumbers, nil
+}
+
+// Refused says why flags cannot go together: where files go to, or words that are about other forms of a report.
+func (f *Flags) Refused(streams, tables bool) error {
+	_, err := layout.Named(f.Layout, layout.All)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--%w", err)
+	case streams:
+		return errors.New("--layout writes files: want a file, got -")
+	case tables:
+		return errors.New("--baseline, --by and --metric are not about a layout, whose tables are given")
+	}
+	return nil
+}
+
+// Checked is what is wrong in files. There has to be one of a layout that is known.
+func (f *Flags) Checked(args []string) (check.Report, error) {
+	if len(args) > 0 {
+		return check.Report{}, fmt.Errorf("--check reads files, and takes no filter; got %s", strings.Join(args, " "))
+	}
+	report, err := check.Path(f.Check)
+	if err == nil && report.Files() == 0 {
+		err = fmt.Errorf("--check %s: nothing there is of a layout that is known", f.Check)
+	}
+	return report, err
+}

@@ -1,0 +1,62 @@
+package layouts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/cmd/neurolens/internal/term"
+	"github.com/neurolens/neurolens/query/answer"
+	"github.com/neurolens/neurolens/query/layout/check"
+)
+
+// Problems shows what is wrong with files of layouts, a line a problem.
+func Problems(r check.Report) term.View {
+	var v term.View
+	for _, p := range r.Problems {
+		words := []string{p.File}
+		if p.Pointer != "" {
+			words = append(words, p.Pointer)
+		}
+		v.Commands = append(v.Commands, term.OneLine(strings.Join(append(words, p.Why), ": ")))
+	}
+	v.Commands = append(v.Commands, Counted(r))
+	return v
+}
+
+// Counted says how much was checked.
+func Counted(r check.Report) string {
+	var layouts []string
+	for _, l := range slices.Sorted(maps.Keys(r.Layouts)) {
+		layouts = append(layouts, fmt.Sprintf("%s of layout %s", term.Count(r.Layouts[l], "file"), l))
+	}
+	text := strings.Join(layouts, ", ") + ": "
+	switch len(r.Problems) {
+	case 0:
+		text += "as its schema says"
+		if r.Files() > 1 {
+			text = strings.TrimSuffix(text, "as its schema says") + "as their schemas say"
+		}
+	default:
+		text += term.Count(len(r.Problems), "problem")
+	}
+	if r.Unknown > 0 {
+		text += fmt.Sprintf("; %s left alone, of no layout", term.Count(r.Unknown, "file"))
+	}
+	return text
+}
+
+// ProblemFields are the columns of what is wrong with files of layouts.
+func ProblemFields() []answer.Field[check.Problem] {
+	text := func(name, meaning string, of func(*check.Problem) string) answer.Field[check.Problem] {
+		return answer.Field[check.Problem]{
+			Column: answer.Column{Name: name, Type: answer.TypeText}, Meaning: meaning, Of: func(p *check.Problem) any { return answer.Text(of(p)) },
+		}
+	}
+	return []answer.Field[check.Problem]{
+		text("file", "the file", func(p *check.Problem) string { return p.File }),
+		text("pointer", "where in it: a JSON pointer, or a line of a table; empty: the whole file", func(p *check.Problem) string { return p.Pointer }),
+		text("problem", "what is wrong there", func(p *check.Problem) string { return p.Why }),
+	}
+}

@@ -1,0 +1,146 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// layoutRun is the member neurolens of results that were written by neurolens in the layout of a harness: what the members of the harness
+// do not say of the run, or say in another way.
+type layoutRun struct {
+	RunID     string `json:"run_id"`
+	Purpose   string `json:"purpose"`
+	StartedAt string `json:"started_at"`
+	Status    string `json:"status"`
+	Stage     string `json:"stage"`
+	ErrorKind string `json:"error_kind"`
+	Error     string `json:"error"`
+	Suite     string `json:"suite"`
+	Point     struct {
+		Benchmark string            `json:"benchmark"`
+		Variant   string            `json:"variant"`
+		Backend   string            `json:"backend"`
+		Model     string            `json:"model"`
+		Precision string            `json:"precision"`
+		BatchSize *int64            `json:"batch_size"`
+		SeqLen    *int64            `json:"seq_len"`
+		Params    map[string]string `json:"params"`
+	} `json:"point"`
+	Clock   string            `json:"clock"`
+	Level   string            `json:"level"`
+	Metrics map[string]string `json:"metrics"`
+	Raw     jsontext.Value    `json:"raw_times_ms"`
+	Primary string            `json:"primary"`
+	Values  []layoutValue     `json:"values"`
+}
+
+// layoutValue is what the run has of a metric that no member of the harness shows.
+type layoutValue struct {
+	Metric string         `json:"metric"`
+	Unit   string         `json:"unit"`
+	Better string         `json:"better"`
+	Clock  string         `json:"clock"`
+	Level  string         `json:"level"`
+	N      *int64         `json:"n"`
+	Mean   bool           `json:"mean"`
+	Value  foreign.Number `json:"value"`
+}
+
+// identify gives a run the point, the start and the outcome that it has. A nil l is of a file that a harness wrote itself.
+func (l *layoutRun) identify(r *schema.Run) {
+	if l == nil {
+		return
+	}
+	p := &l.Point
+	r.Benchmark, r.Variant, r.Backend, r.Model, r.Precision = p.Benchmark, p.Variant, p.Backend, p.Model, p.Precision
+	r.BatchSize, r.SeqLen, r.Params, r.Suite = p.BatchSize, p.SeqLen, maps.Clone(p.Params), l.Suite
+	r.Purpose, r.Status, r.Stage = schema.Purpose(l.Purpose), schema.Status(l.Status), schema.Stage(l.Stage)
+	r.ErrorKind, r.Error = l.ErrorKind, l.Error
+	if at, err := time.Parse(time.RFC3339Nano, l.StartedAt); err == nil {
+		foreign.SetStart(r, at, schema.TimeFile)
+	}
+	foreign.SetFact(r, "source.run_id", l.RunID)
+}
+
+// metric is the metric that a member of the harness shows; usual where that is the one that the harness measures.
+func (l *layoutRun) metric(member, usual string) string {
+	if l != nil && l.Metrics[member] != "" {
+		return l.Metrics[member]
+	}
+	return usual
+}
+
+// shown tells whether a member of the harness is of a metric that only it shows, and not computed of others.
+func (l *layoutRun) shown(member string) bool { return l == nil || l.Metrics[member] == "" }
+
+// times are the samples that no member of the harness has; empty where a harness wrote the file.
+func (l *layoutRun) times() (foreign.Series, error) {
+	if l == nil || l.Raw.Kind() != jsontext.KindBeginArray {
+		return foreign.Series{}, nil
+	}
+	return foreign.ReadSeries(l.Raw, "ms")
+}
+
+// timing says how the times of a run were measured.
+func (l *layoutRun) timing(m *schema.Metric) {
+	if l != nil {
+		m.Clock, m.Level = l.Clock, schema.Level(l.Level)
+	}
+}
+
+// values adds what the run has of other metrics, and says which it is about.
+func (l *layoutRun) values(r *schema.Run) {
+	if l == nil {
+		return
+	}
+	for _, v := range l.Values {
+		s, err := foreign.SeriesOf([]foreign.Number{v.Value}, "")
+		if err != nil || v.Metric == "" || r.Metric(v.Metric) != nil {
+			continue
+		}
+		m := s.Metric(v.Metric, schema.Level(v.Level))
+		if v.N == nil || *v.N != 1 {
+			m = schema.Metric{Name: v.Metric, Level: m.Level, Summary: schema.Summary{N: v.N, P50: v.Value.Float64()}}
+			if v.Mean {
+				m.Summary.P50, m.Summary.Mean = nil, m.Summary.P50
+			}
+		}
+		m.Unit, m.Better, m.Clock = v.Unit, schema.Better(v.Better), v.Clock
+		r.Metrics = append(r.Metrics, m)
+	}
+	if r.Metric(l.Primary) != nil {
+		r.Primary = l.Primary
+	}
+}
+
+// grid makes a run of a row of an operation grid the one that it is of: its point, how it ended, and its times where there are any.
+func (l *layoutRun) grid(r *schema.Run, timed bool) error {
+	l.identify(r)
+	if !timed {
+		return nil
+	}
+	return l.time(r, "time_ms")
+}
+
+// time gives the time of a run, of which a member of the harness has the mean, its name and its samples.
+func (l *layoutRun) time(r *schema.Run, member string) error {
+	m := r.Metric(schema.PrimaryMetric)
+	if m == nil {
+		return nil
+	}
+	s, err := l.times()
+	if err != nil {
+		return fmt.Errorf("reading raw_times_ms: %w", err)
+	}
+	if s.Len() > 0 {
+		*m = s.Metric(m.Name, m.Level)
+	}
+	m.Name = l.metric(member, schema.PrimaryMetric)
+	l.timing(m)
+	return nil
+}

@@ -1,0 +1,183 @@
+// Package folder writes runs of stores into folders, in the layouts of other benchmark systems: it reads the runs, hands them to
+// query/layout, and puts the files beside them that the runs have left.
+package folder
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/artifacts"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Request says which runs are written, how and where.
+type Request struct {
+	Layout layout.Layout
+	Dir    string // is made where it is not there
+	// JSON and Markdown are the files that sum all up, in place of their usual ones in Dir; relative to the working directory. Empty: the
+	// usual ones. Of chapters and matrix.
+	JSON, Markdown string
+	SummaryOnly    bool     // none but those two, where they are named
+	Filter         string   // the runs, in the filter language
+	IDs            []string // the runs, in place of a filter, where it is not nil
+	Against        string   // a filter: runs to compare with; empty: none. Of kernels.
+}
+
+// Written is what Write did.
+type Written struct {
+	Runs       int      // that match
+	Files      []string // that were written, without artifacts
+	NotNumbers map[string]int
+}
+
+// Where says where the files are.
+func (w *Written) Where() string {
+	if len(w.Files) <= 2 {
+		return strings.Join(w.Files, ", ")
+	}
+	return filepath.Dir(w.Files[len(w.Files)-1])
+}
+
+// Write writes a folder. A selection without runs is an ErrInput, and nothing is written.
+func Write(ctx context.Context, db *query.DB, req Request) (Written, error) {
+	if err := req.check(); err != nil {
+		return Written{}, err
+	}
+	w := writing{ctx: ctx, db: db, dir: req.Dir, folder: layout.Folder{Layout: req.Layout, SummaryOnly: req.SummaryOnly}}
+	var err error
+	if w.folder.JSON, err = absolute(req.JSON); err != nil {
+		return Written{}, err
+	}
+	if w.folder.Markdown, err = absolute(req.Markdown); err != nil {
+		return Written{}, err
+	}
+	var found query.Found
+	if req.IDs != nil {
+		err = db.WholeOf(ctx, req.IDs, w.add)
+	} else {
+		found, err = db.Whole(ctx, query.ListRequest{Filter: req.Filter}, w.add)
+	}
+	done := Written{Runs: w.runs, NotNumbers: found.NotNumbers}
+	if err == nil && w.runs == 0 {
+		err = fault.Input("layout %s: no run matches, nothing is written", req.Layout)
+	}
+	if err != nil {
+		return done, err
+	}
+	if req.Against != "" {
+		w.folder.Against()
+		if _, err := db.Whole(ctx, query.ListRequest{Filter: req.Against}, func(r schema.Run) error {
+			w.folder.AddBase(r)
+			return nil
+		}); err != nil {
+			return done, err
+		}
+	}
+	done.Files, err = w.folder.Write(req.Dir)
+	return done, err
+}
+
+// check refuses what a layout does not have.
+func (r *Request) check() error {
+	switch {
+	case r.Against != "" && r.Layout != layout.Kernels:
+		return fault.Input("layout %s compares with nothing: want none but kernels where there is a filter of runs to compare with", r.Layout)
+	case r.JSON+r.Markdown != "" && r.Layout != layout.Chapters && r.Layout != layout.Matrix:
+		return fault.Input("layout %s has no file of JSON or Markdown that sums it up under another name: want chapters or matrix", r.Layout)
+	}
+	return nil
+}
+
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
+}
+
+// writing is one call of Write.
+type writing struct {
+	ctx    context.Context
+	db     *query.DB
+	dir    string
+	folder layout.Folder
+	runs   int
+}
+
+func (w *writing) add(r schema.Run) error {
+	w.runs++
+	w.folder.Add(r)
+	if w.folder.Layout != layout.Chapters || w.folder.SummaryOnly || len(r.Artifacts) == 0 {
+		return nil
+	}
+	paths, err := w.artifacts(&r)
+	w.folder.Artifacts(r.RunID, paths)
+	return err
+}
+
+// placeOf is the folder of an artifact of a run, as BenchmarkHarness sorts them.
+func placeOf(kind string) string {
+	switch kind {
+	case schema.ArtifactStdout, schema.ArtifactStderr:
+		return "logs"
+	case schema.ArtifactFile:
+		return "files"
+	}
+	return "profiles" // also words of other tools: nsys, ncu, torch
+}
+
+// artifacts puts the files that a run has left into artifacts/RUN, and gives their paths in the folder. They appear there together: a
+// folder of that name has all of them, and is left as it is. Those that are not stored are passed over.
+func (w *writing) artifacts(r *schema.Run) ([]string, error) {
+	place := path.Join("artifacts", r.RunID)
+	whole := filepath.Join(w.dir, filepath.FromSlash(place))
+	if _, err := os.Lstat(whole); err == nil {
+		return below(w.dir, whole)
+	}
+	all, err := artifacts.Of(w.ctx, w.db, r)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(a artifacts.Artifact) bool { return a.State != artifacts.StateStored })
+	if len(all) == 0 {
+		return nil, nil
+	}
+	for i := range all {
+		all[i].Path = placeOf(all[i].Kind) + path.Clean("/"+all[i].Path)
+	}
+	part := filepath.Join(w.dir, "artifacts", "."+r.RunID+".part")
+	if err := os.RemoveAll(part); err != nil { // of a call that was killed
+		return nil, fmt.Errorf("writing %s: %w", whole, err)
+	}
+	if _, _, err := artifacts.Save(all, part); err != nil {
+		_ = os.RemoveAll(part)
+		return nil, err
+	}
+	if err := os.Rename(part, whole); err != nil {
+		_ = os.RemoveAll(part)
+		return nil, fmt.Errorf("writing %s: %w", whole, err)
+	}
+	return below(w.dir, whole)
+}
+
+// below are the files of a folder, by their paths in the folder around it.
+func below(around, dir string) (paths []string, err error) {
+	err = filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		p, err = filepath.Rel(around, p)
+		paths = append(paths, filepath.ToSlash(p))
+		return err
+	})
+	return paths, err
+}

@@ -1,0 +1,200 @@
+package folder
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neurolens/neurolens/ingest"
+	"github.com/neurolens/neurolens/ingest/runtest"
+	"github.com/neurolens/neurolens/query"
+	"github.com/neurolens/neurolens/query/internal/fault"
+	"github.com/neurolens/neurolens/query/internal/querytest"
+	"github.com/neurolens/neurolens/query/layout"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// pairStore is a store with a baseline and an optimization, which left files.
+func pairStore(t *testing.T) (dir string, runs []schema.Run) {
+	t.Helper()
+	dir = querytest.NewStore(t)
+	s, err := ingest.Open(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for i, variant := range []string{"baseline", "fast"} {
+		r := runtest.Small()
+		r.StartedAt = time.Date(2026, 3, 1, 12, i, 0, 0, time.UTC)
+		r.RunID, r.Benchmark, r.Variant, r.Artifacts = schema.NewULID(r.StartedAt).String(), "ch1/x", variant, nil
+		for _, a := range []struct{ kind, path string }{
+			{schema.ArtifactProfile, "run_dir/trace.nsys-rep"}, {schema.ArtifactStderr, "stderr"}, {schema.ArtifactFile, "../out.bin"},
+		} {
+			hash, size, err := s.KeepArtifact(strings.NewReader(variant + a.path))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Artifacts = append(r.Artifacts, schema.Artifact{Kind: a.kind, Path: a.path, SHA256: hash, Bytes: &size})
+		}
+		r.Artifacts = append(r.Artifacts, schema.Artifact{Kind: schema.ArtifactFile, Path: "not kept"})
+		r.PointID = schema.PointID(&r)
+		if err := s.Append(r); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, r)
+	}
+	return dir, runs
+}
+
+// TestArtifacts: the files that runs have left lie beside the results, which name those of profilers.
+func TestArtifacts(t *testing.T) {
+	store, runs := pairStore(t)
+	db, dir := querytest.Open(t, store), t.TempDir()
+	for range 2 { // the second time they are there
+		done, err := Write(t.Context(), db, Request{Layout: layout.Chapters, Dir: dir})
+		if err != nil || done.Runs != 2 || len(done.Files) != 2 || done.Where() == "" {
+			t.Fatalf("%+v, %v", done, err)
+		}
+	}
+	for _, r := range runs {
+		for _, name := range []string{"profiles/run_dir/trace.nsys-rep", "logs/stderr", "files/out.bin"} {
+			text, err := os.ReadFile(filepath.Join(dir, "artifacts", r.RunID, name))
+			if err != nil || !strings.HasPrefix(string(text), r.Variant) {
+				t.Errorf("%s of %s: %q, %v", name, r.Variant, text, err)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "benchmark_test_results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for member, r := range map[string]schema.Run{"baseline_nsys_rep": runs[0], "optimized_nsys_rep": runs[1]} {
+		if want := `"` + member + `": "artifacts/` + r.RunID + `/profiles/run_dir/trace.nsys-rep"`; !strings.Contains(string(text), want) {
+			t.Errorf("the results have no %s", want)
+		}
+	}
+	if left, err := os.ReadDir(filepath.Join(dir, "artifacts")); err != nil || len(left) != 2 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestArtifactsFail: where a file cannot be written, nothing half lies about, and what was written before stays.
+func TestArtifactsFail(t *testing.T) {
+	store, runs := pairStore(t)
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "artifacts", "."+runs[1].RunID+".part", "old"), 0o777); err != nil { // of a call that was killed
+		t.Fatal(err)
+	}
+	name, err := schema.FindArtifact(schema.Dir(store), runs[0].Artifacts[2].SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := filepath.Join(store, name)
+	content, err := os.ReadFile(stored)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content[len(content)-1] ^= 1
+	if err := os.Chmod(stored, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(stored, content, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(t.Context(), querytest.Open(t, store), Request{Layout: layout.Chapters, Dir: dir}); !errors.Is(err, schema.ErrDamaged) {
+		t.Errorf("with a damaged file: %v", err)
+	}
+	left, err := os.ReadDir(filepath.Join(dir, "artifacts"))
+	if err != nil || len(left) != 1 || left[0].Name() != runs[1].RunID { // the newest comes first
+		t.Errorf("%v, %v", left, err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "benchmark_test_results.json")); err == nil {
+		t.Error("the results were written all the same")
+	}
+}
+
+// TestRequests: what a layout does not have is refused, and so is a selection without runs, before anything is written.
+func TestRequests(t *testing.T) {
+	store, _ := pairStore(t)
+	db := querytest.Open(t, store)
+	for want, req := range map[string]Request{
+		"compares with nothing": {Layout: layout.Grid, Against: "variant=fast"},
+		"no file of JSON":       {Layout: layout.Kernels, JSON: "x.json"},
+		"no run matches":        {Layout: layout.Matrix, Filter: "variant=fast variant=baseline"},
+		"nothing":               {Layout: layout.Kernels, Against: "nothing=1"},
+	} {
+		req.Dir = filepath.Join(t.TempDir(), "out")
+		_, err := Write(t.Context(), db, req)
+		if !errors.Is(err, fault.ErrInput) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%+v: %v, want %s", req, err, want)
+		}
+		if _, err := os.Stat(req.Dir); err == nil {
+			t.Errorf("%s: a folder was made", want)
+		}
+	}
+}
+
+// TestAgainst: the runs to compare with are in regressions.md, and in no other file.
+func TestAgainst(t *testing.T) {
+	store, runs := pairStore(t)
+	dir := t.TempDir()
+	if _, err := Write(t.Context(), querytest.Open(t, store), Request{Layout: layout.Kernels, Dir: dir, Filter: "variant=fast", Against: "variant=baseline"}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "regressions.md"))
+	if err != nil || !strings.Contains(string(text), "missing, only the baseline has it") {
+		t.Errorf("%s, %v", text, err)
+	}
+	text, err = os.ReadFile(filepath.Join(dir, "summary.json"))
+	if err != nil || strings.Contains(string(text), runs[0].RunID) || !strings.Contains(string(text), runs[1].RunID) {
+		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// TestSession: a folder of a session has the runs that it counts as its own; a nil session writes nothing.
+func TestSession(t *testing.T) {
+	store, runs := pairStore(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	s, err := Open(layout.Grid, dir)
+	if err == nil {
+		err = s.Begin(runs[:1])
+	}
+	if err == nil {
+		err = s.Add(runs[1])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(ctx context.Context) (*query.DB, error) { return query.Open(ctx, []string{store}, query.Options{}) }
+	ended, end := context.WithCancel(t.Context())
+	end() // an interrupt
+	if _, err := s.Close(ended, open); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "benchmark_results.json"))
+	if err != nil || !strings.Contains(string(text), runs[0].RunID) || !strings.Contains(string(text), runs[1].RunID) {
+		t.Errorf("%s, %v", text, err)
+	}
+	var none *Session
+	if _, err := none.Close(t.Context(), nil); none.Begin(runs) != nil || none.Add(runs[0]) != nil || err != nil {
+		t.Error("a session without a folder fails")
+	}
+	empty, err := Open(layout.Matrix, filepath.Join(dir, "empty"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := empty.Close(t.Context(), nil); err != nil {
+		t.Errorf("without runs: %v", err)
+	}
+	if _, err := Open(layout.Chapters, filepath.Join(dir, "benchmark_results.json")); err == nil {
+		t.Error("a file in place of the folder is taken")
+	}
+	if names := Outputs(layout.Kernels, "reports"); !slices.Contains(names, filepath.Join("reports", "kernels")) {
+		t.Errorf("%q", names)
+	}
+}

@@ -1,0 +1,182 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// side is a baseline or an optimization: its runs, and what they are together.
+type side struct {
+	runs        []*schema.Run // with passes of profilers
+	status      schema.Status
+	why         string
+	regressed   bool
+	mean        *float64 // ns, of the means of ok runs
+	percentiles map[string]number
+	memory      number
+	custom      map[string]number
+	file        *string
+	traces      []string
+}
+
+func (f *Folder) sideOf(runs []*schema.Run) *side {
+	s := &side{runs: runs}
+	var ok []*schema.Run
+	var means, memory []float64
+	for _, r := range runs {
+		s.traces = append(s.traces, f.artifacts[r.RunID]...)
+		if s.file == nil {
+			s.file = optional(sourceFile(r))
+		}
+		if r.Purpose == schema.PurposeProfile {
+			continue
+		}
+		s.regressed = s.regressed || r.Tags["regression"] == "true"
+		if s.status == "" || rankOf(r.Status) > rankOf(s.status) {
+			s.status, s.why = r.Status, why(r)
+		}
+		if m := timeOf(r); m != nil {
+			ok, means = append(ok, r), append(means, *m.Summary.Mean)
+		}
+		if v := middle(metricOf(r, "device_memory_peak", "B")); v != nil {
+			memory = append(memory, *v)
+		}
+	}
+	s.mean, s.memory = mean(means), in(mean(memory), "MiB")
+	s.percentiles, s.custom = percentilesOf(ok), customOf(ok)
+	if s.status == schema.StatusOK && s.mean == nil {
+		s.status, s.why = schema.StatusError, "no time was measured"
+	}
+	return s
+}
+
+// sourceFile is the file of a benchmark; of an imported one as its file of results says it.
+func sourceFile(r *schema.Run) string {
+	if name := r.Env.Facts["runner.file"]; name != "" {
+		return name
+	}
+	if r.Variant == "baseline" {
+		return r.Params["baseline_file"]
+	}
+	return ""
+}
+
+// rankOf orders statuses: the later, the more it says of what several runs are together.
+func rankOf(status schema.Status) int {
+	switch status {
+	case schema.StatusOK:
+		return 0
+	case schema.StatusSkipped, schema.StatusUnsupported:
+		return 1
+	}
+	return 3
+}
+
+func (s *side) rank() int {
+	if s.status == schema.StatusOK && s.regressed {
+		return 2
+	}
+	return rankOf(s.status)
+}
+
+func (s *side) skipped() bool { return s.rank() == 1 }
+
+// word is the status in the words of the harness.
+func (s *side) word() string {
+	return []string{"succeeded", "skipped", "failed_regression", "failed_error"}[s.rank()]
+}
+
+// list are the runs one by one.
+func (s *side) list() []*chapterRun {
+	list := []*chapterRun{}
+	for _, r := range s.runs {
+		one := &chapterRun{Own: ownOf(r)}
+		if m := timeOf(r); m != nil && r.Purpose != schema.PurposeProfile {
+			one.Time = in(m.Summary.Mean, "ms")
+			one.Own.timed("time_ms", m, true)
+			one.Own.rest(r, m.Name)
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// percentilesOf are the percentiles of the only ok run, by the names of the harness; of several runs there is none that is known.
+func percentilesOf(ok []*schema.Run) map[string]number {
+	if len(ok) != 1 {
+		return nil
+	}
+	s := timeOf(ok[0]).Summary
+	all := map[string]number{}
+	for name, v := range map[string]*float64{"25.0": s.P25, "50.0": s.P50, "75.0": s.P75, "90.0": s.P90, "95.0": s.P95, "99.0": s.P99} {
+		if text := in(v, "ms"); text != "" {
+			all[name] = text
+		}
+	}
+	return all
+}
+
+// customUnits are how the harness calls units at the end of a name.
+var customUnits = map[string]struct{ ending, unit string }{
+	"ns": {"_ms", "ms"}, "B": {"_mb", "MiB"}, "ratio": {"_pct", "%"}, "B/s": {"_gbs", "GB/s"}, "MHz": {"_mhz", "MHz"},
+	"mW": {"_w", "W"}, "Cel": {"_c", "Cel"}, "flop/s": {"_tflops", "Tflop/s"}, "mJ": {"_j", "J"}, "1/s": {"_per_s", "1/s"},
+}
+
+// customOf are the metrics of ok runs besides time and the memory of the device: means over the runs of their medians.
+func customOf(ok []*schema.Run) map[string]number {
+	values, units := map[string][]float64{}, map[string]string{}
+	for _, r := range ok {
+		for i := range r.Metrics {
+			m := &r.Metrics[i]
+			if v := middle(m); v != nil && m != timeOf(r) && m.Name != "device_memory_peak" {
+				values[m.Name], units[m.Name] = append(values[m.Name], *v), m.Unit
+			}
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	all := map[string]number{}
+	for name, list := range values {
+		u := customUnits[units[name]]
+		if v := in(mean(list), u.unit); v != "" {
+			all[name+u.ending] = v
+		}
+	}
+	return all
+}
+
+// throughput are rates of the runs by the names of the harness; nil where none is known.
+func (s *side) throughput() *throughput {
+	t := throughput{LatencyMS: in(s.mean, "ms")}
+	rate := func(name, unit string) number {
+		var values []float64
+		for _, r := range s.runs {
+			if v := middle(metricOf(r, name, unit)); v != nil {
+				values = append(values, *v)
+			}
+		}
+		return in(mean(values), unit)
+	}
+	t.Requests, t.Tokens, t.Samples = rate("request_throughput", "1/s"), rate("token_throughput", "1/s"), rate("sample_throughput", "1/s")
+	t.Bytes, t.Goodput = rate("bandwidth", "B/s"), rate("goodput", "ratio")
+	if t.Custom = rate("throughput", "1/s"); t.Custom != "" {
+		t.CustomName = new("items")
+	}
+	if t == (throughput{LatencyMS: t.LatencyMS}) {
+		return nil
+	}
+	return &t
+}
+
+// trace is the file of a profiler by its ending; empty where none was kept.
+func (s *side) trace(endings ...string) string {
+	for _, path := range s.traces {
+		if slices.ContainsFunc(endings, func(ending string) bool { return strings.HasSuffix(path, ending) }) && strings.Contains(path, "/profiles/") {
+			return path
+		}
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package check
+
+import (
+	"path"
+	"regexp"
+	"strings"
+)
+
+// kindOf is a kind of file of a layout.
+type kindOf struct {
+	layout string
+	schema string
+	// name tells whether a file may be one by its path in its folder.
+	name func(p string) bool
+	// is tells whether a value is one by its members.
+	is func(v any) bool
+}
+
+var matrixName = regexp.MustCompile(`_[0-9]{8}_[0-9]{6}\.json$`)
+
+// kinds are the kinds of JSON files. The first that a file is one of counts.
+var kinds = []kindOf{
+	{"chapters", "chapters-results.json", base("benchmark_test_results.json"), func(v any) bool {
+		return has(v, "results") && (hasIn(v, "results", "chapter") || has(v, "timestamp") && empty(v, "results") && !has(v, "total_kernels"))
+	}},
+	{"kernels", "kernels-summary.json", base("summary.json"), func(v any) bool { return has(v, "total_kernels", "results") }},
+	{"kernels", "kernels-result.json", in("kernels"), func(v any) bool { return has(v, "kernel_name", "timing") }},
+	{"kernels", "kernels-env.json", base("env.json"), func(v any) bool { return has(v, "os_version", "architecture", "numpy_version") }},
+	{"kernels", "kernels-manifest.json", base("kernel_manifest.json"), func(v any) bool { return each(v, "test_command", "module_name") }},
+	{"matrix", "matrix-report.json", base("report.json"), func(v any) bool {
+		return has(v, "summary", "results") && has(member(v, "summary"), "total_benchmarks")
+	}},
+	{"matrix", "matrix-run.json", matrixName.MatchString, func(v any) bool { return has(v, "executable", "metrics") }},
+	{"grid", "grid-results.json", base("benchmark_results.json"), func(v any) bool {
+		return each(v, "operation", "implementation") || has(v, "operation", "implementation")
+	}},
+	{"runs", "runs-failed.json", func(p string) bool { return strings.HasSuffix(p, ".failed.json") }, func(v any) bool {
+		return has(v, "run_id", "status", "error", "software")
+	}},
+	{"runs", "runs-run.json", in("runs"), func(v any) bool { return has(v, "run_id", "timeline") }},
+	{"runs", "runs-fingerprint.json", in("fp"), func(v any) bool { return has(v, "run_id", "vector_spec") }},
+}
+
+// base and in make conditions on the name of a file, and of its folder.
+func base(name string) func(string) bool { return func(p string) bool { return path.Base(p) == name } }
+
+func in(folder string) func(string) bool {
+	return func(p string) bool { return path.Base(path.Dir(p)) == folder && path.Ext(p) == ".json" }
+}
+
+// member is a member of an object; nil where there is none.
+func member(v any, name string) any {
+	o, _ := v.(map[string]any)
+	return o[name]
+}
+
+// has tells whether a value is an object with these members.
+func has(v any, names ...string) bool {
+	o, ok := v.(map[string]any)
+	for _, name := range names {
+		if _, there := o[name]; !there {
+			return false
+		}
+	}
+	return ok
+}
+
+// each tells whether a value is an array, not empty, whose first element is an object with these members.
+func each(v any, names ...string) bool {
+	list, _ := v.([]any)
+	return len(list) > 0 && has(list[0], names...)
+}
+
+func hasIn(v any, list, name string) bool { return each(member(v, list), name) }
+
+func empty(v any, list string) bool {
+	l, ok := member(v, list).([]any)
+	return ok && len(l) == 0
+}
+
+// table is a kind of table, by the columns that it begins with.
+type table struct {
+	layout  string
+	name    func(p string) bool
+	columns []string
+	numbers []string // columns of numbers, which may be empty
+}
+
+var tables = []table{
+	{
+		"runs", base("summary.csv"),
+		[]string{"run_id", "backend", "batch_size", "seq_len", "precision", "total_latency_ms", "gpu_utilization"},
+		[]string{"batch_size", "seq_len", "total_latency_ms", "gpu_utilization"},
+	},
+	{
+		"grid", func(p string) bool { return strings.HasSuffix(p, "_comparison.csv") },
+		[]string{"Implementation", "Avg Time (ms)", "Avg Memory (MB)", "Avg Inference Speed", "Avg GPU Efficiency"},
+		[]string{"Avg Time (ms)", "Avg Memory (MB)", "Avg Inference Speed", "Avg GPU Efficiency"},
+	},
+}

@@ -1,0 +1,189 @@
+package layout
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// gridRow is one run of an operation.
+type gridRow struct {
+	Operation      string `json:"operation"`
+	Implementation string `json:"implementation"`
+	Batch          number `json:"batch_size"`
+	Sequence       number `json:"sequence_length"`
+	Dimension      number `json:"tensor_dimension"`
+	Time           number `json:"time_ms"`         // mean of a call
+	Memory         number `json:"memory_mb"`       // MiB, peak of the device
+	Speed          number `json:"inference_speed"` // calls in a second
+	Efficiency     number `json:"gpu_efficiency"`  // percent
+	Throughput     number `json:"throughput_gbps"` // GiB/s
+
+	Axes   map[string]json.RawMessage `json:"axes,omitempty"` // others than these
+	Status string                     `json:"status"`
+	Error  *string                    `json:"error"`
+	Own    *own                       `json:"neurolens"`
+
+	run *schema.Run
+}
+
+func gridRowOf(r *schema.Run) *gridRow {
+	row := &gridRow{
+		Operation: r.Benchmark, Implementation: cmp.Or(r.Variant, r.Backend, unknown),
+		Batch: integer(r.BatchSize), Sequence: integer(r.SeqLen),
+		Axes: axes(r, "variant", "batch_size", "seq_len", "tensor_dimension"), Status: string(r.Status), Error: optional(why(r)), Own: ownOf(r), run: r,
+	}
+	if text := r.Params["tensor_dimension"]; text != "" {
+		if n := jsonValue(text); n[0] != '"' {
+			row.Dimension = number(n)
+		} else {
+			row.Axes["tensor_dimension"] = n
+		}
+	}
+	m := timeOf(r)
+	row.Own.timed("time_ms", m, true)
+	row.Time, row.Speed = in(meanOf(m), "ms"), in(perSecond(meanOf(m)), "1/s")
+	row.Memory = in(middle(metricOf(r, "device_memory_peak", "B")), "MiB")
+	row.Efficiency = in(middle(metricOf(r, "gpu_efficiency", "ratio")), "%")
+	moved := metricOf(r, "memory_throughput", "B/s")
+	if moved == nil {
+		moved = metricOf(r, "bandwidth", "B/s")
+	}
+	if row.Throughput = in(middle(moved), "GiB/s"); row.Throughput != "" {
+		row.Own.shows("throughput_gbps", moved, "memory_throughput")
+	}
+	row.Own.rest(r, nameOf(m), "device_memory_peak", "gpu_efficiency", nameOf(moved))
+	return row
+}
+
+// The order in which the benchmark measures operations and implementations; others come behind, in the order of their first runs.
+var (
+	gridOperations      = []string{"LayerNorm", "GELU", "Swish", "Loss"}
+	gridImplementations = []string{"PyTorch", "CUDA", "Triton"}
+)
+
+// gridOrder are the words of rows in that order.
+func gridOrder(first []string, rows []*gridRow, word func(*gridRow) string) []string {
+	var all []string
+	for _, known := range first {
+		if slices.ContainsFunc(rows, func(r *gridRow) bool { return word(r) == known }) {
+			all = append(all, known)
+		}
+	}
+	for _, r := range rows {
+		all = with(all, word(r))
+	}
+	return all
+}
+
+// gridTable are the rows with their operations and implementations, in order.
+type gridTable struct {
+	rows                        []*gridRow
+	operations, implementations []string
+}
+
+func gridTableOf(runs []*schema.Run) *gridTable {
+	t := &gridTable{rows: []*gridRow{}}
+	for _, r := range runs {
+		t.rows = append(t.rows, gridRowOf(r))
+	}
+	t.operations = gridOrder(gridOperations, t.rows, func(r *gridRow) string { return r.Operation })
+	t.implementations = gridOrder(gridImplementations, t.rows, func(r *gridRow) string { return r.Implementation })
+	slices.SortStableFunc(t.rows, func(a, b *gridRow) int {
+		return cmp.Or(
+			cmp.Compare(a.Batch.float(), b.Batch.float()), cmp.Compare(a.Sequence.float(), b.Sequence.float()),
+			cmp.Compare(a.Dimension.float(), b.Dimension.float()),
+			cmp.Compare(slices.Index(t.operations, a.Operation), slices.Index(t.operations, b.Operation)),
+			cmp.Compare(slices.Index(t.implementations, a.Implementation), slices.Index(t.implementations, b.Implementation)),
+			strings.Compare(described(a.Axes), described(b.Axes)),
+		)
+	})
+	return t
+}
+
+// grid makes the files of the operation grid.
+func (f *Folder) grid() ([]file, error) {
+	runs := f.measured()
+	t := gridTableOf(runs)
+	one, err := document("benchmark_results.json", t.rows)
+	return []file{{"benchmark_results.md", t.markdown(runs)}, one}, err
+}
+
+// markdown has the tables that the benchmark prints, one for each operation: means over the sizes that an implementation ran at.
+func (t *gridTable) markdown(runs []*schema.Run) []byte {
+	var p page
+	p.line("# Benchmark Results")
+	for _, operation := range t.operations {
+		p.line("\n## %s\n", oneLine(operation))
+		p.header("Implementation", "Time (ms)", "Memory (MB)", "Inference Speed", "GPU Efficiency", "Rows", "Not OK")
+		for _, implementation := range t.implementations {
+			if cells := t.averages(operation, implementation); cells != nil {
+				p.row(cells...)
+			}
+		}
+		if !t.comparable(operation) {
+			p.line("\nThese implementations were not measured at the same sizes: their means are of different work.")
+		}
+	}
+	p.notOK(runs, label)
+	return []byte(p.String())
+}
+
+// averages are the cells of an implementation of an operation; nil where it has no row.
+func (t *gridTable) averages(operation, implementation string) []string {
+	var values [4][]float64
+	rows, failed := 0, 0
+	for _, r := range t.rows {
+		if r.Operation != operation || r.Implementation != implementation {
+			continue
+		}
+		rows++
+		if r.Time == "" {
+			failed++
+		}
+		for i, n := range []number{r.Time, r.Memory, r.Speed, r.Efficiency} {
+			if n != "" {
+				values[i] = append(values[i], n.float())
+			}
+		}
+	}
+	if rows == 0 {
+		return nil
+	}
+	return []string{
+		implementation, figure(mean(values[0]), 3), figure(mean(values[1]), 2), figure(mean(values[2]), 2), figure(mean(values[3]), 2),
+		string(integer(new(int64(rows)))), string(integer(new(int64(failed)))),
+	}
+}
+
+// comparable tells whether all implementations of an operation that have times have them at the same sizes.
+func (t *gridTable) comparable(operation string) bool {
+	sizes := map[string]map[string]bool{}
+	for _, r := range t.rows {
+		if r.Operation == operation && r.Time != "" {
+			if sizes[r.Implementation] == nil {
+				sizes[r.Implementation] = map[string]bool{}
+			}
+			sizes[r.Implementation][string(r.Batch+" "+r.Sequence+" "+r.Dimension)+" "+described(axes(r.run, "variant"))] = true
+		}
+	}
+	var first map[string]bool
+	for _, implementation := range t.implementations {
+		of := sizes[implementation]
+		if of == nil {
+			continue
+		}
+		if first == nil {
+			first = of
+		}
+		for size := range of {
+			if !first[size] || len(first) != len(of) {
+				return false
+			}
+		}
+	}
+	return true
+}

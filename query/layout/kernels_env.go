@@ -1,0 +1,76 @@
+package layout
+
+import (
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// kernelEnv is env.json: where the newest of the runs was made.
+type kernelEnv struct {
+	OS           *string     `json:"os"`
+	OSVersion    *string     `json:"os_version"`
+	Kernel       *string     `json:"kernel"`
+	Python       *string     `json:"python_version"`
+	Architecture *string     `json:"architecture"`
+	Processor    *string     `json:"processor"`
+	Git          *kernelGit  `json:"git"`
+	CUDA         *kernelCUDA `json:"cuda"`
+	NumPy        *string     `json:"numpy_version"`
+	Machines     []string    `json:"machines"` // all on which runs were made
+	Commits      []string    `json:"commits"`  // likewise, of which runs were made
+}
+
+type kernelGit struct {
+	Commit *string `json:"commit"`
+	Branch *string `json:"branch"`
+	Dirty  *bool   `json:"dirty"`
+}
+
+type kernelCUDA struct {
+	Available bool    `json:"available"`
+	Version   *string `json:"version,omitempty"`
+	Count     number  `json:"device_count,omitempty"`
+	Device    *string `json:"device_name,omitempty"`
+}
+
+func kernelEnvOf(runs []*schema.Run) kernelEnv {
+	e := kernelEnv{Machines: []string{}, Commits: []string{}}
+	if len(runs) == 0 {
+		return e
+	}
+	for _, r := range runs {
+		e.Machines, e.Commits = with(e.Machines, r.Env.Machine), with(e.Commits, r.Env.GitCommit)
+	}
+	env := &runs[len(runs)-1].Env
+	os := env.OS
+	if os != "" {
+		os = strings.ToUpper(os[:1]) + os[1:]
+	}
+	e.OS, e.OSVersion, e.Kernel, e.Python = optional(os), optional(env.Facts["os.build"]), optional(env.OSKernel), optional(pythonVersion(runs))
+	e.Architecture, e.Processor = optional(env.Facts["cpu.architecture"]), optional(env.CPUModel)
+	for _, name := range []string{"numpy.version", "python.package.numpy"} {
+		if e.NumPy == nil {
+			e.NumPy = optional(env.Facts[name])
+		}
+	}
+	if env.GitCommit != "" {
+		e.Git = &kernelGit{optional(env.GitCommit), optional(env.GitBranch), env.GitDirty}
+	}
+	for _, r := range runs { // the newest that knows a device: a run that did not start may not
+		if gpu := &r.Env; gpu.GPUName != "" || gpu.CUDAVersion != "" {
+			e.CUDA = &kernelCUDA{true, optional(gpu.CUDAVersion), integer(gpu.GPUCount), optional(gpu.GPUName)}
+		}
+	}
+	return e
+}
+
+// pythonVersion is that of the newest run that knows it: a run that was skipped has started none.
+func pythonVersion(runs []*schema.Run) (version string) {
+	for _, r := range runs {
+		if r.Env.PythonVersion != "" {
+			version = r.Env.PythonVersion
+		}
+	}
+	return version
+}

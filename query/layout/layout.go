@@ -1,0 +1,229 @@
+package layout
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/query/files"
+	"github.com/neurolens/neurolens/schema"
+)
+
+// Layout is the name of a layout.
+type Layout string
+
+// The layouts.
+const (
+	Runs     Layout = "runs" // of the NeuroLens bench harness: package report writes it
+	Chapters Layout = "chapters"
+	Kernels  Layout = "kernels"
+	Matrix   Layout = "matrix"
+	Grid     Layout = "grid"
+)
+
+// All are the layouts of this package.
+var All = []Layout{Chapters, Kernels, Matrix, Grid}
+
+// System is what has the layout.
+func (l Layout) System() string {
+	return map[Layout]string{
+		Runs: "NeuroLens bench harness", Chapters: "BenchmarkHarness", Kernels: "QuASIM bench tools", Matrix: "Swift MNIST scripts", Grid: "operation grid",
+	}[l]
+}
+
+// Named is the layout of a name, of those that are known.
+func Named(name string, known []Layout) (Layout, error) {
+	words := make([]string, len(known))
+	for i, l := range known {
+		if words[i] = string(l); words[i] == name {
+			return l, nil
+		}
+	}
+	return "", fmt.Errorf("layout %q: want %s or %s", name, strings.Join(words[:len(words)-1], ", "), words[len(words)-1])
+}
+
+// Folder is where the system that has the layout writes it, from where it is started.
+func (l Layout) Folder() string {
+	switch l {
+	case Runs:
+		return "bench_runs"
+	case Kernels:
+		return "reports"
+	case Matrix:
+		return "benchmarks"
+	}
+	return "."
+}
+
+// Folder gathers runs, and makes the files of a layout of them.
+type Folder struct {
+	Layout Layout
+	// JSON and Markdown are where the two files go that sum all up, in place of their usual names in the folder: of chapters and of
+	// matrix. Empty: the usual ones.
+	JSON, Markdown string
+	SummaryOnly    bool // none but those two, where they are named
+
+	runs, base []schema.Run
+	against    bool
+	artifacts  map[string][]string
+}
+
+// facts are those that layouts show. Others are not kept in memory.
+var facts = []string{
+	"runner.iterations", "runner.warmup", "runner.seed", "runner.file", "runner.object", "os.build", "cpu.architecture", "numpy.version",
+	"python.package.numpy", schema.FactBaseline,
+}
+
+// Add adds a run. Of a session with two sides the runs of base are what the others are compared with.
+func (f *Folder) Add(r schema.Run) {
+	r = slim(r)
+	if r.Side == "base" {
+		f.base, f.against = append(f.base, r), true
+		return
+	}
+	f.runs = append(f.runs, r)
+}
+
+// AddBase adds a run of what is compared with.
+func (f *Folder) AddBase(r schema.Run) { f.base = append(f.base, slim(r)) }
+
+// Against says that there is something to compare with, if only runs that are not there.
+func (f *Folder) Against() { f.against = true }
+
+// Artifacts says which files a run has left in the folder, by their paths in it.
+func (f *Folder) Artifacts(runID string, paths []string) {
+	if f.artifacts == nil {
+		f.artifacts = map[string][]string{}
+	}
+	f.artifacts[runID] = append(f.artifacts[runID], paths...)
+}
+
+// slim is a run without what no layout shows.
+func slim(r schema.Run) schema.Run {
+	kept := map[string]string{}
+	for _, name := range facts {
+		if text := r.Env.Facts[name]; text != "" {
+			kept[name] = text
+		}
+	}
+	r.Env.Facts, r.Env.Missing, r.Ops = kept, nil, nil
+	return r
+}
+
+// file is a file of a folder.
+type file struct {
+	path string // in the folder, or elsewhere where it is absolute
+	text []byte
+}
+
+// Write writes the files into a folder, which is made where it is not there, and says which. Each is replaced as a whole; the
+// one that sums up the others comes last. Files of other runs stay.
+func (f *Folder) Write(dir string) ([]string, error) {
+	slices.SortStableFunc(f.runs, inOrder)
+	slices.SortStableFunc(f.base, inOrder)
+	all, err := f.files()
+	if err != nil {
+		return nil, fmt.Errorf("writing layout %s: %w", f.Layout, err)
+	}
+	var paths []string
+	for _, one := range all {
+		path := one.path
+		if f.SummaryOnly && path != f.JSON && path != f.Markdown {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, filepath.FromSlash(path))
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return paths, fmt.Errorf("making %s: %w", filepath.Dir(path), err)
+		}
+		if err := files.Replace(path, one.text); err != nil {
+			return paths, err
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// inOrder compares runs by when they began; those of which that is not known by their places in the files that they were read from.
+func inOrder(a, b schema.Run) int {
+	place := func(r *schema.Run) int64 {
+		if r.PositionIndex == nil || !r.StartedAt.IsZero() {
+			return 0
+		}
+		return *r.PositionIndex
+	}
+	return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(place(&a), place(&b)), strings.Compare(a.RunID, b.RunID))
+}
+
+func (f *Folder) files() ([]file, error) {
+	switch f.Layout {
+	case Chapters:
+		return f.chapters()
+	case Kernels:
+		return f.kernels()
+	case Matrix:
+		return f.matrix()
+	case Grid:
+		return f.grid()
+	}
+	return nil, fmt.Errorf("%q is no layout", f.Layout)
+}
+
+// measured are the runs that are no pass of a profiler.
+func (f *Folder) measured() []*schema.Run { return measuredOf(f.runs) }
+
+func measuredOf(runs []schema.Run) (all []*schema.Run) {
+	for i := range runs {
+		if runs[i].Purpose != schema.PurposeProfile {
+			all = append(all, &runs[i])
+		}
+	}
+	return all
+}
+
+// named gives each run the first of its names that no other run has, in whatever case of letters: longer ones come later, and the last
+// is of it alone.
+func named(runs []*schema.Run, names func(*schema.Run) []string) map[string]string {
+	chosen := map[string]string{}
+	left := runs
+	for level := 0; len(left) > 0; level++ {
+		of := map[string][]*schema.Run{}
+		for _, r := range left {
+			all := names(r)
+			key := strings.ToLower(all[min(level, len(all)-1)])
+			of[key] = append(of[key], r)
+		}
+		taken := map[string]bool{}
+		for _, name := range chosen {
+			taken[strings.ToLower(name)] = true
+		}
+		left = nil
+		for _, key := range slices.Sorted(maps.Keys(of)) {
+			all := names(of[key][0])
+			if last := level >= len(all)-1; len(of[key]) > 1 && !last || taken[key] && !last {
+				left = append(left, of[key]...)
+				continue
+			}
+			for _, r := range of[key] {
+				all := names(r)
+				chosen[r.RunID] = all[min(level, len(all)-1)]
+			}
+		}
+	}
+	return chosen
+}
+
+// shortPoint and shortRun are as much of an id as tells it from others here.
+func shortPoint(r *schema.Run) string { return r.PointID[:min(8, len(r.PointID))] }
+func shortRun(r *schema.Run) string   { return r.RunID[max(0, len(r.RunID)-8):] }
+
+// document prints a file of JSON.
+func document(path string, v any) (file, error) {
+	text, err := files.JSON(v)
+	return file{path, text}, err
+}

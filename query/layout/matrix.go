@@ -1,0 +1,164 @@
+package layout
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// matrixFile is the file of one run.
+type matrixFile struct {
+	Executable string        `json:"executable"`
+	Model      *string       `json:"model"`
+	Backend    *string       `json:"backend"`
+	Timestamp  *string       `json:"timestamp"`
+	Config     ordered       `json:"config"`
+	Metrics    matrixMetrics `json:"metrics"`
+	Compiled   bool          `json:"compiled,omitempty"`
+	Own        *own          `json:"neurolens"`
+
+	run *schema.Run
+}
+
+type matrixMetrics struct {
+	Time     number `json:"training_time_seconds"`
+	Memory   number `json:"peak_memory_mb"` // MiB
+	Accuracy number `json:"test_accuracy_percent"`
+}
+
+// matrixConfig are the members of a configuration that the scripts write, in their order.
+var matrixConfig = []string{"epochs", "batch_size", "hidden_size", "seed"}
+
+// ordered is a map of which some members come first.
+type ordered struct {
+	first []string
+	all   map[string]json.RawMessage
+}
+
+// MarshalJSON prints those that come first in their order, then the others by name.
+func (o ordered) MarshalJSON() ([]byte, error) {
+	names := slices.DeleteFunc(slices.Clone(o.first), func(name string) bool { return o.all[name] == nil })
+	for _, name := range slices.Sorted(maps.Keys(o.all)) {
+		if !slices.Contains(o.first, name) {
+			names = append(names, name)
+		}
+	}
+	text := []byte{'{'}
+	for i, name := range names {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		key, err := json.Marshal(name)
+		if err != nil {
+			return nil, err
+		}
+		text = append(append(append(text, key...), ':'), o.all[name]...)
+	}
+	return append(text, '}'), nil
+}
+
+// matrixTime is the metric that is the training time: what a sweep calls so, else the time that the CPUs were busy, which is what
+// the scripts mean by it.
+func matrixTime(r *schema.Run) (seconds number, metrics string) {
+	if m := metricOf(r, "training_time", "ns"); m != nil {
+		return in(middle(m), "s"), "training_time"
+	}
+	user, system := middle(metricOf(r, "cpu_user", "ns")), middle(metricOf(r, "cpu_system", "ns"))
+	if user == nil || system == nil {
+		return "", ""
+	}
+	return in(new(*user+*system), "s"), "cpu_user + cpu_system"
+}
+
+func matrixFileOf(r *schema.Run, began map[string]time.Time) *matrixFile {
+	m := &matrixFile{
+		Executable: r.Benchmark, Model: optional(r.Model), Backend: optional(r.Backend), Timestamp: optional(stamp(r, began)),
+		Config: ordered{matrixConfig, axes(r, "model", "compiled")}, Own: ownOf(r), run: r, Compiled: r.Params["compiled"] == "true",
+	}
+	if text := r.Params["compiled"]; text != "" && text != "true" {
+		m.Config.all["compiled"] = jsonValue(text)
+	}
+	if seed := setting(r, "seed"); seed != "" && m.Config.all["seed"] == nil {
+		m.Config.all["seed"] = jsonValue(seed)
+	}
+	var of string
+	m.Metrics.Time, of = matrixTime(r)
+	if of != "" && of != "training_time" {
+		m.Own.Metrics = map[string]string{"training_time_seconds": of}
+	}
+	m.Own.rest(r, "training_time", "peak_memory", "accuracy")
+	m.Metrics.Memory = in(middle(metricOf(r, "peak_memory", "B")), "MiB")
+	m.Metrics.Accuracy = in(middle(metricOf(r, "accuracy", "ratio")), "%")
+	return m
+}
+
+// stamp is when the session of a run began, in the form of the scripts; they write local time, this is UTC.
+func stamp(r *schema.Run, began map[string]time.Time) string {
+	at := began[r.SessionID]
+	if at.IsZero() {
+		return ""
+	}
+	return at.UTC().Format("20060102_150405")
+}
+
+// sessionStarts is when the first run of each session began.
+func sessionStarts(runs []*schema.Run) map[string]time.Time {
+	began := map[string]time.Time{}
+	for _, r := range runs {
+		if at := began[r.SessionID]; !r.StartedAt.IsZero() && (at.IsZero() || r.StartedAt.Before(at)) {
+			began[r.SessionID] = r.StartedAt
+		}
+	}
+	return began
+}
+
+// matrixNames are the names that the file of a run may have: of the fields that are there, as the scripts name them.
+func matrixNames(r *schema.Run, began map[string]time.Time) []string {
+	executable := strings.ToLower(r.Benchmark)
+	if short := strings.TrimPrefix(executable, "mnist"); short != "" {
+		executable = short // classic_cpu_h512_... of MNISTClassic
+	}
+	name := fileName(executable)
+	if r.Backend != "" {
+		name += "_" + fileName(r.Backend)
+	}
+	if hidden := r.Params["hidden_size"]; hidden != "" {
+		name += "_h" + fileName(hidden)
+	}
+	ending := ""
+	if at := stamp(r, began); at != "" {
+		ending = "_" + at
+	}
+	point := name + "_" + shortPoint(r)
+	return []string{name + ending, point + ending, point + "_" + shortRun(r) + ending, point + "_" + r.RunID + ending}
+}
+
+// matrix makes the files of the Swift MNIST scripts.
+func (f *Folder) matrix() ([]file, error) {
+	runs := f.measured()
+	began := sessionStarts(runs)
+	names := named(runs, func(r *schema.Run) []string { return matrixNames(r, began) })
+	results := make([]*matrixFile, len(runs))
+	var all []file
+	for i, r := range runs {
+		results[i] = matrixFileOf(r, began)
+		one, err := document(names[r.RunID]+".json", results[i])
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	slices.SortStableFunc(results, func(a, b *matrixFile) int {
+		return cmp.Or(cmp.Compare(a.run.Model, b.run.Model), cmp.Compare(a.run.Backend, b.run.Backend),
+			cmp.Compare(names[a.run.RunID], names[b.run.RunID]))
+	})
+	report := matrixReportOf(results)
+	all = append(all, file{cmp.Or(f.Markdown, "report.md"), report.markdown(results)})
+	one, err := document(cmp.Or(f.JSON, "report.json"), report)
+	return append(all, one), err
+}

@@ -1,0 +1,229 @@
+package layout_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/neurolens/neurolens/ingest/foreign"
+	"github.com/neurolens/neurolens/query/layout"
+	"github.com/neurolens/neurolens/schema"
+	"github.com/neurolens/neurolens/schema/jsontext"
+)
+
+// TestNames: no two runs share a file, in whatever case of letters, and no name leads elsewhere.
+func TestNames(t *testing.T) {
+	var m maker
+	var runs []schema.Run
+	for _, name := range []string{"a", "A", "a_cpu", "../../etc/passwd", "a/b", "a_b", ".hidden", "", "ü", "é", strings.Repeat("long", 80)} {
+		for range 2 {
+			runs = append(runs, m.run([]int64{1}, func(r *schema.Run) { r.Benchmark, r.Backend = name, "cpu" }))
+		}
+	}
+	for _, l := range []layout.Layout{layout.Kernels, layout.Matrix} {
+		around := t.TempDir()
+		write(t, l, filepath.Join(around, "dir"), runs...)
+		seen := map[string]bool{}
+		files := 0
+		for name := range texts(t, around) {
+			if !strings.HasPrefix(name, "dir/") || seen[strings.ToLower(name)] || strings.Contains(name, "/.") {
+				t.Errorf("%s: a file is called %s", l, name)
+			}
+			seen[strings.ToLower(name)] = true
+			if in := strings.Contains(name, "kernels/") || strings.Contains(name, "20260302"); in {
+				files++
+			}
+		}
+		if files != len(runs) {
+			t.Errorf("%s: %d files of %d runs", l, files, len(runs))
+		}
+	}
+}
+
+// FuzzNumbers: a time that is written in ms is the same number of ns when it is read again.
+func FuzzNumbers(f *testing.F) {
+	for _, v := range []float64{0, 1, 1.5, 12345678901, 1e-9, 44498574.000044755, math.MaxInt64, 1e300, 3e-300, 0.1} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v float64) {
+		if math.IsNaN(v) || math.IsInf(v, 0) || v < 0 || v != 0 && v < 1e-290 {
+			t.Skip()
+		}
+		m := maker{}
+		r := m.run(nil, func(r *schema.Run) {
+			r.Metrics = []schema.Metric{{Name: "latency", Unit: "ns", Reals: []float64{v, v}}}
+		})
+		dir := t.TempDir()
+		write(t, layout.Grid, dir, r)
+		var rows []struct {
+			Own struct {
+				Raw jsontext.Value `json:"raw_times_ms"`
+			} `json:"neurolens"`
+		}
+		if err := foreign.Decode([]byte(texts(t, dir)["benchmark_results.json"]), &rows); err != nil {
+			t.Fatal(err)
+		}
+		series, err := foreign.ReadSeries(rows[0].Own.Raw, "ms")
+		if err != nil {
+			t.Fatalf("%v: %v", v, err)
+		}
+		metric := series.Metric("latency", "")
+		if got := metric.Values(); len(got) != 2 || got[0] != v {
+			t.Errorf("%v became %v", v, got)
+		}
+	})
+}
+
+// TestHonest: what failed has no number anywhere, and what is slower is said to be.
+func TestHonest(t *testing.T) {
+	var m maker
+	zeros := func(variant string, status schema.Status) schema.Run {
+		return m.run([]int64{5}, func(r *schema.Run) {
+			r.Benchmark, r.Variant, r.Backend = "ch1/x", variant, "cpu"
+			r.Metrics = append(r.Metrics, single("peak_memory", "B", 77<<20), single("accuracy", "ratio", .77), single("device_memory_peak", "B", 77<<20),
+				single("training_time", "ns", 77e9), single("rmse", "", 77), single("bandwidth", "B/s", 77<<30), single("gpu_efficiency", "ratio", .77))
+			if status != schema.StatusOK {
+				failed(r, status, "check", "wrong")
+			}
+		})
+	}
+	for _, status := range schema.Statuses {
+		if status == schema.StatusOK {
+			continue
+		}
+		for _, l := range layout.All {
+			dir := t.TempDir()
+			write(t, l, dir, zeros("baseline", status), zeros("fast", status))
+			for name, text := range texts(t, dir) {
+				if strings.Contains(text, "77") {
+					t.Errorf("%s, %s: %s shows what a run measured that is not ok:\n%s", l, status, name, text)
+				}
+			}
+			valid(t, dir, l)
+		}
+	}
+	dir := t.TempDir()
+	write(t, layout.Chapters, dir, zeros("baseline", schema.StatusOK), m.run([]int64{500}, func(r *schema.Run) {
+		r.Benchmark, r.Variant, r.Backend = "ch1/x", "slow", "cpu"
+	}))
+	var suite struct {
+		Results []struct {
+			Summary map[string]any `json:"summary"`
+		} `json:"results"`
+	}
+	if err := json.Unmarshal([]byte(texts(t, dir)["benchmark_test_results.json"]), &suite); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{"min_speedup": .01, "max_speedup": .01, "average_speedup": .01, "slower": 1., "successful": 1., "total_speedups": 1.} {
+		if got := suite.Results[0].Summary[name]; got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestFullDisk: wherever the space ends, each file that was there is whole, as it was or as it will be, and nothing half lies about.
+func TestFullDisk(t *testing.T) {
+	for l, runs := range selections() {
+		dir, after := t.TempDir(), t.TempDir()
+		old := slices.Clone(runs)
+		for i := range old {
+			old[i].Suite = "before"
+		}
+		write(t, l, dir, old...)
+		write(t, l, after, runs...)
+		before, whole := texts(t, dir), texts(t, after)
+		failures := 0
+		for size := 0; size < 60_000; size = size*3/2 + 150 {
+			said := writeLimited(t, l, dir, size)
+			if said == "" {
+				break
+			}
+			failures++
+			if !strings.Contains(said, "writing "+dir) || !strings.Contains(said, syscall.EFBIG.Error()) {
+				t.Errorf("%s at %d B: %s", l, size, said)
+			}
+			now := texts(t, dir)
+			if len(now) != len(before) {
+				t.Errorf("%s at %d B: %d files, before there were %d", l, size, len(now), len(before))
+			}
+			for name, text := range now {
+				if text != before[name] && text != whole[name] {
+					t.Errorf("%s at %d B: %s is half", l, size, name)
+				}
+			}
+		}
+		if failures < 3 {
+			t.Errorf("%s failed %d times: the test says little", l, failures)
+		}
+		for name, text := range texts(t, dir) {
+			if text != whole[name] {
+				t.Errorf("%s: %s is not what was to be written", l, name)
+			}
+		}
+	}
+}
+
+// writeLimited writes the runs of a layout in a process of its own in which every write fails, part done, that goes beyond size bytes of a
+// file. It gives the error; empty: there was none.
+func writeLimited(t *testing.T, l layout.Layout, dir string, size int) string {
+	t.Helper()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestWriteLimited$")
+	cmd.Env = append(os.Environ(), "LAYOUT_LIMIT="+strconv.Itoa(size), "LAYOUT="+string(l), "LAYOUT_DIR="+dir)
+	out, err := cmd.Output()
+	said, found := "", false
+	for line := range strings.Lines(string(out)) {
+		if text, ok := strings.CutPrefix(line, "said: "); ok {
+			said, found = strings.TrimSpace(text), true
+		}
+	}
+	if err != nil || !found {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return said
+}
+
+// TestWriteLimited is the process of writeLimited.
+func TestWriteLimited(t *testing.T) {
+	size, err := strconv.ParseUint(os.Getenv("LAYOUT_LIMIT"), 10, 64)
+	if err != nil {
+		t.Skip("this is a part of TestFullDisk")
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	l := layout.Layout(os.Getenv("LAYOUT"))
+	f := folderOf(l, selections()[l]...)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: size}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(os.Getenv("LAYOUT_DIR"))
+	if err == nil {
+		err = errors.New("")
+	}
+	fmt.Println("said:", err) // a pipe has no such limit
+}
+
+// TestUnwritable: what stands in the way is named.
+func TestUnwritable(t *testing.T) {
+	taken := filepath.Join(t.TempDir(), "taken")
+	if err := os.WriteFile(taken, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := folderOf(layout.Grid, selections()[layout.Grid]...).Write(taken); err == nil || !strings.Contains(err.Error(), taken) {
+		t.Errorf("a file in place of the folder: %v", err)
+	}
+	if _, err := folderOf("lines").Write(t.TempDir()); err == nil || !strings.Contains(err.Error(), `"lines" is no layout`) {
+		t.Errorf("a layout that is none: %v", err)
+	}
+	if _, err := layout.Named("lines", layout.All); err == nil || err.Error() != `layout "lines": want chapters, kernels, matrix or grid` {
+		t.Errorf("the name of a layout that is none: %v", err)
+	}
+}

@@ -1,0 +1,154 @@
+package layout
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// own is the member neurolens of a result: what the other members do not say, or say in another way.
+type own struct {
+	RunID     string  `json:"run_id"`
+	PointID   string  `json:"point_id"`
+	Purpose   string  `json:"purpose"`
+	StartedAt *string `json:"started_at"` // RFC 3339, UTC
+	Status    string  `json:"status"`
+	Stage     string  `json:"stage,omitempty"`
+	ErrorKind string  `json:"error_kind,omitempty"`
+	Error     string  `json:"error,omitempty"`
+	Suite     string  `json:"suite,omitempty"`
+	Point     point   `json:"point"`
+	Clock     string  `json:"clock,omitempty"` // of the times
+	Level     string  `json:"level,omitempty"` // of the times
+	// Metrics names, by member, the metric that stands there, where it is not the one that the system measures.
+	Metrics    map[string]string `json:"metrics,omitempty"`
+	RawTimesMS []number          `json:"raw_times_ms,omitempty"` // where the system has no member for them
+	Primary    string            `json:"primary,omitempty"`      // the metric that the run is about
+	Values     []ownValue        `json:"values,omitempty"`       // of metrics that no member shows
+}
+
+// ownValue is what a run has of a metric: its median or, where that is not known, its mean.
+type ownValue struct {
+	Metric string `json:"metric"`
+	Unit   string `json:"unit"` // stored
+	Better string `json:"better,omitempty"`
+	Clock  string `json:"clock,omitempty"`
+	Level  string `json:"level,omitempty"`
+	N      *int64 `json:"n,omitempty"`    // samples
+	Mean   bool   `json:"mean,omitempty"` // the value is the mean: no median is known
+	Value  number `json:"value"`
+}
+
+// point is what a run is of: all axes, in canonical text.
+type point struct {
+	Benchmark string            `json:"benchmark"`
+	Variant   string            `json:"variant,omitempty"`
+	Backend   string            `json:"backend,omitempty"`
+	Model     string            `json:"model,omitempty"`
+	Precision string            `json:"precision,omitempty"`
+	BatchSize *int64            `json:"batch_size,omitempty"`
+	SeqLen    *int64            `json:"seq_len,omitempty"`
+	Params    map[string]string `json:"params,omitempty"`
+}
+
+// ownOf is that of a run.
+func ownOf(r *schema.Run) *own {
+	o := &own{
+		RunID: r.RunID, PointID: r.PointID, Purpose: string(r.Purpose), Suite: r.Suite,
+		Status: string(r.Status), Stage: string(r.Stage), ErrorKind: r.ErrorKind, Error: r.Error,
+		Point: point{
+			Benchmark: r.Benchmark, Variant: r.Variant, Backend: r.Backend, Model: r.Model, Precision: r.Precision,
+			BatchSize: r.BatchSize, SeqLen: r.SeqLen, Params: r.Params,
+		},
+	}
+	if !r.StartedAt.IsZero() {
+		o.StartedAt = new(r.StartedAt.UTC().Format(time.RFC3339Nano))
+	}
+	return o
+}
+
+// shows notes which metric a member shows, and for the time how it was measured.
+func (o *own) shows(member string, m *schema.Metric, usual string) {
+	if m == nil || m.Name == usual {
+		return
+	}
+	if o.Metrics == nil {
+		o.Metrics = map[string]string{}
+	}
+	o.Metrics[member] = m.Name
+}
+
+// rest notes what an ok run has of metrics that no member shows.
+func (o *own) rest(r *schema.Run, shown ...string) {
+	if r.Status != schema.StatusOK {
+		return
+	}
+	o.Primary = r.Primary
+	for i := range r.Metrics {
+		m := &r.Metrics[i]
+		if v := in(middle(m), ""); v != "" && !slices.Contains(shown, m.Name) {
+			o.Values = append(o.Values, ownValue{m.Name, m.Unit, string(m.Better), m.Clock, string(m.Level), m.Summary.N, m.Summary.P50 == nil, v})
+		}
+	}
+}
+
+// timed notes how the times were measured, and with samples what they were where the layout has no member for them.
+func (o *own) timed(member string, m *schema.Metric, samples bool) {
+	if m == nil {
+		return
+	}
+	o.Clock, o.Level = m.Clock, string(m.Level)
+	o.shows(member, m, schema.PrimaryMetric)
+	if samples {
+		o.RawTimesMS = times(m)
+	}
+}
+
+// axes are the axes of a point but for those in without, by name, as JSON values.
+func axes(r *schema.Run, without ...string) map[string]json.RawMessage {
+	all := map[string]json.RawMessage{}
+	put := func(name, text string) {
+		if text != "" && !slices.Contains(without, name) {
+			all[name] = jsonValue(text)
+		}
+	}
+	put("variant", r.Variant)
+	put("model", r.Model)
+	put("precision", r.Precision)
+	if r.BatchSize != nil {
+		put("batch_size", strconv.FormatInt(*r.BatchSize, 10))
+	}
+	if r.SeqLen != nil {
+		put("seq_len", strconv.FormatInt(*r.SeqLen, 10))
+	}
+	for name, text := range r.Params {
+		put(name, text)
+	}
+	return all
+}
+
+// jsonValue is the value that a canonical text stands for: a number, true, false, a list or a map, else the text itself.
+func jsonValue(text string) json.RawMessage {
+	if canonical, err := schema.CanonicalValue([]byte(text)); err == nil && canonical == text && text != "null" {
+		return json.RawMessage(text)
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil { // no text is refused
+		return nil
+	}
+	return quoted
+}
+
+// described is a map of axes for people: hidden_size=512 seed=42.
+func described(all map[string]json.RawMessage) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		words = append(words, name+"="+strings.Trim(string(all[name]), `"`))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,160 @@
+package layout
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// The thresholds of the QuASIM bench tools: a regression is a p50 that is more than a tenth longer, or an error against the reference
+// that has grown by more than this.
+const (
+	slower = .10
+	drift  = 1e-3
+)
+
+// kernelPoint is what was measured of a point: medians over its ok runs.
+type kernelPoint struct {
+	run    *schema.Run // one of them
+	p50    *float64    // ms
+	errors map[string]*float64
+}
+
+// errorMetrics are the errors against a reference, and how the reports call them.
+var errorMetrics = []string{"rmse", "max_error", "relative_error"}
+
+func kernelPoints(runs []*schema.Run) (order []string, points map[string]*kernelPoint) {
+	values := map[string]map[string][]float64{}
+	points = map[string]*kernelPoint{}
+	for _, r := range runs {
+		p := points[r.PointID]
+		if p == nil {
+			p = &kernelPoint{run: r, errors: map[string]*float64{}}
+			order, points[r.PointID], values[r.PointID] = append(order, r.PointID), p, map[string][]float64{}
+		}
+		if v := scaled(middle(timeOf(r)), "ms"); v != nil {
+			values[r.PointID]["p50"] = append(values[r.PointID]["p50"], *v)
+		}
+		for _, name := range errorMetrics {
+			if m := r.Metric(name); m != nil && r.Status == schema.StatusOK && middle(m) != nil {
+				values[r.PointID][name] = append(values[r.PointID][name], *middle(m))
+			}
+		}
+	}
+	for id, p := range points {
+		p.p50 = median(values[id]["p50"])
+		for _, name := range errorMetrics {
+			p.errors[name] = median(values[id][name])
+		}
+	}
+	return order, points
+}
+
+// median is that of values; nil of none.
+func median(values []float64) *float64 {
+	if len(values) == 0 {
+		return nil
+	}
+	slices.Sort(values)
+	return new((values[(len(values)-1)/2] + values[len(values)/2]) / 2)
+}
+
+// regressions is regressions.md: points of both by the rules of the tools, and what could not be compared. Points match where all of
+// their axes do, not by the name of the kernel alone.
+func regressions(base, head []*schema.Run) []byte {
+	var p page
+	p.line("# Regression Report\n")
+	order, now := kernelPoints(head)
+	baseOrder, before := kernelPoints(base)
+	names := pointNames(now)
+	var found, better, apart []string
+	for _, id := range order {
+		b, h := before[id], now[id]
+		switch {
+		case b == nil:
+			apart = append(apart, "- **"+names[id]+"**: new, the baseline does not have it")
+			continue
+		case b.p50 == nil || h.p50 == nil || *b.p50 <= 0:
+			apart = append(apart, "- **"+names[id]+"**: no time on "+missingSide(b.p50, h.p50))
+		default:
+			change := *h.p50 / *b.p50 - 1
+			switch text := "(" + figure(b.p50, 3) + " ms → " + figure(h.p50, 3) + " ms)"; {
+			case change > slower:
+				found = append(found, "- **"+names[id]+"**: Latency increased by "+figure(new(100*change), 1)+"% "+text)
+			case -change > slower:
+				better = append(better, "- **"+names[id]+"**: Latency decreased by "+figure(new(-100*change), 1)+"% "+text)
+			}
+		}
+		found = append(found, drifted(names[id], b, h)...)
+	}
+	baseNames := pointNames(before)
+	for _, id := range baseOrder {
+		if now[id] == nil {
+			apart = append(apart, "- **"+baseNames[id]+"**: missing, only the baseline has it")
+		}
+	}
+	if len(found) > 0 {
+		p.line("## Detected Regressions\n\n%s", strings.Join(found, "\n"))
+	} else {
+		p.line("No regressions detected. ✅")
+	}
+	section(&p, "Improvements", better)
+	section(&p, "Not Compared", apart)
+	p.line("\n%d of %d points of the baseline were compared, by the rules of these tools: p50 by more than 10 %%, an error by more than 0.001."+
+		" They know no noise; `neurolens compare` tells noise from change.", len(baseOrder)-countMissing(apart), len(baseOrder))
+	return []byte(p.String())
+}
+
+func section(p *page, title string, lines []string) {
+	if len(lines) > 0 {
+		p.line("\n## %s\n\n%s", title, strings.Join(lines, "\n"))
+	}
+}
+
+func countMissing(lines []string) (n int) {
+	for _, line := range lines {
+		if !strings.HasSuffix(line, "the baseline does not have it") {
+			n++
+		}
+	}
+	return n
+}
+
+func missingSide(base, head *float64) string {
+	switch {
+	case base == nil && head == nil:
+		return "either side"
+	case head == nil:
+		return "the new side"
+	}
+	return "the baseline"
+}
+
+// drifted says which errors have grown.
+func drifted(name string, base, head *kernelPoint) (lines []string) {
+	for _, metric := range errorMetrics {
+		b, h := base.errors[metric], head.errors[metric]
+		if b != nil && h != nil && *h-*b > drift && !math.IsInf(*h-*b, 0) {
+			lines = append(lines, "- **"+name+"**: Accuracy drift of "+metric+" by "+string(real(*h-*b))+" ("+string(real(*b))+" → "+string(real(*h))+")")
+		}
+	}
+	return lines
+}
+
+// pointNames are the kernels and, of those that have several points, their axes.
+func pointNames(points map[string]*kernelPoint) map[string]string {
+	count, names := map[string]int{}, map[string]string{}
+	for _, p := range points {
+		count[p.run.Benchmark]++
+	}
+	for id, p := range points {
+		names[id] = oneLine(p.run.Benchmark)
+		if count[p.run.Benchmark] > 1 {
+			names[id] = oneLine(cmp.Or(label(p.run), p.run.Benchmark))
+		}
+	}
+	return names
+}

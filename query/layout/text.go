@@ -1,0 +1,62 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// page is a Markdown document that is being written.
+type page struct{ strings.Builder }
+
+func (p *page) line(format string, args ...any) { fmt.Fprintf(p, format+"\n", args...) }
+
+// header begins a table. The columns are padded as the system pads them: not at all.
+func (p *page) header(columns ...string) {
+	p.row(columns...)
+	p.line("|%s", strings.Repeat(" --- |", len(columns)))
+}
+
+func (p *page) row(cells ...string) {
+	for i, cell := range cells {
+		cells[i] = cellText(cell)
+	}
+	p.line("| %s |", strings.Join(cells, " | "))
+}
+
+// cellText is a text as a cell of a table: in one line, and no column more.
+func cellText(text string) string {
+	return strings.ReplaceAll(oneLine(text), "|", `\|`)
+}
+
+// oneLine is a text without what would end its line, mark it up or steer a terminal.
+func oneLine(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) && !unicode.IsSpace(c) {
+			return unicode.ReplacementChar
+		}
+		return c
+	}, text)
+	text = strings.Join(strings.Fields(text), " ")
+	return strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(text)
+}
+
+func (p *page) file(path string) file { return file{path, []byte(p.String())} }
+
+// notOK lists the runs that are not ok, each with its reason, under a heading.
+func (p *page) notOK(runs []*schema.Run, label func(*schema.Run) string) {
+	first := true
+	for _, r := range runs {
+		if r.Status == schema.StatusOK {
+			continue
+		}
+		if first {
+			p.line("\n## Runs That Are Not OK\n")
+			p.header("Run", "What", "Status", "Reason")
+		}
+		first = false
+		p.row(shortRun(r), label(r), string(r.Status), why(r))
+	}
+}

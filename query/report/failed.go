@@ -1,0 +1,78 @@
+package report
+
+import (
+	"maps"
+	"time"
+
+	"github.com/neurolens/neurolens/schema"
+)
+
+// failedDocument is the document of a run that is not ok. The schema of the harness has none: this is a form of our own, beside it, with
+// the members of a run document that such a run has. What is not known is null.
+type failedDocument struct {
+	CreatedAt *string        `json:"created_at"` // when the run began, RFC 3339, UTC
+	Error     failure        `json:"error"`
+	Meta      failedMeta     `json:"meta"`
+	Model     failedModel    `json:"model"`
+	RunID     string         `json:"run_id"` // a UUID
+	Software  failedSoftware `json:"software"`
+	Status    string         `json:"status"`
+}
+
+type failure struct {
+	ExitCode *int64  `json:"exit_code"`
+	Kind     *string `json:"kind"`
+	Message  *string `json:"message"`
+	Signal   *string `json:"signal"`
+	Stage    *string `json:"stage"`
+}
+
+type failedMeta struct {
+	Config failedConfig      `json:"config"`
+	Env    environment       `json:"env"`
+	Tags   map[string]string `json:"tags"`
+}
+
+type failedConfig struct {
+	Backend        *string `json:"backend"`
+	BatchSize      *int64  `json:"batch_size"`
+	Precision      *string `json:"precision"`
+	Repeat         *int64  `json:"repeat"` // from 0
+	SequenceLength *int64  `json:"sequence_length"`
+}
+
+type failedModel struct {
+	Name string `json:"name"`
+}
+
+type failedSoftware struct {
+	Backend   *string `json:"backend"`
+	Precision *string `json:"precision"`
+	Version   string  `json:"version"`
+}
+
+func newFailedDocument(run *schema.Run, id schema.ULID) *failedDocument {
+	backend, precision := optional(run.Backend), optional(precision(run))
+	d := &failedDocument{
+		RunID: uuid(id), Status: string(run.Status),
+		Error: failure{run.ExitCode, optional(run.ErrorKind), optional(run.Error), optional(run.Signal), optional(string(run.Stage))},
+		Meta: failedMeta{
+			Config: failedConfig{backend, batchSize(run), precision, run.RepeatIndex, seqLen(run)}, Env: environmentOf(run.Env), Tags: map[string]string{},
+		},
+		Model: failedModel{nameOf(run)}, Software: failedSoftware{backend, precision, orUnknown(run.BackendVersion)},
+	}
+	if !run.StartedAt.IsZero() {
+		d.CreatedAt = new(run.StartedAt.UTC().Format(time.RFC3339Nano))
+	}
+	maps.Copy(d.Meta.Tags, run.Tags)
+	d.Meta.Tags["neurolens.run_id"] = id.String()
+	return d
+}
+
+// optional is a text that is null where it is not known.
+func optional(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
