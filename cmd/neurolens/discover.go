@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -52,6 +53,8 @@ func runDiscover(a *app, dir, rule string, s screens.Search) error {
 	} else if rule != "" {
 		return usageErrorf("discover: --rule %q: want pairs or kernels", rule)
 	}
+	debug.SetGCPercent(800) // names of many files are a heap that doubles many times
+	debug.SetMemoryLimit(compareMemory)
 	tree, err := discover.Tree(dir)
 	if err != nil {
 		return usageErrorf("discover: %w", err)

@@ -25,7 +25,7 @@ func Tree(dir string) (fs.FS, error) {
 // All finds by several rules in several folders: without any, in those of each rule, as far as they are there. A file that
 // several rules take is of the first. A file is Left where every rule that saw it left it.
 func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
-	m := merging{owned: map[string]bool{}, reasons: map[string][]string{}, near: map[string]bool{}}
+	m := merging{owned: map[string]bool{}}
 	for _, rule := range rules {
 		in := folders
 		if len(in) == 0 {
@@ -42,23 +42,34 @@ func All(tree fs.FS, rules []Rule, folders []string) (*Found, error) {
 			if err != nil {
 				return nil, err
 			}
-			m.add(found, rule.Name, len(rules) > 1)
+			if len(rules) > 1 {
+				found.nameRule(rule.Name)
+			}
+			m.add(found)
 		}
 	}
-	return m.found(), nil
+	return m.done(), nil
+}
+
+// nameRule has each reason say whose it is.
+func (f *Found) nameRule(rule string) {
+	var last, named string // most files are left for the same reason
+	for i, l := range f.Left {
+		if l.Reason != last || named == "" {
+			last, named = l.Reason, rule+": "+l.Reason
+		}
+		f.Left[i].Reason = named
+	}
 }
 
 // merging is what was found so far, of several searches.
 type merging struct {
-	benchmarks []Benchmark
-	tools      []Tool
-	owned      map[string]bool // files that are of a benchmark
-	reasons    map[string][]string
-	near       map[string]bool
+	Found
+	owned map[string]bool // files that are of a benchmark
 }
 
-// add takes in what a rule has found.
-func (m *merging) add(f *Found, rule string, several bool) {
+// add takes in what one search has found.
+func (m *merging) add(f *Found) {
 	for _, b := range f.Benchmarks {
 		if slices.ContainsFunc(b.Variants, func(v Variant) bool { return m.owned[v.File] }) {
 			continue // another rule has it, or this one looked into the folder before
@@ -69,44 +80,61 @@ func (m *merging) add(f *Found, rule string, several bool) {
 		if b.Config != "" {
 			m.owned[b.Config] = true
 		}
-		m.benchmarks = append(m.benchmarks, b)
+		m.Benchmarks = append(m.Benchmarks, b)
 	}
-	for _, l := range f.Left {
-		m.near[l.File] = m.near[l.File] || l.Near
-		if several {
-			l.Reason = rule + ": " + l.Reason
-		}
-		if !slices.Contains(m.reasons[l.File], l.Reason) {
-			m.reasons[l.File] = append(m.reasons[l.File], l.Reason)
-		}
-	}
+	m.Left = joined(m.Left, f.Left)
 	for _, t := range f.Tools {
 		same := func(other Tool) bool {
 			return other.Name == t.Name && other.Dir == t.Dir && slices.Equal(other.Command, t.Command)
 		}
-		if !slices.ContainsFunc(m.tools, same) {
-			m.tools = append(m.tools, t)
+		if !slices.ContainsFunc(m.Tools, same) {
+			m.Tools = append(m.Tools, t)
 		}
 	}
 }
 
-func (m *merging) found() *Found {
-	f := &Found{Benchmarks: m.benchmarks, Tools: m.tools}
-	for file, reasons := range m.reasons {
-		if !m.owned[file] {
-			f.Left = append(f.Left, Left{file, strings.Join(reasons, "; "), m.near[file]})
+// joined are the files of two lists, both in order, each file once.
+func joined(a, b []Left) []Left {
+	if len(a) == 0 || len(b) == 0 {
+		return append(a, b...)
+	}
+	all := make([]Left, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch order := compareWalked(a[0].File, b[0].File); {
+		case order < 0:
+			all, a = append(all, a[0]), a[1:]
+		case order > 0:
+			all, b = append(all, b[0]), b[1:]
+		default:
+			both := a[0]
+			both.Near = both.Near || b[0].Near
+			if !strings.Contains(both.Reason, b[0].Reason) {
+				both.Reason += "; " + b[0].Reason
+			}
+			all, a, b = append(all, both), a[1:], b[1:]
 		}
 	}
-	f.tellApart()
-	f.sort()
-	return f
+	return append(append(all, a...), b...)
 }
 
-func (f *Found) sort() {
+func (m *merging) done() *Found {
+	left := slices.DeleteFunc(m.Left, func(l Left) bool { return m.owned[l.File] })
+	m.Left = nil
+	m.tellApart()
+	m.sort()
+	m.Left = joined(left, m.Left)
+	return &m.Found
+}
+
+func (f *Found) sortBenchmarks() {
 	slices.SortFunc(f.Benchmarks, func(a, b Benchmark) int {
 		return cmp.Or(comparePaths(a.Name, b.Name), comparePaths(a.Variants[0].File, b.Variants[0].File))
 	})
-	slices.SortFunc(f.Left, func(a, b Left) int { return comparePaths(a.File, b.File) })
+}
+
+func (f *Found) sort() {
+	f.sortBenchmarks()
+	slices.SortFunc(f.Left, func(a, b Left) int { return compareWalked(a.File, b.File) })
 	slices.SortFunc(f.Tools, func(a, b Tool) int {
 		return cmp.Or(comparePaths(a.Dir, b.Dir), strings.Compare(a.Name, b.Name), slices.Compare(a.Command, b.Command))
 	})

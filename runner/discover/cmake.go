@@ -33,7 +33,7 @@ func (s *search) googleBenchmark() {
 	}
 	known := map[string]bool{} // projects with a program
 	for _, file := range s.tools.cmake {
-		text, err := readText(s.tree, file)
+		text, err := readText(s.tree, file, &s.buffer)
 		if err != nil {
 			continue
 		}
@@ -54,7 +54,7 @@ func (s *search) googleBenchmark() {
 		if top := topOf(dir, built); built[dir] && known[top] {
 			continue
 		}
-		text, err := readText(s.tree, file)
+		text, err := readText(s.tree, file, &s.buffer)
 		if err != nil || !gbenchHeader.MatchString(text) || !gbenchMacro.MatchString(text) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -9,8 +10,8 @@ import (
 	"strings"
 )
 
-// Found is what is in a folder. Everything stands in an order that does not change, with numbers in names by their value: ch2
-// before ch10.
+// Found is what is in a folder. The order is always the same: benchmarks by their names, with numbers by their value (ch2 before
+// ch10), files as the folder is walked.
 type Found struct {
 	Benchmarks []Benchmark
 	Left       []Left // every other file
@@ -62,6 +63,7 @@ func find(tree fs.FS, rule Rule, in string) (*Found, error) {
 	s.group()
 	s.findTools()
 	s.found.sort()
+	s.found.Left = joined(s.left, s.found.Left)
 	return s.found, nil
 }
 
@@ -73,6 +75,9 @@ type search struct {
 	files   []candidate
 	configs map[string]bool // folders with a file of settings, and whether a benchmark has it
 	tools   toolFiles
+	left    []Left // while walking, and so in order
+	looked  map[string]looked
+	buffer  bytes.Buffer
 	found   *Found
 }
 
@@ -82,14 +87,14 @@ type candidate struct {
 	technique           bool // the variant is what comes after the name of a baseline
 }
 
-// leave leaves what nobody expects to be a benchmark.
+// leave leaves, while walking, what nobody expects to be a benchmark.
 func (s *search) leave(file, reason string) {
-	s.found.Left = append(s.found.Left, Left{File: file, Reason: reason})
+	s.left = append(s.left, Left{File: file, Reason: reason})
 }
 
-// miss leaves what somebody may take for one.
+// miss leaves, while walking, what somebody may take for one.
 func (s *search) miss(file, reason string) {
-	s.found.Left = append(s.found.Left, Left{file, reason, true})
+	s.left = append(s.left, Left{file, reason, true})
 }
 
 // walk looks at a folder and all below it. It fails where the folder itself, the first one, cannot be read.
@@ -105,8 +110,12 @@ func (s *search) walk(dir string) error {
 		s.leave(dir+"/", "a virtual environment of Python")
 		return nil
 	}
+	s.left = slices.Grow(s.left, len(entries))
 	for _, entry := range entries {
-		name := path.Join(dir, entry.Name())
+		name := entry.Name()
+		if dir != "." {
+			name = dir + "/" + name
+		}
 		kind, err := s.kind(name, entry)
 		switch {
 		case err != nil:
@@ -118,7 +127,7 @@ func (s *search) walk(dir string) error {
 		case kind.IsDir():
 			_ = s.walk(name) // it is not the first one
 		case kind.IsRegular():
-			s.file(name)
+			s.file(name, entry.Name())
 		default:
 			s.leave(name, "neither a file nor a folder")
 		}
@@ -158,22 +167,21 @@ func withoutPath(err error) error {
 }
 
 // file looks at the name of a file.
-func (s *search) file(file string) {
+func (s *search) file(file, name string) {
 	below := file
 	if s.in != "." {
 		below = strings.TrimPrefix(file, s.in+"/")
 	}
-	s.tools.note(file)
-	if s.rule.Config != "" && path.Base(file) == s.rule.Config {
+	s.tools.note(file, name)
+	if s.rule.Config != "" && name == s.rule.Config {
 		s.configs[path.Dir(file)] = false
 		return
 	}
-	parts := strings.Split(below, "/")
-	if met(s.rule.files, parts) == "" {
+	if met(s.rule.files, below, name) == "" {
 		s.leave(file, s.rule.wants)
 		return
 	}
-	if glob := met(s.rule.except, parts); glob != "" {
+	if glob := met(s.rule.except, below, name); glob != "" {
 		s.leave(file, "the rule leaves "+glob+" out")
 		return
 	}

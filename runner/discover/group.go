@@ -20,6 +20,13 @@ func (s *search) group() {
 	} else {
 		files = s.byName()
 	}
+	var paths []string
+	for _, list := range files {
+		for _, c := range list {
+			paths = append(paths, c.file)
+		}
+	}
+	s.looked = s.lookAll(paths)
 	for o, list := range files {
 		if b, is := s.benchmark(o.name, list); is {
 			s.found.Benchmarks = append(s.found.Benchmarks, b)
@@ -28,7 +35,7 @@ func (s *search) group() {
 	s.found.tellApart()
 	for dir, used := range s.configs {
 		if !used {
-			s.leave(path.Join(dir, s.rule.Config), "no benchmark of the rule is in its folder")
+			s.found.Left = append(s.found.Left, Left{File: path.Join(dir, s.rule.Config), Reason: "no benchmark of the rule is in its folder"})
 		}
 	}
 }
@@ -86,7 +93,7 @@ func (s *search) byBaseline() map[owner][]candidate {
 			o.name = o.name[:max(0, strings.LastIndexByte(o.name, '_'))]
 		}
 		if o.name == "" {
-			s.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is called "+c.name+", or a beginning of that before a _")
+			s.found.miss(c.file, "no "+path.Ext(c.file)+" file of the variant "+s.rule.Baseline+" is called "+c.name+", or a beginning of that before a _")
 			continue
 		}
 		if technique := strings.TrimPrefix(c.name[len(o.name):], "_"); technique != "" {
@@ -108,16 +115,18 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		}
 		switch other := taken[v.Name]; {
 		case other != "":
-			s.miss(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
+			s.found.miss(c.file, other+" has the same name: the expressions of the rule have to tell them apart")
 			continue
 		case s.rule.Baseline != "" && i > 0 && taken[s.rule.Baseline] == "":
-			s.miss(c.file, "its baseline was left: "+files[0].file)
+			s.found.miss(c.file, "its baseline was left: "+files[0].file)
 			continue
 		}
-		if err := s.look(&v); err != nil {
-			s.miss(c.file, err.Error())
+		what := s.looked[c.file]
+		if what.err != nil {
+			s.found.miss(c.file, what.err.Error())
 			continue
 		}
+		v.Object, v.Imports = what.object, what.imports
 		taken[v.Name] = c.file
 		b.Variants = append(b.Variants, v)
 	}
@@ -125,7 +134,7 @@ func (s *search) benchmark(name string, files []candidate) (Benchmark, bool) {
 		return b, false
 	}
 	if s.rule.Baseline != "" && len(b.Variants) == 1 {
-		s.miss(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
+		s.found.miss(b.Variants[0].File, "no other variant of "+name+" is there to compare it with")
 		return b, false
 	}
 	s.describe(&b)
@@ -153,10 +162,15 @@ func (s *search) describe(b *Benchmark) {
 	}
 }
 
+// miss leaves what somebody may take for a benchmark.
+func (f *Found) miss(file, reason string) {
+	f.Left = append(f.Left, Left{file, reason, true})
+}
+
 // tellApart gives benchmarks whose results nobody could tell from those of another the names of their folders too. Where that
 // is not enough they are left.
 func (f *Found) tellApart() {
-	f.sort()
+	f.sortBenchmarks()
 	for again := range f.alike() {
 		b := &f.Benchmarks[again]
 		b.Name = placed(b.Variants[0].File, b.Name)
@@ -170,7 +184,7 @@ func (f *Found) tellApart() {
 			continue
 		}
 		for _, v := range b.Variants {
-			f.Left = append(f.Left, Left{v.File, "its results would be called like those of " + other + ": " + b.Name, true})
+			f.miss(v.File, "its results would be called like those of "+other+": "+b.Name)
 		}
 	}
 	f.Benchmarks = told

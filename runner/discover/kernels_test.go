@@ -5,7 +5,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 )
@@ -130,11 +132,14 @@ near kernels/nothing.py: cannot be read: no such file or directory
 type denied struct {
 	fstest.MapFS
 	names  []string
+	mu     sync.Mutex
 	opened []string
 }
 
 func (d *denied) Open(name string) (fs.File, error) {
+	d.mu.Lock()
 	d.opened = append(d.opened, name)
+	d.mu.Unlock()
 	for _, part := range d.names {
 		if strings.Contains(name, part) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrPermission}
@@ -181,6 +186,7 @@ func TestOpensCandidatesAlone(t *testing.T) {
 	if _, err := find(d, rule, "."); err != nil {
 		t.Fatal(err)
 	}
+	slices.Sort(d.opened)
 	var opened []string
 	for _, name := range d.opened {
 		if strings.Contains(name, ".") && name != "." {

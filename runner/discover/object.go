@@ -1,13 +1,17 @@
 package discover
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // maxSource bounds a Python file, which is read as a whole.
@@ -22,48 +26,75 @@ const method = "benchmark_fn"
 // usualObjects are what bench looks for in a file that names none.
 var usualObjects = []string{"run_benchmark", "get_benchmark", "{stem}_kernel", "benchmark", "solve"}
 
-// look fills in what the content of a file says: the object, what it imports. An error is why the file is left.
-func (s *search) look(v *Variant) error {
-	if path.Ext(v.File) != ".py" {
-		file, err := s.tree.Open(v.File)
-		if err != nil {
-			return errors.New(unreadable(err))
-		}
-		return file.Close()
+// looked is what the content of a file says: what is to run, and what it imports; or why it is left.
+type looked struct {
+	object  string
+	imports []string
+	err     error
+}
+
+// lookAll reads files, several at a time.
+func (s *search) lookAll(files []string) map[string]looked {
+	all := make([]looked, len(files))
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(files)) {
+		workers.Go(func() {
+			var buffer bytes.Buffer
+			for i := next.Add(1) - 1; i < int64(len(files)); i = next.Add(1) - 1 {
+				all[i] = s.look(files[i], &buffer)
+			}
+		})
 	}
-	source, err := readText(s.tree, v.File)
+	workers.Wait()
+	byFile := make(map[string]looked, len(files))
+	for i, file := range files {
+		byFile[file] = all[i]
+	}
+	return byFile
+}
+
+// look reads one file.
+func (s *search) look(file string, buffer *bytes.Buffer) looked {
+	if path.Ext(file) != ".py" {
+		opened, err := s.tree.Open(file)
+		if err != nil {
+			return looked{err: errors.New(unreadable(err))}
+		}
+		return looked{err: opened.Close()}
+	}
+	source, err := readText(s.tree, file, buffer)
 	if err != nil {
-		return err
+		return looked{err: err}
 	}
 	m, err := readModule(source)
 	if err != nil {
-		return fmt.Errorf("broken Python: %w", err)
+		return looked{err: fmt.Errorf("broken Python: %w", err)}
 	}
 	objects := s.rule.Objects
 	if objects == nil {
 		objects = usualObjects
 	}
-	v.Imports = m.imports
-	v.Object, err = m.object(objects, strings.TrimSuffix(path.Base(v.File), ".py"))
-	return err
+	object, err := m.object(objects, strings.TrimSuffix(path.Base(file), ".py"))
+	return looked{object, m.imports, err}
 }
 
-// readText reads a file of bounded size.
-func readText(tree fs.FS, name string) (string, error) {
+// readText reads a file of bounded size by a buffer.
+func readText(tree fs.FS, name string, buffer *bytes.Buffer) (string, error) {
 	file, err := tree.Open(name)
 	if err != nil {
 		return "", errors.New(unreadable(err))
 	}
 	defer file.Close()
-	var text strings.Builder
-	n, err := io.Copy(&text, io.LimitReader(file, maxSource+1))
+	buffer.Reset()
+	n, err := buffer.ReadFrom(io.LimitReader(file, maxSource+1))
 	switch {
 	case err != nil:
 		return "", errors.New(unreadable(err))
 	case n > maxSource:
 		return "", fmt.Errorf("larger than %d MiB", maxSource>>20)
 	}
-	return text.String(), nil
+	return buffer.String(), nil
 }
 
 // object is what is to run in a file: the first of the names that it has, else the only class with benchmark_fn. It is empty

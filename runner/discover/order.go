@@ -5,28 +5,59 @@ import (
 	"strings"
 )
 
-// comparePaths orders paths as people do: numbers in them by their value.
+// comparePaths orders names and paths as people do: numbers in them by their value.
 func comparePaths(a, b string) int {
 	whole := strings.Compare(a, b)
-	for a != "" && b != "" {
-		if x, y := digits(a), digits(b); x > 0 && y > 0 {
-			if order := compareNumbers(a[:x], b[:y]); order != 0 {
-				return order
-			}
-			a, b = a[x:], b[y:]
-			continue
+	for {
+		same := commonLength(a, b)
+		if same == len(a) || same == len(b) {
+			return cmp.Or(cmp.Compare(len(a), len(b)), whole)
 		}
-		if a[0] != b[0] {
-			return cmp.Compare(a[0], b[0])
+		start := same
+		for start > 0 && isDigit(a[start-1]) {
+			start--
 		}
-		a, b = a[1:], b[1:]
+		x, y := digits(a[start:]), digits(b[start:])
+		if x == 0 || y == 0 {
+			return cmp.Compare(a[same], b[same])
+		}
+		if order := compareNumbers(a[start:start+x], b[start:start+y]); order != 0 {
+			return order
+		}
+		a, b = a[start+x:], b[start+y:]
 	}
-	return cmp.Or(cmp.Compare(len(a), len(b)), whole)
+}
+
+// compareWalked orders paths as a tree is walked: what is in a folder comes before what stands beside it.
+func compareWalked(a, b string) int {
+	same := commonLength(a, b)
+	switch {
+	case same == len(a) || same == len(b):
+		return cmp.Compare(len(a), len(b))
+	case a[same] == '/':
+		return -1
+	case b[same] == '/':
+		return 1
+	}
+	return cmp.Compare(a[same], b[same])
+}
+
+// commonLength is how many bytes two texts have in common at their beginning.
+func commonLength(a, b string) int {
+	same := 0
+	for same < len(a) && same < len(b) && a[same] == b[same] {
+		same++
+	}
+	return same
 }
 
 // digits is how many digits a text begins with.
 func digits(text string) int {
-	return len(text) - len(strings.TrimLeft(text, "0123456789"))
+	n := 0
+	for n < len(text) && isDigit(text[n]) {
+		n++
+	}
+	return n
 }
 
 // compareNumbers compares numbers of any length.

@@ -138,48 +138,73 @@ func nameOf(expression *regexp.Regexp, below string) (string, bool) {
 }
 
 // glob is a pattern of a path, by folder.
-type glob []string
+type glob struct {
+	text           string
+	parts          []string
+	prefix, suffix string // of each name that meets the last part
+}
 
 func globsOf(key string, patterns []string) ([]glob, error) {
 	var globs []glob
 	for _, pattern := range patterns {
-		g := glob(strings.Split(pattern, "/"))
-		for _, part := range g {
+		g := glob{text: pattern, parts: strings.Split(pattern, "/")}
+		for _, part := range g.parts {
 			if _, err := path.Match(part, ""); err != nil || part == "" {
 				return nil, fmt.Errorf("%s: %q is no glob of paths below a folder: %w", key, pattern, cmp.Or(err, errors.New("a name is empty")))
 			}
+		}
+		last := g.parts[len(g.parts)-1]
+		if first := strings.IndexAny(last, globMarks); first >= 0 {
+			g.prefix, g.suffix = last[:first], last[strings.LastIndexAny(last, globMarks)+1:]
 		}
 		globs = append(globs, g)
 	}
 	return globs, nil
 }
 
-// matches tells whether the pattern is met by a path.
-func (g glob) matches(parts []string) bool {
-	for i, part := range g {
-		if part == "**" {
-			for skip := i; skip <= len(parts); skip++ {
-				if g[i+1:].matches(parts[skip:]) {
-					return true
-				}
-			}
+// globMarks are the characters of a glob that stand for others.
+const globMarks = `*?[]\\`
+
+// matches tells whether patterns of folders and a name are met by a path.
+func matches(patterns []string, below string) bool {
+	for i, pattern := range patterns {
+		if pattern == "**" {
+			return anywhere(patterns[i+1:], below)
+		}
+		name, rest, more := strings.Cut(below, "/")
+		if met, _ := path.Match(pattern, name); !met || name == "" { // the pattern was tried before
 			return false
 		}
-		if i >= len(parts) {
-			return false
-		}
-		if met, _ := path.Match(part, parts[i]); !met { // the pattern was tried before
-			return false
+		if below = rest; !more && i < len(patterns)-1 {
+			return matches(patterns[i+1:], "")
 		}
 	}
-	return len(parts) == len(g)
+	return below == ""
 }
 
-// met is the first of the globs that a path meets; empty where it meets none.
-func met(globs []glob, parts []string) string {
-	for _, g := range globs {
-		if g.matches(parts) {
-			return strings.Join(g, "/")
+// anywhere tells whether patterns are met by the end of a path, in some folder of it.
+func anywhere(patterns []string, below string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	for {
+		if matches(patterns, below) {
+			return true
+		}
+		_, rest, more := strings.Cut(below, "/")
+		if !more {
+			return len(patterns) == 1 && patterns[0] == "**"
+		}
+		below = rest
+	}
+}
+
+// met is the first of the globs that a path meets; empty where it meets none. Most paths meet none, which their names show.
+func met(globs []glob, below, name string) string {
+	for i := range globs {
+		g := &globs[i]
+		if strings.HasPrefix(name, g.prefix) && strings.HasSuffix(name, g.suffix) && matches(g.parts, below) {
+			return g.text
 		}
 	}
 	return ""

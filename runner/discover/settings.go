@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"bytes"
 	"fmt"
 	"io/fs"
 
@@ -12,7 +13,7 @@ func Settings(tree fs.FS, b *Benchmark) (map[string]any, error) {
 	if b.Config == "" {
 		return map[string]any{}, nil
 	}
-	text, err := readText(tree, b.Config)
+	text, err := readText(tree, b.Config, &bytes.Buffer{})
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", b.Config, err)
 	}

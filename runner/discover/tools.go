@@ -29,22 +29,38 @@ const (
 )
 
 // note keeps a file whose name may tell of a tool.
-func (f *toolFiles) note(file string) {
-	switch name := path.Base(file); {
-	case name == "asv.conf.json":
-		f.asv = append(f.asv, file)
-	case name == "CMakeLists.txt":
-		f.cmake = append(f.cmake, file)
-	case name == "conftest.py", strings.HasSuffix(name, ".py") && (strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py")):
-		f.tests = append(f.tests, file)
-	case name == "pytest.ini", name == "pyproject.toml", name == "tox.ini", name == "setup.cfg", name == "setup.py":
-		if f.projects == nil {
-			f.projects = map[string]bool{}
+func (f *toolFiles) note(file, name string) {
+	switch path.Ext(name) {
+	case ".json":
+		if name == "asv.conf.json" {
+			f.asv = append(f.asv, file)
 		}
-		f.projects[path.Dir(file)] = true
-	case slices.Contains([]string{".cc", ".cpp", ".cxx", ".c++"}, path.Ext(name)) && strings.Contains(strings.ToLower(file), "bench"):
-		f.sources = append(f.sources, file)
+	case ".txt":
+		if name == "CMakeLists.txt" {
+			f.cmake = append(f.cmake, file)
+		}
+	case ".py":
+		if name == "conftest.py" || strings.HasPrefix(name, "test_") || strings.HasSuffix(name, "_test.py") {
+			f.tests = append(f.tests, file)
+		} else if name == "setup.py" {
+			f.project(file)
+		}
+	case ".ini", ".toml", ".cfg":
+		if name == "pytest.ini" || name == "pyproject.toml" || name == "tox.ini" || name == "setup.cfg" {
+			f.project(file)
+		}
+	case ".cc", ".cpp", ".cxx", ".c++":
+		if strings.Contains(strings.ToLower(file), "bench") {
+			f.sources = append(f.sources, file)
+		}
 	}
+}
+
+func (f *toolFiles) project(file string) {
+	if f.projects == nil {
+		f.projects = map[string]bool{}
+	}
+	f.projects[path.Dir(file)] = true
 }
 
 // findTools looks into the files that tell of tools. One that cannot be read tells nothing: whether it was taken is said elsewhere.
@@ -60,7 +76,7 @@ func (s *search) findTools() {
 var resultsDir = regexp.MustCompile(`(?m)^[^\n"/]*"results_dir"\s*:\s*"([^"\n]+)"`)
 
 func (s *search) asv(file string) {
-	text, err := readText(s.tree, file)
+	text, err := readText(s.tree, file, &s.buffer)
 	if err != nil {
 		return
 	}
@@ -82,7 +98,7 @@ func (s *search) pytest() {
 			continue
 		}
 		read[root]++
-		text, err := readText(s.tree, file)
+		text, err := readText(s.tree, file, &s.buffer)
 		if err != nil || !strings.Contains(text, "benchmark") {
 			continue
 		}
