@@ -84,6 +84,15 @@ func chapterName(chapter, example string) string {
 // baselineVariant is the variant of what a pair is measured against.
 const baselineVariant = "baseline"
 
+// variantOf is the variant that a technique is. The harness calls a file without one, optimized_X of the example X, after the
+// file; here it is called as the rule pairs of discover calls it, so that imported and measured pairs are the same points.
+func variantOf(example, technique string) string {
+	if technique == "optimized_"+example {
+		return "optimized"
+	}
+	return technique
+}
+
 // backendOf is what computes: a benchmark is a Python file with torch, or a CUDA program.
 func backendOf(kind, file string) string {
 	switch {

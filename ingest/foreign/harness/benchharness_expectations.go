@@ -121,7 +121,7 @@ func (x *expectedExample) runs(in *foreign.Input, key, machine string) (base, be
 func (x *expectedExample) variant() string {
 	for _, name := range []string{x.Metadata.Best, x.Metadata.Technique, strings.TrimSuffix(x.Metadata.File, path.Ext(x.Metadata.File))} {
 		if name != "" && name != baselineVariant {
-			return name
+			return variantOf(x.Example, name)
 		}
 	}
 	return "best_optimized"

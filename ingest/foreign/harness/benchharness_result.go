@@ -118,7 +118,7 @@ func nameByID(r *schema.Run, id string) {
 	if m := suiteRunID.FindStringSubmatch(id); m != nil {
 		r.Benchmark, r.Variant = chapterName(m[1], m[2]), baselineVariant
 		if m[4] != "" {
-			r.Variant = m[4]
+			r.Variant = variantOf(m[2], m[4])
 		}
 		return
 	}

@@ -228,7 +228,7 @@ func (s *suite) pair(where, chapter string, p *suitePair) error {
 			continue
 		}
 		r := s.point(chapter, p)
-		r.Variant = o.Technique
+		r.Variant = variantOf(p.Example, o.Technique)
 		if taken[r.Variant] {
 			r.Variant = strings.TrimSuffix(o.File, path.Ext(o.File))
 		}
